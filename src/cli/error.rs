@@ -15,7 +15,7 @@ use crate::{
 
 /// A command that did not end as asked.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum CliError {
+pub(crate) enum CliError {
     /// An operation failed; a failure to write an answer down means that the answer was to a read.
     #[error("{failure}{}", advice(failure))]
     Failed { failure: Failure },

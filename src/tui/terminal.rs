@@ -14,8 +14,8 @@ pub use input::{Input, InputEvent, LONGEST_PASTE};
 pub use line_mode::PlainScreen;
 pub use panic::{describe_panic, keeps_panic, missed_panics, scrub};
 pub use signals::{Signal, Signals};
-pub(in crate::tui) use signals::{Watch, stop_here};
-pub(in crate::tui) use tty_writer::is_given_up;
+pub(crate) use signals::{Watch, stop_here};
+pub(crate) use tty_writer::is_given_up;
 
 use std::{
     io::{self, IsTerminal},

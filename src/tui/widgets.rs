@@ -17,7 +17,7 @@ pub mod text_page;
 pub mod time_format;
 
 #[cfg(test)]
-pub(in crate::tui) mod testing;
+pub(crate) mod testing;
 
 use ratatui::crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 

@@ -255,7 +255,7 @@ pub enum RedirectHint {
 }
 
 /// Where a redirect wanted to go, as it may be shown, and what to do about it.
-pub(in crate::api) fn redirect(
+pub(crate) fn redirect(
     status: u16,
     url: &str,
     location: Option<&str>,

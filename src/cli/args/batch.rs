@@ -7,28 +7,28 @@ use clap::Args;
 /// Rotating many groups.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Several groups")]
-pub(in crate::cli) struct BatchArgs {
+pub(crate) struct BatchArgs {
     /// Groups whose name and id hold these words; also tests as in the console, such as tag:customer map:40=213 state:open
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["ids", "from"])]
-    pub(in crate::cli) filter: Option<String>,
+    pub(crate) filter: Option<String>,
     /// Groups whose token is older, such as 90d or 12h; a token of unknown age counts as old
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
-    pub(in crate::cli) older_than: Option<Duration>,
+    pub(crate) older_than: Option<Duration>,
     /// The ids that stand in this file, one per line; - reads standard input
     #[arg(long, value_name = "FILE", conflicts_with = "ids")]
-    pub(in crate::cli) from: Option<PathBuf>,
+    pub(crate) from: Option<PathBuf>,
     /// Also those whose token was rotated within 24 h
     #[arg(long, conflicts_with = "resume")]
-    pub(in crate::cli) include_recent: bool,
+    pub(crate) include_recent: bool,
     /// So many at the same time [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(in crate::cli) concurrency: Option<u16>,
+    pub(crate) concurrency: Option<u16>,
     /// At most so many per second or minute, such as 5/s or 30/m
     #[arg(long, value_name = "N/s", value_parser = rate)]
-    pub(in crate::cli) rate: Option<f64>,
+    pub(crate) rate: Option<f64>,
     /// Stop after so many failures in a row; 0 never stops [default: 3]
     #[arg(long, value_name = "N")]
-    pub(in crate::cli) stop_after: Option<u16>,
+    pub(crate) stop_after: Option<u16>,
     /// Go on with a batch that was interrupted; the newest one without a number
     #[arg(long, value_name = "BATCH", num_args = 0..=1,
           conflicts_with_all = ["ids", "filter", "older_than", "from", "reason", "dry_run"])]
@@ -36,14 +36,14 @@ pub(in crate::cli) struct BatchArgs {
         clippy::option_option,
         reason = "not said, said without a number, said with one"
     )]
-    pub(in crate::cli) resume: Option<Option<i64>>,
+    pub(crate) resume: Option<Option<i64>>,
     /// Rotate what failed in this batch, as a new batch; never what is unknown
     #[arg(long, value_name = "BATCH", conflicts_with_all = ["ids", "filter", "older_than", "from", "resume"])]
-    pub(in crate::cli) retry_failed: Option<i64>,
+    pub(crate) retry_failed: Option<i64>,
 }
 
 impl BatchArgs {
-    pub(in crate::cli) fn is_said(&self) -> bool {
+    pub(crate) fn is_said(&self) -> bool {
         self.filter.is_some()
             || self.older_than.is_some()
             || self.from.is_some()

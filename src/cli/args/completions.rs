@@ -10,13 +10,13 @@ use clap::{Args, ValueEnum};
                   groupdesk completions zsh > ~/.zfunc/_groupdesk\n  \
                   groupdesk completions fish > ~/.config/fish/completions/groupdesk.fish"
 )]
-pub(in crate::cli) struct Completions {
+pub(crate) struct Completions {
     /// The shell
-    pub(in crate::cli) shell: Shell,
+    pub(crate) shell: Shell,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(in crate::cli) enum Shell {
+pub(crate) enum Shell {
     Bash,
     Zsh,
     Fish,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum Command {
+pub(crate) enum Command {
     /// Copy the directory into a new file, whole, also while it is in use
     #[command(
         after_help = "To move it: copy that file to the other machine, and name it there with --directory, or put it in place of\n\

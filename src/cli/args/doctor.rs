@@ -13,14 +13,14 @@ use crate::domain::group::UserGroupId;
                   missing or refused, 5 service unreachable, 1 any other problem.\n\n\
                   Examples:\n  groupdesk doctor\n  groupdesk doctor --id acme-eu --json | jq '.findings[] | select(.severity == \"problem\")'"
 )]
-pub(in crate::cli) struct Doctor {
+pub(crate) struct Doctor {
     /// Also read this group, which the directory must know: tells whether the body of a GET survives the way
     #[arg(long, value_name = "ID", value_parser = user_group_id)]
-    pub(in crate::cli) id: Option<UserGroupId>,
+    pub(crate) id: Option<UserGroupId>,
     /// Prove with this expendable group what the service does where its interface is silent: it is changed and put back
     #[arg(long, value_name = "ID", value_parser = user_group_id, conflicts_with = "id")]
-    pub(in crate::cli) probe: Option<UserGroupId>,
+    pub(crate) probe: Option<UserGroupId>,
     /// With --probe: do not ask
     #[arg(long, short = 'y', requires = "probe")]
-    pub(in crate::cli) yes: bool,
+    pub(crate) yes: bool,
 }

@@ -15,30 +15,30 @@ use crate::operations::batch::RunLimits;
                   An interrupted --create or --update goes on when it is started again.\n\n\
                   Examples:\n  groupdesk import groups.csv\n  groupdesk import - --create --dry-run < groups.jsonl"
 )]
-pub(in crate::cli) struct Import {
+pub(crate) struct Import {
     /// CSV, JSON lines or a JSON array; - reads standard input
     #[arg(value_name = "FILE")]
-    pub(in crate::cli) file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Also send a get-or-create for each row
     #[arg(long)]
-    pub(in crate::cli) create: bool,
+    pub(crate) create: bool,
     /// Also update groups that differ from their row; ids the service is not known to have need --create too
     #[arg(long)]
-    pub(in crate::cli) update: bool,
+    pub(crate) update: bool,
     /// Read the groups of the file before the plan
     #[arg(long)]
-    pub(in crate::cli) refresh: bool,
+    pub(crate) refresh: bool,
     /// Begin with the first row, though an earlier run of this file was interrupted
     #[arg(long)]
-    pub(in crate::cli) again: bool,
+    pub(crate) again: bool,
     #[command(flatten)]
-    pub(in crate::cli) speed: Speed,
+    pub(crate) speed: Speed,
     #[command(flatten)]
-    pub(in crate::cli) mutation: Mutation,
+    pub(crate) mutation: Mutation,
 }
 
 #[derive(Debug, Clone, Copy, Args)]
-pub(in crate::cli) struct Speed {
+pub(crate) struct Speed {
     /// So many at the same time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
@@ -48,7 +48,7 @@ pub(in crate::cli) struct Speed {
 }
 
 impl Speed {
-    pub(in crate::cli) fn pace(self) -> RunLimits {
+    pub(crate) fn pace(self) -> RunLimits {
         RunLimits {
             concurrency: self.concurrency.into(),
             rate: self.rate,
@@ -62,25 +62,25 @@ impl Speed {
     after_help = "Examples:\n  groupdesk export --format csv --output groups.csv\n  \
                   groupdesk export --reveal-tokens --token-out tokens.jsonl -o groups.jsonl"
 )]
-pub(in crate::cli) struct Export {
+pub(crate) struct Export {
     /// JSON lines, one JSON array, or CSV [default: jsonl; with --json one array]
     #[arg(long, value_enum)]
-    pub(in crate::cli) format: Option<FileFormat>,
+    pub(crate) format: Option<FileFormat>,
     /// Write to this file, in the place of what it holds; - is standard output, as without it
     #[arg(long, short = 'o', value_name = "FILE")]
-    pub(in crate::cli) output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
     /// Also read the token of every group from the service, into the file of --token-out
     #[arg(long, requires = "token_out")]
-    pub(in crate::cli) reveal_tokens: bool,
+    pub(crate) reveal_tokens: bool,
     /// Where the tokens go: a new file, mode 600, one JSON line each; - is standard output where that is no terminal
     #[arg(long, value_name = "FILE", requires = "reveal_tokens")]
-    pub(in crate::cli) token_out: Option<PathBuf>,
+    pub(crate) token_out: Option<PathBuf>,
     #[command(flatten)]
-    pub(in crate::cli) speed: Speed,
+    pub(crate) speed: Speed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum FileFormat {
+pub(crate) enum FileFormat {
     Jsonl,
     Json,
     Csv,
@@ -93,18 +93,18 @@ pub(in crate::cli) enum FileFormat {
                   their names; hidden ones are not.\n\n\
                   Examples:\n  groupdesk apply groups/ --dry-run\n  groupdesk apply groups.jsonl --prune-report --yes"
 )]
-pub(in crate::cli) struct Apply {
+pub(crate) struct Apply {
     /// A file as import reads it, or a folder of such files
     #[arg(value_name = "DIR|FILE")]
-    pub(in crate::cli) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Read the groups of the files before the plan
     #[arg(long)]
-    pub(in crate::cli) refresh: bool,
+    pub(crate) refresh: bool,
     /// List the known groups that the files do not have
     #[arg(long)]
-    pub(in crate::cli) prune_report: bool,
+    pub(crate) prune_report: bool,
     #[command(flatten)]
-    pub(in crate::cli) speed: Speed,
+    pub(crate) speed: Speed,
     #[command(flatten)]
-    pub(in crate::cli) mutation: Mutation,
+    pub(crate) mutation: Mutation,
 }

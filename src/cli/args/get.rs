@@ -14,45 +14,45 @@ use crate::domain::group::UserGroupId;
                   Examples:\n  groupdesk get acme-eu\n  groupdesk get acme-eu --token-out acme.token\n  \
                   groupdesk get --refresh-all --json\n  groupdesk get --refresh-all --resume"
 )]
-pub(in crate::cli) struct Get {
+pub(crate) struct Get {
     /// The group
     #[arg(value_parser = user_group_id, required_unless_present = "refresh_all", conflicts_with = "refresh_all")]
-    pub(in crate::cli) id: Option<UserGroupId>,
+    pub(crate) id: Option<UserGroupId>,
     #[command(flatten)]
-    pub(in crate::cli) assurance: Exists,
+    pub(crate) assurance: Exists,
     #[command(flatten)]
-    pub(in crate::cli) token: TokenArgs,
+    pub(crate) token: TokenArgs,
     #[command(flatten)]
-    pub(in crate::cli) refresh: AllGroups,
+    pub(crate) refresh: AllGroups,
 }
 
 /// Reading all known groups.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "All known groups")]
-pub(in crate::cli) struct AllGroups {
+pub(crate) struct AllGroups {
     /// Read every known group again; those that only files have told of are left out, unless --exists is said
     #[arg(long, conflicts_with_all = ["reveal", "token_out"])]
-    pub(in crate::cli) refresh_all: bool,
+    pub(crate) refresh_all: bool,
     /// Go on with what was interrupted: what was seen since it began is not read again
     #[arg(long, conflicts_with = "id")]
-    pub(in crate::cli) resume: bool,
+    pub(crate) resume: bool,
     /// Go on past groups that had vanished; each of them is created again, empty, for ever
     #[arg(long, conflicts_with = "id")]
-    pub(in crate::cli) keep_going: bool,
+    pub(crate) keep_going: bool,
     /// So many at the same time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256),
           conflicts_with = "id")]
-    pub(in crate::cli) concurrency: u16,
+    pub(crate) concurrency: u16,
     /// At most so many per second or minute, such as 5/s or 30/m
     #[arg(long, value_name = "N/s", value_parser = rate, conflicts_with = "id")]
-    pub(in crate::cli) rate: Option<f64>,
+    pub(crate) rate: Option<f64>,
     /// Stop after so many failures in a row; 0 never stops
     #[arg(long, value_name = "N", default_value_t = 3, conflicts_with = "id")]
-    pub(in crate::cli) stop_after: u16,
+    pub(crate) stop_after: u16,
     /// Do not ask, where --exists or --keep-going may create groups
     #[arg(long, short = 'y', conflicts_with = "id")]
-    pub(in crate::cli) yes: bool,
+    pub(crate) yes: bool,
     /// Say what would be read; send nothing
     #[arg(long, conflicts_with = "id")]
-    pub(in crate::cli) dry_run: bool,
+    pub(crate) dry_run: bool,
 }

@@ -8,8 +8,8 @@ use clap::Args;
     after_help = "Examples:\n  groupdesk help rotations settle\n  groupdesk help json\n  groupdesk help json rotate\n  \
                   groupdesk help exit-codes"
 )]
-pub(in crate::cli) struct Help {
+pub(crate) struct Help {
     /// A command and what is below it; or json, also with a command; or exit-codes
     #[arg(value_name = "COMMAND")]
-    pub(in crate::cli) words: Vec<String>,
+    pub(crate) words: Vec<String>,
 }

@@ -9,8 +9,8 @@ use clap::Args;
 #[command(
     after_help = "Examples:\n  groupdesk man | man -l -\n  groupdesk man ~/.local/share/man/man1"
 )]
-pub(in crate::cli) struct Manual {
+pub(crate) struct Manual {
     /// Folder for one page per command; made if it is not there
     #[arg(value_name = "DIR")]
-    pub(in crate::cli) folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
 }

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum Command {
+pub(crate) enum Command {
     /// List the places; nothing is sent
     #[command(
         after_help = "Examples:\n  groupdesk place list\n  groupdesk place list --json | jq '.[].profiles'"

@@ -11,7 +11,7 @@ use crate::domain::{
 };
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum Command {
+pub(crate) enum Command {
     /// Add a profile: asks for what is missing, tests the connection, writes the lines
     #[command(
         after_help = "Exit codes: 0 written, 1 the answer is not as it should be, 2 usage or configuration, 4 key missing or refused, 5 unreachable.\n\n\
@@ -85,105 +85,105 @@ pub(in crate::cli) enum Command {
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Add {
+pub(crate) struct Add {
     /// A short name of your own
-    pub(in crate::cli) name: String,
+    pub(crate) name: String,
     /// Where the service is
     #[arg(long, value_name = "URL")]
-    pub(in crate::cli) base_url: Option<String>,
+    pub(crate) base_url: Option<String>,
     /// Path of the interface [default: /api/user]
     #[arg(long, value_name = "PATH")]
-    pub(in crate::cli) path: Option<String>,
+    pub(crate) path: Option<String>,
     /// The tag that answers must carry; not said: none, and it counts as production
     #[arg(long, value_parser = ["Customer", "Testing"])]
-    pub(in crate::cli) environment: Option<String>,
+    pub(crate) environment: Option<String>,
     #[command(flatten)]
-    pub(in crate::cli) source: SourceArgs,
+    pub(crate) source: SourceArgs,
     /// Authorities to trust beside those of the system, in PEM
     #[arg(long, value_name = "FILE")]
-    pub(in crate::cli) ca_file: Option<PathBuf>,
+    pub(crate) ca_file: Option<PathBuf>,
     /// Write it without testing the connection
     #[arg(long)]
-    pub(in crate::cli) no_check: bool,
+    pub(crate) no_check: bool,
     /// Write it whatever the test finds
     #[arg(long, short = 'y')]
-    pub(in crate::cli) yes: bool,
+    pub(crate) yes: bool,
     /// Test it and show the lines; write nothing
     #[arg(long)]
-    pub(in crate::cli) dry_run: bool,
+    pub(crate) dry_run: bool,
     /// It is an environment that is known, with another key or address [default PLACE: the only one possible]
     #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", conflicts_with = "new_environment")]
-    pub(in crate::cli) same_environment: Option<String>,
+    pub(crate) same_environment: Option<String>,
     /// It is an environment of its own
     #[arg(long)]
-    pub(in crate::cli) new_environment: bool,
+    pub(crate) new_environment: bool,
 }
 
 /// Where the key comes from.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
-pub(in crate::cli) struct SourceArgs {
+pub(crate) struct SourceArgs {
     /// The environment variable that holds the key
     #[arg(long = "api-key-env", value_name = "NAME")]
-    pub(in crate::cli) env: Option<String>,
+    pub(crate) env: Option<String>,
     /// The file that holds the key; only you may read it
     #[arg(long = "api-key-file", value_name = "FILE")]
-    pub(in crate::cli) file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// The command that prints the key; run without a shell
     #[arg(long = "api-key-command", value_name = "COMMAND", num_args = 1..)]
-    pub(in crate::cli) command: Option<Vec<String>>,
+    pub(crate) command: Option<Vec<String>>,
     /// The kernel's keyring; the key is read from standard input, or asked for [default ENTRY: the name of the profile]
     #[arg(long = "api-key-keyring", value_name = "ENTRY", num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    pub(in crate::cli) keyring: Option<String>,
+    pub(crate) keyring: Option<String>,
 }
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("answer").required(true))]
 #[command(group = clap::ArgGroup::new("which").required(true))]
-pub(in crate::cli) struct Bind {
+pub(crate) struct Bind {
     /// The profile
     #[arg(group = "which")]
-    pub(in crate::cli) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// The profile made of GROUPDESK_BASE_URL and GROUPDESK_API_KEY
     #[arg(long, group = "which")]
-    pub(in crate::cli) variables: bool,
+    pub(crate) variables: bool,
     /// Every profile of the configuration file whose place is in question
     #[arg(long, group = "which", requires = "same_environment")]
-    pub(in crate::cli) all: bool,
+    pub(crate) all: bool,
     /// It is an environment that is known, with another key, address or name [default PLACE: the only one possible]
     #[arg(long, value_name = "PLACE", num_args = 0..=1, default_missing_value = "", group = "answer")]
-    pub(in crate::cli) same_environment: Option<String>,
+    pub(crate) same_environment: Option<String>,
     /// It is an environment of its own
     #[arg(long, group = "answer")]
-    pub(in crate::cli) new_environment: bool,
+    pub(crate) new_environment: bool,
     /// Take the binding back; what was recorded stays
     #[arg(long, group = "answer")]
-    pub(in crate::cli) undo: bool,
+    pub(crate) undo: bool,
     /// Read this group at once, to prove that the key belongs to the place
     #[arg(long, value_name = "ID", value_parser = user_group_id, requires = "same_environment")]
-    pub(in crate::cli) proof: Option<UserGroupId>,
+    pub(crate) proof: Option<UserGroupId>,
     /// Trust the key without a proof: all tokens may have changed; words are to be typed
     #[arg(long, requires = "same_environment", conflicts_with = "proof")]
-    pub(in crate::cli) no_proof: bool,
+    pub(crate) no_proof: bool,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct FactsArgs {
+pub(crate) struct FactsArgs {
     /// The profile [default: the one that would open]
-    pub(in crate::cli) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// What a get that carries properties brings back: the stored ones (returned), or those of the request (echoed)
     #[arg(long, value_name = "VALUE", value_parser = ["returned", "echoed", "unknown"])]
-    pub(in crate::cli) properties_on_get: Option<String>,
+    pub(crate) properties_on_get: Option<String>,
     /// What becomes of fields that an update leaves out; of one field: mapping=clear
     #[arg(long, value_name = "[FIELD=]keep|clear|unknown", value_parser = absent)]
-    pub(in crate::cli) absent_fields: Vec<AbsentFields>,
+    pub(crate) absent_fields: Vec<AbsentFields>,
     /// Whether nobody writes to this environment but through this directory
     #[arg(long, value_name = "yes|no", value_parser = ["yes", "no"])]
-    pub(in crate::cli) sole_writer: Option<String>,
+    pub(crate) sole_writer: Option<String>,
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::cli) struct AbsentFields(pub(in crate::cli) Vec<Field>, pub(in crate::cli) Absent);
+pub(crate) struct AbsentFields(pub(crate) Vec<Field>, pub(crate) Absent);
 
 fn absent(text: &str) -> Result<AbsentFields, String> {
     let (fields, value) = match text.split_once('=') {

@@ -5,16 +5,16 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Rotations {
+pub(crate) struct Rotations {
     /// Only those of which something is still to be found out
     #[arg(long)]
-    pub(in crate::cli) open: bool,
+    pub(crate) open: bool,
     #[command(subcommand)]
-    pub(in crate::cli) command: Option<RotationsCommand>,
+    pub(crate) command: Option<RotationsCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum RotationsCommand {
+pub(crate) enum RotationsCommand {
     /// Find out how open rotations ended, by reading their groups; rotates nothing
     #[command(
         after_help = "Exit codes: 0 all settled, 7 something is still unknown or contradicts itself.\n\n\
@@ -51,45 +51,45 @@ pub(in crate::cli) enum RotationsCommand {
                   A hand-off is due in the profile that began the rotation; those of other profiles of the same place are listed, \
                   and run only by their number.\n\n\
                   Examples:\n  groupdesk rotations handoff\n  groupdesk rotations handoff --failed --json\n  groupdesk rotations handoff 17")]
-pub(in crate::cli) struct HandOff {
+pub(crate) struct HandOff {
     /// Numbers of rotations, whatever became of their hand-off
     #[arg(value_name = "ID", conflicts_with_all = ["pending", "failed"])]
-    pub(in crate::cli) ids: Vec<i64>,
+    pub(crate) ids: Vec<i64>,
     /// Those that wait or were broken off [the default]
     #[arg(long)]
-    pub(in crate::cli) pending: bool,
+    pub(crate) pending: bool,
     /// Those that failed; with --pending both
     #[arg(long)]
-    pub(in crate::cli) failed: bool,
+    pub(crate) failed: bool,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Demo {
+pub(crate) struct Demo {
     /// So many generated groups instead of the samples
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
-    pub(in crate::cli) groups: Option<u32>,
+    pub(crate) groups: Option<u32>,
     /// Open no console; print the variables to reach the demo from another shell, and stay until Ctrl-C
     #[arg(long, hide = true)]
-    pub(in crate::cli) hold: bool,
+    pub(crate) hold: bool,
 }
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Serve {
+pub(crate) struct Serve {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8474")]
-    pub(in crate::cli) listen: SocketAddr,
+    pub(crate) listen: SocketAddr,
     /// Say nothing of what updates keep, as a service that is not groupdesk's own does; for tests
     #[arg(long, hide = true)]
-    pub(in crate::cli) no_facts_header: bool,
+    pub(crate) no_facts_header: bool,
     /// Database file [default: groupdesk/service.db in the XDG data folder]
     #[arg(long, global = true, value_name = "FILE")]
-    pub(in crate::cli) database: Option<PathBuf>,
+    pub(crate) database: Option<PathBuf>,
     #[command(subcommand)]
-    pub(in crate::cli) command: Option<ServeCommand>,
+    pub(crate) command: Option<ServeCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum ServeCommand {
+pub(crate) enum ServeCommand {
     /// Make, list and revoke API keys
     #[command(
         subcommand,
@@ -99,7 +99,7 @@ pub(in crate::cli) enum ServeCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub(in crate::cli) enum Keys {
+pub(crate) enum Keys {
     /// Make an API key and print it, this once; with --read-only one that may get, but change nothing
     #[command(
         after_help = "Examples:\n  groupdesk serve keys create --environment testing --tag Testing > testing.key\n  \
@@ -129,7 +129,7 @@ pub(in crate::cli) enum Keys {
 
 /// What a person gives up finding out about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Abandoned {
+pub(crate) enum Abandoned {
     Rotation(i64),
     /// A create or an update.
     Change(i64),

@@ -14,7 +14,7 @@ const FREE: [&str; 3] = ["completions", "man", "help"];
 const CONFIGURED: [&str; 5] = ["config", "profile", "directory", "read_only", "no_input"];
 
 /// The whole command line; a command's help leaves out the options of every command that it has no use for.
-pub(in crate::cli) fn command() -> clap::Command {
+pub(crate) fn command() -> clap::Command {
     let root = Cli::command();
     let globals: Vec<Arg> = root.get_arguments().cloned().collect();
     let hidden = |names: &[&str]| -> Vec<Arg> {

@@ -16,35 +16,35 @@ use crate::domain::group::UserGroupId;
                   groupdesk update acme-eu --property 'seats=25' --remove-property trial --dry-run\n  \
                   groupdesk update acme-eu --apply acme-eu.json --if-unchanged"
 )]
-pub(in crate::cli) struct Update {
+pub(crate) struct Update {
     /// The group
     #[arg(value_parser = user_group_id)]
-    pub(in crate::cli) id: UserGroupId,
+    pub(crate) id: UserGroupId,
     #[command(flatten)]
-    pub(in crate::cli) fields: Fields,
+    pub(crate) fields: Fields,
     /// Drop this row of the mapping
     #[arg(long, value_name = "SCHEMA")]
-    pub(in crate::cli) unmap: Vec<String>,
+    pub(crate) unmap: Vec<String>,
     /// Drop this key of the properties
     #[arg(long, value_name = "KEY")]
-    pub(in crate::cli) remove_property: Vec<String>,
+    pub(crate) remove_property: Vec<String>,
     /// The whole group, as export writes it; what it does not say stays; - reads standard input
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["name", "map", "unmap", "mapping", "property", "remove_property", "properties"])]
-    pub(in crate::cli) apply: Option<PathBuf>,
+    pub(crate) apply: Option<PathBuf>,
     /// Replace the mapping whole: the last known one with these changes, although others may have changed it since
     #[arg(long)]
-    pub(in crate::cli) replace_mapping: bool,
+    pub(crate) replace_mapping: bool,
     /// Replace the properties whole: the last known ones with these changes, although others may have changed them since
     #[arg(long)]
-    pub(in crate::cli) replace_properties: bool,
+    pub(crate) replace_properties: bool,
     /// Refuse, and change nothing, where name, mapping or properties are not as last seen here
     #[arg(long, conflicts_with = "exists")]
-    pub(in crate::cli) if_unchanged: bool,
+    pub(crate) if_unchanged: bool,
     #[command(flatten)]
-    pub(in crate::cli) assurance: Exists,
+    pub(crate) assurance: Exists,
     #[command(flatten)]
-    pub(in crate::cli) mutation: Mutation,
+    pub(crate) mutation: Mutation,
     #[command(flatten)]
-    pub(in crate::cli) token: TokenArgs,
+    pub(crate) token: TokenArgs,
 }

@@ -29,7 +29,7 @@ use crate::{
 /// How the names of files in a folder end.
 const ENDINGS: [&str; 3] = ["json", "jsonl", "csv"];
 
-pub(in crate::cli) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliError> {
+pub(crate) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     session.say_where();

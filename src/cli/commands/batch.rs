@@ -3,7 +3,7 @@
 
 mod report;
 mod select;
-pub(in crate::cli) mod tokens;
+pub(crate) mod tokens;
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -45,7 +45,7 @@ struct Ready {
 }
 
 /// `groupdesk rotate` for anything but one id.
-pub(in crate::cli) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, CliError> {
+pub(crate) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     let pace = pace(&arguments.bulk);

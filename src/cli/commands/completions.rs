@@ -19,7 +19,7 @@ impl From<Shell> for clap_complete::Shell {
     }
 }
 
-pub(in crate::cli) fn run(global: &Global, arguments: &Completions) -> Result<Exit, CliError> {
+pub(crate) fn run(global: &Global, arguments: &Completions) -> Result<Exit, CliError> {
     let shell = clap_complete::Shell::from(arguments.shell);
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command(), "groupdesk", &mut script);

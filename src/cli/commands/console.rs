@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// `groupdesk`
-pub(in crate::cli) async fn run(global: &Global) -> Result<Exit, CliError> {
+pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
     a_terminal()?;
     let mut signals = signals()?;
     let overrides = session::overrides(global);
@@ -83,7 +83,7 @@ pub(in crate::cli) async fn run(global: &Global) -> Result<Exit, CliError> {
 }
 
 /// `groupdesk demo`
-pub(in crate::cli) async fn demo(groups: Option<u32>, global: &Global) -> Result<Exit, CliError> {
+pub(crate) async fn demo(groups: Option<u32>, global: &Global) -> Result<Exit, CliError> {
     a_terminal()?;
     play(groups, global, &mut signals()?).await
 }

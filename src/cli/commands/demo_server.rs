@@ -13,7 +13,7 @@ use crate::{
     operations::Clock,
 };
 
-pub(in crate::cli) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, CliError> {
+pub(crate) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let world = begin(groups, signals.next()).await?;
     output::say(&format!(
@@ -37,7 +37,7 @@ pub(in crate::cli) async fn run(groups: Option<u32>, json: bool) -> Result<Exit,
 }
 
 /// Makes the demo's world; what asks for the end meanwhile takes it away again.
-pub(in crate::cli) async fn begin(
+pub(crate) async fn begin(
     groups: Option<u32>,
     end: impl Future<Output = ()>,
 ) -> Result<World, CliError> {
@@ -54,7 +54,7 @@ pub(in crate::cli) async fn begin(
 }
 
 /// What another shell needs to work in this world.
-pub(in crate::cli) fn exports(world: &World) -> Result<String, CliError> {
+pub(crate) fn exports(world: &World) -> Result<String, CliError> {
     let config = configuration(world)?;
     Ok(format!(
         "export GROUPDESK_CONFIG={}\nexport GROUPDESK_DIRECTORY={}\n",

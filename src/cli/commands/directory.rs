@@ -15,7 +15,7 @@ use crate::{
     directory,
 };
 
-pub(in crate::cli) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
+pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
     let Command::Backup { file } = command;
     let from = directory_of(&session::overrides(global))?;
     let to = file.clone();

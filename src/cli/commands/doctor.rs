@@ -44,7 +44,7 @@ async fn probe(global: &Global, id: &UserGroupId, yes: bool) -> Result<Exit, Cli
     Ok(Exit::Done)
 }
 
-pub(in crate::cli) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliError> {
+pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliError> {
     if let Some(id) = &arguments.probe {
         return probe(global, id, arguments.yes).await;
     }

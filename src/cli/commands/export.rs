@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Groups as they come; `None` behind the last one.
 type Piece = Option<Vec<KnownGroup>>;
 
-pub(in crate::cli) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliError> {
+pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     let format = match arguments.format {

@@ -13,7 +13,7 @@ use crate::{
     operations::Failure,
 };
 
-pub(in crate::cli) async fn list(session: &Session) -> Result<Exit, CliError> {
+pub(crate) async fn list(session: &Session) -> Result<Exit, CliError> {
     let groups = session.operations.list().await?;
     if session.json {
         if groups.is_empty() {
@@ -35,7 +35,7 @@ pub(in crate::cli) async fn list(session: &Session) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-pub(in crate::cli) async fn show(session: &Session, id: &UserGroupId) -> Result<Exit, CliError> {
+pub(crate) async fn show(session: &Session, id: &UserGroupId) -> Result<Exit, CliError> {
     let group = known_here(session, id).await?;
     if session.json {
         output::json(&json::Group::of(&group))?;
@@ -61,7 +61,7 @@ async fn known_here(session: &Session, id: &UserGroupId) -> Result<KnownGroup, C
     })?)
 }
 
-pub(in crate::cli) async fn get(session: &Session, arguments: Get) -> Result<Exit, CliError> {
+pub(crate) async fn get(session: &Session, arguments: Get) -> Result<Exit, CliError> {
     let Get {
         id,
         assurance: exists,
@@ -84,7 +84,7 @@ pub(in crate::cli) async fn get(session: &Session, arguments: Get) -> Result<Exi
 }
 
 /// Creates and updates whose end is open: the group is read again by whoever wants to know.
-pub(in crate::cli) async fn open_changes(
+pub(crate) async fn open_changes(
     session: &Session,
     id: Option<&UserGroupId>,
 ) -> Result<Exit, CliError> {
@@ -100,7 +100,7 @@ pub(in crate::cli) async fn open_changes(
     Ok(Exit::Done)
 }
 
-pub(in crate::cli) async fn history(
+pub(crate) async fn history(
     session: &Session,
     id: Option<UserGroupId>,
     limit: Option<usize>,

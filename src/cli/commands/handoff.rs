@@ -14,7 +14,7 @@ use crate::{
     operations::{Done, Guarded, HandedOff, JournalRow, RotationId},
 };
 
-pub(in crate::cli) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliError> {
+pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliError> {
     session.operations.permitted(Guarded::HandOff)?;
     let (ids, elsewhere) = chosen(session, which).await?;
     if !ids.is_empty() {
@@ -90,7 +90,7 @@ fn say_elsewhere(session: &Session, row: &JournalRow) {
 }
 
 /// Hands off what was just rotated, where the profile says how.
-pub(in crate::cli) async fn after(session: &Session, done: &Done) -> Option<HandedOff> {
+pub(crate) async fn after(session: &Session, done: &Done) -> Option<HandedOff> {
     let command = session.operations.profile().handoff.as_ref()?;
     output::say(&format!("handing the new token to {command}"));
     let running = Box::pin(session.operations.hand_off(done));
@@ -98,7 +98,7 @@ pub(in crate::cli) async fn after(session: &Session, done: &Done) -> Option<Hand
 }
 
 /// One line for the person; a token that has not arrived cannot be overlooked.
-pub(in crate::cli) fn say(handed: &HandedOff) {
+pub(crate) fn say(handed: &HandedOff) {
     let HandedOff {
         rotation,
         user_group_id,

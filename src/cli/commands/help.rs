@@ -16,7 +16,7 @@ const ALIKE: f64 = 0.7;
 const JSON: &str = "json";
 const EXIT_CODES: &str = "exit-codes";
 
-pub(in crate::cli) fn run(global: &Global, help: &Help) -> Result<Exit, CliError> {
+pub(crate) fn run(global: &Global, help: &Help) -> Result<Exit, CliError> {
     match help.words.as_slice() {
         [topic, command @ ..] if topic == JSON => {
             let unknown = || unknown(command, &command.join(" "));

@@ -1,9 +1,9 @@
 //! `import`: rows of a file into the directory, with nothing sent; with `--create` and `--update` to the service too,
 //! after a confirmation, and going on where an earlier run of the same file was interrupted.
 
-pub(in crate::cli) mod checked;
-pub(in crate::cli) mod plan;
-pub(in crate::cli) mod send;
+pub(crate) mod checked;
+pub(crate) mod plan;
+pub(crate) mod send;
 mod tally;
 
 use serde_json::json;
@@ -27,7 +27,7 @@ use checked::{Checked, line, piece};
 use plan::Shown;
 use send::Job;
 
-pub(in crate::cli) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, CliError> {
+pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     let sending = Sending {

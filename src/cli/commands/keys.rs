@@ -16,11 +16,7 @@ use crate::{
     service::{keys::KeyInfo, store::Store},
 };
 
-pub(in crate::cli) fn run(
-    command: Keys,
-    database: &Path,
-    global: &Global,
-) -> Result<Exit, CliError> {
+pub(crate) fn run(command: Keys, database: &Path, global: &Global) -> Result<Exit, CliError> {
     let store = Store::open(database).map_err(|error| CliError::of_store(database, error))?;
     match command {
         Keys::Create { environment, tag } => {

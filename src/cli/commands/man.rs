@@ -16,7 +16,7 @@ use crate::cli::{
     process::exit::{self, Exit},
 };
 
-pub(in crate::cli) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError> {
+pub(crate) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError> {
     let mut command = command();
     // Fills in the names of subcommands, `groupdesk-profile-add`.
     command.build();

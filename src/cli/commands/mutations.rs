@@ -4,7 +4,7 @@ mod create;
 mod rotate;
 mod update;
 
-pub(in crate::cli) use {
+pub(crate) use {
     create::create,
     rotate::{rotate, rotate_pasted},
     update::update,
@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// What may be said of an id that the directory does not know.
-pub(in crate::cli) fn assurance(exists: bool) -> Assurance {
+pub(crate) fn assurance(exists: bool) -> Assurance {
     if exists {
         Assurance::Exists
     } else {
@@ -37,7 +37,7 @@ pub(in crate::cli) fn assurance(exists: bool) -> Assurance {
 }
 
 /// Runs a read. One that may create (hazard 1) is waited for like a change; a mere read is left at once.
-pub(in crate::cli) async fn reading<T>(
+pub(crate) async fn reading<T>(
     session: &Session,
     known: Option<&KnownGroup>,
     read: impl Future<Output = T>,
@@ -50,7 +50,7 @@ pub(in crate::cli) async fn reading<T>(
 }
 
 /// Makes the file of `--token-out`, before anything is sent.
-pub(in crate::cli) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, CliError> {
+pub(crate) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, CliError> {
     token
         .token_out
         .as_deref()
@@ -59,7 +59,7 @@ pub(in crate::cli) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>,
 }
 
 /// Puts the token where it was asked for, then prints the answer.
-pub(in crate::cli) fn answer(
+pub(crate) fn answer(
     session: &Session,
     done: &Done,
     rotation: Option<Rotation<'_>>,

@@ -16,7 +16,7 @@ use crate::{
     operations::{Failure, Operations, Place, PlaceEvent, PlaceKey, PlaceProblem},
 };
 
-pub(in crate::cli) async fn run(session: &Session, command: Command) -> Result<Exit, CliError> {
+pub(crate) async fn run(session: &Session, command: Command) -> Result<Exit, CliError> {
     let operations = &session.operations;
     match command {
         Command::List => list(session).await,
@@ -58,7 +58,7 @@ pub(in crate::cli) async fn run(session: &Session, command: Command) -> Result<E
 }
 
 /// The place of that name.
-pub(in crate::cli) async fn named(operations: &Operations, name: &str) -> Result<Place, CliError> {
+pub(crate) async fn named(operations: &Operations, name: &str) -> Result<Place, CliError> {
     let places = operations.places().await?;
     let found = places.into_iter().find(|place| place.name == name);
     found.ok_or_else(|| {

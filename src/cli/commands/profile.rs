@@ -3,7 +3,7 @@
 
 mod add;
 mod bind;
-pub(in crate::cli) mod facts;
+pub(crate) mod facts;
 mod input;
 mod questions;
 mod show;
@@ -30,7 +30,7 @@ struct Setup {
 }
 
 /// Runs one; the first signal ends it, nothing half written behind it.
-pub(in crate::cli) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
+pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let context = Setup {
         overrides: overrides(global),

@@ -29,7 +29,7 @@ struct Ready {
     report: Report,
 }
 
-pub(in crate::cli) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliError> {
+pub(crate) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     let prepared = tokio::select! {

@@ -18,7 +18,7 @@ use crate::{
 /// Groups read at the same time.
 const AT_ONCE: usize = 4;
 
-pub(in crate::cli) async fn run(session: &Session, arguments: Rotations) -> Result<Exit, CliError> {
+pub(crate) async fn run(session: &Session, arguments: Rotations) -> Result<Exit, CliError> {
     match arguments.command {
         None => list(session, arguments.open).await,
         Some(RotationsCommand::HandOff(which)) => super::handoff::run(session, which).await,

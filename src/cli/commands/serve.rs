@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-pub(in crate::cli) async fn run(arguments: Serve, global: &Global) -> Result<Exit, CliError> {
+pub(crate) async fn run(arguments: Serve, global: &Global) -> Result<Exit, CliError> {
     let Serve {
         listen,
         no_facts_header,

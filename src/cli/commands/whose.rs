@@ -27,7 +27,7 @@ use crate::{
 /// Longer than any token; more is something else.
 const LONGEST: u64 = 64 * 1024;
 
-pub(in crate::cli) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit, CliError> {
+pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit, CliError> {
     if !arguments.is_empty() {
         return Err(CliError::Usage(
             "a token never goes on a command line: every user of this machine can read it, and the shell keeps it. \
@@ -80,7 +80,7 @@ pub(in crate::cli) async fn run(global: &Global, arguments: &[OsString]) -> Resu
 const ELSEWHERE: &str = "it may still be the token of a group that was never read here";
 
 /// Reads a token, or a text that holds some; none is ever an argument.
-pub(in crate::cli) async fn ask(no_input: bool) -> Result<Token, CliError> {
+pub(crate) async fn ask(no_input: bool) -> Result<Token, CliError> {
     if io::stdin().is_terminal() && no_input {
         return Err(CliError::Guarded(
             "the token would have to be typed, and --no-input was said; give it on standard input"

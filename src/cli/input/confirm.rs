@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What the person has to answer.
-pub(in crate::cli) enum Question<'a> {
+pub(crate) enum Question<'a> {
     YesOrNo,
     /// Level 3: the exact id.
     TypeId(&'a UserGroupId),
@@ -20,13 +20,13 @@ pub(in crate::cli) enum Question<'a> {
 }
 
 /// What a change of one group asks, where `usual` is what docs/design/console.md says; a guard that raises it says why.
-pub(in crate::cli) struct Asking {
+pub(crate) struct Asking {
     level: Level,
     words: String,
 }
 
 impl Asking {
-    pub(in crate::cli) fn about(
+    pub(crate) fn about(
         session: &Session,
         operation: Guarded,
         id: &UserGroupId,
@@ -43,7 +43,7 @@ impl Asking {
         }
     }
 
-    pub(in crate::cli) fn question<'a>(&'a self, id: &'a UserGroupId) -> Question<'a> {
+    pub(crate) fn question<'a>(&'a self, id: &'a UserGroupId) -> Question<'a> {
         match self.level {
             Level::Button | Level::Key => Question::YesOrNo,
             Level::Typed => Question::TypeId(id),
@@ -53,7 +53,7 @@ impl Asking {
 }
 
 /// Refuses right away where a question could not be asked: nothing at all is sent then.
-pub(in crate::cli) fn can_be_asked(session: &Session, yes: bool) -> Result<(), CliError> {
+pub(crate) fn can_be_asked(session: &Session, yes: bool) -> Result<(), CliError> {
     let has_person = io::stdin().is_terminal() && io::stderr().is_terminal();
     if yes || has_person && !session.no_input {
         return Ok(());
@@ -69,11 +69,7 @@ pub(in crate::cli) fn can_be_asked(session: &Session, yes: bool) -> Result<(), C
 }
 
 /// Asks, unless `--yes` was said.
-pub(in crate::cli) async fn confirm(
-    yes: bool,
-    what: &str,
-    question: Question<'_>,
-) -> Result<(), CliError> {
+pub(crate) async fn confirm(yes: bool, what: &str, question: Question<'_>) -> Result<(), CliError> {
     if yes {
         return Ok(());
     }

@@ -21,7 +21,7 @@ const LARGEST: u64 = 8 * 1024 * 1024;
 
 /// What a person wants to be different.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct Edits {
+pub(crate) struct Edits {
     /// Whole fields.
     said: DesiredFields,
     map: Vec<(String, String)>,
@@ -32,7 +32,7 @@ pub(in crate::cli) struct Edits {
 
 impl Edits {
     /// Reads the options and the files they name; waiting for standard input keeps nothing else from going on.
-    pub(in crate::cli) async fn read(
+    pub(crate) async fn read(
         fields: Fields,
         unmap: Vec<String>,
         remove_property: Vec<String>,
@@ -43,7 +43,7 @@ impl Edits {
     }
 
     /// A whole group, as `export` writes it: of this id, and the only one of its file.
-    pub(in crate::cli) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, CliError> {
+    pub(crate) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, CliError> {
         tokio::task::spawn_blocking(move || {
             let row = file("--apply", Some(&path), |text| only_row(text, &id))?;
             Ok(Self {
@@ -102,7 +102,7 @@ impl Edits {
     }
 
     /// The fields that are given whole.
-    pub(in crate::cli) fn whole(&self) -> Vec<Field> {
+    pub(crate) fn whole(&self) -> Vec<Field> {
         let mapping = self.said.mapping.is_some().then_some(Field::Mapping);
         let properties = self.said.properties.is_some().then_some(Field::Properties);
         mapping.into_iter().chain(properties).collect()
@@ -110,7 +110,7 @@ impl Edits {
 
     /// What is wanted in all, starting from what is known. Single changes of what is not known stand alone; whether they
     /// may be sent so is decided later.
-    pub(in crate::cli) fn apply(&self, base: &DesiredFields) -> Result<DesiredFields, CliError> {
+    pub(crate) fn apply(&self, base: &DesiredFields) -> Result<DesiredFields, CliError> {
         let mut wanted = self.said.over(base);
         if !(self.map.is_empty() && self.unmap.is_empty()) {
             let mapping = wanted.mapping.get_or_insert_default();

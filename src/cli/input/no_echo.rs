@@ -6,11 +6,11 @@ use std::io::{self, IsTerminal};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 /// As long as it lives, standard input is not echoed.
-pub(in crate::cli) struct NoEcho(Option<Termios>);
+pub(crate) struct NoEcho(Option<Termios>);
 
 impl NoEcho {
     /// Does nothing where standard input is no terminal.
-    pub(in crate::cli) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let stdin = io::stdin();
         if !stdin.is_terminal() {
             return Ok(Self(None));
@@ -25,7 +25,7 @@ impl NoEcho {
         Ok(Self(Some(before)))
     }
 
-    pub(in crate::cli) fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.0.is_some()
     }
 }

@@ -20,7 +20,7 @@ const SECRETS: [&str; 8] = [
 const BARE: &str = "--token-stdin";
 
 /// Refuses arguments that would carry a secret.
-pub(in crate::cli) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), CliError> {
+pub(crate) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), CliError> {
     for argument in arguments {
         let argument = argument.to_string_lossy();
         if argument == "--" {

@@ -13,7 +13,7 @@ use crate::tui::theme::Theme;
 
 /// How much a word wants to be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Tone {
+pub(crate) enum Tone {
     Plain,
     Warning,
     Alarm,
@@ -21,7 +21,7 @@ pub(in crate::cli) enum Tone {
 
 impl Tone {
     /// Of an ending, a state of a rotation or of a hand-off, or a severity.
-    pub(in crate::cli) fn of(word: &str) -> Self {
+    pub(crate) fn of(word: &str) -> Self {
         match word {
             "conflict" | "refused" | "created by get" | "handoff failed" | "failed" | "problem"
             | "not applied" => Self::Alarm,
@@ -31,7 +31,7 @@ impl Tone {
         }
     }
 
-    pub(in crate::cli) fn cell(self, text: &str) -> Cell {
+    pub(crate) fn cell(self, text: &str) -> Cell {
         let cell = Cell::new(text);
         match self {
             Self::Plain => cell,
@@ -42,7 +42,7 @@ impl Tone {
 }
 
 /// Whether this stream shows colours, and nobody asked for none (`NO_COLOR`, `TERM=dumb`).
-pub(in crate::cli) fn is_coloured(stream: &impl IsTerminal) -> bool {
+pub(crate) fn is_coloured(stream: &impl IsTerminal) -> bool {
     let variable = |name: &str| env::var_os(name)?.into_string().ok();
     stream.is_terminal()
         && variable("TERM").is_some_and(|term| !term.is_empty())
@@ -50,7 +50,7 @@ pub(in crate::cli) fn is_coloured(stream: &impl IsTerminal) -> bool {
 }
 
 /// A line for standard error; its first word or sign in colour where there is one.
-pub(in crate::cli) fn painted(line: Cow<'_, str>) -> Cow<'_, str> {
+pub(crate) fn painted(line: Cow<'_, str>) -> Cow<'_, str> {
     const SIGNS: [(&str, &str); 4] = [
         ("PRODUCTION", "1;7"),
         ("error:", "1;31"),

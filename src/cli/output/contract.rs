@@ -11,7 +11,7 @@ mod render;
 mod rotations;
 mod shared;
 
-pub(in crate::cli) use render::{manual, object, text};
+pub(crate) use render::{manual, object, text};
 
 /// A field of an object. What stands below another has a path: `steps[].what`.
 struct Field {

@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal};
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets::NOTHING};
 use jiff::Timestamp;
 
-pub(in crate::cli) use {
+pub(crate) use {
     group::group,
     history::{changes, history},
     list::list,
@@ -31,7 +31,7 @@ const UNKNOWN: &str = "?";
 const GAP: usize = 2;
 
 /// What an operation came to. A revealed token stands alone on standard output, so that it can be taken from there.
-pub(in crate::cli) fn answered(
+pub(crate) fn answered(
     answer: &Done,
     is_rotation: bool,
     token: Option<&Token>,
@@ -62,7 +62,7 @@ pub(in crate::cli) fn answered(
 }
 
 /// Warnings, for the person, never on standard output.
-pub(in crate::cli) fn say_warnings(done: &Done) {
+pub(crate) fn say_warnings(done: &Done) {
     if let Some(note) = note(done.ending) {
         output::say(&format!("! {note}"));
     }
@@ -95,7 +95,7 @@ fn note(ending: Ending) -> Option<&'static str> {
 }
 
 /// A table without lines, as wide as the terminal; where there is none, as wide as it is.
-pub(in crate::cli) fn table(header: &[&str]) -> Table {
+pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).force_no_tty();
     if is_coloured(&io::stdout()) {
@@ -121,13 +121,13 @@ pub(in crate::cli) fn table(header: &[&str]) -> Table {
 }
 
 /// Columns of the terminal on standard output, if there is one.
-pub(in crate::cli) fn terminal_width() -> Option<usize> {
+pub(crate) fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (size.ws_col > 0).then(|| size.ws_col.into())
 }
 
 /// The table as text, without spaces at its edges.
-pub(in crate::cli) fn done(table: &Table) -> String {
+pub(crate) fn done(table: &Table) -> String {
     let mut text = String::new();
     for line in table.lines() {
         text.push_str(line.strip_prefix(' ').unwrap_or(&line).trim_end());
@@ -141,13 +141,13 @@ fn of<T>(known: Option<&Known<T>>, text: impl Fn(&T) -> String) -> String {
 }
 
 /// A state or an ending as people read it.
-pub(in crate::cli) fn word(word: &str) -> String {
+pub(crate) fn word(word: &str) -> String {
     word.replace('_', " ")
 }
 
 /// A time that has passed, in its largest unit.
 /// `3 h ago`, for sentences.
-pub(in crate::cli) fn ago(at: Timestamp, now: Timestamp) -> String {
+pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     format!("{} ago", age(at, now))
 }
 

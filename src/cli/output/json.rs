@@ -19,7 +19,7 @@ use crate::{
 
 /// A group as `list` and `show` print it.
 #[derive(Serialize)]
-pub(in crate::cli) struct Group<'a> {
+pub(crate) struct Group<'a> {
     user_group_id: &'a str,
     name: Option<&'a str>,
     team_id: Option<i64>,
@@ -33,7 +33,7 @@ pub(in crate::cli) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    pub(in crate::cli) fn of(group: &'a KnownGroup) -> Self {
+    pub(crate) fn of(group: &'a KnownGroup) -> Self {
         Self {
             user_group_id: group.id.as_str(),
             name: group.name.as_ref().map(|known| known.value.as_str()),
@@ -56,14 +56,14 @@ impl<'a> Group<'a> {
 
 /// What belongs to a rotation besides its [`Done`].
 #[derive(Clone, Copy)]
-pub(in crate::cli) struct Rotation<'a> {
+pub(crate) struct Rotation<'a> {
     /// `None` where nothing was to be handed off.
-    pub(in crate::cli) handed: Option<&'a HandedOff>,
+    pub(crate) handed: Option<&'a HandedOff>,
 }
 
 /// What `get`, `create`, `update` and `rotate` print.
 #[derive(Serialize)]
-pub(in crate::cli) struct Answered<'a> {
+pub(crate) struct Answered<'a> {
     #[serde(flatten)]
     group: Group<'a>,
     outcome: &'static str,
@@ -80,7 +80,7 @@ pub(in crate::cli) struct Answered<'a> {
 
 impl<'a> Answered<'a> {
     /// `token`: it was asked for.
-    pub(in crate::cli) fn of(
+    pub(crate) fn of(
         done: &'a Done,
         rotation: Option<Rotation<'_>>,
         token: Option<&'a Token>,
@@ -103,7 +103,7 @@ impl<'a> Answered<'a> {
 }
 
 /// Where a hand-off stands.
-pub(in crate::cli) fn hand_off(handoff: &HandOff) -> Value {
+pub(crate) fn hand_off(handoff: &HandOff) -> Value {
     json!({
         "state": handoff.state.as_str(),
         "exit": handoff.exit,
@@ -112,7 +112,7 @@ pub(in crate::cli) fn hand_off(handoff: &HandOff) -> Value {
 }
 
 /// A line of the history.
-pub(in crate::cli) fn entry(line: &Numbered<Entry>) -> Value {
+pub(crate) fn entry(line: &Numbered<Entry>) -> Value {
     let Entry {
         at,
         by,
@@ -143,7 +143,7 @@ pub(in crate::cli) fn entry(line: &Numbered<Entry>) -> Value {
 }
 
 /// A create or an update as `history --open` prints it.
-pub(in crate::cli) fn change(change: &Mutation) -> Value {
+pub(crate) fn change(change: &Mutation) -> Value {
     json!({
         "change": format!("m{}", change.id.0),
         "at": change.since().to_string(),
@@ -159,7 +159,7 @@ pub(in crate::cli) fn change(change: &Mutation) -> Value {
 }
 
 /// A rotation as `rotations` prints it.
-pub(in crate::cli) fn rotation(row: &JournalRow) -> Value {
+pub(crate) fn rotation(row: &JournalRow) -> Value {
     json!({
         "rotation": row.id.0,
         "user_group_id": row.user_group_id.as_str(),
@@ -174,7 +174,7 @@ pub(in crate::cli) fn rotation(row: &JournalRow) -> Value {
 }
 
 /// A rotation as `rotations settle` prints it: `why` it is still open, if so.
-pub(in crate::cli) fn recovered(recovered: &Recovered) -> Value {
+pub(crate) fn recovered(recovered: &Recovered) -> Value {
     let mut value = rotation(recovered.row());
     value["why"] = match recovered {
         Recovered::Settled(_) => Value::Null,
@@ -186,7 +186,7 @@ pub(in crate::cli) fn recovered(recovered: &Recovered) -> Value {
 
 /// A group that has or had a token.
 /// The groups of one token.
-pub(in crate::cli) fn owners(answered: &operations::TokenReport) -> impl Iterator<Item = Value> {
+pub(crate) fn owners(answered: &operations::TokenReport) -> impl Iterator<Item = Value> {
     answered.owners.iter().map(|owner| {
         json!({
             "profile": owner.profile,
@@ -199,6 +199,6 @@ pub(in crate::cli) fn owners(answered: &operations::TokenReport) -> impl Iterato
 }
 
 /// What is printed when a command fails.
-pub(in crate::cli) fn failure(ending: Option<Ending>, error: &str, exit: Exit) -> Value {
+pub(crate) fn failure(ending: Option<Ending>, error: &str, exit: Exit) -> Value {
     json!({ "outcome": ending.map(Ending::as_str), "error": error, "exit": exit as u8 })
 }

@@ -73,17 +73,17 @@ impl Writer {
     }
 }
 
-pub(in crate::cli) struct Progress {
+pub(crate) struct Progress {
     out: Writer,
     err: Writer,
     /// Standard error is a terminal, and shows a bar.
-    pub(in crate::cli) has_bar: bool,
+    pub(crate) has_bar: bool,
     /// Results appear on the terminal that shows the bar.
     beside_bar: bool,
 }
 
 impl Progress {
-    pub(in crate::cli) fn start(planned: usize) -> Self {
+    pub(crate) fn start(planned: usize) -> Self {
         let target = ProgressDrawTarget::stderr_with_hz(5);
         let bar = ProgressBar::with_draw_target(Some(planned as u64), target);
         // Where it cannot be drawn, as with TERM=dumb, it would swallow the lines, too.
@@ -123,7 +123,7 @@ impl Progress {
     }
 
     /// A line of the result; already escaped.
-    pub(in crate::cli) fn result(&self, line: String) {
+    pub(crate) fn result(&self, line: String) {
         if output::output_is_for_tokens() {
             self.err.tell(Update::Alarm(line));
         } else if self.beside_bar {
@@ -133,23 +133,23 @@ impl Progress {
         }
     }
 
-    pub(in crate::cli) fn say(&self, line: String) {
+    pub(crate) fn say(&self, line: String) {
         self.err.tell(Update::Line(line));
     }
 
     /// What is said with `--quiet` too.
-    pub(in crate::cli) fn alarm(&self, line: String) {
+    pub(crate) fn alarm(&self, line: String) {
         self.err.tell(Update::Alarm(line));
     }
 
-    pub(in crate::cli) fn held(&self, wait: Duration) {
+    pub(crate) fn held(&self, wait: Duration) {
         self.say(format!(
             "the service asks to wait {} s; nothing is sent meanwhile",
             wait.as_secs()
         ));
     }
 
-    pub(in crate::cli) fn counts(&self, done: usize, counts: &impl Display) {
+    pub(crate) fn counts(&self, done: usize, counts: &impl Display) {
         if self.has_bar {
             self.err.tell(Update::Counts(done, counts.to_string()));
         }
@@ -157,7 +157,7 @@ impl Progress {
 
     /// Waits until all is written. Nobody who was interrupted waits for a reader. The exit code is that of the run, unless
     /// all is done and the result of it is not there.
-    pub(in crate::cli) async fn end(self, exit: Exit) -> Result<Exit, CliError> {
+    pub(crate) async fn end(self, exit: Exit) -> Result<Exit, CliError> {
         // Beside a bar the result is there too.
         let told = self.err.end(!self.beside_bar).await;
         let written = match (self.out.end(false).await, told) {

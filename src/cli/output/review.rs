@@ -23,7 +23,7 @@ use crate::{
 /// The changed rows, one a line, with the signs of docs/design/console.md.
 ///
 /// A creation replaces nothing.
-pub(in crate::cli) fn lines(change: &Change, is_creation: bool) -> String {
+pub(crate) fn lines(change: &Change, is_creation: bool) -> String {
     let mut text = String::new();
     for (name, field) in change.fields() {
         if matches!(field, Changed::Replaced(_)) && !is_creation {
@@ -50,7 +50,7 @@ pub(in crate::cli) fn lines(change: &Change, is_creation: bool) -> String {
 }
 
 /// What of the request a person did not change: replaced whole, or travelling along, each with its age.
-pub(in crate::cli) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
+pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
     let mut text = String::new();
     for field in &plan.replaced {
         line(&mut text, &format!("! {}: replaced whole", field.as_str()));
@@ -104,7 +104,7 @@ fn values(row: &ChangeRow) -> String {
 }
 
 /// `--dry-run`: prints the exact request and what it would change.
-pub(in crate::cli) fn dry_run(
+pub(crate) fn dry_run(
     session: &Session,
     method: Method,
     id: &UserGroupId,

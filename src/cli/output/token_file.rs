@@ -14,12 +14,12 @@ use crate::{
 };
 
 /// Whether standard output is meant, for the token alone.
-pub(in crate::cli) fn is_output(path: &Path) -> bool {
+pub(crate) fn is_output(path: &Path) -> bool {
     path == Path::new("-")
 }
 
 /// Gives standard output to the tokens where they go there; refused where somebody would see them.
-pub(in crate::cli) fn prepare(command: Option<&Command>) -> Result<(), CliError> {
+pub(crate) fn prepare(command: Option<&Command>) -> Result<(), CliError> {
     let (out, output) = match command {
         Some(Command::Get(get)) => (&get.token.token_out, None),
         Some(Command::Create(create)) => (&create.token.token_out, None),
@@ -51,7 +51,7 @@ pub(in crate::cli) fn prepare(command: Option<&Command>) -> Result<(), CliError>
 }
 
 /// A new 0600 file that waits for a token, or standard output. Dropped without one, the file is removed.
-pub(in crate::cli) struct TokenFile {
+pub(crate) struct TokenFile {
     path: PathBuf,
     /// Not there for standard output.
     file: Option<File>,
@@ -62,7 +62,7 @@ pub(in crate::cli) struct TokenFile {
 
 impl TokenFile {
     /// Makes the file; one that exists is refused.
-    pub(in crate::cli) fn create(path: &Path) -> Result<Self, CliError> {
+    pub(crate) fn create(path: &Path) -> Result<Self, CliError> {
         let make = || {
             private_files::new_token_file(path).map_err(|error| {
                 CliError::Usage(format!(
@@ -80,12 +80,12 @@ impl TokenFile {
     }
 
     /// Whether what was written can be replaced by another token.
-    pub(in crate::cli) fn is_file(&self) -> bool {
+    pub(crate) fn is_file(&self) -> bool {
         self.file.is_some()
     }
 
     /// Writes the token durably, over another one that was written before.
-    pub(in crate::cli) fn write(&mut self, token: &Token) -> io::Result<()> {
+    pub(crate) fn write(&mut self, token: &Token) -> io::Result<()> {
         if self.written.as_ref() == Some(token) {
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl TokenFile {
     }
 
     /// For a message.
-    pub(in crate::cli) fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         match self.file {
             Some(_) => self.path.display().to_string(),
             None => "standard output".into(),

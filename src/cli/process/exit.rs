@@ -15,7 +15,7 @@ use crate::{
 
 /// How the command ended, for whoever called it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Exit {
+pub(crate) enum Exit {
     Done = 0,
     /// Refused by the service, not applied, or an answer of no use: nothing was changed.
     Refused = 1,
@@ -34,7 +34,7 @@ pub(in crate::cli) enum Exit {
 }
 
 /// What the help and the manual say of them.
-pub(in crate::cli) const CODES: [(Exit, &str); 9] = [
+pub(crate) const CODES: [(Exit, &str); 9] = [
     (Exit::Done, "done"),
     (Exit::Refused, "refused by the service"),
     (Exit::Usage, "usage or configuration"),
@@ -47,7 +47,7 @@ pub(in crate::cli) const CODES: [(Exit, &str); 9] = [
 ];
 
 /// [`CODES`] in a line, as the help shows it.
-pub(in crate::cli) fn codes() -> String {
+pub(crate) fn codes() -> String {
     let codes = CODES.map(|(exit, meaning)| format!("{} {meaning}", exit as u8));
     format!("Exit codes: {}.", codes.join(", "))
 }
@@ -60,14 +60,14 @@ impl From<Exit> for ExitCode {
 
 impl Exit {
     /// An answer is an end as asked, unless it raises an alarm (hazards 1 and 11 of docs/design/service.md).
-    pub(in crate::cli) fn of_done(done: &Done) -> Self {
+    pub(crate) fn of_done(done: &Done) -> Self {
         let alarm =
             done.ending == Ending::CreatedByGet || done.warnings.iter().any(Warning::is_alarm);
         if alarm { Self::Guarded } else { Self::Done }
     }
 
     /// What `doctor` found: the exit code that the other commands would have, the first cause first.
-    pub(in crate::cli) fn of_report(report: &Report) -> Self {
+    pub(crate) fn of_report(report: &Report) -> Self {
         let has = |areas: &[Area]| {
             let mut problems = report.problems();
             problems.any(|finding| areas.contains(&finding.area))
@@ -86,11 +86,7 @@ impl Exit {
     }
 
     /// `left_out`: the person named every group, and some cannot be rotated now.
-    pub(in crate::cli) fn of_batch(
-        report: &batch::Report,
-        left_out: bool,
-        not_handed_off: usize,
-    ) -> Self {
+    pub(crate) fn of_batch(report: &batch::Report, left_out: bool, not_handed_off: usize) -> Self {
         let batch::Report { counts, halt, .. } = report;
         if counts.unknown > 0 || counts.conflict > 0 {
             Self::Unknown
@@ -103,12 +99,12 @@ impl Exit {
     }
 
     /// Of several things that are done or not.
-    pub(in crate::cli) fn all(done: bool) -> Self {
+    pub(crate) fn all(done: bool) -> Self {
         if done { Self::Done } else { Self::Partly }
     }
 
     /// What reading open rotations again came to.
-    pub(in crate::cli) fn of_recovered(all: &[Recovered]) -> Self {
+    pub(crate) fn of_recovered(all: &[Recovered]) -> Self {
         let is_clear = |recovered: &Recovered| match recovered {
             Recovered::Settled(row) => row.rotation.state != State::Conflict,
             Recovered::Alarmed(..) | Recovered::Open(_) => false,
@@ -121,7 +117,7 @@ impl Exit {
     }
 
     /// What the test of a connection found.
-    pub(in crate::cli) fn of_probe(probe: &Probe) -> Self {
+    pub(crate) fn of_probe(probe: &Probe) -> Self {
         match probe.finding {
             Finding::Accepted | Finding::MayNotChange => Self::Done,
             Finding::KeyRefused => Self::Key,
@@ -136,7 +132,7 @@ impl Exit {
         }
     }
 
-    pub(in crate::cli) fn of_error(stop: &CliError) -> Self {
+    pub(crate) fn of_error(stop: &CliError) -> Self {
         match stop {
             CliError::Failed { failure } => Self::of_failure(failure),
             CliError::AfterSending(_) => Self::Unknown,
@@ -162,7 +158,7 @@ impl Exit {
         }
     }
 
-    pub(in crate::cli) fn of_failure(failure: &Failure) -> Self {
+    pub(crate) fn of_failure(failure: &Failure) -> Self {
         match failure {
             Failure::Refused { .. }
             | Failure::Busy { .. }

@@ -19,7 +19,7 @@ fn patience() -> Duration {
 
 /// What a signal means for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum ShutdownRequest {
+pub(crate) enum ShutdownRequest {
     /// It stops; what is in flight is still waited for.
     ToFinish,
     /// It is not waited for any more.
@@ -27,13 +27,13 @@ pub(in crate::cli) enum ShutdownRequest {
 }
 
 /// Of one run.
-pub(in crate::cli) struct Shutdown<'s> {
+pub(crate) struct Shutdown<'s> {
     signals: &'s mut Signals,
     deadline: Option<Instant>,
 }
 
 impl<'s> Shutdown<'s> {
-    pub(in crate::cli) fn of(signals: &'s mut Signals) -> Self {
+    pub(crate) fn of(signals: &'s mut Signals) -> Self {
         Self {
             signals,
             deadline: None,
@@ -41,12 +41,12 @@ impl<'s> Shutdown<'s> {
     }
 
     /// A signal has come.
-    pub(in crate::cli) fn is_begun(&self) -> bool {
+    pub(crate) fn is_begun(&self) -> bool {
         self.deadline.is_some()
     }
 
     /// Waits for a signal, or for the end of the time; stops the run and says so.
-    pub(in crate::cli) async fn asked(
+    pub(crate) async fn asked(
         &mut self,
         control: &Control,
         progress: &Progress,

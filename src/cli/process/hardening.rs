@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 const DEBUGGABLE: &str = "GROUPDESK_DEBUGGABLE";
 
 /// Before anything secret is read. Programs that are started inherit the limit of core dumps, nothing else.
-pub(in crate::cli) fn protect() {
+pub(crate) fn protect() {
     if std::env::var_os(DEBUGGABLE).is_some_and(|value| value == "1") {
         return;
     }

@@ -32,7 +32,7 @@ const PANICKED: &str = "groupdesk stopped by an error of its own:";
 static IS_PLAIN: AtomicBool = AtomicBool::new(false);
 
 /// From now on without colours, as `--plain` says.
-pub(in crate::cli) fn be_plain() {
+pub(crate) fn be_plain() {
     IS_PLAIN.store(true, Ordering::SeqCst);
 }
 

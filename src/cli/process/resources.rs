@@ -22,7 +22,7 @@ const STACK: usize = 2 << 20;
 const THREADS: usize = 6;
 
 /// The runtime, on a system that has room for it.
-pub(in crate::cli) fn runtime() -> Result<Runtime, CliError> {
+pub(crate) fn runtime() -> Result<Runtime, CliError> {
     let input = io::stdin();
     let files: Result<Vec<_>, _> = (STANDARD..FILES)
         .map(|_| input.as_fd().try_clone_to_owned())

@@ -20,30 +20,30 @@ static CAUGHT: AtomicBool = AtomicBool::new(false);
 static ASKED: LazyLock<watch::Sender<Option<Instant>>> = LazyLock::new(watch::Sender::default);
 
 /// Whether signals no longer kill the process.
-pub(in crate::cli) fn are_caught() -> bool {
+pub(crate) fn are_caught() -> bool {
     CAUGHT.load(Ordering::SeqCst)
 }
 
 /// When the first signal came.
-pub(in crate::cli) fn asked_at() -> Option<Instant> {
+pub(crate) fn asked_at() -> Option<Instant> {
     *ASKED.borrow()
 }
 
 /// Waits for a signal, unless one has come.
-pub(in crate::cli) async fn asked() {
+pub(crate) async fn asked() {
     // The sender is static: it cannot close.
     drop(ASKED.subscribe().wait_for(Option::is_some).await);
 }
 
 /// SIGINT, SIGTERM and SIGHUP. From its making on, none of them kills the process.
-pub(in crate::cli) struct Signals {
+pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
 }
 
 impl Signals {
-    pub(in crate::cli) fn new() -> Result<Self, CliError> {
+    pub(crate) fn new() -> Result<Self, CliError> {
         CAUGHT.store(true, Ordering::SeqCst);
         let mut watched = Self::listen()?;
         // Whoever waits for a reader cannot wait for a signal too.
@@ -64,12 +64,12 @@ impl Signals {
     }
 
     /// Waits for the next one.
-    pub(in crate::cli) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         self.next_is_a_person().await;
     }
 
     /// Waits for the next one; true for SIGINT. The others come from a system that ends a session, often twice.
-    pub(in crate::cli) async fn next_is_a_person(&mut self) -> bool {
+    pub(crate) async fn next_is_a_person(&mut self) -> bool {
         tokio::select! {
             _ = self.interrupt.recv() => true,
             _ = self.terminate.recv() => false,

@@ -14,15 +14,15 @@ use std::{
 use super::signals;
 
 /// How long a reader is waited for after a signal.
-pub(in crate::cli) const PATIENCE: Duration = Duration::from_secs(1);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 /// How often a wait looks for a signal.
 const PAUSE: Duration = Duration::from_millis(50);
 
-pub(in crate::cli) static OUT: Stream = Stream::new(|text| all_of(&mut io::stdout().lock(), text));
-pub(in crate::cli) static ERR: Stream = Stream::new(|text| all_of(&mut io::stderr().lock(), text));
+pub(crate) static OUT: Stream = Stream::new(|text| all_of(&mut io::stdout().lock(), text));
+pub(crate) static ERR: Stream = Stream::new(|text| all_of(&mut io::stderr().lock(), text));
 
 /// What came of a text.
-pub(in crate::cli) enum Written {
+pub(crate) enum Written {
     Done(io::Result<()>),
     /// It waits for its reader, and a signal has come; it may still be written as long as the process lives.
     GivenUp,
@@ -33,7 +33,7 @@ struct Job {
     done: mpsc::Sender<io::Result<()>>,
 }
 
-pub(in crate::cli) struct Stream {
+pub(crate) struct Stream {
     write: fn(&[u8]) -> io::Result<()>,
     jobs: OnceLock<mpsc::Sender<Job>>,
     /// Its reader was waited for long enough.
@@ -50,7 +50,7 @@ impl Stream {
     }
 
     /// Waits until it is written, or until a signal has come and the reader had its time.
-    pub(in crate::cli) fn write(&'static self, text: &str) -> Written {
+    pub(crate) fn write(&'static self, text: &str) -> Written {
         if !signals::are_caught() {
             // A signal kills the process, whatever it waits for.
             return Written::Done((self.write)(text.as_bytes()));

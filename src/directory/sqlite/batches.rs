@@ -25,11 +25,7 @@ VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4) RETURNING i
 const ADD_ITEM: &str = "\
 INSERT INTO batch_items (batch_id, position, user_group_id) VALUES ($1, $2, $3)";
 
-pub(in crate::directory) fn begin(
-    tx: &Connection,
-    place: PlaceId,
-    batch: &NewBatch,
-) -> Result<BatchId, Fault> {
+pub(crate) fn begin(tx: &Connection, place: PlaceId, batch: &NewBatch) -> Result<BatchId, Fault> {
     let at = columns::micros(batch.at);
     let id: i64 = tx
         .prepare_cached(ADD_BATCH)?
@@ -46,10 +42,7 @@ pub(in crate::directory) fn begin(
 const BATCHES: &str = "\
 SELECT id, by, reason, started_at, ended_at FROM batches WHERE place = $1 ORDER BY id DESC";
 
-pub(in crate::directory) fn list(
-    connection: &Connection,
-    place: PlaceId,
-) -> Result<Vec<Batch>, Fault> {
+pub(crate) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<Batch>, Fault> {
     let mut statement = connection.prepare_cached(BATCHES)?;
     let mut found = statement.query([place.0])?;
     let mut batches = Vec::new();
@@ -90,7 +83,7 @@ SELECT i.position, i.user_group_id, i.rotation_id, r.state, i.outcome, COALESCE(
 FROM batch_items i LEFT JOIN rotations r ON r.id = i.rotation_id \
 WHERE i.batch_id = $1 ORDER BY i.position";
 
-pub(in crate::directory) fn items(
+pub(crate) fn items(
     connection: &Connection,
     place: PlaceId,
     id: BatchId,
@@ -154,7 +147,7 @@ const END_ITEM: &str = "\
 UPDATE batch_items SET outcome = $1, note = $2 \
 WHERE batch_id = $3 AND position = $4 AND rotation_id IS NULL AND outcome IS NULL";
 
-pub(in crate::directory) fn end_item(
+pub(crate) fn end_item(
     tx: &Connection,
     item: ItemKey,
     ending: Ending,
@@ -171,11 +164,7 @@ pub(in crate::directory) fn end_item(
 
 const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";
 
-pub(in crate::directory) fn end(
-    tx: &Connection,
-    id: BatchId,
-    at: Timestamp,
-) -> Result<bool, Fault> {
+pub(crate) fn end(tx: &Connection, id: BatchId, at: Timestamp) -> Result<bool, Fault> {
     let mut statement = tx.prepare_cached(STANDINGS)?;
     let mut found = statement.query([id.0])?;
     while let Some(row) = found.next()? {

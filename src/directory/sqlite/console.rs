@@ -7,10 +7,7 @@ use crate::search::{ListView, SortBy};
 
 const VIEW: &str = "SELECT filter, sort, reverse, best_first FROM console_views WHERE profile = $1";
 
-pub(in crate::directory) fn view(
-    connection: &Connection,
-    profile: &str,
-) -> Result<Option<ListView>, Fault> {
+pub(crate) fn view(connection: &Connection, profile: &str) -> Result<Option<ListView>, Fault> {
     let view = connection
         .prepare_cached(VIEW)?
         .query_row([profile], |row| {
@@ -31,11 +28,7 @@ INSERT INTO console_views (profile, filter, sort, reverse, best_first) VALUES ($
 ON CONFLICT (profile) DO UPDATE SET filter = excluded.filter, sort = excluded.sort, reverse = excluded.reverse, \
  best_first = excluded.best_first";
 
-pub(in crate::directory) fn keep_view(
-    tx: &Connection,
-    profile: &str,
-    view: &ListView,
-) -> Result<(), Fault> {
+pub(crate) fn keep_view(tx: &Connection, profile: &str, view: &ListView) -> Result<(), Fault> {
     tx.prepare_cached(KEEP_VIEW)?.execute(params![
         profile,
         view.filter,

@@ -32,10 +32,7 @@ SELECT user_group_id, creating, name, mapping, properties, mapping_text, group_t
 FROM drafts WHERE place = $1 ORDER BY changed_at DESC, user_group_id";
 
 /// One that cannot be read hides no other.
-pub(in crate::directory) fn list(
-    connection: &Connection,
-    place: PlaceId,
-) -> Result<Vec<KeptDraft>, Fault> {
+pub(crate) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<KeptDraft>, Fault> {
     let mut statement = connection.prepare_cached(DRAFTS)?;
     let mut found = statement.query([place.0])?;
     let mut drafts = Vec::new();
@@ -101,7 +98,7 @@ ON CONFLICT (place, user_group_id, merged) DO UPDATE SET \
  changed_at = excluded.changed_at, \
  by = excluded.by";
 
-pub(in crate::directory) fn save(
+pub(crate) fn save(
     tx: &Connection,
     place: PlaceId,
     draft: &Draft,
@@ -166,7 +163,7 @@ const NEXT_DRAFT: &str = "\
 UPDATE drafts SET merged = 0 WHERE place = $1 AND user_group_id = $2 AND merged = ( \
  SELECT MIN(other.merged) FROM drafts other WHERE other.place = $1 AND other.user_group_id = $2)";
 
-pub(in crate::directory) fn forget(
+pub(crate) fn forget(
     tx: &Connection,
     place: PlaceId,
     id: &UserGroupId,

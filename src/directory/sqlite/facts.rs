@@ -13,7 +13,7 @@ use crate::{
 
 const FACTS: &str = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
 
-pub(in crate::directory) fn of(connection: &Connection, place: PlaceId) -> Result<Facts, Fault> {
+pub(crate) fn of(connection: &Connection, place: PlaceId) -> Result<Facts, Fault> {
     let mut statement = connection.prepare_cached(FACTS)?;
     let mut found = statement.query([place.0])?;
     let mut facts = Facts::default();
@@ -72,7 +72,7 @@ INSERT INTO facts (place, fact, value, source, at, by) VALUES ($1, $2, $3, $4, $
 ON CONFLICT (place, fact) DO UPDATE SET value = excluded.value, source = excluded.source, at = excluded.at, \
  by = excluded.by";
 
-pub(in crate::directory) fn state(
+pub(crate) fn state(
     tx: &Connection,
     place: PlaceId,
     statements: &[Statement],

@@ -8,7 +8,7 @@ use crate::directory::DirectoryError;
 
 /// Why a piece of work on a connection did not succeed. Everybody hears it whose work it undid.
 #[derive(Debug, Clone)]
-pub(in crate::directory) enum Fault {
+pub(crate) enum Fault {
     /// Before the commit: nothing was written.
     Sqlite(Arc<rusqlite::Error>),
     /// In the commit: it may have been written.
@@ -66,7 +66,7 @@ impl Fault {
         }
     }
 
-    pub(in crate::directory) fn explain(self, path: &Path) -> DirectoryError {
+    pub(crate) fn explain(self, path: &Path) -> DirectoryError {
         let path = path.to_owned();
         match self {
             Self::Refused(error) => error,

@@ -38,7 +38,7 @@ LEFT JOIN user_groups g ON g.place = f.place AND g.user_group_id = f.user_group_
 WHERE f.fingerprint = $1 \
 ORDER BY is_current DESC, f.last_seen DESC, p.name, f.user_group_id";
 
-pub(in crate::directory) fn owners(
+pub(crate) fn owners(
     connection: &Connection,
     fingerprint: Fingerprint,
 ) -> Result<Vec<Owner>, Fault> {

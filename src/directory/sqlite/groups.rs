@@ -30,9 +30,9 @@ macro_rules! columns {
 
 /// All groups of a place, and what could not be read of them.
 #[derive(Debug, Default)]
-pub(in crate::directory) struct Groups {
-    pub(in crate::directory) groups: Vec<KnownGroup>,
-    pub(in crate::directory) damaged: Vec<Damaged>,
+pub(crate) struct Groups {
+    pub(crate) groups: Vec<KnownGroup>,
+    pub(crate) damaged: Vec<Damaged>,
 }
 
 const GROUPS: &str = concat!(
@@ -41,7 +41,7 @@ const GROUPS: &str = concat!(
     " FROM user_groups WHERE place = $1 ORDER BY user_group_id"
 );
 
-pub(in crate::directory) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fault> {
+pub(crate) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fault> {
     let mut statement = connection.prepare_cached(GROUPS)?;
     let mut found = statement.query([place.0])?;
     let mut all = Groups::default();
@@ -65,7 +65,7 @@ pub(in crate::directory) fn all(connection: &Connection, place: PlaceId) -> Resu
 /// Groups that are handed over together; few, so that the taker is not far behind when the last ones come.
 const SOME: usize = 128;
 
-pub(in crate::directory) fn each(
+pub(crate) fn each(
     connection: &Connection,
     place: PlaceId,
     mut take: impl FnMut(Vec<KnownGroup>) -> bool,
@@ -89,7 +89,7 @@ const GROUP: &str = concat!(
     " FROM user_groups WHERE place = $1 AND user_group_id = $2"
 );
 
-pub(in crate::directory) fn one(
+pub(crate) fn one(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
@@ -102,7 +102,7 @@ pub(in crate::directory) fn one(
 }
 
 /// In the order of the ids.
-pub(in crate::directory) fn some(
+pub(crate) fn some(
     connection: &Connection,
     place: PlaceId,
     ids: &[UserGroupId],
@@ -111,7 +111,7 @@ pub(in crate::directory) fn some(
     groups.collect()
 }
 
-pub(in crate::directory) fn snapshot(
+pub(crate) fn snapshot(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
@@ -187,7 +187,7 @@ pub(super) fn observe(
 }
 
 /// Takes in rows of a file: ids that were not known, and what nothing better is known of.
-pub(in crate::directory) fn import(
+pub(crate) fn import(
     tx: &Connection,
     place: PlaceId,
     rows: &[GroupRow],

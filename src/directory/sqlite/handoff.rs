@@ -62,7 +62,7 @@ WHERE id = (SELECT MAX(later.id) FROM rotations later JOIN rotations this \
  WHERE this.id = $2 AND later.id > $2 AND later.handoff <> 'none')";
 
 /// Writes how it ended; false where it was overtaken meanwhile, and the later one is pending again.
-pub(in crate::directory) fn end(
+pub(crate) fn end(
     tx: &Connection,
     id: RotationId,
     handoff: &HandOff,

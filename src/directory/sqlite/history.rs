@@ -58,7 +58,7 @@ pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
     select.newest_first("number", filter.limit)
 }
 
-pub(in crate::directory) fn list(
+pub(crate) fn list(
     connection: &Connection,
     filter: HistoryFilter,
 ) -> Result<Vec<Numbered<Entry>>, Fault> {

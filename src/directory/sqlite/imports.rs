@@ -10,7 +10,7 @@ const ADD_IMPORT: &str = "\
 INSERT INTO imports (place, profile, digest, started_at, by) \
 VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4) RETURNING id";
 
-pub(in crate::directory) fn begin(
+pub(crate) fn begin(
     tx: &Connection,
     place: PlaceId,
     digest: [u8; 32],
@@ -40,7 +40,7 @@ WHERE place = $1 AND digest = $2 AND ended_at IS NULL ORDER BY id DESC LIMIT 1";
 const IMPORT_ROWS: &str = "SELECT number FROM import_rows WHERE import_id = $1 ORDER BY number";
 
 /// What was begun and not finished.
-pub(in crate::directory) fn open(
+pub(crate) fn open(
     connection: &Connection,
     place: PlaceId,
     digest: [u8; 32],
@@ -68,7 +68,7 @@ pub(in crate::directory) fn open(
 const END_ROW: &str = "\
 INSERT INTO import_rows (import_id, number, outcome) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
 
-pub(in crate::directory) fn end_row(
+pub(crate) fn end_row(
     tx: &Connection,
     import: ImportId,
     row: usize,
@@ -81,11 +81,7 @@ pub(in crate::directory) fn end_row(
 
 const END_IMPORT: &str = "UPDATE imports SET ended_at = $1 WHERE id = $2";
 
-pub(in crate::directory) fn end(
-    tx: &Connection,
-    import: ImportId,
-    at: Timestamp,
-) -> Result<(), Fault> {
+pub(crate) fn end(tx: &Connection, import: ImportId, at: Timestamp) -> Result<(), Fault> {
     tx.prepare_cached(END_IMPORT)?
         .execute(params![columns::micros(at), import.0])?;
     Ok(())

@@ -60,7 +60,7 @@ const HOLDER: &str = concat!(
 );
 
 /// Inserts the intent, unless another rotation holds the token; the index decides, not a look beforehand.
-pub(in crate::directory) fn begin(
+pub(crate) fn begin(
     tx: &Connection,
     place: PlaceId,
     intent: &Intent,
@@ -209,10 +209,7 @@ fn add(
 
 const ROTATION: &str = concat!("SELECT ", columns!(), " FROM rotations WHERE id = $1");
 
-pub(in crate::directory) fn one(
-    connection: &Connection,
-    id: RotationId,
-) -> Result<Option<JournalRow>, Fault> {
+pub(crate) fn one(connection: &Connection, id: RotationId) -> Result<Option<JournalRow>, Fault> {
     connection
         .prepare_cached(ROTATION)?
         .query_row([id.0], rows::rotation)
@@ -258,7 +255,7 @@ pub(super) fn selected(filter: RotationFilter) -> (String, Vec<Value>) {
     select.newest_first("id", filter.limit)
 }
 
-pub(in crate::directory) fn list(
+pub(crate) fn list(
     connection: &Connection,
     filter: RotationFilter,
 ) -> Result<Vec<JournalRow>, Fault> {
@@ -279,10 +276,7 @@ const HAPPENINGS: &str = "\
 SELECT at, event, fingerprint, since_sent, horizon_passed, state, note \
 FROM rotation_events WHERE rotation_id = $1 ORDER BY seq";
 
-pub(in crate::directory) fn events(
-    connection: &Connection,
-    id: RotationId,
-) -> Result<Vec<JournalEvent>, Fault> {
+pub(crate) fn events(connection: &Connection, id: RotationId) -> Result<Vec<JournalEvent>, Fault> {
     let mut statement = connection.prepare_cached(HAPPENINGS)?;
     let mut found = statement.query([id.0])?;
     let mut happenings = Vec::new();

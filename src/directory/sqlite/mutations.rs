@@ -54,7 +54,7 @@ VALUES ($1, $2, $3, 'intended', $4, $5, $6, $7, $8, $9, $10, $11) \
 ON CONFLICT DO NOTHING RETURNING id";
 
 /// Inserts the intent, unless another mutation holds the group.
-pub(in crate::directory) fn begin(
+pub(crate) fn begin(
     tx: &Connection,
     place: PlaceId,
     intent: &MutationIntent,
@@ -143,11 +143,7 @@ UPDATE mutations SET recorded = (SELECT COALESCE(MAX(other.recorded), 0) + 1 FRO
  WHERE other.place = mutations.place AND other.user_group_id = mutations.user_group_id) WHERE id = $1";
 
 /// Takes one step, if the mutation still is where it starts from.
-pub(in crate::directory) fn step(
-    tx: &Connection,
-    place: PlaceId,
-    step: &MutationStep,
-) -> Result<(), Fault> {
+pub(crate) fn step(tx: &Connection, place: PlaceId, step: &MutationStep) -> Result<(), Fault> {
     let at = columns::micros(step.at);
     let sends = step.to == State::Sent;
     let moved = || DirectoryError::ClaimMoved { id: step.id };
@@ -222,7 +218,7 @@ const ONE: &str = concat!(
     " FROM mutations WHERE place = $1 AND id = $2"
 );
 
-pub(in crate::directory) fn one(
+pub(crate) fn one(
     connection: &Connection,
     place: PlaceId,
     id: MutationId,
@@ -244,10 +240,7 @@ const OPEN: &str = concat!(
     " ORDER BY id DESC"
 );
 
-pub(in crate::directory) fn open(
-    connection: &Connection,
-    place: PlaceId,
-) -> Result<Vec<Mutation>, Fault> {
+pub(crate) fn open(connection: &Connection, place: PlaceId) -> Result<Vec<Mutation>, Fault> {
     let mut statement = connection.prepare_cached(OPEN)?;
     all(statement.query([place.0])?)
 }

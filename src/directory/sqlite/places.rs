@@ -7,13 +7,11 @@ mod merging;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
-pub(in crate::directory) use answering::{answer, end_trial};
-pub(in crate::directory) use binding::{
-    bind, bound, elsewhere, foresee, others, place_of, with_key,
-};
+pub(crate) use answering::{answer, end_trial};
+pub(crate) use binding::{bind, bound, elsewhere, foresee, others, place_of, with_key};
 #[cfg(test)]
 pub(super) use merging::MERGE;
-pub(in crate::directory) use merging::merge;
+pub(crate) use merging::merge;
 
 use super::fault::Fault;
 use crate::{
@@ -54,11 +52,7 @@ fn number(row: &Row<'_>) -> rusqlite::Result<PlaceId> {
 const KEY_STATE: &str = "SELECT k.state, p.tag FROM place_keys k JOIN places p ON p.number = k.place \
      WHERE k.number = $1 AND k.place = $2";
 
-pub(in crate::directory) fn gate(
-    connection: &Connection,
-    place: PlaceId,
-    key: KeyId,
-) -> Result<Gate, Fault> {
+pub(crate) fn gate(connection: &Connection, place: PlaceId, key: KeyId) -> Result<Gate, Fault> {
     let found: Option<(String, Option<String>)> = connection
         .prepare_cached(KEY_STATE)?
         .query_row(params![key.0, place.0], |row| {
@@ -125,7 +119,7 @@ const FORGET_TAGS: &str = "\
 UPDATE user_groups SET environment_tag = NULL, origin = json_remove(origin, '$.environment_tag') \
 WHERE place = $1 AND environment_tag IS NOT NULL AND environment_tag IS DISTINCT FROM $2";
 
-pub(in crate::directory) fn acknowledge(
+pub(crate) fn acknowledge(
     tx: &Connection,
     place: PlaceId,
     tag: Option<&EnvironmentTag>,
@@ -151,7 +145,7 @@ pub(in crate::directory) fn acknowledge(
 const HAD_TOKEN: &str =
     "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
 
-pub(in crate::directory) fn had_token(
+pub(crate) fn had_token(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
@@ -170,7 +164,7 @@ const IS_SECRET: &str = "\
 SELECT 1 FROM fingerprints WHERE fingerprint = $1 \
 UNION ALL SELECT 1 FROM place_keys WHERE fingerprint = $1 LIMIT 1";
 
-pub(in crate::directory) fn first_secret(
+pub(crate) fn first_secret(
     connection: &Connection,
     texts: &[[Fingerprint; 2]],
 ) -> Result<Option<usize>, Fault> {
@@ -197,7 +191,7 @@ const URLS: &str = "SELECT url FROM place_urls WHERE place = $1 ORDER BY url";
 
 const PROFILES: &str = "SELECT DISTINCT profile FROM bindings WHERE place = $1 ORDER BY profile";
 
-pub(in crate::directory) fn all(connection: &Connection) -> Result<Vec<Place>, Fault> {
+pub(crate) fn all(connection: &Connection) -> Result<Vec<Place>, Fault> {
     let found = rows(connection, PLACES, [], |row| {
         let tag: Option<String> = row.get(2)?;
         let last_used: Option<i64> = row.get(5)?;
@@ -250,10 +244,7 @@ fn keys(connection: &Connection, place: PlaceId) -> Result<Vec<PlaceKey>, Fault>
 const EVENTS: &str = "\
 SELECT at, by, profile, event, note FROM place_events WHERE place = $1 ORDER BY number";
 
-pub(in crate::directory) fn events(
-    connection: &Connection,
-    place: PlaceId,
-) -> Result<Vec<PlaceEvent>, Fault> {
+pub(crate) fn events(connection: &Connection, place: PlaceId) -> Result<Vec<PlaceEvent>, Fault> {
     rows(connection, EVENTS, [place.0], |row| {
         Ok(PlaceEvent {
             at: moment(row, 0)?,
@@ -344,7 +335,7 @@ fn has_no_tokens(connection: &Connection, place: PlaceId) -> Result<bool, Fault>
 const RENAME: &str = "\
 UPDATE places SET name = $1 WHERE number = $2 AND NOT EXISTS (SELECT 1 FROM places WHERE name = $1)";
 
-pub(in crate::directory) fn rename(
+pub(crate) fn rename(
     tx: &Connection,
     place: PlaceId,
     to: &str,

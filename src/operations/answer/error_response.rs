@@ -12,14 +12,14 @@ use crate::{
 };
 
 /// Anything but a good answer.
-pub(in crate::operations) enum ErrorResponse {
+pub(crate) enum ErrorResponse {
     Answered(Box<Reply>),
     Failed(CallError),
 }
 
 impl ErrorResponse {
     /// Of something that can change the group: only a refusal that the service stated, or no connection, says no.
-    pub(in crate::operations) fn may_have_changed(&self) -> bool {
+    pub(crate) fn may_have_changed(&self) -> bool {
         match self {
             Self::Answered(reply) => {
                 !matches!(reply.verdict, Verdict::Refused { stated: true, .. })
@@ -28,7 +28,7 @@ impl ErrorResponse {
         }
     }
 
-    pub(in crate::operations) fn of_read(self) -> Failure {
+    pub(crate) fn of_read(self) -> Failure {
         match self {
             Self::Answered(reply) => match reply.verdict {
                 Verdict::Refused {
@@ -74,11 +74,7 @@ impl ErrorResponse {
         }
     }
 
-    pub(in crate::operations) fn of_mutation(
-        self,
-        operation: &'static str,
-        next: &'static str,
-    ) -> Failure {
+    pub(crate) fn of_mutation(self, operation: &'static str, next: &'static str) -> Failure {
         let unknown = |why| Failure::Unknown {
             operation,
             why,
@@ -113,7 +109,7 @@ impl ErrorResponse {
     }
 }
 
-pub(in crate::operations) fn refused(
+pub(crate) fn refused(
     status: u16,
     stated: bool,
     words: Option<String>,
@@ -141,12 +137,12 @@ fn may_be_bodiless(status: u16) -> bool {
 const OF_ANOTHER_KIND: &str = "the answer is a success of another kind than was asked for";
 
 /// What was wrong with an answer, without what to do about it.
-pub(in crate::operations) fn what(verdict: &Verdict) -> String {
+pub(crate) fn what(verdict: &Verdict) -> String {
     verdict.what().unwrap_or_else(|| OF_ANOTHER_KIND.into())
 }
 
 /// The same, and what in the profile or on the way may be wrong.
-pub(in crate::operations) fn what_and_check(verdict: &Verdict) -> String {
+pub(crate) fn what_and_check(verdict: &Verdict) -> String {
     let check = match verdict {
         Verdict::Unclear(unclear) => unclear.check(),
         Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Refused { .. } => None,
@@ -176,6 +172,6 @@ fn of_a_read(verdict: &Verdict) -> String {
 }
 
 /// What was wrong with an answer, in words.
-pub(in crate::operations) fn explain(verdict: &Verdict) -> String {
+pub(crate) fn explain(verdict: &Verdict) -> String {
     verdict.explain().unwrap_or_else(|| OF_ANOTHER_KIND.into())
 }

@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// A good answer, taken apart: what the directory learns, and what is only for the person who asked.
-pub(in crate::operations) struct GoodAnswer {
+pub(crate) struct GoodAnswer {
     pub returned: Returned,
     pub token: Token,
     pub new_user_group: Option<bool>,
@@ -44,7 +44,7 @@ pub(in crate::operations) struct GoodAnswer {
 }
 
 /// A good answer, and what was asked.
-pub(in crate::operations) struct Interpreted {
+pub(crate) struct Interpreted {
     pub operation: Operation,
     pub ending: Ending,
     pub sent: Sent,
@@ -60,7 +60,7 @@ pub(in crate::operations) struct Interpreted {
 }
 
 /// What a get found, for creates and updates whose end is open.
-pub(in crate::operations) struct Found {
+pub(crate) struct Found {
     /// Name and properties, as far as the answer told of them.
     pub read: DesiredFields,
     /// Whether this request made it.
@@ -68,13 +68,13 @@ pub(in crate::operations) struct Found {
 }
 
 /// What was known of the group before the answer.
-pub(in crate::operations) enum Before {
+pub(crate) enum Before {
     Read(Option<Box<KnownGroup>>),
     ToRead,
 }
 
 /// What an answer taught, and what is known of the group's rotations now.
-pub(in crate::operations) struct Lookup {
+pub(crate) struct Lookup {
     pub done: Done,
     /// The rotations that this settled or moved on, and where they stand now.
     pub moved: Vec<(RotationId, State)>,
@@ -84,7 +84,7 @@ pub(in crate::operations) struct Lookup {
 
 impl Lookup {
     /// Where a rotation stands now, if that can be told from this.
-    pub(in crate::operations) fn state_of(&self, id: RotationId) -> Option<State> {
+    pub(crate) fn state_of(&self, id: RotationId) -> Option<State> {
         let moved = self.moved.iter().rev().find(|(moved, _)| *moved == id);
         let open = || self.open.iter().find(|row| row.id == id);
         moved
@@ -108,7 +108,7 @@ fn evidence(alarm: Option<&Warning>, read: &GoodAnswer) -> Evidence {
 }
 
 impl Operations {
-    pub(in crate::operations) fn judge(
+    pub(crate) fn judge(
         &self,
         result: Result<Reply, CallError>,
     ) -> Result<GoodAnswer, ErrorResponse> {
@@ -127,12 +127,7 @@ impl Operations {
         }
     }
 
-    pub(in crate::operations) fn take_apart(
-        &self,
-        group: Group,
-        status: u16,
-        latency: Duration,
-    ) -> GoodAnswer {
+    pub(crate) fn take_apart(&self, group: Group, status: u16, latency: Duration) -> GoodAnswer {
         GoodAnswer {
             returned: Returned {
                 name: group.name,
@@ -149,7 +144,7 @@ impl Operations {
         }
     }
 
-    pub(in crate::operations) fn observation(
+    pub(crate) fn observation(
         &self,
         id: &UserGroupId,
         sent: Sent,
@@ -187,7 +182,7 @@ impl Operations {
     }
 
     /// Writes down a good answer and says what it means for the person who asked.
-    pub(in crate::operations) async fn observe(
+    pub(crate) async fn observe(
         &self,
         id: &UserGroupId,
         learnt: Interpreted,
@@ -388,11 +383,7 @@ impl Operations {
     }
 
     /// Whether a change from here may be what an answer shows, although its own answer is not here yet.
-    pub(in crate::operations) async fn is_being_changed(
-        &self,
-        id: &UserGroupId,
-        own: Option<MutationId>,
-    ) -> bool {
+    pub(crate) async fn is_being_changed(&self, id: &UserGroupId, own: Option<MutationId>) -> bool {
         let standing = self.directory().snapshot(self.here(), id).await;
         standing.is_ok_and(|standing| {
             let mut others = standing.mutations.iter();
@@ -411,7 +402,7 @@ impl Operations {
         self.tag_alarm(returned.environment_tag.as_ref())
     }
 
-    pub(in crate::operations) fn tag_alarm(&self, got: Option<&EnvironmentTag>) -> Option<Warning> {
+    pub(crate) fn tag_alarm(&self, got: Option<&EnvironmentTag>) -> Option<Warning> {
         match (self.expected_tag(), got) {
             (Some(expected), Some(got)) if expected != *got => Some(Warning::WrongTag {
                 expected,

@@ -30,7 +30,7 @@ use crate::{
 const NEXT: &str = "Read the group; never rotate again to find out";
 
 impl Operations {
-    pub(in crate::operations) async fn take_answer(
+    pub(crate) async fn take_answer(
         &self,
         mut under_way: UnderWay<'_>,
         result: Result<Reply, CallError>,

@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use tokio::{task::JoinSet, time::Instant};
 
 pub use control::{Control, RunCommand};
-pub(in crate::operations) use retry_budget::RetryBudget;
+pub(crate) use retry_budget::RetryBudget;
 
 use crate::domain::batch::Halt;
 
@@ -45,7 +45,7 @@ impl Default for RunLimits {
 }
 
 /// The items of a run, and what follows from how each ended.
-pub(in crate::operations) trait Work {
+pub(crate) trait Work {
     type Item;
     type Outcome: Send + 'static;
 
@@ -66,11 +66,7 @@ pub(in crate::operations) trait Work {
 }
 
 /// Works until nothing is in flight and nothing may be begun; says why something was not begun.
-pub(in crate::operations) async fn run(
-    work: &mut impl Work,
-    pace: RunLimits,
-    control: &Control,
-) -> Option<Halt> {
+pub(crate) async fn run(work: &mut impl Work, pace: RunLimits, control: &Control) -> Option<Halt> {
     let mut in_flight = JoinSet::new();
     let mut halt = None;
     let mut next_start = Instant::now();

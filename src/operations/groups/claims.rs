@@ -31,7 +31,7 @@ const SEND_BY: u32 = 4;
 pub type Waiting = Arc<dyn Fn(&ClaimHolder) + Send + Sync>;
 
 /// The own claim on a group. Dropped before anything was marked as sent, it is given back.
-pub(in crate::operations) struct Claim {
+pub(crate) struct Claim {
     operations: Operations,
     id: MutationId,
     state: State,
@@ -39,10 +39,7 @@ pub(in crate::operations) struct Claim {
 
 impl Claim {
     /// Makes durable that the request is about to leave; from here on only an outcome ends the claim.
-    pub(in crate::operations) async fn sending(
-        &mut self,
-        changes: Option<Value>,
-    ) -> Result<SendBy, Failure> {
+    pub(crate) async fn sending(&mut self, changes: Option<Value>) -> Result<SendBy, Failure> {
         let begun = self.operations.moment();
         let step = MutationStep {
             changes,
@@ -59,24 +56,20 @@ impl Claim {
     }
 
     /// The end of the claim, to be written together with what it brought.
-    pub(in crate::operations) fn end(
-        mut self,
-        ending: Ending,
-        note: Option<String>,
-    ) -> MutationStep {
+    pub(crate) fn end(mut self, ending: Ending, note: Option<String>) -> MutationStep {
         let step = self.step(State::Ended, Some(ending), note);
         self.state = State::Ended;
         step
     }
 
     /// It may or may not have taken effect: it holds the group on.
-    pub(in crate::operations) fn unknown(mut self, note: Option<String>) -> MutationStep {
+    pub(crate) fn unknown(mut self, note: Option<String>) -> MutationStep {
         let step = self.step(State::Unknown, None, note);
         self.state = State::Ended;
         step
     }
 
-    pub(in crate::operations) fn id(&self) -> MutationId {
+    pub(crate) fn id(&self) -> MutationId {
         self.id
     }
 
@@ -110,7 +103,7 @@ impl Drop for Claim {
 }
 
 /// How long one waits for a group that is held.
-pub(in crate::operations) struct Wait {
+pub(crate) struct Wait {
     until: Instant,
     pause: Duration,
     told: bool,
@@ -123,7 +116,7 @@ impl Operations {
         Self(Arc::clone(&self.0), self.1.clone(), Some(waiting))
     }
 
-    pub(in crate::operations) fn patience(&self) -> Wait {
+    pub(crate) fn patience(&self) -> Wait {
         Wait {
             until: Instant::now() + self.profile().timeout,
             pause: FIRST_PAUSE,
@@ -132,7 +125,7 @@ impl Operations {
     }
 
     /// Waits for the group up to the profile's time-out, then refuses, naming who holds it. Nothing is sent.
-    pub(in crate::operations) async fn claim(
+    pub(crate) async fn claim(
         &self,
         id: &UserGroupId,
         operation: Operation,
@@ -171,11 +164,7 @@ impl Operations {
     }
 
     /// Returns where it is worth another try.
-    pub(in crate::operations) async fn wait_for(
-        &self,
-        holder: &Mutation,
-        wait: &mut Wait,
-    ) -> Result<(), Failure> {
+    pub(crate) async fn wait_for(&self, holder: &Mutation, wait: &mut Wait) -> Result<(), Failure> {
         if self.gave_up(holder).await.map_err(Failure::NothingSent)? {
             return Ok(());
         }
@@ -206,7 +195,7 @@ impl Operations {
     }
 
     /// Until when a request that is about to leave may do so.
-    pub(in crate::operations) fn send_by(&self, begun: Moment) -> SendBy {
+    pub(crate) fn send_by(&self, begun: Moment) -> SendBy {
         let (operations, limit) = (self.clone(), self.horizon() / SEND_BY);
         SendBy::new(move || operations.moment().since(&begun) >= limit)
     }

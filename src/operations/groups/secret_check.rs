@@ -29,7 +29,7 @@ struct Text<'t> {
 
 impl Operations {
     /// Refuses what differs from `base` and is a known secret.
-    pub(in crate::operations) async fn no_secret_in(
+    pub(crate) async fn no_secret_in(
         &self,
         base: &DesiredFields,
         wanted: &DesiredFields,
@@ -56,10 +56,7 @@ impl Operations {
     }
 
     /// Refuses a form that holds a known secret; its texts need not parse, so that every word is looked at.
-    pub(in crate::operations) async fn no_secret_in_draft(
-        &self,
-        draft: &Draft,
-    ) -> Result<(), Failure> {
+    pub(crate) async fn no_secret_in_draft(&self, draft: &Draft) -> Result<(), Failure> {
         let before: HashSet<_> = texts(&draft.base)
             .into_iter()
             .map(|text| text.text)
@@ -87,7 +84,7 @@ impl Operations {
     }
 
     /// A reason that must be given, as it is kept: trimmed, and no secret.
-    pub(in crate::operations) async fn good_reason(&self, reason: &str) -> Result<String, Failure> {
+    pub(crate) async fn good_reason(&self, reason: &str) -> Result<String, Failure> {
         let text = reason.trim();
         if text.is_empty() {
             return Err(Failure::NoReason);
@@ -96,10 +93,7 @@ impl Operations {
         Ok(text.to_owned())
     }
 
-    pub(in crate::operations) async fn no_secret_as_reason(
-        &self,
-        reason: Option<&str>,
-    ) -> Result<(), Failure> {
+    pub(crate) async fn no_secret_as_reason(&self, reason: Option<&str>) -> Result<(), Failure> {
         let field = "reason".to_owned();
         match reason {
             Some(text) => self.none_is_secret(&[Text { field, text }]).await,

@@ -87,7 +87,7 @@ impl Operations {
     }
 
     /// What is left of the settle window.
-    pub(in crate::operations) fn window_left(&self, mutation: &Mutation) -> Duration {
+    pub(crate) fn window_left(&self, mutation: &Mutation) -> Duration {
         let since = self
             .moment()
             .since_recorded(mutation.boot_clock.as_ref(), mutation.since());
@@ -96,10 +96,7 @@ impl Operations {
 
     /// What a process left behind longer than the settle window ago does not hold the group any more; says whether
     /// something moved on.
-    pub(in crate::operations) async fn gave_up(
-        &self,
-        mutation: &Mutation,
-    ) -> Result<bool, DirectoryError> {
+    pub(crate) async fn gave_up(&self, mutation: &Mutation) -> Result<bool, DirectoryError> {
         if let Some(id) = mutation.rotation {
             let row = self.directory().rotation(id).await?;
             let before = row.as_ref().map(|row| row.rotation.state);
@@ -115,10 +112,7 @@ impl Operations {
     }
 
     /// Another process may have been faster: then it knows as much.
-    pub(in crate::operations) async fn take_steps(
-        &self,
-        steps: Vec<Record>,
-    ) -> Result<(), DirectoryError> {
+    pub(crate) async fn take_steps(&self, steps: Vec<Record>) -> Result<(), DirectoryError> {
         let place = self.place_to_write().await?;
         match self.directory().record_all(place, steps).await {
             Ok(_) | Err(DirectoryError::ClaimMoved { .. } | DirectoryError::MovedOn { .. }) => {
@@ -130,11 +124,7 @@ impl Operations {
 
     /// What follows for a create, an update or a first read from the time that has passed, and from what a get found that
     /// was asked after it was journalled so; `None`: nothing was read.
-    pub(in crate::operations) fn settled(
-        &self,
-        mutation: &Mutation,
-        found: Option<&Found>,
-    ) -> Vec<Record> {
+    pub(crate) fn settled(&self, mutation: &Mutation, found: Option<&Found>) -> Vec<Record> {
         let is_over = self.window_left(mutation).is_zero();
         let begun = format!(
             "begun by {} at {}",
@@ -178,7 +168,7 @@ impl Operations {
     }
 
     /// A step of a mutation that is not this process's own, with its line of the history.
-    pub(in crate::operations) fn mutation_step(
+    pub(crate) fn mutation_step(
         &self,
         mutation: &Mutation,
         to: State,

@@ -178,10 +178,7 @@ fn refuse(id: &UserGroupId, plan: &Plan, open: &[Mutation]) -> Result<(), Failur
 }
 
 /// What of a row is not any more as it was planned, where the plan had nothing to change.
-pub(in crate::operations) fn changed_since(
-    said: &DesiredFields,
-    now: &DesiredFields,
-) -> Vec<String> {
+pub(crate) fn changed_since(said: &DesiredFields, now: &DesiredFields) -> Vec<String> {
     let nobody_touches = Edit::whole(said, now);
     nobody_touches
         .touched()

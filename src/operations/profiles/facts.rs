@@ -15,7 +15,7 @@ const SERVICE: &str = "the service";
 
 /// What the service said of itself last; it says it with every answer.
 #[derive(Debug, Default)]
-pub(in crate::operations) struct LastStated(Mutex<StatedFacts>);
+pub(crate) struct LastStated(Mutex<StatedFacts>);
 
 impl LastStated {
     fn is_news(&self, said: StatedFacts) -> bool {
@@ -59,7 +59,7 @@ impl Operations {
         self.facts().await.map_err(Failure::NothingSent)
     }
 
-    pub(in crate::operations) fn statement(&self, fact: Fact, basis: Basis) -> Statement {
+    pub(crate) fn statement(&self, fact: Fact, basis: Basis) -> Statement {
         Statement {
             fact,
             basis,
@@ -69,10 +69,7 @@ impl Operations {
     }
 
     /// What a service says of itself counts where no person and no exchange has said more.
-    pub(in crate::operations) async fn hear(
-        &self,
-        said: StatedFacts,
-    ) -> Result<(), DirectoryError> {
+    pub(crate) async fn hear(&self, said: StatedFacts) -> Result<(), DirectoryError> {
         if !self.0.heard.is_news(said) {
             return Ok(());
         }
@@ -122,9 +119,7 @@ impl Operations {
     }
 
     /// Somebody else writes to this environment: from now on no process takes itself for the only one.
-    pub(in crate::operations) async fn withdraw_sole_writer(
-        &self,
-    ) -> Result<Option<Warning>, DirectoryError> {
+    pub(crate) async fn withdraw_sole_writer(&self) -> Result<Option<Warning>, DirectoryError> {
         let facts = self.facts().await?;
         if !facts.sole_writer.value {
             return Ok(None);
@@ -136,10 +131,7 @@ impl Operations {
     }
 
     /// A field that an update left out is another one afterwards: from now on nobody relies on its being kept.
-    pub(in crate::operations) async fn withdraw_kept(
-        &self,
-        field: Field,
-    ) -> Result<Warning, DirectoryError> {
+    pub(crate) async fn withdraw_kept(&self, field: Field) -> Result<Warning, DirectoryError> {
         let unknown = self.statement(Fact::Absent(field, Absent::Unknown), Basis::Unknown);
         let place = self.here();
         self.directory().state_facts(place, vec![unknown]).await?;

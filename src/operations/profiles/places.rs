@@ -24,7 +24,7 @@ use crate::{
 
 /// The place of these operations, once it was asked for.
 #[derive(Debug, Default)]
-pub(in crate::operations) struct CurrentPlace(Mutex<Option<Bound>>);
+pub(crate) struct CurrentPlace(Mutex<Option<Bound>>);
 
 impl CurrentPlace {
     fn get(&self) -> Option<Bound> {
@@ -60,28 +60,28 @@ impl Operations {
     }
 
     /// The place for a person's own text, which needs no trusted key. Bound first where it never was.
-    pub(in crate::operations) async fn place_of_drafts(&self) -> Result<PlaceId, DirectoryError> {
+    pub(crate) async fn place_of_drafts(&self) -> Result<PlaceId, DirectoryError> {
         let bound = self.bound().await;
         bound.map(|bound| bound.place).map_err(not_bound)
     }
 
     /// As [`Operations::may_record`], for what needs no request.
-    pub(in crate::operations) async fn place_to_write(&self) -> Result<PlaceId, DirectoryError> {
+    pub(crate) async fn place_to_write(&self) -> Result<PlaceId, DirectoryError> {
         self.may_record().await.map_err(not_bound)
     }
 
     /// The place that was bound in this process; for writing what an exchange left behind.
-    pub(in crate::operations) fn here(&self) -> PlaceId {
+    pub(crate) fn here(&self) -> PlaceId {
         self.0.here.get().map_or(PlaceId::NONE, |bound| bound.place)
     }
 
     /// The key that requests are sent with now.
-    pub(in crate::operations) fn key_id(&self) -> Option<KeyId> {
+    pub(crate) fn key_id(&self) -> Option<KeyId> {
         self.0.here.get().map(|bound| bound.key)
     }
 
     /// The tag that answers must not contradict.
-    pub(in crate::operations) fn expected_tag(&self) -> Option<EnvironmentTag> {
+    pub(crate) fn expected_tag(&self) -> Option<EnvironmentTag> {
         let told = self.profile().environment.clone();
         told.or_else(|| self.0.here.get().and_then(|bound| bound.tag))
     }
@@ -153,13 +153,13 @@ impl Operations {
     }
 
     /// The gate of every request: the key is one of the place and not on trial, and no alarm stands.
-    pub(in crate::operations) async fn may_send(&self) -> Result<(), Failure> {
+    pub(crate) async fn may_send(&self) -> Result<(), Failure> {
         let bound = self.without_alarm().await?;
         self.trusted(bound).map(|_| ())
     }
 
     /// The gate of what is written down without a request: the key is one of the place and not on trial.
-    pub(in crate::operations) async fn may_record(&self) -> Result<PlaceId, Failure> {
+    pub(crate) async fn may_record(&self) -> Result<PlaceId, Failure> {
         let (bound, _) = self.looked_at_anew().await?;
         self.trusted(bound)
     }
@@ -338,7 +338,7 @@ impl Operations {
 }
 
 /// For what is only written down.
-pub(in crate::operations) fn not_bound(failure: Failure) -> DirectoryError {
+pub(crate) fn not_bound(failure: Failure) -> DirectoryError {
     match failure {
         Failure::NothingSent(error) => error,
         failure => DirectoryError::NotBound(failure.to_string()),

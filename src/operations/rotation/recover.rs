@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Gets of one group at the most: the old token must be read twice (docs/design/rotation.md, "The states").
-pub(in crate::operations) const READS: usize = 2;
+pub(crate) const READS: usize = 2;
 
 /// What became of an open rotation.
 #[derive(Debug, Clone)]
@@ -188,7 +188,7 @@ impl Operations {
     }
 
     /// Left behind before sending: nothing was sent, no get is needed. Left behind after it: unknown from now on.
-    pub(in crate::operations) async fn give_up_dead_ones(
+    pub(crate) async fn give_up_dead_ones(
         &self,
         rows: Vec<JournalRow>,
     ) -> Result<Vec<JournalRow>, DirectoryError> {
@@ -232,7 +232,7 @@ impl Operations {
     }
 
     /// What is left of the settle horizon.
-    pub(in crate::operations) fn waits(&self, row: &JournalRow) -> Option<Duration> {
+    pub(crate) fn waits(&self, row: &JournalRow) -> Option<Duration> {
         let since = self.since_sent(row, &self.moment());
         let left = self.horizon().saturating_sub(since);
         (!left.is_zero()).then_some(left)

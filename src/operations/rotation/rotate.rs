@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// A rotation under way: its row in the journal and where it stands.
-pub(in crate::operations) struct UnderWay<'a> {
+pub(crate) struct UnderWay<'a> {
     pub id: &'a UserGroupId,
     pub row: RotationId,
     pub rotation: Rotation,
@@ -31,7 +31,7 @@ pub(in crate::operations) struct UnderWay<'a> {
 
 /// What is written together with a step.
 #[derive(Default)]
-pub(in crate::operations) struct StepRecord {
+pub(crate) struct StepRecord {
     pub observation: Option<Observation>,
     pub entry: Option<Entry>,
     pub note: Option<String>,
@@ -77,7 +77,7 @@ impl Operations {
     }
 
     /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once.
-    pub(in crate::operations) async fn rotate_item(
+    pub(crate) async fn rotate_item(
         &self,
         id: &UserGroupId,
         seen: Option<Fingerprint>,
@@ -193,7 +193,7 @@ impl Operations {
     }
 
     /// Journals one step together with what was learnt; nothing is acted on before this is durable.
-    pub(in crate::operations) async fn advance(
+    pub(crate) async fn advance(
         &self,
         under_way: &mut UnderWay<'_>,
         event: Event,
@@ -233,7 +233,7 @@ impl Operations {
         Ok(recorded)
     }
 
-    pub(in crate::operations) fn rotation_entry(
+    pub(crate) fn rotation_entry(
         &self,
         under_way: &UnderWay<'_>,
         ending: Ending,

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// What was open before a get left, and when it left: a get says nothing about what came later.
-pub(in crate::operations) struct OpenBeforeGet {
+pub(crate) struct OpenBeforeGet {
     pub open: Vec<JournalRow>,
     /// Creates and updates.
     pub mutations: Vec<Mutation>,
@@ -31,7 +31,7 @@ pub(in crate::operations) struct OpenBeforeGet {
 }
 
 /// What a get found.
-pub(in crate::operations) enum Evidence {
+pub(crate) enum Evidence {
     /// The group, with this token.
     Token(Fingerprint),
     /// The get created the group, or another environment answered; in words.
@@ -42,31 +42,31 @@ pub(in crate::operations) enum Evidence {
 
 /// The steps that follow from a get, to be written with what it taught.
 #[derive(Default)]
-pub(in crate::operations) struct Settled {
+pub(crate) struct Settled {
     pub steps: Vec<Record>,
     /// How rotations ended by these steps.
     pub endings: Vec<Ending>,
 }
 
 impl Operations {
-    pub(in crate::operations) fn moment(&self) -> Moment {
+    pub(crate) fn moment(&self) -> Moment {
         self.0.clock.moment()
     }
 
     /// To be called when the sending is durable and the request has not left: the horizon begins.
-    pub(in crate::operations) fn note_sending(&self, id: RotationId) {
+    pub(crate) fn note_sending(&self, id: RotationId) {
         if let Some(at) = self.moment().monotonic {
             self.0.sendings.note(id, at);
         }
     }
 
     /// Time since a rotation was sent, or intended where it was not.
-    pub(in crate::operations) fn since_sent(&self, row: &JournalRow, now: &Moment) -> Duration {
+    pub(crate) fn since_sent(&self, row: &JournalRow, now: &Moment) -> Duration {
         self.0.sendings.since(row, now)
     }
 
     /// What is known, and what is open; to be called before the get leaves.
-    pub(in crate::operations) async fn ask(
+    pub(crate) async fn ask(
         &self,
         id: &UserGroupId,
     ) -> Result<(Option<KnownGroup>, OpenBeforeGet), DirectoryError> {
@@ -88,11 +88,7 @@ impl Operations {
     }
 
     /// Tells every rotation that was open when the get left what it found.
-    pub(in crate::operations) fn settle(
-        &self,
-        asked: &OpenBeforeGet,
-        evidence: &Evidence,
-    ) -> Settled {
+    pub(crate) fn settle(&self, asked: &OpenBeforeGet, evidence: &Evidence) -> Settled {
         let mut settled = Settled::default();
         for row in &asked.open {
             self.settle_one(row, &asked.at, evidence, &mut settled);
@@ -181,7 +177,7 @@ fn note(row: &JournalRow, after: Rotation, evidence: &Evidence) -> String {
 }
 
 /// The ending of a state in which nothing is left to be found out; `None` while it is open.
-pub(in crate::operations) fn ending(state: State) -> Option<Ending> {
+pub(crate) fn ending(state: State) -> Option<Ending> {
     match state {
         State::Confirmed => Some(Ending::Confirmed),
         State::Recovered => Some(Ending::Recovered),

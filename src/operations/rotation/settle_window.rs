@@ -15,16 +15,16 @@ use crate::{
 
 /// When this process sent which rotation.
 #[derive(Debug, Default)]
-pub(in crate::operations) struct SentTimes(Mutex<HashMap<RotationId, Instant>>);
+pub(crate) struct SentTimes(Mutex<HashMap<RotationId, Instant>>);
 
 impl SentTimes {
-    pub(in crate::operations) fn note(&self, id: RotationId, at: Instant) {
+    pub(crate) fn note(&self, id: RotationId, at: Instant) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(id, at);
     }
 
     /// Time from the sending (from the intent where nothing was sent) to a moment; zero when a clock went back.
-    pub(in crate::operations) fn since(&self, row: &JournalRow, now: &Moment) -> Duration {
+    pub(crate) fn since(&self, row: &JournalRow, now: &Moment) -> Duration {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(sent), Some(now)) = (known.get(&row.id), now.monotonic) {
             return now.saturating_duration_since(*sent);

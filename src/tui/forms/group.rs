@@ -26,14 +26,14 @@ use crate::{
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tui) enum Section {
+pub(crate) enum Section {
     Name,
     Mapping,
     Properties,
 }
 
 impl Section {
-    pub(in crate::tui) fn next(self) -> Self {
+    pub(crate) fn next(self) -> Self {
         match self {
             Self::Name => Self::Mapping,
             Self::Mapping => Self::Properties,
@@ -41,14 +41,14 @@ impl Section {
         }
     }
 
-    pub(in crate::tui) fn previous(self) -> Self {
+    pub(crate) fn previous(self) -> Self {
         self.next().next()
     }
 }
 
 /// What an editor has at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tui) enum Part {
+pub(crate) enum Part {
     Name,
     Mapping,
     Properties,
@@ -64,34 +64,34 @@ pub struct Edit {
     pub creating: bool,
     /// How old that is; a draft says it.
     pub base_at: Timestamp,
-    pub(in crate::tui) name: TextField,
-    pub(in crate::tui) mapping: MappingTable,
-    pub(in crate::tui) properties: PropertiesField,
-    pub(in crate::tui) section: Section,
+    pub(crate) name: TextField,
+    pub(crate) mapping: MappingTable,
+    pub(crate) properties: PropertiesField,
+    pub(crate) section: Section,
     /// Which other groups use the data source under the cursor.
-    pub(in crate::tui) elsewhere: DataSourceUsage,
+    pub(crate) elsewhere: DataSourceUsage,
     /// What would change, worked out for the first drawing after a message: many keys can come before it.
-    pub(in crate::tui) judged: OnceLock<Judged>,
+    pub(crate) judged: OnceLock<Judged>,
     /// Texts from an outside editor that cannot be read yet: the mapping, the whole group.
-    pub(in crate::tui) mapping_text: Option<String>,
-    pub(in crate::tui) group_text: Option<String>,
+    pub(crate) mapping_text: Option<String>,
+    pub(crate) group_text: Option<String>,
     /// What an outside editor has at hand, and the text it was given.
-    pub(in crate::tui) outside: Option<(Ticket, Part, String)>,
+    pub(crate) outside: Option<(Ticket, Part, String)>,
     /// The service's copy is being read again.
-    pub(in crate::tui) reading: Pending,
+    pub(crate) reading: Pending,
     /// When discarding was asked for once.
-    pub(in crate::tui) discarding: Option<Timestamp>,
+    pub(crate) discarding: Option<Timestamp>,
 }
 
 /// What would change, or the field that cannot be understood and why.
-pub(in crate::tui) type Judged = Result<Change, (String, &'static str)>;
+pub(crate) type Judged = Result<Change, (String, &'static str)>;
 
 /// Longest name that a field takes, in characters.
 const LONGEST_NAME: usize = 1_000;
 
 impl Edit {
     /// The form of what is known, or of nothing.
-    pub(in crate::tui) fn new(
+    pub(crate) fn new(
         id: UserGroupId,
         base: DesiredFields,
         base_at: Timestamp,
@@ -163,7 +163,7 @@ impl Edit {
         }
     }
 
-    pub(in crate::tui) fn draft(&self, now: Timestamp) -> Draft {
+    pub(crate) fn draft(&self, now: Timestamp) -> Draft {
         let rows = self.mapping.rows().into_iter().map(|row| TypedRow {
             key: row.key,
             value: row.value,
@@ -218,19 +218,19 @@ impl Edit {
     }
 
     /// The same where it may be sent.
-    pub(in crate::tui) fn sendable(&self) -> Result<DesiredFields, (String, &'static str)> {
+    pub(crate) fn sendable(&self) -> Result<DesiredFields, (String, &'static str)> {
         let wanted = self.wanted()?;
         fits(&wanted).map_err(|why| (why.to_string(), why.field()))?;
         Ok(wanted)
     }
 
     /// What would change, as far as the form can be understood.
-    pub(in crate::tui) fn change(&self) -> Option<Change> {
+    pub(crate) fn change(&self) -> Option<Change> {
         Some(Change::between(&self.base, &self.wanted().ok()?))
     }
 
     /// The same for drawing.
-    pub(in crate::tui) fn judged(&self) -> &Judged {
+    pub(crate) fn judged(&self) -> &Judged {
         let judge = || Ok(Change::between(&self.base, &self.sendable()?));
         self.judged.get_or_init(judge)
     }

@@ -156,7 +156,7 @@ impl Export {
 }
 
 /// What is said when it is done.
-pub(in crate::tui) fn exported(count: usize, path: &std::path::Path) -> String {
+pub(crate) fn exported(count: usize, path: &std::path::Path) -> String {
     let groups = if count == 1 { "group" } else { "groups" };
     format!(
         "{count} {groups} written to {} (only you can read it)",

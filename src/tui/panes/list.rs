@@ -12,7 +12,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-pub(in crate::tui) use finder::AT_ONCE;
+pub(crate) use finder::AT_ONCE;
 use finder::Finder;
 use marks::Marks;
 

@@ -13,7 +13,7 @@ use ratatui::{
 };
 
 use handoff::Handing;
-pub(in crate::tui) use steps::describe;
+pub(crate) use steps::describe;
 
 use super::{View, confirm_typed, new_file::NewFile};
 use crate::{

@@ -12,7 +12,7 @@ use std::{
 };
 
 pub use batch::JobContext;
-pub(in crate::tui) use search::nearest_in;
+pub(crate) use search::nearest_in;
 
 use crate::{
     domain::{group::UserGroupId, update::Edit},

@@ -1,8 +1,8 @@
 //! The console as a state: messages in, effects out. Pure: no I/O, no await, no clock; the time comes with the message.
 
-pub(in crate::tui) mod batches;
+pub(crate) mod batches;
 mod drafts;
-pub(in crate::tui) mod handoff;
+pub(crate) mod handoff;
 mod outcomes;
 mod places;
 mod quitting;

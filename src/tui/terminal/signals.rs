@@ -91,7 +91,7 @@ impl Signals {
 /// By SIGTTOU, because SIGTSTP is listened to: it stops as that does, and is ignored as that is where no shell could
 /// ever continue it. Call it on the main thread: the kernel gives the signal to that thread, so that it stops before
 /// this goes on.
-pub(in crate::tui) fn stop_here() -> io::Result<()> {
+pub(crate) fn stop_here() -> io::Result<()> {
     rustix::process::kill_current_process_group(rustix::process::Signal::TTOU)
         .map_err(io::Error::from)
 }
@@ -99,13 +99,13 @@ pub(in crate::tui) fn stop_here() -> io::Result<()> {
 /// Somebody who listens beside the loop, which hears nothing while it waits for a terminal that does not read; until it
 /// is dropped.
 #[derive(Debug)]
-pub(in crate::tui) struct Watch(JoinHandle<()>);
+pub(crate) struct Watch(JoinHandle<()>);
 
 impl Watch {
     /// Does this once the end is asked for.
     ///
     /// Needs a running tokio runtime of more than one thread; listens from now on.
-    pub(in crate::tui) fn for_the_end(act: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn for_the_end(act: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let mut terminate = unix::signal(SignalKind::terminate())?;
         let mut hangup = unix::signal(SignalKind::hangup())?;
         let mut interrupt = unix::signal(SignalKind::interrupt())?;
@@ -127,7 +127,7 @@ impl Watch {
     }
 
     /// From the end's asking on, the terminal is not waited for any more.
-    pub(in crate::tui) fn for_a_terminal_that_does_not_read() -> io::Result<Self> {
+    pub(crate) fn for_a_terminal_that_does_not_read() -> io::Result<Self> {
         Self::for_the_end(tty_writer::end_is_asked)
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn end_is_asked() {
 }
 
 /// Whether the terminal does not read, and is not waited for any more.
-pub(in crate::tui) fn is_given_up() -> bool {
+pub(crate) fn is_given_up() -> bool {
     IS_GIVEN_UP.load(Ordering::SeqCst)
 }
 

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// A new 0600 file of `{"user_group_id", "token", "fingerprint"}` lines. Dropped without a line, it is removed.
-pub(in crate::cli) struct TokenLines {
+pub(crate) struct TokenLines {
     path: PathBuf,
     /// Not there for standard output.
     file: Option<Mutex<File>>,
@@ -33,10 +33,7 @@ pub(in crate::cli) struct TokenLines {
 
 impl TokenLines {
     /// Makes the file; one that exists is refused, as is one inside a git work tree.
-    pub(in crate::cli) fn create(
-        path: &Path,
-        fingerprinter: &Fingerprinter,
-    ) -> Result<Self, CliError> {
+    pub(crate) fn create(path: &Path, fingerprinter: &Fingerprinter) -> Result<Self, CliError> {
         if is_output(path) {
             return Ok(Self::new(path, None, fingerprinter));
         }

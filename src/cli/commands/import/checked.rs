@@ -25,29 +25,26 @@ const ROWS: usize = 500;
 const ODD: usize = 20;
 
 /// Rows in order, with their numbers.
-pub(in crate::cli) type Rows = mpsc::Receiver<io::Result<Vec<(usize, GroupRow)>>>;
+pub(crate) type Rows = mpsc::Receiver<io::Result<Vec<(usize, GroupRow)>>>;
 
 /// Files without a wrong row.
-pub(in crate::cli) struct Checked {
+pub(crate) struct Checked {
     files: Vec<File>,
-    pub(in crate::cli) rows: usize,
-    pub(in crate::cli) digest: [u8; 32],
-    pub(in crate::cli) ids: Ids,
+    pub(crate) rows: usize,
+    pub(crate) digest: [u8; 32],
+    pub(crate) ids: Ids,
 }
 
 impl Checked {
     /// Reads all of it; `None` where rows are wrong, and every one of them was named. It may wait for standard input.
-    pub(in crate::cli) async fn of(
-        sources: Vec<PathBuf>,
-        json: bool,
-    ) -> Result<Option<Self>, CliError> {
+    pub(crate) async fn of(sources: Vec<PathBuf>, json: bool) -> Result<Option<Self>, CliError> {
         let checking = tokio::task::spawn_blocking(move || check(&sources, json));
         let broke_off = CliError::unexpected("the reading broke off");
         checking.await.map_err(broke_off)?
     }
 
     /// The rows once more, from the first.
-    pub(in crate::cli) fn read(&self) -> Result<Rows, CliError> {
+    pub(crate) fn read(&self) -> Result<Rows, CliError> {
         let files = self.files.iter().map(File::try_clone);
         let files = files.collect::<io::Result<Vec<_>>>();
         let files = files.map_err(|error| unreadable(&error))?;
@@ -63,7 +60,7 @@ impl Checked {
 }
 
 /// The rows of a piece that came.
-pub(in crate::cli) fn piece(
+pub(crate) fn piece(
     piece: io::Result<Vec<(usize, GroupRow)>>,
 ) -> Result<Vec<(usize, GroupRow)>, CliError> {
     piece.map_err(|error| unreadable(&error))
@@ -215,6 +212,6 @@ fn copy(
 }
 
 /// One JSON object on one line of the result.
-pub(in crate::cli) fn line(value: &serde_json::Value) -> Result<(), CliError> {
+pub(crate) fn line(value: &serde_json::Value) -> Result<(), CliError> {
     output::result(&escape_hidden(&value.to_string()))
 }

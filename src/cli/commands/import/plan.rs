@@ -27,12 +27,12 @@ const NAMED: usize = 20;
 
 /// A plan that was shown: what is sent is what it said.
 #[derive(Default)]
-pub(in crate::cli) struct Shown {
-    pub(in crate::cli) plan: Plan,
+pub(crate) struct Shown {
+    pub(crate) plan: Plan,
     /// What the rows that would update a group begin with, as far as they touch it; by their numbers.
-    pub(in crate::cli) bases: HashMap<usize, DesiredFields>,
+    pub(crate) bases: HashMap<usize, DesiredFields>,
     /// Reads came before the plan: from then on what they showed counts as read in this run.
-    pub(in crate::cli) refreshed: Option<Timestamp>,
+    pub(crate) refreshed: Option<Timestamp>,
 }
 
 impl Shown {
@@ -97,7 +97,7 @@ async fn begin(session: &Session, checked: &Checked, refreshes: bool) -> Result<
 }
 
 /// Tells of every row what it needs.
-pub(in crate::cli) async fn tell(
+pub(crate) async fn tell(
     session: &Session,
     checked: &Checked,
     sending: Sending,
@@ -161,11 +161,7 @@ pub(super) async fn check_screen(
 }
 
 /// The sum of it.
-pub(in crate::cli) fn say_sum(
-    session: &Session,
-    sending: Sending,
-    plan: Plan,
-) -> Result<(), CliError> {
+pub(crate) fn say_sum(session: &Session, sending: Sending, plan: Plan) -> Result<(), CliError> {
     if session.json {
         let mut sum = json!({"dry_run": true, "rows": plan.all()});
         for (word, count) in counts(sending, plan) {
@@ -180,7 +176,7 @@ pub(in crate::cli) fn say_sum(
 }
 
 /// For example `create 3, update 0, unchanged 7`; what was not asked for only where there is some.
-pub(in crate::cli) fn in_words(sending: Sending, plan: Plan) -> String {
+pub(crate) fn in_words(sending: Sending, plan: Plan) -> String {
     let counts = counts(sending, plan).into_iter();
     let is_said = |(word, count): &(&str, usize)| {
         *count > 0

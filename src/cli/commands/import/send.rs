@@ -32,13 +32,13 @@ use crate::{
     },
 };
 
-pub(in crate::cli) struct Job {
-    pub(in crate::cli) permit: Permit,
-    pub(in crate::cli) pace: RunLimits,
+pub(crate) struct Job {
+    pub(crate) permit: Permit,
+    pub(crate) pace: RunLimits,
     /// The journal, where there is one.
-    pub(in crate::cli) import: Option<Import>,
+    pub(crate) import: Option<Import>,
     /// What the rows that update a group begin with, as the plan showed them.
-    pub(in crate::cli) bases: HashMap<usize, DesiredFields>,
+    pub(crate) bases: HashMap<usize, DesiredFields>,
 }
 
 type Ended = (usize, UserGroupId, RowEnd);
@@ -75,7 +75,7 @@ impl Queue {
     }
 }
 
-pub(in crate::cli) async fn run(
+pub(crate) async fn run(
     session: &Session,
     signals: &mut Signals,
     checked: &Checked,

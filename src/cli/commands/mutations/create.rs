@@ -27,7 +27,7 @@ use crate::{
 /// How many similar ids are named.
 const NEAR: usize = 5;
 
-pub(in crate::cli) async fn create(session: &Session, arguments: Create) -> Result<Exit, CliError> {
+pub(crate) async fn create(session: &Session, arguments: Create) -> Result<Exit, CliError> {
     let Create {
         id,
         fields,

@@ -18,10 +18,7 @@ use crate::{
 
 /// The group that has a pasted token (docs/design/rotation.md: the fingerprint is looked up first, then the id is asked
 /// for, then there is a plain warning). The token itself is forgotten before anything is sent.
-pub(in crate::cli) async fn rotate_pasted(
-    session: &Session,
-    arguments: Rotate,
-) -> Result<Exit, CliError> {
+pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Result<Exit, CliError> {
     let pasted = whose::ask(session.no_input).await?;
     let directory = session.operations.directory();
     let (seen, mut owners) = match TokenLookup::of(directory, &pasted).await? {
@@ -73,7 +70,7 @@ pub(in crate::cli) async fn rotate_pasted(
 }
 
 /// One group; several are `bulk`'s business. `pasted` is the token that is meant, where somebody gave one.
-pub(in crate::cli) async fn rotate(
+pub(crate) async fn rotate(
     session: &Session,
     id: UserGroupId,
     pasted: Option<Fingerprint>,

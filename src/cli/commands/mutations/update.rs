@@ -25,7 +25,7 @@ use crate::{
     operations::{Assurance, Done, Failure, Guarded, Warning, sendable},
 };
 
-pub(in crate::cli) async fn update(session: &Session, arguments: Update) -> Result<Exit, CliError> {
+pub(crate) async fn update(session: &Session, arguments: Update) -> Result<Exit, CliError> {
     let Update {
         id,
         fields,

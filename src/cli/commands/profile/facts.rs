@@ -58,7 +58,7 @@ pub(super) async fn run(context: &Setup, arguments: FactsArgs) -> Result<Exit, C
 }
 
 /// Each with who says so and since when.
-pub(in crate::cli) fn print(session: &Session, facts: &Facts) -> Result<(), CliError> {
+pub(crate) fn print(session: &Session, facts: &Facts) -> Result<(), CliError> {
     let lines = lines(facts);
     if session.json {
         output::json(&lines.iter().map(Line::json).collect::<Vec<_>>())

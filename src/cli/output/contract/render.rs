@@ -15,7 +15,7 @@ const LEAST: usize = 50;
 const INDENT: usize = 28;
 
 /// What `command` prints, or everything, as wide as the terminal; `None` where there is no such command.
-pub(in crate::cli) fn text(command: &[String], terminal: Option<usize>) -> Option<String> {
+pub(crate) fn text(command: &[String], terminal: Option<usize>) -> Option<String> {
     let (commands, shapes) = about(command)?;
     let mut page = Page {
         text: String::new(),
@@ -43,7 +43,7 @@ pub(in crate::cli) fn text(command: &[String], terminal: Option<usize>) -> Optio
 }
 
 /// The same for programs.
-pub(in crate::cli) fn object(command: &[String]) -> Option<Value> {
+pub(crate) fn object(command: &[String]) -> Option<Value> {
     let (commands, shapes) = about(command)?;
     let commands = commands.into_iter().map(|printed| {
         json!({
@@ -75,7 +75,7 @@ pub(in crate::cli) fn object(command: &[String]) -> Option<Value> {
 }
 
 /// The sections of the manual page, in roff.
-pub(in crate::cli) fn manual() -> String {
+pub(crate) fn manual() -> String {
     let escaped = |text: &str| {
         let text = text.replace('\\', "\\e").replace('-', "\\-");
         // A line that begins with a dot is a request.

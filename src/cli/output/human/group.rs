@@ -13,7 +13,7 @@ use crate::domain::{
 const NARROW: usize = 64;
 
 /// All that is known of one group, and where each value came from.
-pub(in crate::cli) fn group(group: &KnownGroup, now: Timestamp) -> String {
+pub(crate) fn group(group: &KnownGroup, now: Timestamp) -> String {
     let mut table = table(&[]);
     let is_narrow = terminal_width().is_some_and(|width| width < NARROW);
     let mut row = |name: &str, mut value: String, from: String| {

@@ -25,7 +25,7 @@ const HEADER: [&str; 7] = [
 const RESULT: usize = 4;
 
 /// Lines of the history.
-pub(in crate::cli) fn history(lines: &[Numbered<Entry>], now: Timestamp) -> String {
+pub(crate) fn history(lines: &[Numbered<Entry>], now: Timestamp) -> String {
     let lines: Vec<_> = lines.iter().map(|line| row(&line.value, now)).collect();
     rows(HEADER, &lines, Some(RESULT))
 }
@@ -34,7 +34,7 @@ const CHANGE_HEADER: [&str; 7] = ["NUMBER", "AGE", "WHO", "ID", "WHAT", "STATE",
 const STATE: usize = 5;
 
 /// Creates and updates whose end is open.
-pub(in crate::cli) fn changes(changes: &[Mutation], now: Timestamp) -> String {
+pub(crate) fn changes(changes: &[Mutation], now: Timestamp) -> String {
     let lines: Vec<_> = changes
         .iter()
         .map(|change| change_row(change, now))

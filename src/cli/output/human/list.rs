@@ -18,11 +18,7 @@ const OLD: &str = " old";
 
 /// Groups, one a line: ids whole, names cut in the middle, and what has no room left out from the right;
 /// where not even both fit, the id stands below the name.
-pub(in crate::cli) fn list(
-    groups: &[KnownGroup],
-    now: Timestamp,
-    max_age: Option<Duration>,
-) -> String {
+pub(crate) fn list(groups: &[KnownGroup], now: Timestamp, max_age: Option<Duration>) -> String {
     const HEADER: [&str; 8] = [
         "NAME", "ID", "TAG", "MAP", "PROPS", "TOKEN", "ROTATED~", "SEEN",
     ];

@@ -11,7 +11,7 @@ use crate::{
 const STATE: usize = 1;
 
 /// Rotations, one a line.
-pub(in crate::cli) fn rotations<'a>(
+pub(crate) fn rotations<'a>(
     journal: impl IntoIterator<Item = &'a JournalRow>,
     now: Timestamp,
 ) -> String {
@@ -35,7 +35,7 @@ pub(in crate::cli) fn rotations<'a>(
 }
 
 /// Tokens and the groups that have or had them, one a line; where there are several, each by its fingerprint.
-pub(in crate::cli) fn answered_tokens(answered: &[TokenReport], now: Timestamp) -> String {
+pub(crate) fn answered_tokens(answered: &[TokenReport], now: Timestamp) -> String {
     let several = answered.len() > 1;
     let of = |answer: &TokenReport, cells: [String; 4]| {
         let [token, seen, profile, id] = cells;

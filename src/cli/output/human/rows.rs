@@ -10,7 +10,7 @@ use crate::domain::text::{width, wrap};
 const SHORTEST_STORY: usize = 24;
 
 /// Rows below a header; a cell of the column `tone` is coloured by its word.
-pub(in crate::cli) fn rows<const N: usize>(
+pub(crate) fn rows<const N: usize>(
     header: [&str; N],
     rows: &[[String; N]],
     tone: Option<usize>,
@@ -19,7 +19,7 @@ pub(in crate::cli) fn rows<const N: usize>(
 }
 
 /// The same in so many columns, or in as many as it takes; the header is left out where it has no words.
-pub(in crate::cli) fn rows_within<const N: usize>(
+pub(crate) fn rows_within<const N: usize>(
     terminal: Option<usize>,
     header: [&str; N],
     rows: &[[String; N]],

@@ -11,7 +11,7 @@ use crate::directory::{
     Answer, Binding, Bound, Caller, KeyId, KeyState, PlaceId, Refusal, sqlite::fault::Fault,
 };
 
-pub(in crate::directory) fn answer(
+pub(crate) fn answer(
     tx: &Connection,
     caller: &Caller,
     answer: Answer,
@@ -143,7 +143,7 @@ fn set_key(tx: &Connection, key: KeyId, state: KeyState) -> Result<(), Fault> {
     Ok(())
 }
 
-pub(in crate::directory) fn end_trial(
+pub(crate) fn end_trial(
     tx: &Connection,
     caller: &Caller,
     place: PlaceId,

@@ -86,7 +86,7 @@ impl KnownPlaces {
 const PLACE_OF: &str = "\
 SELECT place FROM bindings WHERE profile = $1 AND url IN ($2, '') ORDER BY url = '' LIMIT 1";
 
-pub(in crate::directory) fn place_of(
+pub(crate) fn place_of(
     connection: &Connection,
     profile: &str,
     url: &str,
@@ -102,7 +102,7 @@ const WITH_KEY: &str = "\
 SELECT u.place FROM place_urls u JOIN place_keys k ON k.place = u.place \
 WHERE u.url = $1 AND k.fingerprint = $2 AND k.state = 'trusted' LIMIT 1";
 
-pub(in crate::directory) fn with_key(
+pub(crate) fn with_key(
     connection: &Connection,
     url: &str,
     key: Fingerprint,
@@ -119,7 +119,7 @@ SELECT b.url, p.name FROM bindings b JOIN places p ON p.number = b.place \
 WHERE b.profile = $1 AND b.url NOT IN ($2, '') ORDER BY b.at DESC, b.url";
 
 /// Addresses other than this one that the name was bound with, and their places; the last used first.
-pub(in crate::directory) fn elsewhere(
+pub(crate) fn elsewhere(
     connection: &Connection,
     profile: &str,
     url: &str,
@@ -137,10 +137,7 @@ JOIN place_keys k ON k.place = p.number \
 WHERE b.profile = $1 AND b.url = $2 AND k.fingerprint = $3 AND k.state <> 'withdrawn'";
 
 /// The place of a profile whose name, address and key are all known for it, and to which nothing is to be added.
-pub(in crate::directory) fn bound(
-    connection: &Connection,
-    caller: &Caller,
-) -> Result<Option<Bound>, Fault> {
+pub(crate) fn bound(connection: &Connection, caller: &Caller) -> Result<Option<Bound>, Fault> {
     let found: Option<(Bound, Option<String>)> = connection
         .prepare_cached(BOUND)?
         .query_row(
@@ -181,7 +178,7 @@ SELECT name, groups, open FROM ( \
   UNION SELECT place FROM bindings WHERE profile = $2 AND url = '') AND p.number <> $3) others \
 WHERE groups > 0 OR open > 0 ORDER BY name";
 
-pub(in crate::directory) fn others(
+pub(crate) fn others(
     connection: &Connection,
     profile: &str,
     url: &str,
@@ -205,7 +202,7 @@ enum Verdict {
     Ask(Why),
 }
 
-pub(in crate::directory) fn bind(tx: &Connection, caller: &Caller) -> Result<Binding, Fault> {
+pub(crate) fn bind(tx: &Connection, caller: &Caller) -> Result<Binding, Fault> {
     let known = KnownPlaces::of(tx, caller)?;
     match judge(tx, caller, &known)? {
         Verdict::Take(place, state) => take(tx, caller, place, state),
@@ -224,10 +221,7 @@ pub(in crate::directory) fn bind(tx: &Connection, caller: &Caller) -> Result<Bin
 }
 
 /// What binding it would come to; nothing is written.
-pub(in crate::directory) fn foresee(
-    connection: &Connection,
-    caller: &Caller,
-) -> Result<Foreseen, Fault> {
+pub(crate) fn foresee(connection: &Connection, caller: &Caller) -> Result<Foreseen, Fault> {
     let known = KnownPlaces::of(connection, caller)?;
     Ok(match judge(connection, caller, &known)? {
         Verdict::Take(..) | Verdict::Unite(..) => Foreseen::Known,

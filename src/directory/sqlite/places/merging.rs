@@ -15,7 +15,7 @@ SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
 AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
 
 /// What one place held becomes the other's; the groups themselves are united before. Into $1, from $2.
-pub(in crate::directory::sqlite) const MERGE: [&str; 18] = [
+pub(crate) const MERGE: [&str; 18] = [
     "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
      SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
      ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET \
@@ -52,7 +52,7 @@ WHERE number = $2 AND tag IS NULL";
 const REMOVE: &str = "DELETE FROM places WHERE number = $1";
 
 /// Everything of one place becomes the other's. What both hold of a group is united field by field.
-pub(in crate::directory) fn merge(
+pub(crate) fn merge(
     tx: &Connection,
     from: PlaceId,
     into: PlaceId,

@@ -59,7 +59,7 @@ impl Control {
     }
 
     /// Nothing new for a while: the service asked for it.
-    pub(in crate::operations) fn hold(&self, wait: Duration) {
+    pub(crate) fn hold(&self, wait: Duration) {
         let until = Instant::now() + wait;
         self.not_before.send_if_modified(|now| {
             let later = until > *now;
@@ -80,7 +80,7 @@ impl Control {
     }
 
     /// Waits until a stop is wished for.
-    pub(in crate::operations) async fn stopped(&self) {
+    pub(crate) async fn stopped(&self) {
         let mut command = self.command.subscribe();
         // The sender lives in `self`: it cannot close.
         drop(
@@ -91,7 +91,7 @@ impl Control {
     }
 
     /// Waits until something new may be sent; false when that is never.
-    pub(in crate::operations) async fn may_send(&self) -> bool {
+    pub(crate) async fn may_send(&self) -> bool {
         let mut command = self.command.subscribe();
         loop {
             let now = *command.borrow_and_update();

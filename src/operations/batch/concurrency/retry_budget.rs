@@ -12,13 +12,13 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// What is left of it for one item.
-pub(in crate::operations) struct RetryBudget {
+pub(crate) struct RetryBudget {
     tries: u32,
     wait: Duration,
 }
 
 impl RetryBudget {
-    pub(in crate::operations) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             tries: TRIES,
             wait: FIRST_WAIT,
@@ -27,10 +27,7 @@ impl RetryBudget {
 
     /// How long to wait after this answer; `None` where the service is not busy, or it is enough. Busy is what a read met:
     /// a rotation that was refused is never sent again by itself.
-    pub(in crate::operations) fn put_off<T>(
-        &mut self,
-        answer: &Result<T, Failure>,
-    ) -> Option<Duration> {
+    pub(crate) fn put_off<T>(&mut self, answer: &Result<T, Failure>) -> Option<Duration> {
         match answer {
             Err(Failure::Busy { retry_after, .. }) => self.wait(*retry_after),
             _ => None,
@@ -39,10 +36,7 @@ impl RetryBudget {
 
     /// As [`Self::put_off`], and after a 429, or a 503 that says that nothing was done, to a create or an update: to send
     /// those twice changes nothing twice.
-    pub(in crate::operations) fn put_off_row<T>(
-        &mut self,
-        answer: &Result<T, Failure>,
-    ) -> Option<Duration> {
+    pub(crate) fn put_off_row<T>(&mut self, answer: &Result<T, Failure>) -> Option<Duration> {
         match answer {
             Err(Failure::Refused {
                 status: 429 | 503,

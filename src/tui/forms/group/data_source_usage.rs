@@ -19,7 +19,7 @@ struct OtherUsers {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(in crate::tui) struct DataSourceUsage {
+pub(crate) struct DataSourceUsage {
     /// The state of the groups that was looked through.
     generation: u64,
     found: HashMap<String, OtherUsers>,
@@ -28,17 +28,12 @@ pub(in crate::tui) struct DataSourceUsage {
 }
 
 impl DataSourceUsage {
-    pub(in crate::tui) fn line(&self) -> Option<&str> {
+    pub(crate) fn line(&self) -> Option<&str> {
         self.line.as_deref()
     }
 
     /// Brings the line up to the row under the cursor.
-    pub(in crate::tui) fn look(
-        &mut self,
-        own: &UserGroupId,
-        table: &MappingTable,
-        groups: &Groups,
-    ) {
+    pub(crate) fn look(&mut self, own: &UserGroupId, table: &MappingTable, groups: &Groups) {
         if self.generation != groups.generation {
             self.generation = groups.generation;
             self.found.clear();

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Up to so many groups a search takes less time than a job would.
-pub(in crate::tui) const AT_ONCE: usize = 2_000;
+pub(crate) const AT_ONCE: usize = 2_000;
 
 #[derive(Debug)]
 pub(super) struct Finder {

@@ -153,7 +153,7 @@ impl TokenPane {
 }
 
 /// One line for a rotation that ended well.
-pub(in crate::tui) fn describe(done: &Done) -> String {
+pub(crate) fn describe(done: &Done) -> String {
     let arrow = match (&done.previous_fingerprint, &done.group.fingerprint) {
         (Some(before), Some(after)) if *before != after.value => {
             format!(", token {before} is now {}", after.value)

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Near ids shown.
-pub(in crate::tui) const NEAR: usize = 6;
+pub(crate) const NEAR: usize = 6;
 
 /// How often the directory may hand over groups before they are taken in.
 const AHEAD: usize = 8;
@@ -77,7 +77,7 @@ pub(super) async fn nearest(index: Index, typed: String) -> Outcome {
 }
 
 /// The known ids nearest to a typed one.
-pub(in crate::tui) fn nearest_in(index: &Index, typed: &str) -> Vec<UserGroupId> {
+pub(crate) fn nearest_in(index: &Index, typed: &str) -> Vec<UserGroupId> {
     let ids = index.entries().map(crate::search::Entry::id);
     let near = near(typed, ids, NEAR).into_iter();
     near.filter_map(|id| UserGroupId::parse(id).ok()).collect()

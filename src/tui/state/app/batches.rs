@@ -94,7 +94,7 @@ impl App {
 }
 
 /// How serious the end of a run is.
-pub(in crate::tui) fn severity(run: &BatchRun) -> Severity {
+pub(crate) fn severity(run: &BatchRun) -> Severity {
     let counts = run.counts();
     if counts.unknown > 0 {
         Severity::Unknown

@@ -11,7 +11,7 @@ use crate::{
 const NAMED: usize = 3;
 
 /// One line for a hand-off that was tried.
-pub(in crate::tui) fn describe(handed: &HandedOff) -> (Severity, String) {
+pub(crate) fn describe(handed: &HandedOff) -> (Severity, String) {
     let HandedOff {
         user_group_id: id,
         handoff,

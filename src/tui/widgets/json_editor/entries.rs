@@ -6,21 +6,21 @@ use super::lex::{Kind, tokens};
 
 /// Key and value in bytes of the text, quotes included.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::tui::widgets) struct Entry {
-    pub(in crate::tui::widgets) key: Range<usize>,
-    pub(in crate::tui::widgets) value: Range<usize>,
+pub(crate) struct Entry {
+    pub(crate) key: Range<usize>,
+    pub(crate) value: Range<usize>,
 }
 
 /// The outermost object of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::tui::widgets) struct Object {
-    pub(in crate::tui::widgets) entries: Vec<Entry>,
+pub(crate) struct Object {
+    pub(crate) entries: Vec<Entry>,
     /// What is between its braces.
-    pub(in crate::tui::widgets) inner: Range<usize>,
+    pub(crate) inner: Range<usize>,
 }
 
 /// Finds the entries of a text that is known to be a JSON object; `None` where it has not even the shape of one.
-pub(in crate::tui::widgets) fn object(text: &str) -> Option<Object> {
+pub(crate) fn object(text: &str) -> Option<Object> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut depth = 0_usize;
     let mut start = None;

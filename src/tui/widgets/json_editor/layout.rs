@@ -38,7 +38,7 @@ pub(super) fn pretty(text: &str) -> String {
 }
 
 /// All on one line, as one writes it by hand.
-pub(in crate::tui::widgets) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let mut laid = String::with_capacity(text.len());
     for token in tokens(text) {
         laid.push_str(&text[token.from..token.to]);

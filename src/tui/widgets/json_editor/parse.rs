@@ -38,7 +38,7 @@ pub fn parse_object(text: &str, no_object: &'static str) -> Result<Properties, J
 }
 
 /// Reads any JSON value, by the same rules.
-pub(in crate::tui::widgets) fn parse_value(text: &str) -> Result<Value, JsonProblem> {
+pub(crate) fn parse_value(text: &str) -> Result<Value, JsonProblem> {
     let value = serde_json::from_str(text).map_err(|error| syntax(text, &error))?;
     check_keys(text)?;
     Ok(value)

@@ -118,7 +118,7 @@ impl fmt::Display for PastedRows {
 }
 
 /// Reads pairs of texts; none of them twice.
-pub(in crate::tui::widgets) fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
+pub(crate) fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
     // Spreadsheets begin their files with this sign.
     let text = text.trim_start_matches('\u{feff}').trim();
     let pairs = if text.is_empty() {
