@@ -70,14 +70,14 @@ async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, CliError> {
         let rows = all.iter().map(Recovered::row);
         output::result(&human::rotations(rows, session.operations.now()))?;
     }
-    if session.operations.has_open_elsewhere().await? {
-        return Ok(Exit::Unknown);
-    }
     let changes = if ids.is_empty() {
         settle_changes(session).await?
     } else {
         Exit::Done
     };
+    if session.operations.has_open_elsewhere().await? {
+        return Ok(Exit::Unknown);
+    }
     Ok(match Exit::of_recovered(&all) {
         Exit::Done => changes,
         exit => exit,

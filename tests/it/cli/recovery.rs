@@ -43,12 +43,12 @@ impl Scene {
     /// Starts a rotation and kills it with SIGKILL while the service hangs.
     async fn kill_a_rotation(&self, applied: bool) {
         let gate = Gate::new();
-        let meddling = if applied {
+        let fault = if applied {
             ProxyFault::applied(Then::Hang)
         } else {
             ProxyFault::swallowed(Then::Hang)
         };
-        self.proxy.next("POST", meddling.behind(&gate));
+        self.proxy.next("POST", fault.behind(&gate));
         let arguments = ["rotate", "acme-eu", "--yes", "--reason", "leaked"];
         let mut rotating = Background::start(self.home.command(&arguments));
         gate.reached().await;
@@ -331,4 +331,28 @@ async fn the_group_of_a_pasted_token_is_rotated_and_no_other() {
         again.err
     );
     assert_eq!(scene.proxy.count("POST"), 1);
+}
+
+/// What another place of the address has open is no reason to be silent about the changes of this one.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_open_changes_of_a_place_are_named_beside_the_rotations_of_another() {
+    let mut scene = Scene::new().await;
+    scene.kill_a_rotation(true).await;
+    let other = ["--environment", "other", "--tag", "Customer"];
+    let key = scene.home.key(&other).await;
+    // A profile made of variables has a place of its own, and does not look into that one.
+    scene.home.set("GROUPDESK_CONFIG", "");
+    scene.home.set("GROUPDESK_BASE_URL", scene.proxy.base_url());
+    scene.home.set("GROUPDESK_API_KEY", key);
+    let gate = Gate::new();
+    let fault = ProxyFault::swallowed(Then::Hang).behind(&gate);
+    scene.proxy.next("GET", fault);
+    let mut creating = Background::start(scene.home.command(&["create", "lost", "--yes"]));
+    gate.reached().await;
+    rustix::process::kill_process(creating.pid(), Signal::KILL).expect("it runs");
+    assert_eq!(creating.code().await, None, "killed by the signal");
+    gate.open();
+    let ran = scene.home.run(&["rotations", "settle"]).await;
+    assert_eq!(ran.code, 7, "{}", ran.err);
+    assert!(ran.err.contains("of \"lost\" stays"), "{}", ran.err);
 }
