@@ -17,7 +17,7 @@ use groupdesk::{
     directory::Directory,
     domain::{batch::Plan, group::UserGroupId, token::Token},
     operations::{
-        Assurance, Clock, Operations,
+        Clock, Operations, UnknownIdPolicy,
         batch::{BatchEvent, RunLimits},
     },
     service::{seed::SeedGroup, store::Store},
@@ -159,7 +159,7 @@ fn operations(url: &str, key: &str, folder: &Path) -> Operations {
 
 async fn read(operations: &Operations, ids: &[UserGroupId]) -> Vec<Token> {
     let reads = ids.iter().map(|id| async move {
-        let done = operations.look_up(id, Assurance::Exists).await;
+        let done = operations.look_up(id, UnknownIdPolicy::Exists).await;
         done.expect("readable").token.expect("a token")
     });
     stream::iter(reads).buffered(READERS).collect().await

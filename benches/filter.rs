@@ -14,7 +14,9 @@ use groupdesk::{
         known::{KnownGroup, Observation, Returned, Sent},
         token::Fingerprint,
     },
-    search::{Entry, Index, Query, SearchRequest, SearchResults, SortBy, look, suggest::near},
+    search::{
+        Entry, Index, Query, SearchRequest, SearchResults, SortBy, run_search, suggest::near,
+    },
     tui::state::groups::Listing,
 };
 use jiff::Timestamp;
@@ -69,7 +71,7 @@ fn find(index: &Index, typed: &str, before: Option<&SearchResults>) -> SearchRes
         open: Arc::new(BTreeMap::new()),
         at: Timestamp::UNIX_EPOCH,
     };
-    look(index, asked, before, &|| true).expect("it is wanted")
+    run_search(index, asked, before, &|| true).expect("it is wanted")
 }
 
 fn timed<T>(work: impl Fn() -> T) -> (T, Duration) {

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use crate::{
     api::wire::DEFAULT_PATH,
     config::{ConfigError, Environment, Overrides, Settings},
-    directory::{Answer, Caller, Directory, DirectoryError, Fact, PlaceId, Statement},
+    directory::{BindingAnswer, Caller, Directory, DirectoryError, Fact, PlaceId, Statement},
     domain::{facts::Basis, group::EnvironmentTag},
     operations::{Clock, Operations},
     platform::private_files,
@@ -275,7 +275,7 @@ async fn places(
             at,
             by: String::new(),
         };
-        let bound = directory.answer_binding(caller, Answer::New).await?;
+        let bound = directory.answer_binding(caller, BindingAnswer::New).await?;
         *place = bound.map_err(|_| DemoError::Lost)?.place;
         // The demo is thrown away with its service: nobody else can write there.
         let alone = Statement {

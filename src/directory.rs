@@ -44,8 +44,9 @@ pub use ids::{MutationId, RotationId};
 pub use import::{Import, ImportId};
 pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
 pub use place::{
-    Alarm, Answer, Binding, Bound, Caller, Foreseen, Gate, KeyId, KeyState, OtherPlace, Place,
-    PlaceEvent, PlaceId, PlaceKey, Question, Refusal, STILL_UNDER_WAY, Why,
+    Alarm, Binding, BindingAnswer, BindingPreview, Bound, Caller, Gate, KeyId, KeyState,
+    OtherPlace, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, Refusal,
+    STILL_UNDER_WAY,
 };
 pub use replay::replay;
 use sqlite::{
@@ -55,8 +56,8 @@ pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in
 use unsettled_here::Noted;
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
-    BeginResult, Damaged, EventKind, GroupSnapshot, HandOffStep, HistoryFilter, Intent,
-    JournalEvent, JournalRow, Numbered, Owner, Precondition, Record, Recorded, RotationFilter,
+    BeginResult, Damaged, EventKind, GroupSnapshot, HandOffStep, HistoryFilter, JournalEvent,
+    Numbered, Owner, Precondition, Record, Recorded, RotationFilter, RotationIntent, RotationRow,
     RotationStep,
 };
 
@@ -198,7 +199,7 @@ impl Directory {
     pub async fn begin_rotation(
         &self,
         place: PlaceId,
-        intent: Intent,
+        intent: RotationIntent,
     ) -> Result<BeginResult, DirectoryError> {
         self.run(Access::Write, move |tx| journal::begin(tx, place, &intent))
             .await
@@ -302,7 +303,7 @@ impl Directory {
     }
 
     /// One rotation as it stands.
-    pub async fn rotation(&self, id: RotationId) -> Result<Option<JournalRow>, DirectoryError> {
+    pub async fn rotation(&self, id: RotationId) -> Result<Option<RotationRow>, DirectoryError> {
         self.run(Access::Short, move |c| journal::one(c, id)).await
     }
 
@@ -310,7 +311,7 @@ impl Directory {
     pub async fn rotations(
         &self,
         filter: RotationFilter,
-    ) -> Result<Vec<JournalRow>, DirectoryError> {
+    ) -> Result<Vec<RotationRow>, DirectoryError> {
         let access = match filter.user_group_id {
             Some(_) => Access::Short,
             None => Access::Long,

@@ -1,4 +1,4 @@
-//! The rules of the house: what a user group is, what is known of it and from whom, what a change is, how a
+//! The domain rules: what a user group is, what is known of it and from whom, what a change is, how a
 //! rotation proceeds. No I/O, no async, no clock: time comes in as an argument.
 
 pub mod age;

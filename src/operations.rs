@@ -51,14 +51,14 @@ pub use crate::{
         failure::Call,
         inspect::{Method, as_curl, curl_of, request_json},
         probe::{Finding, Probe, Step},
-        recording::{Body, ExchangeKind, Listener, Recorded},
+        recording::{Body, ExchangeKind, Listener, RecordedExchange},
     },
     config::guard::Operation as Guarded,
     directory::{
-        Alarm, Answer, Batch, BatchId, BatchItem, Bound, DirectoryError, DraftSaved, Fact, Import,
-        ImportId, ItemKey, JournalRow, KeptDraft, KeyState, Mutation, MutationId, Numbered,
-        OtherDraft, OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, RotationId,
-        Why,
+        Alarm, Batch, BatchId, BatchItem, BindingAnswer, Bound, DirectoryError, DraftSaved, Fact,
+        Import, ImportId, ItemKey, KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft,
+        OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason,
+        RotationId, RotationRow,
     },
 };
 
@@ -69,14 +69,14 @@ use crate::{
         profile::{KeySource, Profile},
     },
     directory::{Directory, HistoryFilter, RotationFilter},
-    domain::{group::UserGroupId, history::Entry, known::KnownGroup, rotation::settle_horizon},
+    domain::{group::UserGroupId, history::Entry, known::KnownGroup, rotation::settle_window},
     operations::profiles::{facts, places},
     search::{ListView, suggest::near},
 };
 
 /// Whether an id may be read that the directory does not know (hazard 1: a read can create).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Assurance {
+pub enum UnknownIdPolicy {
     /// Only ids the directory knows; anything else is refused with nothing sent.
     KnownOnly,
     /// A person says that the group exists (`--exists`).
@@ -150,7 +150,7 @@ impl Operations {
 
     /// The same operations, whose exchanges this listener gets to know, without their secrets.
     #[must_use]
-    pub fn heard_by(&self, listener: Listener) -> Self {
+    pub fn with_listener(&self, listener: Listener) -> Self {
         Self(Arc::clone(&self.0), Some(listener), self.2.clone())
     }
 
@@ -170,7 +170,7 @@ impl Operations {
         self.0.clock.now()
     }
 
-    /// Every group the directory knows in this profile, by id.
+    /// Every group the directory knows in this place, by id.
     pub async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
         self.0.directory.groups(self.place().await?).await
     }
@@ -208,7 +208,7 @@ impl Operations {
         self.0.directory.some_groups(place, ids).await
     }
 
-    /// Newest first; of this profile, and of one group where an id is given.
+    /// Newest first; of this place, and of one group where an id is given.
     pub async fn history(
         &self,
         id: Option<UserGroupId>,
@@ -223,8 +223,8 @@ impl Operations {
         self.0.directory.history(filter).await
     }
 
-    /// Rotations of this profile whose outcome is still to be found out.
-    pub async fn open_rotations(&self) -> Result<Vec<JournalRow>, DirectoryError> {
+    /// Rotations of this place whose outcome is still to be found out.
+    pub async fn open_rotations(&self) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place().await?),
             open_only: true,
@@ -233,8 +233,8 @@ impl Operations {
         self.0.directory.rotations(filter).await
     }
 
-    fn horizon(&self) -> Duration {
-        settle_horizon(self.profile().timeout)
+    fn settle_window(&self) -> Duration {
+        settle_window(self.profile().timeout)
     }
 
     /// The one way to the service: refused where the profile forbids it, and while a person has to say something about the
@@ -265,7 +265,7 @@ impl Operations {
                 Ok::<_, Failure>(Client::new(&inner.profile, key)?)
             })
             .await?;
-        Ok(client.heard_by(self.1.clone()))
+        Ok(client.with_listener(self.1.clone()))
     }
 
     /// Reads the API key and makes the client ready; nothing is sent.
@@ -301,7 +301,7 @@ impl Operations {
     pub async fn known(
         &self,
         id: &UserGroupId,
-        assurance: Assurance,
+        assurance: UnknownIdPolicy,
     ) -> Result<Option<KnownGroup>, Failure> {
         let known = self.show(id).await.map_err(Failure::NothingSent)?;
         self.may_read(id, known.as_ref(), assurance).await?;
@@ -312,15 +312,15 @@ impl Operations {
         &self,
         id: &UserGroupId,
         known: Option<&KnownGroup>,
-        assurance: Assurance,
+        assurance: UnknownIdPolicy,
     ) -> Result<(), Failure> {
         // What only a file told of may not be there.
         let is_known = known.is_some_and(|group| group.last_seen.is_some());
-        if !is_known && assurance == Assurance::Exists {
+        if !is_known && assurance == UnknownIdPolicy::Exists {
             // Reading it could create it.
             self.permitted(Guarded::Create)?;
         }
-        if !is_known && assurance == Assurance::KnownOnly {
+        if !is_known && assurance == UnknownIdPolicy::KnownOnly {
             // What is known may stand in a place that a person has to name first.
             if let Err(asked @ Failure::Place(_)) = self.bound().await {
                 return Err(asked);
@@ -342,10 +342,16 @@ impl Operations {
 
     /// Refuses a change of a group that was last seen in another environment (hazard 11), unless a person says that it
     /// exists here: the profile may have been corrected since.
-    fn right_environment(&self, group: &KnownGroup, assurance: Assurance) -> Result<(), Failure> {
+    fn right_environment(
+        &self,
+        group: &KnownGroup,
+        assurance: UnknownIdPolicy,
+    ) -> Result<(), Failure> {
         let got = group.environment_tag.as_ref().map(|known| &known.value);
         match (&self.profile().environment, got) {
-            (Some(expected), Some(got)) if expected != got && assurance == Assurance::KnownOnly => {
+            (Some(expected), Some(got))
+                if expected != got && assurance == UnknownIdPolicy::KnownOnly =>
+            {
                 Err(Failure::WrongEnvironment {
                     id: group.id.clone(),
                     expected: expected.clone(),

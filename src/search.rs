@@ -24,7 +24,7 @@ use jiff::Timestamp;
 
 pub use arena::Entry;
 pub use index::{Builder, Index};
-pub use query::{FilterError, Query, Test, Why, Word};
+pub use query::{Condition, FilterError, FilterErrorKind, Query, Word};
 use words::{Fit, Words};
 
 use super::{
@@ -158,7 +158,7 @@ impl SearchResults {
 const BREATH: usize = 512;
 
 /// Finds what is looked for; `before` is an earlier answer that may spare work. `None` when nobody wants it any more.
-pub fn look(
+pub fn run_search(
     index: &Index,
     look: SearchRequest,
     before: Option<&SearchResults>,
@@ -269,24 +269,26 @@ impl Marker {
     }
 }
 
-fn holds(test: &Test, entry: Entry<'_>, look: &SearchRequest) -> bool {
+fn holds(test: &Condition, entry: Entry<'_>, look: &SearchRequest) -> bool {
     let age = || {
         let last = entry.rotated().or(entry.created())?;
         Some(age::since(last, look.at))
     };
     match test {
-        Test::Tag(start) => entry.tag().is_some_and(|tag| starts_with(tag, start)),
-        Test::TagUnknown => entry.tag().is_none(),
-        Test::Age(filter) => filter.admits(age()),
-        Test::Old(limit) => age::exceeds(age(), *limit),
-        Test::Map(id) => entry.has_row(|schema, source| is_same(schema, id) || is_same(source, id)),
-        Test::MapRow(schema, source) => {
+        Condition::Tag(start) => entry.tag().is_some_and(|tag| starts_with(tag, start)),
+        Condition::TagUnknown => entry.tag().is_none(),
+        Condition::Age(filter) => filter.admits(age()),
+        Condition::Old(limit) => age::exceeds(age(), *limit),
+        Condition::Map(id) => {
+            entry.has_row(|schema, source| is_same(schema, id) || is_same(source, id))
+        }
+        Condition::MapRow(schema, source) => {
             entry.has_row(|one, other| is_same(one, schema) && is_same(other, source))
         }
-        Test::Property(key, value) => entry.has_property(|known, text| {
+        Condition::Property(key, value) => entry.has_property(|known, text| {
             is_same(known, key) && value.as_ref().is_none_or(|value| is_same(text, value))
         }),
-        Test::Rotation(state) => look
+        Condition::Rotation(state) => look
             .open
             .get(entry.id())
             .is_some_and(|open| state.is_none_or(|state| state == *open)),

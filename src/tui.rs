@@ -1,8 +1,8 @@
 //! The console. Pure state and drawing around one loop; work goes out as jobs with tickets and comes back as messages.
 //!
 //! ```text
-//! terminal event -> Msg -> App::update -> keymap: intent -> the pane with the focus -> Vec<Effect>
-//! Effect::Start(ticket, profile, job) -> runtime::jobs: operations -> Msg::Done(ticket, outcome) -> the pane that waits, or a message
+//! terminal event -> Msg -> App::update -> keymap: Action -> the pane with the focus -> Vec<Effect>
+//! Effect::Start(ticket, profile, job) -> runtime::jobs: operations -> Msg::Done(ticket, outcome) -> the pane that waits, or a notice
 //! nothing left to do -> one draw
 //! ```
 

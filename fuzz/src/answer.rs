@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     api::{
         answer::{Exchange, Expected, Verdict, ambiguous::Ambiguous, judge},
-        wire::{Answer, GroupRequest},
+        wire::{GroupRequest, ResponseBody},
     },
     domain::{group::UserGroupId, token::Token},
 };
@@ -150,9 +150,10 @@ fn says(body: &[u8]) -> Option<bool> {
 
 /// Whatever can be read of the interface is written so that it is read as the same.
 fn wire(body: &[u8]) {
-    if let Ok(answer) = serde_json::from_slice::<Answer>(body) {
+    if let Ok(answer) = serde_json::from_slice::<ResponseBody>(body) {
         let written = serde_json::to_string(&answer).expect("it can be written");
-        let read: Answer = serde_json::from_str(&written).expect("what was written can be read");
+        let read: ResponseBody =
+            serde_json::from_str(&written).expect("what was written can be read");
         assert_eq!(serde_json::to_string(&read).expect("and written"), written);
         assert!(!format!("{answer:?}").contains(CANARY) || !token_is_canary(body));
     }

@@ -8,7 +8,7 @@ use groupdesk::{
         group::{EnvironmentTag, UserGroupId},
         known::{Known, KnownGroup, LastRotated, Source},
     },
-    search::{Index, Marker, Query, SearchRequest, SearchResults, SortBy, look},
+    search::{Index, Marker, Query, SearchRequest, SearchResults, SortBy, run_search},
 };
 use jiff::Timestamp;
 
@@ -35,7 +35,7 @@ pub fn run(data: &[u8]) {
         at: NOW,
     };
     let find = |query: &Query, before: Option<&SearchResults>| {
-        look(&index, ask(query), before, &|| true).expect("it is wanted")
+        run_search(&index, ask(query), before, &|| true).expect("it is wanted")
     };
     let whole = find(&query, None);
     let start: String = filter.chars().take(usize::from(*cut)).collect();

@@ -168,7 +168,7 @@ impl Client {
 
     /// The same client, whose exchanges this listener gets to know.
     #[must_use]
-    pub fn heard_by(&self, listener: Option<Listener>) -> Self {
+    pub fn with_listener(&self, listener: Option<Listener>) -> Self {
         Self {
             inner: Arc::clone(&self.inner),
             listener,

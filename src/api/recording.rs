@@ -60,7 +60,7 @@ pub enum ExchangeKind {
 
 /// One exchange, without secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordedExchange {
     /// What the listener said it is about.
     pub about: u64,
     pub profile: String,
@@ -87,12 +87,12 @@ pub struct Recorded {
 #[derive(Clone)]
 pub struct Listener {
     about: u64,
-    to: mpsc::UnboundedSender<Recorded>,
+    to: mpsc::UnboundedSender<RecordedExchange>,
 }
 
 impl Listener {
     /// `about` comes back with every exchange.
-    pub fn new(about: u64, to: mpsc::UnboundedSender<Recorded>) -> Self {
+    pub fn new(about: u64, to: mpsc::UnboundedSender<RecordedExchange>) -> Self {
         Self { about, to }
     }
 }
@@ -125,7 +125,7 @@ pub(super) struct Recorder<'c> {
     listener: &'c Listener,
     begun: Instant,
     /// Until it is sent to the listener.
-    recorded: Option<Recorded>,
+    recorded: Option<RecordedExchange>,
 }
 
 impl<'c> Recorder<'c> {
@@ -145,7 +145,7 @@ impl<'c> Recorder<'c> {
                 seen.note(old.expose());
             }
             let mask = seen.mask(place.key, id);
-            Recorded {
+            RecordedExchange {
                 about: listener.about,
                 profile: place.profile.to_owned(),
                 call,

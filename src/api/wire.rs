@@ -68,7 +68,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Presence<T> {
 
 /// An answer to any of the three operations. Unknown extra fields are ignored.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ResponseBody {
     /// Documented as a number, 1 or 0; `1.0`, `true` and `"1"` have been seen elsewhere.
     #[serde(default, skip_serializing_if = "Presence::is_absent")]
     pub success: Presence<Value>,

@@ -63,7 +63,7 @@ impl Session {
             Clock::System,
         );
         Ok(Self {
-            operations: operations.telling(Arc::new(say_who_is_waited_for)),
+            operations: operations.with_wait_listener(Arc::new(say_who_is_waited_for)),
             json,
             no_input,
             in_flight,

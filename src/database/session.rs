@@ -28,18 +28,18 @@ impl<D: Database> Session<D> {
             for work in std::iter::once(first).chain(queued) {
                 // The write lock is not kept while a long list is read.
                 if work.access() == Access::Long {
-                    self.settle(std::mem::take(&mut batch));
-                    self.settle(vec![work]);
+                    self.process_batch(std::mem::take(&mut batch));
+                    self.process_batch(vec![work]);
                 } else {
                     batch.push(work);
                 }
             }
-            self.settle(batch);
+            self.process_batch(batch);
         }
     }
 
     /// Does a batch in order and answers it. Reads that nobody waits for are left out; writes never are.
-    pub(crate) fn settle(&mut self, mut batch: Vec<Box<dyn Work<D::Error>>>) {
+    pub(crate) fn process_batch(&mut self, mut batch: Vec<Box<dyn Work<D::Error>>>) {
         batch.retain(|work| work.is_wanted());
         let done = catch_unwind(AssertUnwindSafe(|| self.transact(&mut batch)))
             .unwrap_or_else(|panic| Err(self.database.panicked(panic)));

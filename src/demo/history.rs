@@ -1,4 +1,4 @@
-//! The past of the demo: what the directory learnt of the groups and when, and a short history. Times lie before now;
+//! The past of the demo: what the directory recorded of the groups and when, and a short history. Times lie before now;
 //! fingerprints are those of the service's real tokens.
 
 mod rotation;
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Writes what was learnt, and with the samples their history and the journal of their rotations.
+/// Writes what was recorded, and with the samples their history and the journal of their rotations.
 pub(super) async fn remember(
     directory: &Directory,
     places: [PlaceId; 2],
@@ -57,7 +57,7 @@ pub(super) async fn remember(
                 records.extend(rotation::journaled(directory, (place, number), observation).await?);
             }
         }
-        // What came later is learnt later; steps of one moment stay in their order.
+        // What came later is recorded later; steps of one moment stay in their order.
         records.sort_by_key(|(at, _)| *at);
         let records = records.into_iter().map(|(_, record)| record).collect();
         directory.record_all(number, records).await?;

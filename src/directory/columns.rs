@@ -9,7 +9,7 @@ use super::EventKind;
 use crate::{
     domain::{
         known::{Known, KnownGroup, Source},
-        rotation::{Answer, Event},
+        rotation::{Event, RotateOutcome},
         token::Fingerprint,
     },
     platform::boot_time::BootTime,
@@ -132,19 +132,21 @@ impl From<EventKind> for EventColumns<'static> {
         let (word, fingerprint, since_sent) = match event {
             Event::Sending => ("sending", None, None),
             Event::Answered(answer) => match answer {
-                Answer::NewToken(fingerprint) => ("answered_new_token", Some(fingerprint), None),
-                Answer::SameToken => ("answered_same_token", None, None),
-                Answer::WrongGroup => ("answered_wrong_group", None, None),
-                Answer::Refused => ("answered_refused", None, None),
-                Answer::NotSent => ("answered_not_sent", None, None),
-                Answer::Unclear => ("answered_unclear", None, None),
+                RotateOutcome::NewToken(fingerprint) => {
+                    ("answered_new_token", Some(fingerprint), None)
+                }
+                RotateOutcome::SameToken => ("answered_same_token", None, None),
+                RotateOutcome::WrongGroup => ("answered_wrong_group", None, None),
+                RotateOutcome::Refused => ("answered_refused", None, None),
+                RotateOutcome::NotSent => ("answered_not_sent", None, None),
+                RotateOutcome::Unclear => ("answered_unclear", None, None),
             },
             Event::Read {
                 fingerprint,
                 since_sent,
             } => ("read", Some(fingerprint), Some(since_sent)),
             Event::ReadContradicts => ("read_contradicts", None, None),
-            Event::FoundAtStart => ("found_at_start", None, None),
+            Event::Orphaned => ("found_at_start", None, None),
             Event::Abandon => ("abandon", None, None),
         };
         Self {
@@ -165,18 +167,18 @@ impl EventColumns<'_> {
                 return Some(EventKind::Intended { previous });
             }
             "sending" => Event::Sending,
-            "answered_new_token" => Event::Answered(Answer::NewToken(self.fingerprint?)),
-            "answered_same_token" => Event::Answered(Answer::SameToken),
-            "answered_wrong_group" => Event::Answered(Answer::WrongGroup),
-            "answered_refused" => Event::Answered(Answer::Refused),
-            "answered_not_sent" => Event::Answered(Answer::NotSent),
-            "answered_unclear" => Event::Answered(Answer::Unclear),
+            "answered_new_token" => Event::Answered(RotateOutcome::NewToken(self.fingerprint?)),
+            "answered_same_token" => Event::Answered(RotateOutcome::SameToken),
+            "answered_wrong_group" => Event::Answered(RotateOutcome::WrongGroup),
+            "answered_refused" => Event::Answered(RotateOutcome::Refused),
+            "answered_not_sent" => Event::Answered(RotateOutcome::NotSent),
+            "answered_unclear" => Event::Answered(RotateOutcome::Unclear),
             "read" => Event::Read {
                 fingerprint: self.fingerprint?,
                 since_sent: Duration::from_millis(u64::try_from(self.since_sent?).ok()?),
             },
             "read_contradicts" => Event::ReadContradicts,
-            "found_at_start" => Event::FoundAtStart,
+            "found_at_start" => Event::Orphaned,
             "abandon" => Event::Abandon,
             _ => return None,
         };
@@ -197,18 +199,18 @@ mod tests {
         let since_sent = Duration::from_millis(61_500);
         let events = [
             Event::Sending,
-            Event::Answered(Answer::NewToken(fingerprint)),
-            Event::Answered(Answer::SameToken),
-            Event::Answered(Answer::WrongGroup),
-            Event::Answered(Answer::Refused),
-            Event::Answered(Answer::NotSent),
-            Event::Answered(Answer::Unclear),
+            Event::Answered(RotateOutcome::NewToken(fingerprint)),
+            Event::Answered(RotateOutcome::SameToken),
+            Event::Answered(RotateOutcome::WrongGroup),
+            Event::Answered(RotateOutcome::Refused),
+            Event::Answered(RotateOutcome::NotSent),
+            Event::Answered(RotateOutcome::Unclear),
             Event::Read {
                 fingerprint,
                 since_sent,
             },
             Event::ReadContradicts,
-            Event::FoundAtStart,
+            Event::Orphaned,
             Event::Abandon,
         ];
         let stepped = events.into_iter().flat_map(|event| {

@@ -81,7 +81,7 @@ pub enum DirectoryError {
         from: State,
         now: State,
     },
-    /// Another process, or another task, has learnt of another token; nothing of the record was written, and the observation
+    /// Another process, or another task, knows of another token; nothing of the record was written, and the observation
     /// comes back.
     #[error("another token of the group became known meanwhile; read the group again")]
     Overtaken(Box<Observation>),

@@ -149,7 +149,7 @@ pub struct OtherPlace {
 /// What a person is asked before a profile may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    pub why: Why,
+    pub why: QuestionReason,
     /// Fingerprint of the key that the profile holds now.
     pub key: Fingerprint,
     /// The places it could be, the likeliest first.
@@ -158,7 +158,7 @@ pub struct Question {
 
 /// Why it is not clear which place a profile means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum QuestionReason {
     /// The address is known, the key is not.
     NewKey,
     /// The key, or the name, is known with another address.
@@ -171,7 +171,7 @@ pub enum Why {
 
 /// A person's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum BindingAnswer {
     New,
     Same {
         /// `None` where only one is possible.
@@ -213,7 +213,7 @@ pub struct Gate {
 
 /// What binding a profile would come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Foreseen {
+pub enum BindingPreview {
     /// A place that is known.
     Known,
     /// A place of its own, without a question.

@@ -8,8 +8,8 @@ use crate::domain::rotation::{Event, Rotation};
 /// Makes the rotation of its happenings (docs/design/rotation.md: "replayed from its journal").
 ///
 /// `None` where they do not begin with the intent, or a step does not follow from the one before it.
-pub fn replay(happenings: &[JournalEvent]) -> Option<Rotation> {
-    let (first, rest) = happenings.split_first()?;
+pub fn replay(events: &[JournalEvent]) -> Option<Rotation> {
+    let (first, rest) = events.split_first()?;
     let EventKind::Intended { previous } = first.what else {
         return None;
     };
@@ -27,7 +27,7 @@ pub fn replay(happenings: &[JournalEvent]) -> Option<Rotation> {
         })
 }
 
-/// Whether the settle horizon was over in the step from `before` to `after`; `None` where neither explains it.
+/// Whether the settle window was over in the step from `before` to `after`; `None` where neither explains it.
 ///
 /// The journal keeps this answer, not the horizon: the time-out it comes from may be another one tomorrow.
 pub(super) fn horizon_passed(before: Rotation, event: Event, after: Rotation) -> Option<bool> {

@@ -19,7 +19,7 @@ use crate::{
 /// What one exchange leaves behind; written in one transaction, all or nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
-    /// What was learnt of a group; adds the group when it is new to the profile.
+    /// What was recorded of a group; adds the group when it is new to the place.
     pub observation: Option<Observation>,
     pub entry: Option<Entry>,
     pub rotation: Option<RotationStep>,
@@ -76,7 +76,7 @@ pub struct Recorded {
     pub group: Option<KnownGroup>,
     pub noticed: Drift,
     /// What is still to be found out of rotations of that group, the last begun first.
-    pub open: Vec<JournalRow>,
+    pub open: Vec<RotationRow>,
 }
 
 /// What the directory knows of one group at one moment.
@@ -84,7 +84,7 @@ pub struct Recorded {
 pub struct GroupSnapshot {
     pub group: Option<KnownGroup>,
     /// Rotations of which something is still to be found out, the last begun first.
-    pub open: Vec<JournalRow>,
+    pub open: Vec<RotationRow>,
     /// Creates and updates of which something is still to be found out, the last begun first.
     pub mutations: Vec<Mutation>,
     /// How many outcomes of such were written down so far.
@@ -93,7 +93,7 @@ pub struct GroupSnapshot {
 
 /// A rotation to begin.
 #[derive(Debug, Clone)]
-pub struct Intent {
+pub struct RotationIntent {
     pub user_group_id: UserGroupId,
     /// Fingerprint of the token the preflight read (T0).
     pub previous: Fingerprint,
@@ -119,15 +119,16 @@ pub struct Intent {
 pub enum BeginResult {
     /// The intent is durable; this caller may send.
     Started(RotationId),
-    /// Another rotation already holds this token, or has taken the item of the batch; nothing may be sent.
-    TakenBy(JournalRow),
+    /// Another rotation holds this token, or has taken the item of the batch, or an earlier one of the group, of whatever
+    /// token, is unsettled; nothing may be sent.
+    TakenBy(RotationRow),
     /// A create or an update holds the group; nothing may be sent yet.
     HeldBy(Box<Mutation>),
 }
 
 /// A rotation as journalled.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JournalRow {
+pub struct RotationRow {
     pub id: RotationId,
     pub place: PlaceId,
     /// The profile that began it, as it was called then; its hand-off is that profile's.
@@ -164,7 +165,7 @@ pub enum EventKind {
     Intended { previous: Fingerprint },
     Stepped {
         event: Event,
-        /// The step needed the settle horizon to be over; false also where that made no difference.
+        /// The step needed the settle window to be over; false also where that made no difference.
         horizon_passed: bool,
     },
 }

@@ -14,7 +14,7 @@ use super::{group::UserGroupId, history::Ending, rotation::State};
 pub enum ItemStatus {
     /// Nothing was sent for it, and nothing was tried.
     NotStarted,
-    /// Under way in some process, or left behind by one that died.
+    /// Under way in some process, or left open by one that died.
     UnderWay,
     /// The new token is in place, read back.
     Confirmed,

@@ -110,7 +110,7 @@ impl ChangeRow {
 
 /// What happens to one field of the group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Field {
+pub enum FieldChange {
     /// Not in the request; the service keeps what it has.
     LeftOut,
     /// In the request, but what the service holds now is not known here: it is replaced as a whole.
@@ -119,7 +119,7 @@ pub enum Field {
     Compared(Vec<ChangeRow>),
 }
 
-impl Field {
+impl FieldChange {
     pub fn rows(&self) -> &[ChangeRow] {
         match self {
             Self::LeftOut => &[],
@@ -139,9 +139,9 @@ impl Field {
 /// All that an update would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    pub name: Field,
-    pub mapping: Field,
-    pub properties: Field,
+    pub name: FieldChange,
+    pub mapping: FieldChange,
+    pub properties: FieldChange,
 }
 
 impl Change {
@@ -173,7 +173,7 @@ impl Change {
         }
     }
 
-    pub fn fields(&self) -> [(&'static str, &Field); 3] {
+    pub fn fields(&self) -> [(&'static str, &FieldChange); 3] {
         [
             ("name", &self.name),
             ("mapping", &self.mapping),
@@ -195,11 +195,11 @@ impl Change {
     }
 }
 
-fn field(known: bool, rows: Option<Vec<ChangeRow>>) -> Field {
+fn field(known: bool, rows: Option<Vec<ChangeRow>>) -> FieldChange {
     match (rows, known) {
-        (None, _) => Field::LeftOut,
-        (Some(rows), true) => Field::Compared(rows),
-        (Some(rows), false) => Field::Replaced(rows),
+        (None, _) => FieldChange::LeftOut,
+        (Some(rows), true) => FieldChange::Compared(rows),
+        (Some(rows), false) => FieldChange::Replaced(rows),
     }
 }
 
@@ -338,7 +338,7 @@ mod tests {
             ..after.clone()
         };
         let change = Change::between(&before, &after);
-        assert!(matches!(change.mapping, Field::Replaced(_)));
+        assert!(matches!(change.mapping, FieldChange::Replaced(_)));
         assert!(!change.is_empty());
         let left_out = DesiredFields {
             mapping: None,

@@ -3,7 +3,7 @@
 use super::known::{Known, KnownGroup};
 
 impl KnownGroup {
-    /// Both of one group: of each field what was learnt later.
+    /// Both of one group: of each field what was recorded later.
     #[must_use]
     pub fn combined_with(self, other: Self) -> Self {
         let is_later = other.last_rotated.as_ref().map(|last| last.at)

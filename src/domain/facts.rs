@@ -35,7 +35,7 @@ impl OnGet {
 pub enum Absent {
     Keep,
     Clear,
-    /// Everything last known travels along.
+    /// Everything last known is sent unchanged.
     #[default]
     Unknown,
 }

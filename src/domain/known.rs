@@ -47,7 +47,7 @@ pub struct LastRotated {
     pub by: Option<String>,
 }
 
-/// A group of one profile, as far as is known here it.
+/// What is known here of one group of a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownGroup {
     pub id: UserGroupId,
@@ -200,7 +200,7 @@ impl KnownGroup {
 pub enum ImportResult {
     /// All of it was known already.
     Unchanged,
-    /// Something was learnt from it.
+    /// Something was recorded from it.
     Filled,
     /// Something in it differs from what the service accepted or returned, which stays.
     Kept,
@@ -219,7 +219,7 @@ impl ImportResult {
     }
 }
 
-/// Takes in what a file says of one field, and whether that was learnt.
+/// Takes in what a file says of one field, and whether that was recorded.
 pub(super) fn take<T: Clone + PartialEq>(
     slot: &mut Option<Known<T>>,
     said: Option<&T>,

@@ -96,7 +96,7 @@ impl State {
 
 /// What the answer to the rotate request was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum RotateOutcome {
     /// Valid success, right id, a token that differs from the old one.
     NewToken(Fingerprint),
     /// Valid success, but the token is the old one.
@@ -116,7 +116,7 @@ pub enum Answer {
 pub enum Event {
     /// The commit that must be durable before the first byte leaves.
     Sending,
-    Answered(Answer),
+    Answered(RotateOutcome),
     /// A get of the group returned this token.
     Read {
         fingerprint: Fingerprint,
@@ -125,8 +125,8 @@ pub enum Event {
     },
     /// A get created the group, or came from another environment.
     ReadContradicts,
-    /// A start-up found it open; its process has died.
-    FoundAtStart,
+    /// Still intended or sent when the settle window is over.
+    Orphaned,
     /// A person closes it.
     Abandon,
 }
@@ -154,7 +154,7 @@ pub struct OutOfOrder {
 }
 
 /// Settle horizon H: how long a late request may still arrive (docs/design/rotation.md).
-pub fn settle_horizon(request_timeout: Duration) -> Duration {
+pub fn settle_window(request_timeout: Duration) -> Duration {
     Duration::from_mins(1).max(request_timeout * 2)
 }
 
@@ -175,10 +175,10 @@ impl Rotation {
         let to = |state| Self { state, ..self };
         let next = match (self.state, event) {
             (State::Intended, Event::Sending) => to(State::Sent),
-            (State::Intended, Event::FoundAtStart) => to(State::NotApplied),
+            (State::Intended, Event::Orphaned) => to(State::NotApplied),
             (State::Sent, Event::Answered(answer)) => self.answered(answer),
-            (State::Sent, Event::FoundAtStart) => to(State::Unknown),
-            (State::Rotated | State::Unknown, Event::FoundAtStart) => self,
+            (State::Sent, Event::Orphaned) => to(State::Unknown),
+            (State::Rotated | State::Unknown, Event::Orphaned) => self,
             (
                 State::Rotated,
                 Event::Read {
@@ -227,22 +227,24 @@ impl Rotation {
         Ok(next)
     }
 
-    fn answered(self, answer: Answer) -> Self {
+    fn answered(self, answer: RotateOutcome) -> Self {
         let to = |state| Self { state, ..self };
         match answer {
-            Answer::NewToken(fingerprint) if fingerprint != self.previous => Self {
+            RotateOutcome::NewToken(fingerprint) if fingerprint != self.previous => Self {
                 state: State::Rotated,
                 fingerprint: Some(fingerprint),
                 ..self
             },
-            Answer::NewToken(_) | Answer::SameToken | Answer::NotSent => to(State::NotApplied),
-            Answer::WrongGroup => to(State::Conflict),
-            Answer::Refused => Self {
+            RotateOutcome::NewToken(_) | RotateOutcome::SameToken | RotateOutcome::NotSent => {
+                to(State::NotApplied)
+            }
+            RotateOutcome::WrongGroup => to(State::Conflict),
+            RotateOutcome::Refused => Self {
                 state: State::Unknown,
                 refused: true,
                 ..self
             },
-            Answer::Unclear => to(State::Unknown),
+            RotateOutcome::Unclear => to(State::Unknown),
         }
     }
 }
@@ -277,7 +279,10 @@ mod tests {
 
     #[test]
     fn the_good_way() {
-        let rotated = run(&[Event::Sending, Event::Answered(Answer::NewToken(NEW))]);
+        let rotated = run(&[
+            Event::Sending,
+            Event::Answered(RotateOutcome::NewToken(NEW)),
+        ]);
         assert_eq!(
             (rotated.state, rotated.fingerprint),
             (State::Rotated, Some(NEW))
@@ -290,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_lost_answer_is_settled_by_gets_alone() {
-        let unknown = run(&[Event::Sending, Event::Answered(Answer::Unclear)]);
+        let unknown = run(&[Event::Sending, Event::Answered(RotateOutcome::Unclear)]);
         assert_eq!(unknown.state, State::Unknown);
         let recovered = unknown.step(read(NEW, EARLY), H).expect("in order");
         assert_eq!(
@@ -318,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_stated_refusal_needs_one_read_and_no_horizon() {
-        let refused = run(&[Event::Sending, Event::Answered(Answer::Refused)]);
+        let refused = run(&[Event::Sending, Event::Answered(RotateOutcome::Refused)]);
         assert_eq!(refused.state, State::Unknown);
         assert_eq!(
             refused.step(read(OLD, EARLY), H).expect("in order").state,
@@ -333,17 +338,17 @@ mod tests {
     #[test]
     fn the_same_token_is_no_rotation_and_another_group_is_a_conflict() {
         let state = |answer| run(&[Event::Sending, Event::Answered(answer)]).state;
-        assert_eq!(state(Answer::SameToken), State::NotApplied);
-        assert_eq!(state(Answer::NewToken(OLD)), State::NotApplied);
-        assert_eq!(state(Answer::NotSent), State::NotApplied);
-        assert_eq!(state(Answer::WrongGroup), State::Conflict);
+        assert_eq!(state(RotateOutcome::SameToken), State::NotApplied);
+        assert_eq!(state(RotateOutcome::NewToken(OLD)), State::NotApplied);
+        assert_eq!(state(RotateOutcome::NotSent), State::NotApplied);
+        assert_eq!(state(RotateOutcome::WrongGroup), State::Conflict);
     }
 
     #[test]
     fn a_death_before_sending_is_harmless_and_after_it_unknown() {
-        assert_eq!(run(&[Event::FoundAtStart]).state, State::NotApplied);
+        assert_eq!(run(&[Event::Orphaned]).state, State::NotApplied);
         assert_eq!(
-            run(&[Event::Sending, Event::FoundAtStart]).state,
+            run(&[Event::Sending, Event::Orphaned]).state,
             State::Unknown
         );
     }

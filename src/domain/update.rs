@@ -1,5 +1,5 @@
 //! What of an update may be sent (hazard 4 of docs/design/service.md): only what a person changed where that is safe,
-//! else what is known to travel along, else nothing. Pure: what was read under the claim and the facts of the place
+//! else what is known to be sent unchanged, else nothing. Pure: what was read under the claim and the facts of the place
 //! decide.
 
 use jiff::Timestamp;
@@ -21,7 +21,7 @@ pub struct Edit {
     pub whole: Vec<Field>,
     /// Fields of which a person said that their last known value may be replaced whole, with the change in it.
     pub replace: Vec<Field>,
-    /// A person saw what travels along as last known, and from when it is.
+    /// A person saw what is sent unchanged as last known, and from when it is.
     pub travels: bool,
 }
 
@@ -117,7 +117,7 @@ pub enum UnsafeUpdate {
         /// An earlier change with an open end may have changed it.
         unsure: bool,
     },
-    /// It is not changed, would travel along as last known, and nobody has said what leaving it out does.
+    /// It is not changed, would be sent unchanged as last known, and nobody has said what leaving it out does.
     NotTold { field: Field, at: Option<Timestamp> },
     /// Left out it is cleared, and nothing is known that could be sent.
     WouldClear { field: Field },

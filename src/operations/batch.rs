@@ -29,13 +29,13 @@ pub trait TokenSink: Send + Sync {
     fn keep(&self, done: &Done) -> io::Result<()>;
 }
 
-/// News of a run, in order. The run never waits for a reader.
+/// Events of a run, in order. The run never waits for a reader.
 #[derive(Debug, Clone)]
 pub enum BatchEvent {
     /// The preflight of this item begins, or the get that settles it.
     Started(ItemKey),
     /// The service asked to be left alone so long; nothing is sent meanwhile.
-    Held(Duration),
+    Throttled(Duration),
     Ended(Box<Ended>),
     /// Nothing new is begun any more; what is in flight is finished.
     Halted(Halt),
@@ -180,12 +180,12 @@ impl Operations {
         })
     }
 
-    /// All batches of this profile, the last begun first.
+    /// All batches of this place, the last begun first.
     pub async fn batches(&self) -> Result<Vec<Batch>, DirectoryError> {
         self.directory().batches(self.place().await?).await
     }
 
-    /// One batch of this profile.
+    /// One batch of this place.
     pub async fn batch(&self, id: BatchId) -> Result<Batch, DirectoryError> {
         let batches = self.batches().await?;
         let found = batches.into_iter().find(|batch| batch.id == id);

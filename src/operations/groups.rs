@@ -11,10 +11,10 @@ pub(super) mod unsettled;
 pub(super) mod update;
 
 use super::{
-    Assurance, Done, Failpoint, Failure, Guarded, Operations, RequestKind, Warning,
+    Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy, Warning,
     answer::{
         error_response::ErrorResponse,
-        observe::{Before, Found, GoodAnswer, Interpreted, Lookup},
+        observe::{Before, Found, GoodAnswer, Lookup, ObservationInput},
     },
     groups::claims::Claim,
     recording::changes_for_history,
@@ -43,7 +43,11 @@ impl Operations {
     /// that created the group ends as [`Ending::CreatedByGet`].
     ///
     /// It settles the open rotations of the group (docs/design/rotation.md, rule 2).
-    pub async fn look_up(&self, id: &UserGroupId, assurance: Assurance) -> Result<Done, Failure> {
+    pub async fn look_up(
+        &self,
+        id: &UserGroupId,
+        assurance: UnknownIdPolicy,
+    ) -> Result<Done, Failure> {
         Ok(Box::pin(self.look_closely(id, assurance)).await?.done)
     }
 
@@ -51,19 +55,25 @@ impl Operations {
     pub(super) async fn look_closely(
         &self,
         id: &UserGroupId,
-        assurance: Assurance,
+        assurance: UnknownIdPolicy,
     ) -> Result<Lookup, Failure> {
         let is_seen = |known: &Option<KnownGroup>| {
             let seen = known.as_ref().and_then(|group| group.last_seen);
             seen.is_some()
         };
-        let (mut known, mut asked) = self.ask(id).await.map_err(Failure::NothingSent)?;
+        let (mut known, mut asked) = self
+            .snapshot_before_get(id)
+            .await
+            .map_err(Failure::NothingSent)?;
         self.may_read(id, known.as_ref(), assurance).await?;
         let mut claim = None;
         if !is_seen(&known) {
             // It can create: a mutation like any other.
             claim = Some(self.claim(id, Operation::Get, None).await?);
-            (known, asked) = self.ask(id).await.map_err(Failure::NothingSent)?;
+            (known, asked) = self
+                .snapshot_before_get(id)
+                .await
+                .map_err(Failure::NothingSent)?;
             if is_seen(&known) {
                 claim = None;
             }
@@ -93,7 +103,7 @@ impl Operations {
             Some(false) | None => Ending::Found,
         };
         let fields = fields_in(&read.returned);
-        let learnt = Interpreted {
+        let learnt = ObservationInput {
             operation: Operation::Get,
             ending,
             sent: Sent::default(),
@@ -170,7 +180,7 @@ impl Operations {
                 done.warnings.push(Warning::RotationOpen {
                     state: row.rotation.state,
                     by: row.by.clone(),
-                    decided_from: sent + self.horizon(),
+                    decided_from: sent + self.settle_window(),
                 });
             }
         }
@@ -207,7 +217,7 @@ impl Operations {
         } else {
             Ending::Existed
         };
-        let learnt = Interpreted {
+        let learnt = ObservationInput {
             operation: Operation::Create,
             ending,
             sent: if created {
@@ -243,7 +253,7 @@ impl Operations {
             new_user_group,
         };
         let open = standing.mutations.iter();
-        let steps = open.flat_map(|open| self.settled(open, Some(&found)));
+        let steps = open.flat_map(|open| self.plan_mutation_settlement(open, Some(&found)));
         // They are found again by whoever comes next.
         drop(self.take_steps(steps.collect()).await);
     }
@@ -265,7 +275,7 @@ impl Operations {
 
     /// The get after an update: what it shows is news, its failure only a warning.
     pub(super) async fn read_back(&self, id: &UserGroupId, done: &mut Done) {
-        match self.look_up(id, Assurance::Exists).await {
+        match self.look_up(id, UnknownIdPolicy::Exists).await {
             Ok(again) => {
                 done.group = again.group;
                 done.token = again.token;

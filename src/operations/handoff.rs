@@ -7,10 +7,10 @@ mod scrub;
 
 use std::ffi::OsStr;
 
-use super::{Assurance, Done, Failure, Guarded, Operations, Warning};
+use super::{Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning};
 use crate::{
     config::HandOffCommand,
-    directory::{DirectoryError, HandOffStep, JournalRow, Record, RotationFilter, RotationId},
+    directory::{DirectoryError, HandOffStep, Record, RotationFilter, RotationId, RotationRow},
     domain::{
         group::UserGroupId,
         handoff::{HandOff, HandOffState},
@@ -41,19 +41,19 @@ impl HandedOff {
 
 /// A token to hand off, and the rotation it belongs to.
 struct HandOffRequest<'a> {
-    row: &'a JournalRow,
+    row: &'a RotationRow,
     group: &'a KnownGroup,
     token: &'a Token,
 }
 
 impl Operations {
     /// It was begun under this profile: its hand-off is run here and nowhere else by itself.
-    pub fn is_begun_here(&self, row: &JournalRow) -> bool {
+    pub fn is_begun_here(&self, row: &RotationRow) -> bool {
         row.profile == self.profile().name
     }
 
     /// Whether the new token of a rotation is to be handed off, here or in the profile that began it.
-    pub(super) fn hands_off(&self, row: &JournalRow) -> bool {
+    pub(super) fn hands_off(&self, row: &RotationRow) -> bool {
         if self.is_begun_here(row) {
             self.profile().handoff.is_some()
         } else {
@@ -63,12 +63,12 @@ impl Operations {
 
     /// Rotations of this place whose new token waits to be handed off, the last begun first. Those that another profile
     /// began are due there.
-    pub async fn pending_hand_offs(&self) -> Result<Vec<JournalRow>, DirectoryError> {
+    pub async fn pending_hand_offs(&self) -> Result<Vec<RotationRow>, DirectoryError> {
         self.hand_offs(HandOffState::Pending).await
     }
 
     /// Rotations of this place whose hand-off stands there, the last begun first.
-    pub async fn hand_offs(&self, state: HandOffState) -> Result<Vec<JournalRow>, DirectoryError> {
+    pub async fn hand_offs(&self, state: HandOffState) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place().await?),
             handoff: Some(state),
@@ -134,7 +134,7 @@ impl Operations {
             Some(row) => row.user_group_id,
             None => return Err(no("this profile has no rotation of that number")),
         };
-        let read = self.look_up(&group, Assurance::KnownOnly).await?;
+        let read = self.look_up(&group, UnknownIdPolicy::KnownOnly).await?;
         if let Some(alarm) = read.warnings.iter().find(|warning| warning.is_alarm()) {
             return Err(Failure::HandOffAlarm(alarm.clone()));
         }
@@ -181,7 +181,7 @@ impl Operations {
         Ok(self.run_hand_off(command, parcel).await)
     }
 
-    async fn rotation_here(&self, id: RotationId) -> Result<Option<JournalRow>, Failure> {
+    async fn rotation_here(&self, id: RotationId) -> Result<Option<RotationRow>, Failure> {
         let not_read = |error: DirectoryError| Failure::NoHandOff(error.to_string());
         let place = self.place().await.map_err(not_read)?;
         let row = self.directory().rotation(id).await.map_err(not_read)?;
@@ -237,7 +237,7 @@ impl Operations {
     fn hand_off_entry(
         &self,
         command: &HandOffCommand,
-        row: &JournalRow,
+        row: &RotationRow,
         fingerprint: Fingerprint,
         handoff: &HandOff,
     ) -> Entry {

@@ -104,9 +104,9 @@ pub enum Warning {
     RotationSettled {
         ending: Ending,
     },
-    /// The answer carries a token that this installation has seen replaced a short while ago; nothing was learnt from it.
+    /// The answer carries a token that this installation has seen replaced a short while ago; nothing was recorded from it.
     StaleAnswer,
-    /// The group was changed from here while it was being read; nothing was learnt from that reading.
+    /// The group was changed from here while it was being read; nothing was recorded from that reading.
     ReadOvertaken,
     /// A reading shows what this directory did not write, although it was told that nobody else writes.
     NotSoleWriter,
@@ -133,7 +133,7 @@ impl Warning {
         matches!(self, Self::NotSoleWriter | Self::LeftOutChanged { .. })
     }
 
-    /// Nothing was learnt from the answer.
+    /// Nothing was recorded from the answer.
     pub(super) fn is_stale(&self) -> bool {
         matches!(self, Self::StaleAnswer | Self::ReadOvertaken)
     }

@@ -6,7 +6,7 @@ use super::{Failure, Operations, groups::claims::Claim};
 use crate::{
     directory::{Record, Recorded},
     domain::{
-        change::{Change, Field, Mark},
+        change::{Change, FieldChange, Mark},
         group::UserGroupId,
         history::{Ending, Entry, NOT_KNOWN_BEFORE, Operation},
     },
@@ -88,7 +88,7 @@ pub(super) fn changes_for_history(operation: Operation, change: &Change) -> Opti
     let replaced: Vec<&str> = change
         .fields()
         .into_iter()
-        .filter(|(_, field)| matches!(field, Field::Replaced(_)))
+        .filter(|(_, field)| matches!(field, FieldChange::Replaced(_)))
         .map(|(name, _)| name)
         .collect();
     if operation == Operation::Update && !replaced.is_empty() {
@@ -97,7 +97,7 @@ pub(super) fn changes_for_history(operation: Operation, change: &Change) -> Opti
     Some(changes)
 }
 
-fn changed_rows(field: &Field) -> Map<String, Value> {
+fn changed_rows(field: &FieldChange) -> Map<String, Value> {
     field
         .rows()
         .iter()

@@ -45,11 +45,11 @@ impl Refresh {
     }
 }
 
-/// News of a reading, in order. It never waits for a reader.
+/// Events of a reading, in order. It never waits for a reader.
 #[derive(Debug)]
 pub enum RefreshEvent {
     /// The service asked to be left alone so long; nothing is sent meanwhile.
-    Held(Duration),
+    Throttled(Duration),
     Ended(Box<GroupRead>),
     /// Nothing new is begun any more; what is in flight is finished.
     Halted(Halt),
@@ -124,7 +124,7 @@ impl Operations {
         Ok(plan)
     }
 
-    /// The reading of this profile that was begun and is not finished.
+    /// The reading of this place that was begun and is not finished.
     pub async fn open_refresh(&self) -> Result<Option<Import>, DirectoryError> {
         self.directory()
             .open_import(self.place().await?, digest())

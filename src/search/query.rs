@@ -45,7 +45,7 @@ impl Word {
 
 /// A condition; texts are in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Test {
+pub enum Condition {
     /// How the environment tag begins.
     Tag(String),
     TagUnknown,
@@ -66,11 +66,11 @@ pub enum Test {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterError {
     pub word: String,
-    pub why: Why,
+    pub why: FilterErrorKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum FilterErrorKind {
     NoAge,
     NoAgeAtAll,
     LongAge,
@@ -88,15 +88,15 @@ impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = crate::domain::text::visible(&self.word);
         let what = match self.why {
-            Why::NoAge => "write an age as 90d, 12w or 36h",
-            Why::NoAgeAtAll => "zero is no age",
-            Why::LongAge => "3650d at most",
-            Why::NoTag => "write tag:customer",
-            Why::NoMapping => "write map:213 or map:40=213",
-            Why::NoProperty => "write prop:tier or prop:tier=gold",
-            Why::NoState => "open, intended, sent, rotated or unknown",
-            Why::NoLimit => "no max_token_age here; write age>90d",
-            Why::Meant(test) => {
+            FilterErrorKind::NoAge => "write an age as 90d, 12w or 36h",
+            FilterErrorKind::NoAgeAtAll => "zero is no age",
+            FilterErrorKind::LongAge => "3650d at most",
+            FilterErrorKind::NoTag => "write tag:customer",
+            FilterErrorKind::NoMapping => "write map:213 or map:40=213",
+            FilterErrorKind::NoProperty => "write prop:tier or prop:tier=gold",
+            FilterErrorKind::NoState => "open, intended, sent, rotated or unknown",
+            FilterErrorKind::NoLimit => "no max_token_age here; write age>90d",
+            FilterErrorKind::Meant(test) => {
                 return write!(f, "{word}: did you mean {test}? In quotes it is a word");
             }
         };
@@ -108,7 +108,7 @@ impl fmt::Display for FilterError {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
     pub words: Vec<Word>,
-    pub tests: Vec<Test>,
+    pub tests: Vec<Condition>,
     /// Left out of the search.
     pub wrong: Vec<FilterError>,
 }
@@ -137,7 +137,7 @@ impl Query {
 
     /// What it finds depends on the time.
     pub fn is_timed(&self) -> bool {
-        let timed = |test: &Test| matches!(test, Test::Age(_) | Test::Old(_));
+        let timed = |test: &Condition| matches!(test, Condition::Age(_) | Condition::Old(_));
         self.tests.iter().any(timed)
     }
 
@@ -186,10 +186,10 @@ fn pieces(text: &str) -> Vec<Piece> {
 enum Part {
     /// `None` for a pair of quotes around nothing.
     Word(Option<Word>),
-    Test(Test),
+    Test(Condition),
 }
 
-fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
+fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, FilterErrorKind> {
     let lower = lowered(&piece.text);
     if piece.quoted {
         let word = Word {
@@ -199,37 +199,37 @@ fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, Why> {
         return Ok(Part::Word((!word.text.is_empty()).then_some(word)));
     }
     if let Some(age) = AgeFilter::parse(&lower) {
-        return age.map(|age| Part::Test(Test::Age(age))).map_err(why);
+        return age.map(|age| Part::Test(Condition::Age(age))).map_err(why);
     }
     let test = match lower.split_once(':') {
-        None if lower == "old" => Test::Old(limit.ok_or(Why::NoLimit)?),
-        Some(("tag", "")) => return Err(Why::NoTag),
-        Some(("tag", "?")) => Test::TagUnknown,
-        Some(("tag", tag)) => Test::Tag(tag.to_owned()),
-        Some(("map", "" | "=")) => return Err(Why::NoMapping),
+        None if lower == "old" => Condition::Old(limit.ok_or(FilterErrorKind::NoLimit)?),
+        Some(("tag", "")) => return Err(FilterErrorKind::NoTag),
+        Some(("tag", "?")) => Condition::TagUnknown,
+        Some(("tag", tag)) => Condition::Tag(tag.to_owned()),
+        Some(("map", "" | "=")) => return Err(FilterErrorKind::NoMapping),
         Some(("map", row)) => match row.split_once('=') {
             Some((schema, source)) if !schema.is_empty() && !source.is_empty() => {
-                Test::MapRow(schema.to_owned(), source.to_owned())
+                Condition::MapRow(schema.to_owned(), source.to_owned())
             }
-            Some(("", one) | (one, _)) => Test::Map(one.to_owned()),
-            None => Test::Map(row.to_owned()),
+            Some(("", one) | (one, _)) => Condition::Map(one.to_owned()),
+            None => Condition::Map(row.to_owned()),
         },
         Some(("prop", property)) => match property.split_once('=') {
-            None if !property.is_empty() => Test::Property(property.to_owned(), None),
-            Some((key, "")) if !key.is_empty() => Test::Property(key.to_owned(), None),
+            None if !property.is_empty() => Condition::Property(property.to_owned(), None),
+            Some((key, "")) if !key.is_empty() => Condition::Property(key.to_owned(), None),
             Some((key, value)) if !key.is_empty() => {
-                Test::Property(key.to_owned(), Some(value.to_owned()))
+                Condition::Property(key.to_owned(), Some(value.to_owned()))
             }
-            _ => return Err(Why::NoProperty),
+            _ => return Err(FilterErrorKind::NoProperty),
         },
-        Some(("state", "open")) => Test::Rotation(None),
+        Some(("state", "open")) => Condition::Rotation(None),
         Some(("state", state)) => match State::parse(state).filter(|state| state.is_open()) {
-            Some(state) => Test::Rotation(Some(state)),
-            None => return Err(Why::NoState),
+            Some(state) => Condition::Rotation(Some(state)),
+            None => return Err(FilterErrorKind::NoState),
         },
         _ => {
             if let Some(test) = meant(&lower) {
-                return Err(Why::Meant(test));
+                return Err(FilterErrorKind::Meant(test));
             }
             let word = Word {
                 text: letters(&piece.text),
@@ -254,11 +254,11 @@ fn meant(word: &str) -> Option<&'static str> {
     tests.find(|test| name.len() >= LEAST_TYPED && is_near(&test[..test.len() - 1]))
 }
 
-fn why(invalid: InvalidAge) -> Why {
+fn why(invalid: InvalidAge) -> FilterErrorKind {
     match invalid {
-        age::InvalidAge::Unreadable => Why::NoAge,
-        age::InvalidAge::Zero => Why::NoAgeAtAll,
-        age::InvalidAge::TooLong => Why::LongAge,
+        age::InvalidAge::Unreadable => FilterErrorKind::NoAge,
+        age::InvalidAge::Zero => FilterErrorKind::NoAgeAtAll,
+        age::InvalidAge::TooLong => FilterErrorKind::LongAge,
     }
 }
 
@@ -290,16 +290,16 @@ mod tests {
         assert_eq!(
             query.tests,
             [
-                Test::Tag("cust".into()),
-                Test::Age(age),
-                Test::Map("213".into()),
-                Test::MapRow("40".into(), "213".into()),
-                Test::Property("tier".into(), Some("gold".into())),
-                Test::Property("tier".into(), None),
-                Test::Rotation(Some(State::Unknown)),
-                Test::Rotation(None),
-                Test::Old(Duration::from_secs(90)),
-                Test::TagUnknown,
+                Condition::Tag("cust".into()),
+                Condition::Age(age),
+                Condition::Map("213".into()),
+                Condition::MapRow("40".into(), "213".into()),
+                Condition::Property("tier".into(), Some("gold".into())),
+                Condition::Property("tier".into(), None),
+                Condition::Rotation(Some(State::Unknown)),
+                Condition::Rotation(None),
+                Condition::Old(Duration::from_secs(90)),
+                Condition::TagUnknown,
             ]
         );
         assert_eq!(query.wrong, []);
@@ -309,22 +309,22 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named() {
         for (text, why) in [
-            ("age>xx", Why::NoAge),
-            ("age>", Why::NoAge),
-            ("age<0d", Why::NoAgeAtAll),
-            ("age>9999w", Why::LongAge),
-            ("tag:", Why::NoTag),
-            ("map:", Why::NoMapping),
-            ("map:=", Why::NoMapping),
-            ("prop:", Why::NoProperty),
-            ("prop:=gold", Why::NoProperty),
-            ("state:", Why::NoState),
-            ("state:confirmed", Why::NoState),
-            ("tga:customer", Why::Meant("tag:")),
-            ("maps:40=213", Why::Meant("map:")),
-            ("props:tier", Why::Meant("prop:")),
-            ("stat:open", Why::Meant("state:")),
-            ("aeg>90d", Why::Meant("age>")),
+            ("age>xx", FilterErrorKind::NoAge),
+            ("age>", FilterErrorKind::NoAge),
+            ("age<0d", FilterErrorKind::NoAgeAtAll),
+            ("age>9999w", FilterErrorKind::LongAge),
+            ("tag:", FilterErrorKind::NoTag),
+            ("map:", FilterErrorKind::NoMapping),
+            ("map:=", FilterErrorKind::NoMapping),
+            ("prop:", FilterErrorKind::NoProperty),
+            ("prop:=gold", FilterErrorKind::NoProperty),
+            ("state:", FilterErrorKind::NoState),
+            ("state:confirmed", FilterErrorKind::NoState),
+            ("tga:customer", FilterErrorKind::Meant("tag:")),
+            ("maps:40=213", FilterErrorKind::Meant("map:")),
+            ("props:tier", FilterErrorKind::Meant("prop:")),
+            ("stat:open", FilterErrorKind::Meant("state:")),
+            ("aeg>90d", FilterErrorKind::Meant("age>")),
         ] {
             let query = parse(&format!("acme {text}"));
             let wrong = FilterError {
@@ -335,7 +335,10 @@ mod tests {
             assert_eq!(query.wrong, [wrong]);
             assert_eq!(query.words, [word("acme", false)], "the rest still holds");
         }
-        assert_eq!(Query::parse("old", None).wrong[0].why, Why::NoLimit);
+        assert_eq!(
+            Query::parse("old", None).wrong[0].why,
+            FilterErrorKind::NoLimit
+        );
     }
 
     #[test]
@@ -352,7 +355,7 @@ mod tests {
         assert!(parse("  \"\"  ").is_empty());
         assert_eq!(
             parse("prop:city=\"New York\"").tests,
-            [Test::Property("city".into(), Some("new york".into()))]
+            [Condition::Property("city".into(), Some("new york".into()))]
         );
     }
 

@@ -219,7 +219,7 @@ fn a_test_finds_what_is_written_as_it_is() {
             open: Arc::default(),
             at: Timestamp::UNIX_EPOCH,
         };
-        let found = look(&index, asked, None, &|| true).expect("it is wanted");
+        let found = run_search(&index, asked, None, &|| true).expect("it is wanted");
         assert_eq!(found.shown.len(), 1, "{typed}");
     }
 }

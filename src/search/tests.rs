@@ -81,7 +81,7 @@ fn asked(text: &str) -> SearchRequest {
 }
 
 fn find(index: &Index, asked: SearchRequest) -> SearchResults {
-    look(index, asked, None, &|| true).expect("it is wanted")
+    run_search(index, asked, None, &|| true).expect("it is wanted")
 }
 
 fn ids(found: &SearchResults) -> Vec<&str> {
@@ -268,7 +268,7 @@ fn a_group_keeps_its_number_when_it_or_others_change() {
 #[test]
 fn a_search_that_nobody_wants_stops() {
     let index = Index::of(&world());
-    assert!(look(&index, asked("acme"), None, &|| false).is_none());
+    assert!(run_search(&index, asked("acme"), None, &|| false).is_none());
 }
 
 fn some_group() -> impl Strategy<Value = (String, String, String)> {
@@ -293,7 +293,7 @@ proptest! {
         let mut before: Option<SearchResults> = None;
         for end in typed.char_indices().map(|(at, c)| at + c.len_utf8()) {
             let asked = SearchRequest { best_first, ..asked(&typed[..end]) };
-            let narrowed = look(&index, asked.clone(), before.as_ref(), &|| true).expect("wanted");
+            let narrowed = run_search(&index, asked.clone(), before.as_ref(), &|| true).expect("wanted");
             let whole = find(&index, asked);
             prop_assert_eq!(&narrowed.shown, &whole.shown);
             prop_assert_eq!(narrowed.loose, whole.loose);
@@ -334,7 +334,7 @@ proptest! {
             let group = make(id, parts);
             index.put(&group);
             now.insert(id.clone(), group);
-            let mended = look(&index, asked.clone(), Some(&before), &|| true).expect("wanted");
+            let mended = run_search(&index, asked.clone(), Some(&before), &|| true).expect("wanted");
             let whole = find(&Index::of(now.values()), asked.clone());
             prop_assert_eq!(ids(&mended), ids(&whole));
             let fresh = find(&index, asked.clone());

@@ -140,14 +140,14 @@ impl WordMatcher {
 /// The words of a query, ready to be looked for.
 pub(super) struct Words {
     needles: Vec<Needle>,
-    lens: WordMatcher,
+    matcher: WordMatcher,
 }
 
 impl Words {
     pub(super) fn of(query: &Query) -> Self {
         Self {
             needles: query.words.iter().map(Needle::of).collect(),
-            lens: WordMatcher {
+            matcher: WordMatcher {
                 matcher: Matcher::new(MATCHER),
                 buffer: Vec::new(),
             },
@@ -160,13 +160,13 @@ impl Words {
             exact: true,
             score: 0,
         };
-        let Self { needles, lens } = self;
+        let Self { needles, matcher } = self;
         for needle in needles {
-            let name = entry.name().and_then(|name| lens.head(needle, name));
-            let best = name.max(lens.head(needle, entry.id()));
+            let name = entry.name().and_then(|name| matcher.head(needle, name));
+            let best = name.max(matcher.head(needle, entry.id()));
             let fit = match best {
                 Some(fit) if fit.exact => fit,
-                _ if lens.is_elsewhere(needle, entry) => ELSEWHERE,
+                _ if matcher.is_elsewhere(needle, entry) => ELSEWHERE,
                 other => other?,
             };
             all.exact &= fit.exact;
@@ -179,11 +179,11 @@ impl Words {
     pub(super) fn marks(&mut self, entry: Entry<'_>) -> [Vec<usize>; 2] {
         let heads = [entry.name().unwrap_or_default(), entry.id()];
         let mut marks = [Vec::new(), Vec::new()];
-        let Self { needles, lens } = self;
+        let Self { needles, matcher } = self;
         for needle in needles {
             let mut found = false;
             for (head, marks) in heads.iter().zip(&mut marks) {
-                let letters = needle.letters_of(head, &mut lens.buffer);
+                let letters = needle.letters_of(head, &mut matcher.buffer);
                 if let Some((at, _)) = needle.best(letters) {
                     found = true;
                     let graphemes = needle.graphemes_of(head);
@@ -194,14 +194,16 @@ impl Words {
             let Some(scattered) = &needle.scattered else {
                 continue;
             };
-            if found || lens.is_elsewhere(needle, entry) {
+            if found || matcher.is_elsewhere(needle, entry) {
                 continue;
             }
             for (head, marks) in heads.iter().zip(&mut marks) {
-                let letters = needle.letters_of(head, &mut lens.buffer);
+                let letters = needle.letters_of(head, &mut matcher.buffer);
                 let (mut places, scattered) = (Vec::new(), scattered.slice(..));
-                lens.matcher.config.ignore_case = letters.is_ascii();
-                lens.matcher.fuzzy_indices(letters, scattered, &mut places);
+                matcher.matcher.config.ignore_case = letters.is_ascii();
+                matcher
+                    .matcher
+                    .fuzzy_indices(letters, scattered, &mut places);
                 if !places.is_empty() {
                     let graphemes = needle.graphemes_of(head);
                     marks.extend(places.into_iter().map(|at| graphemes[at as usize]));

@@ -24,7 +24,7 @@ use super::{
     request, rules, secret,
     store::{Access, Store},
 };
-use crate::api::wire::{Answer, Presence};
+use crate::api::wire::{Presence, ResponseBody};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT");
@@ -97,7 +97,7 @@ async fn exchange(
     admitted: RequestSlot,
     parts: &Parts,
     body: &mut Body,
-) -> Result<Answer, Refusal> {
+) -> Result<ResponseBody, Refusal> {
     let RequestSlot {
         operation,
         key,
@@ -137,7 +137,7 @@ async fn exchange(
 }
 
 /// Queues the operation. The key is looked at again in the same transaction: it may have been revoked meanwhile.
-async fn act<F>(shared: &Shared, key: i64, operation: F) -> Result<Answer, Refusal>
+async fn act<F>(shared: &Shared, key: i64, operation: F) -> Result<ResponseBody, Refusal>
 where
     F: FnOnce(&Connection, &Caller) -> rules::Verdict + Send + 'static,
 {
@@ -150,13 +150,13 @@ where
 
 /// The JSON of a refusal.
 pub(super) fn refusal_text(refusal: &Refusal) -> Vec<u8> {
-    text(&Answer {
+    text(&ResponseBody {
         success: Presence::Present(Value::from(0)),
         error: Presence::Present(json!({
             "code": refusal.code(),
             "message": refusal.message(),
         })),
-        ..Answer::default()
+        ..ResponseBody::default()
     })
 }
 
@@ -185,11 +185,11 @@ fn refuse(refusal: &Refusal, body: &Body) -> Response {
     response
 }
 
-fn response(status: StatusCode, answer: &Answer) -> Response {
+fn response(status: StatusCode, answer: &ResponseBody) -> Response {
     with_body(status, text(answer))
 }
 
-fn text(answer: &Answer) -> Vec<u8> {
+fn text(answer: &ResponseBody) -> Vec<u8> {
     // An answer is made of strings, numbers and maps with string keys: it always serializes.
     serde_json::to_vec(answer).unwrap_or_else(|_| br#"{"success":0}"#.to_vec())
 }

@@ -8,10 +8,10 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
 use super::{keys::Caller, refusal::Refusal, request::GroupFields, secret, store::StoreError};
-use crate::api::wire::{Answer, Presence, UserGroup};
+use crate::api::wire::{Presence, ResponseBody, UserGroup};
 
 /// The outer error undoes the work; the inner one is an answer like any other.
-pub(super) type Verdict = Result<Result<Answer, Refusal>, StoreError>;
+pub(super) type Verdict = Result<Result<ResponseBody, Refusal>, StoreError>;
 
 /// A stored group.
 pub(super) struct StoredGroup {
@@ -41,7 +41,7 @@ pub(super) fn get_or_create(
         }
         None => insert(connection, caller.environment, wanted, new_token)?,
     };
-    Ok(Ok(Answer {
+    Ok(Ok(ResponseBody {
         new_user_group: Presence::Present(is_new),
         ..success(UserGroup {
             properties: row.properties(carried)?,
@@ -241,11 +241,11 @@ impl StoredGroup {
     }
 }
 
-fn success(user_group: UserGroup) -> Answer {
-    Answer {
+fn success(user_group: UserGroup) -> ResponseBody {
+    ResponseBody {
         success: Presence::Present(Value::from(1)),
         user_group: Presence::Present(user_group),
-        ..Answer::default()
+        ..ResponseBody::default()
     }
 }
 

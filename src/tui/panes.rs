@@ -49,22 +49,22 @@ pub trait View {
     /// Its part of the breadcrumb.
     fn title(&self, context: &Context) -> String;
     /// The rest of line 2: filter, counts, age.
-    fn status(&self, _desk: &Context) -> String {
+    fn status(&self, _context: &Context) -> String {
         String::new()
     }
     fn act(&mut self, action: Action, context: &mut Context);
     /// A key for the focused widget.
-    fn input(&mut self, _key: KeyEvent, _desk: &mut Context) {}
+    fn input(&mut self, _key: KeyEvent, _context: &mut Context) {}
     /// Pasted text for the focused field; whether there was one.
-    fn paste(&mut self, _text: &str, _desk: &mut Context) -> bool {
+    fn paste(&mut self, _text: &str, _context: &mut Context) -> bool {
         false
     }
     /// Why an action is not possible now; it is shown dimmed, with this.
-    fn disabled(&self, action: Action, _desk: &Context) -> Option<String> {
+    fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         (action == Action::Refresh).then(|| "nothing to read".into())
     }
     /// What it asked for by a pane above it was typed exactly.
-    fn confirmed(&mut self, _desk: &mut Context) {}
+    fn confirmed(&mut self, _context: &mut Context) {}
     /// The answers it waits for.
     fn pending(&self) -> Vec<&Pending> {
         Vec::new()
@@ -74,11 +74,11 @@ pub trait View {
         pending.iter().any(|pending| pending.waits_for(ticket))
     }
     /// What it waited for has come.
-    fn answer(&mut self, _outcome: &Outcome, _desk: &mut Context) {}
+    fn answer(&mut self, _outcome: &Outcome, _context: &mut Context) {}
     /// The job it waits for panicked.
-    fn lost(&mut self, _desk: &mut Context) {}
+    fn lost(&mut self, _context: &mut Context) {}
     /// Brings what it derives from the context up to date; after every message.
-    fn sync(&mut self, _desk: &mut Context) {}
+    fn sync(&mut self, _context: &mut Context) {}
     /// It leaves the stack: keeps what was typed, gives up what is being read. What is being written goes on.
     fn leave(&mut self, context: &mut Context) {
         for pending in self.pending() {

@@ -15,7 +15,7 @@ use groupdesk::{
     directory::{BatchId, BatchItem},
     domain::batch::Counts,
     operations::{
-        Assurance, Operations,
+        Operations, UnknownIdPolicy,
         batch::{BatchEvent, Ended, Report, Run, RunLimits},
     },
 };
@@ -41,7 +41,7 @@ impl Scene {
         let there = world.operations(Side::Testing);
         for group in &groups {
             world.seed(Side::Testing, group, group, &[], &json!({}));
-            let met = there.look_up(&id(group), Assurance::Exists).await;
+            let met = there.look_up(&id(group), UnknownIdPolicy::Exists).await;
             met.expect("the group is known now");
         }
         let proxy = FaultyProxy::before(world.address()).await;
@@ -109,7 +109,7 @@ async fn watch(run: Run) -> (Vec<Ended>, Report) {
         match progress.recv().await.expect("the run tells how it ended") {
             BatchEvent::Ended(one) => ended.push(*one),
             BatchEvent::Finished(report) => return (ended, report),
-            BatchEvent::Started(_) | BatchEvent::Held(_) | BatchEvent::Halted(_) => {}
+            BatchEvent::Started(_) | BatchEvent::Throttled(_) | BatchEvent::Halted(_) => {}
         }
     }
 }

@@ -11,7 +11,7 @@ use std::{
 use groupdesk::{
     directory::RotationFilter,
     domain::{change::DesiredFields, token::Token},
-    operations::{Assurance, Done, Failure, Operations},
+    operations::{Done, Failure, Operations, UnknownIdPolicy},
 };
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn wanted() -> DesiredFields {
 /// All operations of one installation, one after another.
 async fn all(operations: &Operations) -> Vec<(&'static str, Result<Done, Failure>)> {
     let acme = id(ACME);
-    let exists = Assurance::Exists;
+    let exists = UnknownIdPolicy::Exists;
     let mut results = vec![
         ("create", operations.create(&acme, &wanted()).await),
         ("look up", operations.look_up(&acme, exists).await),
@@ -98,8 +98,8 @@ async fn remembered(operations: &Operations) -> String {
     let all = RotationFilter::default();
     let rows = operations.directory().rotations(all).await;
     for row in rows.expect("readable") {
-        let happenings = operations.directory().journal_events(row.id).await;
-        said.push(format!("{row:?} {happenings:?}"));
+        let events = operations.directory().journal_events(row.id).await;
+        said.push(format!("{row:?} {events:?}"));
     }
     said.join(" ")
 }
@@ -120,7 +120,7 @@ fn scan(world: &World, secrets: &[String]) {
     };
     assert!(has("") && has("-wal") && has("-shm"), "{files:?}");
     let canaries = ["canary-token-", "canary-key-"].map(str::to_owned);
-    world.scan_desks(&[secrets, &canaries].concat());
+    world.scan_installations(&[secrets, &canaries].concat());
 }
 
 #[tokio::test]
@@ -263,7 +263,7 @@ async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
         let installation = world.installation(Side::Testing).key(KEY).on(&directory);
         let operations = installation.through(server.base_url()).operations();
         let result = operations
-            .rotate(&id(ACME), Some("leaked".into()), Assurance::Exists)
+            .rotate(&id(ACME), Some("leaked".into()), UnknownIdPolicy::Exists)
             .await;
         witness.see(&secrets, "rotate", &result);
         clean(&secrets, "remembered", &remembered(&operations).await);
@@ -284,7 +284,9 @@ async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
     let directory = world.other_directory("last");
     let installation = world.installation(Side::Testing).key(KEY).on(&directory);
     let operations = installation.through(server.base_url()).operations();
-    let done = operations.rotate(&id(ACME), None, Assurance::Exists).await;
+    let done = operations
+        .rotate(&id(ACME), None, UnknownIdPolicy::Exists)
+        .await;
     witness.see(&secrets, "rotate", &done);
     let done = done.expect("rotated");
     assert_eq!(

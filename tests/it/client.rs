@@ -19,7 +19,7 @@ use groupdesk::{
     config::profile::{KeySource, Profile},
     domain::{
         group::UserGroupId,
-        rotation::Answer,
+        rotation::RotateOutcome,
         token::{Fingerprinter, Token},
     },
 };
@@ -89,7 +89,7 @@ fn good() -> Fault {
     )
 }
 
-pub(crate) fn answer(result: &Result<Reply, CallError>) -> Answer {
+pub(crate) fn answer(result: &Result<Reply, CallError>) -> RotateOutcome {
     rotation_answer(result, &Fingerprinter::new(&[1; 32]))
 }
 
@@ -180,7 +180,7 @@ async fn redirects_are_shown_and_never_followed() {
                 )))
                 .await;
                 let result = call(&client(&server, LONG), one).await;
-                assert_eq!(answer(&result), Answer::Unclear);
+                assert_eq!(answer(&result), RotateOutcome::Unclear);
                 let verdict = result.expect("an answer").verdict;
                 let Verdict::Unclear(Ambiguous::Redirect { to, hint, .. }) = &verdict else {
                     panic!("{verdict:?}");
@@ -234,8 +234,14 @@ async fn a_refusal_by_a_proxy_is_no_refusal_by_the_service() {
     ])
     .await;
     let client = client(&server, LONG);
-    assert_eq!(answer(&call(&client, Call::Rotate).await), Answer::Unclear);
-    assert_eq!(answer(&call(&client, Call::Rotate).await), Answer::Refused);
+    assert_eq!(
+        answer(&call(&client, Call::Rotate).await),
+        RotateOutcome::Unclear
+    );
+    assert_eq!(
+        answer(&call(&client, Call::Rotate).await),
+        RotateOutcome::Refused
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What this installation remembers: learnt in one transaction, kept for ever, shared by several processes, never a token.
+//! What this installation remembers: recorded in one transaction, kept for ever, shared by several processes, never a token.
 
 use crate::support::world::place;
 mod care;
@@ -15,14 +15,14 @@ use std::{
 use futures_util::future::join_all;
 use groupdesk::{
     directory::{
-        BeginResult, Directory, DirectoryError, HistoryFilter, Intent, Precondition, Record,
-        RotationFilter, RotationId, RotationStep, replay,
+        BeginResult, Directory, DirectoryError, HistoryFilter, Precondition, Record,
+        RotationFilter, RotationId, RotationIntent, RotationStep, replay,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Entry, Operation},
         known::{Observation, Returned, Sent, Source},
-        rotation::{Answer, Event, Rotation, State},
+        rotation::{Event, RotateOutcome, Rotation, State},
         token::{Fingerprint, Token},
     },
 };
@@ -118,8 +118,8 @@ fn told(entry: Entry) -> Record {
     }
 }
 
-fn intent(group: &str, previous: Fingerprint) -> Intent {
-    Intent {
+fn intent(group: &str, previous: Fingerprint) -> RotationIntent {
+    RotationIntent {
         user_group_id: id(group),
         previous,
         by: "ana@bastion2".into(),
@@ -132,7 +132,7 @@ fn intent(group: &str, previous: Fingerprint) -> Intent {
     }
 }
 
-async fn start(directory: &Directory, intent: Intent) -> RotationId {
+async fn start(directory: &Directory, intent: RotationIntent) -> RotationId {
     match directory
         .begin_rotation(place(directory, "eu"), intent)
         .await
@@ -174,7 +174,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Everything a group can have.
-fn full_lesson() -> Observation {
+fn full_observation() -> Observation {
     let mut full = observation("acme", OLD, 0);
     full.sent = Sent {
         name: Some("Acme".into()),

@@ -12,7 +12,7 @@ use groupdesk::{
     },
     domain::{
         group::UserGroupId,
-        rotation::Answer,
+        rotation::RotateOutcome,
         token::{Fingerprinter, Token},
     },
 };
@@ -146,7 +146,8 @@ fn the_shared_types_carry_the_documented_answers_whole() {
     for case in documented {
         let bytes = read(&format!("answers/{}", case.body));
         let whole: Value = serde_json::from_slice(&bytes).expect("JSON");
-        let answer: wire::Answer = serde_json::from_slice(&bytes).expect("the documented types");
+        let answer: wire::ResponseBody =
+            serde_json::from_slice(&bytes).expect("the documented types");
         let again = serde_json::to_value(&answer).expect("serialises");
         assert_eq!(again, whole, "{}", case.body);
         assert!(!format!("{answer:?}").contains("c04d51aa"), "{}", case.body);
@@ -200,12 +201,12 @@ fn judged_as(case: &Case) -> (Value, Option<String>) {
     };
     let rotation = case.rotation.as_ref().map(|_| {
         match rotation_answer(&Ok(reply), &Fingerprinter::new(&[7; 32])) {
-            Answer::NewToken(_) => "new",
-            Answer::SameToken => "same",
-            Answer::WrongGroup => "wrong_group",
-            Answer::Refused => "refused",
-            Answer::NotSent => "not_sent",
-            Answer::Unclear => "unclear",
+            RotateOutcome::NewToken(_) => "new",
+            RotateOutcome::SameToken => "same",
+            RotateOutcome::WrongGroup => "wrong_group",
+            RotateOutcome::Refused => "refused",
+            RotateOutcome::NotSent => "not_sent",
+            RotateOutcome::Unclear => "unclear",
         }
         .to_owned()
     });

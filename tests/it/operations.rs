@@ -27,14 +27,14 @@ mod unwritable;
 mod update;
 
 use groupdesk::{
-    directory::{HistoryFilter, JournalRow, RotationFilter, replay},
+    directory::{HistoryFilter, RotationFilter, RotationRow, replay},
     domain::{
         change::DesiredFields,
         history::{Ending, Entry, Operation},
         rotation::State,
         token::Token,
     },
-    operations::{Assurance, Done, Failure, Operations, Warning},
+    operations::{Done, Failure, Operations, UnknownIdPolicy, Warning},
 };
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ impl Scene {
         let installation = world.installation(Side::Testing).through(proxy.base_url());
         let ana = change(installation).operations();
         let done = world.operations(Side::Testing);
-        let done = done.look_up(&id(ACME), Assurance::Exists).await;
+        let done = done.look_up(&id(ACME), UnknownIdPolicy::Exists).await;
         done.expect("the group is known now");
         Self { world, proxy, ana }
     }
@@ -83,7 +83,7 @@ impl Scene {
         self.world.stored(Side::Testing, ACME).token
     }
 
-    async fn journal(&self) -> Vec<JournalRow> {
+    async fn journal(&self) -> Vec<RotationRow> {
         journal(&self.ana).await
     }
 
@@ -127,8 +127,8 @@ impl Scene {
             {
                 posts.remove(index);
             }
-            let happenings = self.ana.directory().journal_events(row.id).await;
-            let replayed = replay(&happenings.expect("the journal is readable"));
+            let events = self.ana.directory().journal_events(row.id).await;
+            let replayed = replay(&events.expect("the journal is readable"));
             assert_eq!(replayed, Some(row.rotation), "the journal does not add up");
         }
         assert!(
@@ -141,7 +141,9 @@ impl Scene {
 
 /// Looks the group up as one that is known.
 async fn look_up(operations: &Operations) -> Result<Done, Failure> {
-    operations.look_up(&id(ACME), Assurance::KnownOnly).await
+    operations
+        .look_up(&id(ACME), UnknownIdPolicy::KnownOnly)
+        .await
 }
 
 async fn update(
@@ -149,17 +151,17 @@ async fn update(
     base: &DesiredFields,
     all: &DesiredFields,
 ) -> Result<Done, Failure> {
-    let known = Assurance::KnownOnly;
+    let known = UnknownIdPolicy::KnownOnly;
     operations.update(&id(ACME), base, all, known).await
 }
 
 async fn rotate(operations: &Operations) -> Result<Done, Failure> {
     operations
-        .rotate(&id(ACME), None, Assurance::KnownOnly)
+        .rotate(&id(ACME), None, UnknownIdPolicy::KnownOnly)
         .await
 }
 
-async fn journal(operations: &Operations) -> Vec<JournalRow> {
+async fn journal(operations: &Operations) -> Vec<RotationRow> {
     let filter = RotationFilter {
         place: Some(operations.place().await.expect("readable")),
         ..RotationFilter::default()

@@ -4,24 +4,27 @@
 use super::{Verdict, ambiguous::Ambiguous};
 use crate::{
     api::{client::Reply, failure::CallError},
-    domain::{rotation::Answer, token::Fingerprinter},
+    domain::{rotation::RotateOutcome, token::Fingerprinter},
 };
 
 /// Maps the outcome of [`Client::rotate`](crate::api::client::Client::rotate).
 ///
 /// An answer from another environment cannot be seen here: compare the tag of the group, and say
 /// [`Answer::WrongGroup`] where it is not the profile's.
-pub fn rotation_answer(result: &Result<Reply, CallError>, fingerprinter: &Fingerprinter) -> Answer {
+pub fn rotation_answer(
+    result: &Result<Reply, CallError>,
+    fingerprinter: &Fingerprinter,
+) -> RotateOutcome {
     let reply = match result {
         Ok(reply) => reply,
-        Err(CallError::NotSent { .. }) => return Answer::NotSent,
-        Err(CallError::Lost { .. }) => return Answer::Unclear,
+        Err(CallError::NotSent { .. }) => return RotateOutcome::NotSent,
+        Err(CallError::Lost { .. }) => return RotateOutcome::Unclear,
     };
     match &reply.verdict {
-        Verdict::Success(group) => Answer::NewToken(fingerprinter.of(&group.token)),
-        Verdict::SameToken(_) => Answer::SameToken,
-        Verdict::Refused { stated: true, .. } => Answer::Refused,
-        Verdict::Unclear(Ambiguous::OtherGroup { .. }) => Answer::WrongGroup,
-        Verdict::Refused { stated: false, .. } | Verdict::Unclear(_) => Answer::Unclear,
+        Verdict::Success(group) => RotateOutcome::NewToken(fingerprinter.of(&group.token)),
+        Verdict::SameToken(_) => RotateOutcome::SameToken,
+        Verdict::Refused { stated: true, .. } => RotateOutcome::Refused,
+        Verdict::Unclear(Ambiguous::OtherGroup { .. }) => RotateOutcome::WrongGroup,
+        Verdict::Refused { stated: false, .. } | Verdict::Unclear(_) => RotateOutcome::Unclear,
     }
 }

@@ -1,5 +1,5 @@
 //! `rotate` for many groups: which, what will happen, the typed confirmation, the run and its report. The run itself is
-//! `operations::bulk`'s; a signal stops it, and what is in flight is finished and recorded.
+//! `operations::batch`'s; a signal stops it, and what is in flight is finished and recorded.
 
 mod report;
 mod select;
@@ -28,7 +28,7 @@ use crate::{
         handoff::HandOffState,
     },
     operations::{
-        Assurance, Batch, Guarded,
+        Batch, Guarded, UnknownIdPolicy,
         batch::{BatchEvent, Report, Run, RunLimits, TokenSink},
     },
     search::suggest::near,
@@ -209,7 +209,10 @@ fn token_lines(
 /// Reads what would be rotated: only known ids. What could not be read comes back, with why.
 async fn look(session: &Session, plan: &Plan, pace: RunLimits) -> Vec<String> {
     let reads = plan.ready.iter().map(|id| async move {
-        let read = session.operations.look_up(id, Assurance::KnownOnly).await;
+        let read = session
+            .operations
+            .look_up(id, UnknownIdPolicy::KnownOnly)
+            .await;
         match read {
             Ok(done) => {
                 let mut alarms = done.warnings.iter().filter(|warning| warning.is_alarm());
@@ -339,7 +342,7 @@ fn tell(session: &Session, progress: &Progress, news: BatchEvent) {
             }
             progress.counts(ended.counts.done(), &ended.counts);
         }
-        BatchEvent::Held(wait) => progress.held(wait),
+        BatchEvent::Throttled(wait) => progress.held(wait),
         BatchEvent::Halted(halt) => progress.alarm(halt.to_string()),
         BatchEvent::Started(_) | BatchEvent::Finished(_) => {}
     }

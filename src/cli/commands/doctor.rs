@@ -17,7 +17,7 @@ use crate::{
     config::guard::Level,
     domain::group::UserGroupId,
     operations::{
-        Assurance, Clock, Guarded,
+        Clock, Guarded, UnknownIdPolicy,
         doctor::{DoctorRequest, Finding, Report, Severity, Terminal, examine},
     },
     tui::{keymap, theme::Theme},
@@ -30,7 +30,10 @@ const COLUMNS: usize = 80;
 async fn probe(global: &Global, id: &UserGroupId, yes: bool) -> Result<Exit, CliError> {
     let session = Session::open(global, InFlight::default())?;
     session.operations.permitted(Guarded::Update)?;
-    session.operations.known(id, Assurance::KnownOnly).await?;
+    session
+        .operations
+        .known(id, UnknownIdPolicy::KnownOnly)
+        .await?;
     confirm::can_be_asked(&session, yes)?;
     session.say_where();
     let what = format!(

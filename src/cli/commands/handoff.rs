@@ -11,7 +11,7 @@ use crate::{
         session::Session,
     },
     domain::{handoff::HandOffState, text::visible},
-    operations::{Done, Guarded, HandedOff, JournalRow, RotationId},
+    operations::{Done, Guarded, HandedOff, RotationId, RotationRow},
 };
 
 pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliError> {
@@ -59,7 +59,7 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
 async fn chosen(
     session: &Session,
     which: HandOff,
-) -> Result<(Vec<RotationId>, Vec<JournalRow>), CliError> {
+) -> Result<(Vec<RotationId>, Vec<RotationRow>), CliError> {
     let operations = &session.operations;
     if !which.ids.is_empty() {
         let ids = which.ids.into_iter().map(RotationId);
@@ -79,7 +79,7 @@ async fn chosen(
     Ok((here.into_iter().map(|row| row.id).collect(), elsewhere))
 }
 
-fn say_elsewhere(session: &Session, row: &JournalRow) {
+fn say_elsewhere(session: &Session, row: &RotationRow) {
     let (id, profile) = (row.id.0, visible(&row.profile));
     output::alarm(&format!(
         "! due in {profile}: the new token of \"{}\"; not run here. There: groupdesk --profile {profile} rotations handoff; \

@@ -24,15 +24,15 @@ use crate::{
         session::Session,
     },
     domain::known::KnownGroup,
-    operations::{Assurance, Done},
+    operations::{Done, UnknownIdPolicy},
 };
 
 /// What may be said of an id that the directory does not know.
-pub(crate) fn assurance(exists: bool) -> Assurance {
+pub(crate) fn assurance(exists: bool) -> UnknownIdPolicy {
     if exists {
-        Assurance::Exists
+        UnknownIdPolicy::Exists
     } else {
-        Assurance::KnownOnly
+        UnknownIdPolicy::KnownOnly
     }
 }
 

@@ -122,7 +122,7 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
             news = run.progress.recv() => match news {
                 Some(RefreshEvent::Finished { counts, halt }) => break Some((counts, halt)),
                 Some(RefreshEvent::Ended(read)) => told.group(session, &progress, &read),
-                Some(RefreshEvent::Held(wait)) => progress.held(wait),
+                Some(RefreshEvent::Throttled(wait)) => progress.held(wait),
                 Some(RefreshEvent::Halted(halt)) => progress.alarm(halt.to_string()),
                 None => break None,
             },

@@ -14,7 +14,7 @@ use crate::{
         known::KnownGroup,
         token::Token,
     },
-    operations::{self, Done, HandedOff, JournalRow, Mutation, Recovered},
+    operations::{self, Done, HandedOff, Mutation, Recovered, RotationRow},
 };
 
 /// A group as `list` and `show` print it.
@@ -159,7 +159,7 @@ pub(crate) fn change(change: &Mutation) -> Value {
 }
 
 /// A rotation as `rotations` prints it.
-pub(crate) fn rotation(row: &JournalRow) -> Value {
+pub(crate) fn rotation(row: &RotationRow) -> Value {
     json!({
         "rotation": row.id.0,
         "user_group_id": row.user_group_id.as_str(),

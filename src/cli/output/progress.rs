@@ -169,11 +169,11 @@ impl Progress {
                 Err(CliError::Interrupted { in_flight: false })
             }
             Written::Done(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
-                let stop = CliError::Output(error);
+                let error = CliError::Output(error);
                 if exit == Exit::Done {
-                    return Err(stop);
+                    return Err(error);
                 }
-                output::alarm(&format!("error: {stop}"));
+                output::alarm(&format!("error: {error}"));
                 Ok(exit)
             }
             Written::Done(_) | Written::GivenUp => Ok(exit),

@@ -11,7 +11,7 @@ use crate::{
     api::inspect::{Method, request_json},
     cli::{error::CliError, output, session::Session},
     domain::{
-        change::{Change, ChangeRow, DesiredFields, Field as Changed, Mark},
+        change::{Change, ChangeRow, DesiredFields, FieldChange as Changed, Mark},
         facts::Field,
         group::UserGroupId,
         text::visible,

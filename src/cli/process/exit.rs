@@ -132,8 +132,8 @@ impl Exit {
         }
     }
 
-    pub(crate) fn of_error(stop: &CliError) -> Self {
-        match stop {
+    pub(crate) fn of_error(error: &CliError) -> Self {
+        match error {
             CliError::Failed { failure } => Self::of_failure(failure),
             CliError::AfterSending(_) => Self::Unknown,
             CliError::Directory(DirectoryError::NotBound(_)) => Self::Key,

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 
 use crate::{
     demo::{DemoError, samples::SampleEnvironment},
-    directory::{BeginResult, Directory, Intent, PlaceId, Record, RotationStep},
+    directory::{BeginResult, Directory, PlaceId, Record, RotationIntent, RotationStep},
     domain::{
         history::{Ending, Entry, Operation},
         known::Observation,
-        rotation::{Answer, Event, Rotation, settle_horizon},
+        rotation::{Event, RotateOutcome, Rotation, settle_window},
         token::Token,
     },
 };
@@ -50,7 +50,7 @@ fn note_of(ending: Ending) -> Option<String> {
     (ending == Ending::Confirmed).then(|| READ_BACK.to_owned())
 }
 
-/// Makes the intent durable; returns the steps that follow, with what was learnt and the lines of the history.
+/// Makes the intent durable; returns the steps that follow, with what was recorded and the lines of the history.
 pub(super) async fn journaled(
     directory: &Directory,
     (place, number): (SampleEnvironment, PlaceId),
@@ -66,7 +66,7 @@ pub(super) async fn journaled(
         .iter()
         .find(|(of, there, _)| *of == id.as_str() && *there == place)
         .map(|(_, _, reason)| (*reason).to_owned());
-    let intent = Intent {
+    let intent = RotationIntent {
         user_group_id: id.clone(),
         previous,
         by: observation.by.clone(),
@@ -103,7 +103,7 @@ pub(super) async fn journaled(
         (sent, Event::Sending, None),
         (
             sent,
-            Event::Answered(Answer::NewToken(new)),
+            Event::Answered(RotateOutcome::NewToken(new)),
             Some(Ending::Rotated),
         ),
         (read, reading, Some(Ending::Confirmed)),
@@ -113,7 +113,7 @@ pub(super) async fn journaled(
     for (at, event, ending) in steps {
         let from = rotation.state;
         rotation = rotation
-            .step(event, settle_horizon(Duration::ZERO))
+            .step(event, settle_window(Duration::ZERO))
             .map_err(|error| DemoError::Samples(error.to_string()))?;
         let record = Record {
             observation: (ending == Some(Ending::Rotated)).then(|| observation.clone()),

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::{
-    Answer, Binding, Bound, Caller, Foreseen, Gate, KeyId, KeyState, OtherPlace, Place, PlaceEvent,
-    PlaceId, Refusal,
+    Binding, BindingAnswer, BindingPreview, Bound, Caller, Gate, KeyId, KeyState, OtherPlace,
+    Place, PlaceEvent, PlaceId, Refusal,
 };
 use crate::{
     database::Access,
@@ -55,7 +55,7 @@ impl Directory {
     }
 
     /// What [`Directory::bind`] would come to; nothing is written.
-    pub async fn foresee(&self, caller: Caller) -> Result<Foreseen, DirectoryError> {
+    pub async fn foresee(&self, caller: Caller) -> Result<BindingPreview, DirectoryError> {
         self.run(Access::Short, move |c| places::foresee(c, &caller))
             .await
     }
@@ -75,7 +75,7 @@ impl Directory {
     pub async fn answer_binding(
         &self,
         caller: Caller,
-        answer: Answer,
+        answer: BindingAnswer,
     ) -> Result<Result<Bound, Refusal>, DirectoryError> {
         self.run(Access::Write, move |tx| places::answer(tx, &caller, answer))
             .await

@@ -13,7 +13,7 @@ use super::{
     schema::{NEWEST, PATIENCE},
 };
 use crate::{
-    directory::{Caller, DirectoryError, Foreseen, Place},
+    directory::{BindingPreview, Caller, DirectoryError, Place},
     domain::token::Fingerprinter,
 };
 
@@ -69,7 +69,7 @@ pub fn inspect(path: &Path) -> Result<Inspected, DirectoryError> {
 pub fn foresee_in(
     path: &Path,
     caller: impl FnOnce(&Fingerprinter) -> Caller,
-) -> Result<Foreseen, DirectoryError> {
+) -> Result<BindingPreview, DirectoryError> {
     let look = || {
         let connection = read_only(path)?;
         let caller = caller(&key(&connection)?);

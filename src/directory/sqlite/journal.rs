@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter, ty
 use super::{batches, fault::Fault, fingerprints, mutations, rows, select::Select};
 use crate::{
     directory::{
-        BeginResult, DirectoryError, EventKind, Intent, JournalEvent, JournalRow, PlaceId,
-        RotationFilter, RotationId, RotationStep,
+        BeginResult, DirectoryError, EventKind, JournalEvent, PlaceId, RotationFilter, RotationId,
+        RotationIntent, RotationRow, RotationStep,
         columns::{self, EventColumns, boot_clock},
         replay,
     },
@@ -59,16 +59,16 @@ const HOLDER: &str = concat!(
      AND state NOT IN ('not_applied', 'abandoned')"
 );
 
-/// Inserts the intent, unless another rotation holds the token; the index decides, not a look beforehand.
+/// Inserts the intent, unless the item of the batch is taken or the group held; about the same token the index decides.
 pub(crate) fn begin(
     tx: &Connection,
     place: PlaceId,
-    intent: &Intent,
+    intent: &RotationIntent,
 ) -> Result<BeginResult, Fault> {
     let group = intent.user_group_id.as_str();
     let at = columns::micros(intent.at);
-    if let Some(place) = intent.item
-        && let Some(rotation) = batches::taken(tx, place, &intent.user_group_id)?
+    if let Some(item) = intent.item
+        && let Some(rotation) = batches::taken(tx, item, &intent.user_group_id)?
     {
         let row = one(tx, rotation)?.ok_or(Fault::Row(TABLE))?;
         return Ok(BeginResult::TakenBy(row));
@@ -116,8 +116,8 @@ pub(crate) fn begin(
         previous: intent.previous,
     };
     add(tx, id, at, what, State::Intended, None)?;
-    if let Some(place) = intent.item {
-        batches::take(tx, place, id)?;
+    if let Some(item) = intent.item {
+        batches::take(tx, item, id)?;
     }
     mutations::begin_rotation(tx, place, id, intent)?;
     fingerprints::keep(tx, place, &intent.user_group_id, intent.previous, at)?;
@@ -181,7 +181,7 @@ pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Resu
     Ok(())
 }
 
-const ADD_HAPPENING: &str = "\
+const ADD_EVENT: &str = "\
 INSERT INTO rotation_events (rotation_id, seq, at, event, fingerprint, since_sent, horizon_passed, state, note) \
 SELECT $1, COALESCE(MAX(seq), 0) + 1, $2, $3, $4, $5, $6, $7, $8 FROM rotation_events WHERE rotation_id = $1";
 
@@ -194,7 +194,7 @@ fn add(
     note: Option<&str>,
 ) -> Result<(), Fault> {
     let columns = EventColumns::from(what);
-    tx.prepare_cached(ADD_HAPPENING)?.execute(params![
+    tx.prepare_cached(ADD_EVENT)?.execute(params![
         id.0,
         at,
         columns.event,
@@ -209,7 +209,7 @@ fn add(
 
 const ROTATION: &str = concat!("SELECT ", columns!(), " FROM rotations WHERE id = $1");
 
-pub(crate) fn one(connection: &Connection, id: RotationId) -> Result<Option<JournalRow>, Fault> {
+pub(crate) fn one(connection: &Connection, id: RotationId) -> Result<Option<RotationRow>, Fault> {
     connection
         .prepare_cached(ROTATION)?
         .query_row([id.0], rows::rotation)
@@ -232,7 +232,7 @@ pub(super) fn open_of(
     connection: &Connection,
     place: PlaceId,
     id: &UserGroupId,
-) -> Result<Vec<JournalRow>, Fault> {
+) -> Result<Vec<RotationRow>, Fault> {
     let mut statement = connection.prepare_cached(OPEN_OF_GROUP)?;
     rotations(statement.query(params![place.0, id.as_str()])?)
 }
@@ -258,13 +258,13 @@ pub(super) fn selected(filter: RotationFilter) -> (String, Vec<Value>) {
 pub(crate) fn list(
     connection: &Connection,
     filter: RotationFilter,
-) -> Result<Vec<JournalRow>, Fault> {
+) -> Result<Vec<RotationRow>, Fault> {
     let (text, parameters) = selected(filter);
     let mut statement = connection.prepare_cached(&text)?;
     rotations(statement.query(params_from_iter(parameters))?)
 }
 
-fn rotations(mut found: Rows<'_>) -> Result<Vec<JournalRow>, Fault> {
+fn rotations(mut found: Rows<'_>) -> Result<Vec<RotationRow>, Fault> {
     let mut rotations = Vec::new();
     while let Some(row) = found.next()? {
         rotations.push(rows::rotation(row)?.ok_or(Fault::Row(TABLE))?);
@@ -272,16 +272,16 @@ fn rotations(mut found: Rows<'_>) -> Result<Vec<JournalRow>, Fault> {
     Ok(rotations)
 }
 
-const HAPPENINGS: &str = "\
+const EVENTS: &str = "\
 SELECT at, event, fingerprint, since_sent, horizon_passed, state, note \
 FROM rotation_events WHERE rotation_id = $1 ORDER BY seq";
 
 pub(crate) fn events(connection: &Connection, id: RotationId) -> Result<Vec<JournalEvent>, Fault> {
-    let mut statement = connection.prepare_cached(HAPPENINGS)?;
+    let mut statement = connection.prepare_cached(EVENTS)?;
     let mut found = statement.query([id.0])?;
-    let mut happenings = Vec::new();
+    let mut events = Vec::new();
     while let Some(row) = found.next()? {
-        happenings.push(rows::journal_event(row)?.ok_or(Fault::Row("rotation_events"))?);
+        events.push(rows::journal_event(row)?.ok_or(Fault::Row("rotation_events"))?);
     }
-    Ok(happenings)
+    Ok(events)
 }

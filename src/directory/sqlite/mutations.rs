@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 use super::fault::Fault;
 use crate::{
     directory::{
-        Claimed, DirectoryError, Intent, Mutation, MutationId, MutationIntent, MutationStep,
-        PlaceId, RotationId, RotationStep,
+        Claimed, DirectoryError, Mutation, MutationId, MutationIntent, MutationStep, PlaceId,
+        RotationId, RotationIntent, RotationStep,
         columns::{self, boot_clock},
     },
     domain::{
@@ -87,7 +87,7 @@ pub(super) fn begin_rotation(
     tx: &Connection,
     place: PlaceId,
     id: RotationId,
-    intent: &Intent,
+    intent: &RotationIntent,
 ) -> Result<(), Fault> {
     tx.prepare_cached(BEGIN)?.query_row(
         params![

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     directory::{
-        BatchId, BatchItem, ItemKey, JournalEvent, JournalRow, Numbered, Owner, PlaceId,
-        RotationId,
+        BatchId, BatchItem, ItemKey, JournalEvent, Numbered, Owner, PlaceId, RotationId,
+        RotationRow,
         columns::{self, EventColumns, Origin, Origins},
     },
     domain::{
@@ -145,7 +145,7 @@ pub(super) fn entry(row: &Row<'_>) -> Result<Option<Numbered<Entry>>> {
     Ok(Some(Numbered { number, value }))
 }
 
-pub(super) fn rotation(row: &Row<'_>) -> Result<Option<JournalRow>> {
+pub(super) fn rotation(row: &Row<'_>) -> Result<Option<RotationRow>> {
     let sent: Option<i64> = row.get(11)?;
     let sent_at = sent.map(columns::timestamp);
     let parts = (
@@ -162,7 +162,7 @@ pub(super) fn rotation(row: &Row<'_>) -> Result<Option<JournalRow>> {
     if sent_at == Some(None) {
         return Ok(None);
     }
-    Ok(Some(JournalRow {
+    Ok(Some(RotationRow {
         id: RotationId(row.get(0)?),
         place: PlaceId(row.get(17)?),
         profile: row.get(1)?,

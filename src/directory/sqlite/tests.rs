@@ -6,7 +6,7 @@ use rusqlite::{ffi, types::Value};
 use super::{schema::MIGRATIONS, *};
 use crate::{
     database::{Access, task},
-    directory::{BeginResult, HistoryFilter, Intent, RotationFilter, RotationId},
+    directory::{BeginResult, HistoryFilter, RotationFilter, RotationId, RotationIntent},
     domain::{group::UserGroupId, mutation, rotation::State, token::Fingerprint},
 };
 
@@ -32,8 +32,8 @@ fn scene() -> Scene {
     }
 }
 
-fn intent(group: &str) -> Intent {
-    Intent {
+fn intent(group: &str) -> RotationIntent {
+    RotationIntent {
         user_group_id: UserGroupId::parse(group).expect("a valid id"),
         previous: Fingerprint::from_bytes([1; 32]),
         by: "ana".into(),
@@ -52,7 +52,7 @@ fn ask<T: Send + 'static>(
     work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, DirectoryError> {
     let (reply, answer) = tokio::sync::oneshot::channel();
-    session.settle(vec![task(access, work, reply)]);
+    session.process_batch(vec![task(access, work, reply)]);
     heard(answer)
 }
 
@@ -238,7 +238,7 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
         batch.push(task(Access::Write, work, reply));
         answers.push(answer);
     }
-    scene.session.settle(batch);
+    scene.session.process_batch(batch);
     let answers: Vec<_> = answers.into_iter().map(heard).collect();
     assert!(
         matches!(
@@ -268,7 +268,7 @@ fn a_commit_that_fails_is_told_to_everybody_in_it() {
         batch.push(task(Access::Write, work, reply));
         answers.push(answer);
     }
-    scene.session.settle(batch);
+    scene.session.process_batch(batch);
     for answer in answers {
         let answer = heard(answer);
         assert!(

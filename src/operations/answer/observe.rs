@@ -12,7 +12,7 @@ use crate::{
         failure::CallError,
     },
     directory::{
-        DirectoryError, JournalRow, MutationId, MutationStep, Precondition, Record, RotationId,
+        DirectoryError, MutationId, MutationStep, Precondition, Record, RotationId, RotationRow,
     },
     domain::{
         change::{Change, DesiredFields},
@@ -44,7 +44,7 @@ pub(crate) struct GoodAnswer {
 }
 
 /// A good answer, and what was asked.
-pub(crate) struct Interpreted {
+pub(crate) struct ObservationInput {
     pub operation: Operation,
     pub ending: Ending,
     pub sent: Sent,
@@ -79,7 +79,7 @@ pub(crate) struct Lookup {
     /// The rotations that this settled or moved on, and where they stand now.
     pub moved: Vec<(RotationId, State)>,
     /// Those that are open still.
-    pub open: Vec<JournalRow>,
+    pub open: Vec<RotationRow>,
 }
 
 impl Lookup {
@@ -160,7 +160,7 @@ impl Operations {
         }
     }
 
-    /// Whether the answer carries a token that this installation has seen replaced within the settle horizon: it left the
+    /// Whether the answer carries a token that this installation has seen replaced within the settle window: it left the
     /// service before, or comes from a copy that lags, and nothing in it is news.
     async fn is_stale(
         &self,
@@ -172,7 +172,9 @@ impl Operations {
         else {
             return Ok(false);
         };
-        if last.value == returned.fingerprint || between(last.at, self.now()) >= self.horizon() {
+        if last.value == returned.fingerprint
+            || between(last.at, self.now()) >= self.settle_window()
+        {
             return Ok(false);
         }
         let owners = self.directory().owners(returned.fingerprint).await?;
@@ -185,10 +187,10 @@ impl Operations {
     pub(crate) async fn observe(
         &self,
         id: &UserGroupId,
-        learnt: Interpreted,
+        learnt: ObservationInput,
     ) -> Result<Lookup, Failure> {
         let mut learnt = learnt;
-        let heard = self.hear(learnt.read.facts).await;
+        let heard = self.record_stated_facts(learnt.read.facts).await;
         heard.map_err(Failure::NotWritten)?;
         let Returned {
             fingerprint,
@@ -242,11 +244,11 @@ impl Operations {
     async fn observe_once(
         &self,
         id: &UserGroupId,
-        learnt: &Interpreted,
+        learnt: &ObservationInput,
         mut observation: Observation,
         before: Option<KnownGroup>,
     ) -> Result<Lookup, (DirectoryError, Option<Box<Observation>>)> {
-        let Interpreted {
+        let ObservationInput {
             operation,
             ending,
             read,
@@ -260,7 +262,7 @@ impl Operations {
         let tag_alarm = tag_alarm.map(Warning::bare);
         let asked = learnt.asked.as_ref().filter(|_| !stale);
         let settled = asked
-            .map(|asked| self.settle(asked, &evidence(alarm.as_ref(), read)))
+            .map(|asked| self.plan_settlement(asked, &evidence(alarm.as_ref(), read)))
             .unwrap_or_default();
         let mut records = settled.steps;
         if let Some(asked) = asked.filter(|_| alarm.is_none()) {
@@ -378,7 +380,7 @@ impl Operations {
         };
         let mutations = asked.mutations.iter();
         mutations
-            .flat_map(|mutation| self.settled(mutation, Some(&found)))
+            .flat_map(|mutation| self.plan_mutation_settlement(mutation, Some(&found)))
             .collect()
     }
 
@@ -387,7 +389,7 @@ impl Operations {
         let standing = self.directory().snapshot(self.here(), id).await;
         standing.is_ok_and(|standing| {
             let mut others = standing.mutations.iter();
-            let rotates = |row: &JournalRow| row.rotation.state != State::Rotated;
+            let rotates = |row: &RotationRow| row.rotation.state != State::Rotated;
             standing.open.iter().any(rotates)
                 || others
                     .any(|other| Some(other.id) != own && other.state != mutation::State::Intended)

@@ -16,10 +16,10 @@ use crate::{
         facts::Facts,
         history::Ending,
         known::{KnownGroup, Observation, Returned, Sent},
-        rotation::{Answer, Event, State},
+        rotation::{Event, RotateOutcome, State},
     },
     operations::{
-        Assurance, Done, Failpoint, Failure, Operations, Warning,
+        Done, Failpoint, Failure, Operations, UnknownIdPolicy, Warning,
         rotation::{
             rotate::{StepRecord, UnderWay},
             settle::ending,
@@ -37,13 +37,13 @@ impl Operations {
     ) -> Result<Done, Failure> {
         let wrong_tag = self.wrong_tag(&result);
         let answer = match &wrong_tag {
-            Some(_) => Answer::WrongGroup,
+            Some(_) => RotateOutcome::WrongGroup,
             None => rotation_answer(&result, self.directory().fingerprinter()),
         };
         let event = Event::Answered(answer);
         match (answer, result) {
             (
-                Answer::NewToken(_),
+                RotateOutcome::NewToken(_),
                 Ok(Reply {
                     verdict: Verdict::Success(group),
                     status,
@@ -54,7 +54,7 @@ impl Operations {
                 let read = self.take_apart(group, status, latency);
                 self.rotated(under_way, event, read).await
             }
-            (Answer::NotSent, Err(error)) => {
+            (RotateOutcome::NotSent, Err(error)) => {
                 let why = error.to_string();
                 // Nothing was sent, whether or not that can be written down.
                 drop(
@@ -63,14 +63,17 @@ impl Operations {
                 );
                 Err(Failure::Unreachable(error))
             }
-            (Answer::NewToken(_) | Answer::SameToken | Answer::NotSent, result) => {
+            (
+                RotateOutcome::NewToken(_) | RotateOutcome::SameToken | RotateOutcome::NotSent,
+                result,
+            ) => {
                 let why = words(&result);
                 let ended = self.end(&mut under_way, event, Ending::NotApplied, &why, None);
                 let why = bare(&result);
                 ended.await.map_err(|error| not_written(&why, &error))?;
                 Err(Failure::NotApplied { why })
             }
-            (Answer::WrongGroup, result) => {
+            (RotateOutcome::WrongGroup, result) => {
                 let wrong_environment = wrong_tag.is_some();
                 let alarm = wrong_tag.as_ref().map(Warning::bare);
                 let why = wrong_tag.map_or_else(|| words(&result), |alarm| alarm.to_string());
@@ -81,7 +84,7 @@ impl Operations {
                     wrong_environment,
                 })
             }
-            (Answer::Refused | Answer::Unclear, result) => {
+            (RotateOutcome::Refused | RotateOutcome::Unclear, result) => {
                 let why = words(&result);
                 let ended = self.end(&mut under_way, event, Ending::Unknown, &why, None);
                 let why = bare(&result);
@@ -183,7 +186,7 @@ impl Operations {
         why: String,
         result: Result<Reply, CallError>,
     ) -> Result<Done, Failure> {
-        let Ok(read) = self.look_up(under_way.id, Assurance::Exists).await else {
+        let Ok(read) = self.look_up(under_way.id, UnknownIdPolicy::Exists).await else {
             return Err(unknown(why));
         };
         let Ok(Some(row)) = self.directory().rotation(under_way.row).await else {
@@ -221,7 +224,7 @@ impl Operations {
     /// the group cannot be read.
     pub async fn confirm(&self, rotated: Done) -> Done {
         let mut done = rotated;
-        let looked = Box::pin(self.look_closely(&done.group.id, Assurance::Exists)).await;
+        let looked = Box::pin(self.look_closely(&done.group.id, UnknownIdPolicy::Exists)).await;
         let lookup = match looked {
             Ok(lookup) => lookup,
             Err(failure) => {

@@ -8,14 +8,14 @@ use tokio::{sync::mpsc, time::Instant};
 
 use super::{BatchEvent, Control, Ended, TokenSink};
 use crate::{
-    directory::{BatchItem, JournalRow, RotationId},
+    directory::{BatchItem, RotationId, RotationRow},
     domain::{
         batch::{Counts, ItemStatus},
         history::Ending,
         rotation::State,
     },
     operations::{
-        Assurance, Done, Failure, Operations, Warning, batch::concurrency::RetryBudget,
+        Done, Failure, Operations, UnknownIdPolicy, Warning, batch::concurrency::RetryBudget,
         rotation::recover::READS,
     },
 };
@@ -106,7 +106,7 @@ impl ItemContext {
             if !self.control.may_send().await {
                 break None;
             }
-            let (reason, known) = (self.reason.clone(), Assurance::KnownOnly);
+            let (reason, known) = (self.reason.clone(), UnknownIdPolicy::KnownOnly);
             let rotation = self
                 .operations
                 .rotate_item(id, seen, reason, known, Some(item.key));
@@ -131,7 +131,10 @@ impl ItemContext {
         let mut now = None;
         let mut reads = 0;
         while reads < READS && self.control.may_send().await {
-            let answer = self.operations.look_up(id, Assurance::KnownOnly).await;
+            let answer = self
+                .operations
+                .look_up(id, UnknownIdPolicy::KnownOnly)
+                .await;
             if self.put_off(&answer, &mut patience) {
                 continue;
             }
@@ -169,9 +172,10 @@ impl ItemContext {
     }
 
     /// The old token was read once, and reading it again decides.
-    fn is_due(&self, row: Option<&JournalRow>) -> bool {
+    fn is_due(&self, row: Option<&RotationRow>) -> bool {
         row.is_some_and(|row| {
-            row.rotation.state == State::Unknown && self.operations.waits(row).is_none()
+            row.rotation.state == State::Unknown
+                && self.operations.settle_window_left(row).is_none()
         })
     }
 
@@ -317,7 +321,7 @@ impl ItemContext {
             return false;
         };
         self.control.hold(wait);
-        self.tell(BatchEvent::Held(wait));
+        self.tell(BatchEvent::Throttled(wait));
         true
     }
 

@@ -13,12 +13,12 @@ use crate::{
         client::Client,
         failure::ClientError,
         probe::{Finding, Probe},
-        recording::{Listener, Recorded},
+        recording::{Listener, RecordedExchange},
     },
     config::{KeySource, Profile, Settings, scrub::shown},
-    directory::{Caller, Directory, DirectoryError, Foreseen, foresee_in},
+    directory::{BindingPreview, Caller, Directory, DirectoryError, foresee_in},
     domain::group::UserGroupId,
-    operations::{Assurance, Done, Failure, Operations, PlaceProblem},
+    operations::{Done, Failure, Operations, PlaceProblem, UnknownIdPolicy},
 };
 
 /// A clock that is further off than this confuses history and certificates.
@@ -72,7 +72,11 @@ async fn client(
     visit: &DoctorRequest,
     profile: &Profile,
     report: &mut Report,
-) -> Option<(Client, SecretString, mpsc::UnboundedReceiver<Recorded>)> {
+) -> Option<(
+    Client,
+    SecretString,
+    mpsc::UnboundedReceiver<RecordedExchange>,
+)> {
     let source = &profile.api_key;
     let key = match source.read(&visit.overrides.env).await {
         Ok(key) => key,
@@ -101,7 +105,7 @@ async fn client(
     };
     report.ok(Area::Key, format!("can be read now, from {source}"));
     let (to, heard) = mpsc::unbounded_channel();
-    Some((client.heard_by(Some(Listener::new(0, to))), key, heard))
+    Some((client.with_listener(Some(Listener::new(0, to))), key, heard))
 }
 
 fn steps(profile: &Profile, probe: &Probe, report: &mut Report) {
@@ -165,7 +169,7 @@ fn judge(probe: &Probe, report: &mut Report) {
 }
 
 /// The Date header against our own clock; it may have been written at any moment of the exchange.
-fn clock(answer: &Recorded, (begun, ended): (Timestamp, Timestamp), report: &mut Report) {
+fn clock(answer: &RecordedExchange, (begun, ended): (Timestamp, Timestamp), report: &mut Report) {
     let date = answer
         .headers
         .iter()
@@ -200,7 +204,7 @@ fn clock(answer: &Recorded, (begun, ended): (Timestamp, Timestamp), report: &mut
     }
 }
 
-fn between(answer: &Recorded, report: &mut Report) {
+fn between(answer: &RecordedExchange, report: &mut Report) {
     let via = answer.headers.iter().find(|(name, _)| name == "via");
     if let Some((_, via)) = via {
         report.note(
@@ -230,7 +234,7 @@ fn place(
         at: visit.clock.now(),
         by: settings.operator.clone(),
     });
-    if let Ok(Foreseen::Asked(question)) = foreseen {
+    if let Ok(BindingPreview::Asked(question)) = foreseen {
         let asked = PlaceProblem::Asked {
             profile: profile.name.clone(),
             from_variables: profile.from_variables,
@@ -279,7 +283,7 @@ async fn get(
             return;
         }
     };
-    match operations.look_up(id, Assurance::KnownOnly).await {
+    match operations.look_up(id, UnknownIdPolicy::KnownOnly).await {
         Ok(done) => read(id, &done, report),
         Err(Failure::NotKnown { .. }) => report.warning(Area::Service, unknown, NEEDS_AN_ID),
         Err(failure) => failed(id, &failure, report),

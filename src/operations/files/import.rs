@@ -22,7 +22,7 @@ use crate::{
     },
     formats::{GroupRow, Need, Planned},
     operations::{
-        Assurance, DirectoryError, Done, Failure, Guarded, Operations, Warning,
+        DirectoryError, Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning,
         batch::concurrency::{Control, RetryBudget},
         groups::update::changed_since,
     },
@@ -223,7 +223,7 @@ impl Operations {
     ) -> Result<Done, Failure> {
         let mut patience = RetryBudget::new();
         loop {
-            let read = self.look_up(id, Assurance::KnownOnly).await;
+            let read = self.look_up(id, UnknownIdPolicy::KnownOnly).await;
             let Some(wait) = patience.put_off(&read) else {
                 return read;
             };
@@ -300,7 +300,7 @@ impl Operations {
     ) -> Result<RowEnd, Failure> {
         let base = base.unwrap_or(&row.said);
         let edit = Edit::whole(base, &row.said.over(base));
-        let known = Assurance::KnownOnly;
+        let known = UnknownIdPolicy::KnownOnly;
         let done = if edit.fields().is_empty() {
             let read = self.look_up(&row.id, known).await?;
             if read.ending == Ending::CreatedByGet {

@@ -1,5 +1,5 @@
 //! The claim on a group: one unsettled mutation per group and place, held by its own durable intent. Taken after the person
-//! confirmed, given back with the outcome; what is left behind by a process that died is found here, too.
+//! confirmed, given back with the outcome; what a process that died left open is found here, too.
 
 use std::{
     sync::Arc,
@@ -112,7 +112,7 @@ pub(crate) struct Wait {
 impl Operations {
     /// The same operations; `waiting` gets to know when another mutation holds the group for longer than a moment.
     #[must_use]
-    pub fn telling(&self, waiting: Waiting) -> Self {
+    pub fn with_wait_listener(&self, waiting: Waiting) -> Self {
         Self(Arc::clone(&self.0), self.1.clone(), Some(waiting))
     }
 
@@ -165,7 +165,11 @@ impl Operations {
 
     /// Returns where it is worth another try.
     pub(crate) async fn wait_for(&self, holder: &Mutation, wait: &mut Wait) -> Result<(), Failure> {
-        if self.gave_up(holder).await.map_err(Failure::NothingSent)? {
+        if self
+            .release_expired_claim(holder)
+            .await
+            .map_err(Failure::NothingSent)?
+        {
             return Ok(());
         }
         let left = self.window_left(holder);
@@ -196,7 +200,7 @@ impl Operations {
 
     /// Until when a request that is about to leave may do so.
     pub(crate) fn send_by(&self, begun: Moment) -> SendBy {
-        let (operations, limit) = (self.clone(), self.horizon() / SEND_BY);
+        let (operations, limit) = (self.clone(), self.settle_window() / SEND_BY);
         SendBy::new(move || operations.moment().since(&begun) >= limit)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     domain::{group::UserGroupId, history::Ending, remote_changes::RemoteChanges, text::visible},
-    operations::{Assurance, Done, Failure, Operations},
+    operations::{Done, Failure, Operations, UnknownIdPolicy},
 };
 
 impl Operations {
@@ -12,10 +12,10 @@ impl Operations {
     ///
     /// What it found is known afterwards, as after every read.
     pub async fn look_up_unchanged(&self, id: &UserGroupId) -> Result<Done, Failure> {
-        let seen = self.known(id, Assurance::KnownOnly).await?;
+        let seen = self.known(id, UnknownIdPolicy::KnownOnly).await?;
         let seen = seen.filter(|group| group.last_seen.is_some());
         let seen = seen.ok_or_else(|| Failure::NeverSeen { id: id.clone() })?;
-        let done = self.look_up(id, Assurance::KnownOnly).await?;
+        let done = self.look_up(id, UnknownIdPolicy::KnownOnly).await?;
         if let Some(stale) = done.warnings.iter().find(|warning| warning.is_stale()) {
             return Err(Failure::Unreadable(format!("nothing was changed: {stale}")));
         }

@@ -9,7 +9,7 @@ use crate::{
         history::{Ending, Entry, Operation},
         mutation::{State, settled_by},
     },
-    operations::{Assurance, Failure, Guarded, Operations, answer::observe::Found},
+    operations::{Failure, Guarded, Operations, UnknownIdPolicy, answer::observe::Found},
 };
 
 impl Operations {
@@ -32,12 +32,12 @@ impl Operations {
             };
             if is_due && !read.contains(id) {
                 // What cannot be read stays open, and is listed with the rest.
-                drop(self.look_up(id, Assurance::KnownOnly).await);
+                drop(self.look_up(id, UnknownIdPolicy::KnownOnly).await);
                 read.push(id.clone());
             }
         }
         for mutation in self.open_changes().await? {
-            self.gave_up(&mutation).await?;
+            self.release_expired_claim(&mutation).await?;
         }
         self.open_changes().await
     }
@@ -91,19 +91,24 @@ impl Operations {
         let since = self
             .moment()
             .since_recorded(mutation.boot_clock.as_ref(), mutation.since());
-        self.horizon().saturating_sub(since)
+        self.settle_window().saturating_sub(since)
     }
 
-    /// What a process left behind longer than the settle window ago does not hold the group any more; says whether
+    /// What a process left open longer ago than the settle window does not hold the group any more; says whether
     /// something moved on.
-    pub(crate) async fn gave_up(&self, mutation: &Mutation) -> Result<bool, DirectoryError> {
+    pub(crate) async fn release_expired_claim(
+        &self,
+        mutation: &Mutation,
+    ) -> Result<bool, DirectoryError> {
         if let Some(id) = mutation.rotation {
             let row = self.directory().rotation(id).await?;
             let before = row.as_ref().map(|row| row.rotation.state);
-            let rows = self.give_up_dead_ones(row.into_iter().collect()).await?;
+            let rows = self
+                .expire_orphaned_rotations(row.into_iter().collect())
+                .await?;
             return Ok(rows.first().map(|row| row.rotation.state) != before);
         }
-        let steps = self.settled(mutation, None);
+        let steps = self.plan_mutation_settlement(mutation, None);
         if steps.is_empty() {
             return Ok(false);
         }
@@ -124,7 +129,11 @@ impl Operations {
 
     /// What follows for a create, an update or a first read from the time that has passed, and from what a get found that
     /// was asked after it was journalled so; `None`: nothing was read.
-    pub(crate) fn settled(&self, mutation: &Mutation, found: Option<&Found>) -> Vec<Record> {
+    pub(crate) fn plan_mutation_settlement(
+        &self,
+        mutation: &Mutation,
+        found: Option<&Found>,
+    ) -> Vec<Record> {
         let is_over = self.window_left(mutation).is_zero();
         let begun = format!(
             "begun by {} at {}",

@@ -14,8 +14,8 @@ use crate::{
         update::{ConcurrentChange, Edit, Plan},
     },
     operations::{
-        Assurance, Done, Failure, Guarded, Operations, RequestKind, UnknownFields, Warning,
-        answer::observe::{Before, Interpreted},
+        Done, Failure, Guarded, Operations, RequestKind, UnknownFields, UnknownIdPolicy, Warning,
+        answer::observe::{Before, ObservationInput},
         recording::changes_for_history,
     },
 };
@@ -35,7 +35,7 @@ impl Operations {
         id: &UserGroupId,
         base: &DesiredFields,
         wanted: &DesiredFields,
-        assurance: Assurance,
+        assurance: UnknownIdPolicy,
     ) -> Result<Done, Failure> {
         let nothing = DesiredFields::default();
         let base = if base == wanted { &nothing } else { base };
@@ -49,7 +49,7 @@ impl Operations {
         &self,
         id: &UserGroupId,
         edit: &Edit,
-        assurance: Assurance,
+        assurance: UnknownIdPolicy,
     ) -> Result<Done, Failure> {
         self.permitted(Guarded::Update)?;
         fits(&edit.wanted)?;
@@ -62,7 +62,7 @@ impl Operations {
         let change = Change::between(&edit.base, &edit.wanted);
         let changes = changes_for_history(Operation::Update, &change);
         let mut claim = self.claim(id, Operation::Update, changes).await?;
-        let mut before = self.look_up(id, Assurance::KnownOnly).await?;
+        let mut before = self.look_up(id, UnknownIdPolicy::KnownOnly).await?;
         not_created(id, &before)?;
         if let Some(stale) = before.warnings.iter().find(|warning| warning.is_stale()) {
             return Err(Failure::Unreadable(format!("nothing was changed: {stale}")));
@@ -73,7 +73,7 @@ impl Operations {
         // A place that was never asked before has just told more of itself.
         let readable = before.facts.properties_are_readable();
         if readable && !before.read.contains(&Field::Properties) {
-            before = self.look_up(id, Assurance::KnownOnly).await?;
+            before = self.look_up(id, UnknownIdPolicy::KnownOnly).await?;
         }
         before.open.retain(|other| other.id != claim.id());
         let plan = before.plan(edit);
@@ -100,7 +100,7 @@ impl Operations {
             }
         };
         let answered = answered(&read.returned);
-        let learnt = Interpreted {
+        let learnt = ObservationInput {
             operation: Operation::Update,
             ending: Ending::Updated,
             sent: sent(&plan.send),

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::scrub::{Tail, scrubbed};
 use crate::{
     config::HandOffCommand,
-    directory::JournalRow,
+    directory::RotationRow,
     domain::{
         handoff::{HandOff, HandOffState},
         known::KnownGroup,
@@ -35,7 +35,7 @@ const ROOM: usize = 8 * 1024;
 /// One JSON object on one line.
 pub(super) fn message(
     profile: &str,
-    row: &JournalRow,
+    row: &RotationRow,
     group: &KnownGroup,
     token: &Token,
     fingerprint: Fingerprint,

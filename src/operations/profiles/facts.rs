@@ -69,7 +69,10 @@ impl Operations {
     }
 
     /// What a service says of itself counts where no person and no exchange has said more.
-    pub(crate) async fn hear(&self, said: StatedFacts) -> Result<(), DirectoryError> {
+    pub(crate) async fn record_stated_facts(
+        &self,
+        said: StatedFacts,
+    ) -> Result<(), DirectoryError> {
         if !self.0.heard.is_news(said) {
             return Ok(());
         }

@@ -12,8 +12,8 @@ use crate::{
     api::wire::GroupRequest,
     config::objection,
     directory::{
-        Alarm, Answer, Binding, Bound, Caller, DirectoryError, Gate, KeyId, KeyState, OtherPlace,
-        Place, PlaceEvent, PlaceId,
+        Alarm, Binding, BindingAnswer, Bound, Caller, DirectoryError, Gate, KeyId, KeyState,
+        OtherPlace, Place, PlaceEvent, PlaceId,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -207,7 +207,7 @@ impl Operations {
     }
 
     /// Binds the profile as a person said.
-    pub async fn answer_binding(&self, answer: Answer) -> Result<Bound, Failure> {
+    pub async fn answer_binding(&self, answer: BindingAnswer) -> Result<Bound, Failure> {
         let caller = self.caller().await?;
         let answered = self.directory().answer_binding(caller, answer).await;
         let bound = answered
@@ -215,7 +215,7 @@ impl Operations {
             .map_err(|refusal| PlaceProblem::Refused { refusal })?;
         self.0
             .here
-            .set((answer != Answer::Undo).then(|| bound.clone()));
+            .set((answer != BindingAnswer::Undo).then(|| bound.clone()));
         Ok(bound)
     }
 

@@ -14,10 +14,10 @@ use crate::{
         known::Sent,
     },
     operations::{
-        Assurance, Failure, Guarded, Operations, RequestKind, Warning,
+        Failure, Guarded, Operations, RequestKind, UnknownIdPolicy, Warning,
         answer::{
             error_response::ErrorResponse,
-            observe::{Before, GoodAnswer, Interpreted},
+            observe::{Before, GoodAnswer, ObservationInput},
         },
     },
 };
@@ -31,11 +31,11 @@ impl Operations {
     /// Proves what a get returns and what an update does with fields that it leaves out. The mapping can only be told.
     pub async fn probe_facts(&self, id: &UserGroupId) -> Result<Facts, Failure> {
         self.permitted(Guarded::Update)?;
-        let known = self.known(id, Assurance::KnownOnly).await?;
+        let known = self.known(id, UnknownIdPolicy::KnownOnly).await?;
         let known = known.filter(|group| group.last_seen.is_some());
         known.ok_or_else(|| Failure::NeverSeen { id: id.clone() })?;
         let mut claim = self.claim(id, Operation::Update, None).await?;
-        let read = self.look_closely(id, Assurance::KnownOnly).await?;
+        let read = self.look_closely(id, UnknownIdPolicy::KnownOnly).await?;
         let others = read.done.open.iter().any(|other| other.id != claim.id());
         if others || !read.open.is_empty() || read.done.warnings.iter().any(Warning::is_alarm) {
             return Err(Failure::NotExpendable { id: id.clone() });
@@ -66,7 +66,7 @@ impl Operations {
         let place = self.here();
         let told = self.directory().state_facts(place, statements).await;
         told.map_err(Failure::NotWritten)?;
-        let learnt = Interpreted {
+        let learnt = ObservationInput {
             operation: Operation::Update,
             ending: Ending::Updated,
             sent: Sent {

@@ -17,7 +17,7 @@ use crate::{
         remote_changes::RemoteChanges,
     },
     operations::{
-        Assurance, Done, Failure, Operations, Warning,
+        Done, Failure, Operations, UnknownIdPolicy, Warning,
         batch::concurrency::{self, Control, RetryBudget, RunLimits, Work},
     },
 };
@@ -187,9 +187,9 @@ impl ReadContext {
                     // What only files have told of stands in the plan where a person vouched for it.
                     let unseen = seen.as_ref().is_some_and(|seen| seen.last_seen.is_none());
                     let assurance = if unseen {
-                        Assurance::Exists
+                        UnknownIdPolicy::Exists
                     } else {
-                        Assurance::KnownOnly
+                        UnknownIdPolicy::KnownOnly
                     };
                     let reading = self.operations.look_up(&id, assurance);
                     (seen, Box::pin(reading).await)
@@ -198,7 +198,7 @@ impl ReadContext {
             };
             if let Some(wait) = patience.put_off(&answer) {
                 self.control.hold(wait);
-                self.tell(RefreshEvent::Held(wait));
+                self.tell(RefreshEvent::Throttled(wait));
                 continue;
             }
             let mut read = judged(id, seen.as_ref(), answer);

@@ -12,12 +12,12 @@ use futures_util::{StreamExt, stream};
 use super::settle::{Evidence, OpenBeforeGet};
 use crate::{
     api::failure::CallError,
-    directory::{DirectoryError, JournalRow, Record, RotationFilter, RotationId, RotationStep},
+    directory::{DirectoryError, Record, RotationFilter, RotationId, RotationRow, RotationStep},
     domain::{
         history::{Ending, Entry, Operation},
         rotation::{Event, State},
     },
-    operations::{Assurance, Failure, Guarded, Operations, Warning},
+    operations::{Failure, Guarded, Operations, UnknownIdPolicy, Warning},
 };
 
 /// Gets of one group at the most: the old token must be read twice (docs/design/rotation.md, "The states").
@@ -27,16 +27,16 @@ pub(crate) const READS: usize = 2;
 #[derive(Debug, Clone)]
 pub enum Recovered {
     /// Nothing is left to be found out; the row as it stands now.
-    Settled(JournalRow),
+    Settled(RotationRow),
     /// Settled as a conflict: the read raised this alarm.
-    Alarmed(JournalRow, Warning),
+    Alarmed(RotationRow, Warning),
     Open(StillOpen),
 }
 
 /// A rotation that could not be settled yet.
 #[derive(Debug, Clone)]
 pub struct StillOpen {
-    pub row: JournalRow,
+    pub row: RotationRow,
     /// In words.
     pub why: String,
     /// The time after which another read can settle it; `None` where waiting alone does not help.
@@ -44,7 +44,7 @@ pub struct StillOpen {
 }
 
 impl Recovered {
-    pub fn row(&self) -> &JournalRow {
+    pub fn row(&self) -> &RotationRow {
         match self {
             Self::Settled(row) | Self::Alarmed(row, _) => row,
             Self::Open(open) => &open.row,
@@ -57,9 +57,9 @@ const LOST_IN_A_ROW: u32 = 3;
 
 /// A trouble that every other get would meet too: no need to try them all.
 #[derive(Default)]
-struct Trouble(Mutex<(u32, Option<String>)>);
+struct CircuitBreaker(Mutex<(u32, Option<String>)>);
 
-impl Trouble {
+impl CircuitBreaker {
     fn get(&self) -> Option<String> {
         self.lock().1.clone()
     }
@@ -94,8 +94,8 @@ impl Trouble {
 }
 
 impl Operations {
-    /// Rotations of this profile, the last begun first.
-    pub async fn rotations(&self) -> Result<Vec<JournalRow>, DirectoryError> {
+    /// Rotations of this place, the last begun first.
+    pub async fn rotations(&self) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place().await?),
             ..RotationFilter::default()
@@ -103,8 +103,8 @@ impl Operations {
         self.directory().rotations(filter).await
     }
 
-    /// One rotation of this profile.
-    pub async fn rotation(&self, id: RotationId) -> Result<JournalRow, Failure> {
+    /// One rotation of this place.
+    pub async fn rotation(&self, id: RotationId) -> Result<RotationRow, Failure> {
         let place = self.place().await.map_err(Failure::NothingSent)?;
         let row = self.directory().rotation(id).await;
         row.map_err(Failure::NothingSent)?
@@ -112,17 +112,17 @@ impl Operations {
             .ok_or(Failure::NoRotation { id })
     }
 
-    /// Settles the open rotations of this profile by reading their groups, `limit` groups at a time; all of them, or
+    /// Settles the open rotations of this place by reading their groups, `limit` groups at a time; all of them, or
     /// `only` some. Each is told as soon as it is known.
     ///
-    /// Intended and Sent ones count as left behind only after the settle horizon: before it, their process may live.
+    /// Intended and Sent ones count as orphaned only after the settle window: before it, their process may live.
     pub async fn recover(
         &self,
         only: &[RotationId],
         limit: usize,
         mut on_each: impl FnMut(&Recovered),
     ) -> Result<Vec<Recovered>, Failure> {
-        let mut groups: BTreeMap<String, Vec<JournalRow>> = BTreeMap::new();
+        let mut groups: BTreeMap<String, Vec<RotationRow>> = BTreeMap::new();
         let open = self.open_rotations().await.map_err(Failure::NothingSent)?;
         if !open.is_empty() {
             // With a key of another place nothing that is read says anything about these.
@@ -134,7 +134,7 @@ impl Operations {
                 groups.entry(id).or_default().push(row);
             }
         }
-        let trouble = Trouble::default();
+        let trouble = CircuitBreaker::default();
         let reads: Vec<_> = groups
             .into_values()
             .map(|rows| self.recover_group(rows, &trouble))
@@ -153,10 +153,10 @@ impl Operations {
     /// All rows are of one group.
     async fn recover_group(
         &self,
-        rows: Vec<JournalRow>,
-        trouble: &Trouble,
+        rows: Vec<RotationRow>,
+        trouble: &CircuitBreaker,
     ) -> Result<Vec<Recovered>, DirectoryError> {
-        let mut rows = self.give_up_dead_ones(rows).await?;
+        let mut rows = self.expire_orphaned_rotations(rows).await?;
         let mut why = None;
         let mut alarm = None;
         for read in 0..READS {
@@ -167,7 +167,9 @@ impl Operations {
             if why.is_some() {
                 break;
             }
-            let looked = self.look_up(&due.user_group_id, Assurance::KnownOnly).await;
+            let looked = self
+                .look_up(&due.user_group_id, UnknownIdPolicy::KnownOnly)
+                .await;
             trouble.note(&looked);
             match looked {
                 Ok(done) if done.warnings.contains(&Warning::StaleAnswer) => {
@@ -176,22 +178,22 @@ impl Operations {
                 Ok(done) => alarm = done.warnings.into_iter().find(Warning::is_alarm),
                 Err(failure) => why = Some(failure.to_string()),
             }
-            rows = self.again(rows).await?;
+            rows = self.reload_rows(rows).await?;
             if why.is_some() {
                 break;
             }
         }
         let told = rows
             .into_iter()
-            .map(|row| self.tell(row, why.as_deref(), alarm.as_ref()));
+            .map(|row| self.recovery_result(row, why.as_deref(), alarm.as_ref()));
         Ok(told.collect())
     }
 
     /// Left behind before sending: nothing was sent, no get is needed. Left behind after it: unknown from now on.
-    pub(crate) async fn give_up_dead_ones(
+    pub(crate) async fn expire_orphaned_rotations(
         &self,
-        rows: Vec<JournalRow>,
-    ) -> Result<Vec<JournalRow>, DirectoryError> {
+        rows: Vec<RotationRow>,
+    ) -> Result<Vec<RotationRow>, DirectoryError> {
         for row in &rows {
             let asked = OpenBeforeGet {
                 open: vec![row.clone()],
@@ -200,7 +202,7 @@ impl Operations {
                 overtaken: false,
                 at: self.moment(),
             };
-            let settled = self.settle(&asked, &Evidence::Nothing);
+            let settled = self.plan_settlement(&asked, &Evidence::Nothing);
             if settled.steps.is_empty() {
                 continue;
             }
@@ -210,10 +212,13 @@ impl Operations {
                 Err(error) => return Err(error),
             }
         }
-        self.again(rows).await
+        self.reload_rows(rows).await
     }
 
-    async fn again(&self, rows: Vec<JournalRow>) -> Result<Vec<JournalRow>, DirectoryError> {
+    async fn reload_rows(
+        &self,
+        rows: Vec<RotationRow>,
+    ) -> Result<Vec<RotationRow>, DirectoryError> {
         let mut now = Vec::with_capacity(rows.len());
         for row in rows {
             let read = self.directory().rotation(row.id).await?;
@@ -223,22 +228,27 @@ impl Operations {
     }
 
     /// Whether a get now can tell something of it.
-    fn is_due(&self, row: &JournalRow, is_first: bool) -> bool {
+    fn is_due(&self, row: &RotationRow, is_first: bool) -> bool {
         match row.rotation.state {
-            State::Unknown if !is_first => self.waits(row).is_none(),
+            State::Unknown if !is_first => self.settle_window_left(row).is_none(),
             State::Rotated | State::Unknown => is_first,
             _ => false,
         }
     }
 
-    /// What is left of the settle horizon.
-    pub(crate) fn waits(&self, row: &JournalRow) -> Option<Duration> {
+    /// What is left of the settle window.
+    pub(crate) fn settle_window_left(&self, row: &RotationRow) -> Option<Duration> {
         let since = self.since_sent(row, &self.moment());
-        let left = self.horizon().saturating_sub(since);
+        let left = self.settle_window().saturating_sub(since);
         (!left.is_zero()).then_some(left)
     }
 
-    fn tell(&self, row: JournalRow, why: Option<&str>, alarm: Option<&Warning>) -> Recovered {
+    fn recovery_result(
+        &self,
+        row: RotationRow,
+        why: Option<&str>,
+        alarm: Option<&Warning>,
+    ) -> Recovered {
         if !row.rotation.state.is_open() {
             let alarm = alarm.filter(|_| row.rotation.state == State::Conflict);
             return match alarm {
@@ -246,7 +256,7 @@ impl Operations {
                 None => Recovered::Settled(row),
             };
         }
-        let again_in = self.waits(&row);
+        let again_in = self.settle_window_left(&row);
         let why = why.map_or_else(|| waiting(&row), str::to_owned);
         Recovered::Open(StillOpen { row, why, again_in })
     }
@@ -254,19 +264,21 @@ impl Operations {
     /// Closes an open rotation unsettled: a person says why. Nothing is sent; its token may be rotated again.
     ///
     /// One that its process may still be working on is refused ([`Failure::UnderWay`]).
-    pub async fn abandon(&self, id: RotationId, reason: &str) -> Result<JournalRow, Failure> {
+    pub async fn abandon(&self, id: RotationId, reason: &str) -> Result<RotationRow, Failure> {
         self.permitted(Guarded::Abandon)?;
         let reason = self.good_reason(reason).await?;
         self.may_record().await?;
         let row = self.rotation(id).await?;
         let before = row.rotation;
         let after = before
-            .step(Event::Abandon, self.horizon())
+            .step(Event::Abandon, self.settle_window())
             .map_err(|_| Failure::NotOpen {
                 id,
                 state: before.state,
             })?;
-        if let (State::Intended | State::Sent, Some(wait)) = (before.state, self.waits(&row)) {
+        if let (State::Intended | State::Sent, Some(wait)) =
+            (before.state, self.settle_window_left(&row))
+        {
             return Err(Failure::UnderWay {
                 id,
                 by: row.by,
@@ -298,7 +310,7 @@ impl Operations {
     }
 }
 
-fn waiting(row: &JournalRow) -> String {
+fn waiting(row: &RotationRow) -> String {
     match row.rotation.state {
         State::Intended | State::Sent => format!(
             "begun by {} a short while ago: it may still be under way",

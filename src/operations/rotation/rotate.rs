@@ -3,8 +3,8 @@
 
 use crate::{
     directory::{
-        BeginResult, DirectoryError, Intent, ItemKey, Precondition, Record, Recorded, RotationId,
-        RotationStep,
+        BeginResult, DirectoryError, ItemKey, Precondition, Record, Recorded, RotationId,
+        RotationIntent, RotationStep,
     },
     domain::{
         group::UserGroupId,
@@ -14,7 +14,7 @@ use crate::{
         token::{Fingerprint, Token},
     },
     operations::{
-        Assurance, Done, Failpoint, Failure, Guarded, Operations, RequestKind, Warning,
+        Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy, Warning,
         handoff::hand_off_after,
     },
 };
@@ -55,7 +55,7 @@ impl Operations {
         &self,
         id: &UserGroupId,
         reason: Option<String>,
-        assurance: Assurance,
+        assurance: UnknownIdPolicy,
     ) -> Result<Done, Failure> {
         self.permitted(Guarded::Rotate)?;
         let known = self.known(id, assurance).await?;
@@ -65,13 +65,13 @@ impl Operations {
     }
 
     /// As [`Operations::rotate`], of the token that the person was shown when asked to confirm: whatever the directory has
-    /// learnt since then counts as changed.
+    /// recorded since then counts as changed.
     pub async fn rotate_seen(
         &self,
         id: &UserGroupId,
         seen: Option<Fingerprint>,
         reason: Option<String>,
-        assurance: Assurance,
+        assurance: UnknownIdPolicy,
     ) -> Result<Done, Failure> {
         self.rotate_item(id, seen, reason, assurance, None).await
     }
@@ -82,7 +82,7 @@ impl Operations {
         id: &UserGroupId,
         seen: Option<Fingerprint>,
         reason: Option<String>,
-        assurance: Assurance,
+        assurance: UnknownIdPolicy,
         item: Option<ItemKey>,
     ) -> Result<Done, Failure> {
         let operation = match item {
@@ -126,7 +126,7 @@ impl Operations {
         &self,
         id: &UserGroupId,
         seen: Option<Fingerprint>,
-        assurance: Assurance,
+        assurance: UnknownIdPolicy,
     ) -> Result<Preflight, Failure> {
         let read = self.look_up(id, assurance).await?;
         if read.ending == Ending::CreatedByGet {
@@ -162,7 +162,7 @@ impl Operations {
         reason: Option<String>,
         item: Option<ItemKey>,
     ) -> Result<RotationId, Failure> {
-        let intent = Intent {
+        let intent = RotationIntent {
             user_group_id: id.clone(),
             previous,
             by: self.operator().to_owned(),
@@ -192,7 +192,7 @@ impl Operations {
         }
     }
 
-    /// Journals one step together with what was learnt; nothing is acted on before this is durable.
+    /// Journals one step together with what was recorded; nothing is acted on before this is durable.
     pub(crate) async fn advance(
         &self,
         under_way: &mut UnderWay<'_>,
@@ -202,7 +202,7 @@ impl Operations {
         let from = under_way.rotation.state;
         let after = under_way
             .rotation
-            .step(event, self.horizon())
+            .step(event, self.settle_window())
             .expect("sending follows the intent, and an answer the sending");
         let record = Record {
             observation: beside.observation,

@@ -1,11 +1,11 @@
 //! Settling rotations whose outcome is open, by what a get returned (docs/design/rotation.md, rule 2: only a get
-//! decides). It says what to write; the get itself and the writing are `learning`'s.
+//! decides). It says what to write; the get itself and the writing are `answer::observe`'s.
 
 use std::time::Duration;
 
 use crate::{
     directory::{
-        DirectoryError, GroupSnapshot, JournalRow, Mutation, Record, RotationId, RotationStep,
+        DirectoryError, GroupSnapshot, Mutation, Record, RotationId, RotationRow, RotationStep,
     },
     domain::{
         group::UserGroupId,
@@ -20,7 +20,7 @@ use crate::{
 
 /// What was open before a get left, and when it left: a get says nothing about what came later.
 pub(crate) struct OpenBeforeGet {
-    pub open: Vec<JournalRow>,
+    pub open: Vec<RotationRow>,
     /// Creates and updates.
     pub mutations: Vec<Mutation>,
     /// How many outcomes of the group were written down by then.
@@ -36,13 +36,13 @@ pub(crate) enum Evidence {
     Token(Fingerprint),
     /// The get created the group, or another environment answered; in words.
     Contradiction(String),
-    /// No get was sent: it is only known which processes are gone.
+    /// No get was sent: it is only known that the settle window is over.
     Nothing,
 }
 
 /// The steps that follow from a get, to be written with what it taught.
 #[derive(Default)]
-pub(crate) struct Settled {
+pub(crate) struct SettlementPlan {
     pub steps: Vec<Record>,
     /// How rotations ended by these steps.
     pub endings: Vec<Ending>,
@@ -61,12 +61,12 @@ impl Operations {
     }
 
     /// Time since a rotation was sent, or intended where it was not.
-    pub(crate) fn since_sent(&self, row: &JournalRow, now: &Moment) -> Duration {
+    pub(crate) fn since_sent(&self, row: &RotationRow, now: &Moment) -> Duration {
         self.0.sendings.since(row, now)
     }
 
     /// What is known, and what is open; to be called before the get leaves.
-    pub(crate) async fn ask(
+    pub(crate) async fn snapshot_before_get(
         &self,
         id: &UserGroupId,
     ) -> Result<(Option<KnownGroup>, OpenBeforeGet), DirectoryError> {
@@ -88,8 +88,12 @@ impl Operations {
     }
 
     /// Tells every rotation that was open when the get left what it found.
-    pub(crate) fn settle(&self, asked: &OpenBeforeGet, evidence: &Evidence) -> Settled {
-        let mut settled = Settled::default();
+    pub(crate) fn plan_settlement(
+        &self,
+        asked: &OpenBeforeGet,
+        evidence: &Evidence,
+    ) -> SettlementPlan {
+        let mut settled = SettlementPlan::default();
         for row in &asked.open {
             self.settle_one(row, &asked.at, evidence, &mut settled);
         }
@@ -98,17 +102,17 @@ impl Operations {
 
     fn settle_one(
         &self,
-        row: &JournalRow,
+        row: &RotationRow,
         asked_at: &Moment,
         evidence: &Evidence,
-        settled: &mut Settled,
+        settled: &mut SettlementPlan,
     ) {
         let since_sent = self.since_sent(row, asked_at);
         let mut rotation = row.rotation;
         // Younger ones are under way in some process, and its own business.
-        let left_behind = since_sent >= self.horizon();
+        let left_behind = since_sent >= self.settle_window();
         if matches!(rotation.state, State::Intended | State::Sent) && left_behind {
-            rotation = self.step(row, rotation, Event::FoundAtStart, evidence, settled);
+            rotation = self.step(row, rotation, Event::Orphaned, evidence, settled);
         }
         let event = match evidence {
             Evidence::Token(fingerprint) => Event::Read {
@@ -125,13 +129,13 @@ impl Operations {
 
     fn step(
         &self,
-        row: &JournalRow,
+        row: &RotationRow,
         before: Rotation,
         event: Event,
         evidence: &Evidence,
-        settled: &mut Settled,
+        settled: &mut SettlementPlan,
     ) -> Rotation {
-        let after = before.step(event, self.horizon()).unwrap_or(before);
+        let after = before.step(event, self.settle_window()).unwrap_or(before);
         if after == before {
             return after;
         }
@@ -162,7 +166,7 @@ impl Operations {
     }
 }
 
-fn note(row: &JournalRow, after: Rotation, evidence: &Evidence) -> String {
+fn note(row: &RotationRow, after: Rotation, evidence: &Evidence) -> String {
     match (after.state, evidence) {
         (State::Confirmed, _) => "read back: the service holds the new token".to_owned(),
         (State::Conflict, Evidence::Contradiction(what)) => what.clone(),

@@ -1,4 +1,4 @@
-//! How long ago a rotation was sent, for the settle horizon (docs/design/rotation.md, H): by the monotonic clock where
+//! How long ago a rotation was sent, for the settle window (docs/design/rotation.md, H): by the monotonic clock where
 //! this process sent it, by the time since the machine started where another one did, else by the wall clock. It
 //! decides nothing.
 
@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::{
-    directory::{JournalRow, RotationId},
+    directory::{RotationId, RotationRow},
     platform::clock::Moment,
 };
 
@@ -24,7 +24,7 @@ impl SentTimes {
     }
 
     /// Time from the sending (from the intent where nothing was sent) to a moment; zero when a clock went back.
-    pub(crate) fn since(&self, row: &JournalRow, now: &Moment) -> Duration {
+    pub(crate) fn since(&self, row: &RotationRow, now: &Moment) -> Duration {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(sent), Some(now)) = (known.get(&row.id), now.monotonic) {
             return now.saturating_duration_since(*sent);
@@ -45,8 +45,8 @@ mod tests {
         platform::boot_time::BootTime,
     };
 
-    fn row(number: i64) -> JournalRow {
-        JournalRow {
+    fn row(number: i64) -> RotationRow {
+        RotationRow {
             id: RotationId(number),
             place: PlaceId(1),
             profile: "eu".into(),

@@ -80,7 +80,7 @@ fn an_earlier_answer_to_another_question_spares_nothing() {
         ..asked("e")
     };
     for now in [other_time, none_open, turned, by_id, first] {
-        let spared = look(&index, now.clone(), Some(&before), &|| true).expect("wanted");
+        let spared = run_search(&index, now.clone(), Some(&before), &|| true).expect("wanted");
         let whole = find(&index, now);
         assert_eq!(spared.shown, whole.shown);
         assert_eq!(spared.loose, whole.loose);
@@ -91,7 +91,7 @@ fn an_earlier_answer_to_another_question_spares_nothing() {
         open: Arc::default(),
         ..asked("state:open")
     };
-    let closed = look(&index, closed, Some(&open), &|| true).expect("wanted");
+    let closed = run_search(&index, closed, Some(&open), &|| true).expect("wanted");
     assert!(ids(&closed).is_empty());
     assert!(!index.is_empty() && Index::default().is_empty());
 }
@@ -116,6 +116,9 @@ fn half_a_row_of_a_mapping_is_looked_for_on_either_side() {
     for text in ["prop:", "prop:=", "prop:=gold"] {
         let wrong = Query::parse(text, None).wrong;
         assert_eq!(wrong.len(), 1, "{text}");
-        assert!(matches!(wrong[0].why, Why::NoProperty), "{wrong:?}");
+        assert!(
+            matches!(wrong[0].why, FilterErrorKind::NoProperty),
+            "{wrong:?}"
+        );
     }
 }

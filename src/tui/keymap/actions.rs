@@ -3,7 +3,7 @@
 
 use super::Binding;
 
-/// A wish of the person, named; what the palette lists and the configuration rebinds.
+/// A request of the person, named; what the palette lists and the configuration rebinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     Help,

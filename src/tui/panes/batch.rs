@@ -152,7 +152,7 @@ impl View for BatchPane {
         }
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Bulk rotation".into()
     }
 
@@ -235,14 +235,14 @@ impl View for BatchPane {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         if let Some(field) = self.field() {
             field.key(key);
             field.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
         let Some(field) = self.field() else {
             return false;
         };
@@ -305,7 +305,7 @@ impl View for BatchPane {
         self.take(outcome, context);
     }
 
-    fn lost(&mut self, _desk: &mut Context) {
+    fn lost(&mut self, _context: &mut Context) {
         if !self.file.lost() && matches!(self.stage, Stage::Planning(_)) {
             self.stage = Stage::Failed("the check broke off inside groupdesk".into());
         }

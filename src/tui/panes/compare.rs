@@ -237,7 +237,7 @@ impl View for Compare {
         Focus::Compare
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         format!("Compare {}", self.id)
     }
 

@@ -56,7 +56,7 @@ impl View for ConfirmTyped {
         Focus::ConfirmTyped
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Confirm".into()
     }
 
@@ -77,12 +77,12 @@ impl View for ConfirmTyped {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         self.field.key(key);
         self.field.error = None;
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
         self.field.paste(text);
         self.field.error = None;
         true

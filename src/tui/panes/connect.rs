@@ -102,11 +102,11 @@ impl View for Connect {
         }
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Connect".into()
     }
 
-    fn status(&self, _desk: &Context) -> String {
+    fn status(&self, _context: &Context) -> String {
         match self.stage {
             Stage::Form => "nothing is written yet".into(),
             Stage::Checking(_) => "testing; nothing is created".into(),
@@ -139,7 +139,7 @@ impl View for Connect {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         if matches!(self.stage, Stage::Form) {
             self.form.input(key);
         }

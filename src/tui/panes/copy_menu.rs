@@ -59,7 +59,7 @@ impl View for CopyMenu {
         Focus::CopyMenu
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Copy".into()
     }
 

@@ -151,7 +151,7 @@ impl View for Edit {
         }
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         let what = if self.creating { "Create" } else { "Edit" };
         format!("{what} {}", visible(self.id.as_str()))
     }
@@ -225,7 +225,7 @@ impl View for Edit {
         self.keep_draft(context);
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         match self.section {
             Section::Name => self.name.key(key),
             Section::Mapping => self.mapping.key(key),

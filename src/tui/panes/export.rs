@@ -66,7 +66,7 @@ impl View for Export {
         Focus::WritePath
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Export".into()
     }
 
@@ -83,14 +83,14 @@ impl View for Export {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         if let Some(field) = self.field() {
             field.key(key);
             field.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
         if let Some(field) = self.field() {
             field.paste(text);
             field.error = None;
@@ -115,7 +115,7 @@ impl View for Export {
         }
     }
 
-    fn lost(&mut self, _desk: &mut Context) {
+    fn lost(&mut self, _context: &mut Context) {
         self.file.lost();
     }
 

@@ -93,7 +93,7 @@ impl View for Group {
         crate::domain::text::visible(&title).into_owned()
     }
 
-    fn status(&self, _desk: &Context) -> String {
+    fn status(&self, _context: &Context) -> String {
         if self.pending.is_waiting() {
             "reading it from the service".into()
         } else {

@@ -235,7 +235,7 @@ impl View for Help {
         Focus::Help
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         if self.is_palette { "Palette" } else { "Help" }.into()
     }
 
@@ -283,12 +283,12 @@ impl View for Help {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         self.typed.key(key);
         self.cursor.at = 0;
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
         self.typed.paste(text);
         true
     }

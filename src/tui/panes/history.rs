@@ -84,11 +84,11 @@ impl View for History {
         }
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "History".into()
     }
 
-    fn status(&self, _desk: &Context) -> String {
+    fn status(&self, _context: &Context) -> String {
         if self.list.pending.is_waiting() {
             "reading".into()
         } else {
@@ -115,13 +115,13 @@ impl View for History {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         if self.list.key(key) {
             self.list.cursor.at = 0;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
         self.list.paste(text)
     }
 

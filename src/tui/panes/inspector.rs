@@ -86,7 +86,7 @@ impl View for Inspector {
         }
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         match &self.whole {
             Some(whole) => format!("Request {}", whole.exchange.number),
             None => "Requests".into(),

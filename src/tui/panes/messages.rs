@@ -123,7 +123,7 @@ impl View for MessagesPane {
         }
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         match self.whole {
             Some(_) => "Message".into(),
             None => "Messages".into(),
@@ -176,7 +176,7 @@ impl View for MessagesPane {
         }
     }
 
-    fn disabled(&self, action: Action, _desk: &Context) -> Option<String> {
+    fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match (action, &self.whole) {
             (Action::CopyMenu, Some(whole)) => no_copy(whole.exchanges.last()),
             (Action::Refresh, _) => Some("nothing to read".into()),

@@ -130,7 +130,7 @@ impl View for Open {
         Focus::Open
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Open or create".into()
     }
 
@@ -200,7 +200,7 @@ impl View for Open {
         true
     }
 
-    fn disabled(&self, action: Action, _desk: &Context) -> Option<String> {
+    fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match action {
             Action::Down | Action::Up if self.on_copy && self.copy_of.has_no_choice() => {
                 Some("no id is near".into())

@@ -12,12 +12,12 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::group::UserGroupId,
-    operations::{Answer, Place, PlaceProblem, Question},
+    operations::{BindingAnswer, Place, PlaceProblem, Question},
     tui::{
         keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
-            message::{Job, Outcome, Ticket, Trouble},
+            message::{Job, JobError, Outcome, Ticket},
             notices::Severity,
         },
         widgets::{scroll::Cursor, text_field::TextField},
@@ -87,7 +87,7 @@ impl PlacePane {
         match chosen(question, cursor.at) {
             Choice::NotNow => self.close(context),
             Choice::Same(place) => {
-                let answer = Answer::Same {
+                let answer = BindingAnswer::Same {
                     place: Some(place.id),
                     unproven: false,
                 };
@@ -142,7 +142,7 @@ impl PlacePane {
         }
     }
 
-    fn failed(&mut self, trouble: &Trouble, context: &mut Context) {
+    fn failed(&mut self, trouble: &JobError, context: &mut Context) {
         match trouble.place.as_deref() {
             Some(problem) if stage(problem).is_some() => self.turn_to(problem.clone(), context),
             Some(PlaceProblem::NotProven { .. }) => {
@@ -209,7 +209,7 @@ impl View for PlacePane {
         }
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Environment".into()
     }
 
@@ -228,7 +228,7 @@ impl View for PlacePane {
         match action {
             Action::Enter => self.enter(context),
             Action::Confirm if matches!(self.stage, Stage::New(_)) => {
-                self.start(Job::AnswerPlace(Answer::New), context);
+                self.start(Job::AnswerPlace(BindingAnswer::New), context);
             }
             Action::NextField => {
                 if let Stage::Proof(field, Some(id)) = &mut self.stage {
@@ -241,14 +241,14 @@ impl View for PlacePane {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         if let Stage::Proof(field, _) | Stage::Reason(field) = &mut self.stage {
             field.key(key);
             field.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
         let (Stage::Proof(field, _) | Stage::Reason(field)) = &mut self.stage else {
             return false;
         };
@@ -257,7 +257,7 @@ impl View for PlacePane {
         true
     }
 
-    fn disabled(&self, action: Action, _desk: &Context) -> Option<String> {
+    fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match (action, &self.stage) {
             (Action::NextField, Stage::Proof(_, None)) => Some("no group is proposed".into()),
             (Action::Refresh, _) => Some("nothing to read".into()),
@@ -307,7 +307,7 @@ impl View for PlacePane {
         }
     }
 
-    fn lost(&mut self, _desk: &mut Context) {
+    fn lost(&mut self, _context: &mut Context) {
         self.looking = None;
         self.working = None;
     }

@@ -35,7 +35,7 @@ impl View for Profiles {
         Focus::Profiles
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Profiles".into()
     }
 

@@ -86,7 +86,7 @@ impl View for ResultPane {
         Focus::Result
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         let ending = self.done.ending.as_str().replace('_', " ");
         format!("{} {ending}", self.done.group.id)
     }

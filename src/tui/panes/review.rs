@@ -28,7 +28,7 @@ use crate::{
         state::{
             confirmation::{ConfirmationLevel, Level},
             context::Context,
-            message::{Job, Outcome, Ticket, Trouble},
+            message::{Job, JobError, Outcome, Ticket},
             navigation::Proposal,
             notices::Severity,
         },
@@ -52,7 +52,7 @@ enum Copy {
 enum Stage {
     Deciding,
     Sending(Ticket),
-    Failed(Trouble),
+    Failed(JobError),
 }
 
 /// What the page shows.
@@ -192,11 +192,11 @@ impl View for Review {
         }
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Review".into()
     }
 
-    fn status(&self, _desk: &Context) -> String {
+    fn status(&self, _context: &Context) -> String {
         match &self.stage {
             Stage::Deciding => "nothing is sent yet".into(),
             Stage::Sending(_) => "sending".into(),
@@ -329,7 +329,7 @@ impl View for Review {
 
     fn lost(&mut self, context: &mut Context) {
         if matches!(self.stage, Stage::Sending(_)) {
-            self.stage = Stage::Failed(Trouble::unknown(
+            self.stage = Stage::Failed(JobError::unknown(
                 "UNKNOWN whether it took effect: the job broke off inside groupdesk. Read the group to find out",
             ));
         } else {

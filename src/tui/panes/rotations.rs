@@ -14,7 +14,7 @@ use ratatui::{
 use super::{View, filtered_list::FilteredList};
 use crate::{
     domain::rotation::Event,
-    operations::{Guarded, JournalRow},
+    operations::{Guarded, RotationRow},
     tui::{
         keymap::{Action, Focus},
         state::{
@@ -31,7 +31,7 @@ const LONGEST_REASON: usize = 200;
 
 #[derive(Debug)]
 pub struct Rotations {
-    rows: Vec<JournalRow>,
+    rows: Vec<RotationRow>,
     settling: Pending,
     abandoning: Option<Abandoning>,
     list: FilteredList,
@@ -40,7 +40,7 @@ pub struct Rotations {
 /// The dialog that asks why.
 #[derive(Debug)]
 struct Abandoning {
-    row: JournalRow,
+    row: RotationRow,
     reason: TextField,
     ticket: Option<Ticket>,
 }
@@ -68,12 +68,12 @@ impl Rotations {
         states.filter(|state| state.is_open()).count()
     }
 
-    fn here(&self) -> Option<&JournalRow> {
+    fn here(&self) -> Option<&RotationRow> {
         self.rows.get(self.list.cursor.at)
     }
 
     /// The cursor stays on its rotation.
-    fn take(&mut self, rows: &[JournalRow]) {
+    fn take(&mut self, rows: &[RotationRow]) {
         let on = self.here().map(|row| row.id);
         self.rows = rows.to_vec();
         self.rows.sort_by_key(|row| !row.rotation.state.is_open());
@@ -97,7 +97,7 @@ impl Rotations {
 }
 
 /// The same as the state machine says.
-fn can_be_abandoned(row: &JournalRow) -> bool {
+fn can_be_abandoned(row: &RotationRow) -> bool {
     row.rotation.step(Event::Abandon, Duration::ZERO).is_ok()
 }
 
@@ -110,11 +110,11 @@ impl View for Rotations {
         }
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Rotations".into()
     }
 
-    fn status(&self, _desk: &Context) -> String {
+    fn status(&self, _context: &Context) -> String {
         if self.settling.is_waiting() {
             "settling by reading".into()
         } else if self.list.pending.is_waiting() {
@@ -159,14 +159,14 @@ impl View for Rotations {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         if let Some(asking) = &mut self.abandoning {
             asking.reason.key(key);
             asking.reason.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
         let Some(asking) = &mut self.abandoning else {
             return false;
         };

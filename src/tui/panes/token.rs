@@ -29,7 +29,7 @@ use crate::{
         state::{
             confirmation::{ConfirmationLevel, Level},
             context::Context,
-            message::{Job, Outcome, Ticket, Trouble},
+            message::{Job, JobError, Outcome, Ticket},
             notices::Severity,
         },
         widgets::{scroll::Cursor, text_field::TextField},
@@ -63,7 +63,7 @@ enum Stage {
         confirming: Option<Ticket>,
     },
     /// It could not be read, or the rotation did not end well.
-    Failed(Trouble),
+    Failed(JobError),
 }
 
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl View for TokenPane {
         }
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         match &self.stage {
             Stage::Check { .. } | Stage::Rotating(_) => {
                 format!("Rotate {}", visible(self.id.as_str()))
@@ -146,7 +146,7 @@ impl View for TokenPane {
         }
     }
 
-    fn status(&self, _desk: &Context) -> String {
+    fn status(&self, _context: &Context) -> String {
         match &self.stage {
             Stage::Reading(_) => "reading it".into(),
             Stage::Check { .. } => "nothing is sent yet".into(),
@@ -222,14 +222,14 @@ impl View for TokenPane {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         if let Some(field) = self.field() {
             field.key(key);
             field.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
         let Some(field) = self.field() else {
             return false;
         };
@@ -336,11 +336,11 @@ impl View for TokenPane {
         let rotating = matches!(self.stage, Stage::Rotating(_));
         let key = context.keys.key(Focus::Token, Action::Refresh);
         let trouble = if rotating {
-            Trouble::unknown(format!(
+            JobError::unknown(format!(
                 "UNKNOWN whether the token was rotated: the job broke off inside groupdesk. {key} reads the group; never rotate to find out"
             ))
         } else {
-            Trouble::of(format!(
+            JobError::of(format!(
                 "the job broke off inside groupdesk; {key} reads again"
             ))
         };

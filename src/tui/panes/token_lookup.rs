@@ -114,7 +114,7 @@ impl View for TokenLookupPane {
         }
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Whose token is this?".into()
     }
 
@@ -134,14 +134,14 @@ impl View for TokenLookupPane {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _desk: &mut Context) {
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
         if self.answered.is_none() {
             self.token.key(key);
             self.token.error = None;
         }
     }
 
-    fn paste(&mut self, text: &str, _desk: &mut Context) -> bool {
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
         let is_field = self.answered.is_none();
         if is_field {
             let cut = self.token.paste(text).cut;
@@ -150,7 +150,7 @@ impl View for TokenLookupPane {
         is_field
     }
 
-    fn disabled(&self, action: Action, _desk: &Context) -> Option<String> {
+    fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match action {
             Action::Token if self.owner().is_none() => Some("no group is known for it".into()),
             Action::Refresh => Some("nothing to read".into()),

@@ -45,7 +45,7 @@ impl View for Welcome {
         Focus::Welcome
     }
 
-    fn title(&self, _desk: &Context) -> String {
+    fn title(&self, _context: &Context) -> String {
         "Welcome".into()
     }
 

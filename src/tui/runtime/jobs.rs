@@ -16,8 +16,10 @@ pub(crate) use search::nearest_in;
 
 use crate::{
     domain::{group::UserGroupId, update::Edit},
-    operations::{Assurance, Connector, DirectoryError, Done, Failure, Operations, TokenLookup},
-    tui::state::message::{Job, Msg, Outcome, ProfileIndex, Trouble},
+    operations::{
+        Connector, DirectoryError, Done, Failure, Operations, TokenLookup, UnknownIdPolicy,
+    },
+    tui::state::message::{Job, JobError, Msg, Outcome, ProfileIndex},
 };
 
 /// The operations of every profile, in the order of the configuration.
@@ -69,12 +71,12 @@ impl Backends {
             job => job,
         };
         let Some(operations) = self.of(profile) else {
-            return Outcome::Failed(Trouble::of("this profile is gone; choose another"));
+            return Outcome::Failed(JobError::of("this profile is gone; choose another"));
         };
         let news = context.news.clone();
         let operations = &operations
-            .heard_by(context.listener.clone())
-            .telling(Arc::new(move |held| {
+            .with_listener(context.listener.clone())
+            .with_wait_listener(Arc::new(move |held| {
                 // Not worth waiting for: the end of the job tells the same.
                 let _ = news.try_send(Msg::Waiting(Box::new(held.clone())));
             }));
@@ -104,7 +106,7 @@ impl Backends {
                 let forgotten = operations.forget_draft(&id, until).await;
                 listed(forgotten.map(|()| Outcome::DraftForgotten))
             }
-            Job::LookUp(id) => done(operations.look_up(&id, Assurance::KnownOnly).await),
+            Job::LookUp(id) => done(operations.look_up(&id, UnknownIdPolicy::KnownOnly).await),
             Job::SameId(id) => self.same_id(&id).await,
             Job::Create(id, wanted) => done(operations.create(&id, &wanted).await),
             Job::Update {
@@ -121,12 +123,12 @@ impl Backends {
                     travels,
                     whole: Vec::new(),
                 };
-                let known = Assurance::KnownOnly;
+                let known = UnknownIdPolicy::KnownOnly;
                 done(operations.update_edit(&id, &edit, known).await)
             }
             Job::Rotate { id, seen, reason } => done(
                 operations
-                    .rotate_seen(&id, seen, reason, Assurance::KnownOnly)
+                    .rotate_seen(&id, seen, reason, UnknownIdPolicy::KnownOnly)
                     .await,
             ),
             Job::Confirm(rotated) => done(Ok(operations.confirm(*rotated).await)),
@@ -174,7 +176,7 @@ impl Backends {
             Job::Acknowledge(place, reason) => {
                 places::acknowledge(operations, &place, &reason).await
             }
-            Job::Check(..) | Job::AddProfile(..) => Err(Trouble::of("this needs no profile")),
+            Job::Check(..) | Job::AddProfile(..) => Err(JobError::of("this needs no profile")),
             Job::WriteReport(report, path) => files::report(report, path).await,
             Job::WriteToken(token, path) => files::token(token, path).await,
             Job::Export {
@@ -187,7 +189,7 @@ impl Backends {
         result.unwrap_or_else(Outcome::Failed)
     }
 
-    async fn same_id(&self, id: &UserGroupId) -> Result<Outcome, Trouble> {
+    async fn same_id(&self, id: &UserGroupId) -> Result<Outcome, JobError> {
         let mut found = Vec::new();
         let all = self.0.operations.read();
         let all = all.unwrap_or_else(PoisonError::into_inner).clone();
@@ -208,14 +210,14 @@ const HISTORY_SHOWN: usize = 2_000;
 /// Groups read at the same time in the background.
 const SETTLED_AT_ONCE: usize = 4;
 
-fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, Trouble> {
+fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, JobError> {
     result.map_err(|error| unreadable(&error))
 }
 
-fn unreadable(error: &DirectoryError) -> Trouble {
-    Trouble::of(error.to_string())
+fn unreadable(error: &DirectoryError) -> JobError {
+    JobError::of(error.to_string())
 }
 
-fn done(result: Result<Done, Failure>) -> Result<Outcome, Trouble> {
+fn done(result: Result<Done, Failure>) -> Result<Outcome, JobError> {
     Ok(Outcome::Done(Box::new(result?)))
 }

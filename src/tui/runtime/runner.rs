@@ -27,7 +27,7 @@ use super::{
     jobs::{Backends, JobContext},
 };
 use crate::{
-    operations::{Clock, Listener, Recorded, batch::RunCommand},
+    operations::{Clock, Listener, RecordedExchange, batch::RunCommand},
     tui::{
         ExitReason, frame,
         state::{
@@ -48,8 +48,8 @@ pub struct Runner<S: Screen> {
     sender: mpsc::Sender<Msg>,
     receiver: mpsc::Receiver<Msg>,
     /// What was sent and what came; never waited for by the work.
-    recorder: mpsc::UnboundedSender<Recorded>,
-    recorded: mpsc::UnboundedReceiver<Recorded>,
+    recorder: mpsc::UnboundedSender<RecordedExchange>,
+    recorded: mpsc::UnboundedReceiver<RecordedExchange>,
     /// Reads under way; a write has no handle here and cannot be dropped.
     reads: HashMap<Ticket, AbortHandle>,
     /// Wishes about the bulk rotations under way.
@@ -218,7 +218,7 @@ impl<S: Screen> Runner<S> {
     }
 
     /// All exchanges that have come, as one message.
-    fn exchanged(&mut self, first: Recorded) -> Msg {
+    fn exchanged(&mut self, first: RecordedExchange) -> Msg {
         let mut exchanges = vec![first];
         while let Ok(next) = self.recorded.try_recv() {
             exchanges.push(next);

@@ -206,7 +206,7 @@ impl BatchRun {
                         self.under_way += 1;
                     }
                 }
-                BatchEvent::Held(wait) => {
+                BatchEvent::Throttled(wait) => {
                     let wait = SignedDuration::try_from(wait).unwrap_or_default();
                     self.held_until = self.held_until.max(now.checked_add(wait).ok());
                 }

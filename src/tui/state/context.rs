@@ -21,12 +21,12 @@ use super::{
 use crate::{
     config::{HandOffCommand, guard, profile::Profile},
     domain::{batch::Plan, group::UserGroupId, rotation::State, token::Token},
-    operations::{Guarded, JournalRow, PlaceProblem, RotationId, batch::RunCommand},
+    operations::{Guarded, PlaceProblem, RotationId, RotationRow, batch::RunCommand},
     search::ListView,
     tui::{ExitReason, forms::connect::ConnectForm, keymap::Keymap, theme::Theme},
 };
 
-/// A wish of a pane about the stack of panes.
+/// A request of a pane about the stack of panes.
 #[derive(Debug)]
 pub enum Navigation {
     /// On top of the asking pane.
@@ -239,7 +239,7 @@ impl Context {
     }
 
     /// How a rotation stands now.
-    pub fn note_rotation(&mut self, row: &JournalRow) {
+    pub fn note_rotation(&mut self, row: &RotationRow) {
         let mut open = (*self.open).clone();
         open.remove(&row.user_group_id);
         let now = (row.user_group_id.clone(), row.rotation.state);

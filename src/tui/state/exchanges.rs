@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::message::Ticket;
-use crate::operations::{Call, ExchangeKind, Method, Recorded, curl_of};
+use crate::operations::{Call, ExchangeKind, Method, RecordedExchange, curl_of};
 
 /// Exchanges that are kept; with their bodies 6.4 MiB at the most.
 pub const KEPT: usize = 200;
@@ -16,7 +16,7 @@ pub struct Exchange {
     pub number: u64,
     /// When it ended.
     pub at: Timestamp,
-    pub recorded: Recorded,
+    pub recorded: RecordedExchange,
 }
 
 impl Exchange {
@@ -68,7 +68,7 @@ pub struct Exchanges {
 }
 
 impl Exchanges {
-    pub fn push(&mut self, at: Timestamp, recorded: Recorded) {
+    pub fn push(&mut self, at: Timestamp, recorded: RecordedExchange) {
         self.count += 1;
         self.all.truncate(KEPT - 1);
         self.all.push_front(Exchange {

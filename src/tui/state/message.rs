@@ -8,7 +8,7 @@ use std::{path::PathBuf, sync::Arc};
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
 
-pub use outcome::{Outcome, Trouble};
+pub use outcome::{JobError, Outcome};
 pub use pending::Pending;
 
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
     },
     formats::Format,
     operations::{
-        Answer, ClaimHolder, Done, Recorded, RotationId,
+        BindingAnswer, ClaimHolder, Done, RecordedExchange, RotationId,
         batch::{BatchEvent, RunCommand},
     },
     search::{Index, ListView, SearchRequest, SearchResults},
@@ -55,7 +55,7 @@ pub enum Msg {
     /// The outside editor has ended: the text as it is now, or why nothing is taken over.
     Edited(Ticket, Result<String, String>),
     /// What was sent and what came, since the last time; without secrets.
-    Exchanged(Vec<Recorded>),
+    Exchanged(Vec<RecordedExchange>),
     /// The job panicked; what it did is unclear.
     Lost(Ticket),
     /// Only while something on the screen depends on time.
@@ -108,7 +108,7 @@ pub enum Job {
         wanted: DesiredFields,
         /// Fields that the person saw replaced whole, although others may have changed them.
         replace: Vec<Field>,
-        /// The person saw what travels along as last known.
+        /// The person saw what is sent unchanged as last known.
         travels: bool,
     },
     Rotate {
@@ -165,7 +165,7 @@ pub enum Job {
     Check(Box<NewProfile>, Option<Token>),
     AddProfile(Box<NewProfile>, Option<Token>),
     /// Which place the profile means, said by a person.
-    AnswerPlace(Answer),
+    AnswerPlace(BindingAnswer),
     /// Looks for a group that could prove a key on trial; nothing is sent.
     Proof,
     /// Reads this group, to prove the key.

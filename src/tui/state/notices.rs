@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::domain::history::Ending;
 
-use super::message::{Ticket, Trouble};
+use super::message::{JobError, Ticket};
 
 /// How bad it is; the sign says so without colour (docs/design/console.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    pub fn of(trouble: &Trouble) -> Self {
+    pub fn of(trouble: &JobError) -> Self {
         match trouble.ending {
             Some(Ending::Unknown) => Self::Unknown,
             _ => Self::Error,

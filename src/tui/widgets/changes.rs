@@ -5,7 +5,7 @@ use ratatui::style::Style;
 use super::{paint::columns, text_page::TextPage};
 use crate::{
     domain::{
-        change::{Change, ChangeRow, Field, Mark},
+        change::{Change, ChangeRow, FieldChange, Mark},
         text::{cut_middle, visible},
     },
     tui::theme::Theme,
@@ -51,7 +51,7 @@ fn write_in(
 ) {
     for (name, field) in change.fields() {
         match field {
-            Field::LeftOut => {
+            FieldChange::LeftOut => {
                 if unchanged_too {
                     sheet.heading(name);
                     sheet.indented(
@@ -61,7 +61,7 @@ fn write_in(
                     );
                 }
             }
-            Field::Replaced(rows) => {
+            FieldChange::Replaced(rows) => {
                 sheet.heading(name);
                 if of == ChangeTarget::Known {
                     sheet.indented(
@@ -72,7 +72,7 @@ fn write_in(
                 }
                 write_rows(sheet, rows, true, room, theme);
             }
-            Field::Compared(rows) => {
+            FieldChange::Compared(rows) => {
                 if field.is_changed() || unchanged_too {
                     sheet.heading(name);
                     write_rows(sheet, rows, unchanged_too, room, theme);

@@ -1,4 +1,4 @@
-//! Bulk rotation at the screen: marks, the check, the words that must be typed, news of the run, and steering it.
+//! Bulk rotation at the screen: marks, the check, the words that must be typed, events of the run, and steering it.
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use groupdesk::{
     domain::history::Ending,
-    operations::{Body, Call, ExchangeKind, Recorded},
+    operations::{Body, Call, ExchangeKind, RecordedExchange},
     tui::state::{
         exchanges::KEPT,
         message::{Effect, Job, Msg, Ticket},
@@ -23,7 +23,7 @@ fn body(text: &str, is_masked: bool) -> Body {
 }
 
 /// What a job sends in the scene, and what comes.
-pub(super) fn sent(ticket: Ticket, job: &Job) -> Option<Recorded> {
+pub(super) fn sent(ticket: Ticket, job: &Job) -> Option<RecordedExchange> {
     let (call, id) = match job {
         Job::LookUp(id) => (Call::GetOrCreate, id),
         Job::Create(id, _) => (Call::Create, id),
@@ -31,7 +31,7 @@ pub(super) fn sent(ticket: Ticket, job: &Job) -> Option<Recorded> {
         Job::Rotate { id, .. } => (Call::Rotate, id),
         _ => return None,
     };
-    Some(Recorded {
+    Some(RecordedExchange {
         about: ticket.0,
         profile: "testing".into(),
         call,
@@ -53,9 +53,9 @@ pub(super) fn sent(ticket: Ticket, job: &Job) -> Option<Recorded> {
     })
 }
 
-fn refused(ticket: Ticket) -> Recorded {
+fn refused(ticket: Ticket) -> RecordedExchange {
     let job = Job::LookUp(crate::support::world::id("acme-eu"));
-    Recorded {
+    RecordedExchange {
         status: Some(403),
         sort: ExchangeKind::Refused,
         words: "the service refused (HTTP 403)".into(),
@@ -93,7 +93,7 @@ fn the_inspector_lists_what_was_sent_and_shows_one_whole() {
 fn the_row_of_the_cursor_stays_while_others_come_and_the_ring_forgets_the_oldest() {
     let mut scene = Scene::on(TESTING);
     for number in 1..=3 {
-        scene.msg(Msg::Exchanged(vec![Recorded {
+        scene.msg(Msg::Exchanged(vec![RecordedExchange {
             id: Some(format!("group-{number}")),
             ..refused(Ticket(900))
         }]));

@@ -9,7 +9,7 @@ use groupdesk::{
         rotation::State,
     },
     operations::Numbered,
-    search::{Entry, ListView, SortBy, look, suggest::near},
+    search::{Entry, ListView, SortBy, run_search, suggest::near},
     tui::state::message::{Effect, Job, Msg, Outcome},
 };
 use jiff::Timestamp;
@@ -25,7 +25,7 @@ pub(super) fn found(job: &Job) -> Outcome {
             look: asked,
             before,
         } => {
-            let found = look(index, asked.clone(), before.as_deref(), &|| true);
+            let found = run_search(index, asked.clone(), before.as_deref(), &|| true);
             Outcome::Found(Arc::new(found.expect("it is wanted")))
         }
         Job::Near(index, typed) => {

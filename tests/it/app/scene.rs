@@ -14,7 +14,7 @@ use groupdesk::{
         token::{Fingerprint, Token},
     },
     operations::{
-        BatchId, Done, DraftSaved, HandedOff, JournalRow, Owner, PlaceId, Recovered, RotationId,
+        BatchId, Done, DraftSaved, HandedOff, Owner, PlaceId, Recovered, RotationId, RotationRow,
         TokenLookup, TokenReport, Warning, batch::Report,
     },
     tui::{
@@ -22,7 +22,7 @@ use groupdesk::{
         state::{
             app::App,
             context::Context,
-            message::{Effect, Job, Msg, Outcome, ProfileIndex, Ticket, Trouble},
+            message::{Effect, Job, JobError, Msg, Outcome, ProfileIndex, Ticket},
         },
         theme::Theme,
     },
@@ -297,9 +297,9 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
 }
 
 /// A rotation of the journal.
-pub(super) fn rotation(number: i64, group: &str, state: State) -> JournalRow {
+pub(super) fn rotation(number: i64, group: &str, state: State) -> RotationRow {
     let previous = Fingerprint::from_bytes([1; 32]);
-    JournalRow {
+    RotationRow {
         id: RotationId(number),
         place: PlaceId(1),
         profile: "testing".into(),
@@ -391,8 +391,8 @@ pub(super) fn warned(group: KnownGroup, warning: Warning) -> Outcome {
 }
 
 pub(super) fn failed(text: &str, ending: Option<Ending>) -> Outcome {
-    Outcome::Failed(Trouble {
+    Outcome::Failed(JobError {
         ending,
-        ..Trouble::of(text)
+        ..JobError::of(text)
     })
 }

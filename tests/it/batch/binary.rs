@@ -162,12 +162,12 @@ async fn what_is_said_decides_whether_anything_is_sent() {
     let sent = scene.proxy.methods();
     assert_eq!(sent, ["GET", "GET"], "only known ids are read");
     let lost = ProxyFault::swallowed(Then::Drop);
-    for (groups, meddling, code) in [
+    for (groups, fault, code) in [
         (["g000", "g001"], ProxyFault::passed(), 0),
         (["nobody", "no-one"], ProxyFault::passed(), 3),
         (["g000", "g001"], lost, 6),
     ] {
-        scene.proxy.next("GET", meddling);
+        scene.proxy.next("GET", fault);
         let arguments = [&groups[..], &["--dry-run"]].concat();
         let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
         assert_eq!(output.status.code(), Some(code), "{groups:?}");
@@ -299,7 +299,7 @@ async fn killed_while_an_answer_is_on_its_way_and_resumed() {
     let (code, lines, err) = scene.rotate(&["--resume", "--yes", "--json"]).await;
     let summary = lines.last().expect("a summary");
     assert_adds_up(summary);
-    // A get settles the one that was sent only when the settle horizon is over; it is not sent again.
+    // A get settles the one that was sent only when the settle window is over; it is not sent again.
     assert_eq!(code, 7, "{err}");
     assert_eq!(
         (&summary["confirmed"], &summary["unknown"]),

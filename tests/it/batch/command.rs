@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use groupdesk::operations::Assurance;
+use groupdesk::operations::UnknownIdPolicy;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, process::Command};
@@ -57,7 +57,9 @@ async fn the_old_ones_are_those_whose_token_is_older_or_of_unknown_age() {
     for (group, days) in [("g000", 100), ("g001", 80), ("g002", 91)] {
         let installation = scene.world.installation(Side::Testing);
         let then = installation.at(Timestamp::now() - days * DAY).operations();
-        let rotated = then.rotate(&id(group), None, Assurance::KnownOnly).await;
+        let rotated = then
+            .rotate(&id(group), None, UnknownIdPolicy::KnownOnly)
+            .await;
         then.confirm(rotated.expect("rotated")).await;
     }
     let arguments = ["--older-than", "90d", "--dry-run", "--json"];

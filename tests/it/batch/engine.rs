@@ -7,10 +7,10 @@ use groupdesk::{
     domain::{
         batch::{Counts, Halt, ItemStatus, Skip},
         history::Ending,
-        rotation::{State, settle_horizon},
+        rotation::{State, settle_window},
     },
     operations::{
-        Assurance, Done, Failure,
+        Done, Failure, UnknownIdPolicy,
         batch::{BatchEvent, RunLimits, TokenSink},
     },
 };
@@ -31,7 +31,7 @@ fn answer(status: &str, header: &str) -> ProxyFault {
 }
 
 async fn rotate(scene: &Scene, group: &str) -> Result<Done, Failure> {
-    let known = Assurance::KnownOnly;
+    let known = UnknownIdPolicy::KnownOnly;
     scene.ana.rotate(&id(group), None, known).await
 }
 
@@ -54,8 +54,8 @@ async fn all_are_rotated_and_confirmed() {
     let found = scene.ana.batch(batch).await.expect("readable");
     assert!(found.ended_at.is_some());
     assert_eq!(found.reason.as_deref(), Some("a leak"));
-    scene.world.scan_desks(&before);
-    scene.world.scan_desks(&scene.world.secrets());
+    scene.world.scan_installations(&before);
+    scene.world.scan_installations(&scene.world.secrets());
 
     // Nothing is left: a second run sends nothing.
     let (ended, again) = watch(scene.run(batch, RunLimits::default()).await).await;
@@ -216,7 +216,7 @@ async fn a_busy_service_is_waited_for_before_anything_is_sent() {
     let mut held = 0;
     let report = loop {
         match run.progress.recv().await.expect("news") {
-            BatchEvent::Held(_) => held += 1,
+            BatchEvent::Throttled(_) => held += 1,
             BatchEvent::Finished(report) => break report,
             _ => {}
         }
@@ -248,7 +248,7 @@ async fn an_old_token_that_nobody_has_read_is_read_twice_in_one_run() {
     let batch = scene.begin().await;
     let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
     assert_eq!(report.counts.unknown, 1);
-    let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
+    let later = Timestamp::now() + settle_window(scene.ana.profile().timeout);
     let installation = scene.world.installation(Side::Testing).at(later);
     let installation = installation.through(scene.proxy.base_url()).operations();
     let run = installation.run_batch(batch, one_at_a_time(), None).await;
@@ -275,7 +275,7 @@ async fn what_stays_open_does_not_keep_a_resumed_run_from_the_rest() {
     assert_eq!(report.halt, None);
     assert_eq!((report.counts.unknown, report.counts.confirmed), (3, 2));
 
-    let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
+    let later = Timestamp::now() + settle_window(scene.ana.profile().timeout);
     let installation = scene
         .world
         .installation(Side::Testing)

@@ -27,7 +27,7 @@ const KILLS: usize = 5;
 const AT_ONCE: usize = 8;
 /// Ends a request that hangs.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// Longer than the settle horizon with that time-out.
+/// Longer than the settle window with that time-out.
 const LATER: Duration = Duration::from_secs(70);
 
 /// What becomes of the request of this number: of a hundred, two are answered 500 though applied, two hang (of which one
@@ -89,9 +89,8 @@ async fn many_in_bad_weather_killed_five_times_and_resumed() {
         let gate = (number > 0 && number % every == 0)
             .then(|| gates.get(number / every - 1))
             .flatten();
-        let meddling =
-            gate.map_or_else(|| weather(number), |gate| ProxyFault::passed().behind(gate));
-        scene.proxy.next("POST", meddling);
+        let fault = gate.map_or_else(|| weather(number), |gate| ProxyFault::passed().behind(gate));
+        scene.proxy.next("POST", fault);
     }
     for number in 0..3 * size() {
         scene.proxy.next("GET", weather(number));
@@ -120,7 +119,7 @@ async fn many_in_bad_weather_killed_five_times_and_resumed() {
     let report = settle(&scene).await;
     println!("{}; then {}", summary, report.counts);
     secrets.extend(scene.world.secrets());
-    scene.world.scan_desks(&secrets);
+    scene.world.scan_installations(&secrets);
     agrees(&scene, &report, &before).await;
 }
 

@@ -5,7 +5,7 @@ mod running;
 
 use groupdesk::{
     domain::change::DesiredFields,
-    operations::{Assurance, Operations},
+    operations::{Operations, UnknownIdPolicy},
 };
 use serde_json::{Value, json};
 
@@ -46,14 +46,14 @@ impl Scene {
     /// Somebody else gives the group another name.
     async fn rename_elsewhere(&self, group: &str, name: &str) {
         let li = self.li();
-        let there = li.look_up(&id(group), Assurance::Exists).await;
+        let there = li.look_up(&id(group), UnknownIdPolicy::Exists).await;
         let base = DesiredFields::of(&there.expect("found").group);
         let wanted = DesiredFields {
             name: Some(name.into()),
             ..base.clone()
         };
         let done = li
-            .update(&id(group), &base, &wanted, Assurance::KnownOnly)
+            .update(&id(group), &base, &wanted, UnknownIdPolicy::KnownOnly)
             .await;
         done.expect("updated");
     }
@@ -100,10 +100,10 @@ async fn what_changed_elsewhere_is_told_field_by_field() {
     let scene = Scene::new(5).await;
     scene.rename_elsewhere("g001", "Renamed").await;
     let li = scene.li();
-    let there = li.look_up(&id("g002"), Assurance::Exists).await;
+    let there = li.look_up(&id("g002"), UnknownIdPolicy::Exists).await;
     there.expect("found");
     let group = id("g002");
-    let rotated = li.rotate(&group, None, Assurance::KnownOnly);
+    let rotated = li.rotate(&group, None, UnknownIdPolicy::KnownOnly);
     Box::pin(rotated).await.expect("rotated");
 
     let (code, lines, sum, err) = scene.refresh(&[]).await;

@@ -3,10 +3,10 @@
 use groupdesk::{
     domain::{
         batch::{Counts, Halt, ItemStatus},
-        rotation::{State, settle_horizon},
+        rotation::{State, settle_window},
     },
     operations::{
-        Assurance,
+        UnknownIdPolicy,
         batch::{BatchEvent, RunLimits},
     },
 };
@@ -48,7 +48,7 @@ async fn a_settling_that_cannot_be_read_says_why_and_stops_nothing() {
     let batch = one_unknown(&scene).await;
     let before = scene.proxy.count("GET");
     scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
-    let later = Timestamp::now() + settle_horizon(scene.ana.profile().timeout);
+    let later = Timestamp::now() + settle_window(scene.ana.profile().timeout);
     let installation = scene.world.installation(Side::Testing).at(later);
     let installation = installation.through(scene.proxy.base_url()).operations();
     let run = installation.run_batch(batch, one_at_a_time(), None).await;
@@ -115,7 +115,7 @@ async fn a_group_that_vanished_after_its_rotation_stops_the_run() {
             BatchEvent::Ended(one) => assert_eq!(one.status, ItemStatus::Conflict),
             BatchEvent::Halted(halt) => halts.push(halt),
             BatchEvent::Finished(report) => break report,
-            BatchEvent::Started(_) | BatchEvent::Held(_) => {}
+            BatchEvent::Started(_) | BatchEvent::Throttled(_) => {}
         }
     };
     let all = Counts {
@@ -135,7 +135,7 @@ async fn groups_that_somebody_rotated_meanwhile_do_not_count_as_failures_in_a_ro
     let scene = Scene::new(5).await;
     let batch = scene.begin().await;
     for group in &scene.groups[..4] {
-        let known = Assurance::KnownOnly;
+        let known = UnknownIdPolicy::KnownOnly;
         let done = scene.ana.rotate(&id(group), None, known).await;
         scene.ana.confirm(done.expect("rotated")).await;
     }

@@ -7,7 +7,7 @@ use groupdesk::{
         history::{Ending, Operation},
         rotation::State,
     },
-    operations::{Assurance, Clock, Operations},
+    operations::{Clock, Operations, UnknownIdPolicy},
 };
 use jiff::Timestamp;
 
@@ -20,7 +20,7 @@ async fn the_world_is_consistent_and_leaves_nothing_behind() {
         assert!(groups.len() >= 8, "{}", operations.profile().name);
         for group in groups {
             let done = operations
-                .look_up(&group.id, Assurance::KnownOnly)
+                .look_up(&group.id, UnknownIdPolicy::KnownOnly)
                 .await
                 .expect("found");
             assert_eq!(done.ending, Ending::Found);

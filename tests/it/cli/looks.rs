@@ -5,7 +5,7 @@ use std::io::Read;
 
 use groupdesk::{
     domain::change::DesiredFields,
-    operations::{Assurance, Operations},
+    operations::{Operations, UnknownIdPolicy},
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ async fn create(operations: &Operations, group: &str, name: &str, properties: &V
 
 async fn rotate(operations: &Operations, group: &str, reason: &str) {
     let group = id(group);
-    let rotated = operations.rotate(&group, Some(reason.into()), Assurance::KnownOnly);
+    let rotated = operations.rotate(&group, Some(reason.into()), UnknownIdPolicy::KnownOnly);
     Box::pin(rotated).await.expect("rotated");
 }
 

@@ -204,7 +204,7 @@ impl Home {
     }
 }
 
-/// What a run left behind.
+/// What a run left.
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) code: i32,

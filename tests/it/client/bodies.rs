@@ -5,7 +5,7 @@ use groupdesk::{
         answer::{Verdict, ambiguous::Ambiguous},
         failure::Call,
     },
-    domain::{rotation::Answer, size::LARGEST_ANSWER},
+    domain::{rotation::RotateOutcome, size::LARGEST_ANSWER},
 };
 use serde_json::json;
 
@@ -85,7 +85,7 @@ async fn a_megabyte_of_garbage_is_unclear() {
     let garbage: Vec<u8> = (0..1_000_000_u32).map(|n| (n * 7 % 251) as u8).collect();
     let server = Faults::always(Fault::Answer(http("200 OK", &[], garbage))).await;
     let result = call(&client(&server, LONG), Call::Rotate).await;
-    assert_eq!(answer(&result), Answer::Unclear);
+    assert_eq!(answer(&result), RotateOutcome::Unclear);
     let verdict = result.expect("an answer").verdict;
     assert!(matches!(
         verdict,

@@ -8,7 +8,7 @@ use groupdesk::{
         failure::{Call, CallError, ClientError, Lost, NotSent},
         send_by::SendBy,
     },
-    domain::rotation::Answer,
+    domain::rotation::RotateOutcome,
 };
 
 use super::{CALLS, KEY, LONG, answer, bodies::ANSWER, call, client, client_of, profile};
@@ -55,7 +55,7 @@ async fn an_answer_that_breaks_off_is_lost_and_nothing_is_sent_again() {
         for one in CALLS {
             let server = Faults::always(fault.clone()).await;
             let result = call(&client(&server, LONG), one).await;
-            assert_eq!(answer(&result), Answer::Unclear, "{what}");
+            assert_eq!(answer(&result), RotateOutcome::Unclear, "{what}");
             let expected = CallError::Lost {
                 call: one,
                 status,
@@ -122,7 +122,7 @@ async fn no_connection_means_nothing_was_sent() {
     for one in CALLS {
         let client = client_of(&profile(format!("http://{host}"), LONG));
         let result = call(&client, one).await;
-        assert_eq!(answer(&result), Answer::NotSent);
+        assert_eq!(answer(&result), RotateOutcome::NotSent);
         let error = result.expect_err("refused");
         let why = NotSent::Refused(host.clone());
         let expected = CallError::NotSent {
@@ -164,7 +164,7 @@ async fn a_connection_that_is_never_made_is_not_sent_even_when_the_time_is_up() 
     }
     let client = client_of(&profile(format!("http://{address}"), SHORT));
     let result = call(&client, Call::Rotate).await;
-    assert_eq!(answer(&result), Answer::NotSent);
+    assert_eq!(answer(&result), RotateOutcome::NotSent);
     let error = result.expect_err("no connection");
     let CallError::NotSent {
         why: NotSent::TimedOut { after, .. },
@@ -206,7 +206,7 @@ async fn what_connects_too_late_sends_not_a_byte() {
         let server = Faults::always(Fault::Close).await;
         let late = client(&server, LONG).until(SendBy::new(|| true));
         let result = call(&late, one).await;
-        assert_eq!(answer(&result), Answer::NotSent, "{one:?}");
+        assert_eq!(answer(&result), RotateOutcome::NotSent, "{one:?}");
         let error = result.expect_err("not sent");
         let late = matches!(
             &error,
@@ -218,7 +218,7 @@ async fn what_connects_too_late_sends_not_a_byte() {
         assert!(late, "{error:?}");
         assert_eq!(server.requests().len(), 0, "{one:?}");
         let in_time = client(&server, LONG).until(SendBy::new(|| false));
-        assert_eq!(answer(&call(&in_time, one).await), Answer::Unclear);
+        assert_eq!(answer(&call(&in_time, one).await), RotateOutcome::Unclear);
         assert_eq!(server.requests().len(), 1, "{one:?}");
     }
 }

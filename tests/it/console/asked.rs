@@ -2,7 +2,7 @@
 
 use groupdesk::{
     domain::rotation::State,
-    operations::{Assurance, Operations},
+    operations::{Operations, UnknownIdPolicy},
 };
 
 use super::{
@@ -159,7 +159,7 @@ async fn an_alarm_stands_until_a_reason_is_typed() {
     };
     proxy.next("GET", ProxyFault::change(other_tag));
     let acme = id("acme-eu");
-    let read = operations.look_up(&acme, Assurance::KnownOnly).await;
+    let read = operations.look_up(&acme, UnknownIdPolicy::KnownOnly).await;
     read.expect("an answer");
     let sent = proxy.methods().len();
     let mut console = open_with(vec![operations.clone()]).await;

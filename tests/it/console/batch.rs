@@ -3,7 +3,7 @@
 use std::{os::unix::fs::PermissionsExt, time::Duration};
 
 use futures_util::stream;
-use groupdesk::{operations::Assurance, tui::ExitReason};
+use groupdesk::{operations::UnknownIdPolicy, tui::ExitReason};
 
 use super::scene::{NOW, USUAL, a_world, open, open_with};
 use crate::support::{
@@ -131,7 +131,7 @@ async fn what_was_rotated_today_is_left_out_unless_it_is_asked_for() {
         .installation(Side::Testing)
         .at(an_hour_ago)
         .operations();
-    let known = Assurance::KnownOnly;
+    let known = UnknownIdPolicy::KnownOnly;
     let rotated = earlier.rotate(&id(MARKED[0]), None, known).await;
     rotated.expect("rotated");
     let mut console = open(&world, Side::Testing, USUAL).await;

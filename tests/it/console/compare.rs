@@ -1,6 +1,6 @@
 //! One id in two environments: seen side by side, nothing asked before it is asked for, and one row promoted.
 
-use groupdesk::operations::Assurance;
+use groupdesk::operations::UnknownIdPolicy;
 use serde_json::json;
 
 use super::scene::{NOW, USUAL, a_world, open, open_with, wanted};
@@ -19,7 +19,7 @@ async fn a_row_is_promoted_from_testing_to_production() {
         .operations();
     let mut tried = wanted("Acme Europe", &[("40", "555"), ("9", "1")], "{}");
     tried.properties = None;
-    li.update(&id("acme-eu"), &tried, &tried, Assurance::KnownOnly)
+    li.update(&id("acme-eu"), &tried, &tried, UnknownIdPolicy::KnownOnly)
         .await
         .expect("updated");
     let before = world.stored(Side::Production, "acme-eu");
@@ -79,7 +79,7 @@ async fn nothing_is_asked_before_r_and_then_both_are() {
     let mut theirs = wanted("Acme Live", &[], "{}");
     (theirs.mapping, theirs.properties) = (None, None);
     li.operations()
-        .update(&id("acme-eu"), &theirs, &theirs, Assurance::Exists)
+        .update(&id("acme-eu"), &theirs, &theirs, UnknownIdPolicy::Exists)
         .await
         .expect("updated");
     console.keys("x").await;

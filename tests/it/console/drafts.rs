@@ -50,7 +50,7 @@ async fn a_draft_goes_from_one_console_to_the_next_and_ends_with_its_sending() {
     for secret in world.secrets() {
         assert!(!rows_before.contains(&secret), "{rows_before}");
     }
-    world.scan_desks(&world.secrets());
+    world.scan_installations(&world.secrets());
     console.keys("<f2>y").await;
     console.shows("UPDATED");
     assert_eq!(
@@ -58,7 +58,7 @@ async fn a_draft_goes_from_one_console_to_the_next_and_ends_with_its_sending() {
         "2139"
     );
     assert_eq!(rows(&world), [""; 0]);
-    world.scan_desks(&world.secrets());
+    world.scan_installations(&world.secrets());
 }
 
 #[tokio::test(flavor = "multi_thread")]

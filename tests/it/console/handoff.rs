@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use groupdesk::{
     config::HandOffCommand,
-    operations::{Assurance, Operations},
+    operations::{Operations, UnknownIdPolicy},
 };
 
 use super::scene::{NOW, a_world, open_with};
@@ -57,7 +57,7 @@ async fn what_a_crash_left_is_told_at_the_start() {
     let operations = hands_off(&world, folder.path());
     // As after a kill between the rotation and the end of its hand-off.
     operations
-        .rotate(&id("acme-eu"), None, Assurance::KnownOnly)
+        .rotate(&id("acme-eu"), None, UnknownIdPolicy::KnownOnly)
         .await
         .expect("rotated");
     let mut console = open_with(vec![operations]).await;

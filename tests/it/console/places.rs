@@ -224,7 +224,7 @@ async fn no_place_shows_a_secret_that_nobody_asked_for() {
             }
         }
     }
-    world.scan_desks(&world.secrets());
+    world.scan_installations(&world.secrets());
 }
 
 /// The window is drawn to any size at any moment: nothing panics, and in the end the screen is that of a new console.

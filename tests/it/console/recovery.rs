@@ -20,12 +20,12 @@ async fn meddled(world: &World) -> (FaultyProxy, Operations) {
 async fn lose_an_answer(proxy: &FaultyProxy, operations: &Operations, applied: bool) {
     let mut console = open_with(vec![operations.clone()]).await;
     console.keys("tT").await;
-    let meddling = if applied {
+    let fault = if applied {
         ProxyFault::applied(Then::Drop)
     } else {
         ProxyFault::swallowed(Then::Drop)
     };
-    proxy.next("POST", meddling);
+    proxy.next("POST", fault);
     proxy.next("GET", ProxyFault::passed());
     proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     console.keys("y").await;
@@ -79,7 +79,7 @@ async fn a_token_that_turned_up_is_traced_and_nothing_is_sent() {
     let (proxy, operations) = meddled(&world).await;
     let old = world.stored(Side::Testing, "acme-us").token;
     let rotating = world.installation(Side::Testing).at(NOW).operations();
-    let known = groupdesk::operations::Assurance::KnownOnly;
+    let known = groupdesk::operations::UnknownIdPolicy::KnownOnly;
     let acme = crate::support::world::id("acme-us");
     rotating.rotate(&acme, None, known).await.expect("rotated");
     let new = world.stored(Side::Testing, "acme-us").token;

@@ -1,7 +1,7 @@
 //! The request inspector and the messages, against the real service and against odd ones: what was sent and what came is
 //! there, and no secret is.
 
-use groupdesk::operations::{ExchangeKind, Recorded};
+use groupdesk::operations::{ExchangeKind, RecordedExchange};
 use serde_json::{Value, json};
 
 use super::scene::{NOW, a_world, open, open_with};
@@ -12,7 +12,7 @@ use crate::support::{
     world::{Side, World},
 };
 
-fn recorded(console: &Console) -> Vec<Recorded> {
+fn recorded(console: &Console) -> Vec<RecordedExchange> {
     let all = console.runner.app.context.exchanges.all();
     all.map(|exchange| exchange.recorded.clone()).collect()
 }
@@ -115,7 +115,7 @@ async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
         old.len() == 1 && new.len() == 1 && old != new,
         "{old:?} {new:?}"
     );
-    world.scan_desks(&secrets);
+    world.scan_installations(&secrets);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -271,14 +271,14 @@ async fn a_service_that_repeats_every_secret_shows_none_of_them() {
         assert!(wrong[0].sort != ExchangeKind::Done, "{what}: {wrong:?}");
         look_at_everything(&mut console, &secrets, &what).await;
     }
-    world.scan_desks(&secrets);
+    world.scan_installations(&secrets);
 }
 
 /// Makes the directory know the group, without asking the service under test.
 async fn learn(operations: &groupdesk::operations::Operations) {
-    use groupdesk::operations::Assurance;
+    use groupdesk::operations::UnknownIdPolicy;
     let id = crate::support::world::id("acme-eu");
-    let done = operations.look_up(&id, Assurance::Exists).await;
+    let done = operations.look_up(&id, UnknownIdPolicy::Exists).await;
     assert!(done.is_ok(), "{done:?}");
 }
 

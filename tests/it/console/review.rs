@@ -1,6 +1,6 @@
 //! Two people at one group: the review merges them part by part, and what it shows is to the byte what the service gets.
 
-use groupdesk::{domain::change::DesiredFields, operations::Assurance};
+use groupdesk::{domain::change::DesiredFields, operations::UnknownIdPolicy};
 use serde_json::{Value, json};
 
 use super::scene::{NOW, USUAL, a_world, open, open_with, wanted};
@@ -25,7 +25,7 @@ async fn li_sends(world: &World, theirs: &DesiredFields) {
         .by(LI)
         .at(NOW)
         .operations();
-    li.update(&id("acme-eu"), theirs, theirs, Assurance::KnownOnly)
+    li.update(&id("acme-eu"), theirs, theirs, UnknownIdPolicy::KnownOnly)
         .await
         .expect("updated");
 }
@@ -130,7 +130,9 @@ async fn what_is_not_known_is_left_out_or_replaced_by_choice() {
     let tier = json!({"tier": "iron"});
     world.seed(Side::Testing, "aaa", "Hooli", &[("1", "2")], &tier);
     let installation = world.installation(Side::Testing).at(NOW).operations();
-    let known = installation.look_up(&id("aaa"), Assurance::Exists).await;
+    let known = installation
+        .look_up(&id("aaa"), UnknownIdPolicy::Exists)
+        .await;
     known.expect("it is known by its name alone");
     let (mut console, proxy) = watched(&world).await;
     console.keys("/hooli<enter>e<end> 2<ctrl-s>").await;

@@ -2,7 +2,7 @@
 
 use groupdesk::{
     domain::change::DesiredFields,
-    operations::{Assurance, Clock, Operations},
+    operations::{Clock, Operations, UnknownIdPolicy},
     tui::theme::Theme,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -103,7 +103,11 @@ pub(crate) async fn a_world() -> World {
         for (group, days) in [("globex-retail", 388), ("acme-eu", 41)] {
             let rotating = installation().at(ago(24 * days)).operations();
             let done = rotating
-                .rotate(&id(group), Some("yearly".into()), Assurance::KnownOnly)
+                .rotate(
+                    &id(group),
+                    Some("yearly".into()),
+                    UnknownIdPolicy::KnownOnly,
+                )
                 .await
                 .expect("rotated");
             rotating.confirm(done).await;
@@ -113,7 +117,7 @@ pub(crate) async fn a_world() -> World {
             let wanted = wanted(name, mapping, properties);
             let base = wanted.clone();
             editing
-                .update(&id(group), &base, &wanted, Assurance::KnownOnly)
+                .update(&id(group), &base, &wanted, UnknownIdPolicy::KnownOnly)
                 .await
                 .expect("updated");
         }

@@ -1,7 +1,7 @@
 //! How the places look. `INSTA_UPDATE=always cargo test --test it console::snapshots` draws them anew; look at every
 //! difference before it is committed.
 
-use groupdesk::operations::Assurance;
+use groupdesk::operations::UnknownIdPolicy;
 
 use super::scene::{NOW, USUAL, a_world, open, wanted};
 use crate::support::{
@@ -48,7 +48,7 @@ async fn review_disputed() {
             .operations();
         let mut theirs = wanted("Acme EMEA", &[("40", "999"), ("134", "386")], "{}");
         theirs.properties = None;
-        li.update(&id("acme-eu"), &theirs, &theirs, Assurance::KnownOnly)
+        li.update(&id("acme-eu"), &theirs, &theirs, UnknownIdPolicy::KnownOnly)
             .await
             .expect("updated");
         console.keys("<ctrl-s>").await;
@@ -70,7 +70,7 @@ async fn compare() {
             &[("40", "999"), ("7", "1")],
             r#"{"tier":"gold"}"#,
         );
-        li.update(&id("acme-eu"), &theirs, &theirs, Assurance::KnownOnly)
+        li.update(&id("acme-eu"), &theirs, &theirs, UnknownIdPolicy::KnownOnly)
             .await
             .expect("updated");
         let mut console = open(&world, Side::Production, size).await;

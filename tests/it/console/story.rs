@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use groupdesk::operations::Assurance;
+use groupdesk::operations::UnknownIdPolicy;
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -97,7 +97,7 @@ async fn a_production_token_is_rotated_shown_copied_and_written() {
     console.keys("<down>").await;
     console.shows("leaked in a ticket");
     console.hides(&token).hides(&before);
-    world.scan_desks(&world.secrets());
+    world.scan_installations(&world.secrets());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -206,7 +206,7 @@ async fn what_somebody_else_changed_meanwhile_is_shown_three_ways() {
         .at(NOW)
         .operations();
     let theirs = wanted("Acme EMEA", &[("40", "1")], "{}");
-    li.update(&id("acme-eu"), &theirs, &theirs, Assurance::Exists)
+    li.update(&id("acme-eu"), &theirs, &theirs, UnknownIdPolicy::Exists)
         .await
         .expect("updated");
     console.keys("<ctrl-s>").await;
@@ -230,7 +230,7 @@ async fn a_mapping_sent_meanwhile_from_the_same_directory_is_shown_too() {
         .operations();
     let mut theirs = wanted("Acme Europe", &[("40", "999")], "{}");
     theirs.properties = None;
-    li.update(&id("acme-eu"), &theirs, &theirs, Assurance::KnownOnly)
+    li.update(&id("acme-eu"), &theirs, &theirs, UnknownIdPolicy::KnownOnly)
         .await
         .expect("updated");
     console.keys("<ctrl-s>").await;

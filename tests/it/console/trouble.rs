@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     config::profile::Profile,
     domain::{change::DesiredFields, update::Edit},
-    operations::{Assurance, Operations},
+    operations::{Operations, UnknownIdPolicy},
     tui::ExitReason,
 };
 use ratatui::style::Color;
@@ -83,7 +83,9 @@ async fn who_is_waited_for_is_named_while_it_lasts() {
         let mut wanted = base.clone();
         wanted.name = Some("Somebody's".into());
         let edit = Edit::whole(&base, &wanted);
-        other.update_edit(&acme, &edit, Assurance::KnownOnly).await
+        other
+            .update_edit(&acme, &edit, UnknownIdPolicy::KnownOnly)
+            .await
     });
     gate.reached().await;
     console.burst("<enter>");

@@ -10,7 +10,7 @@ use groupdesk::{
     directory::{BatchItem, Directory, RotationFilter},
     domain::{batch::Counts, handoff::HandOffState, rotation::State, token::Token},
     operations::{
-        Assurance, Clock, Done,
+        Clock, Done, UnknownIdPolicy,
         batch::{BatchEvent, Run, RunLimits, TokenSink},
     },
 };
@@ -55,7 +55,7 @@ pub(super) async fn begin(installation: &Child, groups: &[String]) {
     let operations = installation.operations(Clock::Fixed(installation.at(0)));
     let ids: Vec<_> = groups.iter().map(|group| id(group)).collect();
     for group in &ids {
-        let met = operations.look_up(group, Assurance::Exists).await;
+        let met = operations.look_up(group, UnknownIdPolicy::Exists).await;
         met.expect("it is known now");
     }
     let plan = operations.plan_batch(&ids, false).await.expect("readable");
@@ -85,7 +85,7 @@ pub(super) async fn resume(installation: &Child, at: Timestamp) {
         match news {
             BatchEvent::Ended(ended) => say("ended", ended.outcome),
             BatchEvent::Finished(report) => say("finished", &report.counts.to_string()),
-            BatchEvent::Started(_) | BatchEvent::Held(_) | BatchEvent::Halted(_) => {}
+            BatchEvent::Started(_) | BatchEvent::Throttled(_) | BatchEvent::Halted(_) => {}
         }
     }
 }
@@ -150,12 +150,12 @@ async fn play(stage: &Stage, case: Case) -> Played {
     let before = tokens(&scene, &groups);
     let late = Gate::new();
     let second = &groups[1];
-    let mut meddling = case.fault.meddling(second, &before[second]);
+    let mut at_proxy = case.fault.proxy_fault(second, &before[second]);
     if case.fault == Fault::ArrivesLate {
-        meddling = meddling.held(&late);
+        at_proxy = at_proxy.held(&late);
     }
     scene.proxy.next("POST", ProxyFault::passed());
-    scene.proxy.next("POST", meddling);
+    scene.proxy.next("POST", at_proxy);
     let order = |task, kill| Order {
         kill,
         handoff: scene.sink().command(),
@@ -225,8 +225,8 @@ impl<'a> Look<'a> {
         let held = Gate::new();
         let by_us = order.kill == Some(BYTES_OUT);
         if by_us {
-            let meddling = ProxyFault::swallowed(Then::Drop).held(&held);
-            self.scene.proxy.next("GET", meddling);
+            let at_proxy = ProxyFault::swallowed(Then::Drop).held(&held);
+            self.scene.proxy.next("GET", at_proxy);
         }
         let mut installation = Process::start(order);
         let mut is_dead = false;

@@ -18,7 +18,7 @@ use groupdesk::{
     },
     directory::Directory,
     domain::{group::EnvironmentTag, history::Ending},
-    operations::{Assurance, Clock, Done, Failpoint, Operations},
+    operations::{Clock, Done, Failpoint, Operations, UnknownIdPolicy},
 };
 use jiff::Timestamp;
 use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
@@ -230,7 +230,7 @@ impl Child {
         match &self.order.task {
             Task::Rotate if self.order.variant == Variant::Shipped => {
                 let operations = self.operations(Clock::Fixed(self.at(0)));
-                match operations.rotate(&id, None, Assurance::Exists).await {
+                match operations.rotate(&id, None, UnknownIdPolicy::Exists).await {
                     Ok(mut done) => {
                         self.show(&done);
                         if done.ending == Ending::Rotated {
@@ -249,7 +249,7 @@ impl Child {
             Task::RotateOnDemand => {
                 let operations = self.operations(Clock::System);
                 while listen() {
-                    match operations.rotate(&id, None, Assurance::Exists).await {
+                    match operations.rotate(&id, None, UnknownIdPolicy::Exists).await {
                         Ok(done) => say("ended", done.ending.as_str()),
                         Err(failure) => say("failed", &failure.to_string()),
                     }
@@ -259,7 +259,7 @@ impl Child {
                 for seconds in times {
                     let at = wrong::settling_time(self.order.variant, self.at(*seconds));
                     let operations = self.operations(Clock::Fixed(at));
-                    match operations.look_up(&id, Assurance::KnownOnly).await {
+                    match operations.look_up(&id, UnknownIdPolicy::KnownOnly).await {
                         Ok(done) => say("ended", done.ending.as_str()),
                         Err(failure) => say("failed", &failure.to_string()),
                     }
@@ -292,7 +292,7 @@ impl Child {
         listen();
         make_room();
         match operations
-            .look_up(&id(&self.order.id), Assurance::KnownOnly)
+            .look_up(&id(&self.order.id), UnknownIdPolicy::KnownOnly)
             .await
         {
             Ok(done) => say("ended", done.ending.as_str()),

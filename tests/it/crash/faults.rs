@@ -117,7 +117,7 @@ impl Fault {
     }
 
     /// `old` is the token that the request carries, `group` the id that is right.
-    pub(super) fn meddling(self, group: &str, old: &str) -> ProxyFault {
+    pub(super) fn proxy_fault(self, group: &str, old: &str) -> ProxyFault {
         let then = match self {
             Self::Good => Then::Pass,
             Self::NeverArrives | Self::AnswerNeverArrives | Self::ArrivesLate => Then::Hang,

@@ -77,7 +77,7 @@ async fn full_after_the_answer_it_is_unknown_says_so_and_is_settled_when_there_i
         let scene = stage.scene().await;
         scene
             .proxy
-            .next("POST", fault.meddling(&scene.group, &scene.old));
+            .next("POST", fault.proxy_fault(&scene.group, &scene.old));
         let said = rotate(&scene, 5).await;
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(said[0].starts_with("failed UNKNOWN"), "{said:?}");

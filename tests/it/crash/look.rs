@@ -2,7 +2,7 @@
 //! the new token arrived where it was to be handed to, or is offered again.
 
 use groupdesk::{
-    directory::{Directory, JournalRow, RotationFilter, replay},
+    directory::{Directory, RotationFilter, RotationRow, replay},
     domain::{
         handoff::HandOffState,
         rotation::State,
@@ -33,8 +33,8 @@ impl Run<'_> {
         let rows = directory.rotations(RotationFilter::default()).await;
         let rows = rows.expect("readable");
         for row in &rows {
-            let happenings = directory.journal_events(row.id).await.expect("readable");
-            if replay(&happenings) != Some(row.rotation) {
+            let events = directory.journal_events(row.id).await.expect("readable");
+            if replay(&events) != Some(row.rotation) {
                 self.wrong("the journal does not add up");
             }
         }
@@ -66,7 +66,7 @@ impl Run<'_> {
     }
 
     /// At most one rotate request per intent, and none without.
-    fn requests(&mut self, rows: &[JournalRow], fingerprint: impl Fn(&str) -> Fingerprint) {
+    fn requests(&mut self, rows: &[RotationRow], fingerprint: impl Fn(&str) -> Fingerprint) {
         let bodies = self.scene.proxy.bodies("POST");
         self.played.requests = bodies.len();
         let sent: Vec<_> = bodies
@@ -90,7 +90,7 @@ impl Run<'_> {
     }
 
     /// A new token that is there was handed off, or is offered again and then arrives; nothing else ever is.
-    async fn hand_off(&mut self, directory: &Directory, rows: &[JournalRow]) {
+    async fn hand_off(&mut self, directory: &Directory, rows: &[RotationRow]) {
         if self.variant != Variant::Shipped {
             return;
         }
@@ -127,7 +127,7 @@ impl Run<'_> {
     }
 
     /// The journal says what the service says.
-    fn agreement(&mut self, rows: &[JournalRow], old: Fingerprint, now: Fingerprint) {
+    fn agreement(&mut self, rows: &[RotationRow], old: Fingerprint, now: Fingerprint) {
         let is_rotated = old != now;
         if is_rotated != (self.has_left && self.case.fault.is_applied()) {
             self.wrong("the fault did not do what it is for");

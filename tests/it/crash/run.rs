@@ -56,14 +56,14 @@ pub(super) async fn play(stage: &Stage, case: Case, variant: Variant) -> Played 
         variant,
         played: Played::default(),
     };
-    let mut meddling = case
+    let mut at_proxy = case
         .fault
-        .meddling(&scene.group, &scene.old)
+        .proxy_fault(&scene.group, &scene.old)
         .held(&run.held);
     if case.fault.is_applied() {
-        meddling = meddling.behind(&run.applied);
+        at_proxy = at_proxy.behind(&run.applied);
     }
-    scene.proxy.next("POST", meddling);
+    scene.proxy.next("POST", at_proxy);
     run.rotation().await;
     // The program has no clock that could stand within the horizon.
     run.recovery(vec![1, 2], case.again).await;
@@ -180,8 +180,8 @@ impl Run<'_> {
         let order = self.order(task, kill);
         let held = Gate::new();
         if kill == Some(BYTES_OUT) {
-            let meddling = ProxyFault::swallowed(Then::Drop).held(&held);
-            self.scene.proxy.next("GET", meddling);
+            let at_proxy = ProxyFault::swallowed(Then::Drop).held(&held);
+            self.scene.proxy.next("GET", at_proxy);
         }
         let mut installation = Process::start(&order);
         loop {
@@ -207,13 +207,13 @@ impl Run<'_> {
     async fn settle(&mut self, kill: Option<u8>) {
         self.scene.restart_machine();
         let gate = Gate::new();
-        let meddling = match kill {
+        let at_proxy = match kill {
             None => None,
             Some(9 | BYTES_OUT) => Some(ProxyFault::swallowed(Then::Drop).held(&gate)),
             Some(_) => Some(ProxyFault::passed().behind(&gate)),
         };
-        if let Some(meddling) = meddling {
-            self.scene.proxy.next("GET", meddling);
+        if let Some(at_proxy) = at_proxy {
+            self.scene.proxy.next("GET", at_proxy);
         }
         let arguments = ["rotations", "settle"];
         let mut program = groupdesk(self.scene, &arguments, TIMEOUT, &self.sink.command());

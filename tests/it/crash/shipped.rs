@@ -107,11 +107,11 @@ async fn whatever_comes_back_the_program_sends_once_and_its_exit_code_is_true() 
 async fn comes_back(stage: &Stage, fault: Fault) {
     let scene = stage.scene().await;
     let gate = Gate::new();
-    let mut meddling = fault.meddling(&scene.group, &scene.old);
+    let mut at_proxy = fault.proxy_fault(&scene.group, &scene.old);
     if fault == Fault::ArrivesLate {
-        meddling = meddling.held(&gate);
+        at_proxy = at_proxy.held(&gate);
     }
-    scene.proxy.next("POST", meddling);
+    scene.proxy.next("POST", at_proxy);
     let seconds = if fault.hangs() { 3 } else { 20 };
     let group = scene.group.as_str();
     let rotate = ["rotate", group, "--exists", "--yes", "--reason", "leaked"];
@@ -149,11 +149,11 @@ async fn killed_with_the_request_on_its_way_the_program_knows_that_it_was_sent()
     for fault in Fault::ALL {
         let scene = stage.scene().await;
         let (held, applied) = (Gate::new(), Gate::new());
-        let mut meddling = fault.meddling(&scene.group, &scene.old).held(&held);
+        let mut at_proxy = fault.proxy_fault(&scene.group, &scene.old).held(&held);
         if fault.is_applied() {
-            meddling = meddling.behind(&applied);
+            at_proxy = at_proxy.behind(&applied);
         }
-        scene.proxy.next("POST", meddling);
+        scene.proxy.next("POST", at_proxy);
         let group = scene.group.as_str();
         let rotate = ["rotate", group, "--exists", "--yes"];
         let patience = Duration::from_secs(20);

@@ -9,12 +9,12 @@ use groupdesk::{
         client::Client,
     },
     config::Environment,
-    directory::{BeginResult, Intent, Record, RotationId, RotationStep},
+    directory::{BeginResult, Record, RotationId, RotationIntent, RotationStep},
     domain::{
-        rotation::{Answer, Event, Rotation, State, settle_horizon},
+        rotation::{Event, RotateOutcome, Rotation, State, settle_window},
         token::Fingerprint,
     },
-    operations::{Assurance, Clock},
+    operations::{Clock, UnknownIdPolicy},
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ struct UnderWay<'a> {
 
 impl<'a> UnderWay<'a> {
     async fn begin(installation: &'a Child, at: Timestamp, previous: Fingerprint) -> Option<Self> {
-        let intent = Intent {
+        let intent = RotationIntent {
             user_group_id: id(&installation.order.id),
             previous,
             by: ANA.into(),
@@ -96,7 +96,7 @@ impl<'a> UnderWay<'a> {
     }
 
     async fn step(&mut self, event: Event) {
-        let horizon = settle_horizon(self.installation.profile.timeout);
+        let horizon = settle_window(self.installation.profile.timeout);
         let after = self.rotation.step(event, horizon).expect("in order");
         let step = RotationStep {
             id: self.row,
@@ -131,7 +131,7 @@ pub(super) async fn rotate(installation: &Child, at: Timestamp) {
     let client = Client::new(&installation.profile, key.await.expect("a key")).expect("a client");
     let settling = installation.operations(Clock::Fixed(settling_time(variant, at)));
     let preflight = installation.operations(Clock::Fixed(at));
-    let Ok(read) = preflight.look_up(&group, Assurance::Exists).await else {
+    let Ok(read) = preflight.look_up(&group, UnknownIdPolicy::Exists).await else {
         return say("failed", "unreadable");
     };
     let Some(current) = read.token else {
@@ -169,11 +169,13 @@ pub(super) async fn rotate(installation: &Child, at: Timestamp) {
         return say("failed", "taken");
     };
     let answer = match &result {
-        Ok(reply) if variant == Variant::TrustTheStatus && reply.status != 200 => Answer::NotSent,
+        Ok(reply) if variant == Variant::TrustTheStatus && reply.status != 200 => {
+            RotateOutcome::NotSent
+        }
         _ => rotation_answer(&result, installation.directory.fingerprinter()),
     };
     let new = match answer {
-        Answer::NewToken(new) => Some(new),
+        RotateOutcome::NewToken(new) => Some(new),
         _ => None,
     };
     if let Some(new) = new.filter(|_| variant == Variant::ShowFirst) {
@@ -190,7 +192,7 @@ pub(super) async fn rotate(installation: &Child, at: Timestamp) {
     if !under_way.rotation.state.is_open() {
         return;
     }
-    if let Ok(read) = settling.look_up(&group, Assurance::Exists).await
+    if let Ok(read) = settling.look_up(&group, UnknownIdPolicy::Exists).await
         && under_way.rotation.state == State::Unknown
         && read.token.as_ref() != Some(&current)
     {

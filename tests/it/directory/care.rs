@@ -35,7 +35,7 @@ async fn reopening_keeps_the_key_and_everything() {
     let fingerprint = directory.fingerprinter().of(&token);
     let rotation = start(&directory, intent("acme", OLD)).await;
     let record = Record {
-        observation: Some(full_lesson()),
+        observation: Some(full_observation()),
         entry: Some(entry("eu", "acme", 1)),
         ..Record::default()
     };

@@ -112,7 +112,7 @@ async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
         .await;
     assert!(matches!(next, Ok(BeginResult::TakenBy(row)) if row.id == started[0]));
     start(&handles[1], intent("globex", OLD)).await;
-    let ended = step(started[0], Rotation::intended(OLD), Event::FoundAtStart, 1);
+    let ended = step(started[0], Rotation::intended(OLD), Event::Orphaned, 1);
     handles[0]
         .record(place(&handles[0], "eu"), stepped(ended))
         .await
@@ -125,7 +125,7 @@ async fn a_token_is_free_again_after_a_rotation_that_was_not_applied() {
     let installation = Opened::new();
     let directory = installation.open();
     let first = start(&directory, intent("acme", OLD)).await;
-    let ended = step(first, Rotation::intended(OLD), Event::FoundAtStart, 1);
+    let ended = step(first, Rotation::intended(OLD), Event::Orphaned, 1);
     assert_eq!(ended.after.state, State::NotApplied);
     directory
         .record(place(&directory, "eu"), stepped(ended))
@@ -156,7 +156,7 @@ async fn rotations_are_listed_newest_first_and_filtered() {
     assert_eq!((row.rotation, row.sent_at), (sent, Some(second(3))));
     assert_eq!(row.note.as_deref(), Some("sending"));
     assert_eq!(row.reason.as_deref(), Some("leaked"));
-    let conflict = step(acme, sent, Event::Answered(Answer::WrongGroup), 4);
+    let conflict = step(acme, sent, Event::Answered(RotateOutcome::WrongGroup), 4);
     directory
         .record(place(&directory, "eu"), stepped(conflict))
         .await
@@ -204,16 +204,16 @@ fn any_event() -> impl Strategy<Value = Event> {
     });
     prop_oneof![
         4 => Just(Event::Sending),
-        1 => Just(Event::Answered(Answer::NewToken(OLD))),
-        2 => Just(Event::Answered(Answer::NewToken(NEW))),
-        1 => Just(Event::Answered(Answer::SameToken)),
-        1 => Just(Event::Answered(Answer::WrongGroup)),
-        2 => Just(Event::Answered(Answer::Refused)),
-        1 => Just(Event::Answered(Answer::NotSent)),
-        3 => Just(Event::Answered(Answer::Unclear)),
+        1 => Just(Event::Answered(RotateOutcome::NewToken(OLD))),
+        2 => Just(Event::Answered(RotateOutcome::NewToken(NEW))),
+        1 => Just(Event::Answered(RotateOutcome::SameToken)),
+        1 => Just(Event::Answered(RotateOutcome::WrongGroup)),
+        2 => Just(Event::Answered(RotateOutcome::Refused)),
+        1 => Just(Event::Answered(RotateOutcome::NotSent)),
+        3 => Just(Event::Answered(RotateOutcome::Unclear)),
         8 => read,
         1 => Just(Event::ReadContradicts),
-        1 => Just(Event::FoundAtStart),
+        1 => Just(Event::Orphaned),
         1 => Just(Event::Abandon),
     ]
 }
@@ -234,7 +234,7 @@ fn replaying_the_journal_gives_the_stored_rotation() {
     proptest!(config, |(events in prop::collection::vec(any_event(), 0..24))| {
         number.set(number.get() + 1);
         let group = format!("group-{}", number.get());
-        let (steps, row, happenings) = runtime.block_on(async {
+        let (steps, row, events) = runtime.block_on(async {
             let rotation = start(&directory, intent(&group, OLD)).await;
             let (mut now, mut steps) = (Rotation::intended(OLD), 0);
             for event in events {
@@ -249,7 +249,7 @@ fn replaying_the_journal_gives_the_stored_rotation() {
             assert_eq!(row.rotation, now);
             (steps, row, directory.journal_events(rotation).await.expect("read"))
         });
-        prop_assert_eq!(happenings.len() as i64, steps + 1);
-        prop_assert_eq!(replay(&happenings), Some(row.rotation));
+        prop_assert_eq!(events.len() as i64, steps + 1);
+        prop_assert_eq!(replay(&events), Some(row.rotation));
     });
 }

@@ -1,4 +1,4 @@
-//! Groups, history, owners: what is learnt, what stays, in which order it comes back.
+//! Groups, history, owners: what is recorded, what stays, in which order it comes back.
 
 use crate::support::world::place;
 use groupdesk::search::{ListView, SortBy};
@@ -10,7 +10,7 @@ async fn what_an_answer_is_silent_about_stays() {
     let installation = Opened::new();
     let directory = installation.open();
     let first = directory
-        .record(place(&directory, "eu"), learnt(full_lesson()))
+        .record(place(&directory, "eu"), learnt(full_observation()))
         .await
         .expect("written")
         .group
@@ -96,7 +96,10 @@ async fn groups_come_ordered_by_id_and_many_records_are_one_transaction() {
 async fn a_damaged_group_hides_no_other_and_is_named() {
     let installation = Opened::new();
     let directory = installation.open();
-    let records = vec![learnt(full_lesson()), learnt(observation("globex", NEW, 0))];
+    let records = vec![
+        learnt(full_observation()),
+        learnt(observation("globex", NEW, 0)),
+    ];
     directory
         .record_all(place(&directory, "eu"), records)
         .await
@@ -153,7 +156,7 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
         .expect("read");
     assert_eq!(stored, "[1]");
     directory
-        .record(place(&directory, "eu"), learnt(full_lesson()))
+        .record(place(&directory, "eu"), learnt(full_observation()))
         .await
         .expect("written");
     assert!(

@@ -3,7 +3,7 @@
 
 use groupdesk::{
     api::{answer::Verdict, failure::Call},
-    domain::rotation::Answer,
+    domain::rotation::RotateOutcome,
     operations::Failure,
 };
 use serde_json::json;
@@ -110,9 +110,9 @@ async fn every_status_with_every_body_is_judged_as_the_documents_say() {
                 let result = call(&client, one).await;
                 let what = format!("{status} {body:?} {one:?}: {result:?}");
                 let meant = match (one, answer(&result)) {
-                    (Call::Rotate, Answer::NewToken(_)) => Some(Class::Done),
-                    (Call::Rotate, Answer::Refused) => Some(Class::No),
-                    (Call::Rotate, Answer::Unclear) => Some(Class::Open),
+                    (Call::Rotate, RotateOutcome::NewToken(_)) => Some(Class::Done),
+                    (Call::Rotate, RotateOutcome::Refused) => Some(Class::No),
+                    (Call::Rotate, RotateOutcome::Unclear) => Some(Class::Open),
                     (Call::Rotate, other) => panic!("{what}: {other:?}"),
                     _ => None,
                 };
@@ -153,14 +153,14 @@ async fn changed(statuses: &[u16]) -> usize {
                     // Each has its own group: what is unknown holds it.
                     let group = groups.next().expect("enough");
                     let bytes = body.bytes(status, group);
-                    let meddling = || match (good, applied) {
+                    let at_proxy = || match (good, applied) {
                         (true, _) => ProxyFault::passed(),
                         (false, true) => ProxyFault::applied(Then::Instead(bytes.clone())),
                         (false, false) => ProxyFault::swallowed(Then::Instead(bytes.clone())),
                     };
                     let before = stage.token(group);
                     let sent = stage.proxy.count(errand.method());
-                    stage.proxy.next(errand.method(), meddling());
+                    stage.proxy.next(errand.method(), at_proxy());
                     let result = errand.run(&stage.ana, group).await;
                     let what =
                         format!("{status} {body:?} {errand:?} applied {applied}: {result:?}");

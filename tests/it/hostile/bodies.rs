@@ -15,7 +15,7 @@ use groupdesk::{
         client::Reply,
         failure::{Call, CallError, Lost},
     },
-    domain::rotation::Answer,
+    domain::rotation::RotateOutcome,
 };
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ async fn an_answer_cut_at_any_byte_is_no_success() {
                     let is_whole = length == whole.len() && cut != Cut::Chunks;
                     assert_eq!(is_done(result), is_whole, "{what}");
                     if *one == Call::Rotate && !is_whole {
-                        assert_eq!(answer(result), Answer::Unclear, "{what}");
+                        assert_eq!(answer(result), RotateOutcome::Unclear, "{what}");
                     }
                     if let Err(error) = result {
                         assert!(matches!(error, CallError::Lost { .. }), "{what}");

@@ -9,7 +9,7 @@ use std::{
 
 use groupdesk::{
     domain::change::DesiredFields,
-    operations::{Assurance, Done, Failure, Operations},
+    operations::{Done, Failure, Operations, UnknownIdPolicy},
 };
 use serde_json::json;
 use tokio::process::{Child, Command};
@@ -53,7 +53,7 @@ impl Task {
 
     /// Done with a group that exists; a create is of `new-…`.
     pub(super) async fn run(self, installation: &Operations, group: &str) -> Result<Done, Failure> {
-        let known = Assurance::KnownOnly;
+        let known = UnknownIdPolicy::KnownOnly;
         match self {
             Self::Get => installation.look_up(&id(group), known).await,
             Self::Create => installation.create(&id(&created(group)), &wanted()).await,
@@ -80,7 +80,7 @@ impl Task {
     }
 }
 
-/// The id that [`Errand::Create`] creates.
+/// The id that [`Task::Create`] creates.
 pub(super) fn created(group: &str) -> String {
     format!("new-{group}")
 }
@@ -109,7 +109,7 @@ impl Stage {
         let there = world.operations(Side::Testing);
         for group in &groups {
             world.seed(Side::Testing, group, group, &[("7", "40")], &json!({}));
-            let met = there.look_up(&id(group), Assurance::Exists).await;
+            let met = there.look_up(&id(group), UnknownIdPolicy::Exists).await;
             met.expect("the group is known now");
         }
         let proxy = FaultyProxy::before(world.address()).await;

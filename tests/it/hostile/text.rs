@@ -10,7 +10,7 @@ use std::{fmt::Write as _, num::NonZeroU16};
 
 use groupdesk::{
     domain::{change::DesiredFields, text::width},
-    operations::Assurance,
+    operations::UnknownIdPolicy,
     tui::terminal::paint::Painter,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -128,7 +128,7 @@ pub(super) async fn a_world(now: Timestamp) -> World {
             created.unwrap_or_else(|error| panic!("{what}: {error}"));
             let reason = Some(framed('R', text));
             let rotated = operations
-                .rotate(&group, reason, Assurance::KnownOnly)
+                .rotate(&group, reason, UnknownIdPolicy::KnownOnly)
                 .await;
             operations.confirm(rotated.expect(what)).await;
         }

@@ -12,7 +12,7 @@ use groupdesk::{
         mutation::State,
         update::Edit,
     },
-    operations::{Assurance, Done, Failure, Operations},
+    operations::{Done, Failure, Operations, UnknownIdPolicy},
 };
 use jiff::{Timestamp, ToSpan};
 use serde_json::json;
@@ -66,7 +66,7 @@ pub(super) async fn map(operations: &Operations) -> Edit {
 }
 
 pub(super) async fn send(operations: &Operations, edit: &Edit) -> Result<Done, Failure> {
-    let known = Assurance::KnownOnly;
+    let known = UnknownIdPolicy::KnownOnly;
     operations.update_edit(&id(ACME), edit, known).await
 }
 
@@ -130,7 +130,7 @@ async fn what_somebody_else_set_is_not_erased_and_what_the_person_touches_is_com
             &id(ACME),
             &DesiredFields::default(),
             &theirs,
-            Assurance::Exists,
+            UnknownIdPolicy::Exists,
         )
         .await
         .expect("updated");

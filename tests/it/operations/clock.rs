@@ -1,4 +1,4 @@
-//! A clock that tests move ahead: what has to wait for the settle horizon waits for nobody.
+//! A clock that tests move ahead: what has to wait for the settle window waits for nobody.
 
 use groupdesk::domain::rotation::State;
 

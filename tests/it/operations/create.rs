@@ -6,7 +6,7 @@ use groupdesk::{
         history::{Ending, Operation},
         known::Source,
     },
-    operations::{Assurance, Failure, Warning},
+    operations::{Failure, UnknownIdPolicy, Warning},
 };
 use jiff::{Timestamp, ToSpan};
 use serde_json::json;
@@ -65,7 +65,10 @@ async fn a_new_group_is_created_with_all_that_was_wanted() {
         lines[0].fingerprint,
         done.group.fingerprint.map(|known| known.value)
     );
-    let known = scene.ana.look_up(&id(NEW), Assurance::KnownOnly).await;
+    let known = scene
+        .ana
+        .look_up(&id(NEW), UnknownIdPolicy::KnownOnly)
+        .await;
     assert_eq!(known.expect("known now").ending, Ending::Found);
 }
 

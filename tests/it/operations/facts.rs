@@ -8,7 +8,7 @@ use groupdesk::{
         history::Ending,
         update::Edit,
     },
-    operations::{Assurance, Fact, Failure, Operations},
+    operations::{Fact, Failure, Operations, UnknownIdPolicy},
 };
 use serde_json::{Value, json};
 
@@ -121,7 +121,7 @@ async fn what_somebody_else_set_survives_on_every_service_or_nothing_is_sent() {
             let (service, ana) = acquainted(&world, odd).await;
             service.set(GROUP, "properties", json!({"tier": "gold", "theirs": true}));
             let before = service.group(GROUP);
-            let known = Assurance::KnownOnly;
+            let known = UnknownIdPolicy::KnownOnly;
             let edit = property(&ana).await;
             let refused = ana.update_edit(&id(GROUP), &edit, known).await;
             assert!(
@@ -163,7 +163,7 @@ async fn a_service_that_clears_what_was_told_to_be_kept_is_an_alarm() {
     ana.tell_facts(told).await.expect("told");
     let edit = property(&ana).await;
     let done = ana
-        .update_edit(&id(GROUP), &edit, Assurance::KnownOnly)
+        .update_edit(&id(GROUP), &edit, UnknownIdPolicy::KnownOnly)
         .await;
     let done = done.expect("updated");
     assert!(

@@ -12,7 +12,7 @@ use groupdesk::{
         handoff::HandOffState,
     },
     operations::{
-        Assurance, Failure, Warning,
+        Failure, UnknownIdPolicy, Warning,
         batch::{BatchEvent, RunLimits},
     },
 };
@@ -45,7 +45,7 @@ async fn acquainted() -> (World, FaultyProxy) {
     for group in ["acme", "globex"] {
         world.seed(Side::Testing, group, group, &[], &json!({}));
         let met = world.operations(Side::Testing);
-        let met = met.look_up(&id(group), Assurance::Exists).await;
+        let met = met.look_up(&id(group), UnknownIdPolicy::Exists).await;
         met.expect("known now");
     }
     let proxy = FaultyProxy::before(world.address()).await;
@@ -62,7 +62,7 @@ async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
             .operations()
     };
     let acme = id("acme");
-    let known = Assurance::KnownOnly;
+    let known = UnknownIdPolicy::KnownOnly;
     let plan = world
         .operations(Side::Testing)
         .plan_batch(std::slice::from_ref(&acme), false)
@@ -75,7 +75,7 @@ async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
             .map(|_| ()),
         // A read of an unknown id could create.
         with(Operation::Create)
-            .look_up(&id("new"), Assurance::Exists)
+            .look_up(&id("new"), UnknownIdPolicy::Exists)
             .await
             .map(|_| ()),
         with(Operation::Update)
@@ -222,7 +222,7 @@ async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
     for group in ["hooli", "initech", "umbrella"] {
         world.seed(Side::Testing, group, group, &[], &json!({}));
         let met = world.operations(Side::Testing);
-        met.look_up(&id(group), Assurance::Exists)
+        met.look_up(&id(group), UnknownIdPolicy::Exists)
             .await
             .expect("known now");
     }
@@ -263,7 +263,7 @@ async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
 async fn an_update_that_is_answered_with_the_other_tag_is_done_and_an_alarm() {
     let (world, proxy) = acquainted().await;
     let misled = misled(&world, &proxy);
-    let known = Assurance::KnownOnly;
+    let known = UnknownIdPolicy::KnownOnly;
     let done = misled
         .update(&id("acme"), &DesiredFields::default(), &wanted(), known)
         .await;
@@ -300,7 +300,7 @@ async fn a_forbidden_hand_off_leaves_the_new_token_waiting() {
     });
     let guarded = installation.operations();
     let done = guarded
-        .rotate(&id("acme"), None, Assurance::KnownOnly)
+        .rotate(&id("acme"), None, UnknownIdPolicy::KnownOnly)
         .await;
     let done = guarded.confirm(done.expect("rotated")).await;
     let handed = guarded.hand_off(&done).await.expect("there is one to do");

@@ -9,7 +9,7 @@ use groupdesk::{
         history::{Ending, Operation},
         rotation::State,
     },
-    operations::{Assurance, HandedOff, Operations},
+    operations::{HandedOff, Operations, UnknownIdPolicy},
 };
 use tokio::task::JoinHandle;
 
@@ -114,7 +114,7 @@ async fn the_history_tells_what_was_handed_off_and_why_it_was_rotated() {
     let taker = Taker::new("echo no room >&2; exit 3");
     let scene = taker.scene().await;
     let why = Some("it leaked".to_owned());
-    let known = Assurance::KnownOnly;
+    let known = UnknownIdPolicy::KnownOnly;
     let done = scene.ana.rotate(&id(ACME), why.clone(), known).await;
     let done = scene.ana.confirm(done.expect("rotated")).await;
     handed(&scene, &done).await;
@@ -163,7 +163,7 @@ async fn what_another_profile_has_to_hand_off_is_not_listed_here() {
     let other: Operations = other
         .with(|profile| profile.handoff = Some(command))
         .operations();
-    let done = other.rotate(&id(ACME), None, Assurance::Exists).await;
+    let done = other.rotate(&id(ACME), None, UnknownIdPolicy::Exists).await;
     done.expect("rotated");
     let waiting = other.pending_hand_offs().await.expect("readable");
     assert_eq!(waiting.len(), 1);

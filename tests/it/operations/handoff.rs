@@ -140,7 +140,7 @@ async fn the_token_goes_by_standard_input_and_no_other_way() {
     for secret in &secrets {
         assert!(!seen.contains(secret));
     }
-    scene.world.scan_desks(&secrets);
+    scene.world.scan_installations(&secrets);
 
     assert_eq!(journal(&scene.ana).await[0].handoff, handed.handoff);
     let last = history(&scene.ana).await.pop().expect("a line");
@@ -200,7 +200,7 @@ async fn a_command_that_fails_is_told_without_the_token_and_can_be_run_again() {
             "{note}"
         );
     }
-    scene.world.scan_desks(&[exposed(&done).to_owned()]);
+    scene.world.scan_installations(&[exposed(&done).to_owned()]);
 
     taker.does("cat > $1/in");
     let again = scene.ana.hand_off_again(handed.rotation).await;

@@ -11,7 +11,7 @@ use groupdesk::{
         rotation::State,
         token::Token,
     },
-    operations::{Assurance, Failure, Warning},
+    operations::{Failure, UnknownIdPolicy, Warning},
 };
 use serde_json::json;
 
@@ -45,7 +45,9 @@ async fn a_rotation_answer_that_comes_late_brings_no_dead_token_back() {
         .by(LI)
         .on(&elsewhere);
     let theirs = li.operations();
-    let theirs = theirs.rotate(&id(ACME), None, Assurance::Exists).await;
+    let theirs = theirs
+        .rotate(&id(ACME), None, UnknownIdPolicy::Exists)
+        .await;
     let theirs = theirs.expect("rotated");
     let seen = scene.installation().by(LI).operations();
     let seen = look_up(&seen).await.expect("found");
@@ -161,7 +163,9 @@ async fn an_update_tells_what_its_read_back_finds_and_nothing_twice() {
         .by(LI)
         .on(&elsewhere);
     let theirs = li.operations();
-    let theirs = theirs.rotate(&id(ACME), None, Assurance::Exists).await;
+    let theirs = theirs
+        .rotate(&id(ACME), None, UnknownIdPolicy::Exists)
+        .await;
     theirs.expect("rotated");
     gate.open();
     let done = updating.await.expect("it ends").expect("updated");
@@ -181,7 +185,7 @@ async fn the_history_of_one_group_is_its_own_and_of_this_profile() {
     let done = scene.ana.create(&globex, &create).await;
     done.expect("created");
     let other = scene.world.operations(Side::Production);
-    let done = other.rotate(&id(ACME), None, Assurance::Exists).await;
+    let done = other.rotate(&id(ACME), None, UnknownIdPolicy::Exists).await;
     done.expect("rotated");
     let lines = scene.ana.history(Some(globex.clone()), None).await;
     let lines = lines.expect("readable");
@@ -209,12 +213,15 @@ async fn who_may_create_nothing_may_still_read_what_is_known() {
         })
     })
     .await;
-    for assurance in [Assurance::KnownOnly, Assurance::Exists] {
+    for assurance in [UnknownIdPolicy::KnownOnly, UnknownIdPolicy::Exists] {
         let done = scene.ana.look_up(&id(ACME), assurance).await;
         assert_eq!(done.expect("it is known").ending, Ending::Found);
     }
     let sent = scene.proxy.count("GET");
-    let refused = scene.ana.look_up(&id("globex"), Assurance::Exists).await;
+    let refused = scene
+        .ana
+        .look_up(&id("globex"), UnknownIdPolicy::Exists)
+        .await;
     assert!(
         matches!(refused, Err(Failure::Forbidden { .. })),
         "{refused:?}"
@@ -241,7 +248,10 @@ async fn the_token_of_another_group_is_news_and_not_an_old_answer() {
     scene
         .world
         .seed(Side::Testing, "globex", "Globex", &[], &json!({}));
-    let globex = scene.ana.look_up(&id("globex"), Assurance::Exists).await;
+    let globex = scene
+        .ana
+        .look_up(&id("globex"), UnknownIdPolicy::Exists)
+        .await;
     let other = exposed(&globex.expect("found")).to_owned();
     scene.proxy.next(
         "GET",
@@ -268,11 +278,11 @@ async fn what_is_read_is_not_lost_where_the_group_became_known_meanwhile() {
         .proxy
         .next("GET", renamed("Globex Retail").behind(&gate));
     let (here, group) = (scene.ana.clone(), new.clone());
-    let reading = tokio::spawn(async move { here.look_up(&group, Assurance::Exists).await });
+    let reading = tokio::spawn(async move { here.look_up(&group, UnknownIdPolicy::Exists).await });
     gate.reached().await;
     // The first read of an id can create it: the second waits for it, and then reads what is known.
     let (other, group) = (scene.world.operations(Side::Testing), new.clone());
-    let other = tokio::spawn(async move { other.look_up(&group, Assurance::Exists).await });
+    let other = tokio::spawn(async move { other.look_up(&group, UnknownIdPolicy::Exists).await });
     gate.open();
     let other = other.await.expect("it ends").expect("found");
     let done = reading.await.expect("it ends").expect("found");

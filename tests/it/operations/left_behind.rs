@@ -8,7 +8,7 @@ use groupdesk::{
         mutation::State,
         update::Edit,
     },
-    operations::{Assurance, Failure},
+    operations::{Failure, UnknownIdPolicy},
 };
 use serde_json::json;
 
@@ -156,7 +156,7 @@ async fn a_killed_create_leaves_a_line_and_a_read_that_finds_the_group_settles_i
             let all = wanted("Globex", &[], &json!({}));
             match operation {
                 Operation::Create => here.create(&new, &all).await,
-                _ => here.look_up(&new, Assurance::Exists).await,
+                _ => here.look_up(&new, UnknownIdPolicy::Exists).await,
             }
         });
         gate.reached().await;
@@ -168,7 +168,7 @@ async fn a_killed_create_leaves_a_line_and_a_read_that_finds_the_group_settles_i
             .installation()
             .timeout(Duration::from_millis(200))
             .operations();
-        let held = hurried.look_up(&globex, Assurance::Exists).await;
+        let held = hurried.look_up(&globex, UnknownIdPolicy::Exists).await;
         assert!(
             matches!(held, Err(Failure::Held(_))),
             "a read can create: {held:?}"
@@ -188,7 +188,7 @@ async fn a_killed_create_leaves_a_line_and_a_read_that_finds_the_group_settles_i
                 .await;
             closed.expect("closed");
         } else {
-            let found = tomorrow.look_up(&globex, Assurance::Exists).await;
+            let found = tomorrow.look_up(&globex, UnknownIdPolicy::Exists).await;
             assert_eq!(found.expect("found").ending, Ending::Found);
             assert_eq!(tomorrow.open_changes().await.expect("readable"), []);
         }

@@ -4,7 +4,7 @@ use groupdesk::{
     config::guard::{Guard, Operation, Rule},
     domain::change::DesiredFields,
     formats::GroupRow,
-    operations::{Assurance, Failure, Operations, batch::RunLimits},
+    operations::{Failure, Operations, UnknownIdPolicy, batch::RunLimits},
 };
 
 use serde_json::json;
@@ -21,7 +21,7 @@ async fn every_way(scene: &Scene, with: impl Fn() -> Operations) -> Vec<(&'stati
         scene.ana.begin_batch(&plan.expect("readable"), None).await
     };
     let batch = batch.expect("begun");
-    let (known, exists) = (Assurance::KnownOnly, Assurance::Exists);
+    let (known, exists) = (UnknownIdPolicy::KnownOnly, UnknownIdPolicy::Exists);
     let acme = id(ACME);
     let mut refused = Vec::new();
     let mut add = |what, failure: Option<Failure>| {
@@ -125,7 +125,10 @@ async fn a_batch_is_not_resumed_over_a_limit_that_was_tightened() {
     scene
         .world
         .seed(Side::Testing, "globex", "Globex", &[], &json!({}));
-    let globex = scene.ana.look_up(&id("globex"), Assurance::Exists).await;
+    let globex = scene
+        .ana
+        .look_up(&id("globex"), UnknownIdPolicy::Exists)
+        .await;
     globex.expect("found");
     let plan = scene.ana.plan_batch(&[id(ACME), id("globex")], false).await;
     let batch = scene.ana.begin_batch(&plan.expect("readable"), None).await;
@@ -159,7 +162,10 @@ async fn a_batch_is_not_resumed_over_a_limit_that_was_tightened() {
 async fn what_only_a_file_told_of_is_not_read_by_itself() {
     let scene = scene().await;
     let before = scene.proxy.methods().len();
-    let refused = scene.ana.look_up(&id(NEW), Assurance::KnownOnly).await;
+    let refused = scene
+        .ana
+        .look_up(&id(NEW), UnknownIdPolicy::KnownOnly)
+        .await;
     let refused = refused.expect_err("it could create it");
     assert!(matches!(refused, Failure::OnlyImported { .. }), "{refused}");
     let plan = scene

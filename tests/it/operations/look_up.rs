@@ -5,7 +5,7 @@ use groupdesk::{
         history::{Ending, Operation},
         known::Source,
     },
-    operations::{Assurance, Failure, Warning},
+    operations::{Failure, UnknownIdPolicy, Warning},
 };
 use serde_json::json;
 
@@ -22,7 +22,7 @@ async fn an_unknown_id_is_refused_with_the_near_ones_and_nothing_is_sent() {
     for known in ["acme-eu", "acme-us", "globex"] {
         world.seed(Side::Testing, known, known, &[], &json!({}));
         let done = world.operations(Side::Testing);
-        let done = done.look_up(&id(known), Assurance::Exists).await;
+        let done = done.look_up(&id(known), UnknownIdPolicy::Exists).await;
         done.expect("it exists");
     }
     let server = Faults::always(Fault::Close).await;
@@ -31,11 +31,13 @@ async fn an_unknown_id_is_refused_with_the_near_ones_and_nothing_is_sent() {
     let typed = id("acme-ue");
     let base = wanted("Acme", &[], &json!({}));
     let failures = [
-        operations.look_up(&typed, Assurance::KnownOnly).await,
+        operations.look_up(&typed, UnknownIdPolicy::KnownOnly).await,
         operations
-            .update(&typed, &base, &base, Assurance::KnownOnly)
+            .update(&typed, &base, &base, UnknownIdPolicy::KnownOnly)
             .await,
-        operations.rotate(&typed, None, Assurance::KnownOnly).await,
+        operations
+            .rotate(&typed, None, UnknownIdPolicy::KnownOnly)
+            .await,
     ];
     for failure in failures {
         let failure = failure.expect_err("refused");
@@ -80,10 +82,10 @@ async fn a_vanished_group_is_an_alarm_when_the_get_makes_it_again() {
     let before = scene.ana.show(&id(ACME)).await.expect("readable");
     let before = before.and_then(|group| group.fingerprint).expect("known");
     scene.world.vanish(Side::Testing, ACME);
-    for assurance in [Assurance::Exists, Assurance::KnownOnly] {
+    for assurance in [UnknownIdPolicy::Exists, UnknownIdPolicy::KnownOnly] {
         let done = scene.ana.look_up(&id(ACME), assurance).await;
         let done = done.expect("an answer");
-        if assurance == Assurance::Exists {
+        if assurance == UnknownIdPolicy::Exists {
             assert_eq!(done.ending, Ending::CreatedByGet);
             assert!(done.warnings.iter().any(Warning::is_alarm), "{done:?}");
             assert_eq!(done.previous_fingerprint, Some(before.value));
@@ -171,7 +173,7 @@ async fn a_name_and_a_token_changed_elsewhere_are_noticed_once() {
         .operations();
     let renamed = wanted("Acme SE", &[("7", "40")], &json!({}));
     elsewhere
-        .update(&id(ACME), &renamed, &renamed, Assurance::Exists)
+        .update(&id(ACME), &renamed, &renamed, UnknownIdPolicy::Exists)
         .await
         .expect("renamed");
     rotate(&elsewhere).await.expect("rotated");
@@ -262,7 +264,7 @@ async fn an_answer_that_left_before_a_rotation_brings_no_old_token_back() {
     let gate = crate::support::proxy::Gate::new();
     scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     let (here, acme) = (scene.ana.clone(), id(ACME));
-    let late = tokio::spawn(async move { here.look_up(&acme, Assurance::KnownOnly).await });
+    let late = tokio::spawn(async move { here.look_up(&acme, UnknownIdPolicy::KnownOnly).await });
     gate.reached().await;
     let rotated = rotate(&scene.ana).await.expect("rotated");
     gate.open();

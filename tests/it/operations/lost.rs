@@ -8,7 +8,7 @@ use groupdesk::{
         rotation::State,
         token::Fingerprint,
     },
-    operations::{Assurance, Failure, Warning},
+    operations::{Failure, UnknownIdPolicy, Warning},
 };
 use serde_json::{Value, json};
 
@@ -100,12 +100,12 @@ async fn applied_and_the_answer_lost_ends_recovered_with_the_new_token() {
 async fn an_answer_that_never_arrives_ends_with_the_time_out() {
     for applied in [true, false] {
         let scene = Scene::with(|installation| installation.timeout(Duration::from_secs(2))).await;
-        let meddling = if applied {
+        let fault = if applied {
             ProxyFault::applied
         } else {
             ProxyFault::swallowed
         };
-        scene.proxy.next("POST", meddling(Then::Hang));
+        scene.proxy.next("POST", fault(Then::Hang));
         let result = rotate(&scene.ana).await;
         if applied {
             let done = result.expect("found out");
@@ -240,10 +240,10 @@ async fn fingerprint(scene: &Scene) -> Option<Fingerprint> {
 #[tokio::test]
 async fn an_answer_about_another_group_or_environment_is_a_conflict() {
     let other = ProxyFault::change(|body| body["user_group"]["provided_id"] = json!("globex"));
-    for (expected, meddling) in [("globex", other), ("Customer", tagged("Customer"))] {
+    for (expected, fault) in [("globex", other), ("Customer", tagged("Customer"))] {
         let scene = Scene::new().await;
         let known = fingerprint(&scene).await;
-        scene.proxy.next("POST", meddling);
+        scene.proxy.next("POST", fault);
         let failure = rotate(&scene.ana).await.expect_err("a conflict");
         assert!(matches!(failure, Failure::Conflict { .. }), "{failure:?}");
         assert!(failure.to_string().contains(expected), "{failure}");
@@ -370,7 +370,7 @@ async fn a_first_rotation_of_an_id_that_a_person_vouches_for_is_as_safe() {
     let fresh = scene.world.other_directory("li");
     let li = scene.installation().on(&fresh).operations();
     scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
-    let done = li.rotate(&id(ACME), None, Assurance::Exists).await;
+    let done = li.rotate(&id(ACME), None, UnknownIdPolicy::Exists).await;
     let done = done.expect("found out");
     assert_eq!(done.ending, Ending::Recovered);
     assert_eq!(exposed(&done), scene.token());

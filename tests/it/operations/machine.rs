@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use groupdesk::domain::{
-    rotation::{Answer, Event, Rotation, State},
+    rotation::{Event, RotateOutcome, Rotation, State},
     token::Fingerprint,
 };
 use proptest::prelude::*;
@@ -23,19 +23,19 @@ fn token() -> impl Strategy<Value = Fingerprint> {
 
 fn event() -> impl Strategy<Value = Event> {
     let answer = prop_oneof![
-        token().prop_map(Answer::NewToken),
-        Just(Answer::SameToken),
-        Just(Answer::WrongGroup),
-        Just(Answer::Refused),
-        Just(Answer::NotSent),
-        Just(Answer::Unclear),
+        token().prop_map(RotateOutcome::NewToken),
+        Just(RotateOutcome::SameToken),
+        Just(RotateOutcome::WrongGroup),
+        Just(RotateOutcome::Refused),
+        Just(RotateOutcome::NotSent),
+        Just(RotateOutcome::Unclear),
     ];
     prop_oneof![
         2 => Just(Event::Sending),
         3 => answer.prop_map(Event::Answered),
         3 => read(),
         1 => Just(Event::ReadContradicts),
-        1 => Just(Event::FoundAtStart),
+        1 => Just(Event::Orphaned),
         1 => Just(Event::Abandon),
     ]
 }
@@ -50,7 +50,7 @@ fn read() -> impl Strategy<Value = Event> {
 /// Begins as every rotation does, so that what follows is often in order.
 fn events() -> impl Strategy<Value = Vec<Event>> {
     (0..3_usize, prop::collection::vec(event(), 0..12)).prop_map(|(begun, rest)| {
-        let begin = [Event::Sending, Event::Answered(Answer::Unclear)];
+        let begin = [Event::Sending, Event::Answered(RotateOutcome::Unclear)];
         begin.into_iter().take(begun).chain(rest).collect()
     })
 }
@@ -82,7 +82,7 @@ proptest! {
             let was_told_a_token = before.iter().any(|(_, after)| after.state == State::Rotated);
 
             // The process died here. Another one finds it and reads the group: now, and after the horizon.
-            let mut rotation = start.step(Event::FoundAtStart, H).unwrap_or(start);
+            let mut rotation = start.step(Event::Orphaned, H).unwrap_or(start);
             for since_sent in [Duration::from_secs(1), H, H] {
                 let read = Event::Read { fingerprint: current, since_sent };
                 rotation = rotation.step(read, H).unwrap_or(rotation);
@@ -135,7 +135,7 @@ proptest! {
         seconds in 0..60_u64,
         refused in any::<bool>(),
     ) {
-        let answer = if refused { Answer::Refused } else { Answer::Unclear };
+        let answer = if refused { RotateOutcome::Refused } else { RotateOutcome::Unclear };
         let read = Event::Read { fingerprint: TOKENS[0], since_sent: Duration::from_secs(seconds) };
         let journal = journal(&[Event::Sending, Event::Answered(answer), read, read, read]);
         let expected = if refused { State::NotApplied } else { State::Unknown };

@@ -1,7 +1,7 @@
 //! A key that is not proven yet, and an alarm that stands: what may be done, and what is forgotten.
 
 use groupdesk::{
-    directory::{Answer, DirectoryError},
+    directory::{BindingAnswer, DirectoryError},
     domain::{batch::Plan, rotation::State},
     operations::{Failure, PlaceProblem},
 };
@@ -21,7 +21,7 @@ async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_ala
     lost(&scene).await;
     let renewed = scene.world.new_key("testing", Some("Testing"));
     let li = || scene.installation().key(&renewed).unbound();
-    let same = Answer::Same {
+    let same = BindingAnswer::Same {
         place: None,
         unproven: false,
     };

@@ -2,9 +2,9 @@
 
 use groupdesk::{
     config::profile::Profile,
-    directory::{Answer, Binding, Caller, Directory, Refusal},
-    domain::rotation::{Answer as Answered, Event, State},
-    operations::{Assurance, Failure, Operations, PlaceProblem},
+    directory::{Binding, BindingAnswer, Caller, Directory, Refusal},
+    domain::rotation::{Event, RotateOutcome as Answered, State},
+    operations::{Failure, Operations, PlaceProblem, UnknownIdPolicy},
 };
 use jiff::Timestamp;
 
@@ -47,7 +47,7 @@ async fn a_key_of_another_environment_settles_and_creates_nothing() {
         matches!(settled, Err(Failure::Place(PlaceProblem::Asked { .. }))),
         "{settled:?}"
     );
-    let got = li.look_up(&id(ACME), Assurance::Exists).await;
+    let got = li.look_up(&id(ACME), UnknownIdPolicy::Exists).await;
     assert!(matches!(got, Err(Failure::Place(_))), "{got:?}");
     assert_eq!(scene.proxy.methods().len(), before, "nothing was sent");
     assert_eq!(
@@ -67,7 +67,7 @@ async fn a_key_of_another_environment_settles_and_creates_nothing() {
     let nothing = own.recover(&[], 4, |_| {}).await.expect("readable");
     assert!(nothing.is_empty());
     assert!(own.has_open_elsewhere().await.expect("readable"));
-    let refused = own.look_up(&id(ACME), Assurance::KnownOnly).await;
+    let refused = own.look_up(&id(ACME), UnknownIdPolicy::KnownOnly).await;
     assert!(
         matches!(refused, Err(Failure::NotKnown { .. })),
         "known in the other place only: {refused:?}"
@@ -88,7 +88,7 @@ async fn two_profiles_of_one_service_and_key_are_one_place() {
     let seen = seen.expect("known").fingerprint.map(|known| known.value);
     rotate(&scene.ana).await.expect("rotated");
     let again = second
-        .rotate_seen(&id(ACME), seen, None, Assurance::KnownOnly)
+        .rotate_seen(&id(ACME), seen, None, UnknownIdPolicy::KnownOnly)
         .await;
     assert!(
         matches!(again, Err(Failure::TokenChanged { .. })),
@@ -116,13 +116,18 @@ async fn an_alarm_of_a_wrong_tag_stays_until_a_person_has_looked() {
         body["user_group"]["api_environment_tag"] = "Customer".into();
     };
     scene.proxy.next("GET", ProxyFault::change(other_tag));
-    let read = scene.ana.look_up(&id(ACME), Assurance::KnownOnly).await;
+    let read = scene
+        .ana
+        .look_up(&id(ACME), UnknownIdPolicy::KnownOnly)
+        .await;
     let alarm = read.expect("an answer").warnings;
     assert!(alarm.iter().any(groupdesk::operations::Warning::is_alarm));
     let before = scene.proxy.methods().len();
     // In this process and in another one, for reads and changes alike.
     for operations in [scene.ana.clone(), scene.installation().operations()] {
-        let read = operations.look_up(&id(ACME), Assurance::KnownOnly).await;
+        let read = operations
+            .look_up(&id(ACME), UnknownIdPolicy::KnownOnly)
+            .await;
         let rotated = rotate(&operations).await;
         for failure in [read.expect_err("held"), rotated.expect_err("held")] {
             assert!(
@@ -151,7 +156,7 @@ async fn a_new_key_proves_itself_by_a_token_that_the_place_knows() {
     let renewed = scene.world.new_key("testing", Some("Testing"));
     let li = || scene.installation().key(&renewed).unbound();
     assert!(asked(&li()).await);
-    let same = Answer::Same {
+    let same = BindingAnswer::Same {
         place: None,
         unproven: false,
     };
@@ -189,7 +194,7 @@ async fn a_key_that_reads_another_token_is_taken_back() {
             .key(&foreign)
             .unbound()
     };
-    let same = Answer::Same {
+    let same = BindingAnswer::Same {
         place: None,
         unproven: false,
     };
@@ -288,7 +293,7 @@ async fn two_places_that_are_one_are_united_and_nothing_is_lost() {
     scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     let creating = tokio::spawn({
         let ana = scene.ana.clone();
-        async move { ana.look_up(&globex, Assurance::Exists).await }
+        async move { ana.look_up(&globex, UnknownIdPolicy::Exists).await }
     });
     gate.reached().await;
     let refused = scene.ana.merge_places(&into, &from).await;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use groupdesk::{
     domain::{
         history::Ending,
-        rotation::{Answer, Event, Rotation, State},
+        rotation::{Event, RotateOutcome, Rotation, State},
         token::{Fingerprint, Token},
     },
-    operations::{Assurance, Failure, Operations, Recovered},
+    operations::{Failure, Operations, Recovered, UnknownIdPolicy},
 };
 use serde_json::json;
 
@@ -167,7 +167,10 @@ async fn what_cannot_be_read_stays_open_and_a_dead_service_is_not_asked_for_each
         scene
             .world
             .seed(Side::Testing, &group, "Group", &[], &json!({}));
-        let known = scene.ana.look_up(&id(&group), Assurance::Exists).await;
+        let known = scene
+            .ana
+            .look_up(&id(&group), UnknownIdPolicy::Exists)
+            .await;
         known.expect("known now");
         leave_behind(&scene.ana, &group, NEW, &[Event::Sending]).await;
     }
@@ -260,17 +263,17 @@ fn journals(old: Fingerprint, new: Fingerprint) -> Vec<(Vec<Event>, Rotation)> {
     };
     let alphabet = [
         Event::Sending,
-        Event::Answered(Answer::NewToken(new)),
-        Event::Answered(Answer::SameToken),
-        Event::Answered(Answer::WrongGroup),
-        Event::Answered(Answer::Refused),
-        Event::Answered(Answer::NotSent),
-        Event::Answered(Answer::Unclear),
+        Event::Answered(RotateOutcome::NewToken(new)),
+        Event::Answered(RotateOutcome::SameToken),
+        Event::Answered(RotateOutcome::WrongGroup),
+        Event::Answered(RotateOutcome::Refused),
+        Event::Answered(RotateOutcome::NotSent),
+        Event::Answered(RotateOutcome::Unclear),
         read(old, 1),
         read(old, 60),
         read(new, 1),
         Event::ReadContradicts,
-        Event::FoundAtStart,
+        Event::Orphaned,
         Event::Abandon,
     ];
     let mut all = vec![(Vec::new(), Rotation::intended(old))];
@@ -312,7 +315,10 @@ async fn recovery_from_every_prefix_ends_sends_nothing_and_forgets_nothing() {
             scene
                 .world
                 .seed(Side::Testing, &group, "Group", &[], &json!({}));
-            let done = scene.ana.look_up(&id(&group), Assurance::Exists).await;
+            let done = scene
+                .ana
+                .look_up(&id(&group), UnknownIdPolicy::Exists)
+                .await;
             let now = done.expect("known").group.fingerprint.expect("read").value;
             let other = Fingerprint::from_bytes([8; 32]);
             let (old, new) = match holds {

@@ -4,9 +4,9 @@ use groupdesk::{
     directory::EventKind,
     domain::{
         history::{Ending, Operation},
-        rotation::{Answer, Event, State},
+        rotation::{Event, RotateOutcome, State},
     },
-    operations::{Assurance, Failure, Warning},
+    operations::{Failure, UnknownIdPolicy, Warning},
 };
 use serde_json::json;
 
@@ -24,7 +24,7 @@ async fn the_good_way() {
     let reason = Some("leaked in a chat".to_owned());
     let rotated = scene
         .ana
-        .rotate(&id(ACME), reason.clone(), Assurance::KnownOnly)
+        .rotate(&id(ACME), reason.clone(), UnknownIdPolicy::KnownOnly)
         .await
         .expect("rotated");
     assert_eq!(rotated.ending, Ending::Rotated);
@@ -51,8 +51,8 @@ async fn the_good_way() {
         Side::Testing.tag()
     );
     let row = rotated.rotation.expect("a row");
-    let happenings = directory.journal_events(row).await.expect("readable");
-    let states: Vec<_> = happenings.iter().map(|one| one.state).collect();
+    let events = directory.journal_events(row).await.expect("readable");
+    let states: Vec<_> = events.iter().map(|one| one.state).collect();
     let expected = [
         State::Intended,
         State::Sent,
@@ -60,8 +60,8 @@ async fn the_good_way() {
         State::Confirmed,
     ];
     assert_eq!(states, expected);
-    let answered = Event::Answered(Answer::NewToken(fingerprint));
-    assert!(matches!(happenings[2].what, EventKind::Stepped { event, .. } if event == answered));
+    let answered = Event::Answered(RotateOutcome::NewToken(fingerprint));
+    assert!(matches!(events[2].what, EventKind::Stepped { event, .. } if event == answered));
 
     let lines = history(&scene.ana).await;
     assert_eq!(lines.len(), 2, "{lines:?}");
@@ -113,7 +113,7 @@ async fn a_token_that_this_desk_had_not_seen_is_not_rotated() {
         .on(&scene.world.other_directory("li"))
         .operations();
     elsewhere
-        .rotate(&id(ACME), None, Assurance::Exists)
+        .rotate(&id(ACME), None, UnknownIdPolicy::Exists)
         .await
         .expect("rotated");
     let failure = rotate(&scene.ana).await.expect_err("another token");
@@ -147,7 +147,9 @@ async fn the_old_token_is_dead_and_what_a_lagging_copy_led_to_is_found_out() {
     let elsewhere = elsewhere
         .on(&scene.world.other_directory("li"))
         .operations();
-    let theirs = elsewhere.rotate(&id(ACME), None, Assurance::Exists).await;
+    let theirs = elsewhere
+        .rotate(&id(ACME), None, UnknownIdPolicy::Exists)
+        .await;
     let theirs = theirs.expect("rotated");
     // The preflight is answered by a copy that lags: it still shows the old token.
     scene.proxy.next(
@@ -262,7 +264,9 @@ async fn somebody_who_rotates_after_us_is_seen_by_the_confirmation() {
     let elsewhere = elsewhere
         .on(&scene.world.other_directory("li"))
         .operations();
-    let theirs = elsewhere.rotate(&id(ACME), None, Assurance::Exists).await;
+    let theirs = elsewhere
+        .rotate(&id(ACME), None, UnknownIdPolicy::Exists)
+        .await;
     let done = scene.ana.confirm(ours).await;
     assert_eq!(done.ending, Ending::Superseded);
     assert_eq!(done.token, theirs.expect("rotated").token);

@@ -12,7 +12,7 @@ use groupdesk::{
     domain::{change::DesiredFields, group::UserGroupId, token::Token, update::Edit},
     formats::GroupRow,
     operations::{
-        Assurance, Failure, Operations, RowEnd, Sending,
+        Failure, Operations, RowEnd, Sending, UnknownIdPolicy,
         batch::{Control, RunLimits},
     },
 };
@@ -125,7 +125,7 @@ impl Scene {
         ground: &Ground,
         step: Step,
     ) -> Result<bool, Failure> {
-        let known = Assurance::KnownOnly;
+        let known = UnknownIdPolicy::KnownOnly;
         let group = ground.group.clone();
         match step {
             Step::SetProperty(number) => {
@@ -211,7 +211,7 @@ impl Scene {
             Step::ReadAsStranger => {
                 let installation = self.world.installation(Side::Testing).by(LI);
                 let stranger = installation.key(&self.stranger).unbound();
-                let read = stranger.look_up(&group, Assurance::Exists).await;
+                let read = stranger.look_up(&group, UnknownIdPolicy::Exists).await;
                 assert!(matches!(read, Err(Failure::Place(_))), "{read:?}");
                 Ok(false)
             }
@@ -227,7 +227,7 @@ async fn play(number: u64) {
         .world
         .seed(Side::Testing, &group, "Group", &[], &json!({"kept": true}));
     let ana = scene.installation().operations();
-    let read = ana.look_up(&id(&group), Assurance::Exists).await;
+    let read = ana.look_up(&id(&group), UnknownIdPolicy::Exists).await;
     read.expect("found");
     let shown = ana.show(&id(&group)).await.expect("readable");
     let plan = ana.plan_batch(&[id(&group)], true).await.expect("readable");
@@ -269,7 +269,7 @@ async fn play(number: u64) {
         ana.recover(&[], 1, |_| {}).await.expect("readable");
         ana.settle_changes().await.expect("readable");
     }
-    let last = ana.look_up(&id(&group), Assurance::KnownOnly).await;
+    let last = ana.look_up(&id(&group), UnknownIdPolicy::KnownOnly).await;
     last.expect("found");
     let stored = scene.world.stored(Side::Testing, &group);
     let known = ana

@@ -9,7 +9,7 @@ use groupdesk::{
         update::Edit,
     },
     formats::GroupRow,
-    operations::{Assurance, Failure},
+    operations::{Failure, UnknownIdPolicy},
 };
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
@@ -37,7 +37,7 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let acme = id(ACME);
-    let known = Assurance::KnownOnly;
+    let known = UnknownIdPolicy::KnownOnly;
     let before = scene.proxy.methods().len();
     let lines = scene.history().await.len();
     let source = &scene.ana.profile().api_key;
@@ -93,7 +93,7 @@ async fn what_stood_there_before_is_no_reason_to_refuse_something_else() {
     let mut now = base.clone();
     now.name = Some("Acme plc".into());
     let edit = Edit::whole(&base, &now);
-    let known = Assurance::KnownOnly;
+    let known = UnknownIdPolicy::KnownOnly;
     let updated = scene.ana.update_edit(&id(ACME), &edit, known).await;
     assert!(!matches!(updated, Err(Failure::HoldsSecret { .. })));
 }
@@ -124,7 +124,7 @@ async fn a_draft_with_a_token_stays_off_the_disk() {
         let refused = kept.expect_err("refused").to_string();
         assert!(refused.contains("known here") && !refused.contains(&token));
     }
-    scene.world.scan_desks(&[token]);
+    scene.world.scan_installations(&[token]);
     let plain = scene.ana.keep_draft(draft(typed("Acme", "{".into())), None);
     plain.await.expect("kept");
 }

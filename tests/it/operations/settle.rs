@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use groupdesk::{
-    directory::{Intent, Record, RotationId, RotationStep},
+    directory::{Record, RotationId, RotationIntent, RotationStep},
     domain::{
         history::{Ending, Operation},
-        rotation::{Answer, Event, Rotation, State},
+        rotation::{Event, RotateOutcome, Rotation, State},
         token::{Fingerprint, Token},
     },
     operations::{Failure, Operations, Warning},
@@ -104,7 +104,7 @@ async fn a_rotation_that_arrives_after_the_first_reading_is_recovered() {
     let arrives = arrives
         .on(&scene.world.other_directory("late"))
         .operations();
-    let exists = groupdesk::operations::Assurance::Exists;
+    let exists = groupdesk::operations::UnknownIdPolicy::Exists;
     arrives
         .rotate(&id(ACME), None, exists)
         .await
@@ -209,7 +209,7 @@ pub(super) async fn leave_behind(
 ) -> RotationId {
     let directory = ana.directory();
     let profile = &ana.profile().name;
-    let intent = Intent {
+    let intent = RotationIntent {
         user_group_id: id(group),
         previous,
         by: "dead@nowhere".into(),
@@ -257,7 +257,10 @@ async fn what_a_dead_process_left_is_its_own_until_the_horizon_and_then_settled(
         (&[], &[State::NotApplied]),
         (&[Event::Sending], &[State::Unknown, State::NotApplied]),
         (
-            &[Event::Sending, Event::Answered(Answer::NewToken(new))],
+            &[
+                Event::Sending,
+                Event::Answered(RotateOutcome::NewToken(new)),
+            ],
             &[State::Conflict],
         ),
     ];

@@ -3,7 +3,7 @@
 use groupdesk::{
     directory::Directory,
     domain::{history::Ending, rotation::State},
-    operations::{Assurance, Done, Failure, Operations},
+    operations::{Done, Failure, Operations, UnknownIdPolicy},
 };
 
 use super::{Scene, look_up, rotate};
@@ -28,7 +28,7 @@ async fn race(scene: &Scene, other: &Operations) -> (Done, Failure) {
     let rotate = |operations: Operations| {
         let acme = acme.clone();
         async move {
-            let known = Assurance::KnownOnly;
+            let known = UnknownIdPolicy::KnownOnly;
             operations.rotate_seen(&acme, seen, None, known).await
         }
     };
@@ -78,7 +78,7 @@ async fn desks_of_their_own_are_kept_apart_by_the_service() {
     let scene = Scene::new().await;
     let fresh = scene.world.other_directory("li");
     let li = scene.installation().by(LI).on(&fresh).operations();
-    let exists = Assurance::Exists;
+    let exists = UnknownIdPolicy::Exists;
     let acme = id(super::ACME);
     li.look_up(&acme, exists).await.expect("found");
     let (ours, theirs) = tokio::join!(rotate(&scene.ana), rotate(&li));

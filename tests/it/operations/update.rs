@@ -6,7 +6,7 @@ use groupdesk::{
         history::{Ending, Operation},
         known::{KnownGroup, Source},
     },
-    operations::{Assurance, Failure, Warning},
+    operations::{Failure, UnknownIdPolicy, Warning},
 };
 use serde_json::json;
 
@@ -184,7 +184,7 @@ async fn a_refusal_changes_nothing_here_or_there() {
     let nobody = id("nobody");
     let failure = scene
         .ana
-        .update(&nobody, &base(), &edited(), Assurance::Exists)
+        .update(&nobody, &base(), &edited(), UnknownIdPolicy::Exists)
         .await;
     assert!(
         matches!(failure, Err(Failure::CreatedByGet { .. })),

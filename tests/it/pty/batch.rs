@@ -5,7 +5,7 @@ use std::fs;
 use groupdesk::{
     directory::{Batch, BatchId},
     domain::batch::Counts,
-    operations::{Assurance, Operations},
+    operations::{Operations, UnknownIdPolicy},
 };
 use rustix::process::Signal;
 use serde_json::json;
@@ -33,7 +33,9 @@ impl Scene {
         for number in 0..count {
             let group = format!("g{number:02}");
             world.seed(Side::Testing, &group, &group, &[], &json!({}));
-            let met = operations.look_up(&id(&group), Assurance::Exists).await;
+            let met = operations
+                .look_up(&id(&group), UnknownIdPolicy::Exists)
+                .await;
             met.expect("it is known now");
         }
         Self {

@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use groupdesk::{domain::history::Ending, operations::Assurance};
+use groupdesk::{domain::history::Ending, operations::UnknownIdPolicy};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -22,7 +22,7 @@ async fn rotating(world: &World, place: &Place, gate: &Gate, proxy: &FaultyProxy
     world.seed(Side::Testing, "acme", "Acme", &[], &json!({}));
     let known = world.operations(Side::Testing);
     known
-        .look_up(&id("acme"), Assurance::Exists)
+        .look_up(&id("acme"), UnknownIdPolicy::Exists)
         .await
         .expect("found");
     proxy.next("POST", ProxyFault::passed().behind(gate));

@@ -75,7 +75,7 @@ impl ProxyFault {
         }
     }
 
-    /// Nothing is meddled with; for [`Meddling::behind`].
+    /// Nothing is meddled with; for [`ProxyFault::behind`].
     pub(crate) fn passed() -> Self {
         Self::applied(Then::Pass)
     }
@@ -195,12 +195,12 @@ impl FaultyProxy {
     }
 
     /// Meddles with the next request of this method; orders queue up.
-    pub(crate) fn next(&self, method: &'static str, meddling: ProxyFault) {
+    pub(crate) fn next(&self, method: &'static str, fault: ProxyFault) {
         let mut seen = lock(&self.seen);
         if let Some((_, orders)) = seen.orders.iter_mut().find(|(known, _)| *known == method) {
-            orders.push_back(meddling);
+            orders.push_back(fault);
         } else {
-            seen.orders.push((method, [meddling].into()));
+            seen.orders.push((method, [fault].into()));
         }
     }
 
@@ -249,23 +249,23 @@ fn method(request: &Request) -> String {
 
 async fn serve(mut stream: TcpStream, service: SocketAddr, seen: &Mutex<Seen>) {
     while let Some(request) = read_request(&mut stream, 0).await {
-        let meddling = {
+        let fault = {
             let mut seen = lock(seen);
             seen.requests.push(request.clone());
             seen.order(&request)
         };
-        if let Some(gate) = &meddling.held {
+        if let Some(gate) = &fault.held {
             gate.pass().await;
         }
-        let answer = if meddling.forwards {
+        let answer = if fault.forwards {
             Some(forward(&request, service).await)
         } else {
             None
         };
-        if let Some(gate) = &meddling.gate {
+        if let Some(gate) = &fault.gate {
             gate.pass().await;
         }
-        let Some(bytes) = told(meddling.then, answer, &mut stream).await else {
+        let Some(bytes) = told(fault.then, answer, &mut stream).await else {
             return;
         };
         if stream.write_all(&bytes).await.is_err() {

@@ -255,7 +255,7 @@ impl World {
     }
 
     /// Panics when a file of the installations holds one of the secrets.
-    pub(crate) fn scan_desks(&self, secrets: &[String]) {
+    pub(crate) fn scan_installations(&self, secrets: &[String]) {
         let found = holders(&self.installations(), secrets).expect("readable");
         assert!(found.is_empty(), "a secret stands in {found:?}");
     }
@@ -363,7 +363,7 @@ async fn the_scan_finds_what_it_looks_for() {
     world.seed(Side::Testing, "acme-eu", "Acme", &[], &none);
     let secrets = world.secrets();
     assert_eq!(secrets.len(), 5, "four keys and a token");
-    world.scan_desks(&secrets);
+    world.scan_installations(&secrets);
     for secret in &secrets {
         let file = world.installations().join("leak");
         fs::write(&file, format!("x{secret}x")).expect("written");

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use crate::{
     cli::{args::BatchArgs, error::CliError, session::Session},
     domain::{age, group::UserGroupId, known::KnownGroup},
-    search::{Entry, Index, Query, SearchRequest, SortBy, Word, look},
+    search::{Entry, Index, Query, SearchRequest, SortBy, Word, run_search},
 };
 
 /// Longest list of ids, in bytes.
@@ -83,7 +83,7 @@ async fn filtered(
         ),
         at: operations.now(),
     };
-    let found = look(&index, asked, None, &|| true);
+    let found = run_search(&index, asked, None, &|| true);
     let shown = found.iter().flat_map(|found| found.shown.iter());
     let ids: HashSet<&str> = shown
         .filter_map(|number| index.entry(*number))

@@ -69,7 +69,7 @@ pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Resul
     rotate(session, id, Some(seen), arguments).await
 }
 
-/// One group; several are `bulk`'s business. `pasted` is the token that is meant, where somebody gave one.
+/// One group; several are `batch`'s business. `pasted` is the token that is meant, where somebody gave one.
 pub(crate) async fn rotate(
     session: &Session,
     id: UserGroupId,

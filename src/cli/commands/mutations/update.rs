@@ -22,7 +22,7 @@ use crate::{
         history::Ending,
         update::Edit,
     },
-    operations::{Assurance, Done, Failure, Guarded, Warning, sendable},
+    operations::{Done, Failure, Guarded, UnknownIdPolicy, Warning, sendable},
 };
 
 pub(crate) async fn update(session: &Session, arguments: Update) -> Result<Exit, CliError> {
@@ -133,7 +133,7 @@ pub(crate) async fn update(session: &Session, arguments: Update) -> Result<Exit,
 async fn read_first(
     session: &Session,
     id: &UserGroupId,
-    assurance: Assurance,
+    assurance: UnknownIdPolicy,
     if_unchanged: bool,
 ) -> Result<Done, CliError> {
     let read = if if_unchanged {

@@ -12,7 +12,7 @@ use crate::{
     },
     config::{edit::Edit, new_profile::NewProfile, profile::KeySource},
     domain::group::EnvironmentTag,
-    operations::{Answer, Failure, NotAdded, Operations, PlaceProblem, Probe},
+    operations::{BindingAnswer, Failure, NotAdded, Operations, PlaceProblem, Probe},
 };
 
 pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliError> {
@@ -64,7 +64,7 @@ async fn which_place(context: &Setup, added: &Operations, arguments: &Add) -> Re
     };
     let answer = match (&arguments.same_environment, &asked) {
         (Some(place), _) => Some(bind::same(added, Some(place), false).await?),
-        (None, Some(_)) if arguments.new_environment => Some(Answer::New),
+        (None, Some(_)) if arguments.new_environment => Some(BindingAnswer::New),
         (None, Some(problem)) => {
             output::alarm(&format!("! {problem}"));
             ask_place(context, added).await?
@@ -79,14 +79,14 @@ async fn which_place(context: &Setup, added: &Operations, arguments: &Add) -> Re
 }
 
 /// `None`: it is to be said later, as the line before tells.
-async fn ask_place(context: &Setup, added: &Operations) -> Result<Option<Answer>, CliError> {
+async fn ask_place(context: &Setup, added: &Operations) -> Result<Option<BindingAnswer>, CliError> {
     if !input::has_person(context.no_input) {
         return Ok(None);
     }
     let question = "The name of the place if it is the same environment, \"new\" if it is another one, Enter for later:";
     match input::line(question).await?.as_str() {
         "" => Ok(None),
-        "new" => Ok(Some(Answer::New)),
+        "new" => Ok(Some(BindingAnswer::New)),
         place => bind::same(added, Some(place), false).await.map(Some),
     }
 }

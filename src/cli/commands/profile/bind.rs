@@ -16,7 +16,7 @@ use crate::{
     },
     config::{Settings, profile::Profile},
     directory::Directory,
-    operations::{Answer, Bound, Clock, Failure, Operations, PlaceProblem},
+    operations::{BindingAnswer, Bound, Clock, Failure, Operations, PlaceProblem},
 };
 
 pub(super) async fn bind(context: &Setup, arguments: Bind) -> Result<Exit, CliError> {
@@ -77,9 +77,9 @@ async fn one(
         return Ok(None);
     }
     let answer = if arguments.undo {
-        Answer::Undo
+        BindingAnswer::Undo
     } else if arguments.new_environment {
-        Answer::New
+        BindingAnswer::New
     } else {
         if arguments.no_proof {
             typed(context, profile).await?;
@@ -115,12 +115,12 @@ pub(super) async fn same(
     operations: &Operations,
     named: Option<&str>,
     unproven: bool,
-) -> Result<Answer, CliError> {
+) -> Result<BindingAnswer, CliError> {
     let place = match named.filter(|name| !name.is_empty()) {
         Some(name) => Some(places::named(operations, name).await?.id),
         None => None,
     };
-    Ok(Answer::Same { place, unproven })
+    Ok(BindingAnswer::Same { place, unproven })
 }
 
 async fn is_asked(operations: &Operations) -> Result<bool, CliError> {

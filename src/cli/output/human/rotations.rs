@@ -5,14 +5,14 @@ use jiff::Timestamp;
 use super::{age, rows, word};
 use crate::{
     domain::text::visible,
-    operations::{JournalRow, TokenReport},
+    operations::{RotationRow, TokenReport},
 };
 
 const STATE: usize = 1;
 
 /// Rotations, one a line.
 pub(crate) fn rotations<'a>(
-    journal: impl IntoIterator<Item = &'a JournalRow>,
+    journal: impl IntoIterator<Item = &'a RotationRow>,
     now: Timestamp,
 ) -> String {
     let lines = journal.into_iter().map(|row| {

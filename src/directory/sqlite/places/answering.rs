@@ -8,25 +8,25 @@ use super::{
     event, has_no_key, has_no_tokens, merge, name,
 };
 use crate::directory::{
-    Answer, Binding, Bound, Caller, KeyId, KeyState, PlaceId, Refusal, sqlite::fault::Fault,
+    Binding, BindingAnswer, Bound, Caller, KeyId, KeyState, PlaceId, Refusal, sqlite::fault::Fault,
 };
 
 pub(crate) fn answer(
     tx: &Connection,
     caller: &Caller,
-    answer: Answer,
+    answer: BindingAnswer,
 ) -> Result<Result<Bound, Refusal>, Fault> {
     let known = KnownPlaces::of(tx, caller)?;
     let (place, state) = match answer {
-        Answer::Undo => return undo(tx, caller, &known),
-        Answer::New => {
+        BindingAnswer::Undo => return undo(tx, caller, &known),
+        BindingAnswer::New => {
             if let Some(here) = known.here.first() {
                 let place = name(tx, *here)?;
                 return Ok(Err(Refusal::AlreadyKnown { place }));
             }
             (make(tx, caller)?, KeyState::Trusted)
         }
-        Answer::Same { place, unproven } => {
+        BindingAnswer::Same { place, unproven } => {
             let place = match same(tx, &known, place)? {
                 Ok(place) => place,
                 Err(refusal) => return Ok(Err(refusal)),

@@ -5,8 +5,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::{SET_TAG, TABLE, all, event, is_empty, merge, number, rows};
 use crate::{
     directory::{
-        Binding, Bound, Caller, Foreseen, KeyId, KeyState, OtherPlace, PlaceId, Question, Why,
-        columns, sqlite::fault::Fault,
+        Binding, BindingPreview, Bound, Caller, KeyId, KeyState, OtherPlace, PlaceId, Question,
+        QuestionReason, columns, sqlite::fault::Fault,
     },
     domain::{group::EnvironmentTag, token::Fingerprint},
 };
@@ -199,7 +199,7 @@ enum Verdict {
     /// What was kept by name alone is empty, and becomes part of the place that address and key tell.
     Unite(PlaceId, PlaceId),
     Make,
-    Ask(Why),
+    Ask(QuestionReason),
 }
 
 pub(crate) fn bind(tx: &Connection, caller: &Caller) -> Result<Binding, Fault> {
@@ -221,12 +221,12 @@ pub(crate) fn bind(tx: &Connection, caller: &Caller) -> Result<Binding, Fault> {
 }
 
 /// What binding it would come to; nothing is written.
-pub(crate) fn foresee(connection: &Connection, caller: &Caller) -> Result<Foreseen, Fault> {
+pub(crate) fn foresee(connection: &Connection, caller: &Caller) -> Result<BindingPreview, Fault> {
     let known = KnownPlaces::of(connection, caller)?;
     Ok(match judge(connection, caller, &known)? {
-        Verdict::Take(..) | Verdict::Unite(..) => Foreseen::Known,
-        Verdict::Make => Foreseen::New,
-        Verdict::Ask(why) => Foreseen::Asked(ask(connection, caller, &known, why)?),
+        Verdict::Take(..) | Verdict::Unite(..) => BindingPreview::Known,
+        Verdict::Make => BindingPreview::New,
+        Verdict::Ask(why) => BindingPreview::Asked(ask(connection, caller, &known, why)?),
     })
 }
 
@@ -243,7 +243,7 @@ fn judge(connection: &Connection, caller: &Caller, known: &KnownPlaces) -> Resul
         } else if exact.is_none() && known.elsewhere.is_empty() {
             before(connection, known)
         } else {
-            Ok(Verdict::Ask(Why::OtherName))
+            Ok(Verdict::Ask(QuestionReason::OtherName))
         };
     }
     if let (true, Some(place)) = (caller.key_changes, known.exact) {
@@ -253,7 +253,7 @@ fn judge(connection: &Connection, caller: &Caller, known: &KnownPlaces) -> Resul
         return Ok(if known.by_key.is_empty() {
             Verdict::Make
         } else {
-            Verdict::Ask(Why::OtherAddress)
+            Verdict::Ask(QuestionReason::OtherAddress)
         });
     }
     if known.exact.is_none() && known.before.is_some() {
@@ -262,9 +262,9 @@ fn judge(connection: &Connection, caller: &Caller, known: &KnownPlaces) -> Resul
     Ok(if known.candidates().is_empty() {
         Verdict::Make
     } else if known.by_url.is_empty() {
-        Verdict::Ask(Why::OtherAddress)
+        Verdict::Ask(QuestionReason::OtherAddress)
     } else {
-        Verdict::Ask(Why::NewKey)
+        Verdict::Ask(QuestionReason::NewKey)
     })
 }
 
@@ -279,7 +279,7 @@ fn before(connection: &Connection, known: &KnownPlaces) -> Result<Verdict, Fault
         (Some(empty), None) if known.by_key.is_empty() && known.by_url.is_empty() => {
             Verdict::Take(empty, Some(KeyState::Trusted))
         }
-        _ => Verdict::Ask(Why::FromBefore),
+        _ => Verdict::Ask(QuestionReason::FromBefore),
     })
 }
 
@@ -287,7 +287,7 @@ fn ask(
     connection: &Connection,
     caller: &Caller,
     known: &KnownPlaces,
-    why: Why,
+    why: QuestionReason,
 ) -> Result<Question, Fault> {
     let candidates = known.candidates();
     let mut places = all(connection)?;

@@ -2,7 +2,7 @@
 
 use super::PlaceProblem;
 use crate::{
-    directory::{DirectoryError, Foreseen, PlaceId, Question, Why},
+    directory::{BindingPreview, DirectoryError, PlaceId, Question, QuestionReason},
     domain::group::UserGroupId,
     operations::{Failure, Operations},
 };
@@ -11,20 +11,20 @@ impl Question {
     /// Why it is asked, as the rest of a sentence about the profile.
     pub fn reason(&self) -> String {
         match self.why {
-            Why::NewKey => {
+            QuestionReason::NewKey => {
                 format!(
                     "its API key (fingerprint {}) is not known at its address",
                     self.key
                 )
             }
-            Why::OtherAddress => {
+            QuestionReason::OtherAddress => {
                 "its address, or its API key at this address, is not the one it was known with"
                     .into()
             }
-            Why::OtherName => {
+            QuestionReason::OtherName => {
                 "its address and API key are those of another place than its name".into()
             }
-            Why::FromBefore => {
+            QuestionReason::FromBefore => {
                 "what is known under its name comes from before API keys were compared".into()
             }
         }
@@ -46,9 +46,9 @@ impl Operations {
     pub async fn held(&self) -> Option<PlaceProblem> {
         let caller = self.caller().await.ok()?;
         match self.directory().foresee(caller).await.ok()? {
-            Foreseen::Asked(question) => Some(self.asked(question)),
-            Foreseen::New => None,
-            Foreseen::Known => match self.may_send().await {
+            BindingPreview::Asked(question) => Some(self.asked(question)),
+            BindingPreview::New => None,
+            BindingPreview::Known => match self.may_send().await {
                 Err(Failure::Place(problem)) => Some(problem),
                 _ => None,
             },

@@ -2,7 +2,7 @@
 
 use crate::{
     config::scrub::shown,
-    directory::{Alarm, Question, Refusal, STILL_UNDER_WAY, Why},
+    directory::{Alarm, Question, QuestionReason, Refusal, STILL_UNDER_WAY},
     domain::{group::UserGroupId, text::visible},
 };
 
@@ -143,7 +143,7 @@ fn what_to_type(profile: &str, from_variables: bool, question: &Question) -> Str
         _ => " PLACE".into(),
     };
     let same = format!("groupdesk profile bind {name} --same-environment{which}");
-    if question.why == Why::FromBefore {
+    if question.why == QuestionReason::FromBefore {
         return format!(
             "Known: {}. If it is that environment: {same}; if not: groupdesk profile bind {name} --new-environment",
             known.join(", ")

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     domain::group::UserGroupId,
-    search::{Entry, Index, ListView, Query, SearchRequest, SearchResults, SortBy, look},
+    search::{Entry, Index, ListView, Query, SearchRequest, SearchResults, SortBy, run_search},
     tui::state::{
         context::Context,
         message::{Job, Ticket},
@@ -160,7 +160,7 @@ impl Finder {
         let index = index.clone();
         self.give_up(context);
         if index.len() <= AT_ONCE {
-            return look(&index, asked, self.found.as_deref(), &|| true).map(Arc::new);
+            return run_search(&index, asked, self.found.as_deref(), &|| true).map(Arc::new);
         }
         let ticket = context.start(Job::Search {
             index: index.clone(),

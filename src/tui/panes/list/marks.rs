@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use crate::{
         domain::known::KnownGroup,
-        search::{Query, SearchRequest, SortBy, look},
+        search::{Query, SearchRequest, SortBy, run_search},
     };
 
     fn id(text: &str) -> UserGroupId {
@@ -184,7 +184,7 @@ mod tests {
             open: Arc::new(BTreeMap::new()),
             at: Timestamp::UNIX_EPOCH,
         };
-        look(index, asked, None, &|| true).expect("it is wanted")
+        run_search(index, asked, None, &|| true).expect("it is wanted")
     }
 
     #[derive(Debug, Clone)]

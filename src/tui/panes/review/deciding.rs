@@ -77,7 +77,7 @@ impl Review {
         }
     }
 
-    /// What the review showed beyond the change: fields that are replaced whole, and whether others travel along.
+    /// What the review showed beyond the change: fields that are replaced whole, and whether others are sent unchanged.
     pub(super) fn vouched(&self) -> (Vec<Field>, bool) {
         let objections = &self.plan.objections;
         let is_not_told =

@@ -9,7 +9,7 @@ use ratatui::{
 use super::{Abandoning, Rotations};
 use crate::{
     domain::rotation::State,
-    operations::JournalRow,
+    operations::RotationRow,
     tui::{
         keymap::{Action, Focus},
         state::context::Context,
@@ -58,7 +58,7 @@ pub(super) fn draw(
     draw_dialog(asking, buffer, area, context)
 }
 
-fn columns(window: &[JournalRow]) -> Vec<Column> {
+fn columns(window: &[RotationRow]) -> Vec<Column> {
     let ids = widest(window.iter().map(|row| row.user_group_id.as_str()), 40).max(8);
     let who = widest(window.iter().map(|row| row.by.as_str()), 24).max(12);
     vec![
@@ -70,7 +70,7 @@ fn columns(window: &[JournalRow]) -> Vec<Column> {
     ]
 }
 
-fn cells<'a>(row: &'a JournalRow, context: &Context, here: bool) -> Vec<Cell<'a>> {
+fn cells<'a>(row: &'a RotationRow, context: &Context, here: bool) -> Vec<Cell<'a>> {
     let state = row.rotation.state;
     let word = Cell::new(state.as_str().replace('_', " "));
     vec![
@@ -86,7 +86,7 @@ fn cells<'a>(row: &'a JournalRow, context: &Context, here: bool) -> Vec<Cell<'a>
     ]
 }
 
-fn tokens(row: &JournalRow, theme: Theme) -> String {
+fn tokens(row: &RotationRow, theme: Theme) -> String {
     let previous = row.rotation.previous;
     match row.rotation.fingerprint {
         Some(new) => format!("{previous} {} {new}", theme.arrow()),
@@ -94,7 +94,7 @@ fn tokens(row: &JournalRow, theme: Theme) -> String {
     }
 }
 
-fn describe(sheet: &mut TextPage, row: &JournalRow, context: &Context) {
+fn describe(sheet: &mut TextPage, row: &RotationRow, context: &Context) {
     let state = row.rotation.state;
     let word = state.as_str().replace('_', " ");
     sheet.field("state", &word, state_style(state, context.theme), "");

@@ -9,7 +9,7 @@ use crate::{
         state::{
             confirmation::Level,
             context::Context,
-            message::{Job, Trouble},
+            message::{Job, JobError},
             notices::Severity,
         },
         widgets::text_field::TextField,
@@ -91,7 +91,7 @@ impl TokenPane {
         self.file.begun(context.start(Job::WriteToken(token, path)));
     }
 
-    pub(super) fn failed(&mut self, trouble: &Trouble, context: &mut Context) {
+    pub(super) fn failed(&mut self, trouble: &JobError, context: &mut Context) {
         context.say(Severity::of(trouble), trouble.text.clone());
         self.stage = Stage::Failed(trouble.clone());
     }

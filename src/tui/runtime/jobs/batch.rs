@@ -9,10 +9,10 @@ use crate::{
         Failure, Listener, Operations,
         batch::{BatchEvent, Control, Report, RunCommand, RunLimits},
     },
-    tui::state::message::{Msg, Outcome, Ticket, Trouble},
+    tui::state::message::{JobError, Msg, Outcome, Ticket},
 };
 
-/// News of one message, at the most.
+/// Events of one message, at the most.
 const AT_ONCE: usize = 4_096;
 
 /// What ties a job to the loop while it runs.
@@ -30,7 +30,7 @@ pub(super) async fn run(
     plan: &Plan,
     reason: Option<String>,
     mut link: JobContext,
-) -> Result<Outcome, Trouble> {
+) -> Result<Outcome, JobError> {
     operations.ready().await.map_err(failed)?;
     if *link.command.borrow() == RunCommand::Stop {
         return Err(broke("stopped before anything was sent"));
@@ -85,10 +85,10 @@ fn steer(control: &Control, command: RunCommand) {
     }
 }
 
-fn failed(failure: Failure) -> Trouble {
+fn failed(failure: Failure) -> JobError {
     failure.into()
 }
 
-fn broke(text: &str) -> Trouble {
-    Trouble::of(text)
+fn broke(text: &str) -> JobError {
+    JobError::of(text)
 }

@@ -10,17 +10,17 @@ use crate::{
     operations::exported_row,
     platform::private_files::{write_new_private, write_new_token},
     search::Index,
-    tui::state::message::{Outcome, Trouble},
+    tui::state::message::{JobError, Outcome},
 };
 
-pub(super) async fn report(report: String, path: PathBuf) -> Result<Outcome, Trouble> {
+pub(super) async fn report(report: String, path: PathBuf) -> Result<Outcome, JobError> {
     let to = path.clone();
     let write = move || write_new_private(&to, report.as_bytes());
     aside("the report", write).await?;
     Ok(Outcome::ReportWritten(path))
 }
 
-pub(super) async fn token(token: Token, path: PathBuf) -> Result<Outcome, Trouble> {
+pub(super) async fn token(token: Token, path: PathBuf) -> Result<Outcome, JobError> {
     let to = path.clone();
     let write = move || {
         // Twice in memory for a moment; whoever wants it in a file accepts more than that.
@@ -37,7 +37,7 @@ pub(super) async fn export(
     ids: Vec<UserGroupId>,
     format: Format,
     path: PathBuf,
-) -> Result<Outcome, Trouble> {
+) -> Result<Outcome, JobError> {
     let to = path.clone();
     let write = move || {
         let mut text = format.head();
@@ -56,11 +56,11 @@ pub(super) async fn export(
 async fn aside<T: Send + 'static>(
     what: &str,
     write: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> Result<T, Trouble> {
+) -> Result<T, JobError> {
     let text = match tokio::task::spawn_blocking(write).await {
         Ok(Ok(written)) => return Ok(written),
         Ok(Err(error)) => format!("{what} was not written: {error}"),
         Err(_) => format!("{what} was not written: the job broke off"),
     };
-    Err(Trouble::of(text))
+    Err(JobError::of(text))
 }

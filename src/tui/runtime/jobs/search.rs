@@ -13,10 +13,10 @@ use std::{
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::{DirectoryError, Operations},
-    search::{Builder, Index, SearchRequest, SearchResults, look, suggest::near},
+    search::{Builder, Index, SearchRequest, SearchResults, run_search, suggest::near},
     tui::state::{
         groups::Listing,
-        message::{Outcome, Trouble},
+        message::{JobError, Outcome},
     },
 };
 
@@ -34,7 +34,7 @@ pub(super) async fn list(operations: &Operations) -> Result<Outcome, DirectoryEr
         operations.open_rotations()
     )?;
     let mut listing = Listing::from(index);
-    let state = |row: crate::operations::JournalRow| (row.user_group_id, row.rotation.state);
+    let state = |row: crate::operations::RotationRow| (row.user_group_id, row.rotation.state);
     listing.open = Some(open.into_iter().map(state).collect());
     listing.view = view;
     Ok(Outcome::Listed(Box::new(listing)))
@@ -64,12 +64,13 @@ pub(super) async fn search(
     index: Index,
     asked: SearchRequest,
     before: Option<Arc<SearchResults>>,
-) -> Result<Outcome, Trouble> {
-    let found = aside(move |is_wanted| look(&index, asked, before.as_deref(), is_wanted)).await;
+) -> Result<Outcome, JobError> {
+    let found =
+        aside(move |is_wanted| run_search(&index, asked, before.as_deref(), is_wanted)).await;
     // Only what was dropped finds nothing, and its answer goes nowhere.
     found
         .map(|found| Outcome::Found(Arc::new(found)))
-        .ok_or_else(|| Trouble::of("the search was given up"))
+        .ok_or_else(|| JobError::of("the search was given up"))
 }
 
 pub(super) async fn nearest(index: Index, typed: String) -> Outcome {

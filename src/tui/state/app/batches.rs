@@ -1,4 +1,4 @@
-//! Bulk rotations beside their pane: news of the one under way, how it ended, and what an earlier session left behind.
+//! Bulk rotations beside their pane: events of the one under way, how it ended, and what an earlier session left.
 
 use super::{App, Job, Outcome, Severity, Ticket};
 use crate::{
@@ -19,7 +19,7 @@ impl App {
         let is_wrong = news.iter().any(|one| match one {
             BatchEvent::Ended(ended) => ended.wrong_environment,
             BatchEvent::Started(_)
-            | BatchEvent::Held(_)
+            | BatchEvent::Throttled(_)
             | BatchEvent::Halted(_)
             | BatchEvent::Finished(_) => false,
         });

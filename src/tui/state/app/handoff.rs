@@ -1,9 +1,9 @@
-//! Hand-offs whose pane has been left, and those that a crash left behind: nothing that waits is forgotten.
+//! Hand-offs whose pane has been left, and those that a crash left: nothing that waits is forgotten.
 
 use super::{App, Job, ProfileIndex, Severity};
 use crate::{
     domain::{handoff::HandOffState, history::Ending},
-    operations::{Done, HandedOff, JournalRow, Warning},
+    operations::{Done, HandedOff, RotationRow, Warning},
     tui::keymap::{Action, Focus},
 };
 
@@ -55,7 +55,7 @@ impl App {
     }
 
     /// New tokens that wait since an earlier session.
-    pub(super) fn found_waiting(&mut self, rows: &[JournalRow]) {
+    pub(super) fn found_waiting(&mut self, rows: &[RotationRow]) {
         let here = self.context.profile().map(|profile| profile.name.clone());
         let (rows, elsewhere): (Vec<_>, Vec<_>) = rows
             .iter()
@@ -84,7 +84,7 @@ impl App {
     }
 
     /// Another profile of the same place began them: they are not this profile's to run by itself.
-    fn say_due_elsewhere(&mut self, rows: &[&JournalRow]) {
+    fn say_due_elsewhere(&mut self, rows: &[&RotationRow]) {
         for row in rows.iter().take(NAMED) {
             let text = format!(
                 "due in {}: the new token of {} is not handed off yet; to do it here: groupdesk rotations handoff {} -P NAME",

@@ -3,7 +3,7 @@
 use super::{Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket, handoff, token};
 use crate::{
     domain::{change::DesiredFields, group::UserGroupId, history::Ending, rotation::State},
-    operations::JournalRow,
+    operations::RotationRow,
     tui::{keymap::Focus, panes::export::exported},
 };
 
@@ -262,7 +262,7 @@ fn has_ended(pane: &Pane, ticket: Ticket) {
     }
 }
 
-fn states(rows: &[JournalRow]) -> impl Iterator<Item = (UserGroupId, State)> {
-    let state = |row: &JournalRow| (row.user_group_id.clone(), row.rotation.state);
+fn states(rows: &[RotationRow]) -> impl Iterator<Item = (UserGroupId, State)> {
+    let state = |row: &RotationRow| (row.user_group_id.clone(), row.rotation.state);
     rows.iter().map(state)
 }

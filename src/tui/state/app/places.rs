@@ -3,7 +3,7 @@
 use super::{App, Job, Outcome, Pane, ProfileIndex};
 use crate::{
     operations::PlaceProblem,
-    tui::{panes::place::PlacePane, state::message::Trouble},
+    tui::{panes::place::PlacePane, state::message::JobError},
 };
 
 impl App {
@@ -84,7 +84,7 @@ impl App {
 
 fn problem_of(outcome: &Outcome) -> Option<&PlaceProblem> {
     match outcome {
-        Outcome::Failed(Trouble { place, .. }) | Outcome::NotHandedOff(Trouble { place, .. }) => {
+        Outcome::Failed(JobError { place, .. }) | Outcome::NotHandedOff(JobError { place, .. }) => {
             place.as_deref()
         }
         _ => None,

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use super::{Action, App, Job, Pane, Severity};
 use crate::{
     domain::rotation::State,
-    operations::{JournalRow, Recovered},
+    operations::{Recovered, RotationRow},
     tui::keymap::Focus,
 };
 
@@ -15,7 +15,7 @@ const NAMED: usize = 3;
 
 impl App {
     /// Says what is open, and begins to settle it.
-    pub(super) fn found_open(&mut self, rows: &[JournalRow]) {
+    pub(super) fn found_open(&mut self, rows: &[RotationRow]) {
         if rows.is_empty() {
             return;
         }
@@ -53,7 +53,7 @@ impl App {
         });
         self.context.messages.take_back_open();
         if !settled.is_empty() {
-            let is_conflict = |row: &&JournalRow| row.rotation.state == State::Conflict;
+            let is_conflict = |row: &&RotationRow| row.rotation.state == State::Conflict;
             let severity = if settled.iter().any(is_conflict) {
                 Severity::Error
             } else {
@@ -111,7 +111,7 @@ fn rotations(count: usize) -> String {
     }
 }
 
-fn ends(rows: &[&JournalRow]) -> String {
+fn ends(rows: &[&RotationRow]) -> String {
     let named = rows.iter().take(NAMED).map(|row| {
         let state = row.rotation.state.as_str().replace('_', " ");
         format!("{} {state}", row.user_group_id)

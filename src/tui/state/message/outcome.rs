@@ -14,8 +14,8 @@ use crate::{
         known::KnownGroup,
     },
     operations::{
-        Batch, Bound, ConnectionTest, Done, DraftSaved, Failure, HandedOff, JournalRow, KeptDraft,
-        Numbered, PlaceProblem, Recovered, TokenLookup, Warning, batch::Report,
+        Batch, Bound, ConnectionTest, Done, DraftSaved, Failure, HandedOff, KeptDraft, Numbered,
+        PlaceProblem, Recovered, RotationRow, TokenLookup, Warning, batch::Report,
     },
     search::SearchResults,
     tui::state::groups::Listing,
@@ -32,7 +32,7 @@ pub enum Outcome {
     ViewKept,
     /// In which profiles an id is known, and as what.
     SameId(Vec<(ProfileIndex, KnownGroup)>),
-    OpenRotations(Vec<JournalRow>),
+    OpenRotations(Vec<RotationRow>),
     /// Look-up, create, update, rotate and confirm.
     Done(Box<Done>),
     History(Vec<Numbered<Entry>>),
@@ -41,15 +41,15 @@ pub enum Outcome {
     DraftKept(Timestamp, DraftSaved),
     DraftForgotten,
     TokenWritten(PathBuf),
-    Rotations(Vec<JournalRow>),
+    Rotations(Vec<RotationRow>),
     Recovered(Vec<Recovered>),
-    Abandoned(Box<JournalRow>),
+    Abandoned(Box<RotationRow>),
     Whose(TokenLookup),
-    PendingHandOffs(Vec<JournalRow>),
+    PendingHandOffs(Vec<RotationRow>),
     /// `None` where nothing was to be handed off.
     HandedOff(Option<Box<HandedOff>>),
     /// The hand-off was not run.
-    NotHandedOff(Trouble),
+    NotHandedOff(JobError),
     Batches(Vec<Batch>),
     Planned(Plan),
     BulkEnded(Report),
@@ -64,7 +64,7 @@ pub enum Outcome {
     Proof(Option<UserGroupId>),
     Proven,
     Acknowledged,
-    Failed(Trouble),
+    Failed(JobError),
 }
 
 impl Outcome {
@@ -116,7 +116,7 @@ impl Outcome {
 
 /// A failure as the screen shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct JobError {
     /// What happened, whether anything was sent, what to do.
     pub text: String,
     pub ending: Option<Ending>,
@@ -126,7 +126,7 @@ pub struct Trouble {
     pub place: Option<Box<PlaceProblem>>,
 }
 
-impl Trouble {
+impl JobError {
     /// Nothing was sent, or nothing came of it; the text says what.
     pub fn of(text: impl Into<String>) -> Self {
         Self {
@@ -146,7 +146,7 @@ impl Trouble {
     }
 }
 
-impl From<Failure> for Trouble {
+impl From<Failure> for JobError {
     fn from(failure: Failure) -> Self {
         Self {
             text: failure.to_string(),

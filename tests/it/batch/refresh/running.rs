@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use groupdesk::operations::{Assurance, RefreshEvent};
+use groupdesk::operations::{RefreshEvent, UnknownIdPolicy};
 use rustix::process::{Signal, kill_process};
 
 use super::assert_sum;
@@ -142,7 +142,10 @@ async fn an_answer_from_before_a_rotation_counts_as_none_and_is_asked_for_again(
     let progress = &mut run.as_mut().expect("it begins").progress;
     gate.reached().await;
     let group = id("g000");
-    let rotated = scene.ana.rotate(&group, None, Assurance::KnownOnly).await;
+    let rotated = scene
+        .ana
+        .rotate(&group, None, UnknownIdPolicy::KnownOnly)
+        .await;
     rotated.expect("rotated");
     gate.open();
     let counts = loop {
@@ -155,7 +158,7 @@ async fn an_answer_from_before_a_rotation_counts_as_none_and_is_asked_for_again(
                 assert_eq!(halt, None);
                 break counts;
             }
-            RefreshEvent::Ended(_) | RefreshEvent::Held(_) | RefreshEvent::Halted(_) => {}
+            RefreshEvent::Ended(_) | RefreshEvent::Throttled(_) | RefreshEvent::Halted(_) => {}
         }
     };
     assert_eq!((counts.unchanged, counts.failed), (1, 1));

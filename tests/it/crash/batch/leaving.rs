@@ -3,7 +3,7 @@
 
 use std::{process::Stdio, time::Duration};
 
-use groupdesk::{directory::Directory, domain::rotation::State, operations::Assurance};
+use groupdesk::{directory::Directory, domain::rotation::State, operations::UnknownIdPolicy};
 use jiff::Timestamp;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -47,19 +47,19 @@ async fn leaves_at_the_second(stage: &Stage, fault: Fault) {
     let directory = Directory::open(&scene.directory).expect("a directory");
     let known = hander(scene.order(Task::Rotate), Vec::new(), &directory);
     for group in &groups {
-        let met = known.look_up(&id(group), Assurance::Exists).await;
+        let met = known.look_up(&id(group), UnknownIdPolicy::Exists).await;
         met.expect("it is known now");
     }
     drop((known, directory));
 
     let (held, applied) = (Gate::new(), Gate::new());
     let second = &groups[1];
-    let mut meddling = fault.meddling(second, &before[second]).held(&held);
+    let mut at_proxy = fault.proxy_fault(second, &before[second]).held(&held);
     if fault.is_applied() {
-        meddling = meddling.behind(&applied);
+        at_proxy = at_proxy.behind(&applied);
     }
     scene.proxy.next("POST", ProxyFault::passed());
-    scene.proxy.next("POST", meddling);
+    scene.proxy.next("POST", at_proxy);
     let sink = scene.sink().command();
     let mut arguments = vec!["rotate"];
     arguments.extend(groups.iter().map(String::as_str));

@@ -14,8 +14,8 @@ use std::{
 use futures_util::future::join_all;
 use groupdesk::{
     directory::{
-        BeginResult, Directory, DirectoryError, HistoryFilter, Intent, Record, RotationFilter,
-        RotationStep,
+        BeginResult, Directory, DirectoryError, HistoryFilter, Record, RotationFilter,
+        RotationIntent, RotationStep,
     },
     domain::{
         change::DesiredFields,
@@ -157,7 +157,7 @@ pub(super) async fn note(directory: &Directory, group: &str) -> Result<(), Direc
 pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)) {
     note(directory, name).await.expect("written");
     said(&format!("told {name}"));
-    let intent = Intent {
+    let intent = RotationIntent {
         user_group_id: id(name),
         previous: fingerprint(name),
         by: "ana@bastion2".into(),

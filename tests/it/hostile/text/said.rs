@@ -131,21 +131,21 @@ const SAYINGS: [Saying; 7] = [
 async fn what_the_service_says_is_shown_escaped() {
     let mut cases = Vec::new();
     for (what, text) in CORPUS {
-        for (saying, script, meddling, is_quoted) in SAYINGS {
-            cases.push((what, text, saying, script, meddling, is_quoted));
+        for (saying, script, fault, is_quoted) in SAYINGS {
+            cases.push((what, text, saying, script, fault, is_quoted));
         }
     }
     let all = cases.len();
     let mut count = 0;
     let world = a_world().await;
-    for (what, text, saying, script, meddling, is_quoted) in long::spread(cases, 17) {
+    for (what, text, saying, script, fault, is_quoted) in long::spread(cases, 17) {
         let at = format!("{what} as {saying}");
         let (proxy, operations) = through(&world).await;
         let mut console = open_with(operations).await;
         console.resize(ROOMY);
         // Again wherever it reads again.
         for _ in 0..4 {
-            proxy.next("GET", meddling(text));
+            proxy.next("GET", fault(text));
         }
         console.keys(script).await;
         // What one case raised must not hold back the next.

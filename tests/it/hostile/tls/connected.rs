@@ -156,7 +156,7 @@ async fn the_desk_itself_connects() {
         .clone()
         .with(|profile| profile.ca_file = Some(file));
     let group = &id(&stage.groups[0]);
-    let known = groupdesk::operations::Assurance::KnownOnly;
+    let known = groupdesk::operations::UnknownIdPolicy::KnownOnly;
     let done = trusting.operations().look_up(group, known).await;
     assert_eq!(done.expect("read").status, 200);
     // A machine without any authorities says so before it connects.

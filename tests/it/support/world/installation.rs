@@ -13,7 +13,7 @@ use groupdesk::{
         Environment,
         profile::{KeySource, Profile},
     },
-    directory::{Answer, Caller, Directory, DirectoryError, Fact, PlaceId, Statement},
+    directory::{BindingAnswer, Caller, Directory, DirectoryError, Fact, PlaceId, Statement},
     domain::{
         facts::{Absent, Basis, Field, OnGet},
         token::Fingerprint,
@@ -75,7 +75,7 @@ impl Installation {
         self
     }
 
-    /// The time-out of an exchange; the settle horizon is twice as long, and at least a minute.
+    /// The time-out of an exchange; the settle window is twice as long, and at least a minute.
     pub(crate) fn timeout(mut self, timeout: Duration) -> Self {
         self.profile.timeout = timeout;
         self.profile.connect_timeout = timeout;
@@ -142,11 +142,11 @@ pub(crate) fn bind(
         let places = directory.places().await.expect("readable");
         let place = places.iter().find(|place| place.name == profile.name);
         let answer = match place {
-            Some(place) => Answer::Same {
+            Some(place) => BindingAnswer::Same {
                 place: Some(place.id),
                 unproven: true,
             },
-            None => Answer::New,
+            None => BindingAnswer::New,
         };
         let bound = directory.answer_binding(caller, answer).await;
         let place = bound.expect("writable").ok().map(|bound| bound.place)?;
@@ -164,7 +164,7 @@ pub(crate) fn acknowledge(directory: &Directory) {
     }
 }
 
-/// Tells what lets stories of other things send updates as they are: what is not changed travels along, and a header of
+/// Tells what lets stories of other things send updates as they are: what is not changed is sent unchanged, and a header of
 /// the service says nothing else. [`Home::unbound`] with a directory of its own knows nothing of it.
 async fn tell(directory: &Directory, place: PlaceId, profile: &Profile) {
     let known = directory.facts(place).await.expect("readable");
@@ -237,7 +237,7 @@ pub(crate) fn try_place(directory: &Directory, name: &str) -> Result<PlaceId, Di
         at: Timestamp::now(),
         by: ANA.into(),
     };
-    match wait_for(directory.answer_binding(caller, Answer::New))? {
+    match wait_for(directory.answer_binding(caller, BindingAnswer::New))? {
         Ok(bound) => Ok(bound.place),
         // Another process was faster.
         Err(_) => try_place(directory, name),
