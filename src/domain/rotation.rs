@@ -170,7 +170,7 @@ impl Rotation {
         }
     }
 
-    /// What follows from an event. `horizon` is H of [`settle_horizon`].
+    /// What follows from an event. `horizon` is H of [`settle_window`].
     pub fn step(self, event: Event, horizon: Duration) -> Result<Self, OutOfOrder> {
         let to = |state| Self { state, ..self };
         let next = match (self.state, event) {

@@ -10,7 +10,7 @@ use crate::{
 /// Maps the outcome of [`Client::rotate`](crate::api::client::Client::rotate).
 ///
 /// An answer from another environment cannot be seen here: compare the tag of the group, and say
-/// [`Answer::WrongGroup`] where it is not the profile's.
+/// [`RotateOutcome::WrongGroup`] where it is not the profile's.
 pub fn rotation_answer(
     result: &Result<Reply, CallError>,
     fingerprinter: &Fingerprinter,
