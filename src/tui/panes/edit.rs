@@ -173,6 +173,9 @@ impl View for Edit {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
+        if action != Action::Discard {
+            self.discarding = None;
+        }
         match action {
             Action::NextField if self.commit(context) => self.section = self.section.next(),
             Action::PreviousField if self.commit(context) => self.section = self.section.previous(),
@@ -226,6 +229,7 @@ impl View for Edit {
     }
 
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+        self.discarding = None;
         match self.section {
             Section::Name => self.name.key(key),
             Section::Mapping => self.mapping.key(key),
@@ -234,6 +238,7 @@ impl View for Edit {
     }
 
     fn paste(&mut self, text: &str, context: &mut Context) -> bool {
+        self.discarding = None;
         match self.section {
             Section::Name => {
                 let pasted = self.name.paste(text);

@@ -68,6 +68,8 @@ pub struct Help {
     cursor: Cursor,
 }
 
+/// Letters in a row that find a word by its middle.
+const LEAST_PART: usize = 3;
 /// Places named for an action that is not one of this place.
 const PLACES_NAMED: usize = 3;
 
@@ -195,7 +197,8 @@ fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
     found.into_iter().map(named).collect()
 }
 
-/// How well a word fits a line, the less the better: a key, the beginning of a word, a part, or its letters in order.
+/// How well a word fits a line, the less the better: a key, the beginning of a word, a part of three letters or more, or its
+/// letters in order within one word of the name. Letters scattered over a sentence would find what nobody meant.
 fn rank(line: &Line, word: &str) -> Option<usize> {
     let keys = line.keys.to_lowercase();
     if keys.split(' ').any(|key| key == word) {
@@ -203,31 +206,32 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
     }
     let off = line.off.as_deref().unwrap_or_default();
     let text = format!("{} {} {off}", line.help, line.name.replace('_', " ")).to_lowercase();
-    if let Some(at) = text.find(word) {
-        let begins = text[..at]
-            .chars()
-            .next_back()
-            .is_none_or(|c| !c.is_alphanumeric());
-        return Some(if begins { 1 } else { 2 });
+    let parts = text.match_indices(word).map(|(at, _)| at);
+    let begins = |at: usize| {
+        let before = text[..at].chars().next_back();
+        before.is_none_or(|c| !c.is_alphanumeric())
+    };
+    let rank = parts.map(|at| if begins(at) { 1 } else { 2 }).min();
+    if let Some(rank) = rank.filter(|rank| *rank == 1 || word.chars().count() >= LEAST_PART) {
+        return Some(rank);
     }
-    [line.name.as_str(), line.help]
-        .into_iter()
-        .filter_map(|text| in_order(&text.to_lowercase(), word))
-        .min()
-        .map(|span| 3 + span)
+    let words = line.name.split('_');
+    let span = words.filter_map(|text| in_order(text, word)).min()?;
+    Some(3 + span)
 }
 
-/// Columns from the first letter to the last, where all letters of the word stand in this order.
+/// Columns from the first letter to the last, where all letters of the word stand in this order, beginning with the first.
 fn in_order(text: &str, word: &str) -> Option<usize> {
     let mut letters = text.char_indices();
-    let mut first = None;
     let mut last = 0;
-    for wanted in word.chars() {
+    for (number, wanted) in word.chars().enumerate() {
         let (at, _) = letters.find(|(_, c)| *c == wanted)?;
-        first.get_or_insert(at);
+        if number == 0 && at > 0 {
+            return None;
+        }
         last = at;
     }
-    first.map(|first| last - first)
+    Some(last)
 }
 
 impl View for Help {
@@ -327,6 +331,10 @@ impl View for Help {
                     draw_line(buffer, place, line, *index == self.cursor.at, theme);
                 }
             }
+        }
+        if rows.is_empty() {
+            let text = "No command; other words find more";
+            paint::line(buffer, paint::row(body, 0), text, theme.dim(), theme);
         }
         if let Some(line) = found.get(self.cursor.at).filter(|_| foot == 1) {
             let place = paint::row(inner, inner.height - 1);

@@ -284,6 +284,11 @@ impl View for List {
                     return;
                 };
                 self.on = Some(group.id.clone());
+                if matches!(action, Action::Edit | Action::EditWhole) && self.marks.len() > 0 {
+                    let count = self.marks.len();
+                    let text = format!("edits {} only, not the {count} marked", group.id);
+                    context.say(Severity::Info, text);
+                }
                 let opening = match action {
                     Action::Edit => PaneRequest::Edit(Box::new(Edit::of(&group, context))),
                     Action::EditWhole => {

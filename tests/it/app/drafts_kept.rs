@@ -294,3 +294,17 @@ fn drafts_that_cannot_be_read_are_no_silence() {
     scene.msg(Msg::Done(ticket, failed("the directory is locked", None)));
     scene.says("the directory is locked");
 }
+
+#[test]
+fn any_other_key_takes_the_question_back() {
+    for between in ["y", "<left>", "<f8>"] {
+        let mut scene = Scene::on(TESTING);
+        scene.walk("ex<ctrl-x>");
+        scene.says("Ctrl-X again discards it");
+        scene.walk(between);
+        scene.walk("<ctrl-x>");
+        assert_eq!(scene.focus(), "EditName", "{between}");
+        scene.walk("<ctrl-x>");
+        assert_eq!(scene.focus(), "List", "asked twice in a row");
+    }
+}

@@ -205,3 +205,10 @@ fn what_no_answer_could_carry_gets_no_review() {
         scene.walk("<esc>e<tab><tab>").shows(words);
     }
 }
+
+#[test]
+fn an_edit_with_marked_groups_says_that_it_is_of_one() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("<space>j<space>e");
+    scene.says("only, not the 2 marked");
+}

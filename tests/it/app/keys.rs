@@ -344,3 +344,17 @@ fn every_action_can_have_another_key() {
         }
     }
 }
+
+#[test]
+fn the_palette_finds_no_word_in_letters_that_are_scattered() {
+    for word in ["import", "theme", "zz"] {
+        let mut scene = Scene::on(TESTING);
+        scene.walk(&format!(":{word}"));
+        scene.shows("No command");
+    }
+    for (word, found) in [("rot", "rotate"), ("mrk", "mark"), ("otat", "rotate")] {
+        let mut scene = Scene::on(TESTING);
+        scene.walk(&format!(":{word}"));
+        scene.shows(found);
+    }
+}

@@ -77,7 +77,7 @@ impl Edit {
         Self::say_opened(&unsent, context);
     }
 
-    /// The first press asks, the second discards.
+    /// The first press asks, the second discards; any other key takes the question back.
     pub(super) fn discard(&mut self, context: &mut Context) {
         let is_again = self
             .discarding
