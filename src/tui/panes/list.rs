@@ -284,7 +284,7 @@ impl View for List {
                     return;
                 };
                 self.on = Some(group.id.clone());
-                if matches!(action, Action::Edit | Action::EditWhole) && self.marks.len() > 0 {
+                if matches!(action, Action::Edit | Action::EditWhole) && !self.marks.is_empty() {
                     let count = self.marks.len();
                     let text = format!("edits {} only, not the {count} marked", group.id);
                     context.say(Severity::Info, text);
