@@ -9,11 +9,10 @@ use crate::tui::{
     widgets::paint::{self, columns},
 };
 
-/// A key of the footer: how it is shown, what for, and whether it can work now.
+/// A key of the footer: how it is shown, and what for.
 struct Hint {
     key: String,
     word: &'static str,
-    is_off: bool,
 }
 
 impl Hint {
@@ -22,25 +21,18 @@ impl Hint {
     }
 }
 
-/// The hints for a room; where it is scarce, those that cannot work now give way, the last ones first.
-fn hints(focus: Focus, top: &dyn View, context: &Context, room: u16) -> Vec<Hint> {
+/// The keys that do something now; the help has the others, each with why not.
+fn hints(focus: Focus, top: &dyn View, context: &Context) -> Vec<Hint> {
     let bindings = context.keys.bindings(focus).iter();
     let shown = bindings.filter_map(|binding| {
         let key = binding.keys.first().filter(|_| !binding.hint.is_empty())?;
-        Some(Hint {
+        let works = top.disabled(binding.action, context).is_none();
+        works.then(|| Hint {
             key: key.shown(),
             word: binding.hint,
-            is_off: top.disabled(binding.action, context).is_some(),
         })
     });
-    let mut hints: Vec<Hint> = shown.collect();
-    let whole = |hints: &[Hint]| hints.iter().map(|hint| hint.width() + 2).sum::<u16>();
-    while whole(&hints) > room + 2
-        && let Some(at) = hints.iter().rposition(|hint| hint.is_off)
-    {
-        hints.remove(at);
-    }
-    hints
+    shown.collect()
 }
 
 /// Last line: the keys that matter here, most used first; the help is always last and never cut.
@@ -56,18 +48,13 @@ pub(super) fn draw(
     let help = help.as_str();
     let end = line.right().saturating_sub(columns(help) as u16 + 2);
     let mut x = line.x + 1;
-    for hint in hints(focus, top, context, end.saturating_sub(x)) {
+    for hint in hints(focus, top, context) {
         let width = hint.width();
         if x + width > end {
             break;
         }
-        let (key_style, hint_style) = if hint.is_off {
-            (theme.dim(), theme.dim())
-        } else {
-            (theme.key_hint(), Style::new())
-        };
-        x = paint::text(buffer, x, line.y, width, &hint.key, key_style) + 1;
-        x = paint::text(buffer, x, line.y, width, hint.word, hint_style) + 2;
+        x = paint::text(buffer, x, line.y, width, &hint.key, theme.key_hint()) + 1;
+        x = paint::text(buffer, x, line.y, width, hint.word, Style::new()) + 2;
     }
     let at = line.right().saturating_sub(columns(help) as u16 + 1);
     let (key, word) = help.split_once(' ').unwrap_or((help, ""));
