@@ -63,6 +63,10 @@ pub trait View {
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         (action == Action::Refresh).then(|| "nothing to read".into())
     }
+    /// What the footer says of an action instead of the words of the table, where these hold no longer.
+    fn hint(&self, _action: Action, _context: &Context) -> Option<&'static str> {
+        None
+    }
     /// What it asked for by a pane above it was typed exactly.
     fn confirmed(&mut self, _context: &mut Context) {}
     /// The answers it waits for.

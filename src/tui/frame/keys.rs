@@ -29,7 +29,7 @@ fn hints(focus: Focus, top: &dyn View, context: &Context) -> Vec<Hint> {
         let works = top.disabled(binding.action, context).is_none();
         works.then(|| Hint {
             key: key.shown(),
-            word: binding.hint,
+            word: top.hint(binding.action, context).unwrap_or(binding.hint),
         })
     });
     shown.collect()

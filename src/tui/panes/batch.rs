@@ -250,6 +250,12 @@ impl View for BatchPane {
         true
     }
 
+    fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
+        let goes_on = self.run(context).is_some_and(BatchRun::is_under_way);
+        let is_run = matches!(self.stage, Stage::Run(_));
+        (action == Action::Back && is_run && !goes_on).then_some("leave")
+    }
+
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         if action == Action::Refresh {
             let reads = matches!(self.stage, Stage::Check { .. } | Stage::Failed(_));

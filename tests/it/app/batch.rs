@@ -355,3 +355,19 @@ fn it_looks_like_this() {
     scene.keys("<esc>");
     look("bulk_background_80x24", &scene);
 }
+
+#[test]
+fn the_footer_says_no_longer_that_a_run_goes_on_once_it_has_ended() {
+    let (mut scene, _) = half_way();
+    scene.app.context.size = (120, 36);
+    for words in ["leave, it goes on", "pause", "STOP"] {
+        scene.shows(words);
+    }
+    finish(&mut scene, None);
+    let screen = scene.screen();
+    let footer = screen.lines().last().expect("a footer");
+    assert!(footer.contains("Esc leave"), "{footer}");
+    for words in ["it goes on", "pause", "STOP"] {
+        assert!(!footer.contains(words), "{footer}");
+    }
+}
