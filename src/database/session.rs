@@ -76,7 +76,7 @@ impl<D: Database> Session<D> {
         let tx = self.database.begin(connection)?;
         let mut outcomes = Vec::with_capacity(batch.len());
         for work in batch {
-            outcomes.push(apart::<D>(&tx, work.as_mut())?);
+            outcomes.push(run_in_savepoint::<D>(&tx, work.as_mut())?);
         }
         self.database.commit(tx)?;
         Ok(outcomes)
@@ -91,19 +91,19 @@ impl<D: Database> Session<D> {
 }
 
 /// Does one piece of work so that it can be undone alone. The outer error undoes its neighbours too.
-fn apart<D: Database>(
+fn run_in_savepoint<D: Database>(
     tx: &Transaction<'_>,
     work: &mut dyn Work<D::Error>,
 ) -> Result<Result<(), D::Error>, D::Error> {
-    tx.prepare_cached("SAVEPOINT apart")?.execute([])?;
+    tx.prepare_cached("SAVEPOINT one_task")?.execute([])?;
     let done = work.run(tx);
     match done {
         Err(error) if D::undoes_all(&error) => return Err(error),
         Err(_) => {
-            tx.prepare_cached("ROLLBACK TO apart")?.execute([])?;
+            tx.prepare_cached("ROLLBACK TO one_task")?.execute([])?;
         }
         Ok(()) => {}
     }
-    tx.prepare_cached("RELEASE apart")?.execute([])?;
+    tx.prepare_cached("RELEASE one_task")?.execute([])?;
     Ok(done)
 }

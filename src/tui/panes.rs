@@ -59,7 +59,7 @@ pub trait View {
     fn paste(&mut self, _text: &str, _context: &mut Context) -> bool {
         false
     }
-    /// Why an action is not possible now; it is shown dimmed, with this.
+    /// Why an action is not possible now: the help shows it dimmed, with this; the footer leaves it out.
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         (action == Action::Refresh).then(|| "nothing to read".into())
     }

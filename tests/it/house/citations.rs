@@ -182,7 +182,7 @@ fn every_citation_leads_somewhere() {
 #[test]
 fn a_citation_that_leads_nowhere_is_found() {
     let known = |file: &str| match file {
-        "docs/a.md" => Some("# Head\n\nSome words.\n\n## Send-by\n".to_owned()),
+        "docs/design/rotation.md" => Some("# Head\n\nSome words.\n\n## Send-by\n".to_owned()),
         "docs/design/service.md" => Some("### Hazard 1: x\n### Hazard 2: x\n".to_owned()),
         "docs/design/console.md" => Some("| 4 | x |\n".to_owned()),
         _ => None,
@@ -196,12 +196,12 @@ fn a_citation_that_leads_nowhere_is_found() {
             "f:1: there is no gone.md",
         ),
         (
-            "// docs/a.md, \"Send\n// on\"",
-            "f:1: docs/a.md has no \"Send on\"",
+            "// docs/design/rotation.md, \"Send\n// on\"",
+            "f:1: docs/design/rotation.md has no \"Send on\"",
         ),
         (
-            "// docs/a.md: \"other words\"",
-            "f:1: docs/a.md has no \"other words\"",
+            "// docs/design/rotation.md: \"other words\"",
+            "f:1: docs/design/rotation.md has no \"other words\"",
         ),
         (
             "// x (hazard 3)",
@@ -225,8 +225,11 @@ fn a_citation_that_leads_nowhere_is_found() {
         ),
         ("-- level 5", "f:1: docs/design/console.md has no level 5"),
         ("// rule 1", "f:1: docs/design/rotation.md has no rule 1"),
-        ("// docs/a.md, \"Send-by\"; docs/a.md \"Send-by\"", ""),
-        ("// docs/a.md: \"Some words\"", ""),
+        (
+            "// docs/design/rotation.md, \"Send-by\"; docs/design/rotation.md \"Send-by\"",
+            "",
+        ),
+        ("// docs/design/rotation.md: \"Some words\"", ""),
         ("// hazards 1 and 2; Level 4, a hazard of 9", ""),
         ("let hazard = 7; x.mdx; \".md\"", ""),
     ] {
@@ -309,17 +312,17 @@ fn every_link_and_every_path_of_the_documents_leads_somewhere() {
 #[test]
 fn a_link_that_leads_nowhere_is_found() {
     let known = |file: &str| match file {
-        "docs/guide/a.md" => Some("# It is 3 a.m.\n".to_owned()),
+        "docs/guide/rotation.md" => Some("# It is 3 a.m.\n".to_owned()),
         _ => None,
     };
     for (text, dead) in [
         (
-            "[a](a.md) [a](../guide/a.md#it-is-3-am) [x](https://x.example/a)",
+            "[a](rotation.md) [a](../guide/rotation.md#it-is-3-am) [x](https://x.example/a)",
             None,
         ),
         ("[b](b.md)", Some("b.md")),
         ("[a](../a.md)", Some("../a.md")),
-        ("[a](a.md#it)", Some("a.md#it")),
+        ("[a](rotation.md#it)", Some("rotation.md#it")),
         ("`src/lib.rs` and `tests/it`", None),
         ("`src/gone.rs`", Some("src/gone.rs")),
     ] {
