@@ -1,0 +1,153 @@
+//! The two lines above every pane: which environment, where, with what rights, who; and the way here.
+
+use ratatui::{buffer::Buffer, layout::Rect, style::Style};
+
+use crate::{
+    operations::PlaceProblem,
+    tui::{
+        state::{app::App, context::Context},
+        widgets::paint::{self, columns, cut},
+    },
+};
+
+use super::message;
+
+/// The word of the environment; returns where it ends.
+pub(super) fn word(buffer: &mut Buffer, line: Rect, context: &Context) -> u16 {
+    let Some(profile) = context.profile() else {
+        return line.x;
+    };
+    let text = format!(" {} ", profile.environment_word());
+    let style = if profile.production {
+        context.theme.production()
+    } else {
+        context.theme.testing()
+    };
+    paint::text(buffer, line.x, line.y, line.width, &text, style)
+}
+
+/// Why nothing may be what it seems, or why nothing is sent.
+fn alarm(context: &Context) -> Option<&'static str> {
+    if context.wrong_environment.contains(&context.current) {
+        return Some(" ! WRONG ENVIRONMENT ");
+    }
+    match context.held.get(&context.current)? {
+        PlaceProblem::Alarmed { .. } => Some(" ! ALARM "),
+        PlaceProblem::OnTrial { .. } => Some(" ! KEY ON TRIAL "),
+        _ => Some(" ! WHICH ENVIRONMENT? "),
+    }
+}
+
+/// Line 1: which environment, where, with what rights, who; the last answer and what is under way.
+pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
+    let theme = context.theme;
+    let Some(profile) = context.profile() else {
+        paint::text(
+            buffer,
+            line.x,
+            line.y,
+            line.width,
+            " groupdesk",
+            theme.title(),
+        );
+        return;
+    };
+    let mut x = word(buffer, line, context) + 1;
+    if let Some(alarm) = alarm(context) {
+        let room = line.right().saturating_sub(x);
+        x = paint::text(buffer, x, line.y, room, alarm, theme.production()) + 1;
+    }
+    let name = cut(
+        &profile.name,
+        usize::from(line.right().saturating_sub(x + 1)),
+        theme,
+    );
+    x = paint::text(buffer, x, line.y, line.width, &name, theme.title()) + 2;
+    let host = profile
+        .base_url
+        .split_once("://")
+        .map_or(profile.base_url.as_str(), |(_, host)| host);
+    let rights = if profile.read_only {
+        "READ-ONLY"
+    } else {
+        "read-write"
+    };
+    let parts = [
+        (host, Style::new()),
+        (
+            rights,
+            if profile.read_only {
+                theme.warning()
+            } else {
+                Style::new()
+            },
+        ),
+        (context.operator.as_str(), theme.dim()),
+    ];
+    let all: usize = parts.iter().map(|(text, _)| columns(text) + 2).sum();
+    let left = usize::from(line.right().saturating_sub(x));
+    let right = message::in_flight(
+        context,
+        left.saturating_sub(all + 1)
+            .max(message::ANSWER.into())
+            .min(left),
+    );
+    let right_width = columns(&right) as u16;
+    let end = line
+        .right()
+        .saturating_sub(right_width.max(message::ANSWER) + 1);
+    for (text, style) in parts {
+        // A part that does not fit is left out whole, not cut into something else.
+        if x + columns(text) as u16 > end {
+            continue;
+        }
+        x = paint::text(buffer, x, line.y, end - x, text, style) + 2;
+    }
+    let at = line.right().saturating_sub(right_width);
+    if at >= x {
+        paint::text(buffer, at, line.y, right_width, &right, theme.dim());
+    }
+}
+
+/// Cells that the way here can at least have.
+const WAY: usize = 18;
+
+/// The most important parts of a status come first; the last ones go where there is little room.
+fn parts_that_fit(mut status: String, room: usize) -> String {
+    while columns(&status) > room {
+        let Some(at) = status.rfind("   ") else {
+            break;
+        };
+        status.truncate(at);
+    }
+    status
+}
+
+/// Line 2: the way here, and what this pane says of itself.
+pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
+    let theme = app.context.theme;
+    let titles: Vec<String> = app
+        .stack
+        .iter()
+        .map(|pane| pane.view().title(&app.context))
+        .collect();
+    let path = format!(" {}", titles.join(" > "));
+    let status = parts_that_fit(
+        app.top().status(&app.context),
+        usize::from(line.width).saturating_sub(WAY),
+    );
+    let status_width = columns(&status) as u16;
+    let room = line.width.saturating_sub(if status.is_empty() {
+        0
+    } else {
+        status_width + 2
+    });
+    let fits = room >= 16;
+    let path_room = if fits { room } else { line.width };
+    let path = cut(&path, usize::from(path_room), theme);
+    paint::text(buffer, line.x, line.y, path_room, &path, theme.title());
+    if fits {
+        let at = line.right() - status_width;
+        paint::text(buffer, at, line.y, status_width, &status, Style::new());
+    }
+}
