@@ -15,7 +15,8 @@ use groupdesk::{
         token::Fingerprint,
     },
     search::{
-        Entry, Index, Query, SearchRequest, SearchResults, SortBy, run_search, suggest::near,
+        Beside, Entry, Index, Query, SearchRequest, SearchResults, SortBy, run_search,
+        suggest::near,
     },
     tui::state::groups::Listing,
 };
@@ -69,6 +70,7 @@ fn find(index: &Index, typed: &str, before: Option<&SearchResults>) -> SearchRes
         sort: SortBy::Name,
         reverse: false,
         open: Arc::new(BTreeMap::new()),
+        beside: Beside::default(),
         at: Timestamp::UNIX_EPOCH,
     };
     run_search(index, asked, before, &|| true).expect("it is wanted")

@@ -1,6 +1,7 @@
 //! What this installation remembers: the groups of every place with where each value came from, the append-only history,
 //! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
 
+mod annotations;
 mod batch;
 mod columns;
 mod draft;

@@ -2,6 +2,7 @@
 //! rotation proceeds. No I/O, no async, no clock: time comes in as an argument.
 
 pub mod age;
+pub mod annotation;
 pub mod batch;
 pub mod change;
 mod combine;

@@ -3,6 +3,8 @@
 
 mod arena;
 mod ascii;
+mod beside;
+mod conditions;
 mod index;
 pub mod normalize;
 mod order;
@@ -16,6 +18,7 @@ pub mod suggest;
 #[cfg(test)]
 mod tests;
 mod users;
+mod views;
 mod words;
 
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
@@ -23,85 +26,14 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use jiff::Timestamp;
 
 pub use arena::Entry;
+pub use beside::Beside;
+use conditions::Sieve;
 pub use index::{Builder, Index};
-pub use query::{Condition, FilterError, FilterErrorKind, Query, Word};
+pub use query::{Condition, FilterError, FilterErrorKind, Flag, Number, Query, Side, Views, Word};
+pub use views::{ListColumn, ListView, SavedView, SortBy};
 use words::{Fit, Words};
 
-use super::{
-    domain::{age, group::UserGroupId, rotation::State},
-    search::normalize::{is_same, lower},
-};
-
-/// A column to order by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SortBy {
-    #[default]
-    Name,
-    Id,
-    Tag,
-    Mapping,
-    Properties,
-    Token,
-    Rotated,
-    Seen,
-}
-
-impl SortBy {
-    pub const ALL: [Self; 8] = [
-        Self::Name,
-        Self::Id,
-        Self::Tag,
-        Self::Mapping,
-        Self::Properties,
-        Self::Token,
-        Self::Rotated,
-        Self::Seen,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Id => "id",
-            Self::Tag => "tag",
-            Self::Mapping => "map",
-            Self::Properties => "props",
-            Self::Token => "token",
-            Self::Rotated => "rotated",
-            Self::Seen => "seen",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
-    }
-
-    /// The column after it; `None` after the last.
-    pub fn next(self) -> Option<Self> {
-        let at = Self::ALL.iter().position(|known| *known == self)?;
-        Self::ALL.get(at + 1).copied()
-    }
-}
-
-/// How a person left a list: what is kept of it across starts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListView {
-    pub filter: String,
-    pub sort: SortBy,
-    pub reverse: bool,
-    /// The best match first, as long as the filter has words.
-    pub best_first: bool,
-}
-
-impl Default for ListView {
-    fn default() -> Self {
-        Self {
-            filter: String::new(),
-            sort: SortBy::default(),
-            reverse: false,
-            best_first: true,
-        }
-    }
-}
+use super::domain::{group::UserGroupId, rotation::State};
 
 /// What to look for, and in which order to give it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,13 +45,15 @@ pub struct SearchRequest {
     pub best_first: bool,
     /// The open rotations.
     pub open: Arc<BTreeMap<UserGroupId, State>>,
+    /// Notes, labels, drafts and flags; empty where the query asks for none.
+    pub beside: Beside,
     /// The time from which ages are counted; the epoch where the query asks for none.
     pub at: Timestamp,
 }
 
 impl SearchRequest {
     fn has_order_of(&self, other: &Self) -> bool {
-        (self.sort, self.reverse) == (other.sort, other.reverse)
+        (&self.sort, self.reverse) == (&other.sort, other.reverse)
     }
 }
 
@@ -164,7 +98,7 @@ pub fn run_search(
     before: Option<&SearchResults>,
     is_wanted: &(dyn Fn() -> bool + Sync),
 ) -> Option<SearchResults> {
-    let order = order::all(index, look.sort, look.reverse, before);
+    let order = order::all(index, &look.sort, look.reverse, before);
     if !is_wanted() {
         return None;
     }
@@ -186,23 +120,21 @@ pub fn run_search(
                 && new.query.is_within(&old.query)
                 && new.at == old.at
                 && new.open == old.open
+                && new.beside == old.beside
         })
         .and_then(|before| before.hits.as_ref());
-    let take = |words: &mut Words, number| {
-        let entry = index.entry(number)?;
-        let mut tests = look.query.tests.iter();
-        let holds = tests.all(|test| holds(test, entry, &look));
-        let fit = holds.then(|| words.fit(entry)).flatten()?;
+    let take = |sieve: &mut Sieve<'_>, number| {
+        let fit = sieve.fit(index.entry(number)?, &look)?;
         Some(Hit { number, fit })
     };
     let number = |at: usize| wider.map_or_else(|| order[at], |hits| hits[at].number);
     let some = |range: Range<usize>| {
-        let mut words = Words::of(&look.query);
+        let mut sieve = Sieve::of(&look.query);
         let mut hits = Vec::new();
         for start in range.clone().step_by(BREATH) {
             is_wanted().then_some(())?;
             let end = range.end.min(start + BREATH);
-            hits.extend((start..end).filter_map(|at| take(&mut words, number(at))));
+            hits.extend((start..end).filter_map(|at| take(&mut sieve, number(at))));
         }
         Some(hits)
     };
@@ -267,36 +199,4 @@ impl Marker {
     pub fn marks(&mut self, entry: Entry<'_>) -> [Vec<usize>; 2] {
         self.0.marks(entry)
     }
-}
-
-fn holds(test: &Condition, entry: Entry<'_>, look: &SearchRequest) -> bool {
-    let age = || {
-        let last = entry.rotated().or(entry.created())?;
-        Some(age::since(last, look.at))
-    };
-    match test {
-        Condition::Tag(start) => entry.tag().is_some_and(|tag| starts_with(tag, start)),
-        Condition::TagUnknown => entry.tag().is_none(),
-        Condition::Age(filter) => filter.admits(age()),
-        Condition::Old(limit) => age::exceeds(age(), *limit),
-        Condition::Map(id) => {
-            entry.has_row(|schema, source| is_same(schema, id) || is_same(source, id))
-        }
-        Condition::MapRow(schema, source) => {
-            entry.has_row(|one, other| is_same(one, schema) && is_same(other, source))
-        }
-        Condition::Property(key, value) => entry.has_property(|known, text| {
-            is_same(known, key) && value.as_ref().is_none_or(|value| is_same(text, value))
-        }),
-        Condition::Rotation(state) => look
-            .open
-            .get(entry.id())
-            .is_some_and(|open| state.is_none_or(|state| state == *open)),
-    }
-}
-
-/// Whether a text begins like one in lower case.
-fn starts_with(text: &str, start: &str) -> bool {
-    let mut letters = text.chars().map(lower);
-    start.chars().all(|c| letters.next() == Some(c))
 }

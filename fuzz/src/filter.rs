@@ -8,7 +8,7 @@ use groupdesk::{
         group::{EnvironmentTag, UserGroupId},
         known::{Known, KnownGroup, LastRotated, Source},
     },
-    search::{Index, Marker, Query, SearchRequest, SearchResults, SortBy, run_search},
+    search::{Beside, Index, Marker, Query, SearchRequest, SearchResults, SortBy, run_search},
 };
 use jiff::Timestamp;
 
@@ -28,10 +28,11 @@ pub fn run(data: &[u8]) {
     let index = Index::of(&groups);
     let ask = |query: &Query| SearchRequest {
         query: query.clone(),
-        sort: SortBy::ALL[usize::from(*order) % SortBy::ALL.len()],
+        sort: SortBy::ALL[usize::from(*order) % SortBy::ALL.len()].clone(),
         reverse: order & 0x40 != 0,
         best_first: order & 0x80 != 0,
         open: Arc::default(),
+        beside: Beside::default(),
         at: NOW,
     };
     let find = |query: &Query, before: Option<&SearchResults>| {
@@ -68,7 +69,7 @@ fn parse(text: &str) -> Query {
     assert!(query.is_within(&query));
     assert_eq!(
         query.is_empty(),
-        query.words.is_empty() && query.tests.is_empty()
+        query.words.is_empty() && query.tests.is_empty() && query.without.is_empty()
     );
     query
 }

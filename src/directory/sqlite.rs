@@ -2,6 +2,7 @@
 //! and found to be another one. The texts stand beside the functions, in the part of the language that SQLite and
 //! PostgreSQL share. Parameters are `$1`, `$2`, … and first appear in that order: SQLite numbers them by first appearance.
 
+pub(super) mod annotations;
 mod backup;
 pub(super) mod batches;
 pub(super) mod console;

@@ -11,6 +11,7 @@ use crate::{
     config::{KeyError, guard::Operation},
     directory::{DirectoryError, MutationId, RotationId},
     domain::{
+        annotation::InvalidAnnotation,
         group::{EnvironmentTag, UserGroupId},
         history::Ending,
         rotation::State,
@@ -55,6 +56,12 @@ pub enum Failure {
          rotate it where others may have seen it"
     )]
     HoldsSecret { field: String },
+    /// A note or a label; it is never sent.
+    #[error("{0}; nothing was saved")]
+    Annotation(#[from] InvalidAnnotation),
+    /// The name of a saved view.
+    #[error("View name {name:?}: use up to 40 letters, digits and - _ .; nothing was saved")]
+    ViewName { name: String },
     /// Hazard 1: the group had to be read first, and reading created it.
     #[error(
         "ALARM: reading \"{id}\" CREATED it: it had vanished, or this is another environment; \
@@ -280,6 +287,8 @@ impl Failure {
             | Self::ChangeEnded { .. }
             | Self::ChangeUnderWay { .. }
             | Self::NoReason
+            | Self::Annotation(_)
+            | Self::ViewName { .. }
             | Self::Place(_)
             | Self::Key(_)
             | Self::Client(_)
@@ -329,6 +338,8 @@ impl Failure {
             | Self::ChangeEnded { .. }
             | Self::ChangeUnderWay { .. }
             | Self::NoReason
+            | Self::Annotation(_)
+            | Self::ViewName { .. }
             | Self::Place(_)
             | Self::Key(_)
             | Self::Client(_)

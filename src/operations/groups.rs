@@ -1,5 +1,6 @@
 //! Look up and create (hazards 1 to 3 and 6 of docs/design/service.md).
 
+pub(super) mod annotations;
 pub(super) mod claim_holder;
 pub(super) mod claims;
 pub(super) mod conflict_check;

@@ -1,6 +1,8 @@
 //! Many groups in a few buffers: the texts that are searched, one small row each, and in bytes what else is known of
 //! them. Any group can be had back whole.
 
+use std::borrow::Cow;
+
 use indexmap::IndexSet;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -264,6 +266,20 @@ impl<'a> Entry<'a> {
     pub(super) fn properties(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let properties = self.part(self.row.mapping, self.row.properties);
         pairs(properties).map(|(key, _, value)| (key, value))
+    }
+
+    /// The value of a key of the properties; one that is no text as JSON.
+    pub fn property(self, key: &str) -> Option<Cow<'a, str>> {
+        let Some(odd) = self.odd() else {
+            let mut properties = self.properties();
+            return properties
+                .find(|(known, _)| *known == key)
+                .map(|(_, value)| Cow::Borrowed(value));
+        };
+        Some(match odd.properties.as_ref()?.value.get(key)? {
+            Value::String(text) => Cow::Borrowed(text.as_str()),
+            other => Cow::Owned(other.to_string()),
+        })
     }
 
     /// The group itself where its texts cannot be told apart.

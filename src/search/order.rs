@@ -11,19 +11,19 @@ use super::{
 /// All numbers of an index in order; `before` is an earlier answer that may spare work.
 pub(super) fn all(
     index: &Index,
-    sort: SortBy,
+    sort: &SortBy,
     reverse: bool,
     before: Option<&SearchResults>,
 ) -> Arc<[u32]> {
     let mut changed = index.changed();
     let before = before.filter(|before| {
         before.index.has_numbers_of(index)
-            && (before.look.sort, before.look.reverse) == (sort, reverse)
+            && (&before.look.sort, before.look.reverse) == (sort, reverse)
     });
     let (order, mut stale) = match before {
         Some(before) if before.index == *index => return before.order.clone(),
         Some(before) => (before.order.clone(), before.index.changed()),
-        None if (sort, reverse) == (SortBy::Name, false) => {
+        None if (sort, reverse) == (&SortBy::Name, false) => {
             (index.base_by_name().clone(), Vec::new())
         }
         None => (sorted(index.base(), sort, reverse).into(), Vec::new()),
@@ -84,7 +84,7 @@ mod tests {
         group
     }
 
-    fn ids(index: &Index, sort: SortBy, reverse: bool) -> Vec<String> {
+    fn ids(index: &Index, sort: &SortBy, reverse: bool) -> Vec<String> {
         let numbers = all(index, sort, reverse, None);
         let entries = numbers.iter().filter_map(|number| index.entry(*number));
         entries.map(|entry| entry.id().to_owned()).collect()
@@ -107,12 +107,16 @@ mod tests {
         let backwards_token = ["a", "b", "c", "d", "e", "f"];
         let mut index = Index::of(&groups);
         for round in 0..2 {
-            assert_eq!(ids(&index, SortBy::Name, false), name, "{round}");
-            assert_eq!(ids(&index, SortBy::Name, true), backwards_name, "{round}");
-            assert_eq!(ids(&index, SortBy::Token, false), token, "{round}");
-            assert_eq!(ids(&index, SortBy::Token, true), backwards_token, "{round}");
+            assert_eq!(ids(&index, &SortBy::Name, false), name, "{round}");
+            assert_eq!(ids(&index, &SortBy::Name, true), backwards_name, "{round}");
+            assert_eq!(ids(&index, &SortBy::Token, false), token, "{round}");
             assert_eq!(
-                ids(&index, SortBy::Id, true),
+                ids(&index, &SortBy::Token, true),
+                backwards_token,
+                "{round}"
+            );
+            assert_eq!(
+                ids(&index, &SortBy::Id, true),
                 ["f", "e", "d", "c", "b", "a"]
             );
             // The same where groups are put in later.

@@ -35,47 +35,62 @@ impl Entry<'_> {
     pub fn whole(self) -> KnownGroup {
         group(self)
     }
+
+    /// Whether somebody who sent a value of it, or rotated its token, is one.
+    pub(super) fn has_worked_on(self, mut is_one: impl FnMut(&str) -> bool) -> bool {
+        let (origins, by) = match self.odd() {
+            Some(odd) => (origins(odd), rotated_by(odd)),
+            None => Rest::of(self).head(),
+        };
+        let mut sent = origins.into_iter().flatten();
+        sent.any(|(source, _, by)| source == Source::Sent && is_one(by)) || by.is_some_and(is_one)
+    }
 }
 
-/// Keeps what the texts do not say. Three bytes of bits (what is known, what was returned, where an origin differs from
-/// the one before), the origins, who rotated, the fingerprint.
-fn keep(arena: &mut Arena, group: &KnownGroup) -> u32 {
-    let start = arena.rest.len();
-    if !fits(arena, group) || start >= ODD as usize {
-        arena.odd.push(group.clone());
-        return ODD | (arena.odd.len() - 1) as u32;
-    }
-    let origins: [Option<Origin<'_>>; FIELDS] = [
+fn origins(group: &KnownGroup) -> [Option<Origin<'_>>; FIELDS] {
+    [
         origin(group.name.as_ref()),
         origin(group.team_id.as_ref()),
         origin(group.mapping.as_ref()),
         origin(group.properties.as_ref()),
         origin(group.environment_tag.as_ref()),
         origin(group.fingerprint.as_ref()),
-    ];
-    let mut bits = [0_u8; 3];
+    ]
+}
+
+fn rotated_by(group: &KnownGroup) -> Option<&str> {
+    group.last_rotated.as_ref()?.by.as_deref()
+}
+
+/// Keeps what the texts do not say. Four bytes of bits (what is known, what was returned, what was imported, where an
+/// origin differs from the one before), the origins, who rotated, the fingerprint.
+fn keep(arena: &mut Arena, group: &KnownGroup) -> u32 {
+    let start = arena.rest.len();
+    if !fits(arena, group) || start >= ODD as usize {
+        arena.odd.push(group.clone());
+        return ODD | (arena.odd.len() - 1) as u32;
+    }
+    let mut bits = [0_u8; 4];
     arena.rest.extend(bits);
     let mut before = None;
-    for (field, origin) in origins.into_iter().enumerate() {
+    for (field, origin) in origins(group).into_iter().enumerate() {
         let Some((source, at, by)) = origin else {
             continue;
         };
         bits[0] |= 1 << field;
-        if source == Source::Returned {
-            bits[1] |= 1 << field;
+        match source {
+            Source::Sent => {}
+            Source::Returned => bits[1] |= 1 << field,
+            Source::Imported => bits[2] |= 1 << field,
         }
         if before != Some((at, by)) {
-            bits[2] |= 1 << field;
+            bits[3] |= 1 << field;
             arena.rest.extend(at.as_microsecond().to_le_bytes());
             person(arena, by);
         }
         before = Some((at, by));
     }
-    if let Some(by) = group
-        .last_rotated
-        .as_ref()
-        .and_then(|last| last.by.as_deref())
-    {
+    if let Some(by) = rotated_by(group) {
         bits[0] |= BY;
         person(arena, by);
     }
@@ -138,6 +153,40 @@ struct Rest<'a> {
 }
 
 impl<'a> Rest<'a> {
+    fn of(entry: Entry<'a>) -> Self {
+        Self {
+            bytes: &entry.arena.rest[entry.row.rest as usize..],
+            arena: entry.arena,
+        }
+    }
+
+    /// Where the fields came from, and who rotated last.
+    fn head(&mut self) -> ([Option<Origin<'a>>; FIELDS], Option<&'a str>) {
+        let [is_known, is_returned, is_imported, differs] = self.take();
+        let mut before = (Timestamp::UNIX_EPOCH, "");
+        let origins = std::array::from_fn(|field| {
+            let bit = 1 << field;
+            if is_known & bit == 0 {
+                return None;
+            }
+            if differs & bit != 0 {
+                let micros = i64::from_le_bytes(self.take());
+                let at = Timestamp::from_microsecond(micros).expect("it was written");
+                before = (at, self.person());
+            }
+            let source = if is_returned & bit != 0 {
+                Source::Returned
+            } else if is_imported & bit != 0 {
+                Source::Imported
+            } else {
+                Source::Sent
+            };
+            Some((source, before.0, before.1))
+        });
+        let by = (is_known & BY != 0).then(|| self.person());
+        (origins, by)
+    }
+
     fn take<const N: usize>(&mut self) -> [u8; N] {
         let (first, others) = self.bytes.split_first_chunk().expect("it was written");
         self.bytes = others;
@@ -152,34 +201,13 @@ impl<'a> Rest<'a> {
 
 /// All that is known of a group.
 fn group(entry: Entry<'_>) -> KnownGroup {
-    let (arena, row) = (entry.arena, entry.row);
+    let row = entry.row;
     if let Some(odd) = entry.odd() {
         return odd.clone();
     }
-    let mut rest = Rest {
-        bytes: &arena.rest[row.rest as usize..],
-        arena,
-    };
-    let [is_known, is_returned, differs] = rest.take();
-    let mut before = (Timestamp::UNIX_EPOCH, "");
-    let origins: [Option<Origin<'_>>; FIELDS] = std::array::from_fn(|field| {
-        let bit = 1 << field;
-        if is_known & bit == 0 {
-            return None;
-        }
-        if differs & bit != 0 {
-            let micros = i64::from_le_bytes(rest.take());
-            let at = Timestamp::from_microsecond(micros).expect("it was written");
-            before = (at, rest.person());
-        }
-        let source = if is_returned & bit == 0 {
-            Source::Sent
-        } else {
-            Source::Returned
-        };
-        Some((source, before.0, before.1))
-    });
-    let by = (is_known & BY != 0).then(|| rest.person().to_owned());
+    let mut rest = Rest::of(entry);
+    let (origins, by) = rest.head();
+    let by = by.map(str::to_owned);
     let [name, team, mapping, properties, tag, fingerprint] = origins;
     let id = UserGroupId::parse(entry.id()).expect("it was one before");
     KnownGroup {
@@ -244,7 +272,11 @@ mod tests {
     fn from<T: Clone + std::fmt::Debug>(
         value: impl Strategy<Value = T>,
     ) -> impl Strategy<Value = Option<Known<T>>> {
-        let source = prop_oneof![Just(Source::Sent), Just(Source::Returned)];
+        let source = prop_oneof![
+            Just(Source::Sent),
+            Just(Source::Returned),
+            Just(Source::Imported),
+        ];
         let known = (value, source, time(), "ana|bo").prop_map(|(value, source, at, by)| Known {
             value,
             source,

@@ -1,14 +1,15 @@
 //! What a filter asks for: words, and tests like `tag:customer` or `age>90d`. A word that begins like a test and cannot
 //! be read is named, never taken for something else.
 
-use std::{fmt, ops::RangeInclusive, time::Duration};
+mod read;
+#[cfg(test)]
+mod tests;
+
+use std::{cmp::Ordering, collections::BTreeMap, fmt, ops::RangeInclusive, time::Duration};
 
 use crate::{
-    domain::{
-        age::{self, AgeFilter, InvalidAge},
-        rotation::State,
-    },
-    search::normalize::{is_accent, letters, lowered},
+    domain::{age::AgeFilter, rotation::State},
+    search::normalize::is_accent,
 };
 
 /// A text to be found.
@@ -22,9 +23,6 @@ pub struct Word {
 
 /// Two letters, scattered, are in everything; so many are pasted, and their score could not be counted.
 const SCATTERED: RangeInclusive<usize> = 3..=1000;
-
-/// What is shorter is near to everything.
-const LEAST_TYPED: usize = 3;
 
 impl Word {
     /// Its letters are also looked for one by one, with others between them.
@@ -43,6 +41,81 @@ impl Word {
     }
 }
 
+/// How a number must compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Less,
+    AtMost,
+    Equal,
+    AtLeast,
+    More,
+}
+
+impl Side {
+    pub fn admits(self, compared: Ordering) -> bool {
+        match self {
+            Self::Less => compared.is_lt(),
+            Self::AtMost => compared.is_le(),
+            Self::Equal => compared.is_eq(),
+            Self::AtLeast => compared.is_ge(),
+            Self::More => compared.is_gt(),
+        }
+    }
+}
+
+/// A number of a property; never NaN, so that any two compare.
+#[derive(Debug, Clone, Copy)]
+pub struct Number(f64);
+
+impl Number {
+    /// A decimal number as JSON or a person writes it; `None` for everything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_number = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+        let number = text.bytes().all(is_number).then(|| text.parse().ok())??;
+        Some(Self(number))
+    }
+
+    /// Bits that stand in the order of the numbers.
+    pub(super) fn in_order(self) -> u64 {
+        let bits = (self.0 + 0.0).to_bits();
+        if bits >> 63 == 1 {
+            !bits
+        } else {
+            bits | 1 << 63
+        }
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Number {}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Zero has two signs, which are the same here.
+        (self.0 + 0.0).total_cmp(&(other.0 + 0.0))
+    }
+}
+
+/// What others did to a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flag {
+    /// Another console changed it while this one looked.
+    Changed,
+    /// It was added meanwhile.
+    New,
+}
+
 /// A condition; texts are in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
@@ -58,8 +131,49 @@ pub enum Condition {
     MapRow(String, String),
     /// A key of the properties, and its value where one is given.
     Property(String, Option<String>),
+    /// A key of the properties whose value is a number.
+    PropertyNumber(String, Side, Number),
+    /// How many rows the mapping has.
+    Rows(Side, u32),
+    /// How many properties there are.
+    Keys(Side, u32),
+    /// How long it is until the token is as old as `limit`; less than nothing where it is older.
+    Due {
+        side: Side,
+        within: Duration,
+        limit: Duration,
+    },
+    /// How long ago the service last spoke of the group.
+    Read(Side, Duration),
     /// The group has a rotation in this state, or in any that is open.
     Rotation(Option<State>),
+    /// It has this label, or any.
+    Label(Option<String>),
+    Favourite,
+    /// It has a note, and this text is in it.
+    Note(Option<Word>),
+    Flag(Flag),
+    /// It has a draft.
+    Draft,
+    /// How the name of an operator begins who sent a value of it, or rotated its token.
+    By(String),
+}
+
+impl Condition {
+    /// It asks for what stands beside the groups, not in them.
+    fn is_beside(&self) -> bool {
+        matches!(
+            self,
+            Self::Label(_) | Self::Favourite | Self::Note(_) | Self::Flag(_) | Self::Draft
+        )
+    }
+
+    fn is_timed(&self) -> bool {
+        matches!(
+            self,
+            Self::Age(_) | Self::Old(_) | Self::Due { .. } | Self::Read(..)
+        )
+    }
 }
 
 /// Why a word of a filter is left out.
@@ -79,6 +193,16 @@ pub enum FilterErrorKind {
     NoProperty,
     NoState,
     NoLimit,
+    NoCount,
+    NoNumber,
+    NoFlag,
+    NoLabel,
+    NoOperator,
+    NoView,
+    /// A view that leads back to itself.
+    Circle,
+    /// No test begins like this; it is searched as a word all the same.
+    NoTest,
     /// It begins almost like a test, with this word.
     Meant(&'static str),
 }
@@ -96,6 +220,14 @@ impl fmt::Display for FilterError {
             FilterErrorKind::NoProperty => "write prop:tier or prop:tier=gold",
             FilterErrorKind::NoState => "open, intended, sent, rotated or unknown",
             FilterErrorKind::NoLimit => "no max_token_age here; write age>90d",
+            FilterErrorKind::NoCount => "write a count, as map>3 or props>=10",
+            FilterErrorKind::NoNumber => "write a number, as prop:seats>100",
+            FilterErrorKind::NoFlag => "write flag:changed or flag:new",
+            FilterErrorKind::NoLabel => "write label:vip",
+            FilterErrorKind::NoOperator => "write by:li",
+            FilterErrorKind::NoView => "no saved view of this name",
+            FilterErrorKind::Circle => "this view contains itself",
+            FilterErrorKind::NoTest => "not a test, searched as a word",
             FilterErrorKind::Meant(test) => {
                 return write!(f, "{word}: did you mean {test}? In quotes it is a word");
             }
@@ -109,277 +241,66 @@ impl fmt::Display for FilterError {
 pub struct Query {
     pub words: Vec<Word>,
     pub tests: Vec<Condition>,
+    /// None of these may hold.
+    pub without: Vec<Self>,
     /// Left out of the search.
     pub wrong: Vec<FilterError>,
+    /// Words that look like a test and are none. Worth a remark where nothing is found.
+    pub doubtful: Vec<FilterError>,
 }
+
+/// Saved filters by their names.
+pub type Views = BTreeMap<String, String>;
 
 impl Query {
     /// Reads a filter; `limit` is the age from which a token is old in this profile.
     pub fn parse(text: &str, limit: Option<Duration>) -> Self {
-        let mut query = Self::default();
-        for piece in pieces(text) {
-            match read(&piece, limit) {
-                Ok(Part::Word(word)) => query.words.extend(word),
-                Ok(Part::Test(test)) => query.tests.push(test),
-                Err(why) => query.wrong.push(FilterError {
-                    word: piece.text,
-                    why,
-                }),
-            }
-        }
-        query
+        Self::parse_with(text, limit, &Views::new())
+    }
+
+    /// As [`Self::parse`], where `@name` stands for a saved filter.
+    pub fn parse_with(text: &str, limit: Option<Duration>, views: &Views) -> Self {
+        read::query(text, limit, views)
     }
 
     /// Nothing is asked, so that everything is let through.
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.tests.is_empty()
+        self.words.is_empty() && self.tests.is_empty() && self.without.is_empty()
     }
 
     /// What it finds depends on the time.
     pub fn is_timed(&self) -> bool {
-        let timed = |test: &Condition| matches!(test, Condition::Age(_) | Condition::Old(_));
-        self.tests.iter().any(timed)
+        self.asks(&Condition::is_timed)
+    }
+
+    /// What it finds depends on notes, labels, drafts or flags.
+    pub fn is_beside(&self) -> bool {
+        self.asks(&Condition::is_beside)
+    }
+
+    /// It asks for flags, which only a console sees.
+    pub fn is_flagged(&self) -> bool {
+        self.asks(&|test| matches!(test, Condition::Flag(_)))
+    }
+
+    fn asks(&self, is_one: &dyn Fn(&Condition) -> bool) -> bool {
+        self.tests.iter().any(is_one) || self.without.iter().any(|query| query.asks(is_one))
     }
 
     /// Whether it finds nothing that `other` does not find.
     pub fn is_within(&self, other: &Self) -> bool {
         let has_word = |old: &Word| self.words.iter().any(|word| word.is_within(old));
-        other.words.iter().all(has_word) && other.tests.iter().all(|test| self.tests.contains(test))
-    }
-}
-
-/// A piece between spaces.
-struct Piece {
-    text: String,
-    /// It began with a quote.
-    quoted: bool,
-}
-
-/// Splits at spaces outside of quotes. A quote that is not closed ends with the text.
-fn pieces(text: &str) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        let quoted = rest.starts_with('"');
-        let mut inside = false;
-        let mut piece = String::new();
-        let mut end = rest.len();
-        for (at, c) in rest.char_indices() {
-            if c == '"' {
-                inside = !inside;
-            } else if c.is_whitespace() && !inside {
-                end = at;
-                break;
-            } else {
-                piece.push(c);
-            }
-        }
-        pieces.push(Piece {
-            text: piece,
-            quoted,
-        });
-        rest = rest[end..].trim_start();
-    }
-    pieces
-}
-
-enum Part {
-    /// `None` for a pair of quotes around nothing.
-    Word(Option<Word>),
-    Test(Condition),
-}
-
-fn read(piece: &Piece, limit: Option<Duration>) -> Result<Part, FilterErrorKind> {
-    let lower = lowered(&piece.text);
-    if piece.quoted {
-        let word = Word {
-            text: letters(&piece.text),
-            quoted: true,
-        };
-        return Ok(Part::Word((!word.text.is_empty()).then_some(word)));
-    }
-    if let Some(age) = AgeFilter::parse(&lower) {
-        return age.map(|age| Part::Test(Condition::Age(age))).map_err(why);
-    }
-    let test = match lower.split_once(':') {
-        None if lower == "old" => Condition::Old(limit.ok_or(FilterErrorKind::NoLimit)?),
-        Some(("tag", "")) => return Err(FilterErrorKind::NoTag),
-        Some(("tag", "?")) => Condition::TagUnknown,
-        Some(("tag", tag)) => Condition::Tag(tag.to_owned()),
-        Some(("map", "" | "=")) => return Err(FilterErrorKind::NoMapping),
-        Some(("map", row)) => match row.split_once('=') {
-            Some((schema, source)) if !schema.is_empty() && !source.is_empty() => {
-                Condition::MapRow(schema.to_owned(), source.to_owned())
-            }
-            Some(("", one) | (one, _)) => Condition::Map(one.to_owned()),
-            None => Condition::Map(row.to_owned()),
-        },
-        Some(("prop", property)) => match property.split_once('=') {
-            None if !property.is_empty() => Condition::Property(property.to_owned(), None),
-            Some((key, "")) if !key.is_empty() => Condition::Property(key.to_owned(), None),
-            Some((key, value)) if !key.is_empty() => {
-                Condition::Property(key.to_owned(), Some(value.to_owned()))
-            }
-            _ => return Err(FilterErrorKind::NoProperty),
-        },
-        Some(("state", "open")) => Condition::Rotation(None),
-        Some(("state", state)) => match State::parse(state).filter(|state| state.is_open()) {
-            Some(state) => Condition::Rotation(Some(state)),
-            None => return Err(FilterErrorKind::NoState),
-        },
-        _ => {
-            if let Some(test) = meant(&lower) {
-                return Err(FilterErrorKind::Meant(test));
-            }
-            let word = Word {
-                text: letters(&piece.text),
-                quoted: false,
-            };
-            return Ok(Part::Word((!word.text.is_empty()).then_some(word)));
-        }
-    };
-    Ok(Part::Test(test))
-}
-
-/// The test that a word begins like but for one mistake.
-fn meant(word: &str) -> Option<&'static str> {
-    let (name, _) = word.split_once([':', '<', '>'])?;
-    let is_near = |test: &str| strsim::damerau_levenshtein(name, test) == 1;
-    let tests = if word[name.len()..].starts_with(':') {
-        &["tag:", "map:", "prop:", "state:"][..]
-    } else {
-        &["age>", "age<"]
-    };
-    let mut tests = tests.iter().copied();
-    tests.find(|test| name.len() >= LEAST_TYPED && is_near(&test[..test.len() - 1]))
-}
-
-fn why(invalid: InvalidAge) -> FilterErrorKind {
-    match invalid {
-        age::InvalidAge::Unreadable => FilterErrorKind::NoAge,
-        age::InvalidAge::Zero => FilterErrorKind::NoAgeAtAll,
-        age::InvalidAge::TooLong => FilterErrorKind::LongAge,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Query {
-        Query::parse(text, Some(Duration::from_secs(90)))
+        other.words.iter().all(has_word)
+            && other.tests.iter().all(|test| self.tests.contains(test))
+            && other.without.iter().all(|not| self.without.contains(not))
     }
 
-    fn word(text: &str, quoted: bool) -> Word {
-        Word {
-            text: text.into(),
-            quoted,
-        }
-    }
-
-    #[test]
-    fn words_and_tests_are_told_apart() {
-        let query = parse(
-            "Acme tag:Cust age>90d MAP:213 map:40=213 prop:Tier=Gold prop:tier state:unknown state:open old tag:? \
-             \"two words\"",
-        );
-        assert_eq!(query.words, [word("acme", false), word("two words", true)]);
-        let age = AgeFilter::parse("age>90d")
-            .expect("about age")
-            .expect("valid");
-        assert_eq!(
-            query.tests,
-            [
-                Condition::Tag("cust".into()),
-                Condition::Age(age),
-                Condition::Map("213".into()),
-                Condition::MapRow("40".into(), "213".into()),
-                Condition::Property("tier".into(), Some("gold".into())),
-                Condition::Property("tier".into(), None),
-                Condition::Rotation(Some(State::Unknown)),
-                Condition::Rotation(None),
-                Condition::Old(Duration::from_secs(90)),
-                Condition::TagUnknown,
-            ]
-        );
-        assert_eq!(query.wrong, []);
-        assert!(query.is_timed());
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_named() {
-        for (text, why) in [
-            ("age>xx", FilterErrorKind::NoAge),
-            ("age>", FilterErrorKind::NoAge),
-            ("age<0d", FilterErrorKind::NoAgeAtAll),
-            ("age>9999w", FilterErrorKind::LongAge),
-            ("tag:", FilterErrorKind::NoTag),
-            ("map:", FilterErrorKind::NoMapping),
-            ("map:=", FilterErrorKind::NoMapping),
-            ("prop:", FilterErrorKind::NoProperty),
-            ("prop:=gold", FilterErrorKind::NoProperty),
-            ("state:", FilterErrorKind::NoState),
-            ("state:confirmed", FilterErrorKind::NoState),
-            ("tga:customer", FilterErrorKind::Meant("tag:")),
-            ("maps:40=213", FilterErrorKind::Meant("map:")),
-            ("props:tier", FilterErrorKind::Meant("prop:")),
-            ("stat:open", FilterErrorKind::Meant("state:")),
-            ("aeg>90d", FilterErrorKind::Meant("age>")),
-        ] {
-            let query = parse(&format!("acme {text}"));
-            let wrong = FilterError {
-                word: text.into(),
-                why,
-            };
-            assert!(wrong.to_string().len() < 60, "{wrong}");
-            assert_eq!(query.wrong, [wrong]);
-            assert_eq!(query.words, [word("acme", false)], "the rest still holds");
-        }
-        assert_eq!(
-            Query::parse("old", None).wrong[0].why,
-            FilterErrorKind::NoLimit
-        );
-    }
-
-    #[test]
-    fn ids_that_resemble_tests_are_words() {
-        for text in [
-            "eu:acme", "team:7", "a>b", "tg:x", "oldtown", "agent", "mapped", "age=9", ":", "=",
-        ] {
-            let query = parse(text);
-            assert_eq!(query.words, [word(text, false)]);
-            assert!(query.tests.is_empty() && query.wrong.is_empty(), "{text}");
-        }
-        assert_eq!(parse("\"tag:x\"").words, [word("tag:x", true)]);
-        assert_eq!(parse("\"open end").words, [word("open end", true)]);
-        assert!(parse("  \"\"  ").is_empty());
-        assert_eq!(
-            parse("prop:city=\"New York\"").tests,
-            [Condition::Property("city".into(), Some("new york".into()))]
-        );
-    }
-
-    #[test]
-    fn more_letters_and_more_words_only_take_away() {
-        for (narrow, wide, is_within) in [
-            ("acme", "acm", true),
-            ("acme", "ac", false),
-            ("ac", "a", true),
-            ("acme eu", "acme", true),
-            ("acme tag:test", "tag:test", true),
-            ("\"acme\"", "ac", true),
-            ("\"acme\"", "acm", true),
-            ("\"xacme\"", "acm", false),
-            ("\"acme\"", "\"cm\"", true),
-            ("acme", "\"ac\"", false),
-            ("ac", "acme", false),
-            ("tag:test", "tag:tes", false),
-            ("map:21", "map:2", false),
-            ("x", "", true),
-            ("", "x", false),
-        ] {
-            let found = parse(narrow).is_within(&parse(wide));
-            assert_eq!(found, is_within, "{narrow} in {wide}");
-        }
+    /// With all that another asks for, too.
+    fn take_in(&mut self, other: Self) {
+        self.words.extend(other.words);
+        self.tests.extend(other.tests);
+        self.without.extend(other.without);
+        self.wrong.extend(other.wrong);
+        self.doubtful.extend(other.doubtful);
     }
 }

@@ -5,16 +5,17 @@ use std::cmp::Ordering;
 use super::{
     SortBy,
     arena::{Arena, Entry},
+    query::Number,
 };
 
 pub(super) fn by_name(arena: &Arena) -> Vec<u32> {
-    sorted(arena, SortBy::Name, false)
+    sorted(arena, &SortBy::Name, false)
 }
 
 /// The rows of an arena that is ordered by id.
-pub(super) fn sorted(arena: &Arena, sort: SortBy, reverse: bool) -> Vec<u32> {
+pub(super) fn sorted(arena: &Arena, sort: &SortBy, reverse: bool) -> Vec<u32> {
     let rows = 0..arena.rows.len() as u32;
-    if sort == SortBy::Id {
+    if *sort == SortBy::Id {
         return if reverse {
             rows.rev().collect()
         } else {
@@ -41,12 +42,15 @@ pub(super) fn sorted(arena: &Arena, sort: SortBy, reverse: bool) -> Vec<u32> {
     known.chain(unknown).collect()
 }
 
-fn is_text(sort: SortBy) -> bool {
-    matches!(sort, SortBy::Name | SortBy::Tag | SortBy::Token)
+fn is_text(sort: &SortBy) -> bool {
+    matches!(
+        sort,
+        SortBy::Name | SortBy::Tag | SortBy::Token | SortBy::Property(_)
+    )
 }
 
 /// A number that stands as the column does, as far as so few bytes can tell; `None` where the column is not known.
-fn key(entry: Entry<'_>, sort: SortBy) -> Option<u128> {
+fn key(entry: Entry<'_>, sort: &SortBy) -> Option<u128> {
     let time =
         |at: jiff::Timestamp| (i128::from(at.as_microsecond()) - i128::from(i64::MIN)) as u128;
     match sort {
@@ -65,6 +69,24 @@ fn key(entry: Entry<'_>, sort: SortBy) -> Option<u128> {
         SortBy::Properties => entry.keys().map(u128::from),
         SortBy::Rotated => entry.rotated().map(time),
         SortBy::Seen => entry.seen().map(time),
+        SortBy::Property(key) => {
+            let value = entry.property(key)?;
+            Some(match Number::parse(&value) {
+                Some(number) => u128::from(number.in_order()),
+                None => TEXT | beginning(value.to_lowercase().bytes()) >> 1,
+            })
+        }
+    }
+}
+
+/// Texts stand behind all numbers.
+const TEXT: u128 = 1 << 127;
+
+/// A property as it is ordered.
+fn value(text: &str) -> (bool, Option<Number>, String) {
+    match Number::parse(text) {
+        Some(number) => (false, Some(number), String::new()),
+        None => (true, None, text.to_lowercase()),
     }
 }
 
@@ -76,7 +98,7 @@ fn beginning(bytes: impl Iterator<Item = u8>) -> u128 {
     u128::from_be_bytes(first)
 }
 
-pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: SortBy, reverse: bool) -> Ordering {
+pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) -> Ordering {
     let column = match sort {
         SortBy::Id if reverse => b.id().cmp(a.id()),
         SortBy::Id => Ordering::Equal,
@@ -90,6 +112,10 @@ pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: SortBy, reverse: bool) -
         SortBy::Token => known(a.fingerprint(), b.fingerprint(), reverse),
         SortBy::Rotated => known(a.rotated(), b.rotated(), reverse),
         SortBy::Seen => known(a.seen(), b.seen(), reverse),
+        SortBy::Property(key) => {
+            let value = |entry: Entry<'_>| entry.property(key).map(|text| value(&text));
+            known(value(a), value(b), reverse)
+        }
     };
     column.then_with(|| a.id().cmp(b.id()))
 }

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::domain::{
+    annotation::{Annotation, Label},
     group::EnvironmentTag,
     known::{Known, KnownGroup, LastRotated, Source},
     token::Fingerprint,
@@ -54,16 +55,38 @@ fn world() -> Vec<KnownGroup> {
     globex.properties = known(serde_json::from_str(r#"{"tier":"silver"}"#).expect("an object"));
     globex.last_rotated = Some(LastRotated {
         at: NOW - SignedDuration::from_hours(24),
-        by: None,
+        by: Some("ana@bastion2".into()),
     });
     let mut lost = group("gl-ob-ex", "");
     lost.mapping = known([("7".to_owned(), "2130".to_owned())].into_iter().collect());
+    if let Some(mapping) = &mut lost.mapping {
+        (mapping.source, mapping.by) = (Source::Sent, "Li@desk".into());
+    }
     // Never rotated, and seen being made.
     let mut zoe = group("zoé", "Zoé & Größe");
     zoe.created_at = Some(NOW - SignedDuration::from_hours(24 * 95));
     let mut groups = vec![acme, globex, lost, zoe];
     groups.sort_by(|a, b| a.id.cmp(&b.id));
     groups
+}
+
+fn beside() -> Beside {
+    let id = |text: &str| UserGroupId::parse(text).expect("an id");
+    let globex = Annotation {
+        note: Some("Call first".into()),
+        labels: Label::parse_all("vip").expect("labels"),
+        ..Annotation::default()
+    };
+    let zoe = Annotation {
+        is_favourite: true,
+        ..Annotation::default()
+    };
+    Beside {
+        annotations: Arc::new([(id("globex"), globex), (id("zoé"), zoe)].into()),
+        drafts: Arc::new([id("acme-eu")].into()),
+        changed: Arc::new([id("zoé")].into()),
+        new: Arc::default(),
+    }
 }
 
 fn asked(text: &str) -> SearchRequest {
@@ -76,6 +99,7 @@ fn asked(text: &str) -> SearchRequest {
             UserGroupId::parse("globex").expect("an id"),
             State::Unknown,
         )])),
+        beside: beside(),
         at: NOW,
     }
 }
@@ -121,6 +145,31 @@ fn every_part_of_a_group_is_found() {
         ("state:sent", &[]),
         ("tag:test prop:tier age<7d glo", &["globex"]),
         ("age>xx acme", &["acme-eu"]),
+        ("-acme", &["gl-ob-ex", "globex", "zoé"]),
+        ("-tag:? -age>90d", &["globex"]),
+        ("-obx", &["acme-eu", "gl-ob-ex", "globex", "zoé"]),
+        ("glob -\"ob-ex\"", &["globex"]),
+        ("map>1", &["acme-eu"]),
+        ("map<=1", &["gl-ob-ex"]),
+        ("props>=1", &["acme-eu", "globex"]),
+        ("prop:seats>5", &["acme-eu"]),
+        ("prop:seats>12", &[]),
+        ("prop:seats<100 prop:seats>=12.0", &["acme-eu"]),
+        ("prop:tier>1", &[]),
+        ("due<14d", &["acme-eu", "zoé"]),
+        ("due>14d", &["globex"]),
+        ("due<14d -old", &[]),
+        ("label:vip", &["globex"]),
+        ("label:", &["globex"]),
+        ("-label:vip", &["acme-eu", "gl-ob-ex", "zoé"]),
+        ("fav", &["zoé"]),
+        ("note:CALL", &["globex"]),
+        ("note:", &["globex"]),
+        ("note:late", &[]),
+        ("draft", &["acme-eu"]),
+        ("flag:changed", &["zoé"]),
+        ("by:li", &["gl-ob-ex"]),
+        ("by:ana", &["globex"]),
         ("\"ob-ex\"", &["gl-ob-ex"]),
         ("\"obx\"", &[]),
     ] {
@@ -210,9 +259,16 @@ fn a_column_orders_what_was_found_and_the_unknown_stands_last() {
     assert_eq!(by(SortBy::Tag, true, "")[0], "globex");
     assert_eq!(by(SortBy::Name, true, "globex"), ["globex", "gl-ob-ex"]);
     assert_eq!(by(SortBy::Name, false, "globex"), ["gl-ob-ex", "globex"]);
+    assert_eq!(
+        by(SortBy::Property("tier".into()), false, "")[..2],
+        ["acme-eu", "globex"]
+    );
+    assert_eq!(
+        by(SortBy::Property("tier".into()), true, "")[..2],
+        ["globex", "acme-eu"]
+    );
     for sort in SortBy::ALL {
-        assert_eq!(by(sort, false, "").len(), 4, "{sort:?}");
-        assert_eq!(SortBy::parse(sort.as_str()), Some(sort));
+        assert_eq!(by(sort.clone(), false, "").len(), 4, "{sort:?}");
     }
 }
 
@@ -279,7 +335,7 @@ proptest! {
     #[test]
     fn narrowing_finds_what_a_search_from_the_beginning_finds(
         groups in prop::collection::btree_map("[a-cé]{1,5}", some_group(), 1..30),
-        typed in "([abcé\" ]|tag:|map:|age>){0,8}",
+        typed in "([abcé\" -]|tag:|map:|age>){0,8}",
         best_first in any::<bool>(),
     ) {
         let groups: Vec<KnownGroup> = groups.iter().map(|(id, (_, name, source))| {
@@ -307,7 +363,7 @@ proptest! {
     fn a_mended_order_is_the_one_from_the_beginning(
         groups in prop::collection::btree_map("[a-cé]{1,4}", some_group(), 0..20),
         changes in prop::collection::vec(("[a-cé]{1,4}", some_group()), 0..6),
-        sort in 0..SortBy::ALL.len(),
+        sort in 0..=SortBy::ALL.len(),
         reverse in any::<bool>(),
         typed in "[abcé]{0,2}",
     ) {
@@ -317,6 +373,8 @@ proptest! {
                 group.environment_tag = known(EnvironmentTag::parse(tag));
                 group.last_seen = Some(NOW - SignedDuration::from_secs(tag.len() as i64));
                 group.fingerprint = known(Fingerprint::from_bytes([tag.len() as u8; 32]));
+                let value = tag.parse::<i64>().map_or_else(|_| tag.as_str().into(), serde_json::Value::from);
+                group.properties = known([("seats".to_owned(), value)].into_iter().collect());
             }
             if source.len() > 1 {
                 group.mapping = known([("1".to_owned(), source.clone())].into_iter().collect());
@@ -328,7 +386,7 @@ proptest! {
             now.insert(id.clone(), make(id, parts));
         }
         let mut index = Index::of(now.values());
-        let asked = SearchRequest { sort: SortBy::ALL[sort], reverse, best_first: false, ..asked(&typed) };
+        let asked = SearchRequest { sort: SortBy::ALL.get(sort).cloned().unwrap_or_else(|| SortBy::Property("seats".into())), reverse, best_first: false, ..asked(&typed) };
         let mut before = find(&index, asked.clone());
         for (id, parts) in &changes {
             let group = make(id, parts);

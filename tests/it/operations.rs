@@ -1,5 +1,6 @@
 //! What an operator can do, against the real service, a proxy that interferes and a service that misbehaves.
 
+mod annotations;
 mod claims;
 mod clock;
 mod create;

@@ -190,6 +190,8 @@ impl Exit {
             | Failure::NoRotation { .. }
             | Failure::NoChange { .. }
             | Failure::NoReason
+            | Failure::Annotation(_)
+            | Failure::ViewName { .. }
             | Failure::TooLarge(_)
             | Failure::HoldsSecret { .. }
             | Failure::NoHandOff(_)

@@ -16,6 +16,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0006_imports.sql"),
     include_str!("../../../assets/migrations/directory/0007_places.sql"),
     include_str!("../../../assets/migrations/directory/0008_mutations.sql"),
+    include_str!("../../../assets/migrations/directory/0009_annotations.sql"),
 ];
 
 pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;

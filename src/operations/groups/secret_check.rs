@@ -101,6 +101,16 @@ impl Operations {
         }
     }
 
+    /// Refuses a note whose whole text, or a word of it, is a known secret.
+    pub(crate) async fn no_secret_in_note(&self, note: &str) -> Result<(), Failure> {
+        let words = note.split_whitespace().chain([note]);
+        let words = words.map(|text| Text {
+            field: "note".to_owned(),
+            text,
+        });
+        self.none_is_secret(&words.collect::<Vec<_>>()).await
+    }
+
     async fn none_is_secret(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
         let fingerprinter = self.directory().fingerprinter();
         let candidates: Vec<_> = texts

@@ -82,7 +82,11 @@ impl FilteredList {
             return true;
         }
         match action {
-            Action::Filter => self.is_filtering = self.filter.is_some(),
+            Action::Filter => {
+                // What is typed is a new filter; a space or a movement goes on with the kept one.
+                self.filter.iter_mut().for_each(|field| field.select_all());
+                self.is_filtering = self.filter.is_some();
+            }
             Action::Enter if self.is_filtering => self.is_filtering = false,
             Action::Back if self.clear() => {}
             Action::Back => {

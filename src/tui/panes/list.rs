@@ -20,7 +20,7 @@ use super::{View, compare::Compare, filtered_list::FilteredList};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
-    search::{ListView, SearchResults},
+    search::{ListColumn, ListView, SearchResults},
     tui::{
         forms::group::Edit,
         keymap::{Action, Focus},
@@ -39,6 +39,8 @@ pub struct List {
     rows: FilteredList,
     finder: Finder,
     detail: bool,
+    /// The chosen columns; empty: the usual ones.
+    columns: Vec<ListColumn>,
     /// The group that the person went to; the cursor follows it when the rows change.
     on: Option<UserGroupId>,
     marks: Marks,
@@ -63,6 +65,7 @@ impl List {
             rows,
             finder: Finder::of(&view),
             detail: true,
+            columns: view.columns,
             on: None,
             marks: Marks::default(),
             bulk: None,
@@ -76,9 +79,10 @@ impl List {
     pub fn as_left(&self) -> ListView {
         ListView {
             filter: self.rows.filter().to_owned(),
-            sort: self.finder.sort,
+            sort: self.finder.sort.clone(),
             reverse: self.finder.reverse,
             best_first: self.finder.best_first,
+            columns: self.columns.clone(),
         }
     }
 
@@ -99,6 +103,7 @@ impl List {
         if self.untouched && !self.rows.is_filtering() && self.as_left() == ListView::default() {
             self.rows.set_filter(&view.filter);
             self.finder = Finder::of(&view);
+            self.columns.clone_from(&view.columns);
             // It stands above the list, too; an unsent draft is the better news.
             if !view.filter.is_empty() && context.drafts.of(context.current).is_empty() {
                 let key = context.keys.key(Focus::List, Action::Back);
@@ -219,7 +224,7 @@ impl View for List {
             0 => String::new(),
             marked => format!("   {marked} marked"),
         };
-        let wrong = self.finder.query.wrong.first();
+        let wrong = self.finder.remark();
         let wrong = wrong.map_or_else(String::new, |wrong| format!("{wrong}   "));
         let loose = match self.finder.found().map_or(0, |found| found.loose) {
             0 => String::new(),

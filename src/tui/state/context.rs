@@ -22,7 +22,7 @@ use crate::{
     config::{HandOffCommand, guard, profile::Profile},
     domain::{batch::Plan, group::UserGroupId, rotation::State, token::Token},
     operations::{Guarded, PlaceProblem, RotationId, RotationRow, batch::RunCommand},
-    search::ListView,
+    search::{Beside, ListView},
     tui::{ExitReason, forms::connect::ConnectForm, keymap::Keymap, theme::Theme},
 };
 
@@ -201,6 +201,18 @@ impl Context {
     /// Whether a group of this profile has an unsent draft.
     pub fn has_draft(&self, id: &UserGroupId) -> bool {
         !self.drafts.is_empty() && self.drafts.contains_key(&(self.current, id.clone()))
+    }
+
+    /// What a filter may ask for beside the values of groups.
+    pub fn beside(&self) -> Beside {
+        let drafts = self.drafts.of(self.current);
+        let drafts = drafts
+            .iter()
+            .map(|unsent| unsent.draft.user_group_id.clone());
+        Beside {
+            drafts: Arc::new(drafts.collect()),
+            ..Beside::default()
+        }
     }
 
     /// Reads which drafts the directory keeps of this profile.

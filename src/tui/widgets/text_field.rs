@@ -43,6 +43,8 @@ pub struct TextField {
     pub error: Option<String>,
     masked: bool,
     longest: usize,
+    /// What is typed next stands in the place of the text.
+    selected: bool,
 }
 
 impl TextField {
@@ -55,6 +57,7 @@ impl TextField {
             error: None,
             masked: false,
             longest: LONGEST,
+            selected: false,
         }
     }
 
@@ -107,6 +110,12 @@ impl TextField {
         self.replace_text(text, text.chars().count());
     }
 
+    /// Selects the whole text: what is typed or pasted replaces it, a space adds to it, and a movement keeps it.
+    pub fn select_all(&mut self) {
+        self.input.handle(InputRequest::GoToEnd);
+        self.selected = !self.is_empty();
+    }
+
     /// The cursor, in bytes of the text; always between graphemes.
     pub fn cursor(&self) -> usize {
         byte_of(self.text(), self.input.cursor())
@@ -118,6 +127,17 @@ impl TextField {
         }
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);
+        if std::mem::take(&mut self.selected) {
+            match key.code {
+                KeyCode::Char(' ') => {}
+                KeyCode::Char(_) if is_plain(key) => self.set_text(""),
+                KeyCode::Backspace | KeyCode::Delete => {
+                    self.set_text("");
+                    return Reaction::Changed;
+                }
+                _ => {}
+            }
+        }
         match key.code {
             KeyCode::Char(c) if is_plain(key) => self.insert(c),
             KeyCode::Left if control || alt => self.go(InputRequest::GoToPrevWord),
@@ -142,6 +162,9 @@ impl TextField {
 
     /// Inserts a pasted text at the cursor, as one line.
     pub fn paste(&mut self, pasted: &str) -> Pasted {
+        if std::mem::take(&mut self.selected) {
+            self.set_text("");
+        }
         let line = unix_lines(pasted);
         let line = line.trim_end_matches('\n');
         let room = self.longest.saturating_sub(self.text().chars().count());
@@ -270,6 +293,7 @@ impl Clone for TextField {
             error: self.error.clone(),
             masked: self.masked,
             longest: self.longest,
+            selected: self.selected,
         }
     }
 }
@@ -280,7 +304,8 @@ impl PartialEq for TextField {
             && self.input.cursor() == other.input.cursor()
             && (&self.label, self.label_width, &self.hint, &self.error)
                 == (&other.label, other.label_width, &other.hint, &other.error)
-            && (self.masked, self.longest) == (other.masked, other.longest)
+            && (self.masked, self.longest, self.selected)
+                == (other.masked, other.longest, other.selected)
     }
 }
 

@@ -133,6 +133,42 @@ fn a_wrong_test_is_named_and_hides_nothing() {
 }
 
 #[test]
+fn a_word_that_looks_like_a_test_is_named_where_it_is_nowhere() {
+    let mut scene = few();
+    scene.walk("/foo:bar");
+    scene
+        .shows("foo:bar: not a test, searched as a word")
+        .shows("0 of 5");
+    let mut scene = listed(vec![named("eu:acme", "Acme Europe")]);
+    scene.walk("/eu:acme").shows("1 of 1");
+    assert!(!scene.screen().contains("not a test"), "{}", scene.screen());
+}
+
+#[test]
+fn what_is_typed_on_a_kept_filter_is_a_new_one_and_a_space_adds_to_it() {
+    let mut scene = few();
+    scene.walk("/acme<enter>").shows("2 of 5");
+    scene.walk("/globex").shows("filter  globex");
+    scene
+        .walk("<enter>/ retail")
+        .shows("filter  globex retail")
+        .shows("1 of 5");
+    scene
+        .walk("<enter>/<end><ctrl-w><backspace>")
+        .shows("filter  globex");
+    scene.walk("<enter>/<enter>").shows("filter  globex");
+    scene.walk("/<backspace>").shows("5 of 5");
+}
+
+#[test]
+fn a_minus_leaves_out_and_drafts_are_found() {
+    let mut scene = few();
+    scene.walk("/-acme").shows("3 of 5");
+    scene.walk("<esc>e");
+    scene.walk("x<esc>/draft<enter>").shows("1 of 5");
+}
+
+#[test]
 fn marking_all_says_what_only_resembles_the_filter() {
     let mut scene = few();
     scene.walk("/globex<enter>*");
@@ -304,7 +340,7 @@ fn what_was_kept_is_shown_at_the_start_unless_the_person_was_faster() {
         filter: "globex".into(),
         sort: SortBy::Seen,
         reverse: true,
-        best_first: true,
+        ..ListView::default()
     };
     let answer = || {
         let mut outcome = Outcome::listed(vec![group("acme-eu", 1), group("globex", 2)]);

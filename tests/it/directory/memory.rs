@@ -1,7 +1,7 @@
 //! Groups, history, owners: what is recorded, what stays, in which order it comes back.
 
 use crate::support::world::place;
-use groupdesk::search::{ListView, SortBy};
+use groupdesk::search::{ListColumn, ListView, SortBy};
 
 use super::*;
 
@@ -336,6 +336,7 @@ async fn how_a_list_was_left_is_kept_per_profile() {
         sort: SortBy::Rotated,
         reverse: true,
         best_first: false,
+        columns: ListColumn::parse_all("name,id,prop.tier").expect("columns"),
     };
     {
         let directory = installation.open();

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use crate::{
     cli::{args::BatchArgs, error::CliError, session::Session},
     domain::{age, group::UserGroupId, known::KnownGroup},
-    search::{Entry, Index, Query, SearchRequest, SortBy, Word, run_search},
+    search::{Beside, Entry, Index, Query, SearchRequest, SortBy, Word, run_search},
 };
 
 /// Longest list of ids, in bytes.
@@ -57,7 +57,8 @@ async fn filtered(
     filter: &str,
 ) -> Result<Vec<KnownGroup>, CliError> {
     let operations = &session.operations;
-    let mut query = Query::parse(filter, operations.profile().max_token_age);
+    let views = operations.filters_of_views().await?;
+    let mut query = Query::parse_with(filter, operations.profile().max_token_age, &views);
     if !query.wrong.is_empty() {
         let wrong: Vec<_> = query.wrong.iter().map(ToString::to_string).collect();
         let wrong = wrong.join("; ");
@@ -71,6 +72,18 @@ async fn filtered(
         return Ok(groups);
     }
     let open = operations.open_rotations().await?.into_iter();
+    let mut beside = Beside::default();
+    if query.is_beside() {
+        if query.is_flagged() {
+            return Err(CliError::Usage(
+                "--filter: flag: is about what a console saw change; nothing was sent".into(),
+            ));
+        }
+        let drafts = operations.drafts().await?.into_iter();
+        let drafts = drafts.map(|kept| kept.draft.user_group_id);
+        beside.drafts = Arc::new(drafts.collect());
+        beside.annotations = Arc::new(operations.annotations().await?);
+    }
     let index = Index::of(&groups);
     let asked = SearchRequest {
         query,
@@ -81,6 +94,7 @@ async fn filtered(
             open.map(|row| (row.user_group_id, row.rotation.state))
                 .collect(),
         ),
+        beside,
         at: operations.now(),
     };
     let found = run_search(&index, asked, None, &|| true);

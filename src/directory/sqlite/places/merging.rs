@@ -15,7 +15,7 @@ SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
 AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
 
 /// What one place held becomes the other's; the groups themselves are united before. Into $1, from $2.
-pub(crate) const MERGE: [&str; 18] = [
+pub(crate) const MERGE: [&str; 20] = [
     "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
      SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
      ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET \
@@ -33,6 +33,20 @@ pub(crate) const MERGE: [&str; 18] = [
     "UPDATE drafts SET place = $1, merged = CASE WHEN EXISTS (SELECT 1 FROM drafts other \
       WHERE other.place = $1 AND other.user_group_id = drafts.user_group_id AND other.merged = drafts.merged) \
       THEN $2 ELSE merged END WHERE place = $2",
+    // Of two notes, or two rows of labels, of one group the last written stays.
+    "INSERT INTO annotations (place, user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite) \
+     SELECT $1, user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
+     FROM annotations WHERE place = $2 ON CONFLICT (place, user_group_id) DO UPDATE SET \
+      note = CASE WHEN COALESCE(excluded.noted_at, 0) > COALESCE(noted_at, 0) THEN excluded.note ELSE note END, \
+      noted_by = CASE WHEN COALESCE(excluded.noted_at, 0) > COALESCE(noted_at, 0) THEN excluded.noted_by ELSE noted_by END, \
+      noted_at = CASE WHEN COALESCE(excluded.noted_at, 0) > COALESCE(noted_at, 0) THEN excluded.noted_at ELSE noted_at END, \
+      labels = CASE WHEN COALESCE(excluded.labelled_at, 0) > COALESCE(labelled_at, 0) THEN excluded.labels ELSE labels END, \
+      labelled_by = CASE WHEN COALESCE(excluded.labelled_at, 0) > COALESCE(labelled_at, 0) \
+       THEN excluded.labelled_by ELSE labelled_by END, \
+      labelled_at = CASE WHEN COALESCE(excluded.labelled_at, 0) > COALESCE(labelled_at, 0) \
+       THEN excluded.labelled_at ELSE labelled_at END, \
+      favourite = MAX(favourite, excluded.favourite)",
+    "DELETE FROM annotations WHERE place <> $1 AND place = $2",
     "INSERT INTO place_urls (place, url) SELECT $1, url FROM place_urls WHERE place = $2 ON CONFLICT DO NOTHING",
     "DELETE FROM place_urls WHERE place <> $1 AND place = $2",
     "UPDATE place_keys SET place = $1 WHERE place = $2 AND fingerprint NOT IN \

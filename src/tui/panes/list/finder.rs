@@ -7,7 +7,10 @@ use jiff::Timestamp;
 
 use crate::{
     domain::group::UserGroupId,
-    search::{Entry, Index, ListView, Query, SearchRequest, SearchResults, SortBy, run_search},
+    search::{
+        Beside, Entry, FilterError, Index, ListView, Query, SearchRequest, SearchResults, SortBy,
+        run_search,
+    },
     tui::state::{
         context::Context,
         message::{Job, Ticket},
@@ -41,7 +44,7 @@ struct PendingSearch {
 impl Finder {
     pub(super) fn of(view: &ListView) -> Self {
         Self {
-            sort: view.sort,
+            sort: view.sort.clone(),
             reverse: view.reverse,
             best_first: view.best_first,
             query: Query::default(),
@@ -57,11 +60,11 @@ impl Finder {
     }
 
     /// What the rows are ordered by.
-    pub(super) fn order(&self) -> &'static str {
+    pub(super) fn order(&self) -> String {
         if self.is_ranked() {
-            "best match"
+            "best match".into()
         } else {
-            self.sort.as_str()
+            self.sort.to_string()
         }
     }
 
@@ -98,6 +101,14 @@ impl Finder {
 
     pub(super) fn found(&self) -> Option<&Arc<SearchResults>> {
         self.found.as_ref()
+    }
+
+    /// What is to be said of the filter: a part that cannot be read, or a word that looks like a test and is nowhere.
+    pub(super) fn remark(&self) -> Option<&FilterError> {
+        let is_found = |found: &Arc<SearchResults>| found.shown.len() > found.loose;
+        let doubtful = self.query.doubtful.first();
+        let doubtful = doubtful.filter(|_| !self.found.as_ref().is_some_and(is_found));
+        self.query.wrong.first().or(doubtful)
     }
 
     /// The numbers of the rows, in order.
@@ -137,10 +148,15 @@ impl Finder {
                 Timestamp::UNIX_EPOCH
             },
             query: self.query.clone(),
-            sort: self.sort,
+            sort: self.sort.clone(),
             reverse: self.reverse,
             best_first: self.is_ranked(),
             open: context.open.clone(),
+            beside: if self.query.is_beside() {
+                context.beside()
+            } else {
+                Beside::default()
+            },
         };
         let index = context.groups.index();
         let is_same = |found: &Arc<SearchResults>| found.look == asked && found.index == *index;

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use crate::{
         domain::known::KnownGroup,
-        search::{Query, SearchRequest, SortBy, run_search},
+        search::{Beside, Query, SearchRequest, SortBy, run_search},
     };
 
     fn id(text: &str) -> UserGroupId {
@@ -182,6 +182,7 @@ mod tests {
             reverse: true,
             best_first: false,
             open: Arc::new(BTreeMap::new()),
+            beside: Beside::default(),
             at: Timestamp::UNIX_EPOCH,
         };
         run_search(index, asked, None, &|| true).expect("it is wanted")

@@ -3,7 +3,7 @@
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
-    style::Style,
+    style::{Modifier, Style},
 };
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -93,6 +93,11 @@ impl TextField {
         let seen = if focused { cursor } else { 0 };
         let from = paint::first_column(seen, total, usize::from(inner.width));
         let escape = theme.warning();
+        let style = if focused && self.selected {
+            style.add_modifier(Modifier::REVERSED)
+        } else {
+            style
+        };
         let style_of = |glyph: &Glyph<'_>| if glyph.escaped { escape } else { style };
         paint::window(buffer, inner, &glyphs, from, style_of);
         if edges == 1 {

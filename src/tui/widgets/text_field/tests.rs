@@ -263,3 +263,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_selected_text_is_replaced_added_to_or_kept() {
+    let after = |code: KeyCode| {
+        let mut field = field("acme");
+        field.select_all();
+        press(&mut field, &[code, KeyCode::Char('x')]);
+        field.text().to_owned()
+    };
+    assert_eq!(after(KeyCode::Char('e')), "ex");
+    assert_eq!(after(KeyCode::Char(' ')), "acme x");
+    assert_eq!(after(KeyCode::End), "acmex");
+    assert_eq!(after(KeyCode::Backspace), "x");
+    let mut field = field("acme");
+    field.select_all();
+    field.paste("two");
+    field.paste("three");
+    assert_eq!(field.text(), "twothree");
+}

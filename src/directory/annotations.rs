@@ -1,0 +1,67 @@
+//! What the console keeps for people: notes, labels and favourites beside groups, and saved views of the list.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Directory, DirectoryError, PlaceId,
+    sqlite::{annotations, console},
+};
+use crate::{
+    database::Access,
+    domain::{
+        annotation::{Annotation, AnnotationChange, InvalidAnnotation, Written},
+        group::UserGroupId,
+    },
+    search::{ListView, SavedView},
+};
+
+impl Directory {
+    /// Notes, labels and favourites of a place.
+    pub async fn annotations(
+        &self,
+        place: PlaceId,
+    ) -> Result<BTreeMap<UserGroupId, Annotation>, DirectoryError> {
+        self.run(Access::Short, move |c| annotations::all(c, place))
+            .await
+    }
+
+    /// Changes what is written beside these groups, all or none; what stands there then, in the same order.
+    pub async fn annotate(
+        &self,
+        place: PlaceId,
+        ids: Vec<UserGroupId>,
+        change: AnnotationChange,
+        by: Written,
+    ) -> Result<Result<Vec<(UserGroupId, Annotation)>, InvalidAnnotation>, DirectoryError> {
+        self.run(Access::Write, move |tx| {
+            annotations::change(tx, place, &ids, &change, &by)
+        })
+        .await
+    }
+
+    /// Saved views of the list, by name.
+    pub async fn saved_views(&self) -> Result<Vec<SavedView>, DirectoryError> {
+        self.run(Access::Short, console::saved_views).await
+    }
+
+    /// Saves a view under a name, in the place of one that had it.
+    pub async fn save_view(
+        &self,
+        name: &str,
+        view: ListView,
+        by: Written,
+    ) -> Result<(), DirectoryError> {
+        let name = name.to_owned();
+        self.run(Access::Write, move |tx| {
+            console::save_view(tx, &name, &view, &by)
+        })
+        .await
+    }
+
+    /// Removes a saved view; whether there was one.
+    pub async fn remove_view(&self, name: &str) -> Result<bool, DirectoryError> {
+        let name = name.to_owned();
+        self.run(Access::Write, move |tx| console::remove_view(tx, &name))
+            .await
+    }
+}

@@ -1,0 +1,211 @@
+//! What people write beside a group for each other: a note, labels, a favourite. Kept in the directory, never sent.
+
+use std::{collections::BTreeSet, fmt};
+
+use jiff::Timestamp;
+
+/// Characters of a note, at the most.
+pub const LONGEST_NOTE: usize = 500;
+/// Characters of a label, at the most.
+const LONGEST_LABEL: usize = 32;
+/// Labels of a group, at the most.
+const MOST_LABELS: usize = 20;
+
+/// Why a text is no note or no label.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidAnnotation {
+    #[error("A note has {LONGEST_NOTE} characters at most")]
+    LongNote,
+    #[error("A note is one line")]
+    LinesInNote,
+    #[error(
+        "Label {0:?}: use letters, digits and - _ . / : (no spaces or commas), {LONGEST_LABEL} characters at most"
+    )]
+    BadLabel(String),
+    #[error("A group has {MOST_LABELS} labels at most")]
+    ManyLabels,
+}
+
+/// A label: lower case, without spaces; written with or without a `#`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(String);
+
+impl Label {
+    pub fn parse(text: &str) -> Result<Self, InvalidAnnotation> {
+        let bare = text.trim().trim_start_matches('#').to_lowercase();
+        let is_allowed = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
+        let length = bare.chars().count();
+        if length == 0
+            || length > LONGEST_LABEL
+            || bare.starts_with('-')
+            || !bare.chars().all(is_allowed)
+        {
+            return Err(InvalidAnnotation::BadLabel(text.trim().to_owned()));
+        }
+        Ok(Self(bare))
+    }
+
+    /// Reads several, between spaces or commas.
+    pub fn parse_all(text: &str) -> Result<BTreeSet<Self>, InvalidAnnotation> {
+        let words = text.split(|c: char| c.is_whitespace() || c == ',');
+        let labels = words.filter(|word| !word.is_empty()).map(Self::parse);
+        let labels = labels.collect::<Result<BTreeSet<_>, _>>()?;
+        if labels.len() > MOST_LABELS {
+            return Err(InvalidAnnotation::ManyLabels);
+        }
+        Ok(labels)
+    }
+
+    /// Without the `#`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+/// Reads a note: one line, trimmed; `None` for nothing.
+pub fn note(text: &str) -> Result<Option<String>, InvalidAnnotation> {
+    let text = text.trim();
+    if text.contains(['\n', '\r']) {
+        return Err(InvalidAnnotation::LinesInNote);
+    }
+    if text.chars().count() > LONGEST_NOTE {
+        return Err(InvalidAnnotation::LongNote);
+    }
+    Ok((!text.is_empty()).then(|| text.to_owned()))
+}
+
+/// Who wrote something, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    pub at: Timestamp,
+    /// The operator, for example `ana@bastion2`.
+    pub by: String,
+}
+
+/// What is written beside one group.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Annotation {
+    pub note: Option<String>,
+    /// Of the note, also of one that was taken away.
+    pub noted: Option<Written>,
+    pub labels: BTreeSet<Label>,
+    /// Of the labels.
+    pub labelled: Option<Written>,
+    pub is_favourite: bool,
+}
+
+impl Annotation {
+    /// Nothing is written.
+    pub fn is_empty(&self) -> bool {
+        self.note.is_none() && self.labels.is_empty() && !self.is_favourite
+    }
+
+    /// The labels in a row, each with its `#`.
+    pub fn labels_text(&self) -> String {
+        let labels: Vec<String> = self.labels.iter().map(Label::to_string).collect();
+        labels.join(" ")
+    }
+
+    /// Takes a change in; whether anything differs now.
+    pub fn apply(
+        &mut self,
+        change: &AnnotationChange,
+        by: &Written,
+    ) -> Result<bool, InvalidAnnotation> {
+        let before = self.clone();
+        if let Some(text) = &change.note {
+            self.note = note(text)?;
+        }
+        if let Some(labels) = &change.labels {
+            self.labels.clone_from(labels);
+        }
+        self.labels.extend(change.add.iter().cloned());
+        for label in &change.remove {
+            self.labels.remove(label);
+        }
+        if self.labels.len() > MOST_LABELS {
+            return Err(InvalidAnnotation::ManyLabels);
+        }
+        if let Some(is_favourite) = change.favourite {
+            self.is_favourite = is_favourite;
+        }
+        if self.note != before.note {
+            self.noted = Some(by.clone());
+        }
+        if self.labels != before.labels {
+            self.labelled = Some(by.clone());
+        }
+        Ok(*self != before)
+    }
+}
+
+/// What is to become of an annotation; what is not named stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AnnotationChange {
+    /// The new note; an empty one takes it away.
+    pub note: Option<String>,
+    /// In the place of all labels.
+    pub labels: Option<BTreeSet<Label>>,
+    pub add: BTreeSet<Label>,
+    pub remove: BTreeSet<Label>,
+    pub favourite: Option<bool>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_read_alike_however_they_are_written() {
+        let labels = Label::parse_all(" #VIP, sso\ttier/gold ").expect("labels");
+        let names: Vec<&str> = labels.iter().map(Label::as_str).collect();
+        assert_eq!(names, ["sso", "tier/gold", "vip"]);
+        for text in ["-vip", "#", "a b", "x\u{1b}", &"x".repeat(33)] {
+            assert!(Label::parse(text).is_err(), "{text:?}");
+        }
+        let many: Vec<String> = (0..21).map(|n| format!("l{n}")).collect();
+        let many = Label::parse_all(&many.join(" "));
+        assert_eq!(many, Err(InvalidAnnotation::ManyLabels));
+    }
+
+    #[test]
+    fn a_change_names_who_made_it_and_leaves_the_rest() {
+        let written = |second| Written {
+            at: Timestamp::constant(second, 0),
+            by: "ana".into(),
+        };
+        let mut annotation = Annotation::default();
+        let text = AnnotationChange {
+            note: Some("  call first ".into()),
+            ..AnnotationChange::default()
+        };
+        assert_eq!(annotation.apply(&text, &written(1)), Ok(true));
+        let labels = |text| Label::parse_all(text).expect("labels");
+        let more = AnnotationChange {
+            add: labels("vip sso"),
+            remove: labels("trial"),
+            ..AnnotationChange::default()
+        };
+        assert_eq!(annotation.apply(&more, &written(2)), Ok(true));
+        assert_eq!(annotation.apply(&more, &written(3)), Ok(false));
+        assert_eq!(annotation.note.as_deref(), Some("call first"));
+        assert_eq!(annotation.noted, Some(written(1)));
+        assert_eq!(annotation.labelled, Some(written(2)));
+        assert_eq!(annotation.labels_text(), "#sso #vip");
+        let none = AnnotationChange {
+            note: Some(String::new()),
+            labels: Some(BTreeSet::new()),
+            ..AnnotationChange::default()
+        };
+        assert_eq!(annotation.apply(&none, &written(4)), Ok(true));
+        assert!(annotation.is_empty());
+        assert_eq!(note("two\nlines"), Err(InvalidAnnotation::LinesInNote));
+        assert_eq!(note(&"x".repeat(501)), Err(InvalidAnnotation::LongNote));
+    }
+}

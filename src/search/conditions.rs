@@ -1,0 +1,102 @@
+//! Whether a group holds what a query asks for.
+
+use jiff::SignedDuration;
+
+use super::{
+    Entry, SearchRequest,
+    normalize::{is_same, lower},
+    query::{Condition, Flag, Number, Query},
+    words::{Fit, Words},
+};
+use crate::domain::age;
+
+/// A query, ready to be asked of many groups.
+pub(super) struct Sieve<'q> {
+    words: Words,
+    tests: &'q [Condition],
+    without: Vec<Self>,
+}
+
+impl<'q> Sieve<'q> {
+    pub(super) fn of(query: &'q Query) -> Self {
+        Self {
+            words: Words::of(query),
+            tests: &query.tests,
+            without: query.without.iter().map(Self::of).collect(),
+        }
+    }
+
+    /// `None` where something does not hold.
+    pub(super) fn fit(&mut self, entry: Entry<'_>, look: &SearchRequest) -> Option<Fit> {
+        let holds = self.tests.iter().all(|test| holds(test, entry, look));
+        let fit = holds.then(|| self.words.fit(entry)).flatten()?;
+        let mut without = self.without.iter_mut();
+        let is_out = without.any(|sieve| sieve.fit(entry, look).is_some());
+        (!is_out).then_some(fit)
+    }
+}
+
+fn holds(test: &Condition, entry: Entry<'_>, look: &SearchRequest) -> bool {
+    let age = || {
+        let last = entry.rotated().or(entry.created())?;
+        Some(age::since(last, look.at))
+    };
+    let annotation = || look.beside.annotations.get(entry.id());
+    match test {
+        Condition::Tag(start) => entry.tag().is_some_and(|tag| starts_with(tag, start)),
+        Condition::TagUnknown => entry.tag().is_none(),
+        Condition::Age(filter) => filter.admits(age()),
+        Condition::Old(limit) => age::exceeds(age(), *limit),
+        Condition::Map(id) => {
+            entry.has_row(|schema, source| is_same(schema, id) || is_same(source, id))
+        }
+        Condition::MapRow(schema, source) => {
+            entry.has_row(|one, other| is_same(one, schema) && is_same(other, source))
+        }
+        Condition::Property(key, value) => entry.has_property(|known, text| {
+            is_same(known, key) && value.as_ref().is_none_or(|value| is_same(text, value))
+        }),
+        Condition::PropertyNumber(key, side, than) => entry.has_property(|known, text| {
+            let is_one = |number: Number| side.admits(number.cmp(than));
+            is_same(known, key) && Number::parse(text).is_some_and(is_one)
+        }),
+        Condition::Rows(side, than) => entry
+            .mapped()
+            .is_some_and(|rows| side.admits(rows.cmp(than))),
+        Condition::Keys(side, than) => entry.keys().is_some_and(|keys| side.admits(keys.cmp(than))),
+        Condition::Due {
+            side,
+            within,
+            limit,
+        } => age().is_some_and(|age| {
+            let signed = |span| SignedDuration::try_from(span).unwrap_or(SignedDuration::MAX);
+            let left = signed(*limit).saturating_sub(signed(age));
+            side.admits(left.cmp(&signed(*within)))
+        }),
+        Condition::Read(side, span) => entry
+            .seen()
+            .is_some_and(|at| side.admits(age::since(at, look.at).cmp(span))),
+        Condition::Rotation(state) => look
+            .open
+            .get(entry.id())
+            .is_some_and(|open| state.is_none_or(|state| state == *open)),
+        Condition::Label(label) => annotation().is_some_and(|annotation| {
+            let mut labels = annotation.labels.iter();
+            labels.any(|known| label.as_deref().is_none_or(|label| known.as_str() == label))
+        }),
+        Condition::Favourite => annotation().is_some_and(|annotation| annotation.is_favourite),
+        Condition::Note(word) => annotation()
+            .and_then(|annotation| annotation.note.as_deref())
+            .is_some_and(|note| word.as_ref().is_none_or(|word| word.is_in(note))),
+        Condition::Flag(Flag::Changed) => look.beside.changed.contains(entry.id()),
+        Condition::Flag(Flag::New) => look.beside.new.contains(entry.id()),
+        Condition::Draft => look.beside.drafts.contains(entry.id()),
+        Condition::By(start) => entry.has_worked_on(|by| starts_with(by, start)),
+    }
+}
+
+/// Whether a text begins like one in lower case.
+fn starts_with(text: &str, start: &str) -> bool {
+    let mut letters = text.chars().map(lower);
+    start.chars().all(|c| letters.next() == Some(c))
+}

@@ -1,0 +1,224 @@
+//! What filters mean, and what of them cannot be read.
+
+use super::*;
+use crate::domain::age::AgeFilter;
+
+fn parse(text: &str) -> Query {
+    Query::parse(text, Some(Duration::from_secs(90)))
+}
+
+fn word(text: &str, quoted: bool) -> Word {
+    Word {
+        text: text.into(),
+        quoted,
+    }
+}
+
+#[test]
+fn words_and_tests_are_told_apart() {
+    let query = parse(
+        "Acme tag:Cust age>90d MAP:213 map:40=213 prop:Tier=Gold prop:tier state:unknown state:open old tag:? \
+         \"two words\"",
+    );
+    assert_eq!(query.words, [word("acme", false), word("two words", true)]);
+    let age = AgeFilter::parse("age>90d")
+        .expect("about age")
+        .expect("valid");
+    assert_eq!(
+        query.tests,
+        [
+            Condition::Tag("cust".into()),
+            Condition::Age(age),
+            Condition::Map("213".into()),
+            Condition::MapRow("40".into(), "213".into()),
+            Condition::Property("tier".into(), Some("gold".into())),
+            Condition::Property("tier".into(), None),
+            Condition::Rotation(Some(State::Unknown)),
+            Condition::Rotation(None),
+            Condition::Old(Duration::from_secs(90)),
+            Condition::TagUnknown,
+        ]
+    );
+    assert_eq!(query.wrong, []);
+    assert!(query.is_timed());
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    for (text, why) in [
+        ("age>xx", FilterErrorKind::NoAge),
+        ("age>", FilterErrorKind::NoAge),
+        ("age<0d", FilterErrorKind::NoAgeAtAll),
+        ("age>9999w", FilterErrorKind::LongAge),
+        ("tag:", FilterErrorKind::NoTag),
+        ("map:", FilterErrorKind::NoMapping),
+        ("map:=", FilterErrorKind::NoMapping),
+        ("prop:", FilterErrorKind::NoProperty),
+        ("prop:=gold", FilterErrorKind::NoProperty),
+        ("state:", FilterErrorKind::NoState),
+        ("state:confirmed", FilterErrorKind::NoState),
+        ("tga:customer", FilterErrorKind::Meant("tag:")),
+        ("maps:40=213", FilterErrorKind::Meant("map:")),
+        ("props:tier", FilterErrorKind::Meant("prop:")),
+        ("stat:open", FilterErrorKind::Meant("state:")),
+        ("aeg>90d", FilterErrorKind::Meant("age>")),
+        ("due<", FilterErrorKind::NoAge),
+        ("map>x", FilterErrorKind::NoCount),
+        ("props>=", FilterErrorKind::NoCount),
+        ("prop:seats>many", FilterErrorKind::NoNumber),
+        ("prop:>3", FilterErrorKind::NoProperty),
+        ("flag:odd", FilterErrorKind::NoFlag),
+        ("label:a,b", FilterErrorKind::NoLabel),
+        ("by:", FilterErrorKind::NoOperator),
+        ("@night", FilterErrorKind::NoView),
+        ("-age>xx", FilterErrorKind::NoAge),
+        ("lable:vip", FilterErrorKind::Meant("label:")),
+    ] {
+        let query = parse(&format!("acme {text}"));
+        let wrong = FilterError {
+            word: text.into(),
+            why,
+        };
+        assert!(wrong.to_string().len() < 60, "{wrong}");
+        assert_eq!(query.wrong, [wrong]);
+        assert_eq!(query.words, [word("acme", false)], "the rest still holds");
+    }
+    assert_eq!(
+        Query::parse("old", None).wrong[0].why,
+        FilterErrorKind::NoLimit
+    );
+}
+
+#[test]
+fn ids_that_resemble_tests_are_words() {
+    for text in [
+        "eu:acme", "team:7", "a>b", "tg:x", "oldtown", "agent", "mapped", "age=9", ":", "=",
+    ] {
+        let query = parse(text);
+        assert_eq!(query.words, [word(text, false)]);
+        assert!(query.tests.is_empty() && query.wrong.is_empty(), "{text}");
+    }
+    assert_eq!(parse("\"tag:x\"").words, [word("tag:x", true)]);
+    assert_eq!(parse("\"open end").words, [word("open end", true)]);
+    assert!(parse("  \"\"  ").is_empty());
+    assert_eq!(
+        parse("prop:city=\"New York\"").tests,
+        [Condition::Property("city".into(), Some("new york".into()))]
+    );
+}
+
+#[test]
+fn more_letters_and_more_words_only_take_away() {
+    for (narrow, wide, is_within) in [
+        ("acme", "acm", true),
+        ("acme", "ac", false),
+        ("ac", "a", true),
+        ("acme eu", "acme", true),
+        ("acme tag:test", "tag:test", true),
+        ("\"acme\"", "ac", true),
+        ("\"acme\"", "acm", true),
+        ("\"xacme\"", "acm", false),
+        ("\"acme\"", "\"cm\"", true),
+        ("acme", "\"ac\"", false),
+        ("ac", "acme", false),
+        ("tag:test", "tag:tes", false),
+        ("map:21", "map:2", false),
+        ("x", "", true),
+        ("", "x", false),
+        ("-acme x", "-acme", true),
+        ("-acm", "-acme", false),
+        ("-acme", "-acm", false),
+        ("-acme", "acme", false),
+        ("map>3 x", "map>3", true),
+    ] {
+        let found = parse(narrow).is_within(&parse(wide));
+        assert_eq!(found, is_within, "{narrow} in {wide}");
+    }
+}
+
+#[test]
+fn numbers_compare_and_a_minus_negates() {
+    let day = 24 * 60 * 60;
+    let query = parse(
+        "map>3 props>=10 prop:seats<=1e2 due<14d read>7d -label:VIP fav note:Call draft by:LI flag:new",
+    );
+    let limit = Duration::from_secs(90);
+    let hundred = Number::parse("100.0").expect("a number");
+    assert_eq!(
+        query.tests,
+        [
+            Condition::Rows(Side::More, 3),
+            Condition::Keys(Side::AtLeast, 10),
+            Condition::PropertyNumber("seats".into(), Side::AtMost, hundred),
+            Condition::Due {
+                side: Side::Less,
+                within: Duration::from_secs(14 * day),
+                limit,
+            },
+            Condition::Read(Side::More, Duration::from_secs(7 * day)),
+            Condition::Favourite,
+            Condition::Note(Some(word("call", true))),
+            Condition::Draft,
+            Condition::By("li".into()),
+            Condition::Flag(Flag::New),
+        ]
+    );
+    assert_eq!(query.without, [parse("label:vip")]);
+    assert!(query.is_timed() && query.is_beside() && query.is_flagged());
+    assert!(!parse("acme prop:seats>3").is_timed());
+    for (text, other) in [("0", "-0"), ("1e2", "100.0"), ("+5", "5")] {
+        assert_eq!(Number::parse(text), Number::parse(other));
+    }
+    for text in ["", "nan", "inf", "1 2", "0x1", "-"] {
+        assert_eq!(Number::parse(text), None, "{text}");
+    }
+    // Without letters between: a word left out is one that stands there.
+    assert_eq!(parse("-acme").without[0].words, [word("acme", true)]);
+    assert_eq!(
+        parse("-\"two words\"").without[0].words,
+        [word("two words", true)]
+    );
+    assert_eq!(parse("a-b -").words, [word("a-b", false), word("-", false)]);
+    assert!(parse("-\"\"").is_empty());
+    assert_eq!(
+        Query::parse("due<14d", None).wrong[0].why,
+        FilterErrorKind::NoLimit
+    );
+}
+
+#[test]
+fn a_view_stands_for_its_filter_and_never_for_itself() {
+    let views = [
+        ("night", "age>90d -label:vip @eu"),
+        ("eu", "prop:region=eu"),
+        ("loop", "x @loop"),
+    ];
+    let views: Views = views
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .into();
+    let read = |text: &str| Query::parse_with(text, None, &views);
+    assert_eq!(
+        read("@Night acme"),
+        read("age>90d -label:vip prop:region=eu acme")
+    );
+    let without = read("-@eu");
+    assert_eq!(without.without, [read("prop:region=eu")]);
+    assert_eq!(read("x @loop").wrong[0].why, FilterErrorKind::Circle);
+    assert_eq!(
+        read("@day").wrong[0].to_string(),
+        "@day: no saved view of this name"
+    );
+}
+
+#[test]
+fn what_looks_like_a_test_is_a_word_with_a_remark() {
+    let query = parse("foo:bar");
+    assert_eq!(query.words, [word("foo:bar", false)]);
+    assert_eq!(
+        query.doubtful[0].to_string(),
+        "foo:bar: not a test, searched as a word"
+    );
+    for text in ["\"foo:bar\"", "12:30", "foo:", ":bar", "tag:x"] {
+        assert_eq!(parse(text).doubtful, [], "{text}");
+    }
+}
