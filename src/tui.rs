@@ -167,8 +167,10 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     // Before the size is asked for, so that no change of it is missed.
     let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;
+    let asks = theme.colour && Palette::is_to_be_asked(&start.comfort, variable);
     let (app, backends) = prepare(start, theme, size, Clock::System.now());
     let mut runner = Runner::new(app, screen, backends, Clock::System);
+    runner.asks_background = asks;
     runner.app.context.zone = zone();
     // While the terminal does not read, the loop waits with it, and hears no signal.
     let _watch = Watch::for_the_end(runner.stopper())?;

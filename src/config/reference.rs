@@ -106,7 +106,7 @@ pub const VARIABLES: [(&str, &str); 23] = [
     ("NO_COLOR", "no colour; bold, underline and reverse stay"),
     (
         "COLORFGBG",
-        "says that the background is light, where base is \"terminal\"",
+        "says which background the terminal has, where base is not set and the terminal does not answer",
     ),
     (
         "TERM",

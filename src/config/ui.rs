@@ -24,8 +24,10 @@ pub struct UiSettings {
 /// The colours to begin with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Background {
-    /// The 16 named colours; the palette of the terminal decides.
+    /// Nobody said it: the terminal is asked for its background.
     #[default]
+    Asked,
+    /// The 16 named colours; the palette of the terminal decides.
     Terminal,
     /// Fixed colours that can be read on a light background.
     Light,
@@ -63,11 +65,22 @@ pub enum Role {
     JsonString,
     JsonValue,
     Dim,
+    Focus,
+    Cursor,
+    Mark,
+    Heading,
+    AgeDue,
+    AgeOver,
+    AgeFar,
+    News,
+    Info,
+    Label,
+    Backdrop,
 }
 
 impl Role {
     /// All of them, with their names in the file.
-    pub const ALL: [(Self, &'static str); 15] = [
+    pub const ALL: [(Self, &'static str); 26] = [
         (Self::Production, "production"),
         (Self::Testing, "testing"),
         (Self::Changed, "changed"),
@@ -83,6 +96,17 @@ impl Role {
         (Self::JsonString, "json_string"),
         (Self::JsonValue, "json_value"),
         (Self::Dim, "dim"),
+        (Self::Focus, "focus"),
+        (Self::Cursor, "cursor"),
+        (Self::Mark, "mark"),
+        (Self::Heading, "heading"),
+        (Self::AgeDue, "age_due"),
+        (Self::AgeOver, "age_over"),
+        (Self::AgeFar, "age_far"),
+        (Self::News, "news"),
+        (Self::Info, "info"),
+        (Self::Label, "label"),
+        (Self::Backdrop, "backdrop"),
     ];
 }
 

@@ -71,6 +71,47 @@ pub fn exceeds(age: Option<Duration>, limit: Duration) -> bool {
     age.is_some_and(|age| age > limit)
 }
 
+/// The limit that counts where none is set, for colours and counts only.
+pub const USUAL_LIMIT: Duration = Duration::from_secs(90 * DAY);
+
+/// How near to its limit a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TokenAge {
+    Fresh,
+    /// In the last sixth of the limit, of 7 days at least.
+    Due,
+    Over,
+    /// Over twice the limit.
+    Far,
+    /// Nobody here knows when it was rotated.
+    Unknown,
+}
+
+impl TokenAge {
+    /// By a limit, or the usual one.
+    pub fn of(age: Option<Duration>, limit: Option<Duration>) -> Self {
+        let limit = limit.unwrap_or(USUAL_LIMIT);
+        // Of a short limit no more than its half: else each would be due at once.
+        let last = (limit / 6).max(Duration::from_secs(7 * DAY)).min(limit / 2);
+        match age {
+            None => Self::Unknown,
+            Some(age) if age > limit * 2 => Self::Far,
+            Some(age) if age > limit => Self::Over,
+            Some(age) if age >= limit.saturating_sub(last) => Self::Due,
+            Some(_) => Self::Fresh,
+        }
+    }
+
+    /// Says the same as its colour.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Due => "!",
+            Self::Over | Self::Far => "!!",
+            Self::Fresh | Self::Unknown => "",
+        }
+    }
+}
+
 /// A filter word: `age>90d` or `age<7d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgeFilter {
@@ -153,6 +194,24 @@ mod tests {
             assert_eq!(older.fits(&group, now), is_old, "{ago:?}");
             assert_eq!(younger.fits(&group, now), is_young, "{ago:?}");
         }
+    }
+
+    #[test]
+    fn a_token_is_due_in_the_last_sixth_of_its_limit_and_far_over_twice_of_it() {
+        let of = |age: u64, limit: Option<u64>| {
+            let days = |days| Duration::from_secs(days * DAY);
+            TokenAge::of(Some(days(age)), limit.map(days))
+        };
+        for (limit, ages) in [
+            (None, [74, 75, 90, 91, 180, 181]),
+            (Some(30), [22, 23, 30, 31, 60, 61]),
+            (Some(10), [4, 5, 10, 11, 20, 21]),
+        ] {
+            let found = ages.map(|age| of(age, limit));
+            let [due, over, far] = [TokenAge::Due, TokenAge::Over, TokenAge::Far];
+            assert_eq!(found, [TokenAge::Fresh, due, due, over, over, far]);
+        }
+        assert_eq!(TokenAge::of(None, None), TokenAge::Unknown);
     }
 
     #[test]

@@ -179,6 +179,11 @@ impl Screen {
         copy(text)
     }
 
+    /// Asks for the colour of the background (OSC 11).
+    pub fn ask_background(&mut self) -> io::Result<()> {
+        self.out.write_all(b"\x1b]11;?\x1b\\")
+    }
+
     /// Stops this process as Ctrl-Z does elsewhere, with the terminal given back; returns when it is continued.
     ///
     /// Without a shell that could continue it, nothing stops, and the screen only flickers.

@@ -11,7 +11,7 @@ use ratatui::{
     symbols::border,
 };
 
-use crate::config::Role;
+use crate::{config::Role, domain::age::TokenAge};
 
 const ASCII_BORDER: border::Set<'static> = border::Set {
     top_left: "+",
@@ -80,18 +80,76 @@ impl Theme {
         self.styled(Role::Testing, Modifier::BOLD)
     }
 
-    /// The row of the cursor; `>` says the same without any style.
+    /// The row of the cursor: a ground of its own, or reversed; `>` says the same without any style.
     pub fn cursor_row(self) -> Style {
-        Style::new().add_modifier(Modifier::REVERSED)
+        match self.palette.colour(Role::Cursor) {
+            Some(ground) if self.colour => Style::new().bg(ground).add_modifier(Modifier::BOLD),
+            _ => Style::new().add_modifier(Modifier::REVERSED),
+        }
+    }
+
+    /// Whether colours can be read in the row of the cursor: reversed they would be grounds.
+    pub fn keeps_colours(self) -> bool {
+        !self.cursor_row().add_modifier.contains(Modifier::REVERSED)
     }
 
     /// Less important. The dim attribute rather than dark grey, which light and solarized palettes hide.
     pub fn dim(self) -> Style {
-        match self.palette.colour(Role::Dim) {
+        self.faint(Role::Dim)
+    }
+
+    /// All that lies behind a box.
+    pub fn backdrop(self) -> Style {
+        self.faint(Role::Backdrop)
+    }
+
+    fn faint(self, role: Role) -> Style {
+        match self.palette.colour(role) {
             _ if !self.colour => Style::new(),
             Some(colour) => Style::new().fg(colour),
             None => Style::new().add_modifier(Modifier::DIM),
         }
+    }
+
+    /// Rule and title of the pane that has the keys, the sorted column, work that runs.
+    pub fn focus(self) -> Style {
+        self.styled(Role::Focus, Modifier::BOLD)
+    }
+
+    /// A marked row.
+    pub fn mark(self) -> Style {
+        self.styled(Role::Mark, Modifier::BOLD)
+    }
+
+    /// Column titles and labels.
+    pub fn heading(self) -> Style {
+        self.styled(Role::Heading, Modifier::BOLD)
+    }
+
+    /// The age of a token; its sign says the same.
+    pub fn age(self, age: TokenAge) -> Style {
+        match age {
+            TokenAge::Fresh => Style::new(),
+            TokenAge::Due => self.styled(Role::AgeDue, Modifier::empty()),
+            TokenAge::Over => self.styled(Role::AgeOver, Modifier::empty()),
+            TokenAge::Far => self.styled(Role::AgeFar, Modifier::BOLD),
+            TokenAge::Unknown => self.unknown(),
+        }
+    }
+
+    /// Changed by another console.
+    pub fn news(self) -> Style {
+        self.styled(Role::News, Modifier::BOLD)
+    }
+
+    /// A plain message.
+    pub fn info(self) -> Style {
+        self.styled(Role::Info, Modifier::empty())
+    }
+
+    /// Labels and the sign of a favourite.
+    pub fn label(self) -> Style {
+        self.styled(Role::Label, Modifier::empty())
     }
 
     pub fn changed(self) -> Style {
@@ -156,6 +214,45 @@ impl Theme {
         Style::new().add_modifier(Modifier::UNDERLINED)
     }
 
+    /// The rule above a pane: heavy where the keys are.
+    pub fn rule(self, has_keys: bool) -> &'static str {
+        match (self.ascii, has_keys) {
+            (false, true) => "━",
+            (false, false) => "─",
+            (true, true) => "=",
+            (true, false) => "-",
+        }
+    }
+
+    /// Between two panes side by side, and where that meets their rule.
+    pub fn divider(self) -> [&'static str; 2] {
+        if self.ascii {
+            ["|", "+"]
+        } else {
+            ["│", "┬"]
+        }
+    }
+
+    /// Between the steps of a way.
+    pub fn step(self) -> &'static str {
+        if self.ascii { ">" } else { "›" }
+    }
+
+    /// Before the name of a favourite.
+    pub fn star(self) -> &'static str {
+        if self.ascii { "#" } else { "★" }
+    }
+
+    /// The order of a column: rising, or falling.
+    pub fn order(self, is_falling: bool) -> &'static str {
+        match (self.ascii, is_falling) {
+            (false, false) => "▴",
+            (false, true) => "▾",
+            (true, false) => "^",
+            (true, true) => "v",
+        }
+    }
+
     pub fn border(self) -> border::Set<'static> {
         if self.ascii {
             ASCII_BORDER
@@ -191,7 +288,7 @@ mod tests {
         })
     }
 
-    fn every_style(theme: Theme) -> [Style; 19] {
+    fn every_style(theme: Theme) -> [Style; 30] {
         [
             theme.production(),
             theme.testing(),
@@ -212,6 +309,17 @@ mod tests {
             theme.json_value(),
             theme.focused(),
             Style::new(),
+            theme.focus(),
+            theme.mark(),
+            theme.heading(),
+            theme.age(TokenAge::Due),
+            theme.age(TokenAge::Over),
+            theme.age(TokenAge::Far),
+            theme.age(TokenAge::Unknown),
+            theme.news(),
+            theme.info(),
+            theme.label(),
+            theme.backdrop(),
         ]
     }
 
@@ -275,6 +383,14 @@ mod tests {
             theme.ellipsis(),
             theme.mask(),
             theme.arrow(),
+            theme.rule(true),
+            theme.rule(false),
+            theme.divider()[0],
+            theme.divider()[1],
+            theme.step(),
+            theme.star(),
+            theme.order(true),
+            theme.order(false),
             border.top_left,
             border.vertical_right,
             border.horizontal_bottom,

@@ -29,12 +29,12 @@ const ONE_RULE: DefaultValue = Words("exactly one of level, forbid, max");
 
 /// Every key that the file may have.
 #[rustfmt::skip] // A table: one setting a line.
-pub const SETTINGS: [Setting; 49] = [
+pub const SETTINGS: [Setting; 60] = [
     setting("", "default_profile", "text", Words("the only profile"), "the profile that opens when none is named"),
     setting("", "operator", "text", Words("USER@host"), "who works here, for the history; at most 64 characters"),
     setting("", "mouse", "flag", Value("false"), "the wheel moves the cursor, a click chooses a row, nothing else"),
     setting("", "plain", "flag", Value("false"), "lines that are appended instead of a screen, for screen readers; as --plain"),
-    setting("theme", "base", "\"terminal\", \"light\" or \"dark\"", Value("\"terminal\""), "the 16 colours of the terminal, or fixed ones for such a background"),
+    setting("theme", "base", "\"terminal\", \"light\" or \"dark\"", Words("the terminal is asked for its background"), "the 16 colours of the terminal, or fixed ones for such a background"),
     setting("theme", "production", COLOUR, OF_BASE, "the word PRODUCTION"),
     setting("theme", "testing", COLOUR, OF_BASE, "the word TESTING"),
     setting("theme", "changed", COLOUR, OF_BASE, "what a change replaces"),
@@ -50,6 +50,17 @@ pub const SETTINGS: [Setting; 49] = [
     setting("theme", "json_string", COLOUR, OF_BASE, "texts of JSON"),
     setting("theme", "json_value", COLOUR, OF_BASE, "numbers, true, false and null"),
     setting("theme", "dim", COLOUR, OF_BASE, "what is less important"),
+    setting("theme", "focus", COLOUR, OF_BASE, "rule and title of the pane that has the keys"),
+    setting("theme", "cursor", COLOUR, OF_BASE, "the ground of the row under the cursor"),
+    setting("theme", "mark", COLOUR, OF_BASE, "marked rows"),
+    setting("theme", "heading", COLOUR, OF_BASE, "column titles, labels of details"),
+    setting("theme", "age_due", COLOUR, OF_BASE, "a token in the last sixth of its age limit"),
+    setting("theme", "age_over", COLOUR, OF_BASE, "a token over its age limit"),
+    setting("theme", "age_far", COLOUR, OF_BASE, "a token over twice its age limit"),
+    setting("theme", "news", COLOUR, OF_BASE, "what others changed"),
+    setting("theme", "info", COLOUR, OF_BASE, "a plain message"),
+    setting("theme", "label", COLOUR, OF_BASE, "labels and favourites"),
+    setting("theme", "backdrop", COLOUR, OF_BASE, "what lies behind a box"),
     setting("profiles.NAME", "base_url", "text", Required, "where the service is, without the path; https://, or http:// for this machine"),
     setting("profiles.NAME", "api_key", "table", Required, "where the API key comes from, never the key; see below"),
     setting("profiles.NAME", "path", "text", Value("\"/api/user\""), "the path below base_url"),

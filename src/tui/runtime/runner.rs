@@ -59,6 +59,9 @@ pub struct Runner<S: Screen> {
     reason: Option<ExitReason>,
     /// How long it waits for what is in flight when it leaves.
     pub patience: Duration,
+    /// The terminal is asked for its background after the first frame.
+    pub asks_background: bool,
+    background_asked_at: Option<Instant>,
 }
 
 /// Shared with whoever stops them while the loop waits for a terminal that does not read.
@@ -91,6 +94,8 @@ impl<S: Screen> Runner<S> {
             outside: None,
             reason: None,
             patience: PATIENCE,
+            asks_background: false,
+            background_asked_at: None,
         };
         let effects = runner.app.take_effects();
         runner.perform(effects);
@@ -106,6 +111,10 @@ impl<S: Screen> Runner<S> {
         let mut terminal_lives = true;
         let mut deadline: Option<Instant> = None;
         self.draw()?;
+        if self.asks_background {
+            self.screen.ask_background()?;
+            self.background_asked_at = Some(Instant::now());
+        }
         loop {
             let msg = tokio::select! {
                 event = events.next(), if terminal_lives => {

@@ -96,6 +96,10 @@ impl App {
                 // Also where the size is the old one again: a terminal keeps nothing of what was cut off meanwhile.
                 self.context.effects.push(Effect::Redraw);
             }
+            Msg::Background(red, green, blue) => {
+                let theme = &mut self.context.theme;
+                theme.palette = theme.palette.on((red, green, blue));
+            }
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::News(ticket, news) => self.news(ticket, news),

@@ -47,6 +47,8 @@ pub enum Msg {
     /// Only where the configuration asks for the mouse.
     Mouse(MouseEvent),
     Resize(u16, u16),
+    /// Red, green and blue of the terminal's background.
+    Background(u8, u8, u8),
     Done(Ticket, Outcome),
     /// What happened in a bulk rotation since the last news, in order; it goes on.
     News(Ticket, Vec<BatchEvent>),

@@ -65,6 +65,11 @@ impl PlainScreen {
         self.reader.forget();
     }
 
+    /// Nothing here has a colour.
+    pub fn ask_background(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// As [`super::Screen::copy`].
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         super::copy(text)

@@ -24,12 +24,11 @@ impl Palette {
         own: [None; Role::ALL.len()],
     };
 
-    /// From the configuration. Where it says nothing and the terminal says by `COLORFGBG` that its background is light,
-    /// the fixed colours for one: the usual yellow and cyan cannot be read there.
+    /// From the configuration. Where it says nothing of the background, `COLORFGBG` decides, until the terminal answers.
     pub fn of(comfort: &UiSettings, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let has_256 = variable("TERM").is_some_and(|term| term.contains("256color"));
         let ground = match comfort.ground {
-            Background::Terminal if has_256 && is_light(variable("COLORFGBG")) => Background::Light,
+            Background::Asked if has_256(&variable) => ground_of(variable("COLORFGBG")),
+            Background::Asked => Background::Terminal,
             ground => ground,
         };
         let mut palette = Self {
@@ -42,28 +41,60 @@ impl Palette {
         palette
     }
 
-    /// `None` where the dim attribute is meant, which needs no colour.
-    pub fn colour(&self, role: Role) -> Option<Color> {
-        let index = |light: u8, dark: u8, named: Color| match self.ground {
-            Background::Terminal => named,
-            Background::Light => Color::Indexed(light),
-            Background::Dark => Color::Indexed(dark),
+    /// Whether the terminal is to be asked for its background: nobody said it, and there are fixed colours for it.
+    pub fn is_to_be_asked(comfort: &UiSettings, variable: impl Fn(&str) -> Option<String>) -> bool {
+        comfort.ground == Background::Asked && has_256(&variable)
+    }
+
+    /// The same for a background that the terminal named: red, green and blue.
+    #[must_use]
+    pub fn on(self, background: (u8, u8, u8)) -> Self {
+        let (red, green, blue) = background;
+        // What the eye makes of it, in thousandths (Rec. 601).
+        let light = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
+        let ground = if light > 127_500 {
+            Background::Light
+        } else {
+            Background::Dark
         };
+        Self { ground, ..self }
+    }
+
+    /// `None` where an attribute is meant, which needs no colour.
+    pub fn colour(&self, role: Role) -> Option<Color> {
         if let Some(own) = self.own[place(role)] {
             return Some(own);
         }
-        Some(match role {
-            Role::Production | Role::Removed | Role::Error => index(124, 210, Color::Red),
-            Role::Testing | Role::Added | Role::Ok | Role::JsonString => {
-                index(22, 114, Color::Green)
+        let (light, dark, named) = match role {
+            Role::Production | Role::Removed | Role::Error | Role::AgeFar => {
+                (124, 210, Some(Color::Red))
             }
-            Role::Changed | Role::Warning | Role::Matched => index(94, 221, Color::Yellow),
-            Role::Unknown | Role::JsonValue => index(90, 183, Color::Magenta),
-            Role::Key | Role::JsonKey => index(24, 80, Color::Cyan),
-            Role::Dim if self.ground == Background::Terminal => return None,
-            Role::Dim => index(240, 248, Color::DarkGray),
-        })
+            Role::Testing | Role::Added | Role::Ok | Role::JsonString => {
+                (22, 114, Some(Color::Green))
+            }
+            Role::Changed | Role::Warning | Role::Matched | Role::AgeDue => {
+                (94, 221, Some(Color::Yellow))
+            }
+            Role::Unknown | Role::JsonValue => (90, 183, Some(Color::Magenta)),
+            Role::Key | Role::JsonKey => (24, 80, Some(Color::Cyan)),
+            Role::News | Role::Info | Role::Label => (24, 117, Some(Color::Cyan)),
+            Role::Focus => (25, 75, Some(Color::Cyan)),
+            Role::Mark => (94, 215, Some(Color::Yellow)),
+            Role::AgeOver => (124, 209, Some(Color::Red)),
+            Role::Cursor => (254, 237, None),
+            Role::Dim | Role::Heading => (240, 248, None),
+            Role::Backdrop => (248, 240, None),
+        };
+        match self.ground {
+            Background::Asked | Background::Terminal => named,
+            Background::Light => Some(Color::Indexed(light)),
+            Background::Dark => Some(Color::Indexed(dark)),
+        }
     }
+}
+
+fn has_256(variable: &impl Fn(&str) -> Option<String>) -> bool {
+    variable("TERM").is_some_and(|term| term.contains("256color"))
 }
 
 fn place(role: Role) -> usize {
@@ -71,9 +102,12 @@ fn place(role: Role) -> usize {
 }
 
 /// `15;0` is white on black, `0;15` and `0;default;15` black on white; rxvt, Konsole and iTerm2 set it.
-fn is_light(colours: Option<String>) -> bool {
-    let last = colours.and_then(|text| text.rsplit(';').next()?.parse::<u8>().ok());
-    matches!(last, Some(7 | 15))
+fn ground_of(colours: Option<String>) -> Background {
+    match colours.and_then(|text| text.rsplit(';').next()?.parse::<u8>().ok()) {
+        Some(7 | 15) => Background::Light,
+        Some(0..=6 | 8) => Background::Dark,
+        _ => Background::Terminal,
+    }
 }
 
 fn of(colour: Colour) -> Color {
@@ -166,14 +200,19 @@ mod tests {
                 ..UiSettings::default()
             };
             let palette = Palette::of(&comfort, |_| None);
+            let fixed = |role, name| match palette.colour(role) {
+                Some(Color::Indexed(index)) => cube(index),
+                _ => panic!("{name} has no fixed colour"),
+            };
+            let row = fixed(Role::Cursor, "cursor");
             for (role, name) in Role::ALL {
-                let Some(Color::Indexed(index)) = palette.colour(role) else {
-                    panic!("{name} has no fixed colour");
-                };
-                let least = if role == Role::Dim { 3.0 } else { 4.5 };
-                for background in backgrounds {
-                    let found = contrast(cube(index), *background);
-                    assert!(found >= least, "{name} on {background:?}: {found:.1}");
+                // The one is a ground, the other is meant to step back.
+                if matches!(role, Role::Cursor | Role::Backdrop) {
+                    continue;
+                }
+                for background in backgrounds.iter().chain([&row]) {
+                    let found = contrast(fixed(role, name), *background);
+                    assert!(found >= 4.5, "{name} on {background:?}: {found:.2}");
                 }
             }
         }
@@ -266,9 +305,34 @@ mod tests {
             key(palette("0;default;15", "rxvt-256color")),
             Some(Color::Indexed(24))
         );
-        assert_eq!(key(palette("15;0", "xterm-256color")), Some(Color::Cyan));
+        assert_eq!(
+            key(palette("15;0", "xterm-256color")),
+            Some(Color::Indexed(80))
+        );
         assert_eq!(key(palette("0;15", "xterm")), Some(Color::Cyan));
         assert_eq!(key(palette("", "xterm-256color")), Some(Color::Cyan));
+    }
+
+    #[test]
+    fn what_the_terminal_answers_decides_unless_the_configuration_does() {
+        let of = |background| Palette::NAMED.on(background).colour(Role::Key);
+        for dark in [(0, 0, 0), (0, 0x2b, 0x36), (0x28, 0x2c, 0x34)] {
+            assert_eq!(of(dark), Some(Color::Indexed(80)), "{dark:?}");
+        }
+        for light in [WHITE, (0xfd, 0xf6, 0xe3), (0xee, 0xee, 0xee)] {
+            assert_eq!(of(light), Some(Color::Indexed(24)), "{light:?}");
+        }
+        let asked = |ground, term: &'static str| {
+            let comfort = UiSettings {
+                ground,
+                ..UiSettings::default()
+            };
+            Palette::is_to_be_asked(&comfort, |name| (name == "TERM").then(|| term.to_owned()))
+        };
+        assert!(asked(Background::Asked, "xterm-256color"));
+        assert!(!asked(Background::Asked, "vt100"));
+        assert!(!asked(Background::Terminal, "xterm-256color"));
+        assert!(!asked(Background::Dark, "xterm-256color"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ fn without_a_word_the_terminal_decides_and_keeps_its_mouse() {
     let usual = comfort("");
     assert_eq!(usual, UiSettings::default());
     assert!(!usual.mouse && !usual.plain);
-    assert_eq!(usual.ground, Background::Terminal);
+    assert_eq!(usual.ground, Background::Asked);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What comes from the keyboard, as messages.
 
+use std::time::Duration;
+
 use crossterm::event::Event;
 
 use super::{Runner, Screen};
@@ -8,11 +10,19 @@ use crate::tui::{
     terminal::{InputEvent, LONGEST_PASTE},
 };
 
+/// Within this time a terminal says which background it has; later the colours stay as they are.
+const ANSWER_TIME: Duration = Duration::from_millis(200);
+
 impl<S: Screen> Runner<S> {
     /// What came from the keyboard, as a message; what is none is said.
     pub(super) fn on_input(&mut self, came: InputEvent) -> Option<Msg> {
         let (severity, text) = match came {
             InputEvent::Event(event) => return message(event),
+            InputEvent::Background(red, green, blue) => {
+                let asked = self.background_asked_at.take()?;
+                let is_in_time = asked.elapsed() <= ANSWER_TIME;
+                return is_in_time.then_some(Msg::Background(red, green, blue));
+            }
             InputEvent::PasteIsOpen => (
                 Severity::Warning,
                 "a paste began and its end did not come: Ctrl-C ends the paste".to_owned(),

@@ -12,6 +12,10 @@ pub trait Screen {
     fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()>;
     /// Hands a text to the person's clipboard (OSC 52).
     fn copy(&mut self, text: &Token) -> io::Result<()>;
+    /// Asks for the colour of the background (OSC 11); the answer comes as keys do, if at all.
+    fn ask_background(&mut self) -> io::Result<()> {
+        Ok(())
+    }
     /// Leaves the screen, stops the process, and comes back when it is continued.
     fn suspend(&mut self) -> io::Result<()>;
     /// Gives screen and keyboard to the person's editor.
@@ -34,6 +38,10 @@ macro_rules! forward {
 
             fn copy(&mut self, text: &Token) -> io::Result<()> {
                 self.copy(text.expose())
+            }
+
+            fn ask_background(&mut self) -> io::Result<()> {
+                self.ask_background()
             }
 
             fn suspend(&mut self) -> io::Result<()> {

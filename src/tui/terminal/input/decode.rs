@@ -5,6 +5,7 @@
 //! Not crossterm's parser: that one keeps a paste or a sequence without an end for ever, and panics at some clicks.
 
 mod csi;
+mod osc;
 
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ const ESCAPE: Duration = Duration::from_millis(25);
 const SILENCE: Duration = Duration::from_secs(2);
 const ESC: Event = Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
 const ESCAPE_KEY: InputEvent = InputEvent::Event(ESC);
+/// The key, or the beginning of an answer of the terminal.
+const ALT_BRACKET: &[u8] = b"\x1b]";
 
 /// What came from the keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +33,16 @@ pub enum InputEvent {
     PasteIsOpen,
     /// Longer than [`LONGEST_PASTE`]; nothing of it is taken.
     PasteTooLong,
+    /// What the terminal answers when it is asked for its background: red, green and blue.
+    Background(u8, u8, u8),
 }
 
 /// What some bytes are.
 #[derive(Debug, PartialEq, Eq)]
 enum Parsed {
     Event(Event),
+    /// An answer of the terminal: its background, or something nobody asked for.
+    Answer(Option<(u8, u8, u8)>),
     PasteBegins,
     /// More of them are needed.
     Begun,
@@ -62,7 +69,7 @@ struct Paste {
 impl Decoder {
     /// After so much silence it is worth telling.
     pub(super) fn patience(&self) -> Option<Duration> {
-        if self.is_escape() {
+        if self.is_escape() || self.sequence == ALT_BRACKET {
             return Some(ESCAPE);
         }
         let paste = self.paste.as_ref().filter(|paste| !paste.is_told);
@@ -80,6 +87,11 @@ impl Decoder {
             self.is_after_escape = true;
             return Some(ESCAPE_KEY);
         }
+        if self.sequence == ALT_BRACKET {
+            self.sequence.clear();
+            let key = KeyEvent::new(KeyCode::Char(']'), KeyModifiers::ALT);
+            return Some(InputEvent::Event(Event::Key(key)));
+        }
         let paste = self.paste.as_mut().filter(|paste| !paste.is_told)?;
         paste.is_told = true;
         Some(InputEvent::PasteIsOpen)
@@ -88,7 +100,7 @@ impl Decoder {
     /// Takes what was read at once.
     pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<InputEvent>) {
         let mut rest = bytes;
-        if self.is_escape() && !matches!(rest, [b'[' | b'O', ..]) {
+        if self.is_escape() && !matches!(rest, [b'[' | b']' | b'O', ..]) {
             out.push(ESCAPE_KEY);
             self.sequence.clear();
         }
@@ -126,6 +138,9 @@ impl Decoder {
             Parsed::Begun if self.sequence.len() < LONGEST_SEQUENCE => return,
             Parsed::Begun | Parsed::Nothing => {}
             Parsed::Event(event) => out.push(InputEvent::Event(event)),
+            Parsed::Answer(background) => out.extend(
+                background.map(|(red, green, blue)| InputEvent::Background(red, green, blue)),
+            ),
             Parsed::PasteBegins => self.paste = Some(Paste::default()),
         }
         self.sequence.clear();
@@ -181,6 +196,7 @@ fn parse(bytes: &[u8]) -> Parsed {
     match bytes {
         [b'\x1b', b'\x1b'] => Parsed::Event(ESC),
         [b'\x1b', b'[', rest @ ..] => csi::parse(rest),
+        [b'\x1b', b']', rest @ ..] => osc::parse(rest),
         [b'\x1b'] | [b'\x1b', b'O'] => Parsed::Begun,
         [b'\x1b', b'O', last] => csi::letter(*last, none).map_or(Parsed::Nothing, Parsed::Event),
         [b'\x1b', rest @ ..] => match parse(rest) {

@@ -70,6 +70,37 @@ fn keys_are_what_terminals_mean_by_them() {
 }
 
 #[test]
+fn an_answer_of_the_terminal_is_never_typed() {
+    for (bytes, colour) in [
+        ("\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\", (0x1e, 0x1e, 0x1e)),
+        ("\x1b]11;rgb:ffff/ffff/0000\x07", (255, 255, 0)),
+        ("\x1b]11;rgb:f/8/0\x07", (255, 136, 0)),
+        ("\x1b]11;rgba:fdfd/f6f6/e3e3/ffff\x07", (0xfd, 0xf6, 0xe3)),
+    ] {
+        let answer = InputEvent::Background(colour.0, colour.1, colour.2);
+        assert_eq!(of(bytes), std::slice::from_ref(&answer), "{bytes:?}");
+        // A line may cut it anywhere, and what is typed after it is typed.
+        for cut in 0..bytes.len() {
+            let mut decoder = Decoder::default();
+            let mut out = Vec::new();
+            decoder.take(&bytes.as_bytes()[..cut], &mut out);
+            decoder.take(&bytes.as_bytes()[cut..], &mut out);
+            decoder.take(b"q", &mut out);
+            let typed = pressed(KeyCode::Char('q'), NONE);
+            assert_eq!(out, [answer.clone(), typed], "{bytes:?} at {cut}");
+        }
+    }
+    for other in [
+        "\x1b]4;1;rgb:0/0/0\x07",
+        "\x1b]11;grey\x07",
+        "\x1b]11;rgb:0/0\x07",
+    ] {
+        assert_eq!(of(other), [], "{other:?}");
+    }
+    assert_eq!(of("\x1b]"), [pressed(KeyCode::Char(']'), ALT)]);
+}
+
+#[test]
 fn what_is_no_key_is_nothing() {
     for bytes in [
         &b"\x1b[?64;1c"[..],

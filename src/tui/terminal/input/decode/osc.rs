@@ -1,0 +1,35 @@
+//! What a terminal answers when it is asked (OSC): its background is told, every other answer is nothing, and none is
+//! ever typed.
+
+use super::Parsed;
+
+/// What follows `ESC ]`, until BEL or `ESC \`.
+pub(super) fn parse(bytes: &[u8]) -> Parsed {
+    match bytes {
+        [first, ..] if !first.is_ascii_digit() => Parsed::Nothing,
+        [answer @ .., b'\x07'] | [answer @ .., b'\x1b', b'\\'] => {
+            Parsed::Answer(background(answer))
+        }
+        [] | [.., b'\x1b' | 0x20..=0x7e] => Parsed::Begun,
+        _ => Parsed::Nothing,
+    }
+}
+
+/// `11;rgb:1e1e/1e1e/1e1e`, with one to four digits each; some add how opaque it is.
+fn background(answer: &[u8]) -> Option<(u8, u8, u8)> {
+    let text = std::str::from_utf8(answer).ok()?.strip_prefix("11;")?;
+    let digits = text.strip_prefix("rgba:").or(text.strip_prefix("rgb:"))?;
+    let mut parts = digits.split('/').map(part);
+    let colour = (parts.next()??, parts.next()??, parts.next()??);
+    parts.all(|part| part.is_some()).then_some(colour)
+}
+
+/// A part of a colour, from 0 to 255.
+fn part(digits: &str) -> Option<u8> {
+    let most = match digits.len() {
+        length @ 1..=4 => (1_u32 << (4 * length)) - 1,
+        _ => return None,
+    };
+    let value = u32::from_str_radix(digits, 16).ok()?;
+    u8::try_from(value * 255 / most).ok()
+}
