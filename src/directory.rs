@@ -37,7 +37,7 @@ use crate::{
     },
     search::ListView,
 };
-pub use batch::{Batch, BatchId, BatchItem, ItemKey, NewBatch};
+pub use batch::{Batch, BatchId, BatchItem, ItemKey, ItemUpdate, NewBatch};
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 pub use error::DirectoryError;
 pub use facts::{Fact, Statement};

@@ -4,6 +4,7 @@
 mod answer;
 pub mod batch;
 mod breaking;
+mod bulk_edit;
 pub mod doctor;
 mod failpoints;
 mod failure;
@@ -56,9 +57,9 @@ pub use crate::{
     config::guard::Operation as Guarded,
     directory::{
         Alarm, Batch, BatchId, BatchItem, BindingAnswer, Bound, DirectoryError, DraftSaved, Fact,
-        Import, ImportId, ItemKey, KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft,
-        OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason,
-        RotationId, RotationRow,
+        Import, ImportId, ItemKey, ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered,
+        OtherDraft, OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question,
+        QuestionReason, RotationId, RotationRow,
     },
 };
 

@@ -1,13 +1,14 @@
 //! A batch as it goes into the directory and comes out of it: a queue of single rotations (docs/design/rotation.md,
-//! "Bulk").
+//! "Bulk"), or of single updates that make one change.
 
 use jiff::Timestamp;
 
-use super::RotationId;
+use super::{MutationId, RotationId};
 use crate::domain::{
-    batch::{Counts, ItemStatus},
+    batch::{BatchKind, Counts, ItemEdit, ItemStatus},
     group::UserGroupId,
     history::Ending,
+    mutation,
     rotation::State,
     token::Fingerprint,
 };
@@ -22,8 +23,9 @@ pub struct NewBatch {
     pub by: String,
     pub reason: Option<String>,
     pub at: Timestamp,
-    /// In the order in which they are to be rotated; no id twice.
-    pub groups: Vec<UserGroupId>,
+    pub kind: BatchKind,
+    /// In the order in which they are to be worked on; no id twice. Of an edit each says what was reviewed.
+    pub items: Vec<(UserGroupId, Option<ItemEdit>)>,
 }
 
 /// Which item: its batch, and its number in it from 0.
@@ -40,6 +42,7 @@ pub struct Batch {
     pub by: String,
     pub reason: Option<String>,
     pub started_at: Timestamp,
+    pub kind: BatchKind,
     /// `None` while something is left to do.
     pub ended_at: Option<Timestamp>,
     pub counts: Counts,
@@ -54,7 +57,11 @@ pub struct BatchItem {
     pub rotation: Option<RotationId>,
     /// Where that rotation stands in the journal now.
     pub state: Option<State>,
-    /// How it ended before anything was sent.
+    /// Its update, of an edit; set when the request is about to leave.
+    pub update: Option<ItemUpdate>,
+    /// Of an edit: what was reviewed, and what the row is to be. `None` where that cannot be read.
+    pub edit: Option<ItemEdit>,
+    /// How its update ended, or how it ended before anything was sent.
     pub ending: Option<Ending>,
     /// The last thing that was seen, in words.
     pub note: Option<String>,
@@ -62,8 +69,18 @@ pub struct BatchItem {
     pub fingerprint: Option<Fingerprint>,
 }
 
+/// The update of an item, and where it stands in the journal now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemUpdate {
+    pub id: MutationId,
+    pub state: mutation::State,
+}
+
 impl BatchItem {
     pub fn status(&self) -> ItemStatus {
-        ItemStatus::of(self.state, self.ending)
+        match self.update {
+            Some(update) => ItemStatus::of_update(update.state, self.ending),
+            None => ItemStatus::of(self.state, self.ending),
+        }
     }
 }

@@ -6,7 +6,7 @@ mod requests;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{KeyId, MutationId, RotationId};
+use super::{ItemKey, KeyId, MutationId, RotationId};
 use crate::{
     domain::{
         group::UserGroupId,
@@ -81,4 +81,6 @@ pub struct MutationStep {
     pub changes: Option<Value>,
     /// It is the outcome of whoever sent it, as opposed to what somebody found out later.
     pub is_outcome: bool,
+    /// The item of a batch it is sent for; refused where that was sent, or has ended, already.
+    pub item: Option<ItemKey>,
 }

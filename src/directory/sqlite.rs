@@ -7,6 +7,7 @@ mod backup;
 pub(super) mod batches;
 pub(super) mod console;
 pub(super) mod drafts;
+mod edits;
 pub(super) mod facts;
 mod fault;
 pub(super) mod fingerprints;

@@ -1,13 +1,20 @@
-//! Bulk rotation as rules (docs/design/rotation.md, "Bulk"): which groups may be rotated now and why others are left
-//! out, how the items of a batch add up, and when a run must stop. It sends nothing and reads no clock.
+//! Bulk rotation as rules (docs/design/rotation.md, "Bulk"), and the bulk edit: which groups may be worked on now and why
+//! others are left out, how the items of a batch add up, and when a run must stop. It sends nothing and reads no clock.
 
+mod change;
+mod edit;
 mod plan;
 
 use std::fmt;
 
+pub use change::{BatchKind, BulkChange, ItemEdit, NotAChange, OnlyWhere, Target};
+pub use edit::{
+    Blind, EditCandidate, EditPlan, EditRow, EditRules, EditSkip, ForeignDraft, OLD, OpenChange,
+    Recent, Verdict, Wanted,
+};
 pub use plan::{Candidate, Plan, RECENT, Rules, Skip};
 
-use super::{group::UserGroupId, history::Ending, rotation::State};
+use super::{group::UserGroupId, history::Ending, mutation, rotation::State};
 
 /// How an item of a batch stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +38,9 @@ impl ItemStatus {
     pub fn of(state: Option<State>, ending: Option<Ending>) -> Self {
         match (state, ending) {
             (None, None) => Self::NotStarted,
+            // Of an edit: the group is already as it is to be.
+            (None, Some(Ending::Found))
+            | (Some(State::Confirmed | State::Recovered | State::Superseded), _) => Self::Confirmed,
             // Without a rotation it ended before anything was sent.
             (None, Some(Ending::CreatedByGet | Ending::Conflict)) | (Some(State::Conflict), _) => {
                 Self::Conflict
@@ -38,9 +48,23 @@ impl ItemStatus {
             (None, Some(_)) | (Some(State::NotApplied), _) => Self::NotApplied,
             (Some(State::Intended | State::Sent), _) => Self::UnderWay,
             (Some(State::Rotated), _) => Self::Rotated,
-            (Some(State::Confirmed | State::Recovered | State::Superseded), _) => Self::Confirmed,
             (Some(State::Unknown), _) => Self::Unknown,
             (Some(State::Abandoned), _) => Self::Abandoned,
+        }
+    }
+
+    /// By the state of its update in the journal, and by how that ended.
+    pub fn of_update(state: mutation::State, ending: Option<Ending>) -> Self {
+        use mutation::State;
+        match (state, ending) {
+            (State::Intended | State::Sent, _) => Self::UnderWay,
+            (State::Unknown | State::Open, _) | (State::Ended, Some(Ending::Unknown)) => {
+                Self::Unknown
+            }
+            (State::Ended, Some(Ending::Updated)) => Self::Confirmed,
+            (State::Ended, Some(Ending::Abandoned)) => Self::Abandoned,
+            (State::Ended, Some(Ending::Conflict | Ending::CreatedByGet)) => Self::Conflict,
+            (State::Ended, _) => Self::NotApplied,
         }
     }
 }
@@ -297,7 +321,8 @@ mod tests {
             .collect();
         let counts = Counts::of(standings.iter().copied());
         assert_eq!(counts.planned(), standings.len());
-        assert_eq!((counts.confirmed, counts.rotated), (3, 1));
+        // Those three, and a group that an edit found as it is to be.
+        assert_eq!((counts.confirmed, counts.rotated), (4, 1));
         assert_eq!((counts.unknown, counts.not_started), (3, 1));
 
         let mut live = Counts {

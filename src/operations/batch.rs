@@ -1,7 +1,8 @@
 //! Bulk rotation (docs/design/rotation.md, "Bulk"): a checked plan becomes a batch, a batch is run and resumed. Every
-//! item is one single rotation with its own journal row; nothing here sends a request itself.
+//! item is one single rotation, or one update of a bulk edit, with its own journal row; nothing here sends a request itself.
 
 pub(super) mod concurrency;
+mod edit_item;
 mod item;
 mod queue;
 
@@ -16,7 +17,7 @@ use crate::{
     config::guard,
     directory::{Batch, BatchId, BatchItem, DirectoryError, ItemKey, NewBatch, RotationId},
     domain::{
-        batch::{Candidate, Counts, Halt, ItemStatus, Plan, Rules},
+        batch::{BatchKind, Candidate, Counts, Halt, ItemStatus, Plan, Rules},
         group::UserGroupId,
         token::Fingerprint,
     },
@@ -145,7 +146,8 @@ impl Operations {
             by: self.operator().to_owned(),
             reason,
             at: self.now(),
-            groups: plan.ready.clone(),
+            kind: BatchKind::Rotate,
+            items: plan.ready.iter().map(|id| (id.clone(), None)).collect(),
         };
         let place = self.may_record().await?;
         let begun = self.directory().begin_batch(place, batch).await;
@@ -162,6 +164,9 @@ impl Operations {
     ) -> Result<Run, Failure> {
         self.permitted(Guarded::Bulk)?;
         let found = self.batch(batch).await.map_err(Failure::NothingSent)?;
+        if matches!(found.kind, BatchKind::Edit(_)) {
+            self.permitted(Guarded::Update)?;
+        }
         let items = self.batch_items(batch).await;
         let items = items.map_err(Failure::NothingSent)?;
         // What is left to be sent; the limits may have been tightened since the batch began.

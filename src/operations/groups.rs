@@ -319,7 +319,7 @@ pub fn request(id: &UserGroupId, wanted: &DesiredFields) -> GroupRequest {
 }
 
 /// The fields that an answer told of. The mapping is never returned.
-fn fields_in(returned: &Returned) -> Vec<Field> {
+pub(super) fn fields_in(returned: &Returned) -> Vec<Field> {
     let name = returned.name.is_some().then_some(Field::Name);
     let properties = returned.properties.is_some().then_some(Field::Properties);
     name.into_iter().chain(properties).collect()

@@ -3,6 +3,7 @@
 
 mod binary;
 mod command;
+mod edit;
 mod engine;
 mod killed;
 mod refresh;

@@ -4,6 +4,7 @@
 mod batch;
 mod case;
 mod child;
+mod edit;
 mod faults;
 mod full;
 mod look;

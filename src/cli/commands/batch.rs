@@ -24,7 +24,7 @@ use crate::{
     },
     directory::BatchId,
     domain::{
-        batch::{ItemStatus, Plan, Skip},
+        batch::{BatchKind, ItemStatus, Plan, Skip},
         handoff::HandOffState,
     },
     operations::{
@@ -168,11 +168,14 @@ async fn resume(
         operations.batch(id).await?
     } else {
         let batches = operations.batches().await?;
-        let mut unfinished = batches.into_iter().filter(|batch| batch.ended_at.is_none());
+        let mut unfinished = batches
+            .into_iter()
+            .filter(|batch| batch.ended_at.is_none() && batch.kind == BatchKind::Rotate);
         unfinished.next().ok_or_else(|| {
             CliError::Guarded("no batch of this profile is unfinished; nothing was sent".into())
         })?
     };
+    rotates(&batch)?;
     output::context(&format!(
         "batch {} of {}, begun {:.0}: {}",
         batch.id.0, batch.by, batch.started_at, batch.counts
@@ -188,6 +191,17 @@ async fn resume(
         all_named: true,
         tokens,
     }))
+}
+
+/// A batch of edits is not this command's.
+fn rotates(batch: &Batch) -> Result<(), CliError> {
+    match batch.kind {
+        BatchKind::Rotate => Ok(()),
+        BatchKind::Edit(_) => Err(CliError::Guarded(format!(
+            "batch {} is an edit, no rotation; nothing was sent; the console resumes it",
+            batch.id.0
+        ))),
+    }
 }
 
 /// Level 4 of docs/design/console.md.

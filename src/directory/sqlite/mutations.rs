@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
 
-use super::fault::Fault;
+use super::{batches, fault::Fault};
 use crate::{
     directory::{
         Claimed, DirectoryError, Mutation, MutationId, MutationIntent, MutationStep, PlaceId,
@@ -164,6 +164,9 @@ pub(crate) fn step(tx: &Connection, place: PlaceId, step: &MutationStep) -> Resu
     ])?;
     if changed != 1 {
         return Err(moved().into());
+    }
+    if let Some(item) = step.item {
+        batches::take_for_update(tx, item, step.id)?;
     }
     if step.is_outcome {
         tx.prepare_cached(COUNT_RECORDED)?.execute([step.id.0])?;

@@ -5,10 +5,11 @@ use jiff::Timestamp;
 use rusqlite::{Result, Row, types::ValueRef};
 use serde::de::DeserializeOwned;
 
+use super::edits;
 use crate::{
     directory::{
-        BatchId, BatchItem, ItemKey, JournalEvent, Numbered, Owner, PlaceId, RotationId,
-        RotationRow,
+        BatchId, BatchItem, ItemKey, ItemUpdate, JournalEvent, MutationId, Numbered, Owner,
+        PlaceId, RotationId, RotationRow,
         columns::{self, EventColumns, Origin, Origins},
     },
     domain::{
@@ -17,6 +18,7 @@ use crate::{
         handoff::{HandOff, HandOffState},
         history::{Ending, Entry, Operation},
         known::{Known, KnownGroup, LastRotated},
+        mutation,
         rotation::{Rotation, State},
         token::Fingerprint,
     },
@@ -212,12 +214,17 @@ pub(super) fn journal_event(row: &Row<'_>) -> Result<Option<JournalEvent>> {
     }))
 }
 
-/// State of the rotation, then the ending without one.
+/// State of the rotation, the ending without one, and the state of the update.
 pub(super) fn item_status(row: &Row<'_>) -> Result<Option<ItemStatus>> {
     let (state, ending) = (word(row, 0, State::parse)?, word(row, 1, Ending::parse)?);
-    Ok(state
-        .zip(ending)
-        .map(|(state, ending)| ItemStatus::of(state, ending)))
+    let update = word(row, 2, mutation::State::parse)?;
+    let (Some(state), Some(ending), Some(update)) = (state, ending, update) else {
+        return Ok(None);
+    };
+    Ok(Some(match update {
+        Some(update) => ItemStatus::of_update(update, ending),
+        None => ItemStatus::of(state, ending),
+    }))
 }
 
 pub(super) fn item(batch: BatchId, row: &Row<'_>) -> Result<Option<BatchItem>> {
@@ -226,10 +233,13 @@ pub(super) fn item(batch: BatchId, row: &Row<'_>) -> Result<Option<BatchItem>> {
         id(row, 1)?,
         word(row, 3, State::parse)?,
         word(row, 4, Ending::parse)?,
+        word(row, 9, mutation::State::parse)?,
     );
-    let (Some(user_group_id), Some(state), Some(ending)) = parts else {
+    let (Some(user_group_id), Some(state), Some(ending), Some(update)) = parts else {
         return Ok(None);
     };
+    let id: Option<i64> = row.get(8)?;
+    let edit: Option<String> = row.get(10)?;
     let rotation: Option<i64> = row.get(2)?;
     Ok(Some(BatchItem {
         key: ItemKey {
@@ -239,6 +249,11 @@ pub(super) fn item(batch: BatchId, row: &Row<'_>) -> Result<Option<BatchItem>> {
         user_group_id,
         rotation: rotation.map(RotationId),
         state,
+        update: id.zip(update).map(|(id, state)| ItemUpdate {
+            id: MutationId(id),
+            state,
+        }),
+        edit: edit.as_deref().and_then(edits::item),
         ending,
         note: row.get(5)?,
         previous: fingerprint(row, 6)?,

@@ -17,6 +17,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0007_places.sql"),
     include_str!("../../../assets/migrations/directory/0008_mutations.sql"),
     include_str!("../../../assets/migrations/directory/0009_annotations.sql"),
+    include_str!("../../../assets/migrations/directory/0010_batches_of_edits.sql"),
 ];
 
 pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;

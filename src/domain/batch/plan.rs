@@ -77,7 +77,7 @@ pub struct Rules {
 
 impl Rules {
     /// Why no more can be taken once there are `ready`.
-    fn full(&self, ready: usize) -> Option<Skip> {
+    pub(super) fn full(&self, ready: usize) -> Option<Skip> {
         let guard = self.guard.as_ref().filter(|(most, _)| *most < self.most);
         match guard {
             Some((most, reason)) => (ready >= *most).then(|| Skip::Guarded(*most, reason.clone())),
@@ -113,7 +113,7 @@ impl Plan {
     }
 }
 
-fn why_not(candidate: &Candidate<'_>, rules: &Rules) -> Option<Skip> {
+pub(super) fn why_not(candidate: &Candidate<'_>, rules: &Rules) -> Option<Skip> {
     let Some(group) = candidate.group else {
         return Some(Skip::NotKnown);
     };

@@ -1,7 +1,7 @@
 //! One item of a batch: the single rotation and its confirming get, or the get that settles one that an earlier run
 //! sent. A service that asks to be left alone is waited for before anything is sent, never after.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use tokio::{sync::mpsc, time::Instant};
@@ -44,7 +44,12 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    fn of(item: &BatchItem, standing: ItemStatus, outcome: &'static str, begun: Instant) -> Self {
+    pub(super) fn of(
+        item: &BatchItem,
+        standing: ItemStatus,
+        outcome: &'static str,
+        begun: Instant,
+    ) -> Self {
         Self {
             ended: Ended {
                 key: item.key,
@@ -67,12 +72,12 @@ impl Outcome {
         }
     }
 
-    fn stopped(mut self) -> Self {
+    pub(super) fn stopped(mut self) -> Self {
         self.stopped = true;
         self
     }
 
-    fn warned(mut self, warnings: Vec<Warning>) -> Self {
+    pub(super) fn warned(mut self, warnings: Vec<Warning>) -> Self {
         self.ended.wrong_environment = warnings.iter().any(Warning::is_wrong_environment);
         self.ended.warnings = warnings;
         self
@@ -212,7 +217,12 @@ impl ItemContext {
         outcome
     }
 
-    async fn failed(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
+    pub(super) async fn failed(
+        &self,
+        item: &BatchItem,
+        failure: Failure,
+        begun: Instant,
+    ) -> Outcome {
         let wrong_environment = failure.is_wrong_environment();
         let mut outcome = self.of_failure(item, failure, begun).await;
         outcome.ended.wrong_environment = wrong_environment;
@@ -263,7 +273,7 @@ impl ItemContext {
     }
 
     /// As the journal tells it, or as it seems where that cannot be read.
-    async fn after_sending(
+    pub(super) async fn after_sending(
         &self,
         item: &BatchItem,
         seems: ItemStatus,
@@ -279,6 +289,7 @@ impl ItemContext {
             return Outcome::of(item, seems, word(seems), begun).noted(why);
         };
         let outcome = match (now.state, now.ending) {
+            (None, None) if now.update.is_some() => word(now.status()),
             (Some(state), _) => state.as_str(),
             (None, Some(ending)) => ending.as_str(),
             (None, None) => word(ItemStatus::NotStarted),
@@ -287,7 +298,7 @@ impl ItemContext {
     }
 
     /// Ends an item that has no rotation. One that was sent and settled as not applied has, and stays as it is.
-    async fn not_sent(
+    pub(super) async fn not_sent(
         &self,
         item: &BatchItem,
         ending: Ending,
@@ -317,7 +328,12 @@ impl ItemContext {
 
     /// Whether the service put the request off and is to be asked again, after a while in which nothing is sent.
     fn put_off<T>(&self, answer: &Result<T, Failure>, patience: &mut RetryBudget) -> bool {
-        let Some(wait) = patience.put_off(answer) else {
+        self.waits(patience.put_off(answer))
+    }
+
+    /// Whether there is something to wait for; then nothing is sent so long.
+    pub(super) fn waits(&self, wait: Option<Duration>) -> bool {
+        let Some(wait) = wait else {
             return false;
         };
         self.control.hold(wait);

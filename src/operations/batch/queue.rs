@@ -13,7 +13,7 @@ use super::{
 use crate::{
     directory::{Batch, BatchId, BatchItem},
     domain::{
-        batch::{Counts, FailureStreak, Halt, ItemStatus},
+        batch::{BatchKind, Counts, FailureStreak, Halt, ItemStatus},
         rotation::State,
     },
     operations::{
@@ -25,6 +25,7 @@ use crate::{
 pub(super) struct Queue {
     operations: Operations,
     batch: BatchId,
+    kind: BatchKind,
     reason: Option<String>,
     began: Timestamp,
     /// What is to be settled first, then what was not begun.
@@ -44,15 +45,17 @@ impl Queue {
         pace: RunLimits,
         keep: Option<Arc<dyn TokenSink>>,
     ) -> Self {
-        let open = items
-            .iter()
-            .filter(|item| item.state.is_some_and(State::is_open));
+        let open = items.iter().filter(|item| {
+            let update = item.update.is_some_and(|update| update.state.is_open());
+            update || item.state.is_some_and(State::is_open)
+        });
         let left = items
             .iter()
             .filter(|item| item.status() == ItemStatus::NotStarted);
         Self {
             operations,
             batch: batch.id,
+            kind: batch.kind.clone(),
             reason: batch.reason.clone(),
             began: batch.started_at,
             waiting: open.chain(left).cloned().collect(),
@@ -132,16 +135,18 @@ impl Work for Shift<'_> {
     fn begin(&self, item: BatchItem) -> BoxFuture<'static, Outcome> {
         self.context.tell(BatchEvent::Started(item.key));
         let context = self.context.clone();
-        match item.rotation {
-            Some(row) => context.settle(item, row).boxed(),
-            None => context.rotate(item).boxed(),
+        match (&self.queue.kind, item.rotation) {
+            (BatchKind::Rotate, Some(row)) => context.settle(item, row).boxed(),
+            (BatchKind::Rotate, None) => context.rotate(item).boxed(),
+            (BatchKind::Edit(_), _) if item.update.is_some() => context.settle_update(item).boxed(),
+            (BatchKind::Edit(change), _) => context.edit(item, change.clone()).boxed(),
         }
     }
 
     fn ended(&mut self, outcome: Option<Outcome>) -> Option<Halt> {
         let Some(outcome) = outcome else {
             // The journal knows how far it came.
-            return Some(Halt::Cannot("a rotation broke off in this program".into()));
+            return Some(Halt::Cannot("an item broke off in this program".into()));
         };
         let Outcome {
             mut ended,

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     api::send_by::SendBy,
-    directory::{Claimed, Mutation, MutationId, MutationIntent, MutationStep},
+    directory::{Claimed, ItemKey, Mutation, MutationId, MutationIntent, MutationStep},
     domain::{
         group::UserGroupId,
         history::{Ending, Operation},
@@ -40,9 +40,19 @@ pub(crate) struct Claim {
 impl Claim {
     /// Makes durable that the request is about to leave; from here on only an outcome ends the claim.
     pub(crate) async fn sending(&mut self, changes: Option<Value>) -> Result<SendBy, Failure> {
+        self.sending_item(changes, None).await
+    }
+
+    /// As [`Claim::sending`], and takes the item of a batch in the same transaction: it is sent once.
+    pub(crate) async fn sending_item(
+        &mut self,
+        changes: Option<Value>,
+        item: Option<ItemKey>,
+    ) -> Result<SendBy, Failure> {
         let begun = self.operations.moment();
         let step = MutationStep {
             changes,
+            item,
             ..self.step(State::Sent, None, None)
         };
         let place = self.operations.here();
@@ -83,6 +93,7 @@ impl Claim {
             note,
             changes: None,
             is_outcome: self.state == State::Sent,
+            item: None,
         }
     }
 }

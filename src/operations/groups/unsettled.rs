@@ -205,6 +205,7 @@ impl Operations {
                 note,
                 changes: None,
                 is_outcome: false,
+                item: None,
             }),
             key: self.key_id(),
             ..Record::default()

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use groupdesk::{
-    domain::batch::{Counts, Halt, ItemStatus},
+    domain::batch::{BatchKind, Counts, Halt, ItemStatus},
     operations::{
         Batch, BatchId, ItemKey,
         batch::{BatchEvent, Ended, Report, RunCommand},
@@ -320,6 +320,7 @@ fn one_that_was_left_unfinished_is_told_at_the_start() {
         by: "ana".into(),
         reason: None,
         started_at: Timestamp::UNIX_EPOCH,
+        kind: BatchKind::Rotate,
         ended_at,
         counts: Counts {
             confirmed: 28,

@@ -25,7 +25,7 @@ use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process,
 use serde::{Deserialize, Serialize};
 
 use super::{
-    batch,
+    batch, edit,
     wrong::{self, Variant},
 };
 use crate::support::world::{ANA, Side, id};
@@ -71,6 +71,8 @@ pub(super) enum Task {
     Recover(Vec<u64>),
     /// A bulk rotation of these groups, one at a time, at noon.
     Bulk(Vec<String>),
+    /// One change of one row of these groups, one at a time, at noon.
+    Edit(Vec<String>),
     /// The rest of the last bulk rotation, at each of these times.
     Resume(Vec<u64>),
 }
@@ -275,6 +277,7 @@ impl Child {
                 }
             }
             Task::Bulk(groups) => batch::begin(self, groups).await,
+            Task::Edit(groups) => edit::begin(self, groups).await,
             Task::Resume(times) => {
                 for seconds in times {
                     batch::resume(self, self.at(*seconds)).await;

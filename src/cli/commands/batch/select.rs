@@ -12,6 +12,7 @@ use jiff::Timestamp;
 
 use crate::{
     cli::{args::BatchArgs, error::CliError, session::Session},
+    directory::BatchId,
     domain::{age, group::UserGroupId, known::KnownGroup},
     search::{Beside, Entry, Index, Query, SearchRequest, SortBy, Word, run_search},
 };
@@ -26,13 +27,9 @@ pub(super) async fn select(
     bulk: &BatchArgs,
 ) -> Result<(Vec<UserGroupId>, bool), CliError> {
     if let Some(batch) = bulk.retry_failed {
-        return Ok((
-            session
-                .operations
-                .failed_of(crate::directory::BatchId(batch))
-                .await?,
-            true,
-        ));
+        let batch = session.operations.batch(BatchId(batch)).await?;
+        super::rotates(&batch)?;
+        return Ok((session.operations.failed_of(batch.id).await?, true));
     }
     if let Some(file) = &bulk.from {
         return Ok((read(file).await?, true));

@@ -2,6 +2,7 @@
 
 use super::{App, Job, Outcome, Severity, Ticket};
 use crate::{
+    domain::batch::BatchKind,
     operations::{Batch, batch::BatchEvent},
     tui::state::batch::BatchRun,
 };
@@ -80,7 +81,8 @@ impl App {
         let running = running.and_then(|run| run.batch);
         let mut unfinished = batches
             .iter()
-            .filter(|batch| batch.ended_at.is_none() && Some(batch.id) != running);
+            .filter(|batch| batch.ended_at.is_none() && Some(batch.id) != running)
+            .filter(|batch| batch.kind == BatchKind::Rotate);
         if let Some(newest) = unfinished.next() {
             let counts = &newest.counts;
             let text = format!(

@@ -1,0 +1,122 @@
+//! What a batch is to do, as text in its row and in the rows of its items. The words stay.
+
+use serde::{Deserialize, Serialize};
+
+use super::fault::Fault;
+use crate::domain::{
+    batch::{BatchKind, BulkChange, ItemEdit, OnlyWhere, Target},
+    change::DesiredFields,
+    group::{Mapping, Properties},
+    merge::Part,
+};
+
+const ROTATE: &str = "rotate";
+const EDIT: &str = "edit";
+
+/// `{"field": "mapping", "key": "40", "to": "214", "where": "213"}`; `to` null removes the row, `where` null is one that is
+/// not there, and no `where` is any. Of a reverse edit `reverses` stands in the place of `to`.
+#[derive(Serialize, Deserialize)]
+struct StoredChange {
+    field: String,
+    key: String,
+    #[serde(default)]
+    to: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reverses: Option<i64>,
+    #[serde(
+        default,
+        rename = "where",
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    #[expect(clippy::option_option, reason = "null and absent differ")]
+    only_where: Option<Option<String>>,
+}
+
+#[expect(clippy::option_option, reason = "null and absent differ")]
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(from).map(Some)
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredItem {
+    name: Option<String>,
+    mapping: Option<Mapping>,
+    properties: Option<Properties>,
+    to: Option<String>,
+}
+
+pub(super) fn kind_word(kind: &BatchKind) -> &'static str {
+    match kind {
+        BatchKind::Rotate => ROTATE,
+        BatchKind::Edit(_) => EDIT,
+    }
+}
+
+pub(super) fn change_text(kind: &BatchKind) -> Option<String> {
+    let BatchKind::Edit(change) = kind else {
+        return None;
+    };
+    let (to, reverses) = match &change.to {
+        Target::Value(value) => (value.clone(), None),
+        Target::AsBefore(batch) => (None, Some(*batch)),
+    };
+    let stored = StoredChange {
+        field: change.row.field().to_owned(),
+        key: change.key().to_owned(),
+        to,
+        reverses,
+        only_where: match &change.only_where {
+            OnlyWhere::Any => None,
+            OnlyWhere::Is(value) => Some(value.clone()),
+        },
+    };
+    serde_json::to_string(&stored).ok()
+}
+
+/// `None`: none of ours.
+pub(super) fn kind(word: &str, change: Option<&str>) -> Option<BatchKind> {
+    match (word, change) {
+        (ROTATE, _) => Some(BatchKind::Rotate),
+        (EDIT, Some(text)) => {
+            let stored: StoredChange = serde_json::from_str(text).ok()?;
+            let row = match stored.field.as_str() {
+                "mapping" => Part::Mapping(stored.key),
+                "properties" => Part::Property(stored.key),
+                _ => return None,
+            };
+            Some(BatchKind::Edit(BulkChange {
+                row,
+                to: match stored.reverses {
+                    Some(batch) => Target::AsBefore(batch),
+                    None => Target::Value(stored.to),
+                },
+                only_where: stored.only_where.map_or(OnlyWhere::Any, OnlyWhere::Is),
+            }))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn item_text(edit: &ItemEdit) -> Result<String, Fault> {
+    let base = edit.base.clone();
+    let stored = StoredItem {
+        name: base.name,
+        mapping: base.mapping,
+        properties: base.properties,
+        to: edit.to.clone(),
+    };
+    serde_json::to_string(&stored).map_err(|_| Fault::Row("batch_items"))
+}
+
+pub(super) fn item(text: &str) -> Option<ItemEdit> {
+    let stored: StoredItem = serde_json::from_str(text).ok()?;
+    Some(ItemEdit {
+        base: DesiredFields {
+            name: stored.name,
+            mapping: stored.mapping,
+            properties: stored.properties,
+        },
+        to: stored.to,
+    })
+}

@@ -1,0 +1,236 @@
+//! What a batch does to each of its groups: a rotation, or one change of one row.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::domain::{
+    change::DesiredFields, facts::Field, merge::Part, text::visible, update::Edit,
+};
+
+/// What a batch does to each of its groups.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum BatchKind {
+    #[default]
+    Rotate,
+    Edit(BulkChange),
+}
+
+/// One change for many groups: a row of the mapping or a property is set or removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BulkChange {
+    /// A row of the mapping, or a property; never the name.
+    pub row: Part,
+    pub to: Target,
+    pub only_where: OnlyWhere,
+}
+
+/// What the row is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// The same everywhere; of a property its JSON text. `None`: the row is removed.
+    Value(Option<String>),
+    /// What it was in each group before the batch with this number.
+    AsBefore(i64),
+}
+
+/// Which groups are meant, by what the row is in them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum OnlyWhere {
+    #[default]
+    Any,
+    /// It has this value; `None`: it is not there.
+    Is(Option<String>),
+}
+
+/// Why a text makes no change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotAChange {
+    #[error("Name a schema id")]
+    NoSchemaId,
+    #[error("Name a property")]
+    NoProperty,
+    #[error("Type a data source id")]
+    NoDataSourceId,
+    #[error("Type a value: JSON, for example \"gold\", 120 or true")]
+    NotJson,
+}
+
+impl BulkChange {
+    /// A row of the mapping; `to` `None` removes it.
+    pub fn mapping(
+        schema_id: &str,
+        to: Option<&str>,
+        only_where: Option<&str>,
+    ) -> Result<Self, NotAChange> {
+        if schema_id.is_empty() {
+            return Err(NotAChange::NoSchemaId);
+        }
+        if to.is_some_and(str::is_empty) {
+            return Err(NotAChange::NoDataSourceId);
+        }
+        Ok(Self {
+            row: Part::Mapping(schema_id.to_owned()),
+            to: Target::Value(to.map(str::to_owned)),
+            only_where: only_where.map_or(OnlyWhere::Any, |text| OnlyWhere::Is(Some(text.into()))),
+        })
+    }
+
+    /// A property; the values are JSON texts, and `to` `None` removes it.
+    pub fn property(
+        key: &str,
+        to: Option<&str>,
+        only_where: Option<&str>,
+    ) -> Result<Self, NotAChange> {
+        if key.is_empty() {
+            return Err(NotAChange::NoProperty);
+        }
+        let json = |text: &str| {
+            let value: Value = serde_json::from_str(text).map_err(|_| NotAChange::NotJson)?;
+            Ok(value.to_string())
+        };
+        let only_where = only_where.map(json).transpose()?;
+        Ok(Self {
+            row: Part::Property(key.to_owned()),
+            to: Target::Value(to.map(json).transpose()?),
+            only_where: only_where.map_or(OnlyWhere::Any, |text| OnlyWhere::Is(Some(text))),
+        })
+    }
+
+    pub fn key(&self) -> &str {
+        match &self.row {
+            Part::Name => "",
+            Part::Mapping(key) | Part::Property(key) => key,
+        }
+    }
+
+    pub fn field(&self) -> Field {
+        match self.row {
+            Part::Name => Field::Name,
+            Part::Mapping(_) => Field::Mapping,
+            Part::Property(_) => Field::Properties,
+        }
+    }
+
+    /// Short, for lists: `map 40`, `prop tier`, `map 40, reverse of 11`.
+    pub fn label(&self) -> String {
+        let field = match self.field() {
+            Field::Name => "name",
+            Field::Mapping => "map",
+            Field::Properties => "prop",
+        };
+        let label = format!("{field} {}", visible(self.key()));
+        match self.to {
+            Target::AsBefore(batch) => format!("{label}, reverse of {batch}"),
+            Target::Value(_) => label,
+        }
+    }
+
+    /// What is typed anew, for what must not be typed: secrets.
+    pub fn typed(&self) -> DesiredFields {
+        match &self.to {
+            Target::Value(value) => {
+                let mut fields = DesiredFields::default();
+                put(
+                    &self.row,
+                    Some(value.clone().unwrap_or_default()),
+                    &mut fields,
+                );
+                fields
+            }
+            Target::AsBefore(_) => DesiredFields::default(),
+        }
+    }
+}
+
+impl fmt::Display for BulkChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let row = visible(&self.row.label()).into_owned();
+        match &self.to {
+            Target::Value(Some(value)) => write!(f, "Set {row} to {}", visible(value))?,
+            Target::Value(None) => write!(f, "Remove {row}")?,
+            Target::AsBefore(batch) => write!(f, "Set {row} back to before batch {batch}")?,
+        }
+        match &self.only_where {
+            OnlyWhere::Any => Ok(()),
+            OnlyWhere::Is(Some(value)) => write!(f, " where it is {}", visible(value)),
+            OnlyWhere::Is(None) => f.write_str(" where it is not there"),
+        }
+    }
+}
+
+/// One group of a bulk edit as it was reviewed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ItemEdit {
+    /// What the review showed of the group.
+    pub base: DesiredFields,
+    /// What the row is to be; `None` where it is to go.
+    pub to: Option<String>,
+}
+
+impl ItemEdit {
+    /// The update: only the field of the row, with everything that was reviewed as its base. What cannot be read was shown
+    /// with its age, and is sent as last known.
+    pub fn update(&self, row: &Part) -> Edit {
+        let field = match row {
+            Part::Name => Field::Name,
+            Part::Mapping(_) => Field::Mapping,
+            Part::Property(_) => Field::Properties,
+        };
+        let mut wanted = DesiredFields::default();
+        match row {
+            Part::Mapping(_) => wanted.mapping.clone_from(&self.base.mapping),
+            Part::Property(_) => wanted.properties.clone_from(&self.base.properties),
+            Part::Name => {}
+        }
+        put(row, self.to.clone(), &mut wanted);
+        Edit {
+            base: self.base.clone(),
+            wanted,
+            whole: Vec::new(),
+            replace: vec![field],
+            travels: true,
+        }
+    }
+
+    /// What the row was when it was reviewed.
+    pub fn before(&self, row: &Part) -> Option<String> {
+        row.text_in(&self.base)
+    }
+}
+
+/// Makes the row hold this value, or takes it out. The place of a row that was there stays.
+fn put(row: &Part, to: Option<String>, fields: &mut DesiredFields) {
+    match row {
+        Part::Name => {}
+        Part::Mapping(key) => {
+            let rows = fields.mapping.get_or_insert_default();
+            match to {
+                Some(value) => drop(rows.insert(key.clone(), value)),
+                None => drop(rows.shift_remove(key)),
+            }
+        }
+        Part::Property(key) => {
+            let rows = fields.properties.get_or_insert_default();
+            match to {
+                Some(text) => {
+                    let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+                    drop(rows.insert(key.clone(), value));
+                }
+                None => drop(rows.shift_remove(key)),
+            }
+        }
+    }
+}
+
+/// Whether two values of a row are the same. The order of the keys inside of a property does not count.
+pub(super) fn is_same(row: &Part, one: Option<&str>, other: Option<&str>) -> bool {
+    if one == other {
+        return true;
+    }
+    let (Part::Property(_), Some(one), Some(other)) = (row, one, other) else {
+        return false;
+    };
+    let json = |text| serde_json::from_str::<Value>(text).ok();
+    json(one).is_some() && json(one) == json(other)
+}

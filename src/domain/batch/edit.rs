@@ -1,0 +1,436 @@
+//! What a bulk edit would do to each group, and why others are left out. The same rules as those of one update decide what
+//! may be sent (`domain::update`).
+
+use std::{collections::HashSet, fmt, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{
+    change::{BulkChange, ItemEdit, OnlyWhere, Target, is_same},
+    plan::{Candidate, Rules, Skip, why_not},
+};
+use crate::domain::{
+    age::since,
+    change::DesiredFields,
+    facts::{Facts, Field},
+    group::UserGroupId,
+    known::{Known, KnownGroup, Source},
+    size::{TooLarge, fits},
+    text::visible,
+    update::{Baseline, Plan, UnsafeUpdate},
+};
+
+/// What cannot be read, and was last sent longer ago than this, is sent again only where a person includes it.
+pub const OLD: Duration = Duration::from_hours(30 * 24);
+/// A change of somebody else is told for so long.
+const RECENTLY: Duration = Duration::from_hours(24);
+
+/// What the row of one group is to be, and whether that group is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    pub to: Option<String>,
+    pub only_where: OnlyWhere,
+}
+
+/// A create or an update of the group that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenChange {
+    pub by: String,
+    /// It may still be on its way, and no other change may begin.
+    pub holds: bool,
+}
+
+/// An unsent form of the group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignDraft {
+    pub by: String,
+    pub is_own: bool,
+    pub at: Timestamp,
+}
+
+/// What is known of a group that was asked for.
+#[derive(Debug, Clone)]
+pub struct EditCandidate<'a> {
+    pub group: Candidate<'a>,
+    pub wanted: Wanted,
+    pub open: Option<OpenChange>,
+    pub draft: Option<ForeignDraft>,
+}
+
+/// What the check goes by.
+#[derive(Debug, Clone)]
+pub struct EditRules {
+    /// `include_recent` says nothing here.
+    pub group: Rules,
+    pub facts: Facts,
+    pub read_only: bool,
+    /// Also what was last sent longer ago than [`OLD`], and cannot be read.
+    pub include_old: bool,
+    /// Who asks.
+    pub operator: String,
+}
+
+/// Why a group is left out of a bulk edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditSkip {
+    Group(Skip),
+    ReadOnly,
+    /// Another change holds it.
+    Held {
+        by: String,
+    },
+    /// An earlier change may have arrived.
+    Open {
+        by: String,
+    },
+    Draft(ForeignDraft, Duration),
+    /// It would be sent, and is not known.
+    Unknown(Field),
+    /// Only a file told of it.
+    Imported(Field),
+    /// Not the value that is meant.
+    Other,
+    /// Cannot be read, and is as it was sent so long ago.
+    Old {
+        field: Field,
+        age: Duration,
+        by: String,
+    },
+    TooLarge(TooLarge),
+}
+
+impl fmt::Display for EditSkip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Group(skip) => skip.fmt(f),
+            Self::ReadOnly => f.write_str("the profile is read-only"),
+            Self::Held { by } => write!(f, "a change by {} is in progress", visible(by)),
+            Self::Open { by } => write!(f, "result of a change by {} is unknown", visible(by)),
+            Self::Draft(draft, age) => {
+                let whose = if draft.is_own {
+                    "yours".into()
+                } else {
+                    format!("by {}", visible(&draft.by))
+                };
+                write!(f, "it has a draft ({whose}, {})", days(*age))
+            }
+            Self::Unknown(field) => write!(f, "{} unknown here", field.as_str()),
+            Self::Imported(field) => write!(f, "{} known from a file only", field.as_str()),
+            Self::Other => f.write_str("another value"),
+            Self::Old { field, age, by } => {
+                let (field, age) = (field.as_str(), days(*age));
+                write!(f, "{field} last sent {age} ago by {}", visible(by))
+            }
+            Self::TooLarge(why) => write!(f, "{}: {why}", why.field()),
+        }
+    }
+}
+
+/// `2d`; below a day `today`.
+fn days(age: Duration) -> String {
+    match age.as_secs() / 86_400 {
+        0 => "today".into(),
+        days => format!("{days}d"),
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Change,
+    /// Nothing is sent.
+    Same,
+    Skipped(EditSkip),
+}
+
+/// A field that is sent whole as it was last sent from here, and that nobody can read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blind {
+    pub field: Field,
+    pub at: Timestamp,
+    pub by: String,
+}
+
+/// Somebody else changed the group a short while ago.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recent {
+    pub by: String,
+    pub at: Timestamp,
+    pub fields: Vec<Field>,
+}
+
+/// What would happen to one group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditRow {
+    pub id: UserGroupId,
+    pub name: Option<String>,
+    /// Its mapping or its properties are known; else `before` says nothing.
+    pub is_known: bool,
+    pub before: Option<String>,
+    pub after: Option<String>,
+    pub verdict: Verdict,
+    /// What was compared, and goes into the item.
+    pub edit: ItemEdit,
+    pub blind: Option<Blind>,
+    pub recent: Option<Recent>,
+}
+
+/// What a bulk edit would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditPlan {
+    pub change: BulkChange,
+    /// First those that change, then the skipped ones, then those that are as wanted; each in the order asked for.
+    pub rows: Vec<EditRow>,
+}
+
+impl EditPlan {
+    /// Decides about every candidate; the first reason counts. An id that was asked for twice is planned once.
+    pub fn of<'a>(
+        change: BulkChange,
+        candidates: impl IntoIterator<Item = EditCandidate<'a>>,
+        rules: &EditRules,
+    ) -> Self {
+        let mut seen = HashSet::new();
+        let mut ready = 0;
+        let mut rows: Vec<_> = candidates
+            .into_iter()
+            .filter(|candidate| seen.insert(candidate.group.id.clone()))
+            .map(|candidate| {
+                let mut row = decide(&change, &candidate, rules);
+                if row.verdict == Verdict::Change {
+                    match rules.group.full(ready) {
+                        Some(skip) => row.verdict = Verdict::Skipped(EditSkip::Group(skip)),
+                        None => ready += 1,
+                    }
+                }
+                row
+            })
+            .collect();
+        rows.sort_by_key(|row| match row.verdict {
+            Verdict::Change => 0,
+            Verdict::Skipped(_) => 1,
+            Verdict::Same => 2,
+        });
+        Self { change, rows }
+    }
+
+    pub fn changing(&self) -> impl Iterator<Item = &EditRow> {
+        let rows = self.rows.iter();
+        rows.filter(|row| row.verdict == Verdict::Change)
+    }
+
+    /// How many change, are as wanted already, and are skipped.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        let mut counts = (0, 0, 0);
+        for row in &self.rows {
+            match row.verdict {
+                Verdict::Change => counts.0 += 1,
+                Verdict::Same => counts.1 += 1,
+                Verdict::Skipped(_) => counts.2 += 1,
+            }
+        }
+        counts
+    }
+
+    /// How many are skipped for their age alone.
+    pub fn old(&self) -> usize {
+        let is_old = |row: &&EditRow| matches!(row.verdict, Verdict::Skipped(EditSkip::Old { .. }));
+        self.rows.iter().filter(is_old).count()
+    }
+
+    /// How many are sent with a field that nobody can read, and the one that was sent the longest time ago.
+    pub fn blind(&self) -> Option<(usize, &Blind)> {
+        let blind: Vec<_> = self
+            .changing()
+            .filter_map(|row| row.blind.as_ref())
+            .collect();
+        let oldest = blind.iter().min_by_key(|blind| blind.at)?;
+        Some((blind.len(), oldest))
+    }
+}
+
+fn decide(change: &BulkChange, candidate: &EditCandidate<'_>, rules: &EditRules) -> EditRow {
+    let group = candidate.group.group;
+    let mut row = EditRow {
+        id: candidate.group.id.clone(),
+        name: group.and_then(|group| Some(group.name.as_ref()?.value.clone())),
+        is_known: false,
+        before: None,
+        after: None,
+        verdict: Verdict::Same,
+        edit: ItemEdit {
+            base: group.map(DesiredFields::of).unwrap_or_default(),
+            to: candidate.wanted.to.clone(),
+        },
+        blind: None,
+        recent: group.and_then(|group| recent(group, rules)),
+    };
+    row.is_known = change.row.is_known_in(&row.edit.base);
+    row.before = row.edit.before(&change.row);
+    row.verdict = match why_not_edited(change, candidate, rules, &mut row) {
+        Ok(true) => Verdict::Change,
+        Ok(false) => Verdict::Same,
+        Err(skip) => Verdict::Skipped(skip),
+    };
+    if !matches!(row.verdict, Verdict::Skipped(_)) {
+        row.after.clone_from(&row.edit.to);
+    }
+    row
+}
+
+/// Whether something is to be sent; else why it may not.
+fn why_not_edited(
+    change: &BulkChange,
+    candidate: &EditCandidate<'_>,
+    rules: &EditRules,
+    row: &mut EditRow,
+) -> Result<bool, EditSkip> {
+    if rules.read_only {
+        return Err(EditSkip::ReadOnly);
+    }
+    let of_group = Rules {
+        include_recent: true,
+        ..rules.group.clone()
+    };
+    if let Some(skip) = why_not(&candidate.group, &of_group) {
+        return Err(EditSkip::Group(skip));
+    }
+    let Some(group) = candidate.group.group else {
+        return Err(EditSkip::Group(Skip::NotKnown));
+    };
+    known(group, change.field())?;
+    if let Some(open) = &candidate.open {
+        let by = open.by.clone();
+        return Err(if open.holds {
+            EditSkip::Held { by }
+        } else {
+            EditSkip::Open { by }
+        });
+    }
+    let (before, to) = (row.before.as_deref(), row.edit.to.as_deref());
+    if is_same(&change.row, before, to) {
+        return Ok(false);
+    }
+    if let OnlyWhere::Is(value) = &candidate.wanted.only_where
+        && !is_same(&change.row, before, value.as_deref())
+    {
+        return Err(EditSkip::Other);
+    }
+    if let Some(draft) = &candidate.draft {
+        let age = since(draft.at, rules.group.now);
+        return Err(EditSkip::Draft(draft.clone(), age));
+    }
+    let mut edit = row.edit.update(&change.row);
+    fits(&edit.wanted).map_err(EditSkip::TooLarge)?;
+    // What this asks of a person is what the review shows; the rest is a reason.
+    edit.replace.clear();
+    edit.travels = false;
+    let mut read = vec![Field::Name];
+    read.extend((rules.facts.properties_are_readable()).then_some(Field::Properties));
+    let ground = Baseline {
+        group,
+        read: &read,
+        unsure: &[],
+        facts: &rules.facts,
+    };
+    let plan = Plan::of(&edit, &ground);
+    for objection in &plan.objections {
+        match objection {
+            UnsafeUpdate::InPart { at: Some(_), .. }
+            | UnsafeUpdate::NotTold { at: Some(_), .. } => {}
+            other => {
+                known(group, other.field())?;
+                return Err(EditSkip::Unknown(other.field()));
+            }
+        }
+    }
+    row.blind = blind(group, &plan.send, &read, &rules.facts);
+    if let Some(blind) = row.blind.as_ref().filter(|_| !rules.include_old) {
+        let age = since(blind.at, rules.group.now);
+        if age > OLD {
+            return Err(EditSkip::Old {
+                field: blind.field,
+                age,
+                by: blind.by.clone(),
+            });
+        }
+    }
+    Ok(true)
+}
+
+fn known(group: &KnownGroup, field: Field) -> Result<(), EditSkip> {
+    match origin(group, field) {
+        None => Err(EditSkip::Unknown(field)),
+        Some((Source::Imported, ..)) => Err(EditSkip::Imported(field)),
+        Some(_) => Ok(()),
+    }
+}
+
+fn origin(group: &KnownGroup, field: Field) -> Option<(Source, Timestamp, &str)> {
+    fn of<T>(known: Option<&Known<T>>) -> Option<(Source, Timestamp, &str)> {
+        known.map(|known| (known.source, known.at, known.by.as_str()))
+    }
+    match field {
+        Field::Name => of(group.name.as_ref()),
+        Field::Mapping => of(group.mapping.as_ref()),
+        Field::Properties => of(group.properties.as_ref()),
+    }
+}
+
+/// Of the fields that are sent and that others may have changed unseen, the one from the longest time ago.
+fn blind(group: &KnownGroup, send: &DesiredFields, read: &[Field], facts: &Facts) -> Option<Blind> {
+    if facts.sole_writer.value {
+        return None;
+    }
+    let sent = [
+        (Field::Mapping, send.mapping.is_some()),
+        (Field::Properties, send.properties.is_some()),
+    ];
+    sent.into_iter()
+        .filter(|(field, is_sent)| *is_sent && !read.contains(field))
+        .filter_map(|(field, _)| {
+            let (_, at, by) = origin(group, field)?;
+            let by = by.to_owned();
+            Some(Blind { field, at, by })
+        })
+        .min_by_key(|blind| blind.at)
+}
+
+fn recent(group: &KnownGroup, rules: &EditRules) -> Option<Recent> {
+    let mut found: Option<Recent> = None;
+    for field in Field::ALL {
+        let Some((Source::Sent, at, by)) = origin(group, field) else {
+            continue;
+        };
+        if by == rules.operator || since(at, rules.group.now) > RECENTLY {
+            continue;
+        }
+        match &mut found {
+            Some(recent) if recent.at > at => {}
+            Some(recent) if recent.at == at => recent.fields.push(field),
+            _ => {
+                found = Some(Recent {
+                    by: by.to_owned(),
+                    at,
+                    fields: vec![field],
+                });
+            }
+        }
+    }
+    found
+}
+
+impl Wanted {
+    /// What a change wants of every group. Of one that goes back to before a batch each group has its own.
+    pub fn of(change: &BulkChange) -> Self {
+        Self {
+            to: match &change.to {
+                Target::Value(value) => value.clone(),
+                Target::AsBefore(_) => None,
+            },
+            only_where: change.only_where.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

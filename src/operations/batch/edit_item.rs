@@ -1,0 +1,137 @@
+//! One item of a bulk edit: the single update that was reviewed, or the reading that settles one an earlier run sent.
+
+use tokio::time::Instant;
+
+use super::item::{ItemContext, Outcome};
+use crate::{
+    directory::{BatchItem, DirectoryError},
+    domain::{
+        batch::{BulkChange, ItemStatus},
+        history::Ending,
+    },
+    operations::{Done, Failure, UnknownIdPolicy, Warning, batch::concurrency::RetryBudget},
+};
+
+const UNREADABLE: &str = "what was reviewed cannot be read any more";
+const ALREADY: &str = "already set, not sent";
+
+impl ItemContext {
+    /// Sends the update of the item, unless the run is stopped first.
+    pub(super) async fn edit(self, item: BatchItem, change: BulkChange) -> Outcome {
+        let begun = Instant::now();
+        let Some(reviewed) = &item.edit else {
+            return self
+                .not_sent(&item, Ending::NotApplied, UNREADABLE, begun)
+                .await;
+        };
+        let edit = reviewed.update(&change.row);
+        let mut patience = RetryBudget::new();
+        let answer = loop {
+            if !self.control.may_send().await {
+                break None;
+            }
+            let update = self
+                .operations
+                .update_item(&item.user_group_id, &edit, item.key);
+            let answer = Box::pin(update).await;
+            let wait = patience.put_off_row(&answer);
+            if !self.waits(wait) {
+                break Some(answer);
+            }
+        };
+        match answer {
+            None => {
+                let why = "stopped before it was sent".to_owned();
+                let left = self.after_sending(&item, ItemStatus::NotStarted, why, begun);
+                left.await.stopped()
+            }
+            Some(Ok(done)) => self.edited(&item, done, begun).await,
+            Some(Err(failure)) => self.not_edited(&item, failure, begun).await,
+        }
+    }
+
+    async fn edited(&self, item: &BatchItem, done: Done, begun: Instant) -> Outcome {
+        let alarm = done.warnings.iter().find(|warning| warning.is_alarm());
+        let alarm = alarm.map(Warning::to_string);
+        let is_sent = done.ending == Ending::Updated;
+        let mut outcome = match (is_sent, &alarm) {
+            (true, _) => {
+                let (status, word) = (ItemStatus::Confirmed, Ending::Updated.as_str());
+                let mut outcome = Outcome::of(item, status, word, begun);
+                outcome.ended.note = kept_otherwise(&done);
+                outcome
+            }
+            (false, Some(alarm)) => self.not_sent(item, Ending::Conflict, alarm, begun).await,
+            (false, None) => self.not_sent(item, Ending::Found, ALREADY, begun).await,
+        };
+        if let (true, Some(alarm)) = (is_sent, alarm) {
+            outcome.fatal = Some(alarm);
+        }
+        outcome.warned(done.warnings)
+    }
+
+    async fn not_edited(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
+        match failure {
+            // Another run of the same batch was faster, or this one was told that nothing happened.
+            Failure::NothingSent(DirectoryError::ItemEnded { .. }) => {
+                let why = "sent by another run of this batch".to_owned();
+                let outcome = self.after_sending(item, ItemStatus::UnderWay, why, begun);
+                Outcome {
+                    harmless: true,
+                    ..outcome.await
+                }
+            }
+            // It says something about this group, and nothing about the service.
+            Failure::ChangedSince { .. } | Failure::Held(_) | Failure::NotKnownEnough(_) => {
+                let why = format!("skipped: {failure}");
+                let outcome = self.not_sent(item, Ending::NotApplied, &why, begun);
+                Outcome {
+                    harmless: true,
+                    ..outcome.await
+                }
+            }
+            other => self.failed(item, other, begun).await,
+        }
+    }
+
+    /// Finds out by a reading, as far as one can tell, what came of an update that was sent before.
+    pub(super) async fn settle_update(self, item: BatchItem) -> Outcome {
+        let begun = Instant::now();
+        let mut patience = RetryBudget::new();
+        let mut read = None;
+        while read.is_none() && self.control.may_send().await {
+            let id = &item.user_group_id;
+            let answer = self
+                .operations
+                .look_up(id, UnknownIdPolicy::KnownOnly)
+                .await;
+            let wait = patience.put_off(&answer);
+            if !self.waits(wait) {
+                read = Some(answer);
+            }
+        }
+        let seems = item.status();
+        let why = match &read {
+            Some(Err(failure)) => failure.to_string(),
+            _ => item.note.clone().unwrap_or_default(),
+        };
+        let mut outcome = self.after_sending(&item, seems, why, begun).await;
+        outcome.ended.settled = true;
+        outcome.harmless = true;
+        match read {
+            None => outcome.stopped(),
+            Some(Ok(done)) => outcome.warned(done.warnings),
+            Some(Err(_)) => outcome,
+        }
+    }
+}
+
+/// What the answer says differently from what was sent (hazard 2 of docs/design/service.md).
+fn kept_otherwise(done: &Done) -> Option<String> {
+    let differs = done
+        .warnings
+        .iter()
+        .filter(|warning| matches!(warning, Warning::Differs(_)));
+    let differs: Vec<_> = differs.map(Warning::to_string).collect();
+    (!differs.is_empty()).then(|| differs.join("; "))
+}

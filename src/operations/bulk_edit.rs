@@ -1,0 +1,180 @@
+//! One change over many groups: checked, reviewed, and made a batch of single updates. It is run, paused, stopped and resumed
+//! as every batch (`operations::batch`); each update is journalled and settled as every update.
+
+use std::collections::HashMap;
+
+use super::{Failure, Guarded, Operations};
+use crate::{
+    config::guard,
+    directory::{BatchId, DirectoryError, KeptDraft, Mutation, NewBatch},
+    domain::{
+        batch::{
+            BatchKind, BulkChange, Candidate, EditCandidate, EditPlan, EditRules, ForeignDraft,
+            ItemEdit, ItemStatus, OnlyWhere, OpenChange, Rules, Target, Wanted,
+        },
+        change::DesiredFields,
+        group::UserGroupId,
+    },
+};
+
+impl Operations {
+    /// What a change would do to each of these groups, as far as it is known here. Nothing is sent or written.
+    /// `include_old`: also where what cannot be read was last sent more than 30 days ago.
+    pub async fn plan_edit(
+        &self,
+        change: BulkChange,
+        groups: &[UserGroupId],
+        include_old: bool,
+    ) -> Result<EditPlan, DirectoryError> {
+        let wanted = Wanted::of(&change);
+        let groups = groups.iter().map(|id| (id.clone(), wanted.clone()));
+        self.plan_rows(change, groups.collect(), include_old).await
+    }
+
+    /// The reverse of a batch of edits: every row that it set, and that still has that value, goes back to what it was
+    /// before. `None`: the batch rotated.
+    pub async fn plan_reverse_edit(
+        &self,
+        batch: BatchId,
+        include_old: bool,
+    ) -> Result<Option<EditPlan>, DirectoryError> {
+        let BatchKind::Edit(change) = self.batch(batch).await?.kind else {
+            return Ok(None);
+        };
+        let items = self.batch_items(batch).await?;
+        let set = items.into_iter().filter_map(|item| {
+            // What was as wanted before was not set by it.
+            let was_set = item.status() == ItemStatus::Confirmed && item.update.is_some();
+            let edit = item.edit.filter(|_| was_set)?;
+            let wanted = Wanted {
+                to: edit.before(&change.row),
+                only_where: OnlyWhere::Is(edit.to),
+            };
+            Some((item.user_group_id, wanted))
+        });
+        let back = BulkChange {
+            row: change.row.clone(),
+            to: Target::AsBefore(batch.0),
+            only_where: OnlyWhere::Any,
+        };
+        let plan = self.plan_rows(back, set.collect(), include_old).await?;
+        Ok(Some(plan))
+    }
+
+    /// The same change again, for the groups of a batch of edits to which certainly nothing happened. `None`: the batch
+    /// rotated.
+    pub async fn plan_edit_again(
+        &self,
+        batch: BatchId,
+        include_old: bool,
+    ) -> Result<Option<EditPlan>, DirectoryError> {
+        let BatchKind::Edit(change) = self.batch(batch).await?.kind else {
+            return Ok(None);
+        };
+        let items = self.batch_items(batch).await?;
+        let failed = items.into_iter().filter_map(|item| {
+            let is_failed = item.status() == ItemStatus::NotApplied;
+            let edit = item.edit.filter(|_| is_failed)?;
+            let wanted = Wanted {
+                only_where: match &change.to {
+                    Target::Value(_) => change.only_where.clone(),
+                    Target::AsBefore(_) => OnlyWhere::Is(edit.before(&change.row)),
+                },
+                to: edit.to,
+            };
+            Some((item.user_group_id, wanted))
+        });
+        let failed = failed.collect();
+        Ok(Some(self.plan_rows(change, failed, include_old).await?))
+    }
+
+    async fn plan_rows(
+        &self,
+        change: BulkChange,
+        wanted: Vec<(UserGroupId, Wanted)>,
+        include_old: bool,
+    ) -> Result<EditPlan, DirectoryError> {
+        let groups = self.list().await?;
+        let rotations = self.open_rotations().await?;
+        let changes: HashMap<_, Mutation> = by_group(self.open_changes().await?, |change| {
+            change.user_group_id.clone()
+        });
+        let drafts: HashMap<_, KeptDraft> = by_group(self.drafts().await?, |kept| {
+            kept.draft.user_group_id.clone()
+        });
+        let candidates = wanted.into_iter().map(|(id, wanted)| EditCandidate {
+            wanted,
+            open: changes.get(&id).map(|open| OpenChange {
+                by: open.by.clone(),
+                holds: open.state.holds(),
+            }),
+            draft: drafts.get(&id).map(|kept| ForeignDraft {
+                by: kept.by.clone(),
+                is_own: kept.by == self.operator(),
+                at: kept.draft.changed_at,
+            }),
+            group: Candidate {
+                // Ordered by the bytes of their ids.
+                group: groups
+                    .binary_search_by(|group| {
+                        group.id.as_str().as_bytes().cmp(id.as_str().as_bytes())
+                    })
+                    .ok()
+                    .and_then(|at| groups.get(at)),
+                open: rotations
+                    .iter()
+                    .find(|row| row.user_group_id == id)
+                    .map(|row| row.rotation.state),
+                id,
+            },
+        });
+        let rules = EditRules {
+            group: Rules {
+                environment: self.profile().environment.clone(),
+                most: self.profile().max_bulk,
+                guard: guard::most(&self.profile().guards)
+                    .map(|(most, reason)| (most, reason.to_owned())),
+                include_recent: true,
+                now: self.now(),
+            },
+            facts: self.facts().await?,
+            read_only: self.profile().read_only,
+            include_old,
+            operator: self.operator().to_owned(),
+        };
+        Ok(EditPlan::of(change, candidates, &rules))
+    }
+
+    /// Makes the batch of a reviewed plan durable, with what was reviewed of each group; nothing is sent. It is run with
+    /// [`Operations::run_batch`].
+    pub async fn begin_edit(
+        &self,
+        plan: &EditPlan,
+        reason: Option<String>,
+    ) -> Result<BatchId, Failure> {
+        self.permitted(Guarded::Bulk)?;
+        self.permitted(Guarded::Update)?;
+        let items: Vec<(UserGroupId, Option<ItemEdit>)> = plan
+            .changing()
+            .map(|row| (row.id.clone(), Some(row.edit.clone())))
+            .collect();
+        self.not_too_many(items.len())?;
+        self.no_secret_as_reason(reason.as_deref()).await?;
+        let typed = plan.change.typed();
+        self.no_secret_in(&DesiredFields::default(), &typed).await?;
+        let batch = NewBatch {
+            by: self.operator().to_owned(),
+            reason,
+            at: self.now(),
+            kind: BatchKind::Edit(plan.change.clone()),
+            items,
+        };
+        let place = self.may_record().await?;
+        let begun = self.directory().begin_batch(place, batch).await;
+        begun.map_err(Failure::NothingSent)
+    }
+}
+
+fn by_group<T>(all: Vec<T>, group: impl Fn(&T) -> UserGroupId) -> HashMap<UserGroupId, T> {
+    all.into_iter().map(|one| (group(&one), one)).collect()
+}
