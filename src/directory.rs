@@ -15,6 +15,7 @@ mod replay;
 mod sqlite;
 mod unsettled_here;
 mod values;
+mod watch;
 
 use std::{
     fmt,
@@ -61,6 +62,7 @@ pub use values::{
     Numbered, Owner, Precondition, Record, Recorded, RotationFilter, RotationIntent, RotationRow,
     RotationStep,
 };
+pub use watch::{ChangeCursor, Changes, DraftHead, Standing, requests::Watch};
 
 /// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking; what
 /// is asked at the same time is made durable together. Reads of a few rows wait for no write that is under way: they
@@ -349,6 +351,11 @@ impl Directory {
     pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
         self.run(Access::Short, move |c| fingerprints::owners(c, fingerprint))
             .await
+    }
+
+    /// Where commits go before they reach the file.
+    fn log(&self) -> PathBuf {
+        sqlite::beside(&self.0.path, "-wal")
     }
 
     /// One piece of work on a thread of the directory.

@@ -8,6 +8,7 @@ mod bulk_edit;
 pub mod doctor;
 mod failpoints;
 mod failure;
+mod feed;
 mod files;
 mod groups;
 mod handoff;
@@ -28,6 +29,7 @@ pub use crate::platform::clock::Clock;
 pub use breaking::break_at;
 pub use failpoints::Failpoint;
 pub use failure::Failure;
+pub use feed::Feed;
 pub use files::export::{exported_row, format_of};
 pub use files::import::{Permit, RowEnd, Sending};
 pub use groups::claim_holder::ClaimHolder;
@@ -56,10 +58,10 @@ pub use crate::{
     },
     config::guard::Operation as Guarded,
     directory::{
-        Alarm, Batch, BatchId, BatchItem, BindingAnswer, Bound, DirectoryError, DraftSaved, Fact,
-        Import, ImportId, ItemKey, ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered,
-        OtherDraft, OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question,
-        QuestionReason, RotationId, RotationRow,
+        Alarm, Batch, BatchId, BatchItem, BindingAnswer, Bound, ChangeCursor, Changes,
+        DirectoryError, DraftHead, DraftSaved, Fact, Import, ImportId, ItemKey, ItemUpdate,
+        KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft, OtherPlace, Owner, Place,
+        PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, RotationId, RotationRow, Standing,
     },
 };
 

@@ -3,5 +3,6 @@
 pub(crate) mod boot_time;
 pub mod child;
 pub(crate) mod clock;
+pub(crate) mod file_events;
 pub mod private_files;
 pub(crate) mod test_clock;

@@ -5,6 +5,7 @@
 pub(super) mod annotations;
 mod backup;
 pub(super) mod batches;
+pub(super) mod changes;
 pub(super) mod console;
 pub(super) mod drafts;
 mod edits;
@@ -38,6 +39,7 @@ use crate::{
     domain::token::Fingerprinter,
 };
 pub(super) use fault::Fault;
+pub(super) use schema::beside;
 
 pub use backup::{backup_of, backups_of, copy_to};
 pub use inspect::{Contents, Inspected, foresee_in, inspect};

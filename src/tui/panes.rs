@@ -33,6 +33,7 @@ use ratatui::{
 };
 
 use super::{
+    super::operations::Changes,
     forms::group::Edit,
     keymap::{Action, Focus},
     state::{
@@ -83,6 +84,8 @@ pub trait View {
     fn lost(&mut self, _context: &mut Context) {}
     /// Brings what it derives from the context up to date; after every message.
     fn sync(&mut self, _context: &mut Context) {}
+    /// Others have changed something in this place, and the context knows of it.
+    fn changed(&mut self, _changes: &Changes, _context: &mut Context) {}
     /// It leaves the stack: keeps what was typed, gives up what is being read. What is being written goes on.
     fn leave(&mut self, context: &mut Context) {
         for pending in self.pending() {

@@ -7,6 +7,7 @@ pub mod context;
 pub mod drafts;
 pub mod exchanges;
 pub mod groups;
+pub mod live;
 pub mod message;
 pub mod navigation;
 pub mod notices;

@@ -10,6 +10,7 @@ mod export;
 mod find;
 mod foreign_names;
 mod handoff;
+mod live;
 mod places;
 mod rebound;
 mod recovery;

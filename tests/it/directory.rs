@@ -5,6 +5,7 @@ mod care;
 mod drafts;
 mod journal;
 mod memory;
+mod watch;
 
 use std::{
     os::unix::fs::PermissionsExt,

@@ -224,8 +224,9 @@ pub(super) fn unite(tx: &Connection, from: PlaceId, into: PlaceId) -> Result<(),
 /// A value that is not known never erases a stored one, not even one that could not be read.
 const SAVE_GROUP: &str = "\
 INSERT INTO user_groups (place, user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, \
- origin, last_rotated_at, last_rotated_by, last_seen, key, created_at) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+ origin, last_rotated_at, last_rotated_by, last_seen, key, created_at, desk, change) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+ (SELECT COALESCE(MAX(change), 0) + 1 FROM user_groups WHERE place = $1 AND change > 0)) \
 ON CONFLICT (place, user_group_id) DO UPDATE SET \
  name = COALESCE(excluded.name, user_groups.name), \
  team_id = COALESCE(excluded.team_id, user_groups.team_id), \
@@ -238,7 +239,9 @@ ON CONFLICT (place, user_group_id) DO UPDATE SET \
  last_rotated_by = excluded.last_rotated_by, \
  last_seen = excluded.last_seen, \
  key = COALESCE(excluded.key, user_groups.key), \
- created_at = COALESCE(excluded.created_at, user_groups.created_at)";
+ created_at = COALESCE(excluded.created_at, user_groups.created_at), \
+ desk = excluded.desk, \
+ change = excluded.change";
 
 fn save(
     tx: &Connection,
@@ -275,8 +278,52 @@ fn save(
         group.last_seen.map(columns::micros),
         key.map(|key| key.0),
         group.created_at.map(columns::micros),
+        desk(),
     ])?;
     Ok(())
+}
+
+thread_local! {
+    static DESK: i64 = {
+        let mut number = [0; 8];
+        // Without randomness one's own writes may look like another's.
+        let _ = getrandom::fill(&mut number);
+        i64::from_le_bytes(number)
+    };
+}
+
+/// Tells the writes of one open directory from those of others: all of them are done by its one thread.
+fn desk() -> i64 {
+    DESK.with(|number| *number)
+}
+
+/// The number of the last write of a group of this place.
+pub(super) fn last_change(connection: &Connection, place: PlaceId) -> Result<i64, Fault> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT COALESCE(MAX(change), 0) FROM user_groups WHERE place = $1 AND change > 0",
+        )?
+        .query_row([place.0], |row| row.get(0))?)
+}
+
+const CHANGED: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM user_groups WHERE place = $1 AND change > 0 AND change > $2 AND desk IS DISTINCT FROM $3 \
+     ORDER BY change LIMIT $4"
+);
+
+/// The groups that others have written since, at most so many of them.
+pub(super) fn changed(
+    connection: &Connection,
+    place: PlaceId,
+    since: i64,
+    most: usize,
+) -> Result<Vec<KnownGroup>, Fault> {
+    let mut statement = connection.prepare_cached(CHANGED)?;
+    let rows = statement.query_map(params![place.0, since, desk(), most as i64], rows::group)?;
+    let rows: Vec<rows::Group> = rows.collect::<rusqlite::Result<_>>()?;
+    Ok(rows.into_iter().filter_map(|row| row.group).collect())
 }
 
 /// A value as JSON; the text stands in memory only until SQLite has its copy of it.

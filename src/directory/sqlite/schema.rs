@@ -18,13 +18,14 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0008_mutations.sql"),
     include_str!("../../../assets/migrations/directory/0009_annotations.sql"),
     include_str!("../../../assets/migrations/directory/0010_batches_of_edits.sql"),
+    include_str!("../../../assets/migrations/directory/0011_changes.sql"),
 ];
 
 pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;
 
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(in crate::directory) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

@@ -81,6 +81,8 @@ pub struct Edit {
     pub(crate) reading: Pending,
     /// When discarding was asked for once.
     pub(crate) discarding: Option<Timestamp>,
+    /// What others changed of the group while the form is open, in words.
+    pub(crate) meanwhile: Option<String>,
 }
 
 /// What would change, or the field that cannot be understood and why.
@@ -116,6 +118,7 @@ impl Edit {
             outside: None,
             reading: Pending::default(),
             discarding: None,
+            meanwhile: None,
             id,
             base,
             creating,
@@ -160,6 +163,7 @@ impl Edit {
             outside: None,
             reading: Pending::default(),
             discarding: None,
+            meanwhile: None,
         }
     }
 
@@ -239,5 +243,6 @@ impl Edit {
     pub fn is_sent(&mut self, wanted: &DesiredFields) {
         self.base = wanted.clone();
         self.creating = false;
+        self.meanwhile = None;
     }
 }

@@ -17,6 +17,7 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{change::Change, text::visible},
+    operations::Changes,
     tui::{
         forms::group::{Edit, Section},
         keymap::{Action, Focus},
@@ -217,6 +218,12 @@ impl View for Edit {
         vec![&self.reading]
     }
 
+    fn changed(&mut self, changes: &Changes, context: &mut Context) {
+        if changes.groups.iter().any(|group| group.id == self.id) {
+            self.hear(context);
+        }
+    }
+
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         self.take_copy(outcome, context);
     }
@@ -226,6 +233,7 @@ impl View for Edit {
         self.mapping.commit();
         self.properties.settle();
         self.keep_draft(context);
+        context.live.seen(&self.id);
     }
 
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {

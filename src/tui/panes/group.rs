@@ -153,6 +153,11 @@ impl View for Group {
         vec![&self.pending]
     }
 
+    fn leave(&mut self, context: &mut Context) {
+        context.give_up(&self.pending);
+        context.live.seen(&self.id);
+    }
+
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         if let Outcome::Done(done) = outcome {
             self.trouble = None;

@@ -15,7 +15,7 @@ use crate::{
         group::UserGroupId,
         history::{Ending, Entry, changes_text},
     },
-    operations::Numbered,
+    operations::{Changes, Numbered},
     search::normalize::lowered,
     tui::{
         keymap::{Action, Focus},
@@ -55,12 +55,26 @@ impl History {
         }
     }
 
+    /// The cursor stays on its entry.
+    fn take(&mut self, entries: &[Numbered<Entry>]) {
+        let at = self.list.cursor.at;
+        let on = self.rows().get(at).map(|entry| entry.number);
+        self.entries = entries.to_vec();
+        let rows = self.rows();
+        let found = rows.iter().position(|entry| Some(entry.number) == on);
+        self.list.cursor.at = found.unwrap_or(at.min(rows.len().saturating_sub(1)));
+    }
+
     fn shown(&self) -> Vec<&Entry> {
+        self.rows().iter().map(|numbered| &numbered.value).collect()
+    }
+
+    fn rows(&self) -> Vec<&Numbered<Entry>> {
         let words = self.list.words();
         self.entries
             .iter()
-            .map(|numbered| &numbered.value)
-            .filter(|entry| {
+            .filter(|numbered| {
+                let entry = &numbered.value;
                 let text = lowered(&format!(
                     "{} {} {} {} {}",
                     entry.by,
@@ -137,9 +151,13 @@ impl View for History {
         vec![&self.list.pending]
     }
 
+    fn changed(&mut self, _changes: &Changes, context: &mut Context) {
+        context.ask(&self.list.pending, Job::History(self.id.clone()));
+    }
+
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         if let Outcome::History(entries) = outcome {
-            self.entries.clone_from(entries);
+            self.take(entries);
         } else if let Outcome::Failed(trouble) = outcome {
             context.say(Severity::Error, trouble.text.clone());
         }

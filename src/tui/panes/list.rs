@@ -7,6 +7,7 @@ mod view;
 use std::sync::Arc;
 
 use crossterm::event::KeyEvent;
+use jiff::Timestamp;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -43,6 +44,8 @@ pub struct List {
     columns: Vec<ListColumn>,
     /// The group that the person went to; the cursor follows it when the rows change.
     on: Option<UserGroupId>,
+    /// Since when the cursor is there.
+    on_since: Timestamp,
     marks: Marks,
     /// The last bulk rotation that was seen here.
     bulk: Option<Ticket>,
@@ -67,6 +70,7 @@ impl List {
             detail: true,
             columns: view.columns,
             on: None,
+            on_since: context.now,
             marks: Marks::default(),
             bulk: None,
             untouched,
@@ -131,6 +135,19 @@ impl List {
         // What a new filter finds best stands first.
         let row = row.unwrap_or(if is_other { 0 } else { self.rows.cursor.at });
         self.rows.cursor.at = row.min(self.finder.shown().len().saturating_sub(1));
+    }
+
+    /// The cursor has moved: where it stood long enough, the news of the row are seen.
+    fn go_on(&mut self, context: &mut Context) {
+        let now = self.id();
+        if self.on == now {
+            return;
+        }
+        if let Some(left) = &self.on {
+            context.live.left(left, self.on_since, context.now);
+        }
+        self.on = now;
+        self.on_since = context.now;
     }
 
     fn mark(&mut self) {
@@ -224,6 +241,13 @@ impl View for List {
             0 => String::new(),
             marked => format!("   {marked} marked"),
         };
+        let new = match context.groups.unlisted() {
+            0 => String::new(),
+            new => {
+                let key = context.keys.key(Focus::List, Action::Refresh);
+                format!("   {new} new  {key}")
+            }
+        };
         let wrong = self.finder.remark();
         let wrong = wrong.map_or_else(String::new, |wrong| format!("{wrong}   "));
         let loose = match self.finder.found().map_or(0, |found| found.loose) {
@@ -236,9 +260,9 @@ impl View for List {
             (false, false) => " ^",
         };
         format!(
-            "{wrong}{} of {}{loose}{marks}   sort: {}{order}   {age}",
+            "{wrong}{} of {}{loose}{marks}{new}   sort: {}{order}   {age}",
             self.finder.shown().len(),
-            context.groups.index().len(),
+            context.groups.listed().len(),
             self.finder.order()
         )
     }
@@ -250,7 +274,7 @@ impl View for List {
             .cursor
             .act(action, self.finder.shown().len(), page)
         {
-            self.on = self.id();
+            self.go_on(context);
             return;
         }
         match action {
@@ -274,7 +298,10 @@ impl View for List {
             Action::Sort => self.finder.sort_by_next(),
             Action::SortReverse => self.finder.reverse = !self.finder.reverse,
             // The newest wins: an older answer must not come after it.
-            Action::Refresh => context.ask(&self.rows.pending, Job::List),
+            Action::Refresh => {
+                context.live.clear();
+                context.ask(&self.rows.pending, Job::List);
+            }
             action if self.rows.act(action, self.finder.shown().len(), context) => {}
             Action::Enter
             | Action::Edit
@@ -363,7 +390,7 @@ impl View for List {
     }
 
     fn sync(&mut self, context: &mut Context) {
-        self.marks.follow(context.groups.index());
+        self.marks.follow(context.groups.listed());
         if let Some(found) = self.finder.look_again(self.rows.filter(), context) {
             self.show(found);
         }

@@ -14,7 +14,7 @@ use ratatui::{
 use super::{View, filtered_list::FilteredList};
 use crate::{
     domain::rotation::Event,
-    operations::{Guarded, RotationRow},
+    operations::{Changes, Guarded, RotationRow},
     tui::{
         keymap::{Action, Focus},
         state::{
@@ -216,6 +216,10 @@ impl View for Rotations {
 
     fn lost(&mut self, context: &mut Context) {
         self.failed("it broke off inside groupdesk; try again", context);
+    }
+
+    fn changed(&mut self, _changes: &Changes, context: &mut Context) {
+        self.read_again(context);
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {

@@ -23,12 +23,13 @@ use crate::{
         text::visible,
         token::{Fingerprint, Token},
     },
-    operations::{Done, Guarded, Warning},
+    operations::{Changes, Done, Guarded, Warning},
     tui::{
         keymap::{Action, Focus},
         state::{
             confirmation::{ConfirmationLevel, Level},
             context::Context,
+            live::{ChangedField, learnt, news_between},
             message::{Job, JobError, Outcome, Ticket},
             notices::Severity,
         },
@@ -74,6 +75,8 @@ pub struct TokenPane {
     /// The group id, or the words of a guard, typed.
     typed: TextField,
     revealed_until: Option<Timestamp>,
+    /// The token on the page is no longer the group's: when and by whom it was replaced, in words.
+    replaced: Option<String>,
     /// Where to write the token.
     file: NewFile,
     handing: Handing,
@@ -92,6 +95,7 @@ impl TokenPane {
                 .with_hint(confirm_typed::hint(context, Focus::RotateTyped)),
             id: group.id.clone(),
             revealed_until: None,
+            replaced: None,
             file: NewFile::default(),
             handing: Handing::Nowhere,
             scroll: Cursor::default(),
@@ -239,6 +243,12 @@ impl View for TokenPane {
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
+            Action::Reveal | Action::CopyMenu | Action::WriteFile | Action::Rotate
+                if self.replaced.is_some() =>
+            {
+                let key = context.keys.key(Focus::Token, Action::Refresh);
+                Some(format!("the token was replaced; {key} reads the new one"))
+            }
             Action::Rotate => match &self.stage {
                 Stage::Current(done) if done.warnings.iter().any(Warning::is_alarm) => {
                     Some("there is an alarm: look first".into())
@@ -257,7 +267,25 @@ impl View for TokenPane {
         }
     }
 
+    /// A token that somebody else has rotated is not shown any longer.
+    fn changed(&mut self, changes: &Changes, context: &mut Context) {
+        let told = changes.groups.iter().find(|group| group.id == self.id);
+        let (Some(now), Some(done)) = (told, self.done()) else {
+            return;
+        };
+        let news = news_between(&done.group, now, context.now);
+        let news = news.filter(|news| news.fields.contains(&ChangedField::Token));
+        if let Some(news) = news.filter(|_| learnt(now) >= learnt(&done.group)) {
+            let by = news
+                .by
+                .map_or(String::new(), |by| format!(" by {}", visible(&by)));
+            self.replaced = Some(format!("Replaced {}{by}", context.moment(news.at)));
+            self.revealed_until = None;
+        }
+    }
+
     fn leave(&mut self, context: &mut Context) {
+        context.live.seen(&self.id);
         match &self.stage {
             Stage::Rotating(_) => context.say(
                 Severity::Info,

@@ -2,6 +2,7 @@
 //! console wakes for nothing and writes nothing.
 
 mod external_editor;
+mod feed;
 mod on_input;
 mod screen;
 
@@ -56,6 +57,8 @@ pub struct Runner<S: Screen> {
     wishes: Wishes,
     /// What the person wants to edit outside, until the loop gets to it.
     outside: Option<(Ticket, EditRequest)>,
+    /// Tells what others change.
+    feed: Option<feed::Following>,
     reason: Option<ExitReason>,
     /// How long it waits for what is in flight when it leaves.
     pub patience: Duration,
@@ -92,6 +95,7 @@ impl<S: Screen> Runner<S> {
             reads: HashMap::new(),
             wishes: Wishes::default(),
             outside: None,
+            feed: None,
             reason: None,
             patience: PATIENCE,
             asks_background: false,
@@ -210,6 +214,9 @@ impl<S: Screen> Runner<S> {
 
     /// Takes in one message and does what follows from it; draws nothing.
     pub fn take(&mut self, msg: Msg) {
+        if let (Msg::Key(_), Some(feed)) = (&msg, &self.feed) {
+            feed.look();
+        }
         // An outcome is told after what was sent for it.
         if let Ok(first) = self.recorded.try_recv() {
             let exchanged = self.exchanged(first);
@@ -318,6 +325,12 @@ impl<S: Screen> Runner<S> {
                 Effect::Copy(text) => self.screen.copy(&text),
                 Effect::OpenEditor(ticket, outside) => {
                     self.outside = Some((ticket, outside));
+                    Ok(())
+                }
+                Effect::Watch(profile, since) => {
+                    self.feed = self.works.of(profile).map(|operations| {
+                        feed::Following::begin(profile, operations.feed(since), &self.sender)
+                    });
                     Ok(())
                 }
                 Effect::Suspend => self.screen.suspend(),

@@ -1,6 +1,7 @@
 //! The console as a state: messages in, effects out. Pure: no I/O, no await, no clock; the time comes with the message.
 
 pub(crate) mod batches;
+mod changed;
 mod drafts;
 pub(crate) mod handoff;
 mod outcomes;
@@ -103,6 +104,7 @@ impl App {
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::News(ticket, news) => self.news(ticket, news),
+            Msg::Changed(profile, changes) => self.changed(profile, &changes),
             Msg::Waiting(held) => self.context.say(Severity::Info, format!("waiting: {held}")),
             Msg::Edited(ticket, text) => self.edited(ticket, text),
             Msg::Exchanged(exchanges) => {
@@ -330,6 +332,7 @@ impl App {
         self.context.current = profile;
         self.context.open = std::sync::Arc::default();
         self.context.groups = super::groups::Groups::default();
+        self.context.live = super::live::Live::default();
         self.context.last_answer = None;
         self.context.settle_again_at = None;
         let list = List::start(&mut self.context);

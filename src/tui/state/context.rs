@@ -14,6 +14,7 @@ use super::{
     drafts::Drafts,
     exchanges::Exchanges,
     groups::Groups,
+    live::Live,
     message::{Effect, Job, JobSpec, Pending, ProfileIndex, Ticket},
     navigation::PaneRequest,
     notices::{Notices, Severity},
@@ -74,6 +75,8 @@ pub struct Context {
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
     pub groups: Groups,
+    /// What others changed in this profile, as long as it is news.
+    pub live: Live,
     pub messages: Notices,
     /// What was sent and what came, without secrets.
     pub exchanges: Exchanges,
@@ -131,6 +134,7 @@ impl Context {
             properties_as_rows: false,
             size: (80, 24),
             groups: Groups::default(),
+            live: Live::default(),
             messages: Notices::default(),
             exchanges: Exchanges::default(),
             about: None,
@@ -248,6 +252,25 @@ impl Context {
         if *self.open != open {
             self.open = Arc::new(open);
         }
+        self.live.open_listed = None;
+    }
+
+    /// The same as another console has left them; the list keeps its rows.
+    pub fn merge_open(&mut self, rotations: impl IntoIterator<Item = (UserGroupId, State)>) {
+        let listed = self.open_listed().clone();
+        self.note_open(rotations);
+        self.live.open_listed = (listed != self.open).then_some(listed);
+    }
+
+    /// The open rotations that the list filters by.
+    pub fn open_listed(&self) -> &Arc<BTreeMap<UserGroupId, State>> {
+        self.live.open_listed.as_ref().unwrap_or(&self.open)
+    }
+
+    /// The person sorts, filters or reads again: rows may move now.
+    pub fn let_rows_move(&mut self) {
+        self.groups.let_move();
+        self.live.open_listed = None;
     }
 
     /// How a rotation stands now.

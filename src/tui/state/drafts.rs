@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::message::{Job, ProfileIndex, Ticket};
 use crate::{
     domain::{change::DesiredFields, draft::Draft, group::UserGroupId},
-    operations::KeptDraft,
+    operations::{DraftHead, KeptDraft},
     tui::forms::group::Edit,
 };
 
@@ -180,6 +180,21 @@ impl Drafts {
             let ticket = start(profile, Job::Drafts);
             self.asking.insert(profile, ticket);
         }
+    }
+
+    /// Whether the directory keeps other drafts of a profile than this console knows of.
+    pub fn differ(&self, profile: ProfileIndex, heads: &[DraftHead]) -> bool {
+        if !self.read.contains(&profile) {
+            // The first answer is still to come.
+            return false;
+        }
+        let known = |head: &DraftHead| {
+            let unsent = self.unsent.get(&(profile, head.id.clone()));
+            unsent.is_some_and(|unsent| unsent.kept == Some(head.at))
+        };
+        let mut kept = self.unsent.iter().filter(|((at, _), _)| *at == profile);
+        let is_gone = |(_, id): &Key| !heads.iter().any(|head| head.id == *id);
+        !heads.iter().all(known) || kept.any(|(key, unsent)| unsent.kept.is_some() && is_gone(key))
     }
 
     /// That has been answered, well or not.

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup, rotation::State},
+    operations::ChangeCursor,
     search::{Entry, Index, ListView},
 };
 
@@ -16,6 +17,8 @@ pub struct Listing {
     pub open: Option<Vec<(UserGroupId, State)>>,
     /// How the list was left; `None` where it never was.
     pub view: Option<ListView>,
+    /// What others change after this is not in it.
+    pub since: Option<ChangeCursor>,
 }
 
 impl From<Index> for Listing {
@@ -24,6 +27,7 @@ impl From<Index> for Listing {
             index,
             open: None,
             view: None,
+            since: None,
         }
     }
 }
@@ -38,6 +42,8 @@ impl From<Vec<KnownGroup>> for Listing {
 #[derive(Debug, Clone, Default)]
 pub struct Groups {
     index: Index,
+    /// What order and membership of the list stand on where that is older than the values: nothing moves under the hand.
+    listed: Option<Index>,
     /// When the directory was read; `None` before the first time.
     pub read_at: Option<Timestamp>,
     /// Counts the changes, for what is derived from all of them.
@@ -47,6 +53,7 @@ pub struct Groups {
 impl Groups {
     pub fn replace(&mut self, listing: Listing, at: Timestamp) {
         self.index = listing.index;
+        self.listed = None;
         self.read_at = Some(at);
         self.generation += 1;
     }
@@ -55,6 +62,37 @@ impl Groups {
     pub fn upsert(&mut self, group: &KnownGroup) {
         self.generation += 1;
         self.index.put(group);
+        if let Some(listed) = &mut self.listed {
+            listed.put(group);
+        }
+    }
+
+    /// Takes in what another console has written: its values are shown, and rows stay where they are.
+    pub fn merge(&mut self, group: &KnownGroup) {
+        self.listed.get_or_insert_with(|| self.index.clone());
+        self.generation += 1;
+        self.index.put(group);
+    }
+
+    /// The person sorts, filters or reads again: what was merged may move rows now.
+    pub fn let_move(&mut self) {
+        self.listed = None;
+    }
+
+    /// Merged groups that the list does not hold yet.
+    pub fn unlisted(&self) -> usize {
+        let listed = self.listed.as_ref().map_or(self.index.len(), Index::len);
+        self.index.len().saturating_sub(listed)
+    }
+
+    /// What the list orders and filters.
+    pub fn listed(&self) -> &Index {
+        self.listed.as_ref().unwrap_or(&self.index)
+    }
+
+    /// What is shown of a group now.
+    pub fn entry(&self, id: &str) -> Option<Entry<'_>> {
+        self.index.entry(self.index.number(id)?)
     }
 
     /// All that is known of a group, put together for whoever asks.

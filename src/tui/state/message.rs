@@ -23,7 +23,7 @@ use crate::{
     },
     formats::Format,
     operations::{
-        BindingAnswer, ClaimHolder, Done, RecordedExchange, RotationId,
+        BindingAnswer, ChangeCursor, Changes, ClaimHolder, Done, RecordedExchange, RotationId,
         batch::{BatchEvent, RunCommand},
     },
     search::{Index, ListView, SearchRequest, SearchResults},
@@ -58,6 +58,8 @@ pub enum Msg {
     Edited(Ticket, Result<String, String>),
     /// What was sent and what came, since the last time; without secrets.
     Exchanged(Vec<RecordedExchange>),
+    /// What others have changed in the place of this profile.
+    Changed(ProfileIndex, Box<Changes>),
     /// The job panicked; what it did is unclear.
     Lost(Ticket),
     /// Only while something on the screen depends on time.
@@ -78,6 +80,8 @@ pub enum Effect {
     Copy(Token),
     /// Gives the terminal to the person's editor.
     OpenEditor(Ticket, EditRequest),
+    /// Tells from there on what others change in the place of this profile, and in no other.
+    Watch(ProfileIndex, ChangeCursor),
     Suspend,
     Redraw,
     Quit(ExitReason),

@@ -127,6 +127,7 @@ impl Scene {
                 Effect::Copy(_)
                 | Effect::Steer(..)
                 | Effect::OpenEditor(..)
+                | Effect::Watch(..)
                 | Effect::Suspend
                 | Effect::Redraw
                 | Effect::Quit(_) => {}

@@ -11,7 +11,7 @@ use groupdesk::{
 
 use super::*;
 
-fn draft(group: &str, name: &str, at: i64) -> Draft {
+pub(super) fn draft(group: &str, name: &str, at: i64) -> Draft {
     let row = |key: &str, before: Option<(&str, &str)>, is_dropped| TypedRow {
         key: key.into(),
         value: String::new(),

@@ -1,6 +1,10 @@
 //! A console that nobody touches costs nothing.
 
-use std::{collections::BTreeMap, fs, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs,
+    time::{Duration, Instant},
+};
 
 use super::{PATIENCE, place::Place};
 use crate::support::pty::Session;
@@ -83,4 +87,28 @@ fn nothing_is_written_and_nothing_is_done() {
         .start();
     session.wait_for("10 of 10", PATIENCE);
     assert_idle(&mut session, "the list without the service");
+}
+
+/// What another process writes is seen without asking for it: the console sleeps before, and again after.
+#[test]
+fn a_change_by_another_process_is_shown_and_costs_nothing_afterwards() {
+    let place = Place::new();
+    let held = place.hold();
+    let groupdesk = |arguments: &[&str]| {
+        place
+            .groupdesk(arguments)
+            .env("GROUPDESK_CONFIG", held.config.as_str())
+            .env("GROUPDESK_DIRECTORY", held.directory.as_str())
+    };
+    let mut console = groupdesk(&[]).start();
+    console.wait_for("10 of 10", PATIENCE);
+    assert_idle(&mut console, "a console that watches");
+    let mut other = groupdesk(&["rotate", "acme-eu", "--yes"]).start();
+    let status = other.exit_status(PATIENCE);
+    assert!(status.success(), "{status:?}");
+    let ended = Instant::now();
+    console.wait_for("1 group changed by ", PATIENCE);
+    println!("shown {:?} after the command had ended", ended.elapsed());
+    console.wait_for("acme-eu (token)", PATIENCE);
+    assert_idle(&mut console, "a console that has seen a change");
 }

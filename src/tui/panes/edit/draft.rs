@@ -4,7 +4,10 @@ use jiff::SignedDuration;
 
 use super::Edit;
 use crate::{
-    domain::{change::DesiredFields, text::visible},
+    domain::{
+        change::{Change, DesiredFields, Mark},
+        text::visible,
+    },
     operations::Done,
     tui::{
         keymap::{Action, Focus},
@@ -129,6 +132,34 @@ impl Edit {
         }
     }
 
+    /// Another console has changed the group: what was typed stays, and a line says what is another now.
+    pub(super) fn hear(&mut self, context: &Context) {
+        let Some(now) = context.groups.get(&self.id) else {
+            return;
+        };
+        let change = Change::between(&self.base, &DesiredFields::of(&now));
+        let rows = change.fields().into_iter().flat_map(|(field, rows)| {
+            let changed = rows.rows().iter().filter(|row| row.mark() != Mark::Same);
+            changed.map(move |row| match field {
+                "name" => field.to_owned(),
+                field => format!("{field} {}", visible(&row.key)),
+            })
+        });
+        let changed: Vec<String> = rows.collect();
+        let news = context.live.news_of(self.id.as_str());
+        let (Some(first), Some(news)) = (changed.first(), news) else {
+            return;
+        };
+        let more = match changed.len() {
+            1 => String::new(),
+            all => format!(" and {} more", all - 1),
+        };
+        let by = news.by.as_deref().map_or("Another console".into(), visible);
+        let at = context.moment(news.at);
+        let key = context.keys.key(self.field_focus(), Action::Refresh);
+        self.meanwhile = Some(format!("{by} changed {first}{more} {at}: {key} compares"));
+    }
+
     /// Fields that were not touched follow the newer copy; the others stay as typed.
     fn stand_on(&mut self, done: &Done, context: &mut Context) {
         if let Some(alarm) = done.warnings.iter().find(|warning| warning.is_alarm()) {
@@ -159,6 +190,7 @@ impl Edit {
             self.properties = properties;
         }
         self.base = now;
+        self.meanwhile = None;
         self.base_at = done.group.last_seen.unwrap_or(context.now);
         let text = if changed.is_empty() {
             "read again: the service's copy is the same".to_owned()

@@ -70,6 +70,17 @@ pub(super) fn draw(
     } else {
         form
     };
+    let form = match &edit.meanwhile {
+        Some(text) if form.height > BOTH => {
+            let line = paint::row(form, form.height - 1);
+            paint::line(buffer, line, &format!(" ~ {text}"), theme.changed(), theme);
+            Rect {
+                height: form.height - 1,
+                ..form
+            }
+        }
+        _ => form,
+    };
     let name = Rect {
         x: form.x + 1,
         width: form.width.saturating_sub(2),

@@ -139,7 +139,7 @@ impl Finder {
     ) -> Option<Arc<SearchResults>> {
         let limit = context.profile().and_then(|profile| profile.max_token_age);
         self.query = Query::parse(filter, limit);
-        let asked = SearchRequest {
+        let mut asked = SearchRequest {
             at: if self.query.is_timed() {
                 // Ages are shown in minutes at the finest.
                 let second = context.now.as_second();
@@ -151,14 +151,24 @@ impl Finder {
             sort: self.sort.clone(),
             reverse: self.reverse,
             best_first: self.is_ranked(),
-            open: context.open.clone(),
+            open: context.open_listed().clone(),
             beside: if self.query.is_beside() {
                 context.beside()
             } else {
                 Beside::default()
             },
         };
-        let index = context.groups.index();
+        let is_moved = |found: &Arc<SearchResults>| {
+            let look = &found.look;
+            look.query != asked.query
+                || (&look.sort, look.reverse) != (&asked.sort, asked.reverse)
+                || look.best_first != asked.best_first
+        };
+        if self.found.as_ref().is_some_and(is_moved) {
+            context.let_rows_move();
+            asked.open = context.open.clone();
+        }
+        let index = context.groups.listed();
         let is_same = |found: &Arc<SearchResults>| found.look == asked && found.index == *index;
         if self.found.as_ref().is_some_and(is_same) {
             self.give_up(context);

@@ -135,6 +135,8 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, context: &Context) {
         |_| columns.clone(),
         |at, here| {
             let entry = finder.entry(*at);
+            // The row stays where it was listed; its values are those of now.
+            let entry = entry.map(|entry| context.groups.entry(entry.id()).unwrap_or(entry));
             entry.map_or_else(Vec::new, |entry| {
                 let has_draft = drafts.contains(entry.id());
                 cells(entry, marks(entry), context, (here, has_draft))

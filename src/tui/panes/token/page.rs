@@ -161,6 +161,10 @@ fn secret(sheet: &mut TextPage, pane: &TokenPane, done: &Done, context: &Context
         sheet.field("token", "not returned", context.theme.error(), "");
         return;
     };
+    if let Some(replaced) = &pane.replaced {
+        sheet.field("token", replaced, context.theme.warning(), "");
+        return;
+    }
     // A line of its own, masked or not: the page must not move, and a token cut in two cannot be copied.
     if let Some(until) = pane.revealed_until {
         let left = until.duration_since(context.now).as_secs().max(0);

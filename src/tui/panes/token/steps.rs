@@ -57,6 +57,7 @@ impl TokenPane {
             context.cancel(ticket);
         }
         self.revealed_until = None;
+        self.replaced = None;
         self.stage = Stage::Reading(context.start(Job::LookUp(self.id.clone())));
     }
 
@@ -97,6 +98,7 @@ impl TokenPane {
     }
 
     pub(super) fn take(&mut self, done: &Done, context: &mut Context) {
+        self.replaced = None;
         for warning in &done.warnings {
             context.say(
                 Severity::of_warning(warning.is_alarm()),

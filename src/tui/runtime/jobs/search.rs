@@ -28,6 +28,8 @@ const AHEAD: usize = 8;
 
 /// All that the directory knows of a profile.
 pub(super) async fn list(operations: &Operations) -> Result<Outcome, DirectoryError> {
+    // First, so that nothing falls between the list and the watch.
+    let since = operations.cursor().await?;
     let (index, view, open) = tokio::try_join!(
         index(operations),
         operations.view(),
@@ -37,6 +39,7 @@ pub(super) async fn list(operations: &Operations) -> Result<Outcome, DirectoryEr
     let state = |row: crate::operations::RotationRow| (row.user_group_id, row.rotation.state);
     listing.open = Some(open.into_iter().map(state).collect());
     listing.view = view;
+    listing.since = Some(since);
     Ok(Outcome::Listed(Box::new(listing)))
 }
 

@@ -102,7 +102,11 @@ impl App {
                 if let Some(open) = taken.open.take() {
                     self.context.note_open(open);
                 }
+                let since = taken.since.take();
                 self.context.groups.replace(taken, now);
+                if let Some(since) = since {
+                    self.watch(since);
+                }
             }
             Outcome::OpenRotations(rows) if is_here => {
                 self.context.note_open(states(rows));

@@ -70,7 +70,7 @@ impl App {
     }
 
     /// Reads what the place holds, which may be another one than before, and settles what is open there.
-    fn begin_anew(&mut self) {
+    pub(super) fn begin_anew(&mut self) {
         let context = &mut self.context;
         context.start(Job::List);
         context.start(Job::OpenRotations);

@@ -117,7 +117,7 @@ pub fn read_mapping(text: &str) -> Result<Mapping, NotMapping> {
         return match paste::read(text) {
             Ok(pairs) => Ok(pairs.into_iter().collect()),
             Err(NotPairs::Nothing) => Ok(Mapping::new()),
-            Err(NotPairs::Line(line)) => Err(NotMapping::Line(line)),
+            Err(NotPairs::Line(line) | NotPairs::Titles(line)) => Err(NotMapping::Line(line)),
             Err(NotPairs::Twice(first, second)) => Err(NotMapping::Twice(first, second)),
             Err(NotPairs::Object) => Err(NotMapping::Line(1)),
             Err(NotPairs::Entry(entry)) => Err(NotMapping::Entry(entry)),

@@ -9,8 +9,10 @@ use serde_json::Value;
 use super::{MappingRow, MappingTable};
 use crate::{formats::strict_json::RESERVED, tui::widgets::text_field::Pasted};
 
-/// What separates the two ids of a line; the first that occurs decides.
-const SEPARATORS: [&str; 6] = ["\t", "=", "->", "→", ",", ";"];
+/// What separates the two ids of a line; the first that occurs decides, of two in one place the one that is named first.
+const SEPARATORS: [&str; 8] = ["\t", "=>", "=", "->", "→", ": ", ",", ";"];
+/// What an id beside a separator does not begin or end with: it is part of an arrow that is not known.
+const NO_ID: [char; 5] = ['=', '<', '>', ':', '|'];
 
 /// What a paste did to the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +34,10 @@ pub enum NotPairs {
     Nothing,
     #[error("line {0} of the paste is not \"schema id = data source id\"; nothing was added")]
     Line(usize),
+    #[error(
+        "line {0} of the paste looks like column titles, not like ids; nothing was added: remove the line"
+    )]
+    Titles(usize),
     #[error("the paste begins like JSON, but is not an object of texts; nothing was added")]
     Object,
     #[error("entry {0} of the pasted object is not a text or a number; nothing was added")]
@@ -170,9 +176,13 @@ fn read_lines(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
     if first.is_some_and(|(key, value)| is_header(&key, &value)) {
         lines.next();
     }
+    let first = lines.peek().map_or(0, |(index, _)| *index);
     let pairs: Vec<_> = lines
         .map(|(index, line)| read_line(line).ok_or(NotPairs::Line(index + 1)))
         .collect::<Result<_, _>>()?;
+    if are_titles(&pairs) {
+        return Err(NotPairs::Titles(first + 1));
+    }
     if pairs.is_empty() {
         return Err(NotPairs::Nothing);
     }
@@ -192,6 +202,19 @@ fn is_header(key: &str, value: &str) -> bool {
         )
 }
 
+/// Whether the first of several pairs has words where all others have a number and a value with one: it may be a row all
+/// the same, so it is neither taken nor left out.
+fn are_titles(pairs: &[(String, String)]) -> bool {
+    let has_digit = |text: &str| text.contains(|c: char| c.is_ascii_digit());
+    let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+    match pairs {
+        [(key, value), rest @ ..] if !rest.is_empty() => {
+            !has_digit(key) && !has_digit(value) && rest.iter().all(|(key, _)| is_number(key))
+        }
+        _ => false,
+    }
+}
+
 fn read_line(line: &str) -> Option<(String, String)> {
     let line = line.trim();
     // In quotes a separator is none.
@@ -207,6 +230,11 @@ fn read_line(line: &str) -> Option<(String, String)> {
         }
         None => line.split_once(char::is_whitespace)?,
     };
+    let is_torn =
+        key.trim().ends_with(NO_ID) || key.trim().ends_with('-') || value.trim().starts_with(NO_ID);
+    if is_torn {
+        return None;
+    }
     let (key, value) = (unquoted(key), unquoted(value));
     let is_pair = !key.is_empty()
         && !key.starts_with(RESERVED)

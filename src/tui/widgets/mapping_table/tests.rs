@@ -200,6 +200,50 @@ fn changing_begins_at_the_data_source() {
 }
 
 #[test]
+fn arrows_and_colons_part_two_ids_and_are_part_of_none() {
+    for text in [
+        "52 => 502",
+        "52=>502",
+        "52: 502",
+        "52 : 502",
+        "52 -> 502",
+        "52 → 502",
+    ] {
+        assert_eq!(
+            paste::read(text),
+            Ok(vec![("52".into(), "502".into())]),
+            "{text}"
+        );
+    }
+    for text in [
+        "52 == 502",
+        "52 --> 502",
+        "52 := 502",
+        "52 <= 502",
+        "52 | 502",
+        "52 >> 502",
+    ] {
+        let text = format!("40 = 213\n{text}");
+        assert_eq!(paste::read(&text), Err(NotPairs::Line(2)), "{text}");
+    }
+}
+
+#[test]
+fn titles_of_columns_that_nobody_knows_are_no_row() {
+    for titles in ["Schema,Target", "from\tto", "id;source"] {
+        let text = format!("{titles}\n40,213\n134,386");
+        assert_eq!(paste::read(&text), Err(NotPairs::Titles(1)), "{text}");
+    }
+    for rows in [
+        "main,acme_core\nother,213",
+        "main,acme_core",
+        "40,213\nmain,acme",
+    ] {
+        assert!(paste::read(rows).is_ok(), "{rows}");
+    }
+}
+
+#[test]
 fn a_pasted_pair_changes_the_row_that_is_there() {
     let mut table = table();
     keys(&mut table, "jD");

@@ -1,0 +1,61 @@
+//! The hint and the look.
+
+use super::{ChangeCursor, Changes};
+use crate::{
+    database::Access,
+    directory::{Directory, DirectoryError, PlaceId, sqlite::changes},
+    platform::file_events::FileEvents,
+};
+
+/// Watches one place from a cursor on.
+pub struct Watch {
+    directory: Directory,
+    cursor: ChangeCursor,
+    events: Option<FileEvents>,
+}
+
+impl Directory {
+    /// Where a look begins that is to miss nothing of what is written after this.
+    pub async fn cursor(&self, place: PlaceId) -> Result<ChangeCursor, DirectoryError> {
+        // Where the looks are done: what only this directory writes meanwhile needs none.
+        self.run(Access::Long, move |c| changes::cursor(c, place))
+            .await
+    }
+
+    /// Watches what others write from there on; what this directory writes itself is no news. Inside a runtime.
+    pub fn watch(&self, from: ChangeCursor) -> Watch {
+        Watch {
+            directory: self.clone(),
+            cursor: from,
+            // A commit is appended to the log before it counts.
+            events: FileEvents::of(&self.log()),
+        }
+    }
+}
+
+impl Watch {
+    /// Whether the system says when something is written. Elsewhere one looks now and then.
+    pub fn has_events(&self) -> bool {
+        self.events.is_some()
+    }
+
+    /// Waits until something may have been written; for ever where nobody says so.
+    pub async fn stirred(&mut self) {
+        match &mut self.events {
+            Some(events) => events.next().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// What others have changed in the place since the last look; `None` where nobody else has written. Waits for
+    /// whoever is committing, so that a hint from the middle of a commit is enough.
+    pub async fn look(&mut self, place: PlaceId) -> Result<Option<Changes>, DirectoryError> {
+        let seen = self.cursor;
+        let looking = self
+            .directory
+            .run(Access::Write, move |tx| changes::since(tx, place, seen));
+        let (next, changes) = looking.await?;
+        self.cursor = next;
+        Ok(changes)
+    }
+}

@@ -1,0 +1,45 @@
+//! What others change in the place of a profile, as long as somebody wants to know.
+
+use crate::{
+    directory::Watch,
+    operations::{ChangeCursor, Changes, DirectoryError, Operations},
+};
+
+/// Follows the place that the profile means, also when it is bound to another one meanwhile.
+pub struct Feed {
+    operations: Operations,
+    watch: Watch,
+}
+
+impl Operations {
+    /// Where a feed begins that is to miss nothing of what is written from now on.
+    pub async fn cursor(&self) -> Result<ChangeCursor, DirectoryError> {
+        self.directory().cursor(self.place().await?).await
+    }
+
+    /// Follows what others write from there on. Inside a runtime.
+    pub fn feed(&self, from: ChangeCursor) -> Feed {
+        Feed {
+            operations: self.clone(),
+            watch: self.directory().watch(from),
+        }
+    }
+}
+
+impl Feed {
+    /// Whether it is told when something is written. Elsewhere one looks now and then.
+    pub fn has_events(&self) -> bool {
+        self.watch.has_events()
+    }
+
+    /// Waits until something may have been written; for ever where nobody says so.
+    pub async fn stirred(&mut self) {
+        self.watch.stirred().await;
+    }
+
+    /// What others have changed since the last look; `None` where nobody else has written.
+    pub async fn look(&mut self) -> Result<Option<Changes>, DirectoryError> {
+        let place = self.operations.place().await?;
+        self.watch.look(place).await
+    }
+}

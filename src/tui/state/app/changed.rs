@@ -1,0 +1,125 @@
+//! What others changed in the place one is in: taken in without moving a row, and told once.
+
+use super::{App, Job, ProfileIndex, Severity};
+use crate::{
+    domain::{group::UserGroupId, text::visible},
+    operations::{ChangeCursor, Changes, RotationRow},
+    tui::{
+        keymap::{Action, Focus},
+        state::{
+            live::{GroupNews, learnt, news_between, news_of_all},
+            message::Effect,
+        },
+    },
+};
+
+/// Groups named in one message.
+const NAMED: usize = 2;
+
+impl App {
+    /// The list was read: from there on it is told what others change.
+    pub(super) fn watch(&mut self, since: ChangeCursor) {
+        self.context.live.place = Some(since.place());
+        let effect = Effect::Watch(self.context.current, since);
+        self.context.effects.push(effect);
+    }
+
+    pub(super) fn changed(&mut self, profile: ProfileIndex, changes: &Changes) {
+        if profile != self.context.current {
+            return;
+        }
+        let standing = changes.standing;
+        if self.context.live.place != Some(standing.place) {
+            // The profile means another place now; nothing on the screen is of it.
+            self.begin_anew();
+            return;
+        }
+        let alarms = self.context.live.alarms.replace(standing.alarms);
+        if alarms.is_some_and(|alarms| alarms != standing.alarms) {
+            // What holds the place back is asked for where it is settled.
+            self.context.start(Job::OpenRotations);
+        }
+        self.merge_groups(changes);
+        let state = |row: &RotationRow| (row.user_group_id.clone(), row.rotation.state);
+        self.context.merge_open(changes.open.iter().map(state));
+        if self.context.open.is_empty() {
+            self.context.settle_again_at = None;
+            self.context.messages.take_back_open();
+        }
+        if self.context.drafts.differ(profile, &changes.drafts) {
+            self.context.read_drafts();
+        }
+        for pane in &mut self.stack {
+            pane.view_mut().changed(changes, &mut self.context);
+        }
+    }
+
+    /// Takes in the rows, and says of which the person may want to know.
+    fn merge_groups(&mut self, changes: &Changes) {
+        let context = &mut self.context;
+        let now = context.now;
+        let (mut changed, mut new) = (Vec::new(), Vec::new());
+        for group in &changes.groups {
+            let news = match context.groups.get(&group.id) {
+                None => Some(news_of_all(group, now)),
+                // An answer that came here is newer than the look.
+                Some(old) if learnt(&old) > learnt(group) => continue,
+                Some(old) => news_between(&old, group, now),
+            };
+            context.groups.merge(group);
+            if let Some(news) = news {
+                let told = if news.fields.is_empty() {
+                    &mut new
+                } else {
+                    &mut changed
+                };
+                told.push((group.id.clone(), news.clone()));
+                context.live.tell(&group.id, news);
+            }
+        }
+        if !changed.is_empty() {
+            context.say(Severity::Info, sentence(&changed, "changed"));
+        }
+        let refresh = context.keys.key(Focus::List, Action::Refresh);
+        if !new.is_empty() {
+            let text = format!("{}. {refresh} shows", sentence(&new, "added"));
+            let text = format!("{text} {}", if new.len() == 1 { "it" } else { "them" });
+            context.say(Severity::Info, text);
+        }
+        if changes.are_more {
+            let text = format!("More groups were changed elsewhere. {refresh} reads them");
+            context.say(Severity::Info, text);
+        }
+    }
+}
+
+/// "1 group changed by li@bastion2: parcel-one (token)".
+fn sentence(told: &[(UserGroupId, GroupNews)], what: &str) -> String {
+    let count = match told.len() {
+        1 => "1 group".to_owned(),
+        count => format!("{count} groups"),
+    };
+    let mut people: Vec<&str> = told
+        .iter()
+        .filter_map(|(_, news)| news.by.as_deref())
+        .collect();
+    people.sort_unstable();
+    people.dedup();
+    let by = match people.as_slice() {
+        [] => String::new(),
+        [one] => format!(" by {}", visible(one)),
+        [first, rest @ ..] => format!(" by {} and {} more", visible(first), rest.len()),
+    };
+    let named = told.iter().take(NAMED).map(|(id, news)| {
+        let fields: Vec<&str> = news.fields.iter().map(|field| field.as_str()).collect();
+        match fields.as_slice() {
+            [] => visible(id.as_str()).into_owned(),
+            fields => format!("{} ({})", visible(id.as_str()), fields.join(", ")),
+        }
+    });
+    let mut named = named.collect::<Vec<_>>().join(", ");
+    if told.len() > NAMED {
+        named = format!("{named} and {} more", told.len() - NAMED);
+    }
+    format!("{count} {what}{by}: {named}")
+}

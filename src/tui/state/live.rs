@@ -1,0 +1,190 @@
+//! What others changed in the place one is in, as long as the person has not seen it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    domain::{
+        group::UserGroupId,
+        known::{Known, KnownGroup},
+        rotation::State,
+    },
+    operations::PlaceId,
+};
+
+/// How long the cursor stands on a row until it counts as seen.
+const RESTED: SignedDuration = SignedDuration::from_millis(500);
+
+/// A value of a group that others can change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangedField {
+    Token,
+    Name,
+    Mapping,
+    Properties,
+    Team,
+    Tag,
+}
+
+impl ChangedField {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Token => "token",
+            Self::Name => "name",
+            Self::Mapping => "mapping",
+            Self::Properties => "properties",
+            Self::Team => "team",
+            Self::Tag => "tag",
+        }
+    }
+}
+
+/// What is new about a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupNews {
+    /// None where all of the group is new.
+    pub fields: BTreeSet<ChangedField>,
+    /// Who did it last, for example `li@bastion2`; `None` where it is not known.
+    pub by: Option<String>,
+    /// When they did.
+    pub at: Timestamp,
+    /// Since when it is shown.
+    pub shown: Timestamp,
+}
+
+#[derive(Debug, Default)]
+pub struct Live {
+    /// The place that is watched.
+    pub place: Option<PlaceId>,
+    /// Its alarms at the last look.
+    pub alarms: Option<u32>,
+    /// The open rotations that the list filters by, where that is older than what is known.
+    pub open_listed: Option<Arc<BTreeMap<UserGroupId, State>>>,
+    news: BTreeMap<UserGroupId, GroupNews>,
+}
+
+impl Live {
+    /// What the person has not seen of a group.
+    pub fn news_of(&self, id: &str) -> Option<&GroupNews> {
+        self.news.get(id)
+    }
+
+    /// All groups with something the person has not seen.
+    pub fn news(&self) -> impl Iterator<Item = (&UserGroupId, &GroupNews)> {
+        self.news.iter()
+    }
+
+    /// Adds to what is new about a group.
+    pub fn tell(&mut self, id: &UserGroupId, mut news: GroupNews) {
+        if let Some(before) = self.news.remove(id)
+            && !news.fields.is_empty()
+        {
+            // A group that is new stays new as a whole.
+            if before.fields.is_empty() {
+                news.fields.clear();
+            } else {
+                news.fields.extend(before.fields);
+            }
+        }
+        self.news.insert(id.clone(), news);
+    }
+
+    /// The group was opened: it is no news any more.
+    pub fn seen(&mut self, id: &UserGroupId) -> Option<GroupNews> {
+        self.news.remove(id)
+    }
+
+    /// The cursor has been on the group since `from` and goes on at `now`.
+    pub fn left(&mut self, id: &UserGroupId, from: Timestamp, now: Timestamp) {
+        let is_seen = |news: &GroupNews| now.duration_since(from.max(news.shown)) >= RESTED;
+        if self.news.get(id).is_some_and(is_seen) {
+            self.news.remove(id);
+        }
+    }
+
+    /// Everything was read again.
+    pub fn clear(&mut self) {
+        self.news.clear();
+    }
+}
+
+/// What somebody changed between two states of a group, who and when; `None` where no value is another one.
+pub fn news_between(old: &KnownGroup, new: &KnownGroup, shown: Timestamp) -> Option<GroupNews> {
+    let mut changed = Vec::new();
+    let mut note = |field, who: Option<(Timestamp, Option<&String>)>| {
+        if let Some((at, by)) = who {
+            changed.push((at, field, by.cloned()));
+        }
+    };
+    let rotated = new.last_rotated.as_ref();
+    let token = differs(old.fingerprint.as_ref(), new.fingerprint.as_ref());
+    note(
+        ChangedField::Token,
+        token.map(|(at, by)| rotated.map_or((at, by), |last| (last.at, last.by.as_ref()))),
+    );
+    note(
+        ChangedField::Name,
+        differs(old.name.as_ref(), new.name.as_ref()),
+    );
+    note(
+        ChangedField::Mapping,
+        differs(old.mapping.as_ref(), new.mapping.as_ref()),
+    );
+    note(
+        ChangedField::Properties,
+        differs(old.properties.as_ref(), new.properties.as_ref()),
+    );
+    note(
+        ChangedField::Team,
+        differs(old.team_id.as_ref(), new.team_id.as_ref()),
+    );
+    note(
+        ChangedField::Tag,
+        differs(old.environment_tag.as_ref(), new.environment_tag.as_ref()),
+    );
+    let (at, _, by) = changed.iter().max_by_key(|(at, ..)| *at)?.clone();
+    Some(GroupNews {
+        fields: changed.into_iter().map(|(_, field, _)| field).collect(),
+        by,
+        at,
+        shown,
+    })
+}
+
+/// Who set the newer value, and when, where it is another one.
+fn differs<'a, T: PartialEq>(
+    old: Option<&Known<T>>,
+    new: Option<&'a Known<T>>,
+) -> Option<(Timestamp, Option<&'a String>)> {
+    let new = new?;
+    let is_same = old.is_some_and(|old| old.value == new.value);
+    (!is_same).then_some((new.at, Some(&new.by)))
+}
+
+/// All of a group that was not known before; who brought it, and when.
+pub fn news_of_all(group: &KnownGroup, shown: Timestamp) -> GroupNews {
+    let nothing = KnownGroup::new(group.id.clone());
+    let news = news_between(&nothing, group, shown);
+    GroupNews {
+        fields: BTreeSet::new(),
+        by: news.as_ref().and_then(|news| news.by.clone()),
+        at: news.map_or(shown, |news| news.at),
+        shown,
+    }
+}
+
+/// When something was last learnt of a group: of two states the later one is the newer.
+pub fn learnt(group: &KnownGroup) -> Option<Timestamp> {
+    let times = [
+        group.last_seen,
+        group.name.as_ref().map(|known| known.at),
+        group.mapping.as_ref().map(|known| known.at),
+        group.properties.as_ref().map(|known| known.at),
+        group.fingerprint.as_ref().map(|known| known.at),
+    ];
+    times.into_iter().flatten().max()
+}

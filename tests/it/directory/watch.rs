@@ -1,0 +1,126 @@
+//! Two that have one directory open see each other: a hint when the other writes, and a look that says what.
+
+use groupdesk::directory::{Changes, PlaceId, Watch};
+
+use super::*;
+
+/// Longest wait for a hint.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+async fn write(directory: &Directory, group: &str, fingerprint: Fingerprint, at: i64) {
+    let record = learnt(observation(group, fingerprint, at));
+    let place = place(directory, "eu");
+    directory.record(place, record).await.expect("written");
+}
+
+async fn watching(directory: &Directory) -> (Watch, PlaceId) {
+    let place = place(directory, "eu");
+    let cursor = directory.cursor(place).await.expect("readable");
+    (directory.watch(cursor), place)
+}
+
+async fn look(watch: &mut Watch, place: PlaceId) -> Option<Changes> {
+    watch.look(place).await.expect("readable")
+}
+
+fn ids(changes: &Changes) -> Vec<&str> {
+    changes.groups.iter().map(|one| one.id.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_look_tells_what_the_other_wrote_since_the_last_and_nothing_of_ones_own() {
+    let installation = Opened::new();
+    let (ours, theirs) = (installation.open(), installation.open());
+    write(&theirs, "before", OLD, 0).await;
+    let (mut watch, place) = watching(&ours).await;
+    assert_eq!(look(&mut watch, place).await, None, "nobody has written");
+
+    write(&ours, "mine", OLD, 1).await;
+    assert_eq!(look(&mut watch, place).await, None, "one's own is no news");
+
+    write(&theirs, "b", OLD, 2).await;
+    write(&ours, "mine", NEW, 3).await;
+    write(&theirs, "a", OLD, 4).await;
+    write(&theirs, "b", NEW, 5).await;
+    let changes = look(&mut watch, place).await.expect("somebody has written");
+    assert_eq!(ids(&changes), ["a", "b"], "in the order of the last writes");
+    let told = changes.groups[1].fingerprint.as_ref().expect("known");
+    assert_eq!(told.value, NEW, "rows come whole, as they are now");
+    assert!(!changes.are_more);
+    assert_eq!(look(&mut watch, place).await, None, "told once");
+}
+
+#[tokio::test]
+async fn a_cursor_from_before_misses_nothing() {
+    let installation = Opened::new();
+    let (ours, theirs) = (installation.open(), installation.open());
+    let place = place(&ours, "eu");
+    let cursor = ours.cursor(place).await.expect("readable");
+    write(&theirs, "between", OLD, 0).await;
+    ours.groups(place).await.expect("readable");
+    let mut watch = ours.watch(cursor);
+    let changes = look(&mut watch, place).await.expect("somebody has written");
+    assert_eq!(ids(&changes), ["between"]);
+}
+
+#[tokio::test]
+async fn open_rotations_and_drafts_are_told_whole() {
+    let installation = Opened::new();
+    let (ours, theirs) = (installation.open(), installation.open());
+    write(&theirs, "acme", OLD, 0).await;
+    let (mut watch, place) = watching(&ours).await;
+    let begun = theirs.begin_rotation(place, intent("acme", OLD)).await;
+    assert!(matches!(begun, Ok(BeginResult::Started(_))), "{begun:?}");
+    let draft = drafts::draft("acme", "Typed", 1);
+    let kept = theirs.save_draft(place, draft, "li@desk7", None).await;
+    kept.expect("kept");
+    let changes = look(&mut watch, place).await.expect("somebody has written");
+    assert_eq!(ids(&changes), [""; 0]);
+    let open: Vec<_> = changes.open.iter().map(|row| row.rotation.state).collect();
+    assert_eq!(open, [State::Intended]);
+    let drafts: Vec<_> = changes
+        .drafts
+        .iter()
+        .map(|head| (head.id.as_str(), head.by.as_str(), head.at))
+        .collect();
+    assert_eq!(drafts, [("acme", "li@desk7", second(1))]);
+    assert_eq!(changes.standing.place, place);
+}
+
+#[tokio::test]
+async fn many_groups_are_a_new_list() {
+    let installation = Opened::new();
+    let (ours, theirs) = (installation.open(), installation.open());
+    let (mut watch, place) = watching(&ours).await;
+    let records = (0..1_500).map(|n| learnt(observation(&format!("g{n:04}"), OLD, n)));
+    let written = theirs.record_all(place, records.collect()).await;
+    written.expect("written");
+    let changes = look(&mut watch, place).await.expect("somebody has written");
+    assert!(changes.are_more && changes.groups.len() == 1_000);
+    assert_eq!(look(&mut watch, place).await, None, "told once");
+}
+
+/// The hint comes before the commit counts: the look has to wait for it. Every write is told, without a further one.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hint_comes_with_every_write_and_the_look_after_it_finds_the_write() {
+    let installation = Opened::new();
+    let (ours, theirs) = (installation.open(), installation.open());
+    let (mut watch, place) = watching(&ours).await;
+    assert!(watch.has_events());
+    for n in 0..100 {
+        let group = format!("g{n}");
+        let writing = write(&theirs, &group, OLD, n);
+        let told = async {
+            loop {
+                watch.stirred().await;
+                if let Some(changes) = look(&mut watch, place).await {
+                    return changes;
+                }
+            }
+        };
+        let told = tokio::time::timeout(DEADLINE, told);
+        let ((), told) = tokio::join!(writing, told);
+        assert_eq!(ids(&told.expect("in time")), [group.as_str()]);
+    }
+}
