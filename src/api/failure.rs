@@ -146,7 +146,7 @@ impl NotSent {
 /// How an answer was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
-    #[error("no whole answer came within {}", seconds(*.0))]
+    #[error("no complete response within {}", seconds(*.0))]
     TimedOut(Duration),
     #[error("the connection broke before the answer was whole")]
     Broken,

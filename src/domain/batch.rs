@@ -132,7 +132,7 @@ impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
             (self.confirmed, "confirmed"),
-            (self.rotated, "rotated but not read back"),
+            (self.rotated, "rotated, not confirmed"),
             (self.not_applied, "not applied"),
             (self.unknown, "UNKNOWN"),
             (self.conflict, "CONFLICT"),

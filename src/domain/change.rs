@@ -113,7 +113,7 @@ impl ChangeRow {
 pub enum FieldChange {
     /// Not in the request; the service keeps what it has.
     LeftOut,
-    /// In the request, but what the service holds now is not known here: it is replaced as a whole.
+    /// In the request, but the present values are unknown here: it is replaced as a whole.
     Replaced(Vec<ChangeRow>),
     /// In the request; every row, also the ones that stay.
     Compared(Vec<ChangeRow>),

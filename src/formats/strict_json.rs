@@ -18,7 +18,7 @@ const TOO_MANY: &str = "too many values";
 /// By keys that begin so serde_json passes numbers to itself; it would read back a number where an object was written.
 pub const RESERVED: &str = "$serde_json::private::";
 const NOT_SENT: &str =
-    "a key begins with $serde_json::private:: and cannot be sent; name it otherwise";
+    "a key begins with $serde_json::private:: and cannot be sent; use another name";
 
 /// A JSON object of texts, each key once.
 ///

@@ -149,7 +149,7 @@ pub enum Failure {
     NotOpen { id: RotationId, state: State },
     /// Its token must not be free for a second request while the first may be on its way.
     #[error(
-        "rotation {} was begun by {by} a short while ago and may still be under way; nothing was changed; try again in {} s",
+        "rotation {} was begun by {by} a short while ago and may still be running; nothing was changed; try again in {} s",
         id.0,
         wait.as_secs() + 1
     )]

@@ -115,7 +115,7 @@ async fn play(
                 "for another shell: {}",
                 elsewhere.replace('\n', " ").trim_end()
             ),
-            "A demo: on this machine only, thrown away at the end. P: production.".into(),
+            "Demo on this machine; deleted when you quit. P: production.".into(),
         ],
         is_thrown_away: true,
     };

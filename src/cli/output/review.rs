@@ -30,7 +30,7 @@ pub(crate) fn lines(change: &Change, is_creation: bool) -> String {
             line(
                 &mut text,
                 &format!(
-                    "! {name}: what the service holds now is not known here; it is replaced as a whole"
+                    "! {name}: the present values are unknown here; it is replaced as a whole"
                 ),
             );
         }

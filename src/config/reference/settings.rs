@@ -70,7 +70,7 @@ pub const SETTINGS: [Setting; 60] = [
     setting("profiles.NAME", "timeout", "duration", Value("\"30s\""), "for a whole exchange; at most \"10m\""),
     setting("profiles.NAME", "connect_timeout", "duration", Value("\"5s\""), "for the connection alone; not longer than timeout"),
     setting("profiles.NAME", "allow_plain_http", "flag", Value("false"), "allows http:// to other machines: the API key travels unprotected"),
-    setting("profiles.NAME", "ca_file", "text", Words("none"), "authorities to trust beside those of the system, in PEM; relative to the configuration file, ~/ is the home"),
+    setting("profiles.NAME", "ca_file", "text", Words("none"), "extra CA certificates beside those of the system, in PEM; relative to the configuration file, ~/ is the home"),
     setting("profiles.NAME", "proxy_from_environment", "flag", Value("false"), "uses the proxy that HTTPS_PROXY or HTTP_PROXY names"),
     setting("profiles.NAME", "read_properties", "flag", Value("false"), "sends the known properties with a get, so that the service returns its own; only where a get changes nothing"),
     setting("profiles.NAME", "key_changes", "flag", Value("false"), "the API key changes by design: a new one goes on trial by itself, and is proven by the first group that is read"),

@@ -44,7 +44,7 @@ impl fmt::Display for ClaimHolder {
                 until.strftime("%H:%M:%S UTC"),
                 self.id
             ),
-            _ => f.write_str(", which is under way"),
+            _ => f.write_str(", which is running"),
         }
     }
 }

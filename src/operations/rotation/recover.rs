@@ -313,7 +313,7 @@ impl Operations {
 fn waiting(row: &RotationRow) -> String {
     match row.rotation.state {
         State::Intended | State::Sent => format!(
-            "begun by {} a short while ago: it may still be under way",
+            "begun by {} a short while ago: it may still be running",
             row.by
         ),
         _ => {

@@ -56,7 +56,7 @@ impl Source {
 }
 
 /// The choices of the environment, and the tag each expects.
-pub(crate) const ENVIRONMENTS: [&str; 3] = ["Customer", "Testing", "not said"];
+pub(crate) const ENVIRONMENTS: [&str; 3] = ["Customer", "Testing", "not set"];
 
 #[derive(Debug, Clone)]
 pub struct ConnectForm {
@@ -119,11 +119,7 @@ impl Default for ConnectForm {
             key: TextField::secret("API key")
                 .with_label_width(LABELS)
                 .with_hint("paste it; empty: the keyring has it already"),
-            ca_file: field(
-                "CA file",
-                "",
-                "PEM: authorities to trust beside the system's; usually empty",
-            ),
+            ca_file: field("CA file", "", "PEM: extra CA certificates; usually empty"),
             row: ConnectRow::Name,
         }
     }
@@ -218,8 +214,8 @@ impl ConnectForm {
             {
                 field.error = Some(match row {
                     ConnectRow::Name => "give it a name".into(),
-                    ConnectRow::BaseUrl => "say where the service is".into(),
-                    _ => "say where the key is".into(),
+                    ConnectRow::BaseUrl => "enter the service address".into(),
+                    _ => "enter where the API key comes from".into(),
                 });
                 self.row = row;
                 return None;

@@ -109,58 +109,58 @@ macro_rules! layers {
 layers! {
     /// What holds in every place that has no own row for the same action.
     EVERYWHERE {
-        Help ["?" "f1"] "" "the keys and actions of this place";
-        Palette [":" "ctrl-p"] "" "every action of the console; type to find";
+        Help ["?" "f1"] "" "keys here";
+        Palette [":" "ctrl-p"] "" "commands";
         Back ["esc"] "" "back: first the filter, then the view";
         Quit ["q"] "" "back; at the top: quit";
         Cancel ["ctrl-c"] "" "cancel; twice: quit";
-        Refresh ["r" "f5" "ctrl-r"] "" "read again; changes nothing";
-        OpenOrCreate ["o"] "" "open a group by its id, or create it";
-        Profiles ["P" "f6"] "" "switch the profile";
-        Groups ["1"] "" "the groups";
-        History ["2"] "" "the history";
-        Rotations ["3"] "" "the rotations, the open ones first";
-        Whose ["W"] "" "whose token is this? nothing is sent";
-        Requests ["4"] "" "the requests of this session, and their answers";
-        Messages ["m"] "" "all messages of this session";
-        Suspend ["ctrl-z"] "" "suspend; fg brings it back";
-        Redraw ["ctrl-l"] "" "draw the screen anew";
+        Refresh ["r" "f5" "ctrl-r"] "" "refresh";
+        OpenOrCreate ["o"] "" "open a group by its id, or new group form";
+        Profiles ["P" "f6"] "" "switch profile";
+        Groups ["1"] "" "groups";
+        History ["2"] "" "history";
+        Rotations ["3"] "" "rotations (open first)";
+        Whose ["W"] "" "find the group of a token; nothing is sent";
+        Requests ["4"] "" "requests and responses";
+        Messages ["m"] "" "messages of this session";
+        Suspend ["ctrl-z"] "" "suspend (fg resumes)";
+        Redraw ["ctrl-l"] "" "redraw";
     }
 
     /// What moves in every list and page.
     MOVE {
         Up ["k" "up"] "" "up";
         Down ["j" "down"] "" "down";
-        Top ["g" "home"] "" "to the first";
-        Bottom ["G" "end"] "" "to the last";
-        PageUp ["pgup" "ctrl-u"] "" "a page up";
-        PageDown ["pgdn" "ctrl-d"] "" "a page down";
+        Top ["g" "home"] "" "first row";
+        Bottom ["G" "end"] "" "last row";
+        PageUp ["pgup" "ctrl-u"] "" "page up";
+        PageDown ["pgdn" "ctrl-d"] "" "page down";
     }
 
     /// What holds only where a table names it. Where hint and help are empty, every place has its own.
     NAMED {
         Enter ["enter"] "" "";
-        NextField ["tab"] "next field" "to the next field";
-        PreviousField ["shift-tab"] "" "to the previous field";
-        NextProblem ["f8"] "" "to the next problem";
-        Review ["ctrl-s" "f2"] "review" "see what would be sent";
+        NextField ["tab"] "next field" "next field";
+        PreviousField ["shift-tab"] "" "previous field";
+        NextProblem ["f8"] "" "next problem";
+        Review ["ctrl-s" "f2"] "review" "preview the request";
         Confirm ["y"] "" "";
         Edit ["e"] "edit" "edit name, mapping and properties";
         EditWhole ["E" "f4"] "" "edit the whole group in $VISUAL or $EDITOR";
         EditOutside ["ctrl-e"] "" "edit this field in $VISUAL or $EDITOR";
         Discard ["ctrl-x"] "" "discard the draft; asks first";
         RowsOrJson ["f3"] "" "";
-        Token ["t"] "token" "the token: reveal, copy, write to a file, rotate";
-        Reveal ["v"] "reveal 20 s" "show the token for 20 seconds, or hide it";
-        HandOff ["h"] "hand off" "hand the token off";
-        Compare ["x"] "compare" "compare it with the same id in another profile";
+        Token ["t"] "token" "token: show, copy, save to file, rotate";
+        Reveal ["v"] "show 20 s" "show the token for 20 seconds, or hide it";
+        HandOff ["h"] "hand off" "run the hand-off";
+        Compare ["x"] "compare" "compare with the same id in another profile";
         CopyMenu ["y"] "copy" "copy id, name or more of this group";
-        WriteFile ["w"] "write to file" "write the token to a new file only you can read";
+        WriteFile ["w"] "save to file" "save the token to a new file that only you can read";
         Filter ["/"] "filter" "filter by words";
-        Choose ["space"] "choose" "choose mine or theirs";
+        Choose ["space"] "mine / theirs" "mine / theirs";
         OtherView ["v"] "JSON, curl" "the difference, the request as JSON, as curl";
-        Unchanged ["u"] "unchanged too" "show what stays the same, too";
-        IncludeRecent ["f7"] "recent, too" "take recently rotated ones, or not";
+        Unchanged ["u"] "unchanged" "show unchanged";
+        IncludeRecent ["f7"] "recent" "include recently rotated";
     }
 }
 

@@ -8,6 +8,19 @@ pub(super) const EVERYWHERE: &str = "everywhere";
 /// The place of what moves in every list and page.
 pub(super) const MOVE: &str = "move";
 
+/// By help: names of keys of fields that stay in configuration files although the words on the screen changed.
+const KEPT_NAMES: [(&str, &str); 9] = [
+    ("remove / restore row", "drop"),
+    ("remove / restore property", "drop"),
+    ("save the cell", "keep_cell"),
+    ("cancel the change of the cell", "cancel_cell"),
+    ("change type", "other_type"),
+    ("save the type", "keep_type"),
+    ("cancel the change of the type", "cancel_type"),
+    ("move", "move_between_cells"),
+    ("page, first or last row", "a_page_or_to_an_end"),
+];
+
 /// `EditMapping` as `edit_mapping`.
 fn snake(camel: &str) -> String {
     let mut snake = String::with_capacity(camel.len() + 4);
@@ -42,6 +55,10 @@ impl Binding {
     pub fn name(&self) -> String {
         match self.action {
             Action::InField => {
+                let kept = KEPT_NAMES.iter().find(|(help, _)| *help == self.help);
+                if let Some((_, name)) = kept {
+                    return (*name).to_owned();
+                }
                 let words = if self.hint.is_empty() {
                     self.help
                 } else {

@@ -9,100 +9,100 @@ use super::{
 
 places! {
     Welcome COMMANDS {
-        Connect ["enter" "c"] "connect to a service" "connect to a service: asks, tests, writes a profile";
-        Demo ["d"] "start the demo" "start the demo: a service of its own, nothing is kept";
+        Connect ["enter" "c"] "connect to a service" "connect to a service (enter, test, save a profile)";
+        Demo ["d"] "demo" "demo (local, deleted on exit)";
         Quit ["q" "esc"] "quit" "quit";
     }
 
     ConnectField TEXT {
         NextField ["tab" "enter" "down"];
         Review "test" "test the connection; creates nothing";
-        Back "leave, nothing written" "leave; what was typed is kept, a key is not";
+        Back "cancel" "cancel (input kept, API key not)";
         PreviousField ["shift-tab" "up"];
     }
 
     ConnectChoice COMMANDS {
-        InField ["space" "right" "left"] "choose" "choose another one";
+        InField ["space" "right" "left"] "choose" "choose another";
         NextField ["tab" "enter" "down"];
         Review "test" "test the connection; creates nothing";
-        Back "leave, nothing written" "leave; what was typed is kept, a key is not";
+        Back "cancel" "cancel (input kept, API key not)";
         PreviousField ["shift-tab" "up"];
     }
 
     /// The connection is tested, or was.
     ConnectCheck COMMANDS {
-        WriteFile "WRITE the profile" "write the profile into the configuration file, and open it";
+        WriteFile "SAVE profile" "save profile and open it";
         Refresh "test again" "test the connection again";
         Back "back to the form" "back to the form; nothing is written";
     } + MOVE
 
     List COMMANDS {
-        Enter "open" "open the group: read it from the service";
+        Enter "open" "open the group (reads it from the service)";
         Edit; EditWhole; Token;
-        Mark ["space"] "mark" "mark the group of the row, or take the mark back";
-        RotateMarked ["T"] "ROTATE marked" "rotate the marked";
+        Mark ["space"] "mark" "mark / unmark";
+        RotateMarked ["T"] "ROTATE marked" "rotate marked";
         Filter "filter" "filter by words, tag: map: prop: state: age>90d old";
-        OpenOrCreate "open/create" "open a group by its id, or create it";
-        History "history" "the history of this profile";
-        Profiles "profile" "switch the profile";
-        Detail ["d"] "detail" "show or hide the details of the row";
-        MarkAll ["*"] "" "mark all groups that are shown";
-        Sort ["s"] "sort" "sort by the next column";
+        OpenOrCreate "open/create" "open a group by its id, or new group form";
+        History "history" "history of this profile";
+        Profiles "profile" "switch profile";
+        Detail ["d"] "detail" "show / hide details";
+        MarkAll ["*"] "" "mark all shown";
+        Sort ["s"] "sort" "sort by next column";
         SortReverse ["S"] "" "reverse the order";
         CopyMenu; Compare;
-        WriteFile "export" "write what is marked, or else shown, into a file";
+        WriteFile "export" "export marked, else shown";
     } + MOVE
 
     Filter TEXT {
-        Enter "keep" "keep the filter and go to the list";
+        Enter "apply" "apply the filter and go to the list";
         Back "clear" "clear the filter";
         Down; Up;
     }
 
     Group COMMANDS {
         Edit; EditWhole; Token;
-        Refresh "read again" "read it from the service again";
-        History "history" "the history of this group";
+        Refresh "refresh" "read the group from the service again";
+        History "history" "history of this group";
         CopyMenu; Compare;
         Back "back" "back to the list";
     } + MOVE
 
     Compare COMMANDS {
-        Enter "bring row" "edit this group, with the row from the other one";
-        BringAll ["a"] "bring all" "edit this group, with all of the other one";
-        Refresh "read both" "read both from the service again";
-        NextField "other profile" "the next profile that knows it";
-        Unchanged "the same too" "show what is the same, too";
+        Enter "copy row here" "edit with this row from the other profile";
+        BringAll ["a"] "copy all here" "edit with all of the other profile";
+        Refresh "refresh both" "read both from the service again";
+        NextField "other profile" "next profile with the group";
+        Unchanged "unchanged" "show unchanged";
         Back "back" "back";
     } + MOVE
 
     EditName TEXT {
         NextField; Review;
-        Back "leave, draft kept" "leave; the draft is kept";
+        Back "leave (draft saved)" "leave (draft saved)";
         PreviousField; NextProblem; EditOutside; EditWhole;
-        Refresh "" "read the service's copy again; what you typed stays";
+        Refresh "" "read the saved values again; your input stays";
         Discard;
     }
 
     EditMapping COMMANDS {
         InField ["a"] "add" "add a row; paste adds several";
         InField ["enter"] "change" "change the cell";
-        InField ["D"] "drop" "drop the row, or take that back";
+        InField ["D"] "remove" "remove / restore row";
         InField ["z"] "undo" "undo";
         InField ["Z"] "" "redo";
-        InField ["up" "k" "down" "j" "left" "h" "right" "l"] "" "move between cells";
-        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "a page or to an end";
+        InField ["up" "k" "down" "j" "left" "h" "right" "l"] "" "move";
+        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "page, first or last row";
         NextField; Review;
-        Back "leave, draft kept" "leave; the draft is kept";
+        Back "leave (draft saved)" "leave (draft saved)";
         PreviousField; NextProblem; EditOutside; EditWhole;
-        Refresh "" "read the service's copy again; what you typed stays";
+        Refresh "" "read the saved values again; your input stays";
         Discard;
     }
 
     EditCell TEXT {
-        InField ["enter"] "keep cell" "keep the text of the cell";
-        InField ["esc"] "cancel cell" "back to what the cell was";
-        InField ["tab"] "next cell" "keep, and on to the next cell";
+        InField ["enter"] "save" "save the cell";
+        InField ["esc"] "cancel" "cancel the change of the cell";
+        InField ["tab"] "next cell" "save, then next cell";
         Review;
         EditOutside "" "edit the mapping in $VISUAL or $EDITOR";
         EditWhole;
@@ -110,14 +110,14 @@ places! {
 
     EditProperties TEXT {
         NextField; Review;
-        RowsOrJson "as rows" "the same properties as rows: key, type, value";
+        RowsOrJson "as rows" "properties as rows: key, type, value";
         InField ["ctrl-t"] "format" "format the JSON";
-        Back "leave" "leave; the draft is kept";
+        Back "leave" "leave (draft saved)";
         PreviousField; NextProblem;
         InField ["ctrl-_"] "" "undo";
         InField ["ctrl-y"] "" "redo";
         EditOutside; EditWhole;
-        Refresh "" "read the service's copy again; what you typed stays";
+        Refresh "" "read the saved values again; your input stays";
         Discard;
     }
 
@@ -125,55 +125,55 @@ places! {
     EditRows COMMANDS {
         InField ["a"] "add" "add a property; paste adds several";
         InField ["enter"] "change" "change the cell: key, type or value";
-        InField ["D"] "drop" "drop the property, or take that back";
+        InField ["D"] "remove" "remove / restore property";
         InField ["z"] "undo" "undo";
-        RowsOrJson "JSON" "the same properties as JSON text";
+        RowsOrJson "JSON" "properties as JSON text";
         InField ["Z"] "" "redo";
-        InField ["up" "k" "down" "j" "left" "h" "right" "l"] "" "move between cells";
-        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "a page or to an end";
-        NextField "next" "to the next field";
+        InField ["up" "k" "down" "j" "left" "h" "right" "l"] "" "move";
+        InField ["pgup" "pgdn" "home" "g" "end" "G"] "" "page, first or last row";
+        NextField "next" "next field";
         Review;
-        Back "leave" "leave; the draft is kept";
+        Back "leave" "leave (draft saved)";
         PreviousField; NextProblem; EditOutside; EditWhole;
-        Refresh "" "read the service's copy again; what you typed stays";
+        Refresh "" "read the saved values again; your input stays";
         Discard;
     }
 
     /// The choice of a property's type.
     EditType TEXT {
-        InField ["right" "left" "down" "up" "space"] "other type" "another type";
-        InField ["enter"] "keep type" "keep the type";
-        InField ["esc"] "cancel type" "back to what the type was";
-        InField ["tab"] "next cell" "keep, and on to the next cell";
+        InField ["right" "left" "down" "up" "space"] "change type" "change type";
+        InField ["enter"] "save" "save the type";
+        InField ["esc"] "cancel" "cancel the change of the type";
+        InField ["tab"] "next cell" "save, then next cell";
         Review;
     }
 
     Review COMMANDS {
-        Enter "press button" "press the focused button";
-        NextField ["tab" "right"] "other button" "to the other button";
-        PreviousField ["shift-tab" "left"] "" "to the other button";
+        Enter "select" "select the focused button";
+        NextField ["tab" "right"] "other button" "other button";
+        PreviousField ["shift-tab" "left"] "" "other button";
         Choose; OtherView; Unchanged;
-        CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
-        Refresh "" "read the service's copy again";
-        Back "back" "back to the form; nothing is lost";
+        CopyMenu ["c"] "copy as curl" "copy the request as curl, without the API key";
+        Refresh "" "read the saved values again";
+        Back "back" "back to the form (input kept)";
     } + MOVE
 
     /// A review that asks for the key `y`.
     ReviewKey COMMANDS {
-        Confirm "SEND" "send it; Enter does nothing here";
-        Back "back" "back to the form; nothing is lost";
+        Confirm "SEND" "send (only y)";
+        Back "back" "back to the form (input kept)";
         Choose; OtherView; Unchanged;
-        CopyMenu ["c"] "copy as curl" "copy the request as curl; the key is left out";
-        Enter "" "press the focused button, where it is Back";
-        NextField ["tab" "right"] "" "to the other button";
-        PreviousField ["shift-tab" "left"] "" "to the other button";
-        Refresh "" "read the service's copy again";
+        CopyMenu ["c"] "copy as curl" "copy the request as curl, without the API key";
+        Enter "" "select the focused button, where it is Back";
+        NextField ["tab" "right"] "" "other button";
+        PreviousField ["shift-tab" "left"] "" "other button";
+        Refresh "" "read the saved values again";
     } + MOVE
 
     /// Words that a guard wants typed.
     ConfirmTyped TEXT {
-        Enter "SEND" "send it, once the words are typed exactly";
-        Back "leave, nothing sent" "leave; nothing was sent";
+        Enter "SEND" "send (after typing)";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
     }
 
     Result COMMANDS {
@@ -186,180 +186,180 @@ places! {
     Token COMMANDS {
         Rotate ["T"] "ROTATE" "rotate the token; asks first";
         Reveal;
-        CopyMenu "copy" "copy the token by way of your terminal (OSC 52)";
+        CopyMenu "copy" "copy through your terminal (OSC 52)";
         WriteFile;
-        HandOff "" "hand the token off";
-        Refresh "read again" "read the token again";
+        HandOff "" "run the hand-off";
+        Refresh "refresh" "read the token again";
         Back ["esc" "enter"] "back" "back";
     } + MOVE
 
     RotateReason TEXT {
         NextField ["tab" "enter"] "next" "to the confirmation";
-        Back "leave, nothing sent" "leave; nothing was sent";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
     }
 
     RotateCheck COMMANDS {
         Confirm "ROTATE NOW" "rotate the token now";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
-        Back "leave, nothing sent" "leave; nothing was sent";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
     }
 
     RotateTyped TEXT {
-        Enter "ROTATE NOW" "rotate, once the id is typed exactly";
+        Enter "ROTATE NOW" "rotate (after typing the id)";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
-        Back "leave, nothing sent" "leave; nothing was sent";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
     }
 
-    RotateRunning COMMANDS { Back "leave, it goes on" "leave; it goes on, and a message says how it ended"; }
+    RotateRunning COMMANDS { Back "leave (continues)" "leave (continues; a message reports the result)"; }
 
     RotateResult COMMANDS {
         Reveal;
-        CopyMenu "copy" "copy the token by way of your terminal (OSC 52)";
+        CopyMenu "copy" "copy through your terminal (OSC 52)";
         WriteFile; HandOff;
-        Back "to the list" "to the list; the token can be read again by id";
+        Back "to the list" "to the list (the token can be read again by id)";
     } + MOVE
 
     WritePath TEXT {
-        Enter "write" "write it to this new file";
-        Back "cancel" "write nothing";
+        Enter "save" "save to this new file";
+        Back "cancel" "cancel (nothing written)";
     }
 
     History COMMANDS {
         Enter "open group" "open the group of this entry";
         Filter;
-        ReverseEdit ["z"] "reverse edit" "prepare taking an update back";
+        ReverseEdit ["z"] "restore" "restore (prepare an edit)";
         CopyCurl ["c"] "copy as curl" "copy a create as curl";
-        Refresh "read again" "read the history again";
+        Refresh "refresh" "read the history again";
         Back "back" "back";
     } + MOVE
 
     Open TEXT {
-        Enter "go on" "open a known group; any other id goes to its form";
-        Down "pick a near id" "pick one of the near ids";
-        NextField ["tab" "shift-tab"] "copy of" "create it as a copy of a known group, or not";
-        Up "" "back towards what was typed";
-        Back "leave, nothing sent" "leave; nothing was sent";
+        Enter "continue" "open, or new group form";
+        Down "similar ids" "pick a similar id";
+        NextField ["tab" "shift-tab"] "copy from" "copy from a group";
+        Up "" "up";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
     }
 
     Help TEXT {
-        Enter "do it" "do the marked action";
+        Enter "run" "run";
         Down ["down" "tab"]; Up ["up" "shift-tab"]; PageUp ["pgup"]; PageDown ["pgdn"];
         Back "close" "close";
     }
 
     Profiles COMMANDS {
-        Enter "take it" "take the marked line";
-        Connect ["a"] "add one" "add a profile";
+        Enter "select" "select";
+        Connect ["a"] "add profile" "add profile";
         Back "close" "close";
     } + MOVE
 
     Messages COMMANDS {
-        Enter "whole" "the whole message, with its request and answer";
+        Enter "details" "the whole message, with its request and response";
         Back "close" "close";
     } + MOVE
 
     /// One of them, whole.
     Message COMMANDS {
-        CopyMenu ["c"] "copy as curl" "copy as curl, without the key";
+        CopyMenu ["c"] "copy as curl" "copy as curl, without the API key";
         Back ["esc" "enter"] "close" "back to the messages";
     } + MOVE
 
     Requests COMMANDS {
-        Enter "whole" "the request and its answer, whole";
-        CopyMenu ["c"] "copy as curl" "copy as curl, without the key";
+        Enter "details" "the whole request and its response";
+        CopyMenu ["c"] "copy as curl" "copy as curl, without the API key";
         Back "back" "back";
     } + MOVE
 
     /// One of them, whole.
     Request COMMANDS {
-        CopyMenu ["c"] "copy as curl" "copy as curl, without the key";
+        CopyMenu ["c"] "copy as curl" "copy as curl, without the API key";
         Back ["esc" "enter"] "back" "back to the requests";
     } + MOVE
 
     CopyMenu COMMANDS {
-        Enter "take it" "take the marked line";
+        Enter "select" "select";
         Back "close" "close";
     } + MOVE
 
     Rotations COMMANDS {
         Enter "open group" "open the group of this rotation";
-        Refresh "settle by reading" "find out how the open ones ended, by reading their groups";
-        Abandon ["A"] "ABANDON" "close an open one without finding out; asks for a reason";
+        Refresh "check open ones" "check open ones (reads only)";
+        Abandon ["A"] "ABANDON" "close without a result; asks for a reason";
         Back "back" "back";
     } + MOVE
 
     AbandonReason TEXT {
-        Enter "ABANDON" "abandon it, with this reason";
-        Back "leave, nothing done" "leave; nothing was abandoned";
+        Enter "ABANDON" "close without a result, with this reason";
+        Back "cancel (nothing done)" "cancel (nothing done)";
     }
 
     Whose TEXT {
-        Enter "look it up" "look its fingerprint up in the directory; nothing is sent";
-        Back "close" "close; the token is forgotten";
+        Enter "find" "find the group of this token; nothing is sent";
+        Back "close" "close (token discarded)";
     }
 
     WhoseFound COMMANDS {
-        Token ["t" "enter"] "its token" "to the token of this group: reveal, copy, rotate";
-        Whose "another one" "ask about another token";
+        Token ["t" "enter"] "open token" "open the token page of this group";
+        Whose "another token" "find the group of another token";
         Back "close" "close";
     } + MOVE
 
     /// A bulk rotation that is checked, or cannot be begun.
     BulkCheck COMMANDS {
-        Back ["esc" "enter"] "back" "back; nothing was sent";
+        Back ["esc" "enter"] "back" "back (nothing sent)";
         Refresh "check again" "check the marked groups again";
         IncludeRecent;
     } + MOVE
 
     BulkReason TEXT {
         NextField ["tab" "enter"] "next" "to the confirmation";
-        Back "leave, nothing sent" "leave; nothing was sent";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
         IncludeRecent; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
     }
 
     BulkTyped TEXT {
-        Enter "ROTATE ALL" "rotate them all, once the words are typed exactly";
+        Enter "ROTATE ALL" "rotate all (after typing)";
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
-        Back "leave, nothing sent" "leave; nothing was sent";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
         IncludeRecent; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
     }
 
     BulkRun COMMANDS {
-        Pause ["p"] "pause" "pause, or go on";
-        Stop ["X"] "STOP" "begin nothing new any more";
-        FailedOnly ["f"] "failed only" "show only what failed, or all";
-        RetryFailed ["F"] "RETRY" "retry what was not applied";
-        WriteFile "report" "write the report to a new file, .json or .csv";
+        Pause ["p"] "pause" "pause / resume";
+        Stop ["X"] "STOP" "stop (start no more)";
+        FailedOnly ["f"] "failed only" "show failed only, or all";
+        RetryFailed ["F"] "RETRY failed" "retry failed";
+        WriteFile "report" "save the report to a new file, .json or .csv";
         Enter "open" "open the group of the row";
-        Back "leave, it goes on" "back to the list, which says how far it is";
+        Back "leave (continues)" "to the list (continues)";
     } + MOVE
 
     /// Which environment a profile is.
     PlaceChoice COMMANDS {
-        Enter "take it" "take the marked line; a new environment asks once more";
-        Back "not now" "close; nothing is sent, the list can be read";
+        Enter "select" "select; a new environment asks once more";
+        Back "not now" "close (nothing sent; the list can be read)";
     } + MOVE
 
     PlaceNew COMMANDS {
-        Confirm "NEW environment" "it is another environment; Enter does nothing here";
+        Confirm "NEW environment" "another environment (only y)";
         Back "back" "back to the choice";
     }
 
     /// A group that proves a key on trial.
     PlaceProof TEXT {
         Enter "READ it" "read this group, to prove the API key";
-        NextField "take the proposed" "put the proposed group into the field";
-        Back "not now" "close; nothing is sent, the list can be read";
+        NextField "use the proposed" "put the proposed group into the field";
+        Back "not now" "close (nothing sent; the list can be read)";
     }
 
     /// Why an alarm is acknowledged.
     PlaceReason TEXT {
         Enter "ACKNOWLEDGE" "acknowledge the alarms, with this reason";
-        Back "not now" "close; nothing is sent, the list can be read";
+        Back "not now" "close (nothing sent; the list can be read)";
     }
 
     /// The answer is on its way, or was refused for good.
-    PlaceWait COMMANDS { Back ["esc" "enter"] "close" "close; what is under way goes on"; }
+    PlaceWait COMMANDS { Back ["esc" "enter"] "close" "close (continues)"; }
 }
 
 impl Focus {

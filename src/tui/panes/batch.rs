@@ -159,7 +159,7 @@ impl View for BatchPane {
     fn status(&self, context: &Context) -> String {
         match &self.stage {
             Stage::Planning(_) => "checking".into(),
-            Stage::Failed(_) => "nothing was sent".into(),
+            Stage::Failed(_) => "Nothing was sent".into(),
             Stage::Check { .. } => "nothing is sent yet".into(),
             Stage::Run(_) => self.run(context).map_or_else(String::new, |run| {
                 let failed = match run.failed() {
@@ -198,7 +198,7 @@ impl View for BatchPane {
             Action::Enter if matches!(self.stage, Stage::Run(_)) => self.open_group(context),
             Action::Back | Action::Enter => {
                 if matches!(self.stage, Stage::Check { .. }) {
-                    context.say(Severity::Info, "nothing was sent");
+                    context.say(Severity::Info, "Nothing was sent");
                 }
                 self.pop(context);
             }
@@ -219,7 +219,7 @@ impl View for BatchPane {
             }
             Action::Stop => {
                 context.steer(RunCommand::Stop);
-                let text = "stopping: nothing new is begun, what is in flight is finished";
+                let text = "Stopping: no more are started; those in flight finish";
                 context.say(Severity::Warning, text);
             }
             Action::FailedOnly => {
@@ -270,7 +270,7 @@ impl View for BatchPane {
         let run = self.run(context);
         match action {
             Action::Pause | Action::Stop => match run {
-                Some(run) if !run.is_under_way() => Some("it has ended".into()),
+                Some(run) if !run.is_under_way() => Some("the batch has finished".into()),
                 Some(run) if run.command == RunCommand::Stop || run.halt.is_some() => {
                     Some("it is stopping already".into())
                 }
@@ -278,7 +278,7 @@ impl View for BatchPane {
                 None => Some("it is gone".into()),
             },
             Action::RetryFailed => match run {
-                Some(run) if run.is_under_way() => Some("it is still under way".into()),
+                Some(run) if run.is_under_way() => Some("the batch is still running".into()),
                 Some(run) if run.to_retry().is_empty() => Some("nothing to retry".into()),
                 Some(_) => context.forbidden(Guarded::Bulk),
                 None => Some("it is gone".into()),
@@ -292,7 +292,7 @@ impl View for BatchPane {
             Stage::Planning(ticket) => context.cancel(ticket),
             Stage::Run(_) if self.run(context).is_some_and(BatchRun::is_under_way) => {
                 let key = context.keys.key(Focus::List, Action::RotateMarked);
-                let text = format!("the bulk rotation goes on; {key} on the list shows it");
+                let text = format!("The bulk rotation continues; {key} on the list shows it");
                 context.say(Severity::Info, text);
             }
             Stage::Check { .. } | Stage::Failed(_) | Stage::Run(_) => {}
@@ -313,7 +313,7 @@ impl View for BatchPane {
 
     fn lost(&mut self, _context: &mut Context) {
         if !self.file.lost() && matches!(self.stage, Stage::Planning(_)) {
-            self.stage = Stage::Failed("the check broke off inside groupdesk".into());
+            self.stage = Stage::Failed("Internal error, the check stopped".into());
         }
     }
 

@@ -349,7 +349,7 @@ impl View for Compare {
         self.asking = None;
         self.reading = None;
         let key = context.keys.key(Focus::Compare, Action::Refresh);
-        let text = format!("the reading broke off inside groupdesk; {key} reads again");
+        let text = format!("Internal error, the read stopped; {key} reads again");
         self.notes.push(text);
     }
 

@@ -67,10 +67,10 @@ impl View for ConfirmTyped {
                 context.navigate(Navigation::Confirmed);
             }
             Action::Enter => {
-                self.field.error = Some("not the same; nothing was sent".into());
+                self.field.error = Some("Text differs; nothing was sent".into());
             }
             Action::Back => {
-                context.say(Severity::Info, "nothing was sent");
+                context.say(Severity::Info, "Nothing was sent");
                 context.navigate(Navigation::Pop);
             }
             _ => {}

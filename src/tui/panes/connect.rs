@@ -58,7 +58,7 @@ impl Connect {
         let Some(new) = self.form.wanted() else {
             context
                 .messages
-                .refuse(context.now, "something is missing: see the form");
+                .refuse(context.now, "Something is missing: see the form");
             return;
         };
         let job = Job::Check(Box::new(new.clone()), self.form.key());
@@ -76,7 +76,7 @@ impl Connect {
             .any(|running| running.job.adds_profile)
         {
             // One after the other: a profile has the number of its place.
-            context.say(Severity::Warning, "another profile is still being written");
+            context.say(Severity::Warning, "Another profile is still being written");
             return;
         }
         let checkup = checkup.clone();
@@ -150,7 +150,7 @@ impl View for Connect {
         if is_form && !self.form.paste(text) {
             context.say(
                 Severity::Info,
-                "pasted text goes into fields only; this is a choice",
+                "Pasted text goes into fields only; this is a choice",
             );
         }
         is_form
@@ -158,7 +158,7 @@ impl View for Connect {
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match (action, &self.stage) {
-            (Action::WriteFile, Stage::Checking(_)) => Some("the test is under way".into()),
+            (Action::WriteFile, Stage::Checking(_)) => Some("the test is running".into()),
             (Action::WriteFile, Stage::Writing(..)) => Some("it is being written".into()),
             (Action::Refresh, Stage::Checked(_)) => None,
             (Action::Refresh, _) => Some("nothing to read".into()),
@@ -180,10 +180,7 @@ impl View for Connect {
             self.stage = Stage::Checked(checkup.clone());
             self.scroll.at = 0;
         } else if let Outcome::ProfileAdded(index, profile) = outcome {
-            context.say(
-                Severity::Done,
-                format!("profile {} is written", profile.name),
-            );
+            context.say(Severity::Done, format!("Profile {} is saved", profile.name));
             self.stage = Stage::Form;
             self.form = ConnectForm::default();
             context.navigate(Navigation::SwitchTo(*index));
@@ -193,7 +190,7 @@ impl View for Connect {
             if rest.is_empty() {
                 context
                     .messages
-                    .refuse(context.now, "not possible yet: see the form");
+                    .refuse(context.now, "Not possible yet: see the form");
             }
             for text in rest {
                 context.say(Severity::Error, text);
@@ -205,7 +202,7 @@ impl View for Connect {
         if matches!(self.stage, Stage::Writing(..)) {
             context.say(
                 Severity::Error,
-                "the writing broke off; look at the configuration file",
+                "Write interrupted, check the configuration file",
             );
         }
         self.stage = Stage::Form;

@@ -56,7 +56,7 @@ impl Edit {
             context.drafts.leave(&key, self.clone());
             context.say(
                 Severity::Info,
-                format!("draft of {} kept; nothing was sent", self.id),
+                format!("Draft of {} saved; nothing was sent", self.id),
             );
         }
     }
@@ -79,7 +79,7 @@ impl Edit {
         if !is_done {
             let why = self.properties.refused().unwrap_or("the cell is not valid");
             let key = context.keys.key(Focus::EditCell, Action::Back);
-            let text = format!("properties: {why}; mend the cell, or {key} leaves it as it was");
+            let text = format!("Properties: {why}; correct the cell, or {key} leaves it as it was");
             context.messages.refuse(context.now, text);
         }
         is_done
@@ -99,13 +99,10 @@ impl Edit {
                 self.go_to_problem();
                 context
                     .messages
-                    .refuse(context.now, format!("no review yet: {field}: {text}"));
+                    .refuse(context.now, format!("No review yet: {field}: {text}"));
             }
             Ok(wanted) if !self.creating && Change::between(&self.base, &wanted).is_empty() => {
-                context.say(
-                    Severity::Info,
-                    "nothing is changed; there is nothing to review",
-                );
+                context.say(Severity::Info, "No changes to review");
             }
             Ok(wanted) => {
                 // Kept from here on: whatever the review comes to, the text is not lost.

@@ -66,7 +66,7 @@ impl Group {
         let mut sheet = TextPage::new(width, context.theme);
         if let Some(trouble) = &self.trouble {
             sheet.text(trouble, context.theme.error());
-            sheet.text("below: what is known here from before", context.theme.dim());
+            sheet.text("Below: the values known here", context.theme.dim());
             sheet.blank();
         }
         for warning in &self.warnings {
@@ -77,7 +77,7 @@ impl Group {
         }
         match self.known(context) {
             Some(group) => group_details::whole(&mut sheet, &group, context),
-            None => sheet.text("nothing is known of this group yet", context.theme.dim()),
+            None => sheet.text("This group is not read yet", context.theme.dim()),
         }
         sheet
     }
@@ -177,7 +177,7 @@ impl View for Group {
     fn lost(&mut self, context: &mut Context) {
         let key = context.keys.key(Focus::Group, Action::Refresh);
         self.trouble = Some(format!(
-            "the look-up broke off inside groupdesk; {key} reads again"
+            "Internal error, the read stopped; {key} reads again"
         ));
     }
 

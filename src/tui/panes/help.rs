@@ -260,7 +260,7 @@ impl View for Help {
                     let place = line.off.as_deref().unwrap_or_default();
                     context.say(
                         Severity::Warning,
-                        format!("not possible here: it is an action {place}"),
+                        format!("Not available: an action {place}"),
                     );
                     return;
                 }
@@ -272,11 +272,11 @@ impl View for Help {
                     {
                         context.say(
                             Severity::Info,
-                            "nothing was done: press the key itself to confirm",
+                            "Nothing was done: press the key itself to confirm",
                         );
                     }
                     Some(Action::InField) => {
-                        context.say(Severity::Info, "press the key itself, in the field");
+                        context.say(Severity::Info, "Press the key itself in the field");
                     }
                     Some(action) => context.navigate(Navigation::Press(action)),
                     None => {}

@@ -173,7 +173,7 @@ impl View for History {
         let hint = if self.list.pending.is_waiting() {
             "reading the history"
         } else {
-            "nothing yet: every create, update and rotate is written down here"
+            "No changes yet: every create, update and rotate is recorded here"
         };
         let entries = self.shown();
         self.list.draw(

@@ -64,8 +64,8 @@ fn sheet(exchange: &Exchange, width: u16, theme: Theme) -> TextPage {
 pub(super) fn copy(exchange: Option<&Exchange>, context: &mut Context) {
     match exchange.map(Exchange::curl) {
         Some(Ok(curl)) => context.copy("curl command", &curl),
-        Some(Err(why)) => context.say(Severity::Warning, format!("not copied: {why}")),
-        None => context.say(Severity::Info, "no request here"),
+        Some(Err(why)) => context.say(Severity::Warning, format!("Not copied: {why}")),
+        None => context.say(Severity::Info, "No request here"),
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) fn no_copy(exchange: Option<&Exchange>) -> Option<String> {
     match exchange.map(Exchange::curl) {
         Some(Ok(_)) => None,
         Some(Err(why)) => Some(why.into()),
-        None => Some("no request here".into()),
+        None => Some("No request here".into()),
     }
 }
 
@@ -131,7 +131,7 @@ impl View for Inspector {
                             scroll: Cursor::default(),
                         });
                     }
-                    None => context.say(Severity::Info, "nothing was sent yet"),
+                    None => context.say(Severity::Info, "Nothing was sent yet"),
                 }
             }
             Action::CopyMenu => {
@@ -169,7 +169,7 @@ impl View for Inspector {
             return None;
         }
         let title = "Requests of this session, newest first";
-        let hint = "nothing was sent yet: opening a group reads it from the service";
+        let hint = "Nothing was sent yet: opening a group reads it from the service";
         let all: Vec<&Exchange> = context.exchanges.all().collect();
         self.list.draw(
             buffer,

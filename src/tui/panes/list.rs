@@ -111,7 +111,7 @@ impl List {
             // It stands above the list, too; an unsent draft is the better news.
             if !view.filter.is_empty() && context.drafts.of(context.current).is_empty() {
                 let key = context.keys.key(Focus::List, Action::Back);
-                let text = format!("filter of last time: {}   {key} clears it", view.filter);
+                let text = format!("Last filter: {}   {key} clears it", view.filter);
                 context.say(Severity::Info, text);
             }
         }
@@ -177,7 +177,7 @@ impl List {
             return Some(wrong.to_string());
         }
         let searching = self.finder.is_searching();
-        searching.then(|| "the search is still under way".into())
+        searching.then(|| "the search is still running".into())
     }
 
     /// Checks what is marked; where nothing is, shows the run under way or the last one.
@@ -208,7 +208,7 @@ impl List {
             Some(run) if run.is_under_way() && run.profile != context.current => {
                 let place = context.profiles.get(run.profile.0);
                 let place = place.map_or("another profile", |profile| profile.name.as_str());
-                Some(format!("a bulk rotation in {place} is under way"))
+                Some(format!("a bulk rotation in {place} is running"))
             }
             _ if self.marks.is_empty() && context.batch_here().is_none() => {
                 let token = context.keys.key(Focus::List, Action::Token);
@@ -311,14 +311,14 @@ impl View for List {
             | Action::CopyMenu => {
                 let Some(group) = self.group(context) else {
                     let key = context.keys.key(Focus::List, Action::OpenOrCreate);
-                    let text = format!("no group here; {key} opens or creates one");
+                    let text = format!("No group here; {key} opens or creates one");
                     context.say(Severity::Info, text);
                     return;
                 };
                 self.on = Some(group.id.clone());
                 if matches!(action, Action::Edit | Action::EditWhole) && !self.marks.is_empty() {
                     let count = self.marks.len();
-                    let text = format!("edits {} only, not the {count} marked", group.id);
+                    let text = format!("Edits {} only, not the {count} marked", group.id);
                     context.say(Severity::Info, text);
                 }
                 let opening = match action {

@@ -96,7 +96,7 @@ fn page(width: u16, cursor: usize, context: &Context) -> (TextPage, usize, usize
     let mut sheet = TextPage::new(width, context.theme);
     let mut place = (0, 0);
     if context.messages.all().len() == 0 {
-        sheet.text("no messages yet", context.theme.dim());
+        sheet.text("No messages yet", context.theme.dim());
     }
     for (index, message) in context.messages.all().enumerate() {
         let begin = sheet.height();
@@ -165,7 +165,7 @@ impl View for MessagesPane {
                 let message = context.messages.all().nth(self.cursor.at);
                 match message.map(|message| ShownMessage::of(message, context)) {
                     Some(whole) => self.whole = Some(Box::new(whole)),
-                    None => context.say(Severity::Info, "no message here"),
+                    None => context.say(Severity::Info, "No message here"),
                 }
             }
             Action::Back | Action::Messages => {

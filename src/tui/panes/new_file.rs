@@ -81,7 +81,7 @@ impl NewFile {
 
     /// [`NewFile::failed`], and nobody knows how far it came.
     pub(super) fn lost(&mut self) -> bool {
-        self.failed("the writing broke off; look whether the file is there")
+        self.failed("Write interrupted, check the file")
     }
 
     /// Draws the field, while it is asked for, from this row on.

@@ -95,13 +95,13 @@ impl Open {
         };
         self.leave(context);
         if context.groups.read_at.is_none() {
-            self.typed.error = Some("the directory is still being read; try again".into());
+            self.typed.error = Some("The directory is still being read; try again".into());
             return;
         }
         if context.groups.contains(&id) {
             context.navigate(Navigation::Replace(PaneRequest::Group(id)));
         } else if context.forbidden(Guarded::Create).is_some() {
-            self.typed.error = Some("not known here, and it cannot be created: see below".into());
+            self.typed.error = Some("Unknown here, and it cannot be created: see below".into());
         } else {
             let source = match self.copy_of.chosen(context) {
                 Ok(source) => source,
@@ -113,7 +113,7 @@ impl Open {
             };
             let pane = match source {
                 Some(source) => {
-                    let text = format!("filled from {}; nothing is sent", source.id);
+                    let text = format!("Copied from {}, not sent", source.id);
                     let pane = Edit::create_like(id, &source, context);
                     context.say(Severity::Info, text);
                     pane
@@ -188,7 +188,7 @@ impl View for Open {
             } else {
                 &mut self.typed
             };
-            field.error = Some("the paste has several lines; paste one id".into());
+            field.error = Some("The paste has several lines; paste one id".into());
             return true;
         }
         if self.on_copy {
@@ -203,10 +203,10 @@ impl View for Open {
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match action {
             Action::Down | Action::Up if self.on_copy && self.copy_of.has_no_choice() => {
-                Some("no id is near".into())
+                Some("No similar id".into())
             }
             Action::Down | Action::Up if !self.on_copy && self.near.is_empty() => {
-                Some("no id is near".into())
+                Some("No similar id".into())
             }
             Action::NextField if self.known && !self.on_copy => {
                 Some("this id is known: it is opened".into())
@@ -288,7 +288,7 @@ impl Open {
             sheet.text(&text, theme.ok());
         } else {
             let text = format!(
-                "Not known here: the service would CREATE it, and nothing deletes it. {enter} goes on to the form."
+                "New id: sending creates the group, and it cannot be deleted. {enter} opens the form."
             );
             sheet.text(&text, theme.warning());
             sheet.text(&place, theme.title());

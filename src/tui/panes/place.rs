@@ -114,7 +114,7 @@ impl PlacePane {
             Stage::Reason(field) => {
                 let reason = field.text().trim().to_owned();
                 if reason.is_empty() {
-                    field.error = Some("a reason is needed: it is kept".into());
+                    field.error = Some("Enter a reason: it is kept".into());
                 } else if let PlaceProblem::Alarmed { place, .. } = &self.problem {
                     let job = Job::Acknowledge(place.clone(), reason);
                     self.start(job, context);
@@ -127,7 +127,7 @@ impl PlacePane {
         if !matches!(self.stage, Stage::Told) {
             let key = context.keys.key(Focus::List, Action::Refresh);
             let text = format!(
-                "nothing is sent for this profile until that is said; {key} in the list asks again"
+                "Nothing is sent for this profile until that is answered; {key} in the list asks again"
             );
             context.say(Severity::Warning, text);
         }
@@ -290,16 +290,16 @@ impl View for PlacePane {
                 }
             }
             Outcome::PlaceBound(bound) => {
-                let text = format!("this profile is place {} from here on", bound.name);
+                let text = format!("This profile is place {} from here on", bound.name);
                 context.say(Severity::Done, text);
                 context.navigate(Navigation::Pop);
             }
             Outcome::Proven => {
-                context.say(Severity::Done, "the API key is proven; requests are sent");
+                context.say(Severity::Done, "The API key is proven; requests are sent");
                 context.navigate(Navigation::Pop);
             }
             Outcome::Acknowledged => {
-                context.say(Severity::Done, "acknowledged; requests are sent again");
+                context.say(Severity::Done, "Acknowledged; requests are sent again");
                 context.navigate(Navigation::Pop);
             }
             Outcome::Failed(trouble) => self.failed(trouble, context),

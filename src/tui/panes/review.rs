@@ -176,7 +176,7 @@ impl Review {
             (Stage::Sending(_), _) => Some("it is being sent".into()),
             (Stage::Deciding | Stage::Failed(_), copy) => match copy {
                 Copy::Reading(_) => Some("the service's copy is being read first".into()),
-                Copy::Alarm(_) => Some("there is an alarm: see above".into()),
+                Copy::Alarm(_) => Some("stopped: read the alarm above".into()),
                 Copy::Unreadable(_) => Some("the service's copy could not be read".into()),
                 Copy::NotAsked | Copy::Read(_) => None,
             },
@@ -261,7 +261,7 @@ impl View for Review {
             // A get of a group that a get has just created finds it: that is no all-clear.
             Action::Refresh if matches!(self.copy, Copy::Alarm(_)) => {
                 let key = context.keys.key(self.focus(), Action::Back);
-                Some(format!("there is an alarm; {key} leaves"))
+                Some(format!("stopped: read the alarm; {key} leaves"))
             }
             Action::Enter if self.on_apply => self.blocked(context),
             Action::Choose => match &self.copy {
@@ -292,7 +292,7 @@ impl View for Review {
             context.cancel(ticket);
         }
         if matches!(self.stage, Stage::Sending(_)) {
-            let text = format!("{} is being sent; a message says how it ended", self.id);
+            let text = format!("{} is being sent; a message reports the result", self.id);
             context.say(Severity::Info, text);
         }
     }
@@ -330,11 +330,11 @@ impl View for Review {
     fn lost(&mut self, context: &mut Context) {
         if matches!(self.stage, Stage::Sending(_)) {
             self.stage = Stage::Failed(JobError::unknown(
-                "UNKNOWN whether it took effect: the job broke off inside groupdesk. Read the group to find out",
+                "UNKNOWN whether it took effect: internal error, stopped. Read the group to find out",
             ));
         } else {
             let key = context.keys.key(self.focus(), Action::Refresh);
-            let text = format!("the read broke off inside groupdesk; {key} tries again");
+            let text = format!("Internal error, the read stopped; {key} tries again");
             self.copy = Copy::Unreadable(text);
         }
     }

@@ -88,7 +88,7 @@ impl Rotations {
         };
         let reason = asking.reason.text().trim();
         if reason.is_empty() {
-            asking.reason.error = Some("a reason is needed: it stands in the history".into());
+            asking.reason.error = Some("Enter a reason: it is kept in the history".into());
         } else if asking.ticket.is_none() {
             let job = Job::Abandon(asking.row.id, reason.to_owned());
             asking.ticket = Some(context.start(job));
@@ -130,7 +130,7 @@ impl View for Rotations {
                 Action::Enter => self.abandon(context),
                 Action::Back => {
                     self.abandoning = None;
-                    context.say(Severity::Info, "nothing was abandoned");
+                    context.say(Severity::Info, "Nothing was closed");
                 }
                 _ => {}
             }
@@ -179,7 +179,7 @@ impl View for Rotations {
         match action {
             Action::Abandon => match self.here() {
                 Some(row) if can_be_abandoned(row) => context.forbidden(Guarded::Abandon),
-                _ => Some("only an open rotation, or a conflict, can be abandoned".into()),
+                _ => Some("only an open rotation, or a conflict, can be closed".into()),
             },
             _ => None,
         }
@@ -205,7 +205,7 @@ impl View for Rotations {
             Outcome::Rotations(rows) => self.take(rows),
             Outcome::Abandoned(row) => {
                 self.abandoning = None;
-                let text = format!("rotation of {} abandoned", row.user_group_id);
+                let text = format!("Rotation of {} closed without a result", row.user_group_id);
                 context.say(Severity::Done, text);
                 self.read_again(context);
             }
@@ -215,7 +215,7 @@ impl View for Rotations {
     }
 
     fn lost(&mut self, context: &mut Context) {
-        self.failed("it broke off inside groupdesk; try again", context);
+        self.failed("Internal error, stopped; try again", context);
     }
 
     fn changed(&mut self, _changes: &Changes, context: &mut Context) {

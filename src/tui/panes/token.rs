@@ -202,7 +202,7 @@ impl View for TokenPane {
             Action::Enter if matches!(self.stage, Stage::Check { .. }) => self.typed(context),
             Action::Back | Action::Enter => {
                 if matches!(self.stage, Stage::Check { .. }) {
-                    context.say(Severity::Info, "nothing was sent");
+                    context.say(Severity::Info, "Nothing was sent");
                     self.typed.set_text("");
                     self.read(context);
                 } else {
@@ -251,7 +251,7 @@ impl View for TokenPane {
             }
             Action::Rotate => match &self.stage {
                 Stage::Current(done) if done.warnings.iter().any(Warning::is_alarm) => {
-                    Some("there is an alarm: look first".into())
+                    Some("stopped: read the alarm".into())
                 }
                 Stage::Current(_) => context.forbidden(Guarded::Rotate),
                 _ => {
@@ -290,7 +290,7 @@ impl View for TokenPane {
             Stage::Rotating(_) => context.say(
                 Severity::Info,
                 format!(
-                    "the rotation of {} goes on; a message says how it ended",
+                    "The rotation of {} continues; a message reports the result",
                     self.id
                 ),
             ),
@@ -298,7 +298,7 @@ impl View for TokenPane {
             Stage::Rotated { .. } if self.handing.is_under_way() => context.say(
                 Severity::Info,
                 format!(
-                    "the hand-off of {} goes on; a message says how it ended",
+                    "The hand-off of {} continues; a message reports the result",
                     self.id
                 ),
             ),
@@ -324,7 +324,7 @@ impl View for TokenPane {
             self.file.done();
             context.say(
                 Severity::Done,
-                format!("token written to {} (only you can read it)", path.display()),
+                format!("Token saved to {} (only you can read it)", path.display()),
             );
         } else if let Outcome::HandedOff(handed) = outcome {
             self.handed(handed.as_deref(), context);
@@ -348,7 +348,7 @@ impl View for TokenPane {
         if matches!(self.handing, Handing::Running(_)) {
             let key = context.keys.key(self.page_focus(), Action::HandOff);
             self.handing = Handing::NotRun(format!(
-                "it broke off inside groupdesk; {key} runs it again"
+                "Internal error, stopped; {key} runs the hand-off again"
             ));
             return;
         }
@@ -365,12 +365,10 @@ impl View for TokenPane {
         let key = context.keys.key(Focus::Token, Action::Refresh);
         let trouble = if rotating {
             JobError::unknown(format!(
-                "UNKNOWN whether the token was rotated: the job broke off inside groupdesk. {key} reads the group; never rotate to find out"
+                "UNKNOWN whether the token was rotated: internal error, stopped. {key} reads the group; never rotate to find out"
             ))
         } else {
-            JobError::of(format!(
-                "the job broke off inside groupdesk; {key} reads again"
-            ))
+            JobError::of(format!("Internal error, stopped; {key} reads again"))
         };
         self.failed(&trouble, context);
     }

@@ -61,7 +61,7 @@ impl TokenLookupPane {
     fn look_up(&mut self, context: &mut Context) {
         let token = self.token.text().trim();
         if token.is_empty() {
-            self.token.error = Some("paste or type the token first".into());
+            self.token.error = Some("Paste or type the token first".into());
             return;
         }
         let job = Job::Whose(Token::new(token.to_owned()));
@@ -97,7 +97,7 @@ impl TokenLookupPane {
             None => context.say(
                 Severity::Warning,
                 format!(
-                    "profile {} is not configured here; add it to go on",
+                    "Profile {} is not configured here; add it to continue",
                     owner.profile
                 ),
             ),

@@ -89,7 +89,7 @@ impl View for Welcome {
         ]);
         sheet.indented(
             indent,
-            "A service of its own, on this machine only, thrown away at the end.",
+            "A service of its own on this machine; deleted when you quit.",
             plain,
         );
         sheet.blank();

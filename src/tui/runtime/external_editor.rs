@@ -171,11 +171,9 @@ impl Editor {
         match status {
             Ok(status) if status.success() => None,
             Ok(status) if status.code() == Some(NOT_FOUND) => Some(format!(
-                "the editor was not found: {name}; set VISUAL or EDITOR. Nothing is taken over"
+                "the editor was not found: {name}; set VISUAL or EDITOR. Not applied"
             )),
-            Ok(status) => Some(format!(
-                "the editor ended with {status}: nothing is taken over"
-            )),
+            Ok(status) => Some(format!("the editor ended with {status}: not applied")),
             Err(error) => Some(format!("the editor could not be run ({name}): {error}")),
         }
     }
@@ -185,9 +183,9 @@ impl EditFile {
     /// The text as it is now; the editor may have put another file in its place.
     pub fn read(&self) -> Result<String, String> {
         let bytes = std::fs::read(&self.file)
-            .map_err(|error| format!("the editor left no file: {error}; nothing is taken over"))?;
+            .map_err(|error| format!("the editor left no file: {error}; not applied"))?;
         String::from_utf8(bytes)
-            .map_err(|_| "the editor left a file that is not UTF-8: nothing is taken over".into())
+            .map_err(|_| "the editor left a file that is not UTF-8: not applied".into())
     }
 
     /// Removes the file and whatever the editor put beside it.
@@ -331,6 +329,6 @@ mod tests {
         let run = editor.run(&sheet, async || Signal::Terminate).await;
         assert_eq!(run.end, Some(Signal::Terminate));
         let refusal = editor.refusal(&run.status).expect("killed");
-        assert!(refusal.contains("nothing is taken over"), "{refusal}");
+        assert!(refusal.contains("not applied"), "{refusal}");
     }
 }

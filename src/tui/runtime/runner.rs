@@ -134,7 +134,7 @@ impl<S: Screen> Runner<S> {
                 signal = next_signal(&mut signals) => match signal {
                     Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
                     Signal::Stop if self.app.context.writes_under_way() > 0 => {
-                        let text = "not stopped: something is being sent";
+                        let text = "Not stopped: something is being sent";
                         self.app.context.say(Severity::Warning, text);
                         None
                     }
@@ -344,7 +344,7 @@ impl<S: Screen> Runner<S> {
                 }
             };
             if let Err(error) = result {
-                let text = format!("the terminal did not take it: {error}");
+                let text = format!("The terminal refused it: {error}");
                 self.app.context.say(Severity::Error, text);
             }
         }

@@ -105,7 +105,7 @@ impl App {
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::News(ticket, news) => self.news(ticket, news),
             Msg::Changed(profile, changes) => self.changed(profile, &changes),
-            Msg::Waiting(held) => self.context.say(Severity::Info, format!("waiting: {held}")),
+            Msg::Waiting(held) => self.context.say(Severity::Info, format!("Waiting: {held}")),
             Msg::Edited(ticket, text) => self.edited(ticket, text),
             Msg::Exchanged(exchanges) => {
                 for exchange in exchanges {
@@ -166,7 +166,7 @@ impl App {
         if !pane.view_mut().paste(text, &mut self.context) {
             self.context.say(
                 Severity::Info,
-                "pasted text goes into fields only; there is none here",
+                "Not available: no field here takes pasted text",
             );
         }
     }
@@ -175,7 +175,7 @@ impl App {
         if let Some(why) = self.top().disabled(action, &self.context) {
             self.context
                 .messages
-                .refuse(self.context.now, format!("not possible here: {why}"));
+                .refuse(self.context.now, format!("Not available: {why}"));
             return;
         }
         let context = &mut self.context;
@@ -190,7 +190,7 @@ impl App {
             }
             Action::Suspend if context.writes_under_way() > 0 => {
                 // Stopped now, the outcome could be lost.
-                context.say(Severity::Warning, "not now: something is being sent");
+                context.say(Severity::Warning, "Not available: a request is in flight");
             }
             Action::Suspend => context.effects.push(Effect::Suspend),
             Action::Redraw => context.effects.push(Effect::Redraw),
@@ -345,7 +345,7 @@ impl App {
         }
         self.stack = vec![Pane::List(list)];
         if let Some(profile) = self.context.profile() {
-            let text = format!("now in {} ({})", profile.name, profile.environment_word());
+            let text = format!("Now in {} ({})", profile.name, profile.environment_word());
             self.context.say(Severity::Info, text);
         }
     }

@@ -147,12 +147,12 @@ impl BatchRun {
         let counts = &self.counts;
         let parts = [
             (counts.confirmed, "confirmed"),
-            (counts.rotated, "rotated but not read back"),
+            (counts.rotated, "rotated, not confirmed"),
             (counts.not_applied, "not applied"),
             (counts.unknown, "UNKNOWN"),
             (counts.conflict, "CONFLICT"),
             (counts.abandoned, "abandoned"),
-            (self.under_way, "under way"),
+            (self.under_way, "in progress"),
             (
                 counts.not_started.saturating_sub(self.under_way),
                 "not started",
@@ -257,17 +257,17 @@ impl BatchRun {
     /// How it stands, in a line.
     pub fn line(&self) -> String {
         if let Some(trouble) = &self.trouble {
-            return format!("bulk rotation: {trouble}");
+            return format!("Bulk rotation: {trouble}");
         }
         let word = match (&self.report, self.command) {
-            (Some(_), _) => "ended",
+            (Some(_), _) => "finished",
             (None, RunCommand::Stop) => "stopping",
             (None, RunCommand::Pause) => "paused",
             (None, RunCommand::Go) if self.halt.is_some() => "stopping",
-            (None, RunCommand::Go) => "under way",
+            (None, RunCommand::Go) => "running",
         };
         let halt = self.report.as_ref().and(self.halt.as_ref());
         let halt = halt.map_or_else(String::new, |halt| format!("; {halt}"));
-        format!("bulk rotation {word}: {}{halt}", self.counts_in_words())
+        format!("Bulk rotation {word}: {}{halt}", self.counts_in_words())
     }
 }

@@ -34,7 +34,7 @@ impl Exchange {
             ExchangeKind::Unclear => "UNCLEAR",
             ExchangeKind::NotSent => "not sent",
             ExchangeKind::Lost => "LOST",
-            ExchangeKind::GivenUp => "given up",
+            ExchangeKind::GivenUp => "cancelled",
         }
     }
 

@@ -251,9 +251,9 @@ mod tests {
     fn a_refusal_goes_with_the_next_key_and_is_still_found() {
         let mut messages = Notices::default();
         messages.say(Timestamp::UNIX_EPOCH, Severity::Error, "broken".into());
-        messages.refuse(Timestamp::UNIX_EPOCH, "not possible here");
+        messages.refuse(Timestamp::UNIX_EPOCH, "Not available");
         let shown = |messages: &Notices| messages.current().map(|m| m.text.clone());
-        assert_eq!(shown(&messages).as_deref(), Some("not possible here"));
+        assert_eq!(shown(&messages).as_deref(), Some("Not available"));
         messages.pass();
         assert_eq!(shown(&messages).as_deref(), Some("broken"));
         messages.pass();

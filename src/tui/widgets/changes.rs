@@ -66,7 +66,7 @@ fn write_in(
                 if of == ChangeTarget::Known {
                     sheet.indented(
                         2,
-                        "! what the service holds now is not known here: it is REPLACED as a whole",
+                        "! the present values are unknown here: it is REPLACED as a whole",
                         theme.warning(),
                     );
                 }

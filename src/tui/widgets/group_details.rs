@@ -51,7 +51,7 @@ pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
             let text = Value::Object(known.value.clone()).to_string();
             sheet.short_field("properties", &text, &origin(known, context));
         }
-        None => sheet.short_field("properties", "?", "not known here"),
+        None => sheet.short_field("properties", "-", "unknown here"),
     }
     token(sheet, group, context);
 }
@@ -246,7 +246,7 @@ pub fn whole(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     }
 }
 
-const NEVER_RETURNED: &str = "not known here; the service never returns it";
+const NEVER_RETURNED: &str = "unknown here; the service never returns it";
 
 fn rows(count: usize) -> String {
     match count {
@@ -258,7 +258,7 @@ fn rows(count: usize) -> String {
 
 fn seen(group: &KnownGroup, context: &Context) -> String {
     group.last_seen.map_or_else(
-        || "never read".into(),
+        || "not read yet".into(),
         |at| format!("read {}", context.since(at)),
     )
 }
@@ -278,11 +278,11 @@ fn token(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
         Some(last) => {
             let since = context.since(last.at);
             last.by.as_ref().map_or_else(
-                || format!("changed elsewhere, seen {since}"),
+                || format!("changed outside, noticed {since}"),
                 |by| format!("rotated~ {since} by {}", visible(by)),
             )
         }
-        None => "rotation not known here".to_owned(),
+        None => "rotation unknown here".to_owned(),
     };
     // Never cut: half a fingerprint names nothing.
     sheet.field("token", &value, Style::new(), &rotated);

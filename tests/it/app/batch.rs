@@ -179,7 +179,7 @@ fn nothing_starts_without_the_exact_words() {
             assert_eq!(scene.focus(), "BulkTyped");
         }
         scene.walk("<esc>");
-        scene.says("nothing was sent").shows("2 marked");
+        scene.says("Nothing was sent").shows("2 marked");
         running(profile, &format!("rotate 2 in {name}"));
     }
 }
@@ -189,10 +189,10 @@ fn the_run_is_told_in_counts_that_add_up_and_rows() {
     let (mut scene, _) = half_way();
     scene
         .shows("1 of 2   50 %   4s left")
-        .shows("1 not applied, 1 under way of 2")
+        .shows("1 not applied, 1 in progress of 2")
         .shows("not applied      1.2s acme-eu")
         .shows("the service refused it")
-        .shows("under way");
+        .shows("in progress");
     scene.keys("f");
     assert!(!scene.screen().contains("globex"), "{}", scene.screen());
     scene.keys("f");
@@ -217,13 +217,13 @@ fn the_run_is_told_in_counts_that_add_up_and_rows() {
 fn it_is_paused_continued_and_stopped_once() {
     let (mut scene, ticket) = half_way();
     assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Pause)]);
-    scene.shows("paused: p goes on");
+    scene.shows("Paused: p resumes");
     assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Go)]);
     assert_eq!(scene.keys("X"), [Effect::Steer(ticket, RunCommand::Stop)]);
     scene.shows("stopping");
     assert_eq!(scene.keys("Xp"), [], "a stop is for good");
     scene.keys("F");
-    scene.says("still under way");
+    scene.says("still running");
 }
 
 #[test]
@@ -231,13 +231,13 @@ fn left_it_goes_on_and_the_list_says_so() {
     let (mut scene, _) = half_way();
     scene.keys("<esc>");
     assert_eq!(scene.focus(), "List");
-    scene.shows("bulk rotation under way: 1 not applied, 1 under way of 2   T shows it");
+    scene.shows("Bulk rotation running: 1 not applied, 1 in progress of 2   T shows it");
     assert!(!scene.screen().contains("2 marked"), "they are used up");
     scene.keys("T");
     assert_eq!(scene.focus(), "BulkRun");
     scene.keys("<esc>");
     finish(&mut scene, None);
-    scene.says("bulk rotation ended: 1 confirmed, 1 not applied of 2");
+    scene.says("Bulk rotation finished: 1 confirmed, 1 not applied of 2");
     scene.shows("T shows it");
 }
 
@@ -250,7 +250,7 @@ fn another_profile_does_not_show_it_nor_begin_one() {
         scene.msg(Msg::Done(ticket, super::scene::canned(profile, &job)));
     }
     scene.keys("*T");
-    scene.says("a bulk rotation in testing is under way");
+    scene.says("a bulk rotation in testing is running");
     assert!(!scene.screen().contains("T shows it"));
     finish(&mut scene, None);
     scene.says("in testing");
@@ -295,7 +295,7 @@ fn the_report_holds_every_group_as_json_or_csv() {
     assert_eq!(report["groups"][0]["outcome"], "not_applied");
     assert_eq!(report["groups"][1]["user_group_id"], "globex");
     scene.answer();
-    scene.says("report written to");
+    scene.says("Report saved to");
     scene.keys("w<ctrl-u>/tmp/report.csv<enter>");
     let [Job::WriteReport(report, _)] = scene.writes()[..] else {
         panic!("{:?}", scene.pending);
@@ -330,7 +330,7 @@ fn one_that_was_left_unfinished_is_told_at_the_start() {
     };
     let batches = vec![batch(Some(Timestamp::UNIX_EPOCH)), batch(None)];
     scene.msg(Msg::Done(ticket, Outcome::Batches(batches)));
-    scene.says("a bulk rotation of 40 is unfinished: 12 left; groupdesk rotate --resume");
+    scene.says("A bulk rotation of 40 is unfinished: 12 left; groupdesk rotate --resume");
     assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
     assert!(scene.writes().is_empty());
 }
@@ -361,7 +361,7 @@ fn it_looks_like_this() {
 fn the_footer_says_no_longer_that_a_run_goes_on_once_it_has_ended() {
     let (mut scene, _) = half_way();
     scene.app.context.size = (120, 36);
-    for words in ["leave, it goes on", "pause", "STOP"] {
+    for words in ["leave (continues)", "pause", "STOP"] {
         scene.shows(words);
     }
     finish(&mut scene, None);

@@ -132,7 +132,7 @@ fn the_copy_of_a_group_fills_the_form_of_a_new_one() {
     assert_eq!(scene.focus(), "Open");
     scene.shows("no known group has this id");
     scene.walk("<ctrl-u>acme-eu<enter>");
-    scene.shows("Create new-id").says("filled from acme-eu");
+    scene.shows("Create new-id").says("Copied from acme-eu");
     scene.walk("New<ctrl-s>");
     scene.shows("nothing can delete it").shows("+ 7  40");
     scene.keys("<tab><enter>");
@@ -149,7 +149,7 @@ fn the_copy_of_a_group_fills_the_form_of_a_new_one() {
 fn a_near_id_is_copied_with_two_keys_and_a_known_one_is_opened() {
     let mut scene = Scene::on(TESTING);
     scene.walk("oacme-ex<down><tab><enter>");
-    scene.shows("Create acme-ex").says("filled from acme-eu");
+    scene.shows("Create acme-ex").says("Copied from acme-eu");
     let mut scene = Scene::on(TESTING);
     scene.walk("oacme-eu");
     scene.keys("<tab>");

@@ -172,9 +172,9 @@ fn a_read_only_profile_says_why_not() {
         scene.walk(script);
     }
     assert_eq!(scene.focus(), "Token");
-    scene.says("not possible here: this profile is read-only");
+    scene.says("Not available: this profile is read-only");
     scene.walk("<esc>e");
-    scene.says("not possible here: this profile is read-only");
+    scene.says("Not available: this profile is read-only");
     assert_eq!(scene.focus(), "List");
     scene.walk("onew-id<enter>");
     assert_eq!(scene.focus(), "Open");

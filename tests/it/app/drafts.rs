@@ -17,7 +17,7 @@ fn drafts(scene: &Scene) -> usize {
 fn a_draft_survives_esc_and_comes_back() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<esc>");
-    scene.says("draft of acme-eu kept");
+    scene.says("Draft of acme-eu saved");
     scene.walk("<down>e<esc>");
     assert_eq!(drafts(&scene), 1, "an untouched form is no draft");
     scene.walk("<up>e");

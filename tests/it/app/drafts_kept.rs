@@ -35,7 +35,7 @@ fn one_save_at_a_time_and_the_newest_wins() {
     assert_eq!(
         name(&mut scene),
         "Name of acme-eu1",
-        "it is still under way"
+        "the batch is still running"
     );
     let (ticket, profile, job) = scene.pending.remove(0);
     let outcome = super::scene::canned(profile, &job);
@@ -93,7 +93,7 @@ fn discarding_asks_first_and_forgets() {
     scene.walk("e<ctrl-x>");
     scene.says("nothing is changed");
     scene.walk("<end> 2<ctrl-x>");
-    scene.says("Ctrl-X again discards it");
+    scene.says("Ctrl-X again discards them");
     scene.later(6).walk("<ctrl-x>");
     assert_eq!(scene.focus(), "EditName", "too slow: asked again");
     assert_eq!(scene.app.context.drafts.len(), 1);
@@ -116,7 +116,7 @@ fn a_save_that_fails_is_said_once_and_tried_again() {
     scene.shows("no room left on the disk");
     scene.is_full = false;
     scene.walk("4");
-    scene.says("drafts are saved again");
+    scene.says("Drafts are saved again");
 }
 
 /// What a console typed into the name.
@@ -300,7 +300,7 @@ fn any_other_key_takes_the_question_back() {
     for between in ["y", "<left>", "<f8>"] {
         let mut scene = Scene::on(TESTING);
         scene.walk("ex<ctrl-x>");
-        scene.says("Ctrl-X again discards it");
+        scene.says("Ctrl-X again discards them");
         scene.walk(between);
         scene.walk("<ctrl-x>");
         assert_eq!(scene.focus(), "EditName", "{between}");

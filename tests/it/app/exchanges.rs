@@ -67,7 +67,7 @@ fn refused(ticket: Ticket) -> RecordedExchange {
 #[test]
 fn the_inspector_lists_what_was_sent_and_shows_one_whole() {
     let mut scene = Scene::on(TESTING);
-    scene.walk("4").shows("nothing was sent yet");
+    scene.walk("4").shows("Nothing was sent yet");
     scene.walk("<esc><enter><esc>4");
     scene.shows("GET get").shows("acme-eu").shows("done");
     scene.walk("<enter>");

@@ -27,7 +27,7 @@ fn every_field_goes_out_and_comes_back() {
     let (ticket, file, text) = opens(&mut scene, "<ctrl-e>");
     assert_eq!((file, text.as_str()), ("name.txt", "Name of acme-eu"));
     leaves(&mut scene, ticket, "Acme\n");
-    scene.shows("1 change").says("taken over from the editor");
+    scene.shows("1 change").says("Loaded from the editor");
     scene.walk("<tab>");
     let (ticket, file, text) = opens(&mut scene, "<ctrl-e>");
     assert_eq!(
@@ -45,7 +45,7 @@ fn every_field_goes_out_and_comes_back() {
     leaves(&mut scene, ticket, "{\"tier\": \"go\n");
     scene
         .shows("a problem: F8")
-        .says("properties: line 1, column");
+        .says("Properties: line 1, column");
     let (ticket, _, text) = opens(&mut scene, "<ctrl-e>");
     assert_eq!(text, "{\"tier\": \"go", "the text is kept");
     leaves(&mut scene, ticket, "{\"tier\": \"silver\"}");
@@ -74,7 +74,7 @@ fn the_whole_group_goes_out_and_comes_back() {
     scene.shows("2 changes");
     let (ticket, ..) = opens(&mut scene, "<tab>E");
     leaves(&mut scene, ticket, &edited);
-    scene.says("nothing was changed in the editor");
+    scene.says("Nothing was changed in the editor");
 }
 
 #[test]

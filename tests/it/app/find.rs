@@ -125,7 +125,7 @@ fn a_wrong_test_is_named_and_hides_nothing() {
     scene.walk("/acme age>xx");
     scene.shows("age>xx: write an age as 90d").shows("2 of 5");
     scene.walk("<enter>*");
-    scene.says("not possible here: age>xx");
+    scene.says("Not available: age>xx");
     assert_eq!(scene.app.context.running.len(), 0);
     assert!(!scene.screen().contains("2 marked"), "{}", scene.screen());
     scene.walk("<esc><esc>/old<enter>");
@@ -284,7 +284,7 @@ fn a_search_that_broke_off_is_not_begun_again_by_itself() {
     let (ticket, ..) = scene.pending.remove(0);
     let effects = scene.msg(Msg::Lost(ticket));
     assert_eq!(effects, []);
-    scene.says("broke off");
+    scene.says("Internal error");
     scene.keys("1");
     scene.answer();
     scene.shows("of 2500").shows("filter  01");
@@ -294,7 +294,7 @@ fn a_search_that_broke_off_is_not_begun_again_by_itself() {
 fn rows_that_are_not_up_to_date_are_not_marked_as_a_whole() {
     let mut scene = many();
     scene.keys("/0001<enter>*");
-    scene.says("the search is still under way");
+    scene.says("the search is still running");
     scene.answer();
     scene.walk("*").shows("1 marked");
 }
@@ -355,7 +355,7 @@ fn what_was_kept_is_shown_at_the_start_unless_the_person_was_faster() {
     scene
         .shows("filter  globex")
         .shows("1 of 2")
-        .says("filter of last time: globex   Esc clears it");
+        .says("Last filter: globex   Esc clears it");
     assert_eq!(scene.pending, [], "nothing new to keep");
     scene.keys("<esc>");
     scene.shows("2 of 2").shows("sort: seen v");

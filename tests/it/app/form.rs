@@ -56,21 +56,21 @@ fn the_next_form_opens_in_the_view_of_the_last() {
 fn what_is_not_valid_keeps_its_view_and_its_text() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<tab><tab>x<f3>");
-    scene.says("not possible here: line 1, column 1: expected value");
+    scene.says("Not available: line 1, column 1: expected value");
     assert_eq!(scene.focus(), "EditProperties");
     scene.shows("1 x{").shows("! properties: line 1");
     scene.walk("<ctrl-s>");
-    scene.says("no review yet: properties: line 1, column 1");
+    scene.says("No review yet: properties: line 1, column 1");
     // With the next key it is no news any more.
     scene.walk("<right>");
-    assert!(!scene.screen().contains("no review yet"));
+    assert!(!scene.screen().contains("No review yet"));
     scene.walk("<backspace><f3>");
     assert_eq!(scene.focus(), "EditRows");
     // A cell that is not valid is not left for the review, nor for another field.
     scene.walk("<left><enter><right><enter>");
     scene.shows("! not a number").shows("a problem");
     scene.walk("<ctrl-s>");
-    scene.says("properties: not a number");
+    scene.says("Properties: not a number");
     assert_eq!(scene.focus(), "EditCell");
     scene.walk("<tab>");
     assert_eq!(scene.focus(), "EditCell");
@@ -110,7 +110,7 @@ fn a_change_begins_at_the_data_source_and_says_who_else_has_it() {
     scene.walk("<enter><ctrl-u>213");
     scene.shows("40: also in globex").shows("was 40");
     scene.walk("<enter>");
-    scene.shows("213: in no other group known here");
+    scene.shows("213: used by no other known group");
     assert_eq!(
         sent(&mut scene),
         wanted("Name of acme-eu", &[("7", "213")], r#"{"tier":"gold"}"#)
@@ -139,13 +139,13 @@ fn several_rows_are_pasted_with_their_header() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<tab>");
     paste(&mut scene, "schema_id,data_source_id\n7,213\n8,214\n");
-    scene.says("pasted: 1 row added, 1 changed; z undoes");
+    scene.says("Pasted: 1 row added, 1 changed; z undoes");
     scene.shows("would change: mapping ~1 +1");
     scene.walk("z");
     scene.shows("nothing changed");
     scene.walk("<tab><f3>");
     paste(&mut scene, "{\"tier\": \"silver\", \"on\": true}");
-    scene.says("pasted: 1 property added, 1 changed; z undoes");
+    scene.says("Pasted: 1 property added, 1 changed; z undoes");
     paste(&mut scene, "rubbish");
     scene.says("not pasted: neither a JSON object nor lines of key and value");
     scene.walk("z");
@@ -198,7 +198,7 @@ fn what_no_answer_could_carry_gets_no_review() {
         paste(&mut scene, &properties);
         scene.walk("<tab>").shows("! properties: ").shows(words);
         scene.walk("<ctrl-s>");
-        scene.says("no review yet: properties: ").says(words);
+        scene.says("No review yet: properties: ").says(words);
         assert_eq!(scene.focus(), "EditRows", "it goes there");
         assert_eq!(scene.writes(), Vec::<&Job>::new());
         // The text is not lost.

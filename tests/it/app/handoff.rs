@@ -66,7 +66,7 @@ fn the_hand_off_follows_the_read_back_and_is_shown() {
     assert!(matches!(jobs(&scene)[..], [Job::HandOff(_)]));
     scene.shows("running");
     assert_eq!(scene.keys("h"), [], "it runs already");
-    scene.says("under way");
+    scene.says("is running");
     scene.answer_with(handed(
         "acme-eu",
         HandOffState::Done,
@@ -157,7 +157,7 @@ fn quitting_waits_for_it() {
     confirmed(&mut scene);
     scene.keys("<ctrl-c><ctrl-c>");
     assert_eq!(scene.writes().len(), 1);
-    scene.says("waiting for handing off acme-eu");
+    scene.says("Waiting for handing off acme-eu");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn old_tokens_are_marked_and_found_by_age() {
     scene
         .shows("402d old")
         .shows("3d ")
-        .shows("changed elsewhere, seen 402d ago");
+        .shows("changed outside, noticed 402d ago");
     scene.walk("/age>90d");
     scene.shows("1 of 3").shows("acme-eu");
     for (filter, count) in [

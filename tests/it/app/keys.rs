@@ -56,7 +56,7 @@ fn texts_name_the_keys_in_force() {
     let mut scene = on(TESTING, text);
     scene.walk("t").shows("& rotates it");
     scene.walk("<esc>e<end>x<f9>");
-    scene.says("F9 again discards it");
+    scene.says("F9 again discards them");
     scene.walk("<tab>").msg(Msg::Paste("77\t88".into()));
     scene.says("F11 undoes");
     scene.walk("<f10>");
@@ -126,7 +126,7 @@ fn a_key_of_a_field_is_handed_on_as_the_one_it_knows() {
     let before = scene.screen();
     scene.walk("x");
     assert_ne!(scene.screen(), before, "the row is dropped");
-    scene.shows("x drop");
+    scene.shows("x remove");
     scene.walk("<tab>");
     let before = scene.screen();
     scene.walk("<ctrl-t>");
@@ -140,7 +140,7 @@ fn an_action_without_a_key_is_left_to_the_palette() {
     assert!(!scene.screen().contains("ROTATE marked"));
     scene.walk("<space>T");
     assert_eq!(scene.focus(), "List");
-    scene.walk(":rotate the marked<enter>");
+    scene.walk(":rotate marked<enter>");
     assert_eq!(scene.focus(), "BulkTyped");
 }
 

@@ -63,7 +63,7 @@ fn the_help_of_a_field_names_no_key_that_is_text_there() {
 fn the_help_finds_and_runs_an_action() {
     let mut scene = Scene::on(TESTING);
     scene.walk("?switch");
-    scene.shows("switch the profile");
+    scene.shows("switch profile");
     scene.walk("<enter>");
     assert_eq!(scene.focus(), "Profiles");
     scene.walk("<esc>:reverse<enter>");

@@ -162,19 +162,19 @@ fn abandoning_asks_for_a_reason() {
     scene.walk("3A");
     assert_eq!(scene.focus(), "AbandonReason");
     assert_eq!(scene.keys("<enter>"), []);
-    scene.shows("a reason is needed");
+    scene.shows("Enter a reason");
     scene.keys("<esc>");
-    scene.says("nothing was abandoned");
+    scene.says("Nothing was closed");
     scene.walk("A");
     let effects = scene.keys("the customer is gone<enter><enter>");
     let job = Job::Abandon(RotationId(1), "the customer is gone".into());
     let started = matches!(&effects[..], [Effect::Start(_, _, started)] if **started == job);
     assert!(started, "{effects:?}");
     scene.answer();
-    scene.says("rotation of acme-eu abandoned");
+    scene.says("Rotation of acme-eu closed");
     assert_eq!(scene.focus(), "Rotations");
     scene.walk("jA");
-    scene.says("only an open rotation, or a conflict, can be abandoned");
+    scene.says("only an open rotation, or a conflict, can be closed");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn whose_token_leads_to_the_token_of_its_group_in_its_profile() {
 fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_said_to_be() {
     let mut scene = Scene::on(TESTING);
     assert_eq!(scene.keys("W<enter>"), []);
-    scene.shows("paste or type the token first");
+    scene.shows("Paste or type the token first");
     scene.keys("x<enter>");
     answer(
         &mut scene,

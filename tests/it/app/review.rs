@@ -116,7 +116,7 @@ fn with_nothing_disputed_there_is_nothing_to_choose() {
     scene.answer();
     scene.keys("<space>");
     scene.says("nothing to choose");
-    scene.shows(": the same, as far");
+    scene.shows(": unchanged since you started");
 }
 
 #[test]
@@ -132,9 +132,9 @@ fn a_field_of_which_nothing_is_known_is_left_out_until_it_is_chosen() {
     scene.keys("<ctrl-s>");
     scene.answer_with(done(Ending::Found, known));
     scene
-        .shows("> mapping: the present value is not known here")
+        .shows("> mapping: the present value is unknown here")
         .shows("(*) leave out")
-        .shows("properties: the present value is not known here");
+        .shows("properties: the present value is unknown here");
     scene.walk("<space>");
     scene.shows("EMPTIES it").shows("it is REPLACED as a whole");
     scene.keys("<tab><enter>");

@@ -66,7 +66,7 @@ fn a_raised_update_wants_its_words_typed() {
         assert_eq!(scene.focus(), "ConfirmTyped");
         scene.shows(words).shows("two people look");
         assert_eq!(scene.keys("y<enter>"), []);
-        scene.shows("not the same; nothing was sent");
+        scene.shows("Text differs; nothing was sent");
         assert_eq!(scene.keys("<ctrl-u>"), []);
         scene.keys(words);
         assert!(scene.writes().is_empty(), "not before Enter");
@@ -90,7 +90,7 @@ fn typed_words_do_not_help_against_an_alarm_that_came_meanwhile() {
     scene.keys("acme-eu");
     scene.app.context.profiles[TESTING].read_only = true;
     assert_eq!(scene.keys("<enter>"), []);
-    scene.says("not sent: this profile is read-only");
+    scene.says("Not sent: this profile is read-only");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_raised_rotation_wants_its_words_typed() {
         [],
         "the id alone is not enough"
     );
-    scene.shows("not the same words; nothing was sent");
+    scene.shows("Text differs; nothing was sent");
     scene.keys("<ctrl-u>");
     scene.keys(words);
     scene.keys("<enter>");
@@ -138,7 +138,7 @@ fn the_profile_can_be_switched_from_every_place_and_the_draft_stays() {
     for script in ["e<end> 2", "e<tab><enter>9", "e<tab><tab>"] {
         let mut scene = Scene::on(TESTING);
         scene.walk(script);
-        scene.walk("<ctrl-p>switch the<enter>");
+        scene.walk("<ctrl-p>switch<enter>");
         assert_eq!(scene.focus(), "Profiles", "{script}");
         scene.walk("<down><enter>");
         assert_eq!(scene.app.context.current.0, PRODUCTION);

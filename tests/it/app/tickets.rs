@@ -82,7 +82,7 @@ fn a_left_rotation_is_confirmed_and_told() {
     scene.walk("tT");
     scene.keys("y<esc>");
     assert_eq!(scene.focus(), "List");
-    scene.says("goes on");
+    scene.says("continues");
     let (ticket, profile, job) = scene.pending.remove(0);
     let effects = scene.msg(Msg::Done(ticket, canned(profile, &job)));
     assert!(
@@ -136,7 +136,7 @@ fn a_new_token_stays_on_the_screen_when_something_beside_it_breaks() {
     scene.keys("w<enter>");
     let (writing, ..) = scene.pending.remove(0);
     scene.msg(Msg::Lost(writing));
-    scene.shows("the writing broke off");
+    scene.shows("Write interrupted");
     scene.keys("<esc>v");
     scene.shows(super::scene::TOKEN);
 }

@@ -115,7 +115,7 @@ async fn a_killed_rotation_is_found_and_settled_by_reading() {
         let gets = scene.proxy.count("GET");
         let ran = scene.home.run(&["rotations", "settle"]).await;
         assert_eq!(ran.code, 7, "{}", ran.err);
-        assert!(ran.err.contains("may still be under way"), "{}", ran.err);
+        assert!(ran.err.contains("may still be running"), "{}", ran.err);
         assert!(ran.err.contains("settle again in"), "{}", ran.err);
         assert_eq!(scene.proxy.count("GET"), gets);
         let ran = scene.home.run(&["rotate", "acme-eu", "--yes"]).await;
@@ -168,7 +168,7 @@ async fn abandoning_asks_and_frees_the_token() {
     let with_yes = [&abandon[..], &["--yes"]].concat();
     let ran = scene.home.run(&with_yes).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
-    assert!(ran.err.contains("may still be under way"), "{}", ran.err);
+    assert!(ran.err.contains("may still be running"), "{}", ran.err);
     scene.an_hour_later();
     let (shown, code) = typed(&scene.home, &abandon, "n\n");
     assert_eq!(code, Some(3), "{shown}");

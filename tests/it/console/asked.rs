@@ -54,7 +54,7 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
         .hides("Which environment is this?")
         .shows("! WHICH ENVIRONMENT?")
         .shows("Acme Europe")
-        .shows("nothing is sent for this profile until that is said");
+        .shows("Nothing is sent for this profile until that is answered");
     assert_eq!(proxy.methods(), Vec::<String>::new());
     // Whatever sends something asks again.
     console.keys("<enter>r").await;
@@ -71,7 +71,7 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
     console.keys("<ctrl-u>").await;
     console.keys("<tab><enter>").await;
     console
-        .shows("the API key is proven")
+        .shows("The API key is proven")
         .hides("! KEY ON TRIAL")
         .hides("An API key on trial");
     assert_eq!(proxy.methods(), ["GET"]);
@@ -98,7 +98,7 @@ async fn a_new_environment_is_never_said_by_enter_alone() {
     console.shows("> not now");
     console.keys("<down><down><enter>y").await;
     console
-        .shows("this profile is place testing-2 from here on")
+        .shows("This profile is place testing-2 from here on")
         .shows("0 of 0")
         .hides("! WHICH ENVIRONMENT?");
     assert!(operations.held().await.is_none());
@@ -126,7 +126,7 @@ async fn what_is_open_is_not_settled_with_a_key_that_nobody_knows() {
         .hides(" x ");
     console.keys("<esc>m").await;
     console.hides("settled");
-    assert_eq!(proxy.methods().len(), sent, "nothing was sent");
+    assert_eq!(proxy.methods().len(), sent, "Nothing was sent");
     let open = known.open_rotations().await.expect("readable");
     assert_eq!(open[0].rotation.state, State::Unknown);
 }
@@ -171,10 +171,10 @@ async fn an_alarm_stands_until_a_reason_is_typed() {
     console.keys("<esc><enter>").await;
     console.shows("Alarm: nothing is sent");
     console.keys("<enter>").await;
-    console.shows("a reason is needed");
-    assert_eq!(proxy.methods().len(), sent, "nothing was sent");
+    console.shows("Enter a reason");
+    assert_eq!(proxy.methods().len(), sent, "Nothing was sent");
     console.keys("a proxy was mended<enter>").await;
-    console.shows("acknowledged").hides("! ALARM");
+    console.shows("Acknowledged").hides("! ALARM");
     let place = world.place(Side::Testing);
     let events = operations.place_events(place).await.expect("readable");
     let why = events.iter().filter_map(|event| event.note.as_deref());
@@ -206,7 +206,7 @@ async fn another_profile_is_asked_about_when_it_is_switched_to() {
         .shows("Profile second")
         .shows("the same environment as testing");
     console.keys("<esc>P<up><enter>").await;
-    console.shows("now in testing").hides("! WHICH");
+    console.shows("Now in testing").hides("! WHICH");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -29,13 +29,13 @@ async fn three_marked_groups_are_rotated_and_the_history_tells_it() {
     console
         .keys("<shift-tab>leaked<enter>rotate 3 in production<enter>")
         .await;
-    console.shows("not the same words; nothing was sent");
+    console.shows("Text differs; nothing was sent");
     assert_eq!(MARKED.map(token), before);
     console.keys("<ctrl-u>rotate 3 in testing<enter>").await;
     console
         .shows("3 of 3   100 %")
         .shows("3 confirmed of 3")
-        .shows("bulk rotation ended");
+        .shows("Bulk rotation finished");
     for (group, before) in MARKED.into_iter().zip(before) {
         let now = token(group);
         assert_ne!(now, before, "{group}");
@@ -48,7 +48,7 @@ async fn three_marked_groups_are_rotated_and_the_history_tells_it() {
     console.keys("w<ctrl-u>").await;
     console.paste(file.to_str().expect("a plain path")).await;
     console.keys("<enter>").await;
-    console.shows("report written to");
+    console.shows("Report saved to");
     let report = std::fs::read_to_string(&file).expect("written");
     let mode = file.metadata().expect("it is there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -82,7 +82,7 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
     for _ in 0..4 {
         gate.reached().await;
     }
-    console.until("4 under way").await.burst("X");
+    console.until("4 in progress").await.burst("X");
     gate.open();
     // These news come after the stop on the same way.
     console.until("1 confirmed").await;
@@ -92,7 +92,7 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
     assert!(proxy.count("POST") <= 5, "{:?}", proxy.methods());
 
     let console = open_with(vec![operations]).await;
-    console.shows("a bulk rotation of 7 is unfinished:");
+    console.shows("A bulk rotation of 7 is unfinished:");
 }
 
 #[tokio::test(flavor = "multi_thread")]

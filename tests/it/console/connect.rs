@@ -101,7 +101,7 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
     console
         .shows(" TESTING ")
         .shows("0 of 0")
-        .shows("now in eu");
+        .shows("Now in eu");
     let text = fs::read_to_string(fresh.config()).expect("written");
     assert!(text.contains("[profiles.eu]"), "{text}");
     for secret in fresh.world.secrets() {
@@ -132,7 +132,7 @@ async fn authorities_of_ones_own_are_tested_and_stay_in_the_written_profile() {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
     fresh.fill(&mut console, "https://127.0.0.1:1", &key).await;
     console.keys("<esc><tab>").await;
-    console.shows("CA file").shows("PEM: authorities");
+    console.shows("CA file").shows("PEM: extra CA");
     console.keys("~/own.pem<ctrl-s>").await;
     console
         .shows("`ca_file` of profile eu cannot be used")
@@ -161,10 +161,10 @@ async fn what_is_wrong_is_said_at_its_field_and_nothing_is_lost() {
     console.keys("c<ctrl-s>").await;
     console.shows("give it a name");
     console.keys("eu<ctrl-s>").await;
-    console.shows("say where the service is");
+    console.shows("enter the service address");
     console.paste("ftp://api.example.com").await;
     console.keys("<ctrl-s>").await;
-    console.shows("say where the key is");
+    console.shows("enter where the API key comes from");
     console.keys("EU_KEY<ctrl-s>").await;
     console
         .shows("must begin with https://")

@@ -61,6 +61,6 @@ async fn what_is_shown_is_written_where_nothing_is_marked_and_no_file_is_replace
     console.keys("<enter>").await;
     console.shows("the export was not written");
     console.keys("<esc>").await;
-    console.shows("nothing was written");
+    console.shows("Nothing was written");
     assert_eq!(std::fs::read_to_string(&file).expect("still there"), text);
 }

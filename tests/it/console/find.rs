@@ -47,7 +47,7 @@ async fn the_next_start_remembers_filter_and_order() {
     drop(console);
     let mut console = open(&world, Side::Testing, USUAL).await;
     console
-        .shows("filter of last time: globex")
+        .shows("Last filter: globex")
         .shows("1 of 7")
         .shows("filter  globex");
     console

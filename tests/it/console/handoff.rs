@@ -35,7 +35,7 @@ async fn a_new_token_is_handed_off_and_a_failure_is_done_again() {
     console.keys("y").await;
     let token = world.stored(Side::Testing, "acme-eu").token;
     console
-        .shows("confirmed by reading it back")
+        .shows("confirmed")
         .shows("FAILED (exit 3)")
         .shows("h runs it again")
         .hides(&token);
@@ -61,7 +61,7 @@ async fn what_a_crash_left_is_told_at_the_start() {
         .await
         .expect("rotated");
     let mut console = open_with(vec![operations]).await;
-    console.shows("not handed off yet: the new token of acme-eu");
+    console.shows("Not handed off yet: the new token of acme-eu");
     console.keys("t").await;
     console.shows("WAITS");
     console.keys("h").await;

@@ -156,13 +156,13 @@ async fn without_a_profile_it_says_how_to_connect_and_offers_the_demo() {
     console
         .shows("No profile is configured yet")
         .shows("/home/ana/.config/groupdesk/config.toml")
-        .shows("d start the demo");
+        .shows("d demo");
     for size in SIZES {
         console.resize(size);
     }
     console.resize(USUAL);
     console.keys("P").await;
-    console.shows("not possible here: no profile is configured yet");
+    console.shows("Not available: no profile is configured yet");
     console.keys("2o1re<tab>x").await;
     console.shows("No profile is configured yet");
     assert_eq!(console.runner.reason(), None);

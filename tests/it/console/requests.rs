@@ -59,7 +59,7 @@ async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
     let mut console = open_with(vec![through]).await;
     let mut secrets = world.secrets();
     console.keys("4").await;
-    console.shows("nothing was sent yet");
+    console.shows("Nothing was sent yet");
     console.keys("<esc><enter>").await;
     console.keys("<esc>tTy").await;
     console.keys("<esc>").await;
@@ -156,7 +156,7 @@ async fn an_error_leads_to_its_request_and_answer() {
     console.keys("<enter><esc>4").await;
     console.shows("not sent");
     console.keys("<enter>").await;
-    console.shows("No answer came").shows("nothing was sent");
+    console.shows("No response").shows("nothing was sent");
 }
 
 const KEY: &str = "canary-key-77e1";
@@ -303,7 +303,7 @@ async fn nothing_is_recorded_where_nobody_listens_and_nothing_is_on_the_disk() {
     console.burst("<enter>");
     gate.reached().await;
     console.burst("<esc>4");
-    console.until("given up").await;
+    console.until("cancelled").await;
     gate.open();
     assert_eq!(recorded(&console)[0].sort, ExchangeKind::GivenUp);
 }

@@ -137,9 +137,9 @@ async fn what_is_not_known_is_left_out_or_replaced_by_choice() {
     let (mut console, proxy) = watched(&world).await;
     console.keys("/hooli<enter>e<end> 2<ctrl-s>").await;
     console
-        .shows("> mapping: the present value is not known here")
+        .shows("> mapping: the present value is unknown here")
         .shows("(*) leave out")
-        .shows("properties: the present value is not known here");
+        .shows("properties: the present value is unknown here");
     console.keys("<tab><enter>").await;
     console.shows("UPDATED");
     let stored = world.stored(Side::Testing, "aaa");

@@ -90,7 +90,7 @@ async fn who_is_waited_for_is_named_while_it_lasts() {
     gate.reached().await;
     console.burst("<enter>");
     console
-        .until("waiting: \"acme-eu\" is held by update of")
+        .until("Waiting: \"acme-eu\" is held by update of")
         .await;
     gate.open();
     updating.await.expect("no panic").expect("updated");
@@ -176,17 +176,14 @@ async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
     proxy.next("POST", ProxyFault::passed().behind(&gate));
     console.burst("y");
     gate.reached().await;
-    console
-        .draw()
-        .shows("one request is on its way")
-        .shows("rotating");
+    console.draw().shows("one request sent").shows("rotating");
     console.burst("<esc>").draw();
-    console.shows("goes on").shows("7 of 7");
+    console.shows("continues").shows("7 of 7");
     console.burst("P<down><enter>");
     console.until("7 of 7").await;
     console.shows(" PRODUCTION ");
     console.burst("q").draw();
-    console.shows("waiting for rotating acme-eu");
+    console.shows("Waiting for rotating acme-eu");
     assert_eq!(console.runner.reason(), None);
     gate.open();
     console.settle().await;
@@ -257,7 +254,7 @@ async fn a_service_that_is_not_there_is_said_at_once() {
     console.shows("7 of 7");
     console.keys("<enter>").await;
     console
-        .shows("below: what is known here from before")
+        .shows("Below: the values known here")
         .shows("Acme Europe");
     console.keys("<esc>t").await;
     console.shows("r reads the group");
@@ -284,11 +281,11 @@ async fn a_read_only_profile_reads_and_nothing_else() {
     let mut console = open_with(vec![installation.operations()]).await;
     console.shows("READ-ONLY");
     console.keys("e").await;
-    console.shows("not possible here: this profile is read-only");
+    console.shows("Not available: this profile is read-only");
     console.keys("t").await;
     console.shows("T would rotate it, but this profile is read-only");
     console.keys("T").await;
-    console.shows("not possible here: this profile is read-only");
+    console.shows("Not available: this profile is read-only");
     console.keys("<esc>onew-one<enter>").await;
     console.shows("it cannot be created");
 }

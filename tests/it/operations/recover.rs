@@ -56,7 +56,7 @@ async fn before_the_horizon_a_process_may_live_and_nothing_is_read() {
         let [Recovered::Open(open)] = &all[..] else {
             panic!("{all:?}")
         };
-        assert!(open.why.contains("may still be under way"), "{}", open.why);
+        assert!(open.why.contains("may still be running"), "{}", open.why);
         assert_eq!(open.again_in, Some(Duration::from_secs(1)));
         assert_eq!(scene.states().await, before);
         assert_eq!(scene.proxy.methods(), [""; 0], "nothing is sent");

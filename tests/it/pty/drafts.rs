@@ -60,7 +60,7 @@ pub(super) fn offered(place: &Place, held: &Held) -> Session {
 fn opens_again(place: &Place, held: &Held) {
     let mut session = offered(place, held);
     session.send("\x18");
-    session.wait_for("Ctrl-X again discards it", PATIENCE);
+    session.wait_for("Ctrl-X again discards them", PATIENCE);
     session.send("\x18");
     session.wait_for("discarded; nothing was sent", PATIENCE);
     wait_until("it is forgotten", || kept(held).is_none());
@@ -118,7 +118,7 @@ fn q_says_that_the_draft_is_kept() {
     let mut session = console(&place, &held);
     type_into_the_form(&mut session);
     session.send("\x1b");
-    session.wait_for("draft of acme-eu kept", PATIENCE);
+    session.wait_for("Draft of acme-eu saved", PATIENCE);
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert!(session.screen().contains("1 unsent draft is kept"));

@@ -115,7 +115,7 @@ fn the_properties_go_out_come_back_wrong_and_come_back_right() {
     session.send("\t\t");
     home.next("echo '{\"tier\": }' >\"$file\"");
     session.send("\x05");
-    session.wait_for("properties: line 1, column 10: expected value", PATIENCE);
+    session.wait_for("Properties: line 1, column 10: expected value", PATIENCE);
     assert_taken(&mut session);
     assert_eq!(home.noted("modes"), "600\n700\n");
     assert!(home.noted("given").starts_with("{\n"));
@@ -124,7 +124,7 @@ fn the_properties_go_out_come_back_wrong_and_come_back_right() {
     home.assert_gone();
     home.next("sed -i 's/: }/: \"mended\"}/' \"$file\"");
     session.send("\x05");
-    session.wait_for("taken over from the editor", PATIENCE);
+    session.wait_for("Loaded from the editor", PATIENCE);
     assert_eq!(home.noted("given"), "{\"tier\": }\n", "the text was kept");
     session.wait_for("\"mended\"", PATIENCE);
     home.assert_gone();
@@ -146,7 +146,7 @@ fn the_whole_group_goes_out_and_comes_back_for_the_review() {
     );
     home.next("sed -i -e '$d' -e 's/\"name\": .*/\"name\": \"From outside\",/' \"$file\"");
     session.send("\x1bOS");
-    session.wait_for("taken over from the editor", PATIENCE);
+    session.wait_for("Loaded from the editor", PATIENCE);
     assert!(home.noted("given").ends_with("half\n"), "the same text");
     let screen = session.wait_for("1 change", PATIENCE);
     assert!(screen.contains("From outside"), "{screen}");
@@ -163,7 +163,7 @@ fn the_editor_has_the_keyboard_for_itself() {
     assert!(session.is_cooked());
     assert!(!session.terminal_state().alternate_screen());
     session.send("every letter of it, q and \\x1b\n");
-    session.wait_for("taken over from the editor", PATIENCE);
+    session.wait_for("Loaded from the editor", PATIENCE);
     session.wait_for("every letter of it, q and", PATIENCE);
     assert_taken(&mut session);
     session.send("!");
@@ -173,7 +173,7 @@ fn the_editor_has_the_keyboard_for_itself() {
     session.send("\x05");
     session.wait_for("the editor waits", PATIENCE);
     session.send("\x03");
-    session.wait_for("nothing is taken over", PATIENCE);
+    session.wait_for("not applied", PATIENCE);
     session.wait_for("x1b!", PATIENCE);
     home.assert_gone();
 }

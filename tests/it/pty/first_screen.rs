@@ -27,7 +27,7 @@ fn one_key_starts_the_demo_in_the_same_terminal() {
     session.wait_for("No profile is configured yet", PATIENCE);
     session.send("d");
     let screen = session.wait_for(FIRST, PATIENCE);
-    assert!(screen.contains("A demo:"), "{screen}");
+    assert!(screen.contains("Demo on this machine"), "{screen}");
     assert_taken(&mut session);
     session.send("jj\r");
     session.wait_for("Groups > Brasserie", PATIENCE);

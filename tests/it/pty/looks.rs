@@ -24,7 +24,7 @@ fn walk(session: &mut Session) {
     session.send("e\tl\r\x15999\r");
     session.wait_for("was 213", PATIENCE);
     session.send("\x13");
-    session.wait_for("service copy   read at", PATIENCE);
+    session.wait_for("saved values   read at", PATIENCE);
     session.send("\t\r");
     session.wait_for("UPDATED", PATIENCE);
     session.send("\r");
@@ -34,7 +34,7 @@ fn walk(session: &mut Session) {
     session.send("qt");
     session.wait_for("T rotates it", PATIENCE);
     session.send("Ty");
-    session.wait_for("confirmed by reading it back", PATIENCE);
+    session.wait_for("confirmed", PATIENCE);
     session.send("v");
     session.wait_for("hidden again in", PATIENCE);
     session.send("q?");

@@ -79,7 +79,7 @@ fn wheel_and_click_move_the_cursor_and_nothing_else() {
     assert!(way.starts_with(" Groups   "), "{screen}");
     // In a review nothing is pressed by it.
     session.send("e\x1b[Fx\x13");
-    session.wait_for("service copy   read at", PATIENCE);
+    session.wait_for("saved values   read at", PATIENCE);
     for row in 1..=24 {
         for column in [3, 12, 20] {
             press(&mut session, 0, column, row);

@@ -22,7 +22,7 @@ fn where_there_is_no_field_a_paste_does_nothing() {
     let place = Place::new();
     let mut session = place.demo();
     session.paste(HARMFUL);
-    let screen = session.wait_for("pasted text goes into fields only", PATIENCE);
+    let screen = session.wait_for("no field here takes pasted text", PATIENCE);
     assert!(screen.contains("10 of 10"), "{screen}");
     session.send("t");
     session.wait_for("T rotates it", PATIENCE);
@@ -30,7 +30,7 @@ fn where_there_is_no_field_a_paste_does_nothing() {
     session.wait_for("Press y to rotate now", PATIENCE);
     session.paste("y\ny\r");
     session.send("\x1b");
-    session.wait_for("nothing was sent", PATIENCE);
+    session.wait_for("Nothing was sent", PATIENCE);
     session.send("2");
     let history = session.wait_for("> History", PATIENCE);
     assert!(!history.contains("> 0s"), "{history}");
@@ -79,7 +79,7 @@ fn a_paste_of_a_megabyte_does_not_stall_the_editor() {
     session.send("typed after it");
     session.wait_for("typed after it{", PATIENCE);
     session.send("\x1b");
-    session.wait_for("draft of acme-eu kept", PATIENCE);
+    session.wait_for("Draft of acme-eu saved", PATIENCE);
     let screen = session.wait_for(FIRST, PATIENCE);
     assert!(screen.contains("10 of 10"), "{screen}");
 }

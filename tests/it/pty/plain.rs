@@ -52,7 +52,7 @@ fn a_name_is_edited_by_ear() {
     let lines = say(&mut session, "x", "1 change");
     let is_read = lines[0].starts_with("> ") && lines[0].contains("name  Acme US (test)x");
     assert!(is_read, "{lines:?}");
-    let lines = say(&mut session, "\x13", "service copy  read at");
+    let lines = say(&mut session, "\x13", "saved values  read at");
     assert_eq!(lines[0], "# Groups > Edit acme-us > Review");
     assert!(
         lines

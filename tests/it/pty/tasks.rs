@@ -103,7 +103,7 @@ async fn one_row_of_a_production_mapping_is_changed() {
     session.send("\tl\r\x15999\r");
     on_production(&session.wait_for("was 213", PATIENCE));
     session.send("\x13");
-    let review = session.wait_for(": the same, as far", PATIENCE);
+    let review = session.wait_for(": unchanged since you started", PATIENCE);
     on_production(&review);
     assert!(review.contains("~ 40  213 → 999"), "{review}");
     assert!(review.contains("nothing is sent yet"), "{review}");
@@ -144,9 +144,9 @@ async fn a_leaked_token_is_found_and_rotated() {
     session.send("\x1b[Zleaked in a ticket\tinitec\r");
     session.wait_for("that is not the id", PATIENCE);
     let now = || scene.world.stored(Side::Production, "initech").token;
-    assert_eq!(now(), leaked, "nothing was sent");
+    assert_eq!(now(), leaked, "Nothing was sent");
     session.send("h\r");
-    on_production(&session.wait_for("confirmed by reading it back", PATIENCE));
+    on_production(&session.wait_for("confirmed", PATIENCE));
     assert_ne!(now(), leaked);
     let key = scene.world.new_key("production", Some("Customer"));
     let caller = Caller::new(scene.world.base_url(), &key.into());
@@ -178,18 +178,18 @@ async fn an_id_that_looks_like_another_is_named_and_left() {
     session.paste("\u{430}cme-eu");
     let warned = session.wait_for("looks like \"a\"", PATIENCE);
     on_production(&warned);
-    assert!(warned.contains("would CREATE it"), "{warned}");
+    assert!(warned.contains("sending creates the group"), "{warned}");
     assert!(warned.contains("Did you mean?"), "{warned}");
     assert!(warned.contains("  acme-eu"), "{warned}");
     // As far as the last key before sending.
     session.send("\r");
     session.wait_for("Create", PATIENCE);
     session.send("Acme\x13");
-    let review = session.wait_for("a group to be created", PATIENCE);
+    let review = session.wait_for("new group", PATIENCE);
     on_production(&review);
     assert!(review.contains("looks like \"a\""), "{review}");
     session.send("\x1b");
-    session.wait_for_no("a group to be created", PATIENCE);
+    session.wait_for_no("new group", PATIENCE);
     session.send("\x1b");
     session.wait_for("3 of 3", PATIENCE);
 
@@ -233,7 +233,7 @@ async fn a_dead_service_keeps_nobody_from_the_other_profile() {
     session.send("e");
     session.wait_for("nothing changed", PATIENCE);
     session.send(" plc\x13");
-    session.wait_for(": the same, as far", PATIENCE);
+    session.wait_for(": unchanged since you started", PATIENCE);
     session.send("y");
     session.wait_for("UPDATED", PATIENCE);
     let stored = scene.world.stored(Side::Production, "globex");
@@ -250,7 +250,7 @@ fn a_draft_is_resumed_after_a_kill_and_sent() {
     session.send("\t\t\x1b[1;5F}");
     session.wait_for_no("1 problem", PATIENCE);
     session.send("\x13");
-    let review = session.wait_for(": the same, as far", PATIENCE);
+    let review = session.wait_for(": unchanged since you started", PATIENCE);
     on_production(&review);
     assert!(review.contains("Half a name"), "{review}");
     session.send("y");

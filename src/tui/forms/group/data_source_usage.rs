@@ -86,7 +86,7 @@ impl OtherUsers {
             .map(ToString::to_string)
             .collect();
         match (ids.as_slice(), self.count.saturating_sub(ids.len())) {
-            ([], _) => format!("{source}: in no other group known here"),
+            ([], _) => format!("{source}: used by no other known group"),
             ([only], 0) => format!("{source}: also in {only}"),
             ([most @ .., last], 0) => {
                 format!("{source}: also in {} and {last}", most.join(", "))
@@ -154,7 +154,7 @@ mod tests {
             look(&[("8", "1")], &groups).as_deref(),
             Some("1: also in hooli")
         );
-        let expected = "77: in no other group known here";
+        let expected = "77: used by no other known group";
         assert_eq!(look(&[("9", "77")], &groups).as_deref(), Some(expected));
         assert_eq!(look(&[("9", "")], &groups), None);
         assert_eq!(look(&[], &groups), None);

@@ -29,11 +29,11 @@ impl BatchPane {
             return;
         };
         if words.as_deref() != Some(self.typed.text()) {
-            self.typed.error = Some("not the same words; nothing was sent".into());
+            self.typed.error = Some("Text differs; nothing was sent".into());
             return;
         }
         if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
-            self.typed.error = Some("another bulk rotation is under way; nothing was sent".into());
+            self.typed.error = Some("Another bulk rotation is running; nothing was sent".into());
             return;
         }
         let reason = self.reason.text().trim();
@@ -68,10 +68,7 @@ impl BatchPane {
             }
             Outcome::ReportWritten(path) => {
                 self.file.done();
-                let text = format!(
-                    "report written to {} (only you can read it)",
-                    path.display()
-                );
+                let text = format!("Report saved to {} (only you can read it)", path.display());
                 context.say(Severity::Done, text);
             }
             Outcome::Failed(trouble) if self.file.failed(&trouble.text) => {

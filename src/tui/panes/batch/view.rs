@@ -71,7 +71,7 @@ fn sheet(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
     let theme = context.theme;
     let mut sheet = TextPage::new(width, theme);
     match &pane.stage {
-        Stage::Planning(_) => sheet.text("checking the groups in the directory", theme.dim()),
+        Stage::Planning(_) => sheet.text("Checking the groups in the directory", theme.dim()),
         Stage::Failed(why) => {
             sheet.text(why, theme.error());
             let key = context.keys.key(Focus::BulkCheck, Action::Refresh);
@@ -83,7 +83,7 @@ fn sheet(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
             recent(&mut sheet, pane, context);
             groups(&mut sheet, plan, context);
         }
-        Stage::Run(_) => sheet.text("this run is gone; the history tells of it", theme.dim()),
+        Stage::Run(_) => sheet.text("This batch is in History", theme.dim()),
     }
     sheet
 }
@@ -109,15 +109,10 @@ fn check(sheet: &mut TextPage, plan: &Plan, words: Option<String>, context: &Con
             format!("The new tokens go to {command} by hand-off.")
         } else {
             let key = context.keys.key(Focus::List, Action::Token);
-            format!("The new tokens go nowhere by themselves; {key} on a group reads its token.")
+            format!("New tokens are not sent anywhere; {key} on a group reads its token.")
         };
         sheet.text(&to, Style::new());
-        sheet.field(
-            "to go on, type",
-            &words.unwrap_or_default(),
-            theme.title(),
-            "",
-        );
+        sheet.field("type", &words.unwrap_or_default(), theme.title(), "");
     }
 }
 
@@ -262,7 +257,7 @@ fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
     }
     if let Some(report) = &run.report {
         let counts = &report.counts;
-        let mut parts = vec!["ended".to_owned()];
+        let mut parts = vec!["finished".to_owned()];
         parts.extend(run.halt.clone());
         if counts.unknown > 0 {
             parts.push("3 settles the UNKNOWN ones by reading".into());
@@ -297,13 +292,13 @@ fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
         RunCommand::Pause => {
             let key = |action| context.keys.key(Focus::BulkRun, action);
             let (pause, stop) = (key(Action::Pause), key(Action::Stop));
-            let text = format!("paused: {pause} goes on, {stop} stops");
+            let text = format!("Paused: {pause} resumes, {stop} stops");
             (text, theme.warning())
         }
         RunCommand::Go => match run.held_until.filter(|until| *until > context.now) {
             Some(until) => {
                 let wait = clock(until.duration_since(context.now));
-                let text = format!("the service asks to wait: nothing is sent for {wait}");
+                let text = format!("The service asked to wait: nothing is sent for {wait}");
                 (text, theme.warning())
             }
             None => ("under way".into(), theme.ok()),
@@ -325,7 +320,7 @@ fn columns<'a>(rows: impl Iterator<Item = &'a BatchRow> + Clone) -> Vec<Column> 
 fn cells<'a>(row: &'a BatchRow, context: &Context, here: bool) -> Vec<Cell<'a>> {
     let word = match row.status {
         ItemStatus::NotStarted => "not started".to_owned(),
-        ItemStatus::UnderWay => "under way".to_owned(),
+        ItemStatus::UnderWay => "in progress".to_owned(),
         ItemStatus::Unknown => "UNKNOWN".to_owned(),
         ItemStatus::Conflict => "CONFLICT".to_owned(),
         ItemStatus::Confirmed

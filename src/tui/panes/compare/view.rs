@@ -82,7 +82,7 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
     sheet.blank();
     let rows = compare.rows(context);
     if rows.is_empty() {
-        let text = "name, mapping and properties are the same, as far as they are known";
+        let text = "Name, mapping and properties are the same, as known here";
         sheet.text(text, theme.ok());
     }
     for (index, (part, stand)) in rows.iter().enumerate() {
@@ -110,9 +110,9 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
 fn nothing(compare: &Compare, sheet: &mut TextPage, context: &Context) {
     let theme = context.theme;
     if compare.asking.is_some() {
-        sheet.text("reading the directory", theme.dim());
+        sheet.text("Reading the directory", theme.dim());
     } else if compare.here(context).is_none() {
-        sheet.text("nothing is known of this group here", theme.dim());
+        sheet.text("This group is unknown here", theme.dim());
     } else {
         sheet.text("No other profile knows this id here.", theme.warning());
         let text = "Nothing was asked of a service: a read of an unknown id could create it. \
@@ -326,7 +326,7 @@ fn value(part: &Part, copy: &DesiredFields) -> String {
     if part.is_known_in(copy) {
         part.text_in(copy).unwrap_or_else(|| "-".into())
     } else {
-        "? not known here".into()
+        "? unknown here".into()
     }
 }
 

@@ -88,13 +88,13 @@ impl Edit {
         if !is_again {
             self.discarding = Some(context.now);
             let key = context.keys.key(self.field_focus(), Action::Discard);
-            let text = format!("what was typed here goes for good: {key} again discards it");
+            let text = format!("Your changes will be lost: {key} again discards them");
             context.say(Severity::Warning, text);
             return;
         }
         context.drafts.remove(&(context.current, self.id.clone()));
         context.give_up(&self.reading);
-        let text = format!("draft of {} discarded; nothing was sent", self.id);
+        let text = format!("Draft of {} discarded; nothing was sent", self.id);
         context.say(Severity::Info, text);
         context.navigate(Navigation::Pop);
     }

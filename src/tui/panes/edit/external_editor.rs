@@ -95,7 +95,7 @@ impl Edit {
         let text = match edited {
             Ok(text) if text.len() <= LONGEST => text,
             Ok(_) => {
-                let text = "more text than the service takes; nothing is taken over";
+                let text = "Too long for the service; not applied";
                 context.say(Severity::Warning, text);
                 return;
             }
@@ -112,7 +112,7 @@ impl Edit {
             Part::Name | Part::Properties => false,
         };
         if text == given.trim_end_matches('\n') && !waits {
-            context.say(Severity::Info, "nothing was changed in the editor");
+            context.say(Severity::Info, "Nothing was changed in the editor");
             return;
         }
         let key = |action| context.keys.key(self.field_focus(), action);
@@ -125,10 +125,7 @@ impl Edit {
         };
         match trouble {
             Some(trouble) => context.say(Severity::Warning, trouble),
-            None => context.say(
-                Severity::Info,
-                "taken over from the editor; nothing is sent yet",
-            ),
+            None => context.say(Severity::Info, "Loaded from the editor; not sent yet"),
         }
     }
 
@@ -162,7 +159,7 @@ impl Edit {
     fn take_properties(&mut self, text: &str) -> Option<String> {
         self.properties.set_text(text);
         let problem = self.properties.value().err()?;
-        let text = format!("properties: {problem}; the text is kept");
+        let text = format!("Properties: {problem}; the text is kept");
         self.properties.go_to_problem();
         Some(text)
     }
@@ -251,8 +248,7 @@ impl Edit {
     }
 }
 
-const NO_TOKEN: &str =
-    "the text holds a \"token\" and is kept nowhere; nothing is taken over: leave it out";
+const NO_TOKEN: &str = "the text holds a \"token\" and is kept nowhere; not applied: leave it out";
 
 /// What cannot be read is kept as a draft, on disk; an answer of the service that was pasted holds a token.
 fn holds_a_token(text: &str) -> bool {

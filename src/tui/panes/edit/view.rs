@@ -42,7 +42,7 @@ fn row_keys(context: &Context, focus: Focus) -> RowKeys {
     let key = |hint| context.keys.key_in_field(focus, hint);
     RowKeys {
         add: key("add"),
-        drop: key("drop"),
+        drop: key("remove"),
     }
 }
 
@@ -111,7 +111,7 @@ pub(super) fn draw(
     let mapping_title = if edit.creating || edit.base.mapping.is_some() {
         "Mapping: schema id to data source id"
     } else {
-        "Mapping: not known here; rows you add replace the whole"
+        "Mapping: unknown here; rows you add replace the whole"
     };
     let inner = field_box(buffer, mapping, mapping_title, on(Section::Mapping), theme);
     let inner = if on(Section::Mapping) {
@@ -128,7 +128,7 @@ pub(super) fn draw(
     );
     let is_known = edit.creating || edit.base.properties.is_some();
     let properties_title = match edit.properties.place() {
-        _ if !is_known => "Properties: not known here; what you type replaces the whole",
+        _ if !is_known => "Properties: unknown here; your input replaces the whole",
         PropertiesFocus::Text => "Properties: a JSON object",
         PropertiesFocus::Rows | PropertiesFocus::Cell | PropertiesFocus::Kind => {
             "Properties: key, type, value"
@@ -173,7 +173,7 @@ fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, context: &Context)
     let mut sheet = TextPage::new(inner.width, context.theme);
     match edit.judged() {
         Err((text, field)) => sheet.text(&format!("{field}: {text}"), context.theme.warning()),
-        Ok(change) if change.is_empty() => sheet.text("nothing yet", context.theme.dim()),
+        Ok(change) if change.is_empty() => sheet.text("No changes", context.theme.dim()),
         Ok(change) => {
             let of = if edit.creating {
                 ChangeTarget::Creation
@@ -277,7 +277,7 @@ pub(super) fn say_properties(pasted: &PastedProperties, context: &mut Context) {
         PastedProperties::Rows { added, changed } => context.say(
             Severity::Info,
             format!(
-                "pasted: {added} {} added, {changed} changed; {} undoes",
+                "Pasted: {added} {} added, {changed} changed; {} undoes",
                 if *added == 1 {
                     "property"
                 } else {
@@ -297,7 +297,7 @@ pub(super) fn say_pasted(pasted: &PastedRows, context: &mut Context) {
         PastedRows::Rows { added, changed } => context.say(
             Severity::Info,
             format!(
-                "pasted: {added} {} added, {changed} changed; {} undoes",
+                "Pasted: {added} {} added, {changed} changed; {} undoes",
                 if *added == 1 { "row" } else { "rows" },
                 context.keys.key_in_field(Focus::EditMapping, "undo")
             ),

@@ -54,7 +54,7 @@ impl History {
         if parts.iter().all(|part| part.is_known_in(&now)) {
             Ok((parts, before))
         } else {
-            Err("what is there now is not known here")
+            Err("the present values are unknown here")
         }
     }
 
@@ -69,7 +69,7 @@ impl History {
         match Edit::carrying(&group, &parts, &before, context) {
             Ok(edit) => {
                 let age = context.age(entry.at);
-                let text = format!("filled with what it was {age} ago, before that update");
+                let text = format!("Filled with what it was {age} ago, before that update");
                 context.say(Severity::Info, text);
                 context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(edit))));
             }

@@ -29,7 +29,7 @@ pub fn describe(sheet: &mut TextPage, exchange: &Exchange, theme: Theme) {
     sheet.field("request", &what, theme.title(), &at);
     let took = format!("{} ms", recorded.duration.as_millis());
     let verdict = exchange.verdict();
-    sheet.field("verdict", verdict, style(recorded.sort, theme), &took);
+    sheet.field("result", verdict, style(recorded.sort, theme), &took);
     if !recorded.words.is_empty() {
         sheet.field("", &recorded.words, Style::new(), "");
     }
@@ -39,7 +39,7 @@ pub fn describe(sheet: &mut TextPage, exchange: &Exchange, theme: Theme) {
     body(sheet, &recorded.request, theme);
     sheet.blank();
     let Some(status) = recorded.status else {
-        sheet.heading("No answer came");
+        sheet.heading("No response");
         return;
     };
     let length = recorded.answer.as_ref().map_or(0, |body| body.size);

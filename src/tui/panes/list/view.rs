@@ -199,7 +199,7 @@ fn columns((names, ids): (usize, usize), room: u16) -> Vec<Column> {
         Column::new("NAME", 12, names, 1),
         Column::new("ID", least, ids, 0),
         Column::new("TAG", 8, 9, 4),
-        Column::new("MAP~", 4, 4, 5).right(),
+        Column::new("MAP", 3, 3, 5).right(),
         Column::new("PROPS", 5, 5, 6).right(),
         Column::new("TOKEN", 8, 8, 2),
         Column::new("ROTATED~", 8, 8, 3).right(),

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-const LABEL: &str = "service copy";
+const LABEL: &str = "saved values";
 
 /// Writes what the service's copy came to; `rows` takes the line on which each choice begins.
 pub(super) fn write(
@@ -27,8 +27,7 @@ pub(super) fn write(
     // Not "just now": a review may stand for as long as a phone call.
     let read = context.moment(choices.read_at);
     if merge.is_quiet() {
-        let text =
-            format!("read {read}: the same, as far as it is returned (the mapping never is)");
+        let text = format!("read {read}: unchanged since you started (mapping cannot be checked)");
         sheet.field(LABEL, &text, theme.ok(), "");
     } else if merge.disputed.is_empty() && merge.left_out.is_empty() {
         let text = format!(
@@ -45,11 +44,11 @@ pub(super) fn write(
         let text = format!("read {read}: CHANGED BY SOMEONE{rows}");
         sheet.field(LABEL, &text, theme.warning(), "");
         if !merge.agreed.is_empty() {
-            let text = format!("the same as yours: {}", labels(&merge.agreed));
+            let text = format!("The same as yours: {}", labels(&merge.agreed));
             sheet.field("", &text, theme.dim(), "");
         }
         if !merge.left_out.is_empty() {
-            let text = format!("yours leaves out: {}", labels(&merge.left_out));
+            let text = format!("Yours leaves out: {}", labels(&merge.left_out));
             sheet.field("", &text, theme.dim(), "");
         }
     }
@@ -94,7 +93,7 @@ fn disputed(sheet: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
 }
 
 fn unknown(sheet: &mut TextPage, head: &str, row: Unknown, theme: Theme) {
-    let text = format!("{head} {}: the present value is not known here", row.field);
+    let text = format!("{head} {}: the present value is unknown here", row.field);
     sheet.indented(0, &text, head_style(head, theme));
     let kept = "it is not in the request";
     option(sheet, !row.is_replaced, "leave out", kept, theme);

@@ -41,7 +41,7 @@ impl Review {
 
     pub(super) fn apply(&mut self, context: &mut Context) {
         if let Some(why) = self.blocked(context) {
-            context.say(Severity::Warning, format!("not sent: {why}"));
+            context.say(Severity::Warning, format!("Not sent: {why}"));
             return;
         }
         let job = if self.creating {

@@ -20,9 +20,9 @@ use crate::{
 
 pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &Context) {
     let title = match (review.creating, review.page) {
-        (true, Page::Difference) => "Review: a group to be created",
-        (true, Page::Json) => "Review: a group to be created, as JSON",
-        (true, Page::Curl) => "Review: a group to be created, as curl",
+        (true, Page::Difference) => "Review: new group",
+        (true, Page::Json) => "Review: new group, as JSON",
+        (true, Page::Curl) => "Review: new group, as curl",
         (false, Page::Difference) => "Review: an update",
         (false, Page::Json) => "Review: an update, as JSON",
         (false, Page::Curl) => "Review: an update, as curl",
@@ -120,7 +120,7 @@ fn difference(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, cont
     }
     if !review.near.is_empty() {
         let near: Vec<String> = review.near.iter().map(|id| format!("\"{id}\"")).collect();
-        sheet.field("known and near", &near.join(", "), theme.warning(), "");
+        sheet.field("similar", &near.join(", "), theme.warning(), "");
     }
     if let Some(reason) = &review.asks.guard {
         sheet.field("! guard", reason, theme.warning(), "");
@@ -151,7 +151,7 @@ fn beside(review: &Review, sheet: &mut TextPage, context: &Context) {
     let Some(read) = &review.read else { return };
     for open in &read.open {
         let text = format!(
-            "the {} of {} may have arrived: nobody knows yet (m{} of the open ones)",
+            "The {} of {} may have arrived: nobody knows yet (m{} of the open ones)",
             open.operation.as_str(),
             context.moment(open.since()),
             open.id.0
@@ -217,7 +217,7 @@ fn along(review: &Review, sheet: &mut TextPage, context: &Context) {
     let travels = review.plan.travels.iter();
     for travels in travels.filter(|one| !one.is_read && !told(one.field)) {
         let field = travels.field.as_str();
-        let text = format!("sent along as last known: {}", context.moment(travels.at));
+        let text = format!("Sent along as last known: {}", context.moment(travels.at));
         sheet.field(field, &text, theme.dim(), "");
     }
 }
@@ -236,7 +236,7 @@ fn request(review: &Review, sheet: &mut TextPage, context: &Context) {
 
 fn copy(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, context: &Context) {
     let theme = context.theme;
-    let label = "service copy";
+    let label = "saved values";
     match &review.copy {
         Copy::NotAsked => sheet.field(
             "! creates",

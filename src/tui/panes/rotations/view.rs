@@ -114,14 +114,12 @@ fn describe(sheet: &mut TextPage, row: &RotationRow, context: &Context) {
 fn meaning(state: State, context: &Context) -> String {
     let key = context.keys.key(Focus::Rotations, Action::Refresh);
     let text = match state {
-        State::Intended => "Written down, not sent. Its process may still be at it.",
-        State::Sent => "The request may be on its way. Its process may still be at it.",
-        State::Rotated => return format!("Rotated; not read back yet. {key} reads it."),
+        State::Intended => "Recorded, not sent; its process may still be running.",
+        State::Sent => "The request may have been sent; its process may still be running.",
+        State::Rotated => return format!("Rotated, not confirmed. {key} reads the group."),
         State::Confirmed => "Rotated, and read back.",
         State::Unknown => {
-            return format!(
-                "It may or may not have taken effect. {key} reads the group; never rotate to find out."
-            );
+            return format!("Result unknown. {key} reads the group; never rotate to find out.");
         }
         State::Recovered => {
             "A new token is current: by this call or by someone else. After a leak, rotate again."
@@ -131,7 +129,7 @@ fn meaning(state: State, context: &Context) -> String {
         State::Conflict => {
             "The answers contradict each other. Look, then abandon it with what you found."
         }
-        State::Abandoned => "Closed by a person without finding out.",
+        State::Abandoned => "Closed by hand.",
     };
     text.into()
 }

@@ -75,7 +75,7 @@ impl TokenPane {
             return Some("the profile has no handoff".into());
         }
         if self.handing.is_under_way() {
-            return Some("the hand-off is under way".into());
+            return Some("the hand-off is running".into());
         }
         if self.to_hand_off(context).is_none() {
             return Some("no new token waits to be handed off".into());

@@ -55,7 +55,7 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
     let mut sheet = TextPage::new(width, context.theme);
     match &pane.stage {
         Stage::Reading(_) => {
-            sheet.text("reading the group from the service", context.theme.dim());
+            sheet.text("Reading the group from the service", context.theme.dim());
         }
         Stage::Current(done) => {
             current(&mut sheet, done, context);
@@ -71,9 +71,9 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
         }
         Stage::Check { .. } => {}
         Stage::Rotating(_) => {
-            sheet.heading("Rotating: one request is on its way.");
+            sheet.heading("Rotating: one request sent.");
             sheet.text(
-                "It is sent once and never repeated. Leaving this screen does not stop it; a message says how it ended.",
+                "It is sent once and never repeated. Leaving this page does not stop it; a message reports the result.",
                 context.theme.dim(),
             );
         }
@@ -122,8 +122,8 @@ fn rotated_ago(group: &KnownGroup, context: &Context) -> String {
         Some(last) => {
             let since = context.since(last.at);
             match &last.by {
-                Some(by) => format!("{since} by {by}, as far as is known here"),
-                None => format!("changed elsewhere, seen {since}"),
+                Some(by) => format!("{since} by {by}, as known here"),
+                None => format!("changed outside, noticed {since}"),
             }
         }
         None => "not known here".into(),
@@ -193,8 +193,8 @@ fn rotated(sheet: &mut TextPage, done: &Done, confirming: bool, context: &Contex
     );
     sheet.field("result", &word, ending_style(done.ending, theme), &answer);
     let confirmation = match (done.ending, confirming) {
-        (_, true) => "being read back",
-        (Ending::Confirmed, false) => "confirmed by reading it back",
+        (_, true) => "confirming",
+        (Ending::Confirmed, false) => "confirmed",
         (Ending::Recovered, false) => {
             "the answer was lost; reading the group shows a new token: rotated by this call or by someone else. \
              If the old one leaked, rotate again"
@@ -215,7 +215,7 @@ fn rotated(sheet: &mut TextPage, done: &Done, confirming: bool, context: &Contex
             "old token",
             &format!("fingerprint {before}"),
             theme.dim(),
-            "dead since the rotation",
+            "revoked by this rotation",
         );
     }
     if let Some(known) = &done.group.fingerprint {

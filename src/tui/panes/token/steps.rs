@@ -44,7 +44,7 @@ impl TokenPane {
             self.rotate(seen, context);
         } else {
             let what = if level == Level::Words {
-                "not the same words"
+                "Text differs"
             } else {
                 "that is not the id"
             };

@@ -42,9 +42,9 @@ pub(super) async fn run(
         .map_err(failed)?;
     steer(&run.control, *link.command.borrow_and_update());
     let report = follow(&mut run.progress, &run.control, &mut link).await;
-    report.map(Outcome::BulkEnded).ok_or_else(|| {
-        broke("it broke off inside groupdesk; the journal knows how far it came: groupdesk rotate --resume")
-    })
+    report
+        .map(Outcome::BulkEnded)
+        .ok_or_else(|| broke("Internal error, stopped; Batches, R resumes the rest"))
 }
 
 async fn follow(

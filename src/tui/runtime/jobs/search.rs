@@ -73,7 +73,7 @@ pub(super) async fn search(
     // Only what was dropped finds nothing, and its answer goes nowhere.
     found
         .map(|found| Outcome::Found(Arc::new(found)))
-        .ok_or_else(|| JobError::of("the search was given up"))
+        .ok_or_else(|| JobError::of("the search was cancelled"))
 }
 
 pub(super) async fn nearest(index: Index, typed: String) -> Outcome {

@@ -25,7 +25,7 @@ impl<S: Screen> Runner<S> {
             }
             InputEvent::PasteIsOpen => (
                 Severity::Warning,
-                "a paste began and its end did not come: Ctrl-C ends the paste".to_owned(),
+                "Unfinished paste: Ctrl-C ends it".to_owned(),
             ),
             InputEvent::PasteTooLong => (
                 Severity::Error,

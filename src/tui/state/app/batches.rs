@@ -56,9 +56,7 @@ impl App {
 
     pub(super) fn batch_lost(&mut self, ticket: Ticket) {
         if let Some(run) = self.batch_of(ticket) {
-            run.broke_off(
-                "it broke off inside groupdesk; the journal knows how far it came: groupdesk rotate --resume".into(),
-            );
+            run.broke_off("Internal error, stopped; Batches, R resumes the rest".into());
         }
     }
 
@@ -86,7 +84,7 @@ impl App {
         if let Some(newest) = unfinished.next() {
             let counts = &newest.counts;
             let text = format!(
-                "a bulk rotation of {} is unfinished: {} left; groupdesk rotate --resume",
+                "A bulk rotation of {} is unfinished: {} left; groupdesk rotate --resume",
                 counts.planned(),
                 counts.not_started + counts.unknown
             );

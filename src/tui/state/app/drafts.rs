@@ -66,7 +66,7 @@ impl App {
     /// A job about drafts broke off; whether it was one.
     pub(super) fn draft_lost(&mut self, ticket: Ticket) -> bool {
         self.context.drafts.answered(ticket);
-        self.draft_failed(ticket, "the job broke off inside groupdesk")
+        self.draft_failed(ticket, "internal error, stopped")
     }
 
     /// Said once; the next change tries again.
@@ -75,7 +75,7 @@ impl App {
             return false;
         };
         if !std::mem::replace(&mut self.context.drafts.is_failing, true) {
-            let text = format!("draft of {id} NOT saved, kept in memory only: {why}");
+            let text = format!("Draft of {id} NOT saved, kept in memory only: {why}");
             self.context.say(Severity::Error, text);
         }
         true
@@ -83,7 +83,7 @@ impl App {
 
     fn saves_again(&mut self) {
         if std::mem::replace(&mut self.context.drafts.is_failing, false) {
-            self.context.say(Severity::Done, "drafts are saved again");
+            self.context.say(Severity::Done, "Drafts are saved again");
         }
         self.context.save_drafts();
     }

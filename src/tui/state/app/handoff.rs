@@ -77,7 +77,7 @@ impl App {
         let token = keys.key(Focus::List, Action::Token);
         let hand = keys.key(Focus::Token, Action::HandOff);
         let text = format!(
-            "not handed off yet: the new token of {}{more}. On the group: {token}, then {hand}",
+            "Not handed off yet: the new token of {}{more}. On the group: {token}, then {hand}",
             ids.join(", ")
         );
         self.context.say(Severity::Error, text);
@@ -87,7 +87,7 @@ impl App {
     fn say_due_elsewhere(&mut self, rows: &[&RotationRow]) {
         for row in rows.iter().take(NAMED) {
             let text = format!(
-                "due in {}: the new token of {} is not handed off yet; to do it here: groupdesk rotations handoff {} -P NAME",
+                "Due in {}: the new token of {} is not handed off yet; to do it here: groupdesk rotations handoff {} -P NAME",
                 row.profile, row.user_group_id, row.id.0
             );
             self.context.say(Severity::Warning, text);

@@ -161,10 +161,8 @@ impl App {
                 }
             },
             Outcome::TokenWritten(path) => {
-                self.context.say(
-                    Severity::Done,
-                    format!("token written to {}", path.display()),
-                );
+                self.context
+                    .say(Severity::Done, format!("Token saved to {}", path.display()));
             }
             Outcome::HandedOff(Some(handed)) => {
                 let (severity, text) = handoff::describe(handed);
@@ -179,12 +177,12 @@ impl App {
                 self.context.say(Severity::Done, exported(*count, path));
             }
             Outcome::ReportWritten(path) => {
-                let text = format!("report written to {}", path.display());
+                let text = format!("Report saved to {}", path.display());
                 self.context.say(Severity::Done, text);
             }
             Outcome::ProfileAdded(index, profile) => {
                 let key = self.context.keys.key(Focus::List, Action::Profiles);
-                let text = format!("profile {} is written; {key} switches to it", profile.name);
+                let text = format!("Profile {} is saved; {key} switches to it", profile.name);
                 self.context.say(Severity::Done, text);
                 self.leave_welcome(*index);
             }
@@ -194,7 +192,10 @@ impl App {
                 }
             }
             Outcome::Abandoned(row) => {
-                let text = format!("rotation of {} abandoned{place}", row.user_group_id);
+                let text = format!(
+                    "Rotation of {} closed without a result{place}",
+                    row.user_group_id
+                );
                 self.context.say(Severity::Done, text);
             }
             Outcome::Listed(_)
@@ -217,7 +218,7 @@ impl App {
             | Outcome::Proof(_)
             | Outcome::HandedOff(None) => {}
             Outcome::PlaceBound(_) | Outcome::Proven | Outcome::Acknowledged => {
-                let text = format!("what was said about the place is kept{place}");
+                let text = format!("The answer about the place is kept{place}");
                 self.context.say(Severity::Done, text);
             }
         }
@@ -229,7 +230,7 @@ impl App {
         };
         let (severity, text) = if running.job.is_write {
             let text = format!(
-                "UNKNOWN how {} ended: the job broke off inside groupdesk. Read the group",
+                "UNKNOWN how {} ended: internal error, stopped. Read the group",
                 running.job.label
             );
             self.batch_lost(ticket);
@@ -237,10 +238,7 @@ impl App {
         } else {
             (
                 Severity::Error,
-                format!(
-                    "{} broke off inside groupdesk; try again",
-                    running.job.label
-                ),
+                format!("Internal error: {} stopped; try again", running.job.label),
             )
         };
         if self.draft_lost(ticket) {

@@ -82,13 +82,13 @@ impl App {
             .collect();
         if self.runs_a_batch() {
             let text = format!(
-                "finishing what is in flight, at most 35 s; {} leaves now. The rest: groupdesk rotate --resume",
+                "Finishing what is in flight, at most 35 s; {} leaves now. The rest: groupdesk rotate --resume",
                 self.shown(Action::Cancel)
             );
             self.context.say(Severity::Warning, text);
         } else if !writes.is_empty() {
             let text = format!(
-                "waiting for {}; {} leaves now, its outcome then unknown",
+                "Waiting for {}; {} leaves now, its outcome then unknown",
                 writes.join(", "),
                 self.shown(Action::Cancel)
             );

@@ -54,7 +54,7 @@ fn problem(line: usize, column: usize, text: impl Into<String>) -> JsonProblem {
 
 fn syntax(text: &str, error: &serde_json::Error) -> JsonProblem {
     let what = match error.classify() {
-        Category::Eof => "the text ends before everything is closed".to_owned(),
+        Category::Eof => "unclosed bracket or quote".to_owned(),
         // Texts of this category are fixed; they name what was expected, never what was found.
         Category::Syntax => {
             let whole = error.to_string();
@@ -100,7 +100,7 @@ fn check_keys(text: &str) -> Result<(), JsonProblem> {
                     return Err(problem(
                         line,
                         column(),
-                        "this key cannot be sent; name it otherwise",
+                        "this key cannot be sent; use another name",
                     ));
                 }
                 let first = open.last_mut().and_then(|keys| keys.insert(key, line));
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(wrong("{\"a\": 1,}"), "line 1, column 9: trailing comma");
         assert_eq!(
             wrong("{\n\"a\": {"),
-            "line 2, column 6: the text ends before everything is closed"
+            "line 2, column 6: unclosed bracket or quote"
         );
         assert_eq!(
             wrong("\n  [1]"),

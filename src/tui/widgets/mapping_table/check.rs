@@ -27,7 +27,7 @@ pub(super) fn problems(rows: &[MappingRow]) -> Vec<Problem> {
         if content.key.is_empty() {
             report(Column::Key, "schema id is empty".into());
         } else if content.key.starts_with(RESERVED) {
-            let text = "this schema id cannot be sent; name it otherwise";
+            let text = "This schema id cannot be sent; use another name";
             report(Column::Key, text.into());
         } else if let Some(first) = first_with.get(content.key.as_str()) {
             report(Column::Key, format!("same schema id as row {}", first + 1));

@@ -96,7 +96,7 @@ impl MappingTable {
         let text = if self.is_known() {
             format!("no rows; {} adds one", keys.add)
         } else {
-            "not known here; without rows it is left as it is".into()
+            "unknown here; without rows it is left as it is".into()
         };
         Some((text, false))
     }

@@ -26,6 +26,12 @@ fn own_sequences(raw: &str) -> usize {
             );
             continue;
         }
+        // The question for the background colour of the terminal.
+        if let Some(behind) = rest.as_str().strip_prefix("]11;?\u{1b}\\") {
+            rest = behind.chars();
+            count += 1;
+            continue;
+        }
         assert_eq!(rest.next(), Some('['), "before {:?}", rest.as_str());
         let last = rest.find(|c| !"?;:0123456789".contains(*c));
         assert!(
