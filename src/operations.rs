@@ -2,6 +2,7 @@
 //! then one transaction that writes directory, history and journal together, then the answer.
 
 mod answer;
+pub mod attention;
 pub mod batch;
 mod breaking;
 mod bulk_edit;

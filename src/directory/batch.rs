@@ -83,4 +83,17 @@ impl BatchItem {
             None => ItemStatus::of(self.state, self.ending),
         }
     }
+
+    /// The word of reports: of its rotation's state, or of how it ended without one.
+    pub fn outcome(&self) -> &'static str {
+        match (self.state, self.ending) {
+            (None, None) if self.update.is_some() => match self.status() {
+                ItemStatus::UnderWay => State::Sent.as_str(),
+                _ => State::Unknown.as_str(),
+            },
+            (Some(state), _) => state.as_str(),
+            (None, Some(ending)) => ending.as_str(),
+            (None, None) => "not_started",
+        }
+    }
 }

@@ -271,6 +271,7 @@ mod tests {
             most: 2,
             guard: None,
             include_recent: false,
+            begun: None,
             now: at(100),
         };
         let plan = Plan::of(
@@ -382,6 +383,7 @@ mod tests {
                 most,
                 guard: Some((guard, "slowly".into())),
                 include_recent: false,
+                begun: None,
                 now: at(100),
             };
             let candidate = |text: &str| Candidate {

@@ -5,12 +5,14 @@ pub(super) mod concurrency;
 mod edit_item;
 mod item;
 mod queue;
+mod resume;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{collections::HashSet, io, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc;
 
 pub use super::batch::concurrency::{Control, RunCommand, RunLimits};
+pub use resume::Resumption;
 
 use super::{Done, Failure, Guarded, Operations, Warning};
 use crate::{
@@ -92,6 +94,19 @@ impl Operations {
         wanted: &[UserGroupId],
         include_recent: bool,
     ) -> Result<Plan, DirectoryError> {
+        let rules = Rules {
+            environment: self.profile().environment.clone(),
+            most: self.profile().max_bulk,
+            guard: guard::most(&self.profile().guards)
+                .map(|(most, reason)| (most, reason.to_owned())),
+            include_recent,
+            begun: None,
+            now: self.now(),
+        };
+        self.plan_by(wanted, &rules).await
+    }
+
+    async fn plan_by(&self, wanted: &[UserGroupId], rules: &Rules) -> Result<Plan, DirectoryError> {
         let groups = self.list().await?;
         let open = self.open_rotations().await?;
         let candidates = wanted.iter().map(|id| Candidate {
@@ -106,15 +121,7 @@ impl Operations {
                 .find(|row| row.user_group_id == *id)
                 .map(|row| row.rotation.state),
         });
-        let rules = Rules {
-            environment: self.profile().environment.clone(),
-            most: self.profile().max_bulk,
-            guard: guard::most(&self.profile().guards)
-                .map(|(most, reason)| (most, reason.to_owned())),
-            include_recent,
-            now: self.now(),
-        };
-        Ok(Plan::of(candidates, &rules))
+        Ok(Plan::of(candidates, rules))
     }
 
     /// The limits of a plan hold for one that was made elsewhere, too.
@@ -188,6 +195,23 @@ impl Operations {
     /// All batches of this place, the last begun first.
     pub async fn batches(&self) -> Result<Vec<Batch>, DirectoryError> {
         self.directory().batches(self.place().await?).await
+    }
+
+    /// All batches of the places that these profiles mean, the last begun first, each with the first profile that means
+    /// its place. No API key is asked for: a profile that was never bound has none.
+    pub async fn batches_of(all: &[Self]) -> Result<Vec<(usize, Batch)>, DirectoryError> {
+        let mut seen = HashSet::new();
+        let mut found = Vec::new();
+        for (index, operations) in all.iter().enumerate() {
+            if let Some(place) = operations.place_by_name().await?
+                && seen.insert(place)
+            {
+                let batches = operations.directory().batches(place).await?;
+                found.extend(batches.into_iter().map(|batch| (index, batch)));
+            }
+        }
+        found.sort_by_key(|(_, batch)| std::cmp::Reverse(batch.id));
+        Ok(found)
     }
 
     /// One batch of this place.

@@ -135,6 +135,7 @@ impl Operations {
                 guard: guard::most(&self.profile().guards)
                     .map(|(most, reason)| (most, reason.to_owned())),
                 include_recent: true,
+                begun: None,
                 now: self.now(),
             },
             facts: self.facts().await?,

@@ -1,7 +1,9 @@
 //! The panes: a closed set, so that the compiler lists what a new one touches. Each holds its own state, answers actions,
 //! takes the outcome it waits for, and draws itself purely.
 
+pub mod attention;
 pub mod batch;
+pub mod batches;
 pub mod compare;
 pub mod confirm_typed;
 pub mod connect;
@@ -168,6 +170,8 @@ panes! {
     Rotations(rotations::Rotations),
     Whose(token_lookup::TokenLookupPane),
     Bulk(Box<batch::BatchPane>),
+    Batches(batches::Batches),
+    Attention(attention::AttentionPane),
     Place(Box<place::PlacePane>),
 }
 
@@ -202,6 +206,9 @@ impl Pane {
             }
             PaneRequest::WatchBulk(run) => {
                 Self::Bulk(Box::new(batch::BatchPane::watch(run, context)))
+            }
+            PaneRequest::Batch(id, aim) => {
+                Self::Bulk(Box::new(batch::BatchPane::of(id, aim, context)))
             }
             PaneRequest::Connect => Self::Connect(Box::new(connect::Connect::open(context))),
         }

@@ -1,5 +1,6 @@
 //! The console as a pure state: key scripts in, effects out, compared. No terminal, no network, no clock.
 
+mod attention;
 mod batch;
 mod compare;
 mod confirm;

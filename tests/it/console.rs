@@ -1,6 +1,7 @@
 //! The whole console against the real service: every story that a person at the screen lives through.
 
 mod asked;
+mod attention;
 mod batch;
 mod colours;
 mod compare;

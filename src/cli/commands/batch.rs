@@ -22,6 +22,7 @@ use crate::{
         },
         session::{InFlight, Session},
     },
+    config::guard::Level,
     directory::BatchId,
     domain::{
         batch::{BatchKind, ItemStatus, Plan, Skip},
@@ -164,29 +165,44 @@ async fn resume(
     wanted: Option<BatchId>,
 ) -> Result<Result<Ready, Exit>, CliError> {
     let operations = &session.operations;
-    let batch: Batch = if let Some(id) = wanted {
-        operations.batch(id).await?
+    let id = if let Some(id) = wanted {
+        id
     } else {
         let batches = operations.batches().await?;
         let mut unfinished = batches
-            .into_iter()
+            .iter()
             .filter(|batch| batch.ended_at.is_none() && batch.kind == BatchKind::Rotate);
-        unfinished.next().ok_or_else(|| {
+        let newest = unfinished.next().map(|batch| batch.id);
+        newest.ok_or_else(|| {
             CliError::Guarded("no batch of this profile is unfinished; nothing was sent".into())
         })?
     };
-    rotates(&batch)?;
+    let resumption = operations.plan_resumption(id).await?;
+    let batch = &resumption.batch;
+    rotates(batch)?;
     output::context(&format!(
         "batch {} of {}, begun {:.0}: {}",
         batch.id.0, batch.by, batch.started_at, batch.counts
     ));
+    for (id, skip) in resumption.plan.skipped.iter().take(report::NAMED) {
+        output::context(&format!("will be refused as things stand: {id}: {skip}"));
+    }
     operations.ready().await?;
-    if batch.counts.not_started > 0 {
-        confirm(session, arguments.mutation.yes, batch.counts.not_started).await?;
+    if resumption.left() > 0 {
+        let words = resumption.words(&operations.profile().name);
+        let question = match resumption.level {
+            Level::Words => Question::TypeWords(&words),
+            Level::Button | Level::Key | Level::Typed => Question::YesOrNo,
+        };
+        let what = format!(
+            "{} left: every old token stops working at once.",
+            resumption.left()
+        );
+        confirm::confirm(arguments.mutation.yes, &what, question).await?;
     }
     let tokens = token_lines(session, arguments.token.token_out.as_deref())?;
     Ok(Ok(Ready {
-        batch: batch.id,
+        batch: id,
         plan: Plan::default(),
         all_named: true,
         tokens,

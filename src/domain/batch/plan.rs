@@ -25,6 +25,8 @@ pub enum Skip {
     /// The outcome of an earlier rotation is open, or a person must look.
     Open(State),
     RotatedRecently(Timestamp),
+    /// After the batch that is resumed was begun: its wish is fulfilled.
+    RotatedSince(Timestamp),
     /// The profile's `max_bulk` is used up.
     Beyond(usize),
     /// A guard of the profile allows no more, and says why.
@@ -45,6 +47,7 @@ impl fmt::Display for Skip {
             Self::OtherEnvironment(tag) => write!(f, "tagged {tag}, another environment"),
             Self::Open(state) => write!(f, "an earlier rotation is open: {}", state.as_str()),
             Self::RotatedRecently(at) => write!(f, "rotated less than 24 h ago, at {at:.0}"),
+            Self::RotatedSince(at) => write!(f, "rotated since the batch began, at {at:.0}"),
             Self::Beyond(most) => write!(f, "beyond max_bulk = {most} of the profile"),
             Self::Guarded(most, reason) => {
                 write!(f, "beyond {most}, the most of a guard: {reason}")
@@ -72,6 +75,8 @@ pub struct Rules {
     pub guard: Option<(usize, String)>,
     /// Also what was rotated within 24 h: a second leak on one day is real.
     pub include_recent: bool,
+    /// When the batch was begun that is resumed.
+    pub begun: Option<Timestamp>,
     pub now: Timestamp,
 }
 
@@ -129,10 +134,13 @@ pub(super) fn why_not(candidate: &Candidate<'_>, rules: &Rules) -> Option<Skip> 
     if let Some(state) = candidate.open {
         return Some(Skip::Open(state));
     }
+    let last = group.last_rotated.as_ref()?.at;
+    if rules.begun.is_some_and(|begun| last >= begun) {
+        return Some(Skip::RotatedSince(last));
+    }
     if rules.include_recent {
         return None;
     }
-    let last = group.last_rotated.as_ref()?.at;
     let age = Duration::try_from(rules.now.duration_since(last)).unwrap_or_default();
     (age < RECENT).then_some(Skip::RotatedRecently(last))
 }

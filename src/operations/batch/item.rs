@@ -288,13 +288,7 @@ impl ItemContext {
         let Some(now) = now else {
             return Outcome::of(item, seems, word(seems), begun).noted(why);
         };
-        let outcome = match (now.state, now.ending) {
-            (None, None) if now.update.is_some() => word(now.status()),
-            (Some(state), _) => state.as_str(),
-            (None, Some(ending)) => ending.as_str(),
-            (None, None) => word(ItemStatus::NotStarted),
-        };
-        Outcome::of(&now, now.status(), outcome, begun).noted(why)
+        Outcome::of(&now, now.status(), now.outcome(), begun).noted(why)
     }
 
     /// Ends an item that has no rotation. One that was sent and settled as not applied has, and stays as it is.

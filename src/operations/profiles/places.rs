@@ -59,6 +59,16 @@ impl Operations {
         Ok(by_key.await.unwrap_or(PlaceId::NONE))
     }
 
+    /// As [`Operations::place`], told by name and address alone: no API key is read.
+    pub(crate) async fn place_by_name(&self) -> Result<Option<PlaceId>, DirectoryError> {
+        if let Some(bound) = self.0.here.get() {
+            return Ok(Some(bound.place));
+        }
+        let profile = self.profile();
+        let url = profile.url();
+        self.directory().place_of(&profile.name, &url).await
+    }
+
     /// The place for a person's own text, which needs no trusted key. Bound first where it never was.
     pub(crate) async fn place_of_drafts(&self) -> Result<PlaceId, DirectoryError> {
         let bound = self.bound().await;

@@ -93,9 +93,14 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
             .min(left),
     );
     let right_width = columns(&right) as u16;
+    let badge = context.attention_badge();
+    let badge_width = match columns(&badge) as u16 {
+        0 => 0,
+        width => width + 2,
+    };
     let end = line
         .right()
-        .saturating_sub(right_width.max(message::ANSWER) + 1);
+        .saturating_sub(right_width.max(message::ANSWER) + 1 + badge_width);
     for (text, style) in parts {
         // A part that does not fit is left out whole, not cut into something else.
         if x + columns(text) as u16 > end {
@@ -106,6 +111,12 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
     let at = line.right().saturating_sub(right_width);
     if at >= x {
         paint::text(buffer, at, line.y, right_width, &right, theme.dim());
+    }
+    // Before the last answer, so that it does not move with each.
+    let before = right_width.max(message::ANSWER) + badge_width;
+    let at = line.right().saturating_sub(before);
+    if badge_width > 0 && at >= x {
+        paint::text(buffer, at, line.y, badge_width, &badge, theme.warning());
     }
 }
 

@@ -66,6 +66,12 @@ pub enum Action {
     /// Also what was rotated within 24 h.
     IncludeRecent,
     RetryFailed,
+    /// Goes on with a batch that stopped.
+    Resume,
+    Batches,
+    Attention,
+    NextFailed,
+    PreviousFailed,
     Abandon,
     Reveal,
     WriteFile,
@@ -121,6 +127,8 @@ layers! {
         History ["2"] "" "history";
         Rotations ["3"] "" "rotations (open first)";
         Whose ["W"] "" "find the group of a token; nothing is sent";
+        Attention ["0" "!"] "" "what needs attention, over all profiles";
+        Batches ["5"] "" "batches (unfinished first): groups, resume, retry";
         Requests ["4"] "" "requests and responses";
         Messages ["m"] "" "messages of this session";
         Suspend ["ctrl-z"] "" "suspend (fg resumes)";

@@ -327,11 +327,49 @@ places! {
     BulkRun COMMANDS {
         Pause ["p"] "pause" "pause / resume";
         Stop ["X"] "STOP" "stop (start no more)";
-        FailedOnly ["f"] "failed only" "show failed only, or all";
+        Resume ["R"] "RESUME" "resume what was not started";
         RetryFailed ["F"] "RETRY failed" "retry failed";
-        WriteFile "report" "save the report to a new file, .json or .csv";
+        Refresh "check" "check unknown ones (reads only)";
+        FailedOnly ["f"] "failed only" "show failed only, or all";
         Enter "open" "open the group of the row";
+        WriteFile "report" "save the report to a new file, .json or .csv";
         Back "leave (continues)" "to the list (continues)";
+        NextFailed ["n"] "" "next failed or unknown group";
+        PreviousFailed ["N"] "" "previous failed or unknown group";
+    } + MOVE
+
+    /// What is left of a batch is checked; the key `y` resumes it.
+    ResumeCheck COMMANDS {
+        Confirm "RESUME" "resume the batch (only y)";
+        Refresh "check again" "check what is left again";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
+    } + MOVE
+
+    ResumeTyped TEXT {
+        Enter "RESUME" "resume the batch (after typing)";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
+        Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
+    }
+
+    Attention COMMANDS {
+        Enter "go there" "open the group, batch or list; switches the profile";
+        Refresh "check" "read what the row is about; else look again";
+        HandOff "hand off" "run the hand-off";
+        Resume ["R"] "RESUME" "resume the batch, after a new check";
+        Edit "open draft" "continue the draft";
+        NextField "this profile" "this profile / all profiles";
+        Back "back" "back";
+    } + MOVE
+
+    Batches COMMANDS {
+        Resume ["R"] "RESUME" "resume what was not started";
+        Enter "groups" "the groups of this batch";
+        RetryFailed ["F"] "RETRY failed" "retry failed";
+        Refresh "check" "check unknown ones (reads only), refresh";
+        WriteFile "report" "save the report to a new file, .json or .csv";
+        Filter "filter" "filter by number, person, reason, profile or state";
+        NextField "all profiles" "this profile / all profiles";
+        Back "back" "back";
     } + MOVE
 
     /// Which environment a profile is.

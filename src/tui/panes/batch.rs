@@ -1,6 +1,7 @@
 //! Many tokens at once: what would be rotated and why others are left out, the words that must be typed, and the run.
 //! Nothing is sent before the words are typed exactly; leaving never stops a run.
 
+mod run;
 mod steps;
 mod view;
 
@@ -12,19 +13,30 @@ use ratatui::{
 
 use super::{View, confirm_typed, new_file::NewFile};
 use crate::{
-    domain::{batch::Plan, group::UserGroupId},
-    operations::{Guarded, batch::RunCommand},
+    config::guard::Level,
+    domain::{
+        batch::{BatchKind, Plan},
+        group::UserGroupId,
+    },
+    operations::{
+        BatchId, Guarded,
+        batch::{Resumption, RunCommand},
+    },
     tui::{
         keymap::{Action, Focus},
         state::{
             batch::BatchRun,
             context::Context,
-            message::{Job, Outcome, Ticket},
+            message::{Job, Outcome, Pending, Ticket},
+            navigation::BatchAim,
             notices::Severity,
         },
         widgets::{scroll::Cursor, text_field::TextField},
     },
 };
+
+/// Why nothing can be done with a run that this console has forgotten.
+const GONE: &str = "this batch is in History";
 
 const REASON: &str = "reason (optional)";
 
@@ -39,6 +51,8 @@ enum Stage {
         plan: Plan,
         on_reason: bool,
     },
+    /// What is left of a batch, and how to go on with it.
+    Resume(Box<Resumption>),
     /// The plan could not be made.
     Failed(String),
     /// The run of this ticket, as the context knows it.
@@ -56,12 +70,21 @@ pub struct BatchPane {
     typed: TextField,
     cursor: Cursor,
     failed_only: bool,
-    /// Rows of the run that are shown, and what they were chosen from.
+    /// Rows of the run that are shown, in their order, and what they were chosen from.
     shown: Vec<usize>,
     basis: Option<(u64, bool)>,
     is_under_way: bool,
+    /// How the journal has it now.
+    reading: Pending,
+    /// The unknown ones are being read.
+    checking: Pending,
     /// Where to write the report.
     file: NewFile,
+    /// A batch of the journal that is not the one of this session, and what it was opened for.
+    stored: Option<Box<BatchRun>>,
+    aim: BatchAim,
+    /// Its number, where the page was opened for one.
+    number: Option<BatchId>,
 }
 
 impl BatchPane {
@@ -100,15 +123,48 @@ impl BatchPane {
             shown: Vec::new(),
             basis: None,
             is_under_way: false,
+            reading: Pending::default(),
+            checking: Pending::default(),
             file: NewFile::default(),
+            stored: None,
+            aim: BatchAim::Look,
+            number: None,
         }
     }
 
-    fn run<'a>(&self, context: &'a Context) -> Option<&'a BatchRun> {
+    /// A batch of the journal.
+    pub fn of(id: BatchId, aim: BatchAim, context: &mut Context) -> Self {
+        let job = match aim {
+            BatchAim::Resume => Job::PlanResumption(id),
+            BatchAim::Look | BatchAim::Retry | BatchAim::Report => Job::Batch(id),
+        };
+        let ticket = context.start(job);
+        Self {
+            aim,
+            number: Some(id),
+            ..Self::at(Stage::Planning(ticket), Vec::new(), context)
+        }
+    }
+
+    fn run<'a>(&'a self, context: &'a Context) -> Option<&'a BatchRun> {
         let Stage::Run(ticket) = self.stage else {
             return None;
         };
-        context.bulk.as_ref().filter(|run| run.ticket == ticket)
+        let runs = self.stored.as_deref().into_iter().chain(&context.bulk);
+        runs.into_iter().find(|run| run.ticket == ticket)
+    }
+
+    /// Reads how the journal has it. A run under way tells it by itself.
+    pub fn read_anew(&self, context: &mut Context) {
+        let run = self.run(context).filter(|run| !run.is_under_way());
+        if let Some(batch) = run.and_then(|run| run.batch) {
+            context.ask(&self.reading, Job::Batch(batch));
+        }
+    }
+
+    /// The row under the cursor, by its number in the batch.
+    fn on(&self) -> Option<usize> {
+        self.shown.get(self.cursor.at).copied()
     }
 
     /// Groups left out because they were rotated within 24 h.
@@ -131,7 +187,8 @@ impl BatchPane {
                 on_reason: true, ..
             } => Some(&mut self.reason),
             Stage::Check { .. } => Some(&mut self.typed),
-            Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => None,
+            Stage::Resume(resumption) if resumption.level == Level::Words => Some(&mut self.typed),
+            Stage::Resume(_) | Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => None,
         }
     }
 }
@@ -148,31 +205,43 @@ impl View for BatchPane {
                 on_reason: true, ..
             } => Focus::BulkReason,
             Stage::Check { .. } => Focus::BulkTyped,
+            Stage::Resume(resumption) if resumption.level == Level::Words => Focus::ResumeTyped,
+            Stage::Resume(_) => Focus::ResumeCheck,
             Stage::Run(_) => Focus::BulkRun,
         }
     }
 
-    fn title(&self, _context: &Context) -> String {
-        "Bulk rotation".into()
+    fn title(&self, context: &Context) -> String {
+        let run = self.run(context);
+        let number = run.and_then(|run| run.batch);
+        let Some((run, number)) = run.zip(number) else {
+            return "Bulk rotation".into();
+        };
+        let reason = run.reason.as_deref();
+        let reason = reason.map_or_else(String::new, |reason| format!("  {reason}"));
+        let what = match run.kind {
+            BatchKind::Rotate => "rotate",
+            BatchKind::Edit(_) => "edit",
+        };
+        format!("{what} {}{reason}", number.0)
     }
 
     fn status(&self, context: &Context) -> String {
         match &self.stage {
             Stage::Planning(_) => "checking".into(),
             Stage::Failed(_) => "Nothing was sent".into(),
-            Stage::Check { .. } => "nothing is sent yet".into(),
+            Stage::Check { .. } | Stage::Resume(_) => "nothing is sent yet".into(),
             Stage::Run(_) => self.run(context).map_or_else(String::new, |run| {
-                let failed = match run.failed() {
-                    0 => String::new(),
-                    failed => format!("{failed} failed   "),
-                };
                 let only = if self.failed_only {
                     "failed only   "
                 } else {
                     ""
                 };
-                let batch = run.batch.map(|batch| format!("batch {}", batch.0));
-                format!("{failed}{only}{}", batch.unwrap_or_default())
+                let time = match run.spent(context.now) {
+                    time if time.is_zero() || !run.is_under_way() => String::new(),
+                    time => format!(" {}", run::clock(time)),
+                };
+                format!("{only}{}{time}", run.word())
             }),
         }
     }
@@ -196,22 +265,30 @@ impl View for BatchPane {
             }
             Action::Enter if self.focus() == Focus::BulkTyped => self.confirm(context),
             Action::Enter if matches!(self.stage, Stage::Run(_)) => self.open_group(context),
+            Action::Enter | Action::Confirm if matches!(self.stage, Stage::Resume(_)) => {
+                self.resume(context);
+            }
+            Action::Resume => self.plan_resumption(context),
             Action::Back | Action::Enter => {
-                if matches!(self.stage, Stage::Check { .. }) {
+                if matches!(self.stage, Stage::Check { .. } | Stage::Resume(_)) {
                     context.say(Severity::Info, "Nothing was sent");
                 }
                 self.pop(context);
             }
+            Action::Refresh if matches!(self.stage, Stage::Run(_)) => {
+                context.ask(&self.checking, Job::Settle);
+            }
             Action::Refresh => self.check_again(context),
+            Action::NextFailed => self.go_to_failed(1, context),
+            Action::PreviousFailed => {
+                self.go_to_failed(self.shown.len().saturating_sub(1), context);
+            }
             Action::IncludeRecent => {
                 self.include_recent = !self.include_recent;
                 self.check_again(context);
             }
             Action::Pause => {
-                let paused = self
-                    .run(context)
-                    .is_some_and(|run| run.command == RunCommand::Pause);
-                context.steer(if paused {
+                context.steer(if self.is_paused(context) {
                     RunCommand::Go
                 } else {
                     RunCommand::Pause
@@ -219,12 +296,11 @@ impl View for BatchPane {
             }
             Action::Stop => {
                 context.steer(RunCommand::Stop);
-                let text = "Stopping: no more are started; those in flight finish";
+                let text = "Stopping: no further group is started, what is in flight is finished";
                 context.say(Severity::Warning, text);
             }
             Action::FailedOnly => {
                 self.failed_only = !self.failed_only;
-                self.cursor.at = 0;
             }
             Action::RetryFailed => {
                 let ids = self.run(context).map(BatchRun::to_retry);
@@ -253,13 +329,22 @@ impl View for BatchPane {
     fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
         let goes_on = self.run(context).is_some_and(BatchRun::is_under_way);
         let is_run = matches!(self.stage, Stage::Run(_));
-        (action == Action::Back && is_run && !goes_on).then_some("leave")
+        match action {
+            Action::Back if is_run && !goes_on => Some("leave"),
+            Action::Pause if self.is_paused(context) => Some("resume"),
+            Action::FailedOnly if self.failed_only => Some("all"),
+            _ => None,
+        }
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
-        if action == Action::Refresh {
-            let reads = matches!(self.stage, Stage::Check { .. } | Stage::Failed(_));
-            return (!reads || self.focus() != Focus::BulkCheck).then(|| "nothing to read".into());
+        if action == Action::Refresh && !matches!(self.stage, Stage::Run(_)) {
+            let reads = matches!(
+                self.stage,
+                Stage::Check { .. } | Stage::Resume(_) | Stage::Failed(_)
+            );
+            let here = matches!(self.focus(), Focus::BulkCheck | Focus::ResumeCheck);
+            return (!reads || !here).then(|| "nothing to read".into());
         }
         if action == Action::IncludeRecent {
             return (!self.include_recent && self.recent() == 0).then(|| "none left out".into());
@@ -270,19 +355,36 @@ impl View for BatchPane {
         let run = self.run(context);
         match action {
             Action::Pause | Action::Stop => match run {
-                Some(run) if !run.is_under_way() => Some("the batch has finished".into()),
+                Some(run) if !run.is_under_way() => Some(format!("the batch is {}", run.word())),
                 Some(run) if run.command == RunCommand::Stop || run.halt.is_some() => {
-                    Some("it is stopping already".into())
+                    Some("the batch is stopping already".into())
                 }
                 Some(_) => None,
-                None => Some("it is gone".into()),
+                None => Some(GONE.into()),
             },
             Action::RetryFailed => match run {
                 Some(run) if run.is_under_way() => Some("the batch is still running".into()),
                 Some(run) if run.to_retry().is_empty() => Some("nothing to retry".into()),
                 Some(_) => context.forbidden(Guarded::Bulk),
-                None => Some("it is gone".into()),
+                None => Some(GONE.into()),
             },
+            Action::Resume => match run {
+                Some(run) if run.is_under_way() => Some("the batch is running".into()),
+                Some(run) if run.counts().not_started == 0 => Some("none is left".into()),
+                Some(_) => Self::no_other(context),
+                None => Some(GONE.into()),
+            },
+            Action::Refresh => match run {
+                Some(run) if run.is_under_way() => Some("the batch is still running".into()),
+                Some(_) if self.checking.is_waiting() => Some("they are being read".into()),
+                Some(run) if run.counts().unknown == 0 => Some("none is UNKNOWN".into()),
+                Some(_) => None,
+                None => Some(GONE.into()),
+            },
+            Action::NextFailed | Action::PreviousFailed => {
+                let failed = run.is_some_and(|run| run.failed() > 0);
+                (!failed).then(|| "none failed".into())
+            }
             _ => None,
         }
     }
@@ -292,19 +394,27 @@ impl View for BatchPane {
             Stage::Planning(ticket) => context.cancel(ticket),
             Stage::Run(_) if self.run(context).is_some_and(BatchRun::is_under_way) => {
                 let key = context.keys.key(Focus::List, Action::RotateMarked);
-                let text = format!("The bulk rotation continues; {key} on the list shows it");
+                let text = format!("The batch continues; {key} on the list shows it");
                 context.say(Severity::Info, text);
             }
-            Stage::Check { .. } | Stage::Failed(_) | Stage::Run(_) => {}
+            Stage::Check { .. } | Stage::Resume(_) | Stage::Failed(_) | Stage::Run(_) => {}
         }
+        context.give_up(&self.reading);
+    }
+
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.reading, &self.checking]
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
         let waiting = match self.stage {
             Stage::Planning(mine) | Stage::Run(mine) => Some(mine),
-            Stage::Check { .. } | Stage::Failed(_) => None,
+            Stage::Check { .. } | Stage::Resume(_) | Stage::Failed(_) => None,
         };
-        waiting == Some(ticket) || self.file.waits_for(ticket)
+        let mut pending = self.pending().into_iter();
+        waiting == Some(ticket)
+            || self.file.waits_for(ticket)
+            || pending.any(|pending| pending.waits_for(ticket))
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
@@ -319,19 +429,24 @@ impl View for BatchPane {
 
     fn sync(&mut self, context: &mut Context) {
         let Some(run) = self.run(context) else { return };
-        self.is_under_way = run.is_under_way();
-        let basis = Some((run.version, self.failed_only));
+        let (is_under_way, basis) = (run.is_under_way(), Some((run.version, self.failed_only)));
         if self.basis == basis {
+            self.is_under_way = is_under_way;
             return;
         }
-        self.basis = basis;
         let rows = run.rows.iter().enumerate();
-        let failed_only = self.failed_only;
-        self.shown = rows
-            .filter(|(_, row)| !failed_only || row.is_failed())
-            .map(|(at, _)| at)
+        let mut shown: Vec<_> = rows
+            .filter(|(_, row)| !self.failed_only || row.is_failed())
             .collect();
-        self.cursor.at = self.cursor.at.min(self.shown.len().saturating_sub(1));
+        shown.sort_by_key(|(_, row)| row.rank());
+        let shown: Vec<usize> = shown.into_iter().map(|(at, _)| at).collect();
+        // A person who has not moved watches the top; else the cursor stays on its group.
+        let at = shown.iter().position(|at| Some(*at) == self.on());
+        let at = at.filter(|_| self.cursor.at > 0).unwrap_or(self.cursor.at);
+        self.cursor.at = at.min(shown.len().saturating_sub(1));
+        self.shown = shown;
+        self.basis = basis;
+        self.is_under_way = is_under_way;
     }
 
     fn ticks(&self) -> bool {

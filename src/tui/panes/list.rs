@@ -150,6 +150,13 @@ impl List {
         self.on_since = context.now;
     }
 
+    /// Shows what this filter finds.
+    pub fn filter_by(&mut self, text: &str) {
+        self.rows.clear();
+        self.rows.set_filter(text);
+        self.rows.cursor.at = 0;
+    }
+
     fn mark(&mut self) {
         let Some(id) = self.id() else {
             return;

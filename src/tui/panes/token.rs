@@ -20,6 +20,7 @@ use crate::{
     domain::{
         group::UserGroupId,
         known::KnownGroup,
+        mutation::State,
         text::visible,
         token::{Fingerprint, Token},
     },
@@ -117,6 +118,39 @@ impl TokenPane {
 /// How strongly a rotation asks here.
 fn asks(context: &Context) -> ConfirmationLevel {
     ConfirmationLevel::about(context.profile(), Guarded::Rotate)
+}
+
+/// Who holds the group, so that no rotation of it may begin: since when, and what helps.
+fn blocked(done: &Done) -> Option<String> {
+    let time = |at: Timestamp| at.strftime("%H:%M:%S UTC").to_string();
+    let open = done.warnings.iter().find_map(|warning| match warning {
+        Warning::RotationOpen {
+            state,
+            by,
+            decided_from,
+        } => Some(format!(
+            "a rotation by {} is open ({}); reading decides from {} on",
+            visible(by),
+            state.as_str(),
+            time(*decided_from)
+        )),
+        _ => None,
+    });
+    let holder = || done.open.iter().find(|holder| holder.state.holds());
+    open.or_else(|| {
+        holder().map(|holder| {
+            let state = match holder.state {
+                State::Unknown => "may still take effect",
+                _ => "is in progress",
+            };
+            format!(
+                "the {} by {} of {} {state}; read the token again later",
+                holder.operation.as_str(),
+                visible(&holder.by),
+                time(holder.since())
+            )
+        })
+    })
 }
 
 impl View for TokenPane {
@@ -253,7 +287,9 @@ impl View for TokenPane {
                 Stage::Current(done) if done.warnings.iter().any(Warning::is_alarm) => {
                     Some("stopped: read the alarm".into())
                 }
-                Stage::Current(_) => context.forbidden(Guarded::Rotate),
+                Stage::Current(done) => {
+                    blocked(done).or_else(|| context.forbidden(Guarded::Rotate))
+                }
                 _ => {
                     let key = context.keys.key(Focus::Token, Action::Refresh);
                     Some(format!("the token must be read first; {key} reads it"))

@@ -47,6 +47,12 @@ impl Backends {
         operations.get(profile.0).cloned()
     }
 
+    /// Those of all profiles, in their order.
+    fn all(&self) -> Vec<Operations> {
+        let operations = self.0.operations.read();
+        operations.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn add(&self, added: Operations) -> ProfileIndex {
         let operations = self.0.operations.write();
         let mut operations = operations.unwrap_or_else(PoisonError::into_inner);
@@ -160,6 +166,17 @@ impl Backends {
                 Err(failure) => Outcome::NotHandedOff(failure.into()),
             }),
             Job::Batches => listed(operations.batches().await.map(Outcome::Batches)),
+            Job::Batch(id) => listed(batch::stands(operations, id).await),
+            Job::Attention { whole } => {
+                let found = Operations::attention(&self.all(), profile.0, whole).await;
+                listed(found.map(|found| Outcome::Attention(Box::new(found))))
+            }
+            Job::AllBatches => listed(batch::of_all(&self.all()).await),
+            Job::PlanResumption(id) => match operations.plan_resumption(id).await {
+                Ok(resumption) => Ok(Outcome::Resumable(Box::new(resumption))),
+                Err(failure) => Err(failure.into()),
+            },
+            Job::Resume(id, _) => batch::resume(operations, id, context).await,
             Job::PlanBulk {
                 ids,
                 include_recent,
@@ -191,9 +208,7 @@ impl Backends {
 
     async fn same_id(&self, id: &UserGroupId) -> Result<Outcome, JobError> {
         let mut found = Vec::new();
-        let all = self.0.operations.read();
-        let all = all.unwrap_or_else(PoisonError::into_inner).clone();
-        for (index, operations) in all.iter().enumerate() {
+        for (index, operations) in self.all().iter().enumerate() {
             let known = operations
                 .show(id)
                 .await

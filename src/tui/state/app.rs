@@ -23,9 +23,10 @@ use crate::{
         ExitReason,
         keymap::{Action, Press, mouse},
         panes::{
-            Pane, View, help::Help, history::History, inspector::Inspector, list::List,
-            messages::MessagesPane, open::Open, profiles::Profiles, rotations::Rotations, token,
-            token_lookup::TokenLookupPane, welcome::Welcome,
+            Pane, View, attention::AttentionPane, batches::Batches, help::Help, history::History,
+            inspector::Inspector, list::List, messages::MessagesPane, open::Open,
+            profiles::Profiles, rotations::Rotations, token, token_lookup::TokenLookupPane,
+            welcome::Welcome,
         },
     },
 };
@@ -49,6 +50,7 @@ impl App {
             let list = List::start(&mut context);
             context.start(Job::OpenRotations);
             context.start(Job::Batches);
+            context.start(Job::Attention { whole: false });
             context.read_drafts();
             if context.hands_off_to().is_some() {
                 context.start(Job::PendingHandOffs);
@@ -137,7 +139,10 @@ impl App {
         match self.context.keys.press(focus, key) {
             // Nothing new is begun on the way out.
             Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
-            Press::Do(action) => self.press(action),
+            Press::Do(action) => {
+                self.press(action);
+                self.follow_batch_on_top();
+            }
             Press::Field(key) => self.input(key),
             Press::Nothing => {}
         }
@@ -216,6 +221,14 @@ impl App {
                 let pane = Rotations::open(&mut self.context);
                 self.stack.push(Pane::Rotations(pane));
             }
+            Action::Attention if !matches!(self.top_mut(), Pane::Attention(_)) => {
+                let pane = AttentionPane::open(&mut self.context);
+                self.stack.push(Pane::Attention(pane));
+            }
+            Action::Batches if !matches!(self.top_mut(), Pane::Batches(_)) => {
+                let pane = Batches::open(&mut self.context);
+                self.stack.push(Pane::Batches(pane));
+            }
             Action::Requests if !matches!(self.top_mut(), Pane::Inspector(_)) => {
                 self.stack.push(Pane::Inspector(Inspector::default()));
             }
@@ -277,6 +290,13 @@ impl App {
                 self.finish(ticket, result);
             }
             Navigation::SwitchTo(profile) => self.switch(profile),
+            Navigation::ShowList(profile, filter) => {
+                self.go_home();
+                self.switch(profile);
+                if let Some(Pane::List(list)) = self.stack.first_mut() {
+                    list.filter_by(&filter);
+                }
+            }
             Navigation::Leave(reason) => self.leave(reason),
             Navigation::Press(action) => self.press(action),
             Navigation::Confirmed => {
@@ -338,6 +358,7 @@ impl App {
         let list = List::start(&mut self.context);
         self.context.start(Job::OpenRotations);
         self.context.start(Job::Batches);
+        self.context.start(Job::Attention { whole: false });
         self.context.read_drafts();
         self.context.to_hand_off.clear();
         if self.context.hands_off_to().is_some() {

@@ -6,15 +6,18 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::message::{ProfileIndex, Ticket};
+use super::{
+    message::{ProfileIndex, Ticket},
+    notices::Severity,
+};
 use crate::{
     domain::{
-        batch::{Counts, ItemStatus},
+        batch::{BatchKind, Counts, ItemStatus},
         group::UserGroupId,
         token::Fingerprint,
     },
     operations::{
-        BatchId,
+        Batch, BatchId, BatchItem,
         batch::{BatchEvent, Ended, Report, RunCommand},
     },
 };
@@ -35,6 +38,44 @@ pub struct BatchRow {
 }
 
 impl BatchRow {
+    fn new(id: &UserGroupId) -> Self {
+        Self {
+            id: id.clone(),
+            status: ItemStatus::NotStarted,
+            outcome: "not_started",
+            since: None,
+            took: None,
+            previous: None,
+            fingerprint: None,
+            note: None,
+        }
+    }
+
+    /// Takes over how the journal has it; says whether that is something else than before.
+    fn follow(&mut self, item: &BatchItem) -> bool {
+        if self.status == item.status() && self.outcome == item.outcome() {
+            return false;
+        }
+        self.status = item.status();
+        self.outcome = item.outcome();
+        self.since = None;
+        self.previous = item.previous;
+        self.fingerprint = item.fingerprint;
+        self.note.clone_from(&item.note);
+        true
+    }
+
+    /// Where it stands in the table: what needs a person first, then what is in flight, done, and waiting.
+    pub fn rank(&self) -> u8 {
+        match self.status {
+            ItemStatus::Unknown | ItemStatus::Conflict => 0,
+            ItemStatus::NotApplied | ItemStatus::Abandoned => 1,
+            ItemStatus::UnderWay => 2,
+            ItemStatus::Confirmed | ItemStatus::Rotated => 3,
+            ItemStatus::NotStarted => 4,
+        }
+    }
+
     /// A person should look at it.
     pub fn is_failed(&self) -> bool {
         match self.status {
@@ -56,6 +97,7 @@ pub struct BatchRun {
     pub ticket: Ticket,
     pub profile: ProfileIndex,
     pub reason: Option<String>,
+    pub kind: BatchKind,
     /// Known once the first news have come.
     pub batch: Option<BatchId>,
     pub rows: Vec<BatchRow>,
@@ -71,6 +113,8 @@ pub struct BatchRun {
     pub trouble: Option<String>,
     counts: Counts,
     under_way: usize,
+    /// Those that an earlier run had done.
+    begun_with: usize,
     /// Time spent not paused, and since when it is spent.
     spent: SignedDuration,
     going_since: Option<Timestamp>,
@@ -84,22 +128,13 @@ impl BatchRun {
         reason: Option<String>,
         now: Timestamp,
     ) -> Self {
-        let row = |id: &UserGroupId| BatchRow {
-            id: id.clone(),
-            status: ItemStatus::NotStarted,
-            outcome: "not_started",
-            since: None,
-            took: None,
-            previous: None,
-            fingerprint: None,
-            note: None,
-        };
         Self {
             ticket,
             profile,
             reason,
+            kind: BatchKind::Rotate,
             batch: None,
-            rows: groups.iter().map(row).collect(),
+            rows: groups.iter().map(BatchRow::new).collect(),
             command: RunCommand::Go,
             version: 0,
             held_until: None,
@@ -111,9 +146,80 @@ impl BatchRun {
                 ..Counts::default()
             },
             under_way: 0,
+            begun_with: 0,
             spent: SignedDuration::ZERO,
             going_since: Some(now),
         }
+    }
+
+    /// A batch of the journal that nothing here is running.
+    pub fn stored(
+        ticket: Ticket,
+        profile: ProfileIndex,
+        batch: &Batch,
+        items: &[BatchItem],
+    ) -> Self {
+        let ids: Vec<_> = items
+            .iter()
+            .map(|item| item.user_group_id.clone())
+            .collect();
+        let mut run = Self::new(
+            ticket,
+            profile,
+            &ids,
+            batch.reason.clone(),
+            batch.started_at,
+        );
+        run.going_since = None;
+        run.kind = batch.kind.clone();
+        run.report = Some(Report {
+            batch: batch.id,
+            counts: batch.counts,
+            halt: None,
+        });
+        run.batch = Some(batch.id);
+        run.follow(items);
+        run
+    }
+
+    /// What is left of it is begun from now on.
+    pub fn resumed(&mut self, now: Timestamp) {
+        self.report = None;
+        self.begun_with = self.counts.done();
+        self.going_since = Some(now);
+        self.version += 1;
+    }
+
+    /// Takes over what the journal knows of its items, whoever wrote it down. What this run has in hand it tells itself.
+    pub fn follow(&mut self, items: &[BatchItem]) {
+        if items.len() != self.rows.len() {
+            return;
+        }
+        let is_running = self.is_under_way();
+        let mut is_news = false;
+        for (row, item) in self.rows.iter_mut().zip(items) {
+            let is_ours =
+                is_running && matches!(row.status, ItemStatus::NotStarted | ItemStatus::UnderWay);
+            let before = row.status;
+            if !is_ours && row.follow(item) {
+                self.counts.moved(before, row.status);
+                is_news = true;
+            }
+        }
+        if !is_running {
+            self.under_way = 0;
+            self.counts = Counts::of(items.iter().map(BatchItem::status));
+        }
+        if let Some(report) = &mut self.report {
+            report.counts = self.counts;
+        }
+        self.version += u64::from(is_news);
+    }
+
+    /// Time spent so far, pauses left out.
+    pub fn spent(&self, now: Timestamp) -> SignedDuration {
+        let going = self.going_since.map(|since| now.duration_since(since));
+        self.spent + going.unwrap_or_default()
     }
 
     pub fn is_under_way(&self) -> bool {
@@ -136,7 +242,9 @@ impl BatchRun {
 
     /// The groups whose token is certainly still the old one.
     pub fn to_retry(&self) -> Vec<UserGroupId> {
-        let rows = self.rows.iter();
+        // An edit is not done again by rotating.
+        let is_rotation = self.kind == BatchKind::Rotate;
+        let rows = self.rows.iter().filter(|_| is_rotation);
         rows.filter(|row| row.status == ItemStatus::NotApplied)
             .map(|row| row.id.clone())
             .collect()
@@ -145,25 +253,46 @@ impl BatchRun {
     /// Every group in one of these; they add up to all of them.
     pub fn counts_in_words(&self) -> String {
         let counts = &self.counts;
+        let parts = self.parts().map(|(_, text)| text);
+        format!(
+            "{} of {}",
+            parts.collect::<Vec<_>>().join(", "),
+            counts.planned()
+        )
+    }
+
+    /// Each count above zero, with how such groups stand.
+    pub fn parts(&self) -> impl Iterator<Item = (ItemStatus, String)> {
+        let counts = &self.counts;
+        let left = if self.is_under_way() {
+            "waiting"
+        } else {
+            "not started"
+        };
         let parts = [
-            (counts.confirmed, "confirmed"),
-            (counts.rotated, "rotated, not confirmed"),
-            (counts.not_applied, "not applied"),
-            (counts.unknown, "UNKNOWN"),
-            (counts.conflict, "CONFLICT"),
-            (counts.abandoned, "abandoned"),
-            (self.under_way, "in progress"),
+            (ItemStatus::Confirmed, counts.confirmed, "confirmed"),
             (
+                ItemStatus::Rotated,
+                counts.rotated,
+                "rotated, not confirmed",
+            ),
+            (ItemStatus::NotApplied, counts.not_applied, "not applied"),
+            (ItemStatus::Unknown, counts.unknown, "UNKNOWN"),
+            (ItemStatus::Conflict, counts.conflict, "CONFLICT"),
+            (
+                ItemStatus::Abandoned,
+                counts.abandoned,
+                "closed without a result",
+            ),
+            (ItemStatus::UnderWay, self.under_way, "in flight"),
+            (
+                ItemStatus::NotStarted,
                 counts.not_started.saturating_sub(self.under_way),
-                "not started",
+                left,
             ),
         ];
-        let parts: Vec<_> = parts
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, word)| format!("{count} {word}"))
-            .collect();
-        format!("{} of {}", parts.join(", "), counts.planned())
+        let some = parts.into_iter().filter(|(_, count, _)| *count > 0);
+        some.map(|(status, count, word)| (status, format!("{count} {word}")))
     }
 
     /// How long the rest takes if it goes on like this; `None` where nobody can say.
@@ -171,11 +300,10 @@ impl BatchRun {
         if !self.is_under_way() || self.command != RunCommand::Go || self.halt.is_some() {
             return None;
         }
-        let done = i64::try_from(self.counts.done()).ok().filter(|n| *n > 0)?;
+        let done = self.counts.done().saturating_sub(self.begun_with);
+        let done = i64::try_from(done).ok().filter(|n| *n > 0)?;
         let rest = i64::try_from(self.counts.not_started).ok()?;
-        let going = self.going_since.map(|since| now.duration_since(since));
-        let spent = self.spent + going.unwrap_or_default();
-        let seconds = spent.as_secs().max(0).saturating_mul(rest) / done;
+        let seconds = self.spent(now).as_secs().max(0).saturating_mul(rest) / done;
         Some(SignedDuration::from_secs(seconds))
     }
 
@@ -254,20 +382,49 @@ impl BatchRun {
         self.trouble = Some(why);
     }
 
+    /// How serious its end is.
+    pub fn severity(&self) -> Severity {
+        let counts = self.counts;
+        if counts.unknown > 0 {
+            Severity::Unknown
+        } else if self.trouble.is_some() || counts.conflict > 0 {
+            Severity::Error
+        } else if self.failed() > 0 || counts.not_started > 0 {
+            Severity::Warning
+        } else {
+            Severity::Done
+        }
+    }
+
     /// How it stands, in a line.
     pub fn line(&self) -> String {
         if let Some(trouble) = &self.trouble {
-            return format!("Bulk rotation: {trouble}");
+            return format!("{}: {trouble}", self.title());
         }
-        let word = match (&self.report, self.command) {
+        let halt = self.report.as_ref().and(self.halt.as_ref());
+        let halt = halt.map_or_else(String::new, |halt| format!("; {halt}"));
+        let (title, word) = (self.title(), self.word());
+        format!("{title} {word}: {}{halt}", self.counts_in_words())
+    }
+
+    /// How it goes, in a word.
+    pub fn word(&self) -> &'static str {
+        match (&self.report, self.command) {
+            (Some(_), _) if self.counts.not_started > 0 => "stopped",
             (Some(_), _) => "finished",
+            (None, _) if self.trouble.is_some() => "stopped",
             (None, RunCommand::Stop) => "stopping",
             (None, RunCommand::Pause) => "paused",
             (None, RunCommand::Go) if self.halt.is_some() => "stopping",
             (None, RunCommand::Go) => "running",
-        };
-        let halt = self.report.as_ref().and(self.halt.as_ref());
-        let halt = halt.map_or_else(String::new, |halt| format!("; {halt}"));
-        format!("Bulk rotation {word}: {}{halt}", self.counts_in_words())
+        }
+    }
+
+    /// `Batch 13`, or what it does where its number is not known yet.
+    pub fn title(&self) -> String {
+        match self.batch {
+            Some(batch) => format!("Batch {}", batch.0),
+            None => "Bulk rotation".into(),
+        }
     }
 }

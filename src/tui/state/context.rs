@@ -22,7 +22,11 @@ use super::{
 use crate::{
     config::{HandOffCommand, guard, profile::Profile},
     domain::{batch::Plan, group::UserGroupId, rotation::State, token::Token},
-    operations::{Guarded, PlaceProblem, RotationId, RotationRow, batch::RunCommand},
+    operations::{
+        Guarded, PlaceProblem, RotationId, RotationRow,
+        attention::{Attention, Matter},
+        batch::{Resumption, RunCommand},
+    },
     search::{Beside, ListView},
     tui::{ExitReason, forms::connect::ConnectForm, keymap::Keymap, theme::Theme},
 };
@@ -41,6 +45,8 @@ pub enum Navigation {
     /// What was asked for has come: in the place of the review that waits for the ticket, and of its form.
     Finish(Ticket, PaneRequest),
     SwitchTo(ProfileIndex),
+    /// The list of a profile with this filter, all else closed.
+    ShowList(ProfileIndex, String),
     Leave(ExitReason),
     /// What the pane below asked to be typed was typed exactly.
     Confirmed,
@@ -111,6 +117,8 @@ pub struct Context {
     pub held: BTreeMap<ProfileIndex, PlaceProblem>,
     /// The bulk rotation under way, or the last one of this session.
     pub bulk: Option<BatchRun>,
+    /// How much of each profile is unfinished or failed, as far as was heard.
+    attention: BTreeMap<ProfileIndex, usize>,
     next_ticket: u64,
     pub asks: Vec<Navigation>,
     pub effects: Vec<Effect>,
@@ -153,6 +161,7 @@ impl Context {
             wrong_environment: BTreeSet::new(),
             held: BTreeMap::new(),
             bulk: None,
+            attention: BTreeMap::new(),
             next_ticket: 1,
             asks: Vec::new(),
             effects: Vec::new(),
@@ -371,6 +380,47 @@ impl Context {
         };
         let ticket = self.start(job);
         let run = BatchRun::new(ticket, self.current, &groups, reason, self.now);
+        self.bulk = Some(run);
+        ticket
+    }
+
+    /// Closes all but the list of a profile, with this filter.
+    pub fn show_list(&mut self, profile: ProfileIndex, filter: &str) {
+        self.navigate(Navigation::ShowList(profile, filter.to_owned()));
+    }
+
+    /// Counts what waits. The batch that runs here is in hand.
+    pub fn note_attention(&mut self, found: &Attention) {
+        let running = self.bulk.as_ref().filter(|run| run.is_under_way());
+        let running = running.and_then(|run| run.batch);
+        self.attention.clear();
+        for concern in &found.concerns {
+            let runs = matches!(&concern.matter, Matter::Batch(batch) if Some(batch.id) == running);
+            let counted = concern.matter.is_counted() && !runs;
+            if let Some(profile) = concern.profile.filter(|_| counted) {
+                *self.attention.entry(ProfileIndex(profile)).or_default() += 1;
+            }
+        }
+    }
+
+    /// `!6 +2`: what is unfinished or failed here, and in the other profiles; empty where nothing is.
+    pub fn attention_badge(&self) -> String {
+        let here = self.attention.get(&self.current).copied().unwrap_or(0);
+        let others = self.attention.values().sum::<usize>() - here;
+        match (here, others) {
+            (0, 0) => String::new(),
+            (here, 0) => format!("!{here}"),
+            (here, others) => format!("!{here} +{others}"),
+        }
+    }
+
+    /// Goes on with a batch.
+    pub fn resume_batch(&mut self, resumption: &Resumption) -> Ticket {
+        let job = Job::Resume(resumption.batch.id, resumption.left());
+        let ticket = self.start(job);
+        let (batch, items) = (&resumption.batch, &resumption.items);
+        let mut run = BatchRun::stored(ticket, self.current, batch, items);
+        run.resumed(self.now);
         self.bulk = Some(run);
         ticket
     }

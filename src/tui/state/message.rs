@@ -23,7 +23,8 @@ use crate::{
     },
     formats::Format,
     operations::{
-        BindingAnswer, ChangeCursor, Changes, ClaimHolder, Done, RecordedExchange, RotationId,
+        BatchId, BindingAnswer, ChangeCursor, Changes, ClaimHolder, Done, RecordedExchange,
+        RotationId,
         batch::{BatchEvent, RunCommand},
     },
     search::{Index, ListView, SearchRequest, SearchResults},
@@ -147,6 +148,18 @@ pub enum Job {
     HandOffAgain(RotationId, UserGroupId),
     /// All batches of the profile.
     Batches,
+    /// What waits over all profiles; the whole of it, or enough to count.
+    Attention {
+        whole: bool,
+    },
+    /// Those of all profiles.
+    AllBatches,
+    /// One of them as it stands now, with its items.
+    Batch(BatchId),
+    /// What going on with one would do; nothing is sent.
+    PlanResumption(BatchId),
+    /// Goes on with a batch of which so many were not begun; what was typed was checked.
+    Resume(BatchId, usize),
     /// Which of these can be rotated now; nothing is sent.
     PlanBulk {
         ids: Vec<UserGroupId>,
@@ -238,6 +251,11 @@ impl Job {
             Self::OpenRotations | Self::Rotations | Self::PendingHandOffs | Self::Batches => {
                 read("reading the journal")
             }
+            Self::Attention { .. } => read("reading the directory").quiet(),
+            Self::Batch(_) | Self::AllBatches => read("reading the journal").quiet(),
+            Self::PlanResumption(_) => read("checking what is left"),
+            Self::Resume(_, 1) => write("rotating 1 group"),
+            Self::Resume(_, count) => write(&format!("rotating {count} groups")),
             Self::LookUp(id) => read(&format!("getting {id}")),
             Self::Prove(id) => write(&format!("getting {id}")),
             Self::Create(id, wanted) => write(&format!("creating {id}")).sending(id, wanted),

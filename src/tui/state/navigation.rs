@@ -3,7 +3,7 @@
 use super::message::Ticket;
 use crate::{
     domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup},
-    operations::Done,
+    operations::{BatchId, Done},
     tui::forms::group::Edit,
 };
 
@@ -25,7 +25,18 @@ pub enum PaneRequest {
     CheckBulk(Vec<UserGroupId>),
     /// A bulk rotation under way, or the last one.
     WatchBulk(Ticket),
+    /// A batch of the journal, and what is to be done with it.
+    Batch(BatchId, BatchAim),
     Connect,
+}
+
+/// What a batch of the journal is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchAim {
+    Look,
+    Resume,
+    Retry,
+    Report,
 }
 
 /// What a form asks to be reviewed.

@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use groupdesk::{
-    domain::batch::{BatchKind, Counts, Halt, ItemStatus},
+    config::guard::Level,
+    domain::{
+        batch::{BatchKind, Counts, Halt, ItemStatus, Plan},
+        rotation::State,
+    },
     operations::{
-        Batch, BatchId, ItemKey,
-        batch::{BatchEvent, Ended, Report, RunCommand},
+        Batch, BatchId, BatchItem, ItemKey, RotationId,
+        batch::{BatchEvent, Ended, Report, Resumption, RunCommand},
     },
     tui::{
         ExitReason,
@@ -15,7 +19,7 @@ use groupdesk::{
 };
 use jiff::Timestamp;
 
-use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING};
+use super::scene::{BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING};
 use crate::support::world::id;
 
 const BATCH: BatchId = BatchId(7);
@@ -24,6 +28,45 @@ fn key(position: usize) -> ItemKey {
     ItemKey {
         batch: BATCH,
         position,
+    }
+}
+
+/// A batch of the journal, of which nothing is left.
+pub(super) fn stored(id: BatchId) -> Batch {
+    Batch {
+        id,
+        by: "ana@bastion2".into(),
+        reason: None,
+        started_at: BEGIN,
+        kind: BatchKind::Rotate,
+        ended_at: Some(BEGIN),
+        counts: Counts::default(),
+    }
+}
+
+/// Of the first group nothing is known any more, the second was not begun.
+pub(super) fn left(batch: BatchId) -> Resumption {
+    let mut items = items([State::Confirmed, State::Confirmed]);
+    items[1].rotation = None;
+    items[1].state = None;
+    Resumption {
+        batch: Batch {
+            ended_at: None,
+            counts: Counts {
+                confirmed: 1,
+                not_started: 1,
+                ..Counts::default()
+            },
+            ..stored(batch)
+        },
+        items,
+        plan: Plan {
+            ready: vec![id("globex")],
+            skipped: Vec::new(),
+        },
+        open: 0,
+        level: Level::Key,
+        guard: None,
     }
 }
 
@@ -188,18 +231,18 @@ fn nothing_starts_without_the_exact_words() {
 fn the_run_is_told_in_counts_that_add_up_and_rows() {
     let (mut scene, _) = half_way();
     scene
-        .shows("1 of 2   50 %   4s left")
-        .shows("1 not applied, 1 in progress of 2")
-        .shows("not applied      1.2s acme-eu")
+        .shows("1 of 2  50%  4s left")
+        .shows("1 not applied  1 in flight   all 2")
+        .shows("x not applied      1.2s acme-eu")
         .shows("the service refused it")
-        .shows("in progress");
+        .shows("/ in progress");
     scene.keys("f");
     assert!(!scene.screen().contains("globex"), "{}", scene.screen());
     scene.keys("f");
     finish(&mut scene, None);
     scene
-        .shows("1 confirmed, 1 not applied of 2")
-        .shows("F retries");
+        .shows("1 confirmed  1 not applied   all 2")
+        .shows("1 not applied: F retries");
     scene.answer();
     scene.keys("F");
     let retried: Vec<_> = scene.pending.iter().map(|(_, _, job)| job).collect();
@@ -213,6 +256,139 @@ fn the_run_is_told_in_counts_that_add_up_and_rows() {
     assert!(scene.writes().is_empty(), "it is checked and asked again");
 }
 
+/// The items of the batch as the journal has them.
+fn items(states: [State; 2]) -> Vec<BatchItem> {
+    let item = |(position, (group, state)): (usize, (&str, State))| BatchItem {
+        key: key(position),
+        user_group_id: id(group),
+        rotation: Some(RotationId(position as i64)),
+        state: Some(state),
+        update: None,
+        edit: None,
+        ending: None,
+        note: None,
+        previous: None,
+        fingerprint: None,
+    };
+    let all = ["acme-eu", "globex"].into_iter().zip(states);
+    all.enumerate().map(item).collect()
+}
+
+#[test]
+fn what_somebody_else_settles_changes_row_counts_and_what_can_be_retried() {
+    let (mut scene, ticket) = running(TESTING, WORDS);
+    let counts = Counts {
+        confirmed: 1,
+        unknown: 1,
+        ..Counts::default()
+    };
+    let news = vec![
+        ended(0, "acme-eu", ItemStatus::Unknown, counts),
+        ended(1, "globex", ItemStatus::Confirmed, counts),
+    ];
+    scene.msg(Msg::News(ticket, news));
+    let report = Report {
+        batch: BATCH,
+        counts,
+        halt: None,
+    };
+    scene.answer_with(Outcome::BulkEnded(report));
+    scene
+        .shows("1 confirmed  1 UNKNOWN   all 2")
+        .shows("1 UNKNOWN: r reads it; do not rotate");
+    scene.answer();
+    scene.keys("F");
+    scene.says("nothing to retry");
+    // The key made it look: meanwhile another process has found out.
+    let stands = (stored(BATCH), items([State::NotApplied, State::Confirmed]));
+    scene.answer_with(Outcome::Batch(Box::new(stands)));
+    scene
+        .shows("1 confirmed  1 not applied   all 2")
+        .shows("x not applied");
+    assert!(!scene.screen().contains("UNKNOWN"), "{}", scene.screen());
+    scene.keys("F");
+    let retried: Vec<_> = scene.pending.iter().map(|(_, _, job)| job).collect();
+    assert_eq!(
+        retried,
+        [&Job::PlanBulk {
+            ids: vec![id("acme-eu")],
+            include_recent: false,
+        }]
+    );
+}
+
+/// The list with one batch of which something is left.
+fn listed(by: &str, profile: usize) -> Scene {
+    let mut scene = Scene::on(profile);
+    scene.keys("5");
+    let batch = Batch {
+        by: by.into(),
+        ..left(BATCH).batch
+    };
+    let all = vec![(ProfileIndex(profile), batch)];
+    scene.answer_with(Outcome::AllBatches(all));
+    scene
+}
+
+#[test]
+fn a_stopped_batch_is_resumed_in_three_keys_by_who_began_it() {
+    let mut scene = listed("ana@bastion2", TESTING);
+    scene
+        .shows("1 unfinished of 1")
+        .shows("stopped: 1 left")
+        .shows("R checks the 1 again, then asks.");
+    scene.walk("R");
+    assert_eq!(scene.focus(), "ResumeCheck");
+    scene.shows("Batch 7: 1 of 2 groups left").shows("ready");
+    assert_eq!(scene.keys("<enter>"), [], "Enter does nothing");
+    scene.keys("y");
+    assert_eq!(scene.writes(), [&Job::Resume(BATCH, 1)]);
+    scene
+        .shows("1 of 2  50%")
+        .shows("1 confirmed  1 waiting   all 2")
+        .shows("running");
+}
+
+#[test]
+fn where_words_are_asked_for_nothing_is_resumed_without_them() {
+    let mut scene = listed("li@bastion2", PRODUCTION);
+    scene.keys("R");
+    let asked = Resumption {
+        level: Level::Words,
+        ..left(BATCH)
+    };
+    scene.answer_with(Outcome::Resumable(Box::new(asked)));
+    assert_eq!(scene.focus(), "ResumeTyped");
+    scene.shows("resume 1 in production").shows("begun by");
+    for wrong in ["", "y", "resume 1", "rotate 1 in production"] {
+        scene.keys(&format!("<ctrl-u>{wrong}<enter>"));
+        assert!(scene.writes().is_empty(), "{wrong:?}");
+        scene.says("text differs; nothing was sent");
+    }
+    scene.keys("<ctrl-u>resume 1 in production<enter>");
+    assert_eq!(scene.writes(), [&Job::Resume(BATCH, 1)]);
+}
+
+#[test]
+fn those_to_look_at_stand_first_and_n_goes_to_the_next() {
+    let (mut scene, ticket) = running(TESTING, WORDS);
+    let news = vec![
+        BatchEvent::Started(key(0)),
+        BatchEvent::Started(key(1)),
+        ended(1, "globex", ItemStatus::Unknown, Counts::default()),
+    ];
+    scene.msg(Msg::News(ticket, news));
+    let place = |scene: &Scene, text: &str| {
+        let screen = scene.screen();
+        screen.lines().position(|line| line.contains(text))
+    };
+    assert!(place(&scene, "? UNKNOWN") < place(&scene, "/ in progress"));
+    scene.keys("jn");
+    scene.shows("> ? UNKNOWN");
+    scene.keys("j");
+    scene.shows("> / in progress");
+}
+
 #[test]
 fn it_is_paused_continued_and_stopped_once() {
     let (mut scene, ticket) = half_way();
@@ -220,7 +396,7 @@ fn it_is_paused_continued_and_stopped_once() {
     scene.shows("Paused: p resumes");
     assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Go)]);
     assert_eq!(scene.keys("X"), [Effect::Steer(ticket, RunCommand::Stop)]);
-    scene.shows("stopping");
+    scene.shows("Stopping");
     assert_eq!(scene.keys("Xp"), [], "a stop is for good");
     scene.keys("F");
     scene.says("still running");
@@ -231,13 +407,13 @@ fn left_it_goes_on_and_the_list_says_so() {
     let (mut scene, _) = half_way();
     scene.keys("<esc>");
     assert_eq!(scene.focus(), "List");
-    scene.shows("Bulk rotation running: 1 not applied, 1 in progress of 2   T shows it");
+    scene.shows("Batch 7 running: 1 not applied, 1 in flight of 2   T shows it");
     assert!(!scene.screen().contains("2 marked"), "they are used up");
     scene.keys("T");
     assert_eq!(scene.focus(), "BulkRun");
     scene.keys("<esc>");
     finish(&mut scene, None);
-    scene.says("Bulk rotation finished: 1 confirmed, 1 not applied of 2");
+    scene.says("Batch 7 finished: 1 confirmed, 1 not applied of 2");
     scene.shows("T shows it");
 }
 
@@ -261,7 +437,9 @@ fn leaving_stops_it_and_waits_for_what_is_in_flight() {
     let (mut scene, ticket) = half_way();
     scene.keys("<esc>");
     assert_eq!(scene.keys("q"), []);
-    scene.says("the bulk rotation stops with the console: q again quits");
+    scene.says(
+        "0 of 2 not started; Batches, R resumes them. It stops with the console: q again quits",
+    );
     assert_eq!(scene.keys("q"), [Effect::Steer(ticket, RunCommand::Stop)]);
     assert!(scene.app.waits_for_a_batch());
     scene.says("at most 35 s");
@@ -330,7 +508,7 @@ fn one_that_was_left_unfinished_is_told_at_the_start() {
     };
     let batches = vec![batch(Some(Timestamp::UNIX_EPOCH)), batch(None)];
     scene.msg(Msg::Done(ticket, Outcome::Batches(batches)));
-    scene.says("A bulk rotation of 40 is unfinished: 12 left; groupdesk rotate --resume");
+    scene.says("Batch 7 is unfinished: 12 of 40 left. 5 lists it, R resumes it");
     assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
     assert!(scene.writes().is_empty());
 }
@@ -368,7 +546,7 @@ fn the_footer_says_no_longer_that_a_run_goes_on_once_it_has_ended() {
     let screen = scene.screen();
     let footer = screen.lines().last().expect("a footer");
     assert!(footer.contains("Esc leave"), "{footer}");
-    for words in ["it goes on", "pause", "STOP"] {
+    for words in ["continues", "pause", "STOP"] {
         assert!(!footer.contains(words), "{footer}");
     }
 }

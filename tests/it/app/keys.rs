@@ -88,13 +88,13 @@ fn a_changed_key_works_and_stands_in_footer_help_and_palette() {
 
 #[test]
 fn what_is_changed_for_every_place_holds_where_a_place_has_its_own_line() {
-    let text = "[keys.everywhere]\nprofiles = [\"L\"]\nhistory = [\"H\"]\n[keys.move]\ndown = [\"n\", \"down\"]\n";
+    let text = "[keys.everywhere]\nprofiles = [\"L\"]\nhistory = [\"H\"]\n[keys.move]\ndown = [\"ctrl-n\", \"down\"]\n";
     let mut scene = on(TESTING, text);
     scene.app.context.size = (160, 50);
     scene.shows("H history").shows("L profile");
     scene.walk("<enter>H");
     assert_eq!(scene.focus(), "History", "of the group");
-    scene.walk("<esc><esc>n").shows(">  Name of globex");
+    scene.walk("<esc><esc><ctrl-n>").shows(">  Name of globex");
     scene.walk("j").shows(">  Name of globex");
     scene.walk("L");
     assert_eq!(scene.focus(), "Profiles");

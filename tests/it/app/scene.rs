@@ -120,6 +120,8 @@ impl Scene {
     fn note(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
         for effect in &effects {
             match effect {
+                // Counts what waits, beside everything; no test waits for it.
+                Effect::Start(_, _, job) if matches!(**job, Job::Attention { whole: false }) => {}
                 Effect::Start(ticket, profile, job) => {
                     self.pending.push((*ticket, *profile, (**job).clone()));
                 }
@@ -218,9 +220,12 @@ impl Scene {
     }
 }
 
-/// It concerns unsent drafts and nothing else.
+/// It concerns unsent drafts, or counts what waits, and nothing else.
 pub(super) fn is_of_drafts(job: &Job) -> bool {
-    matches!(job, Job::Drafts | Job::KeepDraft(..) | Job::ForgetDraft(..))
+    matches!(
+        job,
+        Job::Drafts | Job::KeepDraft(..) | Job::ForgetDraft(..) | Job::Attention { whole: false }
+    )
 }
 
 fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool) -> Profile {
@@ -272,6 +277,18 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         }
         Job::Whose(_) => whose(vec![owner("production", true), owner("testing", false)]),
         Job::Batches => Outcome::Batches(Vec::new()),
+        Job::Batch(id) => Outcome::Batch(Box::new((super::batch::stored(*id), Vec::new()))),
+        Job::Attention { .. } => Outcome::Attention(Box::default()),
+        Job::AllBatches => Outcome::AllBatches(Vec::new()),
+        Job::PlanResumption(id) => Outcome::Resumable(Box::new(super::batch::left(*id))),
+        Job::Resume(id, count) => Outcome::BulkEnded(Report {
+            batch: *id,
+            counts: Counts {
+                confirmed: *count,
+                ..Counts::default()
+            },
+            halt: None,
+        }),
         Job::PlanBulk { ids, .. } => Outcome::Planned(Plan {
             ready: ids.clone(),
             skipped: vec![(id("hooli"), Skip::NotKnown)],

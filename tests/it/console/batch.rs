@@ -7,7 +7,7 @@ use groupdesk::{operations::UnknownIdPolicy, tui::ExitReason};
 
 use super::scene::{NOW, USUAL, a_world, open, open_with};
 use crate::support::{
-    proxy::{FaultyProxy, Gate, ProxyFault},
+    proxy::{FaultyProxy, Gate, ProxyFault, Then},
     world::{Side, id},
 };
 
@@ -33,9 +33,9 @@ async fn three_marked_groups_are_rotated_and_the_history_tells_it() {
     assert_eq!(MARKED.map(token), before);
     console.keys("<ctrl-u>rotate 3 in testing<enter>").await;
     console
-        .shows("3 of 3   100 %")
-        .shows("3 confirmed of 3")
-        .shows("Bulk rotation finished");
+        .shows("3 of 3  100%")
+        .shows("3 confirmed   all 3")
+        .shows("finished: 3 confirmed of 3");
     for (group, before) in MARKED.into_iter().zip(before) {
         let now = token(group);
         assert_ne!(now, before, "{group}");
@@ -82,17 +82,27 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
     for _ in 0..4 {
         gate.reached().await;
     }
-    console.until("4 in progress").await.burst("X");
+    console.until("4 in flight").await.burst("X");
     gate.open();
     // These news come after the stop on the same way.
     console.until("1 confirmed").await;
     (0..3).for_each(|_| gate.open());
     console.settle().await;
-    console.shows("stopped as asked").shows("not started of 7");
+    console
+        .shows("Stopped as asked: ")
+        .shows("not started   all 7");
     assert!(proxy.count("POST") <= 5, "{:?}", proxy.methods());
 
-    let console = open_with(vec![operations]).await;
-    console.shows("A bulk rotation of 7 is unfinished:");
+    let mut console = open_with(vec![operations]).await;
+    console.shows("Batch 1 is unfinished:").shows("!1");
+    // Its own, of today: three keys, and no group is sent twice.
+    console.keys("5").await;
+    console.shows("stopped: ").shows("1 unfinished of 1");
+    console.keys("Ry").await;
+    console.shows("7 of 7  100%").shows("7 confirmed   all 7");
+    assert_eq!(proxy.count("POST"), 7, "{:?}", proxy.methods());
+    console.keys("<esc>").await;
+    console.shows("0 unfinished of 1").shows("+   1");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -149,6 +159,26 @@ async fn what_was_rotated_today_is_left_out_unless_it_is_asked_for() {
     console.keys("<f7>").await;
     let before = world.stored(Side::Testing, MARKED[0]).token;
     console.keys("rotate 2 in testing<enter>").await;
-    console.shows("2 confirmed of 2");
+    console.shows("2 confirmed   all 2");
     assert_ne!(world.stored(Side::Testing, MARKED[0]).token, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_one_that_another_process_settles_changes_on_the_open_page() {
+    let world = a_world().await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let operations = installation.through(proxy.base_url()).operations();
+    let mut console = open_with(vec![operations]).await;
+    // Neither the answer nor the read that follows it arrives.
+    proxy.next("POST", ProxyFault::applied(Then::Drop));
+    proxy.next("GET", ProxyFault::passed());
+    proxy.next("GET", ProxyFault::swallowed(Then::Drop));
+    console.keys("<space>Trotate 1 in testing<enter>").await;
+    console.shows("? UNKNOWN").shows("1 UNKNOWN   all 1");
+    let later = world.installation(Side::Testing).at(NOW).operations();
+    let settled = later.recover(&[], 1, |_| {}).await.expect("read");
+    assert_eq!(settled.len(), 1);
+    console.keys("j").await;
+    console.shows("+ recovered").shows("1 confirmed   all 1");
 }

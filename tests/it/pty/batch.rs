@@ -228,8 +228,8 @@ async fn resumed_after(end: impl FnOnce(&mut Session)) {
     assert_eq!(scene.proxy.count("POST"), 4, "nothing new was sent");
 
     let mut session = scene.groupdesk(&["rotate", "--resume"]).start();
-    session.wait_for("Type \"rotate 2 in testing\" to go on:", PATIENCE);
-    session.send("rotate 2 in testing\r");
+    session.wait_for("every old token stops working at once. [y/N]", PATIENCE);
+    session.send("y\r");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_eq!(scene.is_over().await, confirmed(6));
     scene.assert_sent_once();

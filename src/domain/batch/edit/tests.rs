@@ -43,6 +43,7 @@ fn rules() -> EditRules {
             most: 100,
             guard: None,
             include_recent: false,
+            begun: None,
             now: Timestamp::from_second(NOW).expect("a time"),
         },
         facts: Facts {

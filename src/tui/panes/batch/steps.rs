@@ -1,16 +1,19 @@
 //! What the bulk pane does: begin once the words are typed, take in outcomes, write the report.
 
 use super::{BatchPane, Stage};
-use crate::tui::{
-    state::{
-        app::batches::severity,
-        batch::{BatchRun, report},
-        context::{Context, Navigation},
-        message::{Job, Outcome},
-        navigation::PaneRequest,
-        notices::Severity,
+use crate::{
+    config::guard::Level,
+    operations::{Batch, BatchId, BatchItem, Guarded, batch::RunCommand},
+    tui::{
+        state::{
+            batch::{BatchRow, BatchRun, report},
+            context::{Context, Navigation},
+            message::{Job, Outcome},
+            navigation::{BatchAim, PaneRequest},
+            notices::Severity,
+        },
+        widgets::scroll::Cursor,
     },
-    widgets::scroll::Cursor,
 };
 
 impl BatchPane {
@@ -32,8 +35,8 @@ impl BatchPane {
             self.typed.error = Some("Text differs; nothing was sent".into());
             return;
         }
-        if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
-            self.typed.error = Some("Another bulk rotation is running; nothing was sent".into());
+        if let Some(why) = Self::no_other(context) {
+            self.typed.error = Some(format!("{why}; nothing was sent"));
             return;
         }
         let reason = self.reason.text().trim();
@@ -43,7 +46,77 @@ impl BatchPane {
         self.cursor = Cursor::default();
     }
 
+    /// Why none can be begun beside the one that runs, or at all.
+    pub(super) fn no_other(context: &Context) -> Option<String> {
+        let runs = context.bulk.as_ref().is_some_and(BatchRun::is_under_way);
+        let runs = runs.then(|| "another batch is running".into());
+        runs.or_else(|| context.forbidden(Guarded::Bulk))
+    }
+
+    /// Goes on with the batch, where what was asked for is typed or pressed.
+    pub(super) fn resume(&mut self, context: &mut Context) {
+        let Stage::Resume(resumption) = &self.stage else {
+            return;
+        };
+        let profile = context.profile().map(|profile| profile.name.clone());
+        let words = resumption.words(&profile.unwrap_or_default());
+        let is_typed = resumption.level != Level::Words || self.typed.text() == words;
+        let why = if is_typed {
+            Self::no_other(context)
+        } else {
+            Some("text differs".into())
+        };
+        if let Some(why) = why {
+            let text = format!("{why}; nothing was sent");
+            context.say(Severity::Warning, text.clone());
+            self.typed.error = Some(text);
+            return;
+        }
+        self.stage = Stage::Run(context.resume_batch(resumption));
+        self.stored = None;
+        self.cursor = Cursor::default();
+    }
+
+    /// Checks what is left of the batch.
+    pub(super) fn plan_resumption(&mut self, context: &mut Context) {
+        if let Some(id) = self.batch(context) {
+            let other = Self::of(id, BatchAim::Resume, context);
+            *self = other;
+        }
+    }
+
+    /// The batch this page is about.
+    fn batch(&self, context: &Context) -> Option<BatchId> {
+        match &self.stage {
+            Stage::Run(_) => self.run(context)?.batch,
+            _ => self.number,
+        }
+    }
+
+    /// A batch of the journal has come: what it was opened for begins.
+    fn stands(&mut self, batch: &Batch, items: &[BatchItem], context: &mut Context) {
+        if let Some(stored) = &mut self.stored {
+            stored.follow(items);
+            return;
+        }
+        let Stage::Planning(ticket) = self.stage else {
+            return;
+        };
+        let run = BatchRun::stored(ticket, context.current, batch, items);
+        let to_retry = run.to_retry();
+        self.stage = Stage::Run(ticket);
+        self.stored = Some(Box::new(run));
+        match self.aim {
+            BatchAim::Look | BatchAim::Resume => {}
+            BatchAim::Retry => *self = Self::checking(to_retry, false, context),
+            BatchAim::Report => self.ask_path(context),
+        }
+    }
+
     pub(super) fn check_again(&mut self, context: &mut Context) {
+        if self.number.is_some() {
+            return self.plan_resumption(context);
+        }
         let ticket = context.start(Job::PlanBulk {
             ids: self.ids.clone(),
             include_recent: self.include_recent,
@@ -60,9 +133,14 @@ impl BatchPane {
                 };
                 self.cursor = Cursor::default();
             }
+            Outcome::Batch(stands) => self.stands(&stands.0, &stands.1, context),
+            Outcome::Resumable(resumption) => {
+                self.stage = Stage::Resume(resumption.clone());
+                self.cursor = Cursor::default();
+            }
             Outcome::BulkEnded(_) => {
                 if let Some(run) = self.run(context) {
-                    let (severity, text) = (severity(run), run.line());
+                    let (severity, text) = (run.severity(), run.line());
                     context.say(severity, text);
                 }
             }
@@ -84,8 +162,28 @@ impl BatchPane {
         }
     }
 
+    /// The row so many rows on where a person should look, over the end.
+    pub(super) fn go_to_failed(&mut self, step: usize, context: &Context) {
+        let Some(run) = self.run(context) else { return };
+        let count = self.shown.len();
+        let mut on = self.cursor.at;
+        for _ in 0..count {
+            on = (on + step) % count;
+            let row = self.shown.get(on).and_then(|at| run.rows.get(*at));
+            if row.is_some_and(BatchRow::is_failed) {
+                self.cursor.at = on;
+                return;
+            }
+        }
+    }
+
+    pub(super) fn is_paused(&self, context: &Context) -> bool {
+        let run = self.run(context);
+        run.is_some_and(|run| run.command == RunCommand::Pause)
+    }
+
     pub(super) fn open_group(&self, context: &mut Context) {
-        let at = self.shown.get(self.cursor.at).copied();
+        let at = self.on();
         let row = self.run(context).and_then(|run| run.rows.get(at?));
         if let Some(id) = row.map(|row| row.id.clone()) {
             context.navigate(Navigation::Push(PaneRequest::Group(id)));

@@ -1,6 +1,5 @@
-//! How the bulk pane looks: the check with its two fields, and the run with its gauge and the rows that fit.
+//! How the bulk pane looks before the run: the check with its two fields.
 
-use jiff::SignedDuration;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -9,31 +8,19 @@ use ratatui::{
 
 use super::{BatchPane, Stage};
 use crate::{
-    domain::batch::{ItemStatus, Plan},
-    operations::batch::RunCommand,
+    config::guard::Level,
+    domain::batch::{BatchKind, Plan},
+    operations::batch::Resumption,
     tui::{
         keymap::{Action, Focus},
         panes::{View, new_file::NewFile},
-        state::{
-            batch::{BatchRow, BatchRun},
-            context::Context,
-        },
-        theme::Theme,
-        widgets::{
-            boxes::page,
-            columns::{Cell, Column, widest},
-            paint, table,
-            text_page::TextPage,
-        },
+        state::context::Context,
+        widgets::{boxes::page, paint, text_page::TextPage},
     },
 };
 
-/// Rows above the table: the gauge, the counts, what it does now.
-const HEAD_ROWS: u16 = 3;
 /// Rows of the two fields, with what is wrong below the second.
 const FIELD_ROWS: u16 = 3;
-/// Cells of the gauge.
-const GAUGE: (usize, usize) = (10, 40);
 
 pub(super) fn draw(
     pane: &BatchPane,
@@ -41,14 +28,26 @@ pub(super) fn draw(
     area: Rect,
     context: &Context,
 ) -> Option<Position> {
-    let inner = page(buffer, area, "Bulk rotation", context.theme);
+    let is_edit = pane
+        .run(context)
+        .is_some_and(|run| run.kind != BatchKind::Rotate);
+    let verb = if is_edit { "Edit" } else { "Rotate" };
+    let title = match pane.run(context).map(|run| run.counts().planned()) {
+        Some(1) => format!("{verb} 1 group"),
+        Some(groups) => format!("{verb} {groups} groups"),
+        None => "Bulk rotation".to_owned(),
+    };
+    let inner = page(buffer, area, &title, context.theme);
     if let Some(run) = pane.run(context) {
-        draw_run(pane, run, buffer, inner, context);
+        super::run::draw(pane, run, buffer, inner, context);
         let lowest = NewFile::lowest(inner);
         return pane.file.draw(buffer, inner, lowest, context.theme);
     }
     let sheet = sheet(pane, inner.width, context);
     let has_fields = pane.words(context).is_some_and(|_| !nothing_ready(pane));
+    if pane.focus() == Focus::ResumeTyped {
+        return draw_resume(pane, &sheet, buffer, inner, context);
+    }
     if !has_fields {
         sheet.draw(buffer, inner, pane.cursor.at);
         return None;
@@ -83,9 +82,80 @@ fn sheet(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
             recent(&mut sheet, pane, context);
             groups(&mut sheet, plan, context);
         }
-        Stage::Run(_) => sheet.text("This batch is in History", theme.dim()),
+        Stage::Resume(resumption) => resume(&mut sheet, resumption, context),
+        Stage::Run(_) => sheet.text("This batch is in History.", theme.dim()),
     }
     sheet
+}
+
+/// What going on with a batch does: first what is ready, then what is not.
+fn resume(sheet: &mut TextPage, resumption: &Resumption, context: &Context) {
+    let theme = context.theme;
+    let (batch, plan) = (&resumption.batch, &resumption.plan);
+    let profile = context.profile();
+    let name = profile.map_or("", |profile| profile.name.as_str());
+    let (left, all) = (resumption.left(), batch.counts.planned());
+    sheet.heading(&format!(
+        "Batch {}: {left} of {all} groups left",
+        batch.id.0
+    ));
+    let begun = batch.started_at.strftime("%Y-%m-%d %H:%M UTC").to_string();
+    let is_old = context.now.duration_since(batch.started_at).as_hours() >= 24;
+    let begun = if is_old {
+        format!("{begun}, {} ago", context.age(batch.started_at))
+    } else {
+        begun
+    };
+    sheet.field("begun by", &batch.by, Style::new(), &begun);
+    let reason = batch.reason.as_deref().unwrap_or("none given");
+    sheet.field("reason", reason, Style::new(), "");
+    sheet.field("done", &batch.counts.to_string(), Style::new(), "");
+    if let Some(guard) = &resumption.guard {
+        sheet.text(&format!("! guard: {guard}"), theme.warning());
+    }
+    let text = match batch.kind {
+        BatchKind::Rotate => {
+            "Every old token of these groups stops working at once; one request each, nothing is sent twice."
+        }
+        BatchKind::Edit(_) => {
+            "One update for each group, which is read first; nothing is sent twice."
+        }
+    };
+    sheet.text(text, theme.warning());
+    if resumption.open > 0 {
+        let text = format!("First {} with an open outcome are read.", resumption.open);
+        sheet.text(&text, Style::new());
+    }
+    if resumption.level == Level::Words {
+        let words = resumption.words(name);
+        sheet.field("type", &words, theme.title(), "then Enter");
+    } else {
+        let key = context.keys.key(Focus::ResumeCheck, Action::Confirm);
+        let text = format!("Press {key} to resume in {name}. Enter does nothing.");
+        sheet.text(&text, theme.title());
+    }
+    groups(sheet, plan, context);
+}
+
+fn draw_resume(
+    pane: &BatchPane,
+    sheet: &TextPage,
+    buffer: &mut Buffer,
+    area: Rect,
+    context: &Context,
+) -> Option<Position> {
+    let room = area.height.saturating_sub(2);
+    let top = u16::try_from(sheet.height() + 1).map_or(room, |height| height.min(room));
+    let above = Rect {
+        height: top.saturating_sub(1),
+        ..area
+    };
+    sheet.draw(buffer, above, pane.cursor.at);
+    let typed = Rect {
+        height: 2.min(area.height.saturating_sub(top)),
+        ..paint::row(area, top)
+    };
+    pane.typed.draw(buffer, typed, context.theme, true)
 }
 
 fn check(sheet: &mut TextPage, plan: &Plan, words: Option<String>, context: &Context) {
@@ -139,18 +209,18 @@ fn recent(sheet: &mut TextPage, pane: &BatchPane, context: &Context) {
 
 fn groups(sheet: &mut TextPage, plan: &Plan, context: &Context) {
     let theme = context.theme;
-    if !plan.skipped.is_empty() {
-        sheet.blank();
-        sheet.heading("skipped");
-        for (id, skip) in &plan.skipped {
-            sheet.text(&format!("{id}: {skip}"), theme.warning());
-        }
-    }
     if !plan.ready.is_empty() {
         sheet.blank();
         sheet.heading("ready");
         for id in &plan.ready {
             sheet.text(id.as_str(), Style::new());
+        }
+    }
+    if !plan.skipped.is_empty() {
+        sheet.blank();
+        sheet.heading("skipped");
+        for (id, skip) in &plan.skipped {
+            sheet.text(&format!("{id}: {skip}"), theme.warning());
         }
     }
 }
@@ -180,180 +250,4 @@ fn draw_check(
     let reason = pane.reason.draw(buffer, reason, context.theme, on_reason);
     let typed = pane.typed.draw(buffer, typed, context.theme, !on_reason);
     if on_reason { reason } else { typed }
-}
-
-fn draw_run(pane: &BatchPane, run: &BatchRun, buffer: &mut Buffer, area: Rect, context: &Context) {
-    let theme = context.theme;
-    let gauge = gauge(run, usize::from(area.width), context);
-    paint::line(buffer, paint::row(area, 0), &gauge, theme.title(), theme);
-    let counts = run.counts_in_words();
-    paint::line(buffer, paint::row(area, 1), &counts, Style::new(), theme);
-    let (now, style) = doing(run, context);
-    paint::line(buffer, paint::row(area, 2), &now, style, theme);
-    let head = HEAD_ROWS.min(area.height);
-    let table = Rect {
-        x: area.x.saturating_sub(1),
-        y: area.y + head,
-        width: area.width + 2,
-        height: area.height - head,
-    };
-    let hint = if pane.failed_only {
-        let key = context.keys.key(Focus::BulkRun, Action::FailedOnly);
-        format!("nothing has failed: {key} shows all")
-    } else {
-        "no groups".into()
-    };
-    table::draw(
-        buffer,
-        table,
-        (&pane.shown, &pane.cursor),
-        |window| columns(window.iter().filter_map(|at| run.rows.get(*at))),
-        |at, here| {
-            let row = run.rows.get(*at);
-            row.map_or_else(Vec::new, |row| cells(row, context, here))
-        },
-        &hint,
-        theme,
-    );
-}
-
-/// `[#####-----]  12 of 40   30 %   1m 20s left`.
-fn gauge(run: &BatchRun, room: usize, context: &Context) -> String {
-    let counts = run.counts();
-    let (done, all) = (counts.done(), counts.planned());
-    let cells = (room / 2).clamp(GAUGE.0, GAUGE.1);
-    let full = (done * cells).checked_div(all).unwrap_or(0);
-    let (mark, rest) = if context.theme.ascii {
-        ("#", "-")
-    } else {
-        ("█", "░")
-    };
-    let percent = (done * 100).checked_div(all).unwrap_or(100);
-    let left = run
-        .left(context.now)
-        .map(|left| format!("   {} left", clock(left)));
-    format!(
-        "[{}{}]  {done} of {all}   {percent} %{}",
-        mark.repeat(full),
-        rest.repeat(cells - full),
-        left.unwrap_or_default()
-    )
-}
-
-fn clock(time: SignedDuration) -> String {
-    let seconds = time.as_secs().max(0);
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
-        _ => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
-    }
-}
-
-/// What it does now, or how it ended.
-fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
-    let theme = context.theme;
-    if let Some(trouble) = &run.trouble {
-        return (trouble.clone(), theme.error());
-    }
-    if let Some(report) = &run.report {
-        let counts = &report.counts;
-        let mut parts = vec!["finished".to_owned()];
-        parts.extend(run.halt.clone());
-        if counts.unknown > 0 {
-            parts.push("3 settles the UNKNOWN ones by reading".into());
-        }
-        if counts.not_applied > 0 {
-            parts.push("F retries what was not applied".into());
-        }
-        if counts.not_started > 0 {
-            parts.push(format!(
-                "the rest: groupdesk rotate --resume {}",
-                report.batch.0
-            ));
-        }
-        let style = if counts.confirmed == counts.planned() {
-            theme.ok()
-        } else {
-            theme.warning()
-        };
-        return (parts.join("; "), style);
-    }
-    if let Some(halt) = &run.halt {
-        return (
-            format!("{halt}; finishing what is in flight"),
-            theme.warning(),
-        );
-    }
-    match run.command {
-        RunCommand::Stop => (
-            "stopping: finishing what is in flight".into(),
-            theme.warning(),
-        ),
-        RunCommand::Pause => {
-            let key = |action| context.keys.key(Focus::BulkRun, action);
-            let (pause, stop) = (key(Action::Pause), key(Action::Stop));
-            let text = format!("Paused: {pause} resumes, {stop} stops");
-            (text, theme.warning())
-        }
-        RunCommand::Go => match run.held_until.filter(|until| *until > context.now) {
-            Some(until) => {
-                let wait = clock(until.duration_since(context.now));
-                let text = format!("The service asked to wait: nothing is sent for {wait}");
-                (text, theme.warning())
-            }
-            None => ("under way".into(), theme.ok()),
-        },
-    }
-}
-
-fn columns<'a>(rows: impl Iterator<Item = &'a BatchRow> + Clone) -> Vec<Column> {
-    let ids = widest(rows.clone().map(|row| row.id.as_str()), 30).max(8);
-    let notes = widest(rows.filter_map(|row| row.note.as_deref()), 100).max(10);
-    vec![
-        Column::new("STATE", 11, 14, 0),
-        Column::new("TIME", 6, 6, 1).right(),
-        Column::new("GROUP", 8, ids, 0),
-        Column::new("NOTE", 10, notes, 2),
-    ]
-}
-
-fn cells<'a>(row: &'a BatchRow, context: &Context, here: bool) -> Vec<Cell<'a>> {
-    let word = match row.status {
-        ItemStatus::NotStarted => "not started".to_owned(),
-        ItemStatus::UnderWay => "in progress".to_owned(),
-        ItemStatus::Unknown => "UNKNOWN".to_owned(),
-        ItemStatus::Conflict => "CONFLICT".to_owned(),
-        ItemStatus::Confirmed
-        | ItemStatus::Rotated
-        | ItemStatus::NotApplied
-        | ItemStatus::Abandoned => row.outcome.replace('_', " "),
-    };
-    let state = Cell::new(word);
-    let time = match (row.took, row.since) {
-        (Some(took), _) if took.as_secs() < 10 => format!("{:.1}s", took.as_secs_f64()),
-        (Some(took), _) => clock(SignedDuration::try_from(took).unwrap_or_default()),
-        (None, Some(since)) => clock(context.now.duration_since(since)),
-        (None, None) => String::new(),
-    };
-    vec![
-        if here {
-            state
-        } else {
-            state.styled(style(row.status, context.theme))
-        },
-        Cell::new(time),
-        Cell::new(row.id.as_str()),
-        Cell::new(row.note.as_deref().unwrap_or_default()),
-    ]
-}
-
-fn style(standing: ItemStatus, theme: Theme) -> Style {
-    match standing {
-        ItemStatus::NotStarted => theme.dim(),
-        ItemStatus::UnderWay => Style::new(),
-        ItemStatus::Confirmed | ItemStatus::Rotated => theme.ok(),
-        ItemStatus::NotApplied | ItemStatus::Abandoned => theme.warning(),
-        ItemStatus::Unknown => theme.unknown(),
-        ItemStatus::Conflict => theme.error(),
-    }
 }

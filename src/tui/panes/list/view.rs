@@ -14,7 +14,7 @@ use crate::{
     search::{Entry, Marker},
     tui::{
         keymap::{Action, Focus},
-        state::{app::batches::severity, context::Context},
+        state::context::Context,
         widgets::{
             boxes::{boxed, boxed_rows, severity_style, with_details},
             columns::{Cell, Column},
@@ -50,7 +50,7 @@ pub(super) fn draw(
     {
         let key = context.keys.key(Focus::List, Action::RotateMarked);
         let text = format!(" {}   {key} shows it", run.line());
-        let style = severity_style(severity(run), context.theme);
+        let style = severity_style(run.severity(), context.theme);
         let style = if run.is_under_way() {
             Style::new()
         } else {

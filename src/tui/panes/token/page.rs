@@ -9,7 +9,7 @@ use ratatui::{
 use super::{Stage, TokenPane, handoff::where_to};
 use crate::{
     domain::{history::Ending, known::KnownGroup},
-    operations::{Done, Guarded},
+    operations::Done,
     tui::{
         keymap::{Action, Focus},
         panes::{View, history::ending_style, new_file::NewFile},
@@ -63,7 +63,7 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             pane.draw_waiting(&mut sheet, context);
             sheet.blank();
             let rotate = context.keys.key(Focus::Token, Action::Rotate);
-            let text = match context.forbidden(Guarded::Rotate) {
+            let text = match pane.disabled(Action::Rotate, context) {
                 Some(why) => format!("{rotate} would rotate it, but {why}."),
                 None => format!("{rotate} rotates it: asks first, and shows what will happen."),
             };

@@ -6,10 +6,10 @@ use tokio::sync::{mpsc, watch};
 use crate::{
     domain::batch::Plan,
     operations::{
-        Failure, Listener, Operations,
+        BatchId, DirectoryError, Failure, Listener, Operations,
         batch::{BatchEvent, Control, Report, RunCommand, RunLimits},
     },
-    tui::state::message::{JobError, Msg, Outcome, Ticket},
+    tui::state::message::{JobError, Msg, Outcome, ProfileIndex, Ticket},
 };
 
 /// Events of one message, at the most.
@@ -24,18 +24,55 @@ pub struct JobContext {
     pub listener: Listener,
 }
 
+/// A batch as the journal has it now.
+pub(super) async fn stands(
+    operations: &Operations,
+    id: BatchId,
+) -> Result<Outcome, DirectoryError> {
+    let batch = operations.batch(id).await?;
+    let items = operations.batch_items(id).await?;
+    Ok(Outcome::Batch(Box::new((batch, items))))
+}
+
+pub(super) async fn of_all(all: &[Operations]) -> Result<Outcome, DirectoryError> {
+    let found = Operations::batches_of(all).await?.into_iter();
+    let found = found.map(|(index, batch)| (ProfileIndex(index), batch));
+    Ok(Outcome::AllBatches(found.collect()))
+}
+
 /// Begins a batch and stays until it has ended.
 pub(super) async fn run(
     operations: &Operations,
     plan: &Plan,
     reason: Option<String>,
-    mut link: JobContext,
+    link: JobContext,
 ) -> Result<Outcome, JobError> {
     operations.ready().await.map_err(failed)?;
     if *link.command.borrow() == RunCommand::Stop {
         return Err(broke("stopped before anything was sent"));
     }
     let batch = operations.begin_batch(plan, reason).await.map_err(failed)?;
+    stay(operations, batch, link).await
+}
+
+/// Goes on with a batch and stays until it has ended.
+pub(super) async fn resume(
+    operations: &Operations,
+    batch: BatchId,
+    link: JobContext,
+) -> Result<Outcome, JobError> {
+    operations.ready().await.map_err(failed)?;
+    if *link.command.borrow() == RunCommand::Stop {
+        return Err(broke("Stopped before anything was sent"));
+    }
+    stay(operations, batch, link).await
+}
+
+async fn stay(
+    operations: &Operations,
+    batch: BatchId,
+    mut link: JobContext,
+) -> Result<Outcome, JobError> {
     let mut run = operations
         .run_batch(batch, RunLimits::default(), None)
         .await
@@ -44,7 +81,7 @@ pub(super) async fn run(
     let report = follow(&mut run.progress, &run.control, &mut link).await;
     report
         .map(Outcome::BulkEnded)
-        .ok_or_else(|| broke("Internal error, stopped; Batches, R resumes the rest"))
+        .ok_or_else(|| broke("Internal error, stopped; Batches has the rest, R resumes them"))
 }
 
 async fn follow(

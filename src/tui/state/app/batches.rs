@@ -1,10 +1,10 @@
 //! Bulk rotations beside their pane: events of the one under way, how it ended, and what an earlier session left.
 
-use super::{App, Job, Outcome, Severity, Ticket};
+use super::{Action, App, Job, Outcome, Pane, Severity, Ticket};
 use crate::{
     domain::batch::BatchKind,
-    operations::{Batch, batch::BatchEvent},
-    tui::state::batch::BatchRun,
+    operations::{Batch, BatchItem, batch::BatchEvent},
+    tui::{keymap::Focus, state::batch::BatchRun},
 };
 
 impl App {
@@ -56,7 +56,36 @@ impl App {
 
     pub(super) fn batch_lost(&mut self, ticket: Ticket) {
         if let Some(run) = self.batch_of(ticket) {
-            run.broke_off("Internal error, stopped; Batches, R resumes the rest".into());
+            run.broke_off("Internal error, stopped; Batches has the rest, R resumes them".into());
+        }
+    }
+
+    /// The batch of this session follows what the journal has of it.
+    pub(super) fn batch_stands(&mut self, batch: &Batch, items: &[BatchItem]) {
+        let here = self.context.current;
+        let mine = |run: &&mut BatchRun| run.batch == Some(batch.id) && run.profile == here;
+        if let Some(run) = self.context.bulk.as_mut().filter(mine) {
+            run.follow(items);
+        }
+    }
+
+    /// After a key on the page of a batch: somebody else may have settled an item of it.
+    pub(super) fn follow_batch_on_top(&mut self) {
+        if let Some(Pane::Bulk(pane)) = self.stack.last() {
+            pane.read_anew(&mut self.context);
+        }
+    }
+
+    /// The journal may stand otherwise than what is shown and counted of it: all that tells of it reads it anew.
+    pub fn follow_journal(&mut self) {
+        self.context.start(Job::Attention { whole: false });
+        for pane in &mut self.stack {
+            match pane {
+                Pane::Bulk(pane) => pane.read_anew(&mut self.context),
+                Pane::Batches(pane) => pane.read_anew(&mut self.context),
+                Pane::Attention(pane) => pane.read_anew(&mut self.context),
+                _ => {}
+            }
         }
     }
 
@@ -68,7 +97,7 @@ impl App {
     /// How it ended, where its pane has been left.
     pub(super) fn say_batch_ended(&mut self, place: &str) {
         if let Some(run) = &self.context.bulk {
-            let (severity, text) = (severity(run), format!("{}{place}", run.line()));
+            let (severity, text) = (run.severity(), format!("{}{place}", run.line()));
             self.context.say(severity, text);
         }
     }
@@ -83,26 +112,15 @@ impl App {
             .filter(|batch| batch.kind == BatchKind::Rotate);
         if let Some(newest) = unfinished.next() {
             let counts = &newest.counts;
+            let key = self.context.keys.key(Focus::List, Action::Batches);
+            let resume = self.context.keys.key(Focus::Batches, Action::Resume);
             let text = format!(
-                "A bulk rotation of {} is unfinished: {} left; groupdesk rotate --resume",
+                "Batch {} is unfinished: {} of {} left. {key} lists it, {resume} resumes it",
+                newest.id.0,
+                counts.not_started + counts.unknown,
                 counts.planned(),
-                counts.not_started + counts.unknown
             );
             self.context.say(Severity::Warning, text);
         }
-    }
-}
-
-/// How serious the end of a run is.
-pub(crate) fn severity(run: &BatchRun) -> Severity {
-    let counts = run.counts();
-    if counts.unknown > 0 {
-        Severity::Unknown
-    } else if run.trouble.is_some() || counts.conflict > 0 {
-        Severity::Error
-    } else if run.failed() > 0 || counts.not_started > 0 {
-        Severity::Warning
-    } else {
-        Severity::Done
     }
 }

@@ -52,6 +52,7 @@ impl App {
         for pane in &mut self.stack {
             pane.view_mut().changed(changes, &mut self.context);
         }
+        self.follow_journal();
     }
 
     /// Takes in the rows, and says of which the person may want to know.

@@ -37,6 +37,9 @@ impl App {
                 self.notice(&outcome, running.profile);
             }
         }
+        if is_of_the_journal(&outcome) {
+            self.follow_journal();
+        }
         self.note_place(running.profile, &outcome);
         if let Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) = &outcome {
             let now = self.context.now;
@@ -126,6 +129,8 @@ impl App {
             Outcome::PendingHandOffs(rows) if is_here => self.found_waiting(rows),
             Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
+            Outcome::Attention(found) => self.context.note_attention(found),
+            Outcome::Batch(stands) if is_here => self.batch_stands(&stands.0, &stands.1),
             // Whoever asked for it: the numbers of the profiles must stay those of the work.
             Outcome::ProfileAdded(_, profile) => self.context.profiles.push((**profile).clone()),
             // What the others tell is for the pane that waits, or for `notice`, where every one is listed.
@@ -213,6 +218,10 @@ impl App {
             | Outcome::Whose(_)
             | Outcome::PendingHandOffs(_)
             | Outcome::Batches(_)
+            | Outcome::Batch(_)
+            | Outcome::AllBatches(_)
+            | Outcome::Attention(_)
+            | Outcome::Resumable(_)
             | Outcome::Planned(_)
             | Outcome::Checked(_)
             | Outcome::Proof(_)
@@ -255,6 +264,18 @@ impl App {
             has_ended(pane, ticket);
             pane.view_mut().lost(&mut self.context);
         }
+    }
+}
+
+/// It may have moved an item of a batch on.
+fn is_of_the_journal(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Done(done) => !done.warnings.is_empty() || done.rotation.is_some(),
+        Outcome::Recovered(_)
+        | Outcome::Abandoned(_)
+        | Outcome::BulkEnded(_)
+        | Outcome::HandedOff(_) => true,
+        _ => false,
     }
 }
 

@@ -3,7 +3,10 @@
 use jiff::SignedDuration;
 
 use super::{Action, App, Effect, Severity};
-use crate::{operations::batch::RunCommand, tui::ExitReason};
+use crate::{
+    operations::batch::RunCommand,
+    tui::{ExitReason, keymap::Focus},
+};
 
 /// Within this time a second Ctrl-C or `q` is meant.
 const AGAIN: SignedDuration = SignedDuration::from_secs(5);
@@ -51,11 +54,27 @@ impl App {
     pub(super) fn losses(&self) -> Option<String> {
         let drafts = self.lost_drafts();
         let bulk = self
-            .runs_a_batch()
-            .then(|| "the bulk rotation stops".into());
+            .left_of_the_batch()
+            .map(|left| format!("{left}. It stops"));
         bulk.into_iter()
             .chain(drafts)
             .reduce(|all, more| format!("{all} and {more}"))
+    }
+
+    /// What a batch under way leaves for later, and where it is found again.
+    fn left_of_the_batch(&self) -> Option<String> {
+        let run = self
+            .context
+            .bulk
+            .as_ref()
+            .filter(|run| run.is_under_way())?;
+        let counts = run.counts();
+        let left = counts.not_started.saturating_sub(run.under_way());
+        let resume = self.context.keys.key(Focus::Batches, Action::Resume);
+        Some(format!(
+            "{left} of {} not started; Batches, {resume} resumes them",
+            counts.planned()
+        ))
     }
 
     pub(super) fn is_again(&self, action: Action) -> bool {
@@ -80,9 +99,9 @@ impl App {
             .filter(|running| running.job.is_write)
             .map(|running| running.job.label.as_str())
             .collect();
-        if self.runs_a_batch() {
+        if let Some(left) = self.left_of_the_batch() {
             let text = format!(
-                "Finishing what is in flight, at most 35 s; {} leaves now. The rest: groupdesk rotate --resume",
+                "Finishing what is in flight, at most 35 s; {} leaves now. {left}",
                 self.shown(Action::Cancel)
             );
             self.context.say(Severity::Warning, text);

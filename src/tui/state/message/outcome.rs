@@ -14,8 +14,10 @@ use crate::{
         known::KnownGroup,
     },
     operations::{
-        Batch, Bound, ConnectionTest, Done, DraftSaved, Failure, HandedOff, KeptDraft, Numbered,
-        PlaceProblem, Recovered, RotationRow, TokenLookup, Warning, batch::Report,
+        Batch, BatchItem, Bound, ConnectionTest, Done, DraftSaved, Failure, HandedOff, KeptDraft,
+        Numbered, PlaceProblem, Recovered, RotationRow, TokenLookup, Warning,
+        attention::Attention,
+        batch::{Report, Resumption},
     },
     search::SearchResults,
     tui::state::groups::Listing,
@@ -51,7 +53,13 @@ pub enum Outcome {
     /// The hand-off was not run.
     NotHandedOff(JobError),
     Batches(Vec<Batch>),
+    Attention(Box<Attention>),
+    /// The last begun first, each with its profile.
+    AllBatches(Vec<(ProfileIndex, Batch)>),
+    /// As it stands in the journal, with its items in order.
+    Batch(Box<(Batch, Vec<BatchItem>)>),
     Planned(Plan),
+    Resumable(Box<Resumption>),
     BulkEnded(Report),
     ReportWritten(PathBuf),
     /// So many groups.
@@ -99,6 +107,10 @@ impl Outcome {
             | Self::PendingHandOffs(_)
             | Self::HandedOff(_)
             | Self::Batches(_)
+            | Self::Batch(_)
+            | Self::AllBatches(_)
+            | Self::Attention(_)
+            | Self::Resumable(_)
             | Self::Planned(_)
             | Self::BulkEnded(_)
             | Self::ReportWritten(_)

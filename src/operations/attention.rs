@@ -1,0 +1,344 @@
+//! What waits for a person, over all places that the profiles mean: open rotations and changes, hand-offs, batches that were
+//! left, groups changed elsewhere, drafts, and the ages of tokens. Reads the directory alone; no API key is asked for.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    directory::{
+        Batch, DirectoryError, Mutation, MutationId, PlaceId, RotationFilter, RotationId,
+        RotationRow,
+    },
+    domain::{
+        age::{self, TokenAge, USUAL_LIMIT},
+        group::UserGroupId,
+        handoff::HandOffState,
+        history::Operation,
+        known::KnownGroup,
+        mutation,
+        rotation::State,
+    },
+    operations::Operations,
+};
+
+/// For so long a group that was changed elsewhere is named.
+const NEWS: Duration = Duration::from_hours(7 * 24);
+
+/// One thing that waits. The order is that of the list, the worst first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Matter {
+    Rotation(RotationId, State, UserGroupId),
+    Change(MutationId, Operation, UserGroupId),
+    HandOff {
+        rotation: RotationId,
+        id: UserGroupId,
+        state: HandOffState,
+        exit: Option<i32>,
+    },
+    Batch(Box<Batch>),
+    /// The token is another one, and nobody here rotated it.
+    ChangedElsewhere(UserGroupId),
+    /// So many tokens, and how old the oldest is.
+    Over(usize, Duration),
+    /// So many tokens, and how long until the first is over its limit.
+    Due(usize, Duration),
+    /// Unsent, and how old what it began with is.
+    Draft(UserGroupId, Timestamp),
+    /// A place that no profile means holds so much that is open.
+    NoProfile(usize),
+}
+
+impl Matter {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Rotation(_, State::Unknown | State::Conflict, _) => 0,
+            Self::Rotation(..) | Self::Change(..) => 1,
+            Self::HandOff { .. } => 2,
+            Self::Batch(_) => 3,
+            Self::NoProfile(_) => 4,
+            Self::ChangedElsewhere(_) => 5,
+            Self::Over(..) => 6,
+            Self::Due(..) => 7,
+            Self::Draft(..) => 8,
+        }
+    }
+
+    /// Unfinished or failed work, as opposed to what only grows old.
+    pub fn is_counted(&self) -> bool {
+        match self {
+            Self::Rotation(..) | Self::Change(..) | Self::HandOff { .. } | Self::Batch(_) => true,
+            Self::ChangedElsewhere(_)
+            | Self::Over(..)
+            | Self::Due(..)
+            | Self::Draft(..)
+            | Self::NoProfile(_) => false,
+        }
+    }
+}
+
+/// Something that waits, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Concern {
+    /// Which of the profiles means the place; `None`: none does.
+    pub profile: Option<usize>,
+    /// Name of that profile, or of the place.
+    pub place: String,
+    pub matter: Matter,
+    pub since: Option<Timestamp>,
+    pub by: Option<String>,
+}
+
+/// How many tokens of a place are how old, by the limit of its profile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ages {
+    /// The fresh ones: below a third of the limit, below two, and the rest of them.
+    pub fresh: [usize; 3],
+    pub due: usize,
+    pub over: usize,
+    pub far: usize,
+    pub unknown: usize,
+    oldest: Duration,
+    /// The age of the oldest of those that are due.
+    nearest: Duration,
+}
+
+impl Ages {
+    fn add(&mut self, age: Option<Duration>, limit: Duration) {
+        let count = match (TokenAge::of(age, Some(limit)), age) {
+            (TokenAge::Fresh, Some(age)) => {
+                let third = usize::from(age >= limit / 3) + usize::from(age >= limit * 2 / 3);
+                &mut self.fresh[third]
+            }
+            (TokenAge::Due, Some(age)) => {
+                self.nearest = self.nearest.max(age);
+                &mut self.due
+            }
+            (TokenAge::Over, _) => &mut self.over,
+            (TokenAge::Far, _) => &mut self.far,
+            (_, _) => &mut self.unknown,
+        };
+        *count += 1;
+        self.oldest = self.oldest.max(age.unwrap_or_default());
+    }
+}
+
+/// What waits, the worst first, and the ages of the tokens of every profile.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attention {
+    pub concerns: Vec<Concern>,
+    /// By profile; empty where only the counts were asked for.
+    pub ages: Vec<(usize, Ages)>,
+    pub profiles: usize,
+}
+
+/// What the groups of a place tell.
+#[derive(Default)]
+struct OfGroups {
+    ages: Ages,
+    changed: Vec<(UserGroupId, Timestamp)>,
+}
+
+impl Operations {
+    /// What waits in the places of these profiles; `first` is the one whose concerns stand first among equals. Without
+    /// `whole` no group is read: enough for the counts.
+    pub async fn attention(
+        all: &[Self],
+        first: usize,
+        whole: bool,
+    ) -> Result<Attention, DirectoryError> {
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by_key(|index| *index != first);
+        let mut attention = Attention::default();
+        let mut seen = HashSet::new();
+        for index in order {
+            let Some(operations) = all.get(index) else {
+                continue;
+            };
+            let place = operations.place_by_name().await?;
+            let Some(place) = place.filter(|place| seen.insert(*place)) else {
+                continue;
+            };
+            attention.profiles += 1;
+            let gathering = Gathering {
+                operations,
+                index,
+                place,
+                found: &mut attention,
+            };
+            gathering.all(whole).await?;
+        }
+        if let (true, Some(any)) = (whole, all.first()) {
+            for place in any.places().await? {
+                if place.open > 0 && !seen.contains(&place.id) {
+                    attention.concerns.push(Concern {
+                        profile: None,
+                        place: place.name,
+                        matter: Matter::NoProfile(place.open as usize),
+                        since: place.last_used,
+                        by: None,
+                    });
+                }
+            }
+        }
+        // A stable sort: within a rank the order of the profiles stays.
+        attention
+            .concerns
+            .sort_by_key(|concern| concern.matter.rank());
+        Ok(attention)
+    }
+}
+
+/// The work on one place.
+struct Gathering<'a> {
+    operations: &'a Operations,
+    index: usize,
+    place: PlaceId,
+    found: &'a mut Attention,
+}
+
+impl Gathering<'_> {
+    fn push(&mut self, matter: Matter, since: Option<Timestamp>, by: Option<&str>) {
+        self.found.concerns.push(Concern {
+            profile: Some(self.index),
+            place: self.operations.profile().name.clone(),
+            matter,
+            since,
+            by: by.map(str::to_owned),
+        });
+    }
+
+    async fn all(mut self, whole: bool) -> Result<(), DirectoryError> {
+        self.rotations().await?;
+        for change in self
+            .operations
+            .directory()
+            .open_mutations(self.place)
+            .await?
+        {
+            self.change(&change);
+        }
+        for state in [HandOffState::Failed, HandOffState::Pending] {
+            self.hand_offs(state).await?;
+        }
+        for batch in self.operations.directory().batches(self.place).await? {
+            if batch.ended_at.is_none() {
+                let (at, by) = (batch.started_at, batch.by.clone());
+                self.push(Matter::Batch(Box::new(batch)), Some(at), Some(&by));
+            }
+        }
+        if whole {
+            self.groups().await?;
+            for kept in self.operations.directory().drafts(self.place).await? {
+                let (draft, by) = (kept.draft, kept.by);
+                let matter = Matter::Draft(draft.user_group_id, draft.base_at);
+                self.push(matter, Some(draft.changed_at), Some(&by));
+            }
+        }
+        Ok(())
+    }
+
+    /// One whose process may still be at it is no concern yet.
+    fn is_in_hand(&self, row: &RotationRow) -> bool {
+        let moves = matches!(
+            row.rotation.state,
+            State::Intended | State::Sent | State::Rotated
+        );
+        moves && self.operations.settle_window_left(row).is_some()
+    }
+
+    async fn rotations(&mut self) -> Result<(), DirectoryError> {
+        let filter = RotationFilter {
+            place: Some(self.place),
+            open_only: true,
+            ..RotationFilter::default()
+        };
+        for row in self.operations.directory().rotations(filter).await? {
+            if !self.is_in_hand(&row) {
+                let at = row.sent_at.unwrap_or(row.started_at);
+                let matter = Matter::Rotation(row.id, row.rotation.state, row.user_group_id);
+                self.push(matter, Some(at), Some(&row.by));
+            }
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, change: &Mutation) {
+        let is_unknown = matches!(
+            change.state,
+            mutation::State::Unknown | mutation::State::Open
+        );
+        let is_left = is_unknown || self.operations.window_left(change).is_zero();
+        // A rotation stands in its own journal.
+        if change.rotation.is_none() && is_left {
+            let id = change.user_group_id.clone();
+            let matter = Matter::Change(change.id, change.operation, id);
+            self.push(matter, Some(change.since()), Some(&change.by));
+        }
+    }
+
+    async fn hand_offs(&mut self, state: HandOffState) -> Result<(), DirectoryError> {
+        let filter = RotationFilter {
+            place: Some(self.place),
+            handoff: Some(state),
+            ..RotationFilter::default()
+        };
+        for row in self.operations.directory().rotations(filter).await? {
+            let is_in_hand = state == HandOffState::Pending
+                && self.operations.settle_window_left(&row).is_some();
+            if !is_in_hand {
+                let matter = Matter::HandOff {
+                    rotation: row.id,
+                    id: row.user_group_id,
+                    state,
+                    exit: row.handoff.exit,
+                };
+                let at = row.sent_at.unwrap_or(row.started_at);
+                self.push(matter, Some(at), Some(&row.by));
+            }
+        }
+        Ok(())
+    }
+
+    async fn groups(&mut self) -> Result<(), DirectoryError> {
+        let limit = self.operations.profile().max_token_age;
+        let limit = limit.unwrap_or(USUAL_LIMIT);
+        let now = self.operations.now();
+        let told = Arc::new(Mutex::new(OfGroups::default()));
+        let telling = Arc::clone(&told);
+        let take = move |some: Vec<KnownGroup>| {
+            let mut told = telling.lock().unwrap_or_else(PoisonError::into_inner);
+            for group in some {
+                told.ages.add(age::age(&group, now), limit);
+                let foreign = group.last_rotated.filter(|last| last.by.is_none());
+                if let Some(last) = foreign.filter(|last| age::since(last.at, now) < NEWS) {
+                    told.changed.push((group.id, last.at));
+                }
+            }
+            true
+        };
+        self.operations
+            .directory()
+            .each_group(self.place, take)
+            .await?;
+        let told = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+        for (id, at) in told.changed {
+            self.push(Matter::ChangedElsewhere(id), Some(at), None);
+        }
+        let ages = told.ages;
+        let over = ages.over + ages.far;
+        if over > 0 {
+            self.push(Matter::Over(over, ages.oldest), None, None);
+        }
+        if ages.due > 0 {
+            let left = limit.saturating_sub(ages.nearest);
+            self.push(Matter::Due(ages.due, left), None, None);
+        }
+        self.found.ages.push((self.index, ages));
+        Ok(())
+    }
+}

@@ -1,0 +1,281 @@
+//! What waits for a person, over all profiles, the worst first, and how old the tokens are. Nothing is sent from here but
+//! reads and hand-offs; everything else opens the page where it is finished.
+
+mod view;
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::{View, filtered_list::FilteredList};
+use crate::{
+    domain::group::UserGroupId,
+    operations::attention::{Attention, Concern, Matter},
+    tui::{
+        forms::group::Edit,
+        keymap::{Action, Focus},
+        state::{
+            app::handoff,
+            context::{Context, Navigation},
+            message::{Job, Outcome, Pending, ProfileIndex},
+            navigation::{BatchAim, PaneRequest},
+            notices::Severity,
+        },
+    },
+};
+
+#[derive(Debug)]
+pub struct AttentionPane {
+    found: Attention,
+    is_read: bool,
+    /// Only those of the profile one is in.
+    only_here: bool,
+    list: FilteredList,
+    /// A check or a hand-off of a row.
+    working: Pending,
+}
+
+impl AttentionPane {
+    /// Looks at all profiles.
+    pub fn open(context: &mut Context) -> Self {
+        let pane = Self {
+            found: Attention::default(),
+            is_read: false,
+            only_here: false,
+            list: FilteredList::default(),
+            working: Pending::default(),
+        };
+        pane.read_anew(context);
+        pane
+    }
+
+    /// Looks again.
+    pub fn read_anew(&self, context: &mut Context) {
+        context.ask(&self.list.pending, Job::Attention { whole: true });
+    }
+
+    fn shown<'a>(&'a self, context: &Context) -> Vec<&'a Concern> {
+        let here = Some(context.current.0);
+        // The batch that runs here is no concern.
+        let running = context.bulk.as_ref().filter(|run| run.is_under_way());
+        let running = running.and_then(|run| run.batch);
+        let is_meant = |concern: &&Concern| {
+            let runs = matches!(&concern.matter, Matter::Batch(batch) if Some(batch.id) == running);
+            !runs && (!self.only_here || concern.profile == here)
+        };
+        self.found.concerns.iter().filter(is_meant).collect()
+    }
+
+    fn here(&self, context: &Context) -> Option<&Concern> {
+        self.shown(context).get(self.list.cursor.at).copied()
+    }
+
+    fn take(&mut self, found: &Attention, context: &Context) {
+        let on = self.here(context).cloned();
+        self.found.clone_from(found);
+        self.is_read = true;
+        let shown = self.shown(context);
+        let same = |concern: &&Concern| on.as_ref().is_some_and(|on| on.matter == concern.matter);
+        let at = shown.iter().position(same);
+        let last = shown.len().saturating_sub(1);
+        self.list.cursor.at = at.unwrap_or(self.list.cursor.at).min(last);
+    }
+
+    fn go(&self, context: &mut Context) {
+        let Some(Concern {
+            profile: Some(profile),
+            matter,
+            ..
+        }) = self.here(context)
+        else {
+            return;
+        };
+        match matter {
+            Matter::Rotation(_, _, id)
+            | Matter::Change(_, _, id)
+            | Matter::HandOff { id, .. }
+            | Matter::ChangedElsewhere(id) => {
+                open_in(*profile, PaneRequest::Group(id.clone()), context);
+            }
+            Matter::Batch(batch) => {
+                let opening = PaneRequest::Batch(batch.id, BatchAim::Look);
+                open_in(*profile, opening, context);
+            }
+            Matter::Draft(id, _) => open_draft(*profile, id, context),
+            Matter::Over(..) | Matter::Due(..) => {
+                let limit = context.profiles.get(*profile);
+                let limit = limit.and_then(|profile| profile.max_token_age);
+                let filter = view::filter(limit, matches!(matter, Matter::Over(..)));
+                context.show_list(ProfileIndex(*profile), &filter);
+            }
+            Matter::NoProfile(_) => {}
+        }
+    }
+
+    fn work(&self, job: Job, profile: usize, context: &mut Context) {
+        let ticket = context.start_in(ProfileIndex(profile), job);
+        self.working.begin(ticket);
+    }
+
+    /// Reads what the row is about, in its own profile.
+    fn check(&self, context: &mut Context) {
+        let job = self.here(context).and_then(|concern| {
+            let job = match &concern.matter {
+                Matter::Rotation(..) | Matter::Batch(_) => Job::Settle,
+                Matter::Change(_, _, id) | Matter::ChangedElsewhere(id) => Job::LookUp(id.clone()),
+                _ => return None,
+            };
+            Some((job, concern.profile?))
+        });
+        match job {
+            Some((job, profile)) => self.work(job, profile, context),
+            None => self.read_anew(context),
+        }
+    }
+}
+
+/// Opens something of a profile; of another one after switching there.
+fn open_in(profile: usize, opening: PaneRequest, context: &mut Context) {
+    let profile = ProfileIndex(profile);
+    if profile != context.current {
+        context.navigate(Navigation::SwitchTo(profile));
+    }
+    context.navigate(Navigation::Push(opening));
+}
+
+/// The form of a group that is known here; elsewhere the list on it, for the forms of a profile are read after switching.
+fn open_draft(profile: usize, id: &UserGroupId, context: &mut Context) {
+    let known = context.groups.get(id);
+    match known.filter(|_| profile == context.current.0) {
+        Some(group) => {
+            let form = Box::new(Edit::of(&group, context));
+            context.navigate(Navigation::Push(PaneRequest::Edit(form)));
+        }
+        None => context.show_list(ProfileIndex(profile), id.as_str()),
+    }
+}
+
+impl View for AttentionPane {
+    fn focus(&self) -> Focus {
+        Focus::Attention
+    }
+
+    fn title(&self, _context: &Context) -> String {
+        "Attention".into()
+    }
+
+    fn status(&self, context: &Context) -> String {
+        if !self.is_read {
+            return "reading".into();
+        }
+        let profiles = match (self.only_here, self.found.profiles) {
+            (true, _) | (false, 1) => "this profile".to_owned(),
+            (false, profiles) => format!("{profiles} profiles"),
+        };
+        match self.shown(context).len() {
+            1 => format!("1 item in {profiles}"),
+            items => format!("{items} items in {profiles}"),
+        }
+    }
+
+    fn act(&mut self, action: Action, context: &mut Context) {
+        let rows = self.shown(context).len();
+        if self.list.act(action, rows, context) {
+            return;
+        }
+        let here = self.here(context).cloned();
+        let at = here.and_then(|concern| Some((concern.profile?, concern.matter)));
+        match (action, at) {
+            (Action::Enter, _) => self.go(context),
+            (Action::Refresh, _) => self.check(context),
+            (Action::HandOff, Some((profile, Matter::HandOff { rotation, id, .. }))) => {
+                self.work(Job::HandOffAgain(rotation, id), profile, context);
+            }
+            (Action::Resume, Some((profile, Matter::Batch(batch)))) => {
+                let opening = PaneRequest::Batch(batch.id, BatchAim::Resume);
+                open_in(profile, opening, context);
+            }
+            (Action::Edit, Some((profile, Matter::Draft(id, _)))) => {
+                open_draft(profile, &id, context);
+            }
+            (Action::NextField, _) => {
+                self.only_here = !self.only_here;
+                self.list.cursor.at = 0;
+            }
+            _ => {}
+        }
+    }
+
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        (action == Action::NextField && self.only_here).then_some("all profiles")
+    }
+
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
+        let concern = self.here(context);
+        let matter = concern.map(|concern| &concern.matter);
+        let (fits, why) = match action {
+            Action::Enter => (
+                concern.is_some_and(|concern| concern.profile.is_some()),
+                "nothing here that a profile means",
+            ),
+            Action::HandOff => (
+                matches!(matter, Some(Matter::HandOff { .. })),
+                "this row is no hand-off",
+            ),
+            Action::Resume => (
+                matches!(matter, Some(Matter::Batch(_))),
+                "this row is no batch",
+            ),
+            Action::Edit => (
+                matches!(matter, Some(Matter::Draft(..))),
+                "this row is no draft",
+            ),
+            Action::Refresh if self.working.is_waiting() => (false, "a row is being read"),
+            _ => (true, ""),
+        };
+        (!fits).then(|| why.into())
+    }
+
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.list.pending, &self.working]
+    }
+
+    fn leave(&mut self, context: &mut Context) {
+        // A check or a hand-off goes on; a message says how it ended.
+        context.give_up(&self.list.pending);
+    }
+
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
+        match outcome {
+            Outcome::Attention(found) => self.take(found, context),
+            Outcome::Done(done) => {
+                let text = format!("Read {}", done.group.id);
+                context.say(Severity::Done, text);
+                self.read_anew(context);
+            }
+            Outcome::HandedOff(handed) => {
+                if let Some(handed) = handed {
+                    let (severity, text) = handoff::describe(handed);
+                    context.say(severity, text);
+                }
+                self.read_anew(context);
+            }
+            Outcome::Recovered(_) => self.read_anew(context),
+            Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) => {
+                context.say(Severity::of(trouble), trouble.text.clone());
+                self.read_anew(context);
+            }
+            _ => {}
+        }
+    }
+
+    fn lost(&mut self, context: &mut Context) {
+        let text = "Internal error, stopped; r reads again";
+        context.say(Severity::Error, text);
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        view::draw(self, buffer, area, context)
+    }
+}

@@ -1,0 +1,324 @@
+//! How a batch looks while it runs and after it: the bar, the counts, what it does or how it ended, and the rows that fit,
+//! those first where a person should look.
+
+use jiff::SignedDuration;
+use ratatui::{buffer::Buffer, layout::Rect, style::Style};
+
+use super::BatchPane;
+use crate::{
+    domain::batch::ItemStatus,
+    operations::batch::RunCommand,
+    tui::{
+        keymap::{Action, Focus},
+        state::{
+            batch::{BatchRow, BatchRun},
+            context::Context,
+        },
+        theme::Theme,
+        widgets::{
+            boxes::words_that_fit,
+            columns::{Cell, Column, widest},
+            paint, table,
+        },
+    },
+};
+
+/// Rows above the table: the bar, the counts, what it does now.
+const HEAD_ROWS: u16 = 3;
+/// Cells of the bar.
+const BAR: (usize, usize) = (10, 46);
+/// Width from which names and tokens are shown, too.
+const WIDE: u16 = 100;
+
+pub(super) fn draw(
+    pane: &BatchPane,
+    run: &BatchRun,
+    buffer: &mut Buffer,
+    area: Rect,
+    context: &Context,
+) {
+    let theme = context.theme;
+    draw_bar(run, buffer, paint::row(area, 0), context);
+    draw_counts(run, buffer, paint::row(area, 1), theme);
+    let (now, style) = doing(run, context);
+    let now = words_that_fit(&now, usize::from(area.width), theme);
+    paint::line(buffer, paint::row(area, 2), &now, style, theme);
+    let head = HEAD_ROWS.min(area.height);
+    let table = Rect {
+        x: area.x.saturating_sub(1),
+        y: area.y + head,
+        width: area.width + 2,
+        height: area.height - head,
+    };
+    let hint = if pane.failed_only {
+        let key = context.keys.key(Focus::BulkRun, Action::FailedOnly);
+        format!("No group has failed: {key} shows all")
+    } else {
+        "No groups".into()
+    };
+    table::draw(
+        buffer,
+        table,
+        (&pane.shown, &pane.cursor),
+        |window| {
+            let rows = window.iter().filter_map(|at| run.rows.get(*at));
+            columns(rows, table.width, context)
+        },
+        |at, here| {
+            let row = run.rows.get(*at);
+            row.map_or_else(Vec::new, |row| {
+                cells((run, row), table.width, context, here)
+            })
+        },
+        &hint,
+        theme,
+    );
+}
+
+/// The parts of the bar in their order: how many groups, the sign without colour, the style.
+fn segments(run: &BatchRun, theme: Theme) -> [(usize, &'static str, Style); 4] {
+    let counts = run.counts();
+    let failed = counts.not_applied + counts.abandoned + counts.conflict;
+    [
+        (counts.confirmed + counts.rotated, "#", theme.ok()),
+        (failed, "x", theme.error()),
+        (counts.unknown, "?", theme.unknown()),
+        (run.under_way(), "/", theme.focus()),
+    ]
+}
+
+/// The bar, then `12 of 40  30%  1m 20s left`.
+fn draw_bar(run: &BatchRun, buffer: &mut Buffer, line: Rect, context: &Context) {
+    let theme = context.theme;
+    let counts = run.counts();
+    let (done, all) = (counts.done(), counts.planned());
+    let cells = (usize::from(line.width) * 3 / 5).clamp(BAR.0, BAR.1);
+    let mut x = line.x;
+    let mut left = cells;
+    for (count, sign, style) in segments(run, theme) {
+        // What is there is seen, however few.
+        let width = (count * cells).checked_div(all).unwrap_or(0);
+        let width = width.max(usize::from(count > 0)).min(left);
+        left -= width;
+        let text = if theme.ascii { sign } else { "█" }.repeat(width);
+        let text = if sign == "/" {
+            text.replace('█', "▒")
+        } else {
+            text
+        };
+        x = paint::text(buffer, x, line.y, line.width, &text, style);
+    }
+    // Rounding leaves a cell over where all are done.
+    let last = if done == all && all > 0 {
+        segments(run, theme)[0].2
+    } else {
+        theme.dim()
+    };
+    let rest = match (theme.ascii, done == all && all > 0) {
+        (true, true) => "#",
+        (false, true) => "█",
+        (true, false) => "-",
+        (false, false) => "░",
+    };
+    x = paint::text(buffer, x, line.y, line.width, &rest.repeat(left), last);
+    let percent = (done * 100).checked_div(all).unwrap_or(100);
+    let time = run.left(context.now);
+    let time = time.map_or_else(String::new, |left| format!("  {} left", clock(left)));
+    let text = format!("  {done} of {all}  {percent}%{time}");
+    let room = line.right().saturating_sub(x);
+    paint::text(buffer, x, line.y, room, &text, Style::new());
+}
+
+/// Each count in the colour of its rows; they add up to all.
+fn draw_counts(run: &BatchRun, buffer: &mut Buffer, line: Rect, theme: Theme) {
+    let mut x = line.x;
+    for (status, text) in run.parts() {
+        let room = line.right().saturating_sub(x);
+        x = paint::text(buffer, x, line.y, room, &text, style(status, theme)) + 2;
+    }
+    let all = format!(" all {}", run.counts().planned());
+    let room = line.right().saturating_sub(x);
+    if paint::columns(&all) <= usize::from(room) {
+        paint::text(buffer, x, line.y, room, &all, Style::new());
+    }
+}
+
+pub(super) fn clock(time: SignedDuration) -> String {
+    let seconds = time.as_secs().max(0);
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+/// With a capital at its beginning.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+/// What it does now, or how it ended and what can be done about it.
+fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
+    let theme = context.theme;
+    let key = |action| context.keys.key(Focus::BulkRun, action);
+    if !run.is_under_way() {
+        return ended(run, context);
+    }
+    if let Some(halt) = &run.halt {
+        let text = format!("{}; finishing what is in flight", sentence(halt));
+        return (text, theme.warning());
+    }
+    match run.command {
+        RunCommand::Stop => (
+            "Stopping: finishing what is in flight".into(),
+            theme.warning(),
+        ),
+        RunCommand::Pause => {
+            let (pause, stop) = (key(Action::Pause), key(Action::Stop));
+            let text = format!("Paused: {pause} resumes, {stop} stops");
+            (text, theme.warning())
+        }
+        RunCommand::Go => match run.held_until.filter(|until| *until > context.now) {
+            Some(until) => {
+                let wait = clock(until.duration_since(context.now));
+                let text = format!("Waiting {wait}, as the service asks; nothing is sent");
+                (text, theme.warning())
+            }
+            None => (String::new(), Style::new()),
+        },
+    }
+}
+
+fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
+    let theme = context.theme;
+    let key = |action| context.keys.key(Focus::BulkRun, action);
+    let counts = run.counts();
+    let mut parts = Vec::new();
+    let why = run.trouble.as_ref().or(run.halt.as_ref());
+    match (counts.not_started, why) {
+        (0, None) => {}
+        (0, Some(why)) => parts.push(sentence(why)),
+        (left, why) => {
+            let why = why.map_or_else(|| "Stopped".to_owned(), |why| sentence(why));
+            parts.push(format!("{why}: {left} of {} not started", counts.planned()));
+            if run.batch.is_some() {
+                let resume = key(Action::Resume);
+                parts.push(format!("{resume} resumes them, nothing is sent twice"));
+            }
+        }
+    }
+    if counts.unknown > 0 {
+        let read = key(Action::Refresh);
+        let text = format!("{} UNKNOWN: {read} reads it; do not rotate", counts.unknown);
+        parts.push(text);
+    }
+    if counts.conflict > 0 {
+        let text = format!("{} in CONFLICT: a person must look", counts.conflict);
+        parts.push(text);
+    }
+    if counts.not_applied > 0 {
+        let retry = key(Action::RetryFailed);
+        parts.push(format!(
+            "{} not applied: {retry} retries",
+            counts.not_applied
+        ));
+    }
+    if parts.is_empty() {
+        return ("Finished".into(), theme.ok());
+    }
+    let style = if counts.unknown > 0 {
+        theme.unknown()
+    } else if run.trouble.is_some() || counts.conflict > 0 {
+        theme.error()
+    } else {
+        theme.warning()
+    };
+    (parts.join(". "), style)
+}
+
+fn columns<'a>(
+    rows: impl Iterator<Item = &'a BatchRow> + Clone,
+    width: u16,
+    context: &Context,
+) -> Vec<Column> {
+    let ids = widest(rows.clone().map(|row| row.id.as_str()), 40).max(8);
+    let notes = widest(rows.clone().filter_map(|row| row.note.as_deref()), 100).max(10);
+    let mut columns = vec![
+        Column::new("  STATE", 13, 16, 0),
+        Column::new("TIME", 6, 6, 1).right(),
+        Column::new("GROUP", ids, ids, 0),
+        Column::new("NOTE", 10, notes, 2),
+    ];
+    if width >= WIDE {
+        let names = widest(rows.map(|row| context.groups.title(&row.id)), 40).max(8);
+        columns.insert(3, Column::new("NAME", 8, names, 3));
+        columns.insert(4, Column::new("TOKEN", 20, 20, 4));
+    }
+    columns
+}
+
+/// The sign of a row, and how it stands in words.
+fn state(run: &BatchRun, row: &BatchRow, theme: Theme) -> String {
+    let waiting = if theme.ascii { "." } else { "·" };
+    match row.status {
+        ItemStatus::NotStarted if run.is_under_way() => format!("{waiting} waiting"),
+        ItemStatus::NotStarted => format!("{waiting} not started"),
+        ItemStatus::UnderWay => "/ in progress".into(),
+        ItemStatus::Unknown => "? UNKNOWN".into(),
+        ItemStatus::Conflict => "x CONFLICT".into(),
+        ItemStatus::Confirmed | ItemStatus::Rotated => {
+            format!("+ {}", row.outcome.replace('_', " "))
+        }
+        ItemStatus::NotApplied | ItemStatus::Abandoned => {
+            format!("x {}", row.outcome.replace('_', " "))
+        }
+    }
+}
+
+fn cells<'a>(
+    (run, row): (&BatchRun, &'a BatchRow),
+    width: u16,
+    context: &'a Context,
+    here: bool,
+) -> Vec<Cell<'a>> {
+    let state = Cell::new(state(run, row, context.theme));
+    let time = match (row.took, row.since) {
+        (Some(took), _) if took.as_secs() < 10 => format!("{:.1}s", took.as_secs_f64()),
+        (Some(took), _) => clock(SignedDuration::try_from(took).unwrap_or_default()),
+        (None, Some(since)) => clock(context.now.duration_since(since)),
+        (None, None) => String::new(),
+    };
+    let mut cells = vec![
+        if here {
+            state
+        } else {
+            state.styled(style(row.status, context.theme))
+        },
+        Cell::new(time),
+        Cell::new(row.id.as_str()),
+        Cell::new(row.note.as_deref().unwrap_or_default()),
+    ];
+    if width >= WIDE {
+        let arrow = context.theme.arrow();
+        let tokens = match (row.previous, row.fingerprint) {
+            (Some(before), Some(now)) => format!("{before} {arrow} {now}"),
+            (Some(one), None) | (None, Some(one)) => one.to_string(),
+            (None, None) => String::new(),
+        };
+        cells.insert(3, Cell::new(context.groups.title(&row.id)));
+        cells.insert(4, Cell::new(tokens));
+    }
+    cells
+}
+
+fn style(standing: ItemStatus, theme: Theme) -> Style {
+    match standing {
+        ItemStatus::NotStarted => theme.dim(),
+        ItemStatus::UnderWay => theme.focus(),
+        ItemStatus::Confirmed | ItemStatus::Rotated => theme.ok(),
+        ItemStatus::NotApplied | ItemStatus::Abandoned | ItemStatus::Conflict => theme.error(),
+        ItemStatus::Unknown => theme.unknown(),
+    }
+}

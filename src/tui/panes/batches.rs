@@ -1,0 +1,265 @@
+//! The batches of this profile or of all: how each stands, and finishing here what was begun here. Nothing is sent from the
+//! list itself but reads.
+
+mod view;
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::{View, filtered_list::FilteredList};
+use crate::{
+    domain::batch::BatchKind,
+    operations::{Batch, Guarded},
+    search::normalize::lowered,
+    tui::{
+        keymap::{Action, Focus},
+        state::{
+            batch::BatchRun,
+            context::{Context, Navigation},
+            message::{Job, Outcome, Pending, ProfileIndex},
+            navigation::{BatchAim, PaneRequest},
+            notices::Severity,
+        },
+    },
+};
+
+#[derive(Debug)]
+pub struct Batches {
+    /// The last begun first, each with its profile.
+    rows: Vec<(ProfileIndex, Batch)>,
+    /// Those of all profiles.
+    all: bool,
+    /// It has been read, and the cursor stands where it begins.
+    is_read: bool,
+    list: FilteredList,
+    /// The unknown ones are being read.
+    checking: Pending,
+}
+
+/// The run of this session, where it is this batch and still going.
+fn running<'a>(batch: &Batch, context: &'a Context) -> Option<&'a BatchRun> {
+    let run = context.bulk.as_ref();
+    run.filter(|run| run.batch == Some(batch.id) && run.is_under_way())
+}
+
+/// Something of it was not started, and nothing here is at it.
+pub(super) fn is_unfinished(batch: &Batch, context: &Context) -> bool {
+    batch.ended_at.is_none() && running(batch, context).is_none()
+}
+
+impl Batches {
+    /// Reads the journal.
+    pub fn open(context: &mut Context) -> Self {
+        let pane = Self {
+            rows: Vec::new(),
+            all: false,
+            is_read: false,
+            list: FilteredList::with_filter(""),
+            checking: Pending::default(),
+        };
+        pane.read_anew(context);
+        pane
+    }
+
+    /// Reads how the journal has them now.
+    pub fn read_anew(&self, context: &mut Context) {
+        context.ask(&self.list.pending, Job::AllBatches);
+    }
+
+    fn shown<'a>(&'a self, context: &Context) -> Vec<&'a (ProfileIndex, Batch)> {
+        let words = self.list.words();
+        let is_meant = |(profile, batch): &&(ProfileIndex, Batch)| {
+            if !self.all && *profile != context.current {
+                return false;
+            }
+            let text = lowered(&format!(
+                "{} {} {} {} {}",
+                batch.id.0,
+                batch.by,
+                batch.reason.as_deref().unwrap_or_default(),
+                view::name(*profile, context),
+                view::state(batch, context).1
+            ));
+            words.iter().all(|word| text.contains(word.as_str()))
+        };
+        self.rows.iter().filter(is_meant).collect()
+    }
+
+    fn here(&self, context: &Context) -> Option<&(ProfileIndex, Batch)> {
+        self.shown(context).get(self.list.cursor.at).copied()
+    }
+
+    /// The cursor stays on its batch; at first it stands on the newest one that is left to finish, one's own before others'.
+    fn take(&mut self, rows: &[(ProfileIndex, Batch)], context: &Context) {
+        let on = self.here(context).map(|(_, batch)| batch.id);
+        rows.clone_into(&mut self.rows);
+        let shown = self.shown(context);
+        let own = |batch: &Batch| batch.by == context.operator;
+        let find =
+            |is_it: &dyn Fn(&Batch) -> bool| shown.iter().position(|(_, batch)| is_it(batch));
+        let at = if self.is_read {
+            find(&|batch| Some(batch.id) == on)
+        } else {
+            find(&|batch| is_unfinished(batch, context) && own(batch))
+                .or_else(|| find(&|batch| is_unfinished(batch, context)))
+        };
+        let last = shown.len().saturating_sub(1);
+        self.list.cursor.at = at.unwrap_or(self.list.cursor.at).min(last);
+        self.is_read = true;
+    }
+
+    /// Opens the batch of the row, in its profile.
+    fn go(&self, aim: BatchAim, context: &mut Context) {
+        let Some((profile, batch)) = self.here(context) else {
+            context.say(Severity::Info, "No batch here");
+            return;
+        };
+        if *profile != context.current {
+            context.navigate(Navigation::SwitchTo(*profile));
+        }
+        let run = running(batch, context).filter(|_| *profile == context.current);
+        let opening = match run {
+            Some(run) => PaneRequest::WatchBulk(run.ticket),
+            None => PaneRequest::Batch(batch.id, aim),
+        };
+        context.navigate(Navigation::Push(opening));
+    }
+
+    fn check(&self, context: &mut Context) {
+        let here = self
+            .here(context)
+            .filter(|(_, batch)| batch.counts.unknown > 0);
+        let Some((profile, _)) = here else {
+            self.read_anew(context);
+            return;
+        };
+        self.checking.begin(context.start_in(*profile, Job::Settle));
+    }
+}
+
+impl View for Batches {
+    fn focus(&self) -> Focus {
+        if self.list.is_filtering() {
+            Focus::Filter
+        } else {
+            Focus::Batches
+        }
+    }
+
+    fn title(&self, _context: &Context) -> String {
+        "Batches".into()
+    }
+
+    fn status(&self, context: &Context) -> String {
+        if !self.is_read {
+            return "reading".into();
+        }
+        let shown = self.shown(context);
+        let mut unfinished = shown.iter().map(|(_, batch)| batch);
+        let unfinished = unfinished
+            .by_ref()
+            .filter(|batch| is_unfinished(batch, context));
+        let all = if self.all { "   all profiles" } else { "" };
+        format!("{} unfinished of {}{all}", unfinished.count(), shown.len())
+    }
+
+    fn act(&mut self, action: Action, context: &mut Context) {
+        let rows = self.shown(context).len();
+        if self.list.act(action, rows, context) {
+            return;
+        }
+        match action {
+            Action::Enter => self.go(BatchAim::Look, context),
+            Action::Resume => self.go(BatchAim::Resume, context),
+            Action::RetryFailed => self.go(BatchAim::Retry, context),
+            Action::WriteFile => self.go(BatchAim::Report, context),
+            Action::Refresh => self.check(context),
+            Action::NextField => {
+                self.all = !self.all;
+                let last = self.shown(context).len().saturating_sub(1);
+                self.list.cursor.at = self.list.cursor.at.min(last);
+            }
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+        if self.list.key(key) {
+            self.list.cursor.at = 0;
+        }
+    }
+
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
+        self.list.paste(text)
+    }
+
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        (action == Action::NextField && self.all).then_some("this profile")
+    }
+
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
+        let here = self.here(context);
+        let needs_row = matches!(
+            action,
+            Action::Enter | Action::Resume | Action::RetryFailed | Action::WriteFile
+        );
+        let Some((profile, batch)) = here else {
+            return needs_row.then(|| "no batch here".into());
+        };
+        let forbidden = || {
+            let is_here = *profile == context.current;
+            is_here.then(|| context.forbidden(Guarded::Bulk)).flatten()
+        };
+        let is_busy = context.bulk.as_ref().is_some_and(BatchRun::is_under_way);
+        match action {
+            Action::Resume if running(batch, context).is_some() => {
+                Some("this batch is running".into())
+            }
+            Action::Resume if batch.ended_at.is_some() => Some("this batch is finished".into()),
+            Action::RetryFailed if batch.kind != BatchKind::Rotate => {
+                Some("an edit is not retried; mark the groups and edit them again".into())
+            }
+            Action::RetryFailed if batch.counts.not_applied == 0 => {
+                Some("no group of this batch is not applied".into())
+            }
+            Action::Resume | Action::RetryFailed if is_busy => {
+                Some("another batch is running".into())
+            }
+            Action::Resume | Action::RetryFailed => forbidden(),
+            _ => None,
+        }
+    }
+
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.list.pending, &self.checking]
+    }
+
+    fn leave(&mut self, context: &mut Context) {
+        // The check goes on; a message says how it ended.
+        context.give_up(&self.list.pending);
+    }
+
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
+        match outcome {
+            Outcome::AllBatches(rows) => self.take(rows, context),
+            Outcome::Failed(trouble) => {
+                context.say(Severity::of(trouble), trouble.text.clone());
+            }
+            _ => {}
+        }
+    }
+
+    fn lost(&mut self, context: &mut Context) {
+        context.say(
+            Severity::Error,
+            "Batches not read: internal error; r reads them",
+        );
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        view::draw(self, buffer, area, context)
+    }
+}

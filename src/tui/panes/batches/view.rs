@@ -1,0 +1,192 @@
+//! How the batches look: a row each, and the whole of the one under the cursor with what can be done about it.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{Batches, is_unfinished, running};
+use crate::{
+    domain::batch::BatchKind,
+    operations::Batch,
+    tui::{
+        keymap::{Action, Focus},
+        state::{context::Context, message::ProfileIndex},
+        widgets::{
+            boxes::{boxed, with_details},
+            columns::{Cell, Column, widest},
+            text_page::TextPage,
+        },
+    },
+};
+
+/// Rows of the box with the whole batch.
+const DETAIL_ROWS: u16 = 7;
+/// Width from which profile and reason have columns.
+const WIDE: u16 = 100;
+
+type Row = (ProfileIndex, Batch);
+
+pub(super) fn draw(
+    pane: &Batches,
+    buffer: &mut Buffer,
+    area: Rect,
+    context: &Context,
+) -> Option<Position> {
+    let (area, cursor) = pane.list.draw_filter(buffer, area, 0, context.theme);
+    let (rows, below) = with_details(area, DETAIL_ROWS);
+    let hint = if !pane.is_read {
+        "reading the journal".to_owned()
+    } else if pane.rows.is_empty() {
+        let mark = context.keys.key(Focus::List, Action::Mark);
+        let rotate = context.keys.key(Focus::List, Action::RotateMarked);
+        format!("No batch yet: {mark} marks groups in the list, {rotate} rotates them")
+    } else {
+        let all = context.keys.key(Focus::Batches, Action::NextField);
+        format!("No batch here: {all} shows those of all profiles")
+    };
+    let shown = pane.shown(context);
+    let wide = area.width >= WIDE || pane.all;
+    pane.list.draw(
+        buffer,
+        rows,
+        ("Batches", &hint),
+        &shown,
+        (
+            |window: &[&Row]| columns(window, wide, context),
+            |row, here| cells(row, wide, context, here),
+        ),
+        context.theme,
+    );
+    if let Some((profile, batch)) = pane.here(context) {
+        let reason = batch.reason.as_deref();
+        let reason = reason.map_or_else(String::new, |reason| format!("  reason: {reason}"));
+        let title = format!("Batch {}{reason}", batch.id.0);
+        let inner = boxed(buffer, below, &title, context.theme);
+        let mut sheet = TextPage::new(inner.width, context.theme);
+        describe(&mut sheet, *profile, batch, context);
+        sheet.draw_still(buffer, inner);
+    }
+    cursor
+}
+
+pub(super) fn name(profile: ProfileIndex, context: &Context) -> &str {
+    let profile = context.profiles.get(profile.0);
+    profile.map_or("", |profile| profile.name.as_str())
+}
+
+/// The sign of a batch, how it stands in words, and in which style.
+pub(super) fn state(batch: &Batch, context: &Context) -> (&'static str, String, Style) {
+    let theme = context.theme;
+    let counts = &batch.counts;
+    if let Some(run) = running(batch, context) {
+        return ("/", run.word().to_owned(), theme.focus());
+    }
+    let unknown = format!("{} UNKNOWN", counts.unknown);
+    if is_unfinished(batch, context) {
+        let left = format!("stopped: {} left", counts.not_started);
+        return match (counts.not_started, counts.unknown) {
+            (0, _) => ("?", unknown, theme.unknown()),
+            (_, 0) => ("x", left, theme.error()),
+            (_, _) => ("x", format!("{left}, {unknown}"), theme.error()),
+        };
+    }
+    if counts.unknown > 0 {
+        ("?", unknown, theme.unknown())
+    } else if counts.conflict > 0 {
+        ("x", format!("{} CONFLICT", counts.conflict), theme.error())
+    } else if counts.not_applied > 0 {
+        let text = format!("{} not applied", counts.not_applied);
+        ("!", text, theme.warning())
+    } else {
+        ("+", "done".into(), theme.ok())
+    }
+}
+
+/// What it does to its groups, in a word.
+fn what(batch: &Batch) -> &'static str {
+    match batch.kind {
+        BatchKind::Rotate => "rotate",
+        BatchKind::Edit(_) => "edit",
+    }
+}
+
+fn columns(window: &[&Row], wide: bool, context: &Context) -> Vec<Column> {
+    let who = widest(window.iter().map(|(_, batch)| batch.by.as_str()), 24).max(4);
+    let mut columns = vec![
+        Column::new("   NO", 5, 7, 0).right(),
+        Column::new("WHAT", 6, 8, 2),
+        Column::new("STARTED", 9, 12, 1),
+        Column::new("BY", 4, who, 3),
+        Column::new("DONE", 10, 14, 0),
+        Column::new("STATE", 12, 28, 0),
+    ];
+    if wide {
+        let names = widest(
+            window.iter().map(|(profile, _)| name(*profile, context)),
+            24,
+        );
+        let reasons = window
+            .iter()
+            .filter_map(|(_, batch)| batch.reason.as_deref());
+        let reasons = widest(reasons, 60);
+        columns.push(Column::new("PROFILE", 7, names, 1));
+        columns.push(Column::new("REASON", 6, reasons, 4));
+    }
+    columns
+}
+
+fn cells<'a>(
+    (profile, batch): &'a Row,
+    wide: bool,
+    context: &'a Context,
+    here: bool,
+) -> Vec<Cell<'a>> {
+    let (sign, state, style) = state(batch, context);
+    let style = if here { Style::new() } else { style };
+    let counts = &batch.counts;
+    let mut cells = vec![
+        Cell::new(format!("{sign} {:>3}", batch.id.0)).styled(style),
+        Cell::new(what(batch)),
+        Cell::new(context.moment(batch.started_at)),
+        Cell::new(batch.by.as_str()),
+        Cell::new(format!("{} of {}", counts.done(), counts.planned())),
+        Cell::new(state).styled(style),
+    ];
+    if wide {
+        cells.push(Cell::new(name(*profile, context)));
+        cells.push(Cell::new(batch.reason.as_deref().unwrap_or_default()));
+    }
+    cells
+}
+
+fn describe(sheet: &mut TextPage, profile: ProfileIndex, batch: &Batch, context: &Context) {
+    let theme = context.theme;
+    let key = |action| context.keys.key(Focus::Batches, action);
+    let counts = &batch.counts;
+    let at = batch.started_at.strftime("%Y-%m-%d %H:%M UTC").to_string();
+    let name = name(profile, context);
+    sheet.text(&counts.to_string(), Style::new());
+    sheet.text(&format!("{name}, {at}, {}", batch.by), theme.dim());
+    if is_unfinished(batch, context) && counts.not_started > 0 {
+        let resume = key(Action::Resume);
+        let text = format!(
+            "{resume} checks the {} again, then asks. Nothing is sent twice.",
+            counts.not_started
+        );
+        sheet.text(&text, Style::new());
+    }
+    if counts.unknown > 0 {
+        let text = format!("{} reads the UNKNOWN; do not rotate.", key(Action::Refresh));
+        sheet.text(&text, theme.unknown());
+    }
+    if counts.not_applied > 0 && batch.kind == BatchKind::Rotate {
+        let text = format!(
+            "{} retries the {} not applied, after a new check.",
+            key(Action::RetryFailed),
+            counts.not_applied
+        );
+        sheet.text(&text, Style::new());
+    }
+}
