@@ -17,6 +17,9 @@ use crate::{
     },
 };
 
+/// Groups read at once.
+const AT_ONCE: usize = 1_000;
+
 impl Operations {
     /// What a change would do to each of these groups, as far as it is known here. Nothing is sent or written.
     /// `include_old`: also where what cannot be read was last sent more than 30 days ago.
@@ -94,7 +97,11 @@ impl Operations {
         wanted: Vec<(UserGroupId, Wanted)>,
         include_old: bool,
     ) -> Result<EditPlan, DirectoryError> {
-        let groups = self.list().await?;
+        let ids: Vec<_> = wanted.iter().map(|(id, _)| id.clone()).collect();
+        let mut groups = Vec::with_capacity(ids.len());
+        for some in ids.chunks(AT_ONCE) {
+            groups.extend(self.show_some(some.to_vec()).await?);
+        }
         let rotations = self.open_rotations().await?;
         let changes: HashMap<_, Mutation> = by_group(self.open_changes().await?, |change| {
             change.user_group_id.clone()
@@ -102,7 +109,8 @@ impl Operations {
         let drafts: HashMap<_, KeptDraft> = by_group(self.drafts().await?, |kept| {
             kept.draft.user_group_id.clone()
         });
-        let candidates = wanted.into_iter().map(|(id, wanted)| EditCandidate {
+        let wanted = wanted.into_iter().zip(&groups);
+        let candidates = wanted.map(|((id, wanted), group)| EditCandidate {
             wanted,
             open: changes.get(&id).map(|open| OpenChange {
                 by: open.by.clone(),
@@ -114,13 +122,7 @@ impl Operations {
                 at: kept.draft.changed_at,
             }),
             group: Candidate {
-                // Ordered by the bytes of their ids.
-                group: groups
-                    .binary_search_by(|group| {
-                        group.id.as_str().as_bytes().cmp(id.as_str().as_bytes())
-                    })
-                    .ok()
-                    .and_then(|at| groups.get(at)),
+                group: group.as_ref(),
                 open: rotations
                     .iter()
                     .find(|row| row.user_group_id == id)

@@ -4,6 +4,7 @@
 pub mod attention;
 pub mod batch;
 pub mod batches;
+pub mod bulk_edit;
 pub mod compare;
 pub mod confirm_typed;
 pub mod connect;
@@ -172,6 +173,7 @@ panes! {
     Bulk(Box<batch::BatchPane>),
     Batches(batches::Batches),
     Attention(attention::AttentionPane),
+    BulkEdit(Box<bulk_edit::BulkEdit>),
     Place(Box<place::PlacePane>),
 }
 
@@ -209,6 +211,9 @@ impl Pane {
             }
             PaneRequest::Batch(id, aim) => {
                 Self::Bulk(Box::new(batch::BatchPane::of(id, aim, context)))
+            }
+            PaneRequest::BulkEdit(source) => {
+                Self::BulkEdit(Box::new(bulk_edit::BulkEdit::open(source, context)))
             }
             PaneRequest::Connect => Self::Connect(Box::new(connect::Connect::open(context))),
         }

@@ -2,6 +2,7 @@
 
 mod attention;
 mod batch;
+mod bulk_edit;
 mod compare;
 mod confirm;
 mod drafts;

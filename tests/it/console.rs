@@ -3,6 +3,7 @@
 mod asked;
 mod attention;
 mod batch;
+mod bulk_edit;
 mod colours;
 mod compare;
 mod connect;

@@ -60,6 +60,12 @@ pub enum Action {
     Mark,
     MarkAll,
     RotateMarked,
+    /// One change over the marked groups.
+    EditMarked,
+    NextChoice,
+    PreviousChoice,
+    /// The next part of what was checked.
+    ShowNext,
     Pause,
     Stop,
     FailedOnly,

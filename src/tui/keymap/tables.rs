@@ -41,6 +41,7 @@ places! {
         Edit; EditWhole; Token;
         Mark ["space"] "mark" "mark / unmark";
         RotateMarked ["T"] "ROTATE marked" "rotate marked";
+        EditMarked ["B"] "EDIT marked" "edit marked";
         Filter "filter" "filter by words, tag: map: prop: state: age>90d old";
         OpenOrCreate "open/create" "open a group by its id, or new group form";
         History "history" "history of this profile";
@@ -322,6 +323,40 @@ places! {
         PreviousField ["shift-tab" "tab"] "reason" "back to the reason";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
         IncludeRecent; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
+    }
+
+    /// What a bulk edit does.
+    BulkEditAction COMMANDS {
+        NextChoice ["right" "space"] "action" "the next action: set or remove a row or a property";
+        PreviousChoice ["left"] "" "the previous action";
+        NextField ["tab" "enter"]; Review "confirm" "to the confirmation";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
+        PreviousField; ShowNext ["f"] "" "show changed, same or skipped";
+        Refresh "" "check again";
+    } + MOVE
+
+    BulkEditField TEXT {
+        NextField ["tab" "enter"]; Review "confirm" "to the confirmation";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
+        PreviousField; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
+        ShowNext ["f7"] "" "show changed, same or skipped";
+    }
+
+    /// Outside production a key is enough.
+    BulkEditConfirm COMMANDS {
+        Confirm "EDIT ALL" "edit all that change (only y)";
+        ShowNext ["f"] "show" "show changed, same or skipped";
+        NextField "fields" "back to the fields";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
+        PreviousField; Refresh "" "check again";
+    } + MOVE
+
+    BulkEditTyped TEXT {
+        Enter "EDIT ALL" "edit all that change (after typing)";
+        NextField "fields" "back to the fields";
+        ShowNext ["f7"] "show" "show changed, same or skipped";
+        Back "cancel (nothing sent)" "cancel (nothing sent)";
+        PreviousField; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
     }
 
     BulkRun COMMANDS {

@@ -302,6 +302,7 @@ impl View for BatchPane {
             Action::FailedOnly => {
                 self.failed_only = !self.failed_only;
             }
+            Action::RetryFailed if self.retry_edit(context) => {}
             Action::RetryFailed => {
                 let ids = self.run(context).map(BatchRun::to_retry);
                 *self = Self::checking(ids.unwrap_or_default(), self.include_recent, context);

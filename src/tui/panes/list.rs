@@ -29,7 +29,7 @@ use crate::{
             batch::BatchRun,
             context::{Context, Navigation},
             message::{Job, Outcome, Pending, Ticket},
-            navigation::PaneRequest,
+            navigation::{EditSource, PaneRequest},
             notices::Severity,
         },
     },
@@ -198,6 +198,25 @@ impl List {
         context.navigate(Navigation::Push(opening));
     }
 
+    /// One change over what is marked; the filter says which row is meant.
+    fn edit_marked(&self, context: &mut Context) {
+        let filter = self.rows.filter().to_owned();
+        let source = EditSource::Groups(self.marks.ids(), filter);
+        context.navigate(Navigation::Push(PaneRequest::BulkEdit(source)));
+    }
+
+    fn no_bulk_edit(&self, context: &Context) -> Option<String> {
+        if self.marks.is_empty() {
+            let edit = context.keys.key(Focus::List, Action::Edit);
+            return Some(format!("nothing is marked; {edit}: this row"));
+        }
+        if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
+            return Some("another batch is running".into());
+        }
+        let forbidden = context.forbidden(Guarded::Bulk);
+        forbidden.or_else(|| context.forbidden(Guarded::Update))
+    }
+
     fn export(&self, context: &mut Context) {
         let mut of = (self.marks.ids(), "marked");
         if of.0.is_empty() {
@@ -300,6 +319,7 @@ impl View for List {
             Action::Mark => self.mark(),
             Action::MarkAll => self.mark_all(context),
             Action::RotateMarked => self.rotate_marked(context),
+            Action::EditMarked => self.edit_marked(context),
             Action::WriteFile => self.export(context),
             Action::Detail => self.detail = !self.detail,
             Action::Sort => self.finder.sort_by_next(),
@@ -357,6 +377,7 @@ impl View for List {
             Action::Edit | Action::EditWhole => context.forbidden(Guarded::Update),
             Action::Compare => Compare::impossible(context),
             Action::RotateMarked => self.no_batch(context),
+            Action::EditMarked => self.no_bulk_edit(context),
             Action::MarkAll | Action::WriteFile => self.no_marking(),
             Action::SortReverse if self.finder.is_ranked() => {
                 let sort = context.keys.key(Focus::List, Action::Sort);

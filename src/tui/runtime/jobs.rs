@@ -187,6 +187,10 @@ impl Backends {
                     .map(Outcome::Planned),
             ),
             Job::Bulk { plan, reason } => batch::run(operations, &plan, reason, context).await,
+            Job::PlanEdit { asked, include_old } => {
+                listed(batch::plan_edit(operations, asked, include_old).await)
+            }
+            Job::BulkEdit(plan) => batch::edit(operations, &plan, context).await,
             Job::AnswerPlace(answer) => places::answer(operations, answer).await,
             Job::Proof => listed(operations.proof().await.map(Outcome::Proof)),
             Job::Prove(id) => places::prove(operations, &id).await,

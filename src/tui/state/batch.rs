@@ -222,6 +222,12 @@ impl BatchRun {
         self.spent + going.unwrap_or_default()
     }
 
+    #[must_use]
+    pub fn of_kind(mut self, kind: BatchKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
     pub fn is_under_way(&self) -> bool {
         self.report.is_none() && self.trouble.is_none()
     }
@@ -424,7 +430,10 @@ impl BatchRun {
     pub fn title(&self) -> String {
         match self.batch {
             Some(batch) => format!("Batch {}", batch.0),
-            None => "Bulk rotation".into(),
+            None => match self.kind {
+                BatchKind::Rotate => "Bulk rotation".into(),
+                BatchKind::Edit(_) => "Bulk edit".into(),
+            },
         }
     }
 }

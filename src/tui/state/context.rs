@@ -21,7 +21,12 @@ use super::{
 };
 use crate::{
     config::{HandOffCommand, guard, profile::Profile},
-    domain::{batch::Plan, group::UserGroupId, rotation::State, token::Token},
+    domain::{
+        batch::{BatchKind, EditPlan, Plan},
+        group::UserGroupId,
+        rotation::State,
+        token::Token,
+    },
     operations::{
         Guarded, PlaceProblem, RotationId, RotationRow,
         attention::{Attention, Matter},
@@ -421,6 +426,16 @@ impl Context {
         let (batch, items) = (&resumption.batch, &resumption.items);
         let mut run = BatchRun::stored(ticket, self.current, batch, items);
         run.resumed(self.now);
+        self.bulk = Some(run);
+        ticket
+    }
+
+    /// Starts a bulk edit; every group of the plan that changes is updated.
+    pub fn start_edit(&mut self, plan: EditPlan) -> Ticket {
+        let groups: Vec<_> = plan.changing().map(|row| row.id.clone()).collect();
+        let kind = BatchKind::Edit(plan.change.clone());
+        let ticket = self.start(Job::BulkEdit(Box::new(plan)));
+        let run = BatchRun::new(ticket, self.current, &groups, None, self.now).of_kind(kind);
         self.bulk = Some(run);
         ticket
     }

@@ -14,7 +14,7 @@ pub use pending::Pending;
 use crate::{
     config::new_profile::NewProfile,
     domain::{
-        batch::Plan,
+        batch::{BulkChange, EditPlan, Plan},
         change::DesiredFields,
         draft::Draft,
         facts::Field,
@@ -171,6 +171,14 @@ pub enum Job {
         plan: Plan,
         reason: Option<String>,
     },
+    /// What a bulk edit would do; nothing is sent.
+    PlanEdit {
+        asked: AskedEdit,
+        /// Also what cannot be read and was last sent long ago.
+        include_old: bool,
+    },
+    /// Sends every update of a reviewed bulk edit; what was typed was checked.
+    BulkEdit(Box<EditPlan>),
     /// It holds no token.
     WriteReport(String, PathBuf),
     /// What the directory knows of these groups, into a new file.
@@ -191,6 +199,14 @@ pub enum Job {
     Prove(UserGroupId),
     /// The alarms of a place, and what was found.
     Acknowledge(String, String),
+}
+
+/// Which bulk edit is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AskedEdit {
+    Groups(BulkChange, Vec<UserGroupId>),
+    Reverse(BatchId),
+    Again(BatchId),
 }
 
 /// What a job is to the console while it is under way.
@@ -277,6 +293,11 @@ impl Job {
             Self::Bulk { plan, .. } => match plan.ready.len() {
                 1 => write("rotating 1 group"),
                 count => write(&format!("rotating {count} groups")),
+            },
+            Self::PlanEdit { .. } => read("checking the groups"),
+            Self::BulkEdit(plan) => match plan.counts().0 {
+                1 => write("editing 1 group"),
+                count => write(&format!("editing {count} groups")),
             },
             Self::WriteReport(..) => write("writing the report"),
             Self::Export { .. } => write("writing the export"),

@@ -27,6 +27,8 @@ pub enum PaneRequest {
     WatchBulk(Ticket),
     /// A batch of the journal, and what is to be done with it.
     Batch(BatchId, BatchAim),
+    /// One change over many groups.
+    BulkEdit(EditSource),
     Connect,
 }
 
@@ -37,6 +39,17 @@ pub enum BatchAim {
     Resume,
     Retry,
     Report,
+}
+
+/// What a bulk edit is about.
+#[derive(Debug)]
+pub enum EditSource {
+    /// These groups, and the filter that showed them.
+    Groups(Vec<UserGroupId>, String),
+    /// Takes back what this batch of edits set.
+    Reverse(BatchId),
+    /// What this batch of edits did not apply.
+    Again(BatchId),
 }
 
 /// What a form asks to be reviewed.

@@ -157,6 +157,11 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
                 let words = format!("type the words     rotate {} in {name}", plan.ready.len());
                 matches!(place, Focus::BulkTyped | Focus::Help) && screen.contains(&words)
             }
+            (Job::BulkEdit(_), TESTING, Some("y")) => place == Focus::BulkEditConfirm,
+            (Job::BulkEdit(plan), PRODUCTION, Some("<enter>")) => {
+                let words = format!("Type edit {} in production", plan.counts().0);
+                matches!(place, Focus::BulkEditTyped | Focus::Help) && screen.contains(&words)
+            }
             // How the list was left: a comfort of one's own.
             (Job::KeepView(_), ..) => true,
             (

@@ -5,8 +5,8 @@ use std::time::Duration;
 use groupdesk::{
     config::profile::{KeySource, Profile},
     domain::{
-        batch::{Counts, Plan, Skip},
-        group::EnvironmentTag,
+        batch::{BulkChange, Counts, EditPlan, EditRow, ItemEdit, Plan, Skip, Verdict},
+        group::{EnvironmentTag, UserGroupId},
         handoff::{HandOff, HandOffState},
         history::Ending,
         known::KnownGroup,
@@ -22,7 +22,7 @@ use groupdesk::{
         state::{
             app::App,
             context::Context,
-            message::{Effect, Job, JobError, Msg, Outcome, ProfileIndex, Ticket},
+            message::{AskedEdit, Effect, Job, JobError, Msg, Outcome, ProfileIndex, Ticket},
         },
         theme::Theme,
     },
@@ -301,6 +301,18 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
             },
             halt: None,
         }),
+        Job::PlanEdit { asked, .. } => Outcome::EditPlanned(match asked {
+            AskedEdit::Groups(change, ids) => Some(Box::new(edit_plan(change, ids))),
+            AskedEdit::Reverse(_) | AskedEdit::Again(_) => None,
+        }),
+        Job::BulkEdit(plan) => Outcome::BulkEnded(Report {
+            batch: BatchId(7),
+            counts: Counts {
+                confirmed: plan.counts().0,
+                ..Counts::default()
+            },
+            halt: None,
+        }),
         Job::Check(..) => Outcome::NotAdded(vec![(None, "not in this scene".into())]),
         Job::AddProfile(new, _) => Outcome::ProfileAdded(
             ProfileIndex(3),
@@ -311,6 +323,25 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::PendingHandOffs => Outcome::PendingHandOffs(Vec::new()),
         Job::HandOff(done) => handed(done.group.id.as_str(), HandOffState::Done, Some(0), None),
         Job::HandOffAgain(_, id) => handed(id.as_str(), HandOffState::Done, Some(0), None),
+    }
+}
+
+/// Every group changes, from 213.
+fn edit_plan(change: &BulkChange, ids: &[UserGroupId]) -> EditPlan {
+    let row = |id: &UserGroupId| EditRow {
+        id: id.clone(),
+        name: None,
+        is_known: true,
+        before: Some("213".into()),
+        after: Some("214".into()),
+        verdict: Verdict::Change,
+        edit: ItemEdit::default(),
+        blind: None,
+        recent: None,
+    };
+    EditPlan {
+        change: change.clone(),
+        rows: ids.iter().map(row).collect(),
     }
 }
 

@@ -8,7 +8,7 @@ use groupdesk::tui::keymap::{Action, Bound, Focus, Keymap};
 /// A row: its name, its places, and the place whose row says the rest.
 type Row = (&'static str, &'static [Focus], Option<Focus>);
 
-const ROWS: [Row; 29] = [
+const ROWS: [Row; 30] = [
     ("groups", &[Focus::List], None),
     ("filter", &[Focus::Filter], None),
     ("one group", &[Focus::Group], None),
@@ -61,6 +61,16 @@ const ROWS: [Row; 29] = [
             Focus::BulkTyped,
             Focus::BulkReason,
             Focus::BulkCheck,
+        ],
+        None,
+    ),
+    (
+        "bulk edit",
+        &[
+            Focus::BulkEditField,
+            Focus::BulkEditAction,
+            Focus::BulkEditConfirm,
+            Focus::BulkEditTyped,
         ],
         None,
     ),

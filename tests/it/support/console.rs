@@ -24,7 +24,7 @@ use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A script to every place there is, from the list of a testing profile with a production profile below it.
-pub(crate) const PLACES: [(&str, Focus); 32] = [
+pub(crate) const PLACES: [(&str, Focus); 35] = [
     ("", Focus::List),
     ("/", Focus::Filter),
     ("<enter>", Focus::Group),
@@ -55,6 +55,12 @@ pub(crate) const PLACES: [(&str, Focus); 32] = [
     ("*T<shift-tab>", Focus::BulkReason),
     ("*T", Focus::BulkTyped),
     ("<space>Trotate 1 in testing<enter>", Focus::BulkRun),
+    ("*B", Focus::BulkEditField),
+    ("*B<shift-tab>", Focus::BulkEditAction),
+    (
+        "*B<shift-tab><right><right><tab>tier<tab>x<ctrl-s>",
+        Focus::BulkEditConfirm,
+    ),
     ("P<down><enter>tT", Focus::RotateTyped),
     ("P<down><enter>e<end> 2<ctrl-s>", Focus::ReviewKey),
 ];

@@ -3,13 +3,14 @@
 use super::{BatchPane, Stage};
 use crate::{
     config::guard::Level,
+    domain::batch::BatchKind,
     operations::{Batch, BatchId, BatchItem, Guarded, batch::RunCommand},
     tui::{
         state::{
             batch::{BatchRow, BatchRun, report},
             context::{Context, Navigation},
             message::{Job, Outcome},
-            navigation::{BatchAim, PaneRequest},
+            navigation::{BatchAim, EditSource, PaneRequest},
             notices::Severity,
         },
         widgets::scroll::Cursor,
@@ -122,6 +123,17 @@ impl BatchPane {
             include_recent: self.include_recent,
         });
         self.stage = Stage::Planning(ticket);
+    }
+
+    /// An edit is never retried by rotating: it is reviewed anew.
+    pub(super) fn retry_edit(&self, context: &mut Context) -> bool {
+        let run = self.run(context);
+        let is_edit = run.is_some_and(|run| matches!(run.kind, BatchKind::Edit(_)));
+        if let Some(batch) = run.and_then(|run| run.batch).filter(|_| is_edit) {
+            let again = PaneRequest::BulkEdit(EditSource::Again(batch));
+            context.navigate(Navigation::Replace(again));
+        }
+        is_edit
     }
 
     pub(super) fn take(&mut self, outcome: &Outcome, context: &mut Context) {

@@ -1,15 +1,15 @@
-//! Carries a bulk rotation between the screen and the engine: wishes in, news out. The engine never waits for the screen;
+//! Carries a bulk rotation or a bulk edit between the screen and the engine: wishes in, news out. The engine never waits for the screen;
 //! what the loop has not taken yet is collected and goes out together.
 
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    domain::batch::Plan,
+    domain::batch::{EditPlan, Plan},
     operations::{
         BatchId, DirectoryError, Failure, Listener, Operations,
         batch::{BatchEvent, Control, Report, RunCommand, RunLimits},
     },
-    tui::state::message::{JobError, Msg, Outcome, ProfileIndex, Ticket},
+    tui::state::message::{AskedEdit, JobError, Msg, Outcome, ProfileIndex, Ticket},
 };
 
 /// Events of one message, at the most.
@@ -47,12 +47,44 @@ pub(super) async fn run(
     reason: Option<String>,
     link: JobContext,
 ) -> Result<Outcome, JobError> {
+    ready(operations, &link).await?;
+    let batch = operations.begin_batch(plan, reason).await.map_err(failed)?;
+    drive(operations, batch, link).await
+}
+
+/// Begins a bulk edit and stays until it has ended.
+pub(super) async fn edit(
+    operations: &Operations,
+    plan: &EditPlan,
+    link: JobContext,
+) -> Result<Outcome, JobError> {
+    ready(operations, &link).await?;
+    let batch = operations.begin_edit(plan, None).await.map_err(failed)?;
+    drive(operations, batch, link).await
+}
+
+/// What a bulk edit would do.
+pub(super) async fn plan_edit(
+    operations: &Operations,
+    asked: AskedEdit,
+    include_old: bool,
+) -> Result<Outcome, DirectoryError> {
+    let plan = match asked {
+        AskedEdit::Groups(change, ids) => {
+            Some(operations.plan_edit(change, &ids, include_old).await?)
+        }
+        AskedEdit::Reverse(batch) => operations.plan_reverse_edit(batch, include_old).await?,
+        AskedEdit::Again(batch) => operations.plan_edit_again(batch, include_old).await?,
+    };
+    Ok(Outcome::EditPlanned(plan.map(Box::new)))
+}
+
+async fn ready(operations: &Operations, link: &JobContext) -> Result<(), JobError> {
     operations.ready().await.map_err(failed)?;
     if *link.command.borrow() == RunCommand::Stop {
         return Err(broke("stopped before anything was sent"));
     }
-    let batch = operations.begin_batch(plan, reason).await.map_err(failed)?;
-    stay(operations, batch, link).await
+    Ok(())
 }
 
 /// Goes on with a batch and stays until it has ended.
@@ -61,14 +93,11 @@ pub(super) async fn resume(
     batch: BatchId,
     link: JobContext,
 ) -> Result<Outcome, JobError> {
-    operations.ready().await.map_err(failed)?;
-    if *link.command.borrow() == RunCommand::Stop {
-        return Err(broke("Stopped before anything was sent"));
-    }
-    stay(operations, batch, link).await
+    ready(operations, &link).await?;
+    drive(operations, batch, link).await
 }
 
-async fn stay(
+async fn drive(
     operations: &Operations,
     batch: BatchId,
     mut link: JobContext,

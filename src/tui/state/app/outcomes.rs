@@ -223,6 +223,7 @@ impl App {
             | Outcome::Attention(_)
             | Outcome::Resumable(_)
             | Outcome::Planned(_)
+            | Outcome::EditPlanned(_)
             | Outcome::Checked(_)
             | Outcome::Proof(_)
             | Outcome::HandedOff(None) => {}

@@ -8,7 +8,7 @@ use super::ProfileIndex;
 use crate::{
     config::{new_profile::Field, profile::Profile},
     domain::{
-        batch::Plan,
+        batch::{EditPlan, Plan},
         group::UserGroupId,
         history::{Ending, Entry},
         known::KnownGroup,
@@ -60,6 +60,8 @@ pub enum Outcome {
     Batch(Box<(Batch, Vec<BatchItem>)>),
     Planned(Plan),
     Resumable(Box<Resumption>),
+    /// `None`: the batch rotated.
+    EditPlanned(Option<Box<EditPlan>>),
     BulkEnded(Report),
     ReportWritten(PathBuf),
     /// So many groups.
@@ -112,6 +114,7 @@ impl Outcome {
             | Self::Attention(_)
             | Self::Resumable(_)
             | Self::Planned(_)
+            | Self::EditPlanned(_)
             | Self::BulkEnded(_)
             | Self::ReportWritten(_)
             | Self::Exported(..)

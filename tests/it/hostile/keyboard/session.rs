@@ -186,6 +186,12 @@ impl Session {
                     &mut self.reviewed.rotations,
                     count.parse().expect("a number"),
                 ),
+                ("editing", Some((count, _))) => (
+                    matches!(place, Focus::BulkEditTyped | Focus::Help) && enter
+                        || place == Focus::BulkEditConfirm && y,
+                    &mut self.reviewed.updates,
+                    count.parse().expect("a number"),
+                ),
                 ("rotating", None) => (
                     matches!(place, Focus::RotateTyped | Focus::Help) && enter
                         || place == Focus::RotateCheck && y,

@@ -1,0 +1,333 @@
+//! One change over many groups: the change, what it does to each of them, and the confirmation. Nothing is sent before that;
+//! the run is then shown on the page of the batch.
+
+mod fields;
+mod view;
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::View;
+use crate::{
+    domain::batch::{EditPlan, EditRow, Verdict},
+    operations::Guarded,
+    tui::{
+        keymap::{Action, Focus},
+        state::{
+            batch::BatchRun,
+            context::{Context, Navigation},
+            message::{AskedEdit, Job, Outcome, Pending},
+            navigation::{EditSource, PaneRequest},
+            notices::Severity,
+        },
+        widgets::{scroll::Cursor, text_field::TextField},
+    },
+};
+use fields::{ACTION, Fields};
+
+/// Which rows are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Shown {
+    #[default]
+    All,
+    Change,
+    Same,
+    Skipped,
+}
+
+#[derive(Debug)]
+pub struct BulkEdit {
+    source: EditSource,
+    fields: Fields,
+    /// The confirmation has the keys, else the fields.
+    confirming: bool,
+    plan: Option<EditPlan>,
+    /// Why there is none.
+    wrong: Option<String>,
+    pending: Pending,
+    shown: Shown,
+    /// Also what cannot be read and was last sent more than 30 days ago.
+    include_old: bool,
+    /// Rows of the plan that are shown.
+    rows: Vec<usize>,
+    cursor: Cursor,
+    /// Words are asked for, elsewhere a key.
+    is_production: bool,
+    /// `edit N in PROFILE`.
+    typed: TextField,
+}
+
+impl BulkEdit {
+    pub fn open(source: EditSource, context: &mut Context) -> Self {
+        let fields = match &source {
+            EditSource::Groups(_, filter) => Fields::prefilled(filter),
+            EditSource::Reverse(_) | EditSource::Again(_) => Fields::prefilled(""),
+        };
+        let mut pane = Self {
+            confirming: !matches!(source, EditSource::Groups(..)),
+            source,
+            fields,
+            plan: None,
+            wrong: None,
+            pending: Pending::default(),
+            shown: Shown::All,
+            include_old: false,
+            rows: Vec::new(),
+            cursor: Cursor::default(),
+            is_production: context.profile().is_none_or(|profile| profile.production),
+            typed: TextField::new("", ""),
+        };
+        pane.check(context);
+        pane
+    }
+
+    fn has_fields(&self) -> bool {
+        matches!(self.source, EditSource::Groups(..))
+    }
+
+    /// Checks the change as it is typed now; nothing is sent.
+    fn check(&mut self, context: &mut Context) {
+        let asked = match &self.source {
+            EditSource::Groups(ids, _) => match self.fields.change() {
+                Ok(change) => AskedEdit::Groups(change, ids.clone()),
+                Err(why) => {
+                    context.give_up(&self.pending);
+                    self.wrong = Some(why);
+                    self.plan = None;
+                    self.rows.clear();
+                    return;
+                }
+            },
+            EditSource::Reverse(batch) => AskedEdit::Reverse(*batch),
+            EditSource::Again(batch) => AskedEdit::Again(*batch),
+        };
+        self.wrong = None;
+        let include_old = self.include_old;
+        context.ask(&self.pending, Job::PlanEdit { asked, include_old });
+    }
+
+    fn show(&mut self) {
+        let Some(plan) = &self.plan else { return };
+        let is_shown = |row: &EditRow| match (self.shown, &row.verdict) {
+            (Shown::All, _)
+            | (Shown::Change, Verdict::Change)
+            | (Shown::Same, Verdict::Same)
+            | (Shown::Skipped, Verdict::Skipped(_)) => true,
+            (Shown::Change | Shown::Same | Shown::Skipped, _) => false,
+        };
+        let rows = plan.rows.iter().enumerate();
+        self.rows = rows
+            .filter(|(_, row)| is_shown(row))
+            .map(|(at, _)| at)
+            .collect();
+        self.cursor.at = self.cursor.at.min(self.rows.len().saturating_sub(1));
+    }
+
+    /// All, those that change, are as wanted, are skipped; then all with those that are skipped for their age.
+    fn show_next(&mut self, context: &mut Context) {
+        self.cursor = Cursor::default();
+        self.shown = match self.shown {
+            Shown::All => Shown::Change,
+            Shown::Change => Shown::Same,
+            Shown::Same => Shown::Skipped,
+            Shown::Skipped => {
+                let old = self.plan.as_ref().map_or(0, EditPlan::old);
+                if self.include_old || old > 0 {
+                    self.include_old = !self.include_old;
+                    self.typed.set_text("");
+                    self.check(context);
+                }
+                Shown::All
+            }
+        };
+        self.show();
+    }
+
+    /// What must be typed in production; `None` elsewhere, where a key is enough.
+    fn words(&self, context: &Context) -> Option<String> {
+        let profile = context.profile().filter(|_| self.is_production)?;
+        let (count, ..) = self.plan.as_ref()?.counts();
+        Some(format!("edit {count} in {}", profile.name))
+    }
+
+    fn changes(&self) -> usize {
+        self.plan.as_ref().map_or(0, |plan| plan.counts().0)
+    }
+
+    /// Why nothing can be sent.
+    fn not_ready(&self, context: &Context) -> Option<String> {
+        if self.pending.is_waiting() {
+            return Some("still checking".into());
+        }
+        if let Some(wrong) = &self.wrong {
+            return Some(wrong.clone());
+        }
+        if self.changes() == 0 {
+            return Some("no group changes".into());
+        }
+        if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
+            return Some("another batch is running".into());
+        }
+        let forbidden = context.forbidden(Guarded::Bulk);
+        forbidden.or_else(|| context.forbidden(Guarded::Update))
+    }
+
+    fn send(&mut self, context: &mut Context) {
+        if let Some(why) = self.not_ready(context) {
+            self.typed.error = Some(why);
+            return;
+        }
+        let Some(plan) = self.plan.take() else { return };
+        let run = context.start_edit(plan);
+        context.navigate(Navigation::Replace(PaneRequest::WatchBulk(run)));
+    }
+
+    /// The field that takes text now.
+    fn field(&mut self) -> Option<&mut TextField> {
+        if self.confirming {
+            Some(&mut self.typed)
+        } else {
+            self.fields.focused()
+        }
+    }
+
+    fn typed_into(&mut self, context: &mut Context) {
+        if !self.confirming {
+            self.typed.set_text("");
+            self.check(context);
+        }
+    }
+}
+
+impl View for BulkEdit {
+    fn focus(&self) -> Focus {
+        match (self.confirming, self.fields.at) {
+            (true, _) if self.is_production => Focus::BulkEditTyped,
+            (true, _) => Focus::BulkEditConfirm,
+            (false, ACTION) => Focus::BulkEditAction,
+            (false, _) => Focus::BulkEditField,
+        }
+    }
+
+    fn title(&self, _context: &Context) -> String {
+        match &self.source {
+            EditSource::Groups(ids, _) if ids.len() == 1 => "Edit 1 marked group".into(),
+            EditSource::Groups(ids, _) => format!("Edit {} marked groups", ids.len()),
+            EditSource::Reverse(batch) => format!("Reverse edit of batch {}", batch.0),
+            EditSource::Again(batch) => format!("Retry batch {}", batch.0),
+        }
+    }
+
+    fn status(&self, _context: &Context) -> String {
+        if self.pending.is_waiting() {
+            "checking".into()
+        } else {
+            "nothing is sent yet".into()
+        }
+    }
+
+    fn act(&mut self, action: Action, context: &mut Context) {
+        let page = usize::from(context.size.1 / 2);
+        if self.cursor.act(action, self.rows.len(), page) {
+            return;
+        }
+        match action {
+            Action::NextField if self.confirming => {
+                self.confirming = !self.has_fields();
+                self.fields.at = ACTION;
+            }
+            Action::PreviousField if self.confirming => {
+                self.confirming = !self.has_fields();
+                self.fields.at = self.fields.last();
+            }
+            Action::NextField if self.fields.at == self.fields.last() => {
+                self.fields.at = ACTION;
+            }
+            Action::NextField => self.fields.at += 1,
+            Action::PreviousField if self.fields.at == ACTION => {
+                self.fields.at = self.fields.last();
+            }
+            Action::PreviousField => self.fields.at -= 1,
+            Action::NextChoice | Action::PreviousChoice => {
+                self.fields.choose(action == Action::NextChoice);
+                self.typed_into(context);
+            }
+            Action::Review => self.confirming = true,
+            Action::ShowNext => self.show_next(context),
+            Action::Refresh => self.check(context),
+            Action::Confirm => self.send(context),
+            Action::Enter if self.confirming => {
+                if self.words(context).as_deref() == Some(self.typed.text()) {
+                    self.send(context);
+                } else {
+                    self.typed.error = Some("Text differs".into());
+                }
+            }
+            Action::Back => {
+                context.say(Severity::Info, "Nothing was sent");
+                self.pop(context);
+            }
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent, context: &mut Context) {
+        if let Some(field) = self.field() {
+            field.key(key);
+            field.error = None;
+            self.typed_into(context);
+        }
+    }
+
+    fn paste(&mut self, text: &str, context: &mut Context) -> bool {
+        let Some(field) = self.field() else {
+            return false;
+        };
+        field.paste(text);
+        self.typed_into(context);
+        true
+    }
+
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
+        match action {
+            Action::Review | Action::Confirm => self.not_ready(context),
+            Action::NextField | Action::PreviousField if !self.has_fields() => {
+                Some("the change is given".into())
+            }
+            Action::ShowNext if self.plan.is_none() => Some("no review yet".into()),
+            _ => None,
+        }
+    }
+
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.pending]
+    }
+
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
+        match outcome {
+            Outcome::EditPlanned(Some(plan)) => {
+                self.plan = Some((**plan).clone());
+                self.show();
+            }
+            Outcome::EditPlanned(None) => {
+                self.wrong = Some("this batch rotated, there is nothing to take back".into());
+            }
+            Outcome::Failed(trouble) => {
+                self.wrong = Some(trouble.text.clone());
+                context.say(Severity::of(trouble), trouble.text.clone());
+            }
+            _ => {}
+        }
+    }
+
+    fn lost(&mut self, _context: &mut Context) {
+        self.wrong = Some("internal error, stopped".into());
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        view::draw(self, buffer, area, context)
+    }
+}

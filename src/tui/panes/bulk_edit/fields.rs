@@ -1,0 +1,178 @@
+//! The fields of a bulk edit: what is done, to which row, to what, and only where it is what.
+
+use crate::{domain::batch::BulkChange, tui::widgets::text_field::TextField};
+
+/// The first field, which takes no text.
+pub(super) const ACTION: usize = 0;
+const ONLY: &str = "only where it is";
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    SetRow,
+    RemoveRow,
+    SetProperty,
+    RemoveProperty,
+}
+
+impl Change {
+    const ALL: [Self; 4] = [
+        Self::SetRow,
+        Self::RemoveRow,
+        Self::SetProperty,
+        Self::RemoveProperty,
+    ];
+
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::SetRow => "Set mapping row",
+            Self::RemoveRow => "Remove mapping row",
+            Self::SetProperty => "Set property",
+            Self::RemoveProperty => "Remove property",
+        }
+    }
+
+    fn sets(self) -> bool {
+        matches!(self, Self::SetRow | Self::SetProperty)
+    }
+
+    fn is_property(self) -> bool {
+        matches!(self, Self::SetProperty | Self::RemoveProperty)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Fields {
+    pub(super) change: Change,
+    key: TextField,
+    to: TextField,
+    only_where: TextField,
+    /// [`ACTION`], or one of [`Self::texts`] from 1.
+    pub(super) at: usize,
+}
+
+impl Fields {
+    /// With the row of a filter like `map:40=213` or `prop:tier=gold`; the focus in the first field that is empty.
+    pub(super) fn prefilled(filter: &str) -> Self {
+        let row = |test: &str| {
+            let mut words = filter.split_whitespace();
+            words.find_map(|word| word.strip_prefix(test)?.split_once('='))
+        };
+        let (change, found) = match (row("map:"), row("prop:")) {
+            (None, Some(found)) => (Change::SetProperty, Some(found)),
+            (found, _) => (Change::SetRow, found),
+        };
+        let (key, value) = found.unwrap_or_default();
+        let mut fields = Self {
+            change,
+            key: TextField::new("", key),
+            to: TextField::new("", ""),
+            only_where: TextField::new("", value),
+            at: 1,
+        };
+        fields.at = if fields.key.is_empty() { 1 } else { 2 };
+        fields
+    }
+
+    /// The fields that take text, in their order, each with what stands before it.
+    pub(super) fn texts(&self) -> Vec<(&'static str, &TextField)> {
+        if self.change.sets() {
+            vec![("", &self.key), ("to", &self.to), (ONLY, &self.only_where)]
+        } else {
+            vec![("", &self.key), (ONLY, &self.only_where)]
+        }
+    }
+
+    pub(super) fn last(&self) -> usize {
+        self.texts().len()
+    }
+
+    pub(super) fn focused(&mut self) -> Option<&mut TextField> {
+        match (self.at, self.change.sets()) {
+            (1, _) => Some(&mut self.key),
+            (2, true) => Some(&mut self.to),
+            (2, false) | (3, true) => Some(&mut self.only_where),
+            _ => None,
+        }
+    }
+
+    pub(super) fn choose(&mut self, next: bool) {
+        let all = Change::ALL;
+        let at = all.iter().position(|one| *one == self.change).unwrap_or(0);
+        let step = if next { 1 } else { all.len() - 1 };
+        self.change = all[(at + step) % all.len()];
+    }
+
+    /// What is typed; else what is missing.
+    pub(super) fn change(&self) -> Result<BulkChange, String> {
+        let only = Some(self.only_where.text()).filter(|text| !text.is_empty());
+        let to = Some(self.to.text()).filter(|_| self.change.sets());
+        let key = self.key.text();
+        let change = if self.change.is_property() {
+            let (to, only) = (to.map(json), only.map(json));
+            BulkChange::property(key, to.as_deref(), only.as_deref())
+        } else {
+            BulkChange::mapping(key, to, only)
+        };
+        change.map_err(|why| why.to_string())
+    }
+}
+
+/// A plain word is a text, as in the filter; what looks like JSON must be JSON.
+fn json(text: &str) -> String {
+    let is_json = serde_json::from_str::<serde_json::Value>(text).is_ok();
+    if is_json || text.is_empty() || text.starts_with(['{', '[', '"']) {
+        text.to_owned()
+    } else {
+        serde_json::Value::from(text).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::batch::OnlyWhere;
+
+    #[test]
+    fn a_filter_fills_the_row_and_the_focus_waits_for_the_rest() {
+        let mut fields = Fields::prefilled("acme map:40=213");
+        assert_eq!((fields.change, fields.at), (Change::SetRow, 2));
+        assert_eq!(fields.change().unwrap_err(), "Type a data source id");
+        fields.focused().expect("a field").set_text("214");
+        let expected = BulkChange::mapping("40", Some("214"), Some("213"));
+        assert_eq!(fields.change(), expected.map_err(|why| why.to_string()));
+        let fields = Fields::prefilled("acme");
+        assert_eq!((fields.at, fields.change().is_err()), (1, true));
+    }
+
+    #[test]
+    fn a_plain_word_is_a_text_and_json_is_json() {
+        let mut fields = Fields::prefilled("prop:tier=gold");
+        assert_eq!(fields.change, Change::SetProperty);
+        for (typed, json) in [("silver", "\"silver\""), ("7", "7"), ("[1]", "[1]")] {
+            fields.focused().expect("a field").set_text(typed);
+            let change = fields.change().expect("a change");
+            let only = OnlyWhere::Is(Some("\"gold\"".into()));
+            let expected = BulkChange::property("tier", Some(json), Some("\"gold\""));
+            assert_eq!(
+                (&change.only_where, Ok(&change)),
+                (&only, expected.as_ref())
+            );
+        }
+        for wrong in ["", "{", "[1"] {
+            fields.focused().expect("a field").set_text(wrong);
+            assert!(fields.change().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn removing_needs_no_new_value() {
+        let mut fields = Fields::prefilled("map:40=213");
+        fields.choose(true);
+        assert_eq!((fields.change, fields.last()), (Change::RemoveRow, 2));
+        assert!(fields.change().is_ok());
+        fields.choose(false);
+        fields.choose(false);
+        assert_eq!(fields.change, Change::RemoveProperty);
+    }
+}

@@ -1,0 +1,419 @@
+//! How the bulk edit looks: the change in one line where there is room, the review below it, then what is sent and how it is
+//! confirmed.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{BulkEdit, Shown, fields::ACTION};
+use crate::{
+    domain::batch::{EditPlan, EditRow, Verdict},
+    tui::{
+        keymap::Action,
+        panes::View,
+        state::context::Context,
+        theme::Theme,
+        widgets::{
+            columns::{Cell, Column, widest},
+            paint, table,
+        },
+    },
+};
+
+/// From this width on the fields stand beside each other.
+const BESIDE: u16 = 70;
+/// Rows for what is sent and its confirmation.
+const FOOT_ROWS: u16 = 3;
+/// Cells of a field beside others.
+const FIELD: u16 = 10;
+/// Rows of the table that are worth a sentence less.
+const LEAST_TABLE: u16 = 4;
+
+pub(super) fn draw(
+    pane: &BulkEdit,
+    buffer: &mut Buffer,
+    area: Rect,
+    context: &Context,
+) -> Option<Position> {
+    let theme = context.theme;
+    let mut left = area;
+    let focus = Rule {
+        has_keys: !pane.confirming,
+        title: "Change",
+        counts: "",
+    };
+    draw_rule(buffer, take(&mut left, 1), &focus, theme);
+    let rows = field_rows(pane, area);
+    let cursor = draw_fields(pane, buffer, take(&mut left, rows), theme);
+    let foot = if left.height > FOOT_ROWS + LEAST_TABLE {
+        FOOT_ROWS
+    } else {
+        left.height.min(1)
+    };
+    let mut review = Rect {
+        height: left.height - foot,
+        ..left
+    };
+    let counts = counts(pane);
+    let words = Rule {
+        has_keys: pane.confirming,
+        title: "Review",
+        counts: &counts,
+    };
+    draw_rule(buffer, take(&mut review, 1), &words, theme);
+    draw_rows(pane, buffer, review, context);
+    let below = Rect {
+        y: left.bottom() - foot,
+        height: foot,
+        ..left
+    };
+    draw_foot(pane, buffer, below, context).or(cursor)
+}
+
+/// The first rows of an area, which loses them.
+fn take(area: &mut Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    let first = Rect {
+        height: rows,
+        ..*area
+    };
+    area.y += rows;
+    area.height -= rows;
+    first
+}
+
+/// A titled rule: whether its pane has the keys, its title, and the counts behind it.
+struct Rule<'a> {
+    has_keys: bool,
+    title: &'a str,
+    counts: &'a str,
+}
+
+fn draw_rule(buffer: &mut Buffer, area: Rect, rule: &Rule<'_>, theme: Theme) {
+    if area.is_empty() {
+        return;
+    }
+    let sign = theme.rule(rule.has_keys);
+    let style = if rule.has_keys {
+        theme.focus()
+    } else {
+        theme.dim()
+    };
+    let line = sign.repeat(usize::from(area.width));
+    paint::text(buffer, area.x, area.y, area.width, &line, style);
+    let x = area.x + 2.min(area.width);
+    let room = area.width.saturating_sub(4);
+    let title = format!(" {} ", rule.title);
+    let at = paint::text(
+        buffer,
+        x,
+        area.y,
+        room,
+        &title,
+        if rule.has_keys {
+            theme.focus()
+        } else {
+            theme.title()
+        },
+    );
+    if !rule.counts.is_empty() {
+        let room = (area.right().saturating_sub(2)).saturating_sub(at);
+        let counts = format!(" {} ", rule.counts);
+        paint::text(buffer, at, area.y, room, &counts, theme.warning());
+    }
+}
+
+/// `17 change  1 already set  2 skipped`, or what is shown of them.
+fn counts(pane: &BulkEdit) -> String {
+    let Some(plan) = &pane.plan else {
+        return String::new();
+    };
+    let (change, same, skipped) = plan.counts();
+    let mut parts = vec![format!("{change} change")];
+    if same > 0 {
+        parts.push(format!("{same} already set"));
+    }
+    if skipped > 0 {
+        parts.push(format!("{skipped} skipped"));
+    }
+    let only = match pane.shown {
+        Shown::All => "",
+        Shown::Change => "   shows change",
+        Shown::Same => "   shows already set",
+        Shown::Skipped => "   shows skipped",
+    };
+    format!("{}{only}", parts.join("  "))
+}
+
+fn field_rows(pane: &BulkEdit, area: Rect) -> u16 {
+    match (pane.has_fields(), area.width >= BESIDE) {
+        (false, _) | (_, true) => 1,
+        (true, false) => 1 + pane.fields.last() as u16,
+    }
+}
+
+fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -> Option<Position> {
+    let mut line = paint::row(area, 0);
+    line.x += 1.min(line.width);
+    line.width = line.width.saturating_sub(2);
+    if !pane.has_fields() {
+        let change = pane.plan.as_ref().map(|plan| plan.change.to_string());
+        let change = change.unwrap_or_default();
+        paint::line(buffer, line, &change, Style::new(), theme);
+        return None;
+    }
+    let has_keys = |at: usize| !pane.confirming && pane.fields.at == at;
+    let action = if has_keys(ACTION) {
+        format!("< {} >", pane.fields.change.words())
+    } else {
+        pane.fields.change.words().to_owned()
+    };
+    let style = if has_keys(ACTION) {
+        theme.title()
+    } else {
+        Style::new()
+    };
+    let mut x = paint::line(buffer, line, &action, style, theme) + 2;
+    let mut cursor = None;
+    for (index, (label, field)) in pane.fields.texts().into_iter().enumerate() {
+        let focused = has_keys(index + 1);
+        let mut place = Rect {
+            x,
+            width: line.right().saturating_sub(x),
+            ..line
+        };
+        if area.width < BESIDE {
+            place = Rect {
+                x: line.x,
+                width: line.width,
+                ..paint::row(area, index as u16 + 1)
+            };
+        }
+        let style = if focused { theme.focus() } else { theme.dim() };
+        // A sign, too: where there is no colour one still sees which field has the keys.
+        let sign = if focused { ">" } else { " " };
+        let before = format!("{label} {sign}");
+        let end = paint::line(buffer, place, before.trim_start_matches(' '), style, theme);
+        let start = end.max(place.x + 1).min(place.right());
+        let room = place.right() - start;
+        let text = Rect {
+            x: start,
+            width: if area.width < BESIDE {
+                room
+            } else {
+                FIELD.min(room)
+            },
+            ..place
+        };
+        x = text.right() + 2;
+        if text.is_empty() {
+            continue;
+        }
+        let at = field.draw(buffer, text, theme, focused);
+        // Underlined over its full width, whether it has the keys or not.
+        buffer.set_style(text.intersection(buffer.area), theme.focused());
+        cursor = cursor.or(at);
+    }
+    cursor
+}
+
+fn draw_rows(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, context: &Context) {
+    let theme = context.theme;
+    let Some(plan) = &pane.plan else {
+        let text = match &pane.wrong {
+            Some(wrong) => wrong.as_str(),
+            None => "Checking the groups in the directory",
+        };
+        let line = Rect {
+            x: area.x + 2.min(area.width),
+            width: area.width.saturating_sub(2),
+            ..area
+        };
+        paint::line(buffer, paint::row(line, 0), text, theme.dim(), theme);
+        return;
+    };
+    table::draw(
+        buffer,
+        area,
+        (&pane.rows, &pane.cursor),
+        |window| columns(window.iter().filter_map(|at| plan.rows.get(*at)), area),
+        |at, _| {
+            let row = plan.rows.get(*at);
+            row.map_or_else(Vec::new, |row| cells(row, area, context))
+        },
+        "no groups",
+        theme,
+    );
+}
+
+/// From this width on there is room for names.
+const WIDE: u16 = 110;
+
+fn columns<'a>(rows: impl Iterator<Item = &'a EditRow> + Clone, area: Rect) -> Vec<Column> {
+    let ids = widest(rows.clone().map(|row| row.id.as_str()), 40).max(8);
+    let values = rows.clone().flat_map(|row| [&row.before, &row.after]);
+    let values = widest(values.flatten().map(String::as_str), 24).max(9);
+    let mut columns = vec![
+        Column::new("", 1, 1, 0),
+        Column::new("GROUP", ids, ids, 0),
+        Column::new("BEFORE", 9, values, 1),
+        Column::new("AFTER", 9, values, 1),
+        Column::new("NOTE", 10, 60, 2),
+    ];
+    if area.width >= WIDE {
+        let names = widest(rows.filter_map(|row| row.name.as_deref()), 40).max(8);
+        columns.insert(2, Column::new("NAME", 8, names, 3));
+    }
+    columns
+}
+
+fn cells<'a>(row: &'a EditRow, area: Rect, context: &Context) -> Vec<Cell<'a>> {
+    let theme = context.theme;
+    let (sign, style) = match row.verdict {
+        Verdict::Change => ("~", theme.changed()),
+        Verdict::Same => ("=", Style::new()),
+        Verdict::Skipped(_) => ("!", theme.warning()),
+    };
+    let changes = row.verdict == Verdict::Change;
+    let value = |value: &'a Option<String>, style: Style| match value {
+        Some(text) if changes => Cell::new(text.as_str()).styled(style),
+        Some(text) => Cell::new(text.as_str()),
+        None if changes => Cell::new("(none)").styled(style),
+        None => Cell::new(""),
+    };
+    let before = if row.is_known {
+        value(&row.before, theme.removed())
+    } else {
+        Cell::new("unknown").styled(theme.unknown())
+    };
+    let note = match (&row.verdict, &row.recent) {
+        (Verdict::Skipped(why), _) => Cell::new(format!("skipped: {why}")),
+        (Verdict::Same, _) => Cell::new("already set, not sent"),
+        (Verdict::Change, Some(recent)) => {
+            let fields = recent.fields.iter().map(|field| field.as_str());
+            let fields: Vec<_> = fields.collect();
+            let at = context.moment(recent.at);
+            let by = &recent.by;
+            Cell::new(format!("changed by {by}, {at}: {}", fields.join(", ")))
+                .styled(theme.changed())
+        }
+        (Verdict::Change, None) => Cell::new(""),
+    };
+    let mut cells = vec![
+        Cell::new(sign).styled(style),
+        Cell::new(row.id.as_str()),
+        before,
+        value(&row.after, theme.added()),
+        note,
+    ];
+    if area.width >= WIDE {
+        cells.insert(2, Cell::new(row.name.as_deref().unwrap_or_default()));
+    }
+    cells
+}
+
+/// What is sent, what cannot be known of it, and how it is confirmed.
+fn draw_foot(
+    pane: &BulkEdit,
+    buffer: &mut Buffer,
+    area: Rect,
+    context: &Context,
+) -> Option<Position> {
+    let theme = context.theme;
+    let inner = Rect {
+        x: area.x + 1.min(area.width),
+        width: area.width.saturating_sub(2),
+        ..area
+    };
+    let last = inner.height.saturating_sub(1);
+    let cursor = draw_confirmation(pane, buffer, paint::row(inner, last), context);
+    if inner.height < FOOT_ROWS {
+        return cursor;
+    }
+    let (text, style) = match pane.plan.as_ref().and_then(|plan| blind(plan, context)) {
+        Some(blind) => (blind, theme.warning()),
+        None => (
+            "One update per group, each with its whole mapping; each group is read first.".into(),
+            theme.dim(),
+        ),
+    };
+    paint::line(buffer, paint::row(inner, 0), &text, style, theme);
+    let undo = match pane.plan.as_ref().map(EditPlan::old) {
+        Some(old) if old > 0 => {
+            let key = context.keys.key(pane.focus(), Action::ShowNext);
+            format!("! {old} skipped for their age; {key} shows them, then includes them")
+        }
+        _ if pane.include_old => "! Also what was last sent more than 30 days ago".into(),
+        _ if pane.changes() == 0 => String::new(),
+        _ => {
+            let count = pane.changes();
+            format!("i Undo later: Batches, z prepares the reverse edit of all {count}")
+        }
+    };
+    paint::line(buffer, paint::row(inner, 1), &undo, theme.dim(), theme);
+    cursor
+}
+
+/// `17 whole mappings are sent as last sent from here, the oldest 200d ago by ana`.
+fn blind(plan: &EditPlan, context: &Context) -> Option<String> {
+    let (count, oldest) = plan.blind()?;
+    let whole = match (count, oldest.field.as_str()) {
+        (1, "mapping") => "1 whole mapping is".to_owned(),
+        (count, "mapping") => format!("{count} whole mappings are"),
+        (1, field) => format!("{field} of 1 group are"),
+        (count, field) => format!("{field} of {count} groups are"),
+    };
+    let (when, by) = (context.age(oldest.at), &oldest.by);
+    Some(format!(
+        "{whole} sent as last sent from here, the oldest {when} ago by {by}"
+    ))
+}
+
+fn draw_confirmation(
+    pane: &BulkEdit,
+    buffer: &mut Buffer,
+    line: Rect,
+    context: &Context,
+) -> Option<Position> {
+    let theme = context.theme;
+    if let Some(wrong) = pane.not_ready(context) {
+        paint::line(buffer, line, &wrong, theme.warning(), theme);
+        return None;
+    }
+    let count = pane.changes();
+    let groups = if count == 1 { "group" } else { "groups" };
+    let place = context.profile().map_or("", |profile| &profile.name);
+    if !pane.confirming {
+        let key = context.keys.key(pane.focus(), Action::Review);
+        let text = format!("{key} goes on to the confirmation");
+        paint::line(buffer, line, &text, theme.dim(), theme);
+        return None;
+    }
+    let Some(words) = pane.words(context) else {
+        let key = context.keys.key(pane.focus(), Action::Confirm);
+        let text = format!("{key} edits {count} {groups} in {place}");
+        paint::line(buffer, line, &text, theme.title(), theme);
+        return None;
+    };
+    let x = paint::line(buffer, line, "Type ", Style::new(), theme);
+    let rest = |x: u16| Rect {
+        x,
+        width: line.right().saturating_sub(x),
+        ..line
+    };
+    let x = paint::line(buffer, rest(x), &words, theme.title(), theme);
+    let x = paint::line(buffer, rest(x), " then Enter: ", Style::new(), theme);
+    let field = rest(x);
+    let error = pane.typed.error.as_deref().unwrap_or_default();
+    let room = (paint::columns(&words) as u16 + 2).min(field.width);
+    let typed = Rect {
+        width: room,
+        ..field
+    };
+    let cursor = pane.typed.draw(buffer, typed, theme, true);
+    let behind = rest((typed.right() + 1).min(line.right()));
+    paint::line(buffer, behind, error, theme.error(), theme);
+    cursor
+}
