@@ -204,7 +204,8 @@ pub fn take_front(text: &str, room: usize) -> String {
         .collect()
 }
 
-fn take_back(text: &str, room: usize) -> String {
+/// As much of the end as fits into `room` columns.
+pub fn take_back(text: &str, room: usize) -> String {
     let mut used = 0;
     let kept: Vec<&str> = text
         .graphemes(true)

@@ -33,6 +33,7 @@ use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
+    style::Style,
 };
 
 use super::{
@@ -46,15 +47,32 @@ use super::{
     },
 };
 
+/// What a pane made of a click.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Click {
+    /// The pane leaves it to what it draws: the row of a cursor, wherever it is.
+    Elsewhere,
+    /// Something that the pane did.
+    Taken,
+    /// The row below the pointer has the cursor now.
+    Row,
+    /// Nothing is there.
+    Nothing,
+}
+
 /// What every pane can do; the defaults are those of a pane that only shows something.
 pub trait View {
     /// Where keys go.
     fn focus(&self) -> Focus;
     /// Its part of the breadcrumb.
     fn title(&self, context: &Context) -> String;
-    /// The rest of line 2: filter, counts, age.
+    /// At the right of line 2: order and age; the most important part first, two blanks between parts.
     fn status(&self, _context: &Context) -> String {
         String::new()
+    }
+    /// Behind its title in line 2: how many, the filter, what is marked.
+    fn counts(&self, _context: &Context) -> Vec<(String, Style)> {
+        Vec::new()
     }
     fn act(&mut self, action: Action, context: &mut Context);
     /// A key for the focused widget.
@@ -102,6 +120,14 @@ pub trait View {
     }
     /// Something on it changes with time alone.
     fn ticks(&self) -> bool {
+        false
+    }
+    /// A click of the mouse on it.
+    fn click(&mut self, _at: Position, _context: &mut Context) -> Click {
+        Click::Elsewhere
+    }
+    /// A move of the wheel over it; whether it took it.
+    fn wheel(&mut self, _at: Position, _action: Action, _context: &mut Context) -> bool {
         false
     }
     /// Drawn in a box above the pane below.

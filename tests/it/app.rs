@@ -22,6 +22,7 @@ mod review;
 mod safety;
 mod scene;
 mod tickets;
+mod widths;
 
 pub(crate) use groups::learnt;
 pub(crate) use scene::{Scene, TESTING, canned};

@@ -6,6 +6,7 @@ use crate::{
     operations::PlaceProblem,
     tui::{
         state::{app::App, context::Context},
+        theme::Theme,
         widgets::paint::{self, columns, cut},
     },
 };
@@ -57,12 +58,14 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         let room = line.right().saturating_sub(x);
         x = paint::text(buffer, x, line.y, room, alarm, theme.production()) + 1;
     }
-    let name = cut(
-        &profile.name,
-        usize::from(line.right().saturating_sub(x + 1)),
-        theme,
-    );
-    x = paint::text(buffer, x, line.y, line.width, &name, theme.title()) + 2;
+    if !profile
+        .name
+        .eq_ignore_ascii_case(profile.environment_word())
+    {
+        let room = line.right().saturating_sub(x + 1);
+        let name = cut(&profile.name, room.into(), theme);
+        x = paint::text(buffer, x, line.y, line.width, &name, theme.title()) + 2;
+    }
     let host = profile
         .base_url
         .split_once("://")
@@ -126,15 +129,41 @@ const WAY: usize = 18;
 /// The most important parts of a status come first; the last ones go where there is little room.
 fn parts_that_fit(mut status: String, room: usize) -> String {
     while columns(&status) > room {
-        let Some(at) = status.rfind("   ") else {
+        let Some(at) = status.rfind("  ") else {
             break;
         };
         status.truncate(at);
+        status.truncate(status.trim_end().len());
     }
     status
 }
 
-/// Line 2: the way here, and what this pane says of itself.
+/// The way here in so many cells: where there is little room the steps after the first go.
+fn path(titles: &[String], room: usize, theme: Theme) -> String {
+    let step = format!(" {} ", theme.step());
+    let whole = format!(" {}", titles.join(&step));
+    let [first, rest @ ..] = titles else {
+        return whole;
+    };
+    if columns(&whole) <= room || rest.len() < 2 {
+        return cut(&whole, room, theme);
+    }
+    let more = theme.ellipsis();
+    let ways = (1..rest.len()).map(|from| {
+        let rest = rest[from..].join(&step);
+        format!(" {first}{step}{more}{step}{rest}")
+    });
+    let mut last = whole;
+    for way in ways {
+        if columns(&way) <= room {
+            return way;
+        }
+        last = way;
+    }
+    cut(&last, room, theme)
+}
+
+/// Line 2: the way here with what is counted there, and what this pane says of itself.
 pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
     let theme = app.context.theme;
     let titles: Vec<String> = app
@@ -142,10 +171,12 @@ pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
         .iter()
         .map(|pane| pane.view().title(&app.context))
         .collect();
-    let path = format!(" {}", titles.join(" > "));
+    let counts = app.top().counts(&app.context);
+    let counted: usize = counts.iter().map(|(text, _)| columns(text) + 2).sum();
+    let least = WAY.max(columns(titles.last().map_or("", String::as_str)) + 1) + counted;
     let status = parts_that_fit(
         app.top().status(&app.context),
-        usize::from(line.width).saturating_sub(WAY),
+        usize::from(line.width).saturating_sub(least + 2),
     );
     let status_width = columns(&status) as u16;
     let room = line.width.saturating_sub(if status.is_empty() {
@@ -154,9 +185,14 @@ pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
         status_width + 2
     });
     let fits = room >= 16;
-    let path_room = if fits { room } else { line.width };
-    let path = cut(&path, usize::from(path_room), theme);
-    paint::text(buffer, line.x, line.y, path_room, &path, theme.title());
+    let room = if fits { room } else { line.width };
+    let path = path(&titles, usize::from(room).saturating_sub(counted), theme);
+    let mut x = paint::text(buffer, line.x, line.y, room, &path, theme.title());
+    for (text, style) in counts {
+        let left = (line.x + room).saturating_sub(x + 2);
+        let text = paint::words_that_fit(&text, left.into(), theme);
+        x = paint::text(buffer, x + 2, line.y, left, &text, style);
+    }
     if fits {
         let at = line.right() - status_width;
         paint::text(buffer, at, line.y, status_width, &status, Style::new());

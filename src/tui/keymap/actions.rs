@@ -58,6 +58,12 @@ pub enum Action {
     OtherView,
     Rotate,
     Mark,
+    MarkDown,
+    MarkUp,
+    NextFlag,
+    PreviousFlag,
+    ScrollLeft,
+    ScrollRight,
     MarkAll,
     RotateMarked,
     /// One change over the marked groups.
@@ -147,8 +153,8 @@ layers! {
         Down ["j" "down"] "" "down";
         Top ["g" "home"] "" "first row";
         Bottom ["G" "end"] "" "last row";
-        PageUp ["pgup" "ctrl-u"] "" "page up";
-        PageDown ["pgdn" "ctrl-d"] "" "page down";
+        PageUp ["pgup" "ctrl-u" "ctrl-b"] "" "page up";
+        PageDown ["pgdn" "ctrl-d" "ctrl-f"] "" "page down";
     }
 
     /// What holds only where a table names it. Where hint and help are empty, every place has its own.

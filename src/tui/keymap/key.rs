@@ -22,20 +22,33 @@ const NAMED: [(&str, KeyCode); 16] = [
     ("insert", KeyCode::Insert),
 ];
 
+/// Arrows that are told apart with Shift.
+const SHIFTED: [(&str, KeyCode); 2] = [("shift-up", KeyCode::Up), ("shift-down", KeyCode::Down)];
+
 /// Function keys that terminals send.
 const LAST_FUNCTION: u8 = 12;
 
-/// A key, with Ctrl or without; Shift is told by the letter.
+/// A key, with Ctrl or without; Shift is told by the letter, and only beside an arrow asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     code: KeyCode,
     ctrl: bool,
+    shift: bool,
 }
 
 impl Key {
     /// The key written as `j`, `G`, `ctrl-s`, `enter`, `f2`; `None` for what no terminal sends apart from another key.
     pub fn named(name: &str) -> Option<Self> {
-        let plain = |code| Some(Self { code, ctrl: false });
+        let plain = |code| {
+            Some(Self {
+                code,
+                ctrl: false,
+                shift: false,
+            })
+        };
+        if let Some((_, code)) = SHIFTED.iter().find(|(known, _)| *known == name) {
+            return plain(*code).map(|key| Self { shift: true, ..key });
+        }
         if let Some((_, code)) = NAMED.iter().find(|(known, _)| *known == name) {
             return plain(*code);
         }
@@ -47,6 +60,7 @@ impl Key {
             return is_own.then_some(Self {
                 code: KeyCode::Char(letter),
                 ctrl: true,
+                shift: false,
             });
         }
         let mut characters = name.chars();
@@ -71,6 +85,7 @@ impl Key {
         let ctrls = ('a'..='z').map(|letter| format!("ctrl-{letter}"));
         NAMED
             .iter()
+            .chain(&SHIFTED)
             .map(|(name, _)| (*name).to_owned())
             .chain(functions)
             .chain(["ctrl-_".to_owned()])
@@ -81,6 +96,7 @@ impl Key {
     pub fn is(self, event: KeyEvent) -> bool {
         event.modifiers.contains(KeyModifiers::CONTROL) == self.ctrl
             && !event.modifiers.contains(KeyModifiers::ALT)
+            && (!self.shift || event.modifiers.contains(KeyModifiers::SHIFT))
             && (event.code == self.code || self.is_underscore(event.code))
     }
 
@@ -93,6 +109,8 @@ impl Key {
     pub fn press(self) -> KeyEvent {
         let modifiers = if self.ctrl {
             KeyModifiers::CONTROL
+        } else if self.shift {
+            KeyModifiers::SHIFT
         } else {
             KeyModifiers::NONE
         };
@@ -128,12 +146,13 @@ impl Key {
 
     /// As it is shown: `Ctrl-S`, `Enter`, `F2`, `j`.
     pub fn shown(self) -> String {
+        let named = if self.shift { &SHIFTED[..] } else { &NAMED[..] };
         match self.code {
             KeyCode::Char(' ') => "Space".into(),
             KeyCode::Char(c) if self.ctrl => format!("Ctrl-{}", c.to_ascii_uppercase()),
             KeyCode::Char(c) => c.into(),
             KeyCode::F(number) => format!("F{number}"),
-            code => NAMED
+            code => named
                 .iter()
                 .find(|(_, known)| *known == code)
                 .map_or_else(String::new, |(name, _)| titled(name)),
@@ -174,6 +193,7 @@ mod tests {
             ("f12", "F12"),
             ("pgdn", "PgDn"),
             ("shift-tab", "Shift-Tab"),
+            ("shift-down", "Shift-Down"),
         ] {
             let key = Key::named(name).unwrap_or_else(|| panic!("{name} is a key"));
             assert_eq!(key.shown(), shown);

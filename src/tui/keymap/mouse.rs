@@ -1,15 +1,15 @@
-//! What the mouse means: the wheel and a click move the cursor, as keys do. Nothing else, so that no click changes
-//! anything.
+//! What the mouse means where a pane does not say it: the wheel and a click move the cursor, as keys do. Nothing else, so
+//! that no click changes anything.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::{
-    buffer::Buffer,
+    buffer::{Buffer, Cell},
     layout::{Position, Rect},
     style::Modifier,
 };
 
 use super::Action;
-use crate::tui::{panes::View, state::context::Context, widgets::boxes::body};
+use crate::tui::{panes::View, state::context::Context, theme::Theme, widgets::boxes::body};
 
 /// Rows that one notch of the wheel moves.
 const NOTCH: usize = 3;
@@ -25,7 +25,8 @@ pub fn moves(top: &dyn View, context: &Context, event: MouseEvent) -> (Action, u
             let mut buffer = Buffer::empty(area);
             // Only the pane that has the keys, with nothing of those below it.
             top.draw(&mut buffer, body(area), context);
-            let away = rows_away(&buffer, Position::new(event.column, event.row)).unwrap_or(0);
+            let at = Position::new(event.column, event.row);
+            let away = rows_away(&buffer, at, context.theme).unwrap_or(0);
             let action = if away < 0 { Action::Up } else { Action::Down };
             (action, away.unsigned_abs())
         }
@@ -39,14 +40,16 @@ pub fn moves(top: &dyn View, context: &Context, event: MouseEvent) -> (Action, u
 }
 
 /// How many rows below the cursor of a list somebody has clicked; `None` outside of the list.
-fn rows_away(frame: &Buffer, click: Position) -> Option<isize> {
+fn rows_away(frame: &Buffer, click: Position, theme: Theme) -> Option<isize> {
     let area = frame.area;
-    let is_cursor = |at: &Position| {
-        let cell = &frame[*at];
-        cell.symbol() == ">" && cell.modifier.contains(Modifier::REVERSED)
+    let row = theme.cursor_row();
+    let is_lit = |cell: &Cell| match row.bg {
+        Some(ground) => cell.bg == ground,
+        None => cell.modifier.contains(Modifier::REVERSED),
     };
+    let is_cursor = |at: &Position| frame[*at].symbol() == ">" && is_lit(&frame[*at]);
     let cursor = area.positions().find(is_cursor)?;
-    let is_of_row = |x: &u16| frame[(*x, cursor.y)].modifier.contains(Modifier::REVERSED);
+    let is_of_row = |x: &u16| is_lit(&frame[(*x, cursor.y)]);
     let end = (cursor.x..area.right()).take_while(is_of_row).last()?;
     if !area.contains(click) || !(cursor.x..=end).contains(&click.x) {
         return None;
@@ -55,7 +58,13 @@ fn rows_away(frame: &Buffer, click: Position) -> Option<isize> {
     // Beyond the list there is an edge, or a row that does not leave the place of the cursor free.
     let is_row = |y: u16| matches!(frame[(cursor.x, y)].symbol(), " " | ">");
     let has_text = (cursor.x..=end).any(|x| frame[(x, click.y)].symbol() != " ");
-    let is_list = (first..=last).all(is_row) && has_text;
+    // The first row below the rule has the titles of the columns.
+    let above = click
+        .y
+        .checked_sub(1)
+        .map(|y| frame[(cursor.x, y)].symbol());
+    let is_header = above == Some(theme.rule(true));
+    let is_list = (first..=last).all(is_row) && has_text && !is_header;
     is_list.then(|| isize::try_from(click.y).unwrap_or(0) - isize::try_from(cursor.y).unwrap_or(0))
 }
 
@@ -67,32 +76,30 @@ mod tests {
 
     #[test]
     fn a_click_counts_the_rows_to_the_cursor_within_the_list_only() {
+        let theme = Theme::default();
         let mut frame = Buffer::empty(Rect::new(0, 0, 30, 8));
         let rows = [
             "title",
-            "+----",
-            "|   NAME",
-            "|   one",
-            "|>  two",
-            "|   three",
-            "+----",
+            "━━ Rows ━━",
+            "   NAME",
+            "   one",
+            ">  two",
+            "   three",
+            "── Details ──",
             "  keys",
         ];
         for (y, row) in rows.iter().enumerate() {
             frame.set_string(0, y as u16, row, Style::new());
         }
-        let reverse = Style::new().add_modifier(Modifier::REVERSED);
-        frame.set_style(Rect::new(1, 4, 20, 1), reverse);
-        let away = |x, y| rows_away(&frame, Position::new(x, y));
+        frame.set_style(Rect::new(0, 4, 20, 1), theme.cursor_row());
+        let away = |x, y| rows_away(&frame, Position::new(x, y), theme);
         assert_eq!(away(5, 4), Some(0));
         assert_eq!(away(5, 5), Some(1));
-        assert_eq!(away(20, 3), Some(-1));
-        for (x, y) in [(25, 5), (0, 5), (5, 6), (5, 7), (5, 1), (5, 0), (40, 40)] {
+        assert_eq!(away(19, 3), Some(-1));
+        for (x, y) in [(25, 5), (5, 2), (5, 6), (5, 7), (5, 1), (5, 0), (40, 40)] {
             assert_eq!(away(x, y), None, "{x} {y}");
         }
-        assert_eq!(
-            rows_away(&Buffer::empty(Rect::new(0, 0, 9, 9)), Position::new(1, 1)),
-            None
-        );
+        let nothing = Buffer::empty(Rect::new(0, 0, 9, 9));
+        assert_eq!(rows_away(&nothing, Position::new(1, 1), theme), None);
     }
 }

@@ -52,6 +52,13 @@ places! {
         SortReverse ["S"] "" "reverse the order";
         CopyMenu; Compare;
         WriteFile "export" "export marked, else shown";
+        NextFlag ["n"] "next flag" "next flagged row";
+        PreviousFlag ["N"] "" "previous flagged row";
+        MarkDown ["shift-down"] "" "mark this row and the next";
+        MarkUp ["shift-up"] "" "mark this row and the one above";
+        ScrollRight ["l" "right"] "" "more columns";
+        ScrollLeft ["h" "left"] "" "columns before";
+        NextField "" "to the details and back";
     } + MOVE
 
     Filter TEXT {

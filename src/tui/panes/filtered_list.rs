@@ -1,5 +1,5 @@
-//! What panes with a list have in common: a cursor, a filter where there is one, the answer that brings the rows, and a box
-//! with a table.
+//! What panes with a list have in common: a cursor, a filter where there is one, the answer that brings the rows, and a table
+//! below a rule.
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -17,7 +17,7 @@ use crate::{
         },
         theme::Theme,
         widgets::{
-            boxes::boxed_rows,
+            boxes::titled_rows,
             columns::{Cell, Column},
             paint,
             scroll::Cursor,
@@ -141,7 +141,7 @@ impl FilteredList {
         (below, cursor.filter(|_| self.is_filtering))
     }
 
-    /// Draws the rows in a box; see [`table::draw`].
+    /// Draws the rows below a rule; see [`table::draw`].
     pub(super) fn draw<'a, R>(
         &self,
         buffer: &mut Buffer,
@@ -154,7 +154,7 @@ impl FilteredList {
         ),
         theme: Theme,
     ) {
-        let inner = boxed_rows(buffer, area, title, theme);
+        let inner = titled_rows(buffer, area, title, true, theme);
         let rows = (rows, &self.cursor);
         table::draw(buffer, inner, rows, columns, cells, hint, theme);
     }

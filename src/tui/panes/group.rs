@@ -18,7 +18,12 @@ use crate::{
             navigation::PaneRequest,
             notices::Severity,
         },
-        widgets::{boxes::page as page_box, group_details, scroll::Cursor, text_page::TextPage},
+        widgets::{
+            boxes::{page as page_box, page_room},
+            group_details,
+            scroll::Cursor,
+            text_page::TextPage,
+        },
     },
 };
 
@@ -104,8 +109,7 @@ impl View for Group {
     fn act(&mut self, action: Action, context: &mut Context) {
         let page = usize::from(context.size.1 / 2);
         if self.scroll.act(action, LINES, page) {
-            let width = context.size.0.saturating_sub(2);
-            let rows = context.size.1.saturating_sub(6);
+            let (width, rows) = page_room(context.size);
             self.scroll.at = self
                 .scroll
                 .at

@@ -26,7 +26,7 @@ use crate::{
         },
         theme::Theme,
         widgets::{
-            boxes::{boxed, with_details},
+            boxes::{titled, with_details},
             columns::{Cell, Column, widest},
             text_page::TextPage,
         },
@@ -186,7 +186,7 @@ impl View for History {
         );
         if let Some(entry) = entries.get(self.list.cursor.at) {
             let title = format!("{} {}", entry.operation.as_str(), entry.user_group_id);
-            let inner = boxed(buffer, below, &title, context.theme);
+            let inner = titled(buffer, below, &title, false, context.theme);
             let mut sheet = TextPage::new(inner.width, context.theme);
             describe(&mut sheet, entry, context);
             sheet.draw_still(buffer, inner);
@@ -201,7 +201,7 @@ fn columns(window: &[&Entry]) -> Vec<Column> {
     vec![
         Column::new("AGO", 4, 5, 0).right(),
         Column::new("WHAT", 6, 6, 0),
-        Column::new("GROUP", 8, ids, 0),
+        Column::new("GROUP", 8, ids, 0).id(),
         Column::new("RESULT", 11, 14, 1),
         Column::new("BY", 12, who, 2),
         Column::new("TOKEN", 20, 20, 3),

@@ -17,7 +17,7 @@ use crate::{
         state::{context::Context, exchanges::Exchange, notices::Severity},
         theme::Theme,
         widgets::{
-            boxes::page as page_box,
+            boxes::{page as page_box, page_room},
             columns::{Cell, Column, widest},
             scroll::Cursor,
             text_page::TextPage,
@@ -102,8 +102,7 @@ impl View for Inspector {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         if let Some(whole) = &mut self.whole {
-            let rows = context.size.1.saturating_sub(6);
-            let width = context.size.0.saturating_sub(4);
+            let (width, rows) = page_room(context.size);
             let last = sheet(&whole.exchange, width, context.theme).last_scroll(rows);
             if whole.scroll.act(action, last + 1, usize::from(rows)) {
                 return;
@@ -191,7 +190,7 @@ fn columns(window: &[&Exchange]) -> Vec<Column> {
         Column::new("TIME UTC", 8, 8, 1),
         Column::new("PROFILE", 7, widest(profiles, 24).max(7), 2),
         Column::new("WHAT", 11, 11, 0),
-        Column::new("GROUP", 8, ids, 1),
+        Column::new("GROUP", 8, ids, 1).id(),
         Column::new("HTTP", 4, 4, 3).right(),
         Column::new("TOOK", 7, 8, 4).right(),
         Column::new("SIZE", 6, 8, 5).right(),

@@ -1,7 +1,11 @@
 //! The groups of a profile: find one, and go on from there. State and actions; `view` draws.
 
+mod columns;
 mod finder;
+mod flags;
 mod marks;
+mod mouse;
+mod summary;
 mod view;
 
 use std::sync::Arc;
@@ -11,13 +15,16 @@ use jiff::Timestamp;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
+    style::Style,
 };
 
 pub(crate) use finder::AT_ONCE;
 use finder::Finder;
+use flags::Flags;
 use marks::Marks;
+use summary::Summary;
 
-use super::{View, compare::Compare, filtered_list::FilteredList};
+use super::{Click, View, compare::Compare, filtered_list::FilteredList};
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
@@ -32,6 +39,7 @@ use crate::{
             navigation::{EditSource, PaneRequest},
             notices::Severity,
         },
+        widgets::{group_details, scroll::Cursor, text_page::TextPage},
     },
 };
 
@@ -42,6 +50,12 @@ pub struct List {
     detail: bool,
     /// The chosen columns; empty: the usual ones.
     columns: Vec<ListColumn>,
+    /// The keys that move go to the details, which scroll.
+    in_details: bool,
+    detail_scroll: Cursor,
+    /// Columns that are scrolled away to the left.
+    skipped: usize,
+    summary: Summary,
     /// The group that the person went to; the cursor follows it when the rows change.
     on: Option<UserGroupId>,
     /// Since when the cursor is there.
@@ -69,6 +83,10 @@ impl List {
             finder: Finder::of(&view),
             detail: true,
             columns: view.columns,
+            in_details: false,
+            detail_scroll: Cursor::default(),
+            skipped: 0,
+            summary: Summary::default(),
             on: None,
             on_since: context.now,
             marks: Marks::default(),
@@ -165,6 +183,60 @@ impl List {
         self.marks.toggle(id);
     }
 
+    /// Marks the row and the next one, as shift does elsewhere.
+    fn mark_range(&mut self, action: Action, context: &mut Context) {
+        for step in 0..2 {
+            if step > 0 {
+                self.act(action, context);
+            }
+            if let Some(id) = self.id()
+                && !self.marks.contains(id.as_str())
+            {
+                self.mark();
+            }
+        }
+    }
+
+    /// To the next row with a flag, around the end.
+    fn seek_flag(&mut self, is_next: bool, context: &Context) {
+        let flags = Flags::of(context);
+        let count = self.finder.shown().len();
+        let row = |step: usize| {
+            let step = if is_next { step } else { count - step };
+            (self.rows.cursor.at + step) % count.max(1)
+        };
+        let has_flag = |row: &usize| {
+            let number = self.finder.shown().get(*row);
+            let entry = number.and_then(|number| self.finder.entry(*number));
+            entry.is_some_and(|entry| flags.flag(entry.id()).is_some())
+        };
+        if let Some(row) = (1..=count).map(row).find(has_flag) {
+            self.rows.cursor.at = row;
+            self.on = self.id();
+        }
+    }
+
+    fn no_flag(&self, context: &Context) -> Option<String> {
+        let flags = Flags::of(context);
+        let has_flag = |number: &u32| {
+            let entry = self.finder.entry(*number);
+            entry.is_some_and(|entry| flags.flag(entry.id()).is_some())
+        };
+        let is_any = !flags.is_empty() && self.finder.shown().iter().any(has_flag);
+        (!is_any).then(|| "no row has one".into())
+    }
+
+    /// Positions one can scroll the details to.
+    fn detail_lines(&self, context: &Context) -> usize {
+        let Some(group) = self.group(context) else {
+            return 1;
+        };
+        let area = view::on_screen(self, context).details.unwrap_or_default();
+        let mut sheet = TextPage::new(area.width.saturating_sub(2), context.theme);
+        group_details::beside(&mut sheet, &group, context, u16::MAX);
+        sheet.last_scroll(area.height.saturating_sub(1)) + 1
+    }
+
     fn mark_all(&mut self, context: &mut Context) {
         if let Some(found) = self.finder.found() {
             self.marks.add(found);
@@ -180,7 +252,7 @@ impl List {
 
     /// Why what is shown is not what was asked for, so that it is not marked as a whole.
     fn no_marking(&self) -> Option<String> {
-        if let Some(wrong) = self.finder.query.wrong.first() {
+        if let Some(wrong) = self.finder.remark() {
             return Some(wrong.to_string());
         }
         let searching = self.finder.is_searching();
@@ -258,52 +330,78 @@ impl View for List {
         "Groups".into()
     }
 
-    fn status(&self, context: &Context) -> String {
-        let age = context
-            .groups
-            .read_at
-            .map_or_else(|| "reading".into(), |at| context.moment(at));
-        let marks = match self.marks.len() {
-            0 => String::new(),
-            marked => format!("   {marked} marked"),
+    fn counts(&self, context: &Context) -> Vec<(String, Style)> {
+        let theme = context.theme;
+        let all = context.groups.listed().len();
+        let shown = self.finder.shown().len();
+        let filter = self.rows.filter();
+        let mut counts = Vec::new();
+        let count = match (filter.is_empty(), all) {
+            (true, 1) => "1 group".into(),
+            (true, _) => format!("{all} groups"),
+            (false, _) => format!("{shown} of {all}"),
         };
-        let new = match context.groups.unlisted() {
-            0 => String::new(),
-            new => {
-                let key = context.keys.key(Focus::List, Action::Refresh);
-                format!("   {new} new  {key}")
-            }
-        };
-        let wrong = self.finder.remark();
-        let wrong = wrong.map_or_else(String::new, |wrong| format!("{wrong}   "));
         let loose = match self.finder.found().map_or(0, |found| found.loose) {
             0 => String::new(),
             loose => format!(" ({loose} loosely)"),
         };
+        counts.push((count + &loose, Style::new()));
+        if !filter.is_empty() && !self.rows.is_filtering() {
+            counts.push((format!("/{filter}"), theme.matched()));
+        }
+        if !self.marks.is_empty() {
+            counts.push((format!("{} marked", self.marks.len()), theme.mark()));
+        }
+        let new = context.groups.unlisted();
+        if new > 0 {
+            let key = context.keys.key(Focus::List, Action::Refresh);
+            counts.push((format!("{new} new  {key}"), theme.news()));
+        }
+        if let Some(wrong) = self.finder.remark() {
+            counts.push((wrong.to_string(), theme.warning()));
+        }
+        counts
+    }
+
+    fn status(&self, context: &Context) -> String {
+        let read = context.groups.read_at.map_or_else(
+            || "reading".into(),
+            |at| format!("read {}", context.clock(at)),
+        );
         let order = match (self.finder.is_ranked(), self.finder.reverse) {
-            (true, _) => "",
-            (false, true) => " v",
-            (false, false) => " ^",
+            (true, _) => String::new(),
+            (false, is_falling) => format!(" {}", context.theme.order(is_falling)),
         };
-        format!(
-            "{wrong}{} of {}{loose}{marks}{new}   sort: {}{order}   {age}",
-            self.finder.shown().len(),
-            context.groups.listed().len(),
-            self.finder.order()
-        )
+        format!("sort {}{order}  {read}", self.finder.order())
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
         let page = usize::from(context.size.1 / 2);
+        if self.in_details
+            && self
+                .detail_scroll
+                .act(action, self.detail_lines(context), page)
+        {
+            return;
+        }
         if self
             .rows
             .cursor
             .act(action, self.finder.shown().len(), page)
         {
             self.go_on(context);
+            self.detail_scroll.at = 0;
             return;
         }
         match action {
+            Action::Back if self.in_details => self.in_details = false,
+            Action::NextField => self.in_details = !self.in_details,
+            Action::ScrollLeft => self.skipped = self.skipped.saturating_sub(1),
+            Action::ScrollRight => self.skipped += 1,
+            Action::NextFlag => self.seek_flag(true, context),
+            Action::PreviousFlag => self.seek_flag(false, context),
+            Action::MarkDown => self.mark_range(Action::Down, context),
+            Action::MarkUp => self.mark_range(Action::Up, context),
             Action::Back => {
                 self.finder.best_first = true;
                 if self.rows.clear() {
@@ -321,7 +419,10 @@ impl View for List {
             Action::RotateMarked => self.rotate_marked(context),
             Action::EditMarked => self.edit_marked(context),
             Action::WriteFile => self.export(context),
-            Action::Detail => self.detail = !self.detail,
+            Action::Detail => {
+                self.detail = !self.detail;
+                self.in_details = false;
+            }
             Action::Sort => self.finder.sort_by_next(),
             Action::SortReverse => self.finder.reverse = !self.finder.reverse,
             // The newest wins: an older answer must not come after it.
@@ -379,6 +480,14 @@ impl View for List {
             Action::RotateMarked => self.no_batch(context),
             Action::EditMarked => self.no_bulk_edit(context),
             Action::MarkAll | Action::WriteFile => self.no_marking(),
+            Action::NextField if view::on_screen(self, context).details.is_none() => {
+                Some("no details here".into())
+            }
+            Action::ScrollRight if view::on_screen(self, context).layout.hidden == 0 => {
+                Some("all are shown".into())
+            }
+            Action::ScrollLeft if self.skipped == 0 => Some("the first are shown".into()),
+            Action::NextFlag | Action::PreviousFlag => self.no_flag(context),
             Action::SortReverse if self.finder.is_ranked() => {
                 let sort = context.keys.key(Focus::List, Action::Sort);
                 Some(format!(
@@ -419,6 +528,8 @@ impl View for List {
 
     fn sync(&mut self, context: &mut Context) {
         self.marks.follow(context.groups.listed());
+        self.marks.follow(context.groups.index());
+        self.summary.follow(context);
         if let Some(found) = self.finder.look_again(self.rows.filter(), context) {
             self.show(found);
         }
@@ -432,6 +543,14 @@ impl View for List {
         if self.on.is_none() {
             self.on = self.id();
         }
+    }
+
+    fn click(&mut self, at: Position, context: &mut Context) -> Click {
+        self.clicked(at, context)
+    }
+
+    fn wheel(&mut self, at: Position, action: Action, context: &mut Context) -> bool {
+        self.wheeled(at, action, context)
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {

@@ -17,7 +17,7 @@ use crate::tui::{
         notices::{Notice, Severity},
     },
     widgets::{
-        boxes::{page as page_box, severity_style},
+        boxes::{page as page_box, page_room, severity_style},
         scroll::Cursor,
         text_page::TextPage,
     },
@@ -139,10 +139,8 @@ impl View for MessagesPane {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         if let Some(whole) = &mut self.whole {
-            let rows = context.size.1.saturating_sub(6);
-            let last = whole
-                .page(context.size.0.saturating_sub(4), context)
-                .last_scroll(rows);
+            let (width, rows) = page_room(context.size);
+            let last = whole.page(width, context).last_scroll(rows);
             if whole.scroll.act(action, last + 1, usize::from(rows)) {
                 return;
             }

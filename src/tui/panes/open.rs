@@ -315,7 +315,7 @@ impl Open {
                 };
                 let name = context.groups.title(id);
                 let room = 30;
-                let id = paint::cut(id.as_str(), room, theme);
+                let id = paint::cut_id(id.as_str(), room, theme);
                 let gap = room.saturating_sub(paint::columns(&id));
                 let mark = if here { '>' } else { ' ' };
                 sheet.pieces(vec![(format!("{mark} {id}{:gap$}  {name}", ""), style)]);

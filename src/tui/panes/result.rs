@@ -16,7 +16,12 @@ use crate::{
             context::{Context, Navigation},
             navigation::PaneRequest,
         },
-        widgets::{boxes::page as page_box, group_details, scroll::Cursor, text_page::TextPage},
+        widgets::{
+            boxes::{page as page_box, page_room},
+            group_details,
+            scroll::Cursor,
+            text_page::TextPage,
+        },
     },
 };
 
@@ -92,10 +97,8 @@ impl View for ResultPane {
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
-        let rows = context.size.1.saturating_sub(6);
-        let last = self
-            .page(context.size.0.saturating_sub(2), context)
-            .last_scroll(rows);
+        let (width, rows) = page_room(context.size);
+        let last = self.page(width, context).last_scroll(rows);
         if self.scroll.act(action, last + 1, usize::from(rows)) {
             return;
         }

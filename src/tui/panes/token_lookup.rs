@@ -277,7 +277,7 @@ impl TokenLookupPane {
 
 fn told(owner: &Owner, context: &Context) -> String {
     let what = if owner.current { "current" } else { "former" };
-    let id = paint::cut(owner.user_group_id.as_str(), 32, context.theme);
+    let id = paint::cut_id(owner.user_group_id.as_str(), 32, context.theme);
     let profile = visible(&owner.profile);
     let age = context.age(owner.last_seen);
     format!("{what:<8} token of {id} in {profile}, seen {age} ago")

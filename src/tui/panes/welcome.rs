@@ -14,7 +14,7 @@ use crate::tui::{
         context::{Context, Navigation},
         navigation::PaneRequest,
     },
-    widgets::{boxes::boxed, text_page::TextPage},
+    widgets::{boxes::titled, text_page::TextPage},
 };
 
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl View for Welcome {
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
-        let inner = boxed(buffer, area, "groupdesk", context.theme);
+        let inner = titled(buffer, area, "groupdesk", true, context.theme);
         let mut sheet = TextPage::new(inner.width, context.theme);
         let plain = Style::new();
         let key = context.theme.key_hint();

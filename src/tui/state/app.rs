@@ -6,11 +6,13 @@ mod drafts;
 pub(crate) mod handoff;
 mod outcomes;
 mod places;
+mod pointer;
 mod quitting;
 mod settle;
 
-use crossterm::event::{KeyEvent, KeyEventKind, MouseEvent};
+use crossterm::event::{KeyEvent, KeyEventKind};
 use jiff::Timestamp;
+use ratatui::layout::Position;
 
 use super::{
     context::{Context, Navigation},
@@ -21,7 +23,7 @@ use crate::{
     domain::known::KnownGroup,
     tui::{
         ExitReason,
-        keymap::{Action, Press, mouse},
+        keymap::{Action, Press},
         panes::{
             Pane, View, attention::AttentionPane, batches::Batches, help::Help, history::History,
             inspector::Inspector, list::List, messages::MessagesPane, open::Open,
@@ -38,6 +40,8 @@ pub struct App {
     pub stack: Vec<Pane>,
     /// The last Ctrl-C or `q` that was answered with "again to quit"; only the same again is meant.
     warned: Option<(Action, Timestamp)>,
+    /// Where a row was clicked last, and when.
+    last_click: Option<(Position, Timestamp)>,
     /// Leaving once the writes are done.
     leaving: Option<ExitReason>,
 }
@@ -63,6 +67,7 @@ impl App {
             context,
             stack: vec![bottom],
             warned: None,
+            last_click: None,
             leaving: None,
         }
     }
@@ -154,18 +159,6 @@ impl App {
     }
 
     /// As the keys of the cursor, where this place has them.
-    fn mouse(&mut self, event: MouseEvent) {
-        let focus = self.top().focus();
-        let (action, times) = mouse::moves(self.top(), &self.context, event);
-        let mut known = self.context.keys.bindings(focus).iter();
-        let is_known = known.any(|bound| bound.action == action);
-        if is_known && self.leaving.is_none() {
-            for _ in 0..times {
-                self.act(action);
-            }
-        }
-    }
-
     fn paste(&mut self, text: &str) {
         let pane = self.stack.last_mut().expect("the bottom pane stays");
         if !pane.view_mut().paste(text, &mut self.context) {

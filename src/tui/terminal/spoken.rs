@@ -70,7 +70,10 @@ impl Page {
                 String::new()
             }
         };
-        let (way, status) = halves(&row(1));
+        let (left, right) = halves(&row(1));
+        // Behind the way stands what is counted there.
+        let (way, counts) = left.split_once("  ").unwrap_or((&left, ""));
+        let status = words(&format!("{counts}  {right}"));
         let body_rows = 2..height.saturating_sub(2);
         let body: Vec<Line> = body_rows.clone().map(|y| line(&row(y))).collect();
         let focused = cursor
@@ -78,7 +81,7 @@ impl Page {
             .or_else(|| body_rows.clone().find(|y| has_cursor(frame, *y)));
         Self {
             place: halves(&row(0)).0,
-            way,
+            way: way.to_owned(),
             status: without_age(&status),
             message: message(&row(height.saturating_sub(2))),
             keys: words(&row(height.saturating_sub(1))),
@@ -186,7 +189,7 @@ fn is_box(sign: char) -> bool {
 }
 
 fn line(row: &str) -> Line {
-    let is_edge = row.contains("──");
+    let is_edge = row.contains("──") || row.contains("━━");
     Line {
         text: words(&row.replace(is_box, " ")),
         is_edge,
@@ -209,10 +212,12 @@ fn halves(row: &str) -> (String, String) {
     }
 }
 
-/// An age grows with every key; only on its own it is no news.
+/// When the data were read is no news on its own.
 fn without_age(status: &str) -> String {
     let parts = status.split("  ");
-    let parts: Vec<&str> = parts.filter(|part| !part.ends_with(" ago")).collect();
+    let parts: Vec<&str> = parts
+        .filter(|part| !part.ends_with(" ago") && !part.starts_with("read "))
+        .collect();
     parts.join("  ")
 }
 

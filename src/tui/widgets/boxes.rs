@@ -1,34 +1,110 @@
-//! Boxes around what is drawn, pages, popups, and the words that fit into them.
+//! The rules above panes, boxes over them, and the words that fit into them.
 
 use ratatui::{
-    buffer::{Buffer, CellWidth},
+    buffer::{Buffer, Cell},
     layout::{Margin, Rect},
     style::Style,
     widgets::{Block, Borders, Clear, Widget},
 };
 
+pub use super::paint::words_that_fit;
 use super::paint::{self, columns, cut};
 use crate::tui::{state::notices::Severity, theme::Theme};
 
-/// Rows below which a box would take more than it gives.
-const LEAST_BOX: u16 = 5;
+/// Rows below which a rule would take more than it gives.
+const LEAST_TITLED: u16 = 4;
 
-/// Draws a box with a title and returns the room inside; where there are few rows, only the room.
-pub fn boxed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
-    if area.height < LEAST_BOX {
-        return area.inner(Margin::new(1, 0));
-    }
-    framed(buffer, area, title, theme)
+/// Draws the rule above a pane, with its title, heavy where the keys are. Returns the room for text below it; where
+/// there are few rows, all of them.
+pub fn titled(buffer: &mut Buffer, area: Rect, title: &str, has_keys: bool, theme: Theme) -> Rect {
+    titled_rows(buffer, area, title, has_keys, theme).inner(Margin::new(1, 0))
 }
 
-/// As [`boxed`], for rows with a cursor: their gutter stands at the edge itself.
-pub fn boxed_rows(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
-    let inner = boxed(buffer, area, title, theme);
-    Rect {
-        x: inner.x - 1,
-        width: inner.width + 2,
-        ..inner
+/// As [`titled`], for rows with a cursor: their gutter stands at the edge itself.
+pub fn titled_rows(
+    buffer: &mut Buffer,
+    area: Rect,
+    title: &str,
+    has_keys: bool,
+    theme: Theme,
+) -> Rect {
+    if area.height < LEAST_TITLED {
+        return area;
     }
+    let style = if has_keys {
+        theme.focus()
+    } else {
+        theme.heading()
+    };
+    rule(buffer, area, has_keys, theme);
+    if area.width > 6 {
+        let title = format!(" {} ", cut(title, usize::from(area.width) - 6, theme));
+        paint::text(buffer, area.x + 2, area.y, area.width - 4, &title, style);
+    }
+    Rect {
+        y: area.y + 1,
+        height: area.height - 1,
+        ..area
+    }
+}
+
+fn rule(buffer: &mut Buffer, area: Rect, has_keys: bool, theme: Theme) {
+    let style = if has_keys { theme.focus() } else { theme.dim() };
+    let line = theme.rule(has_keys).repeat(area.width.into());
+    paint::text(buffer, area.x, area.y, area.width, &line, style);
+}
+
+/// Says something at the right end of a rule, as much of it as there is room for beside the title: the first parts go
+/// last.
+pub fn rule_end(buffer: &mut Buffer, area: Rect, title: &str, parts: &[(String, Style)]) {
+    let taken = columns(title) as u16 + 6;
+    let room = area.width.saturating_sub(taken);
+    let mut parts = parts;
+    let width = |parts: &[(String, Style)]| {
+        let text: usize = parts.iter().map(|(text, _)| columns(text) + 2).sum();
+        text as u16
+    };
+    while width(parts) + 1 > room {
+        let Some((_, fewer)) = parts.split_last() else {
+            return;
+        };
+        parts = fewer;
+    }
+    if parts.is_empty() {
+        return;
+    }
+    let mut x = area.right() - width(parts) - 1;
+    for (index, (text, style)) in parts.iter().enumerate() {
+        let before = if index == 0 { " " } else { "  " };
+        x = paint::text(buffer, x, area.y, 2, before, Style::new());
+        x = paint::text(buffer, x, area.y, area.width, text, *style);
+    }
+    paint::text(buffer, x, area.y, 1, " ", Style::new());
+}
+
+/// Two panes side by side, the right one of so many cells, and the line between them.
+pub fn side_by_side(buffer: &mut Buffer, area: Rect, right: u16, theme: Theme) -> (Rect, Rect) {
+    let right = right.min(area.width.saturating_sub(1));
+    let at = area.right() - right - 1;
+    let [line, joint] = theme.divider();
+    for y in area.top()..area.bottom() {
+        let sign = if y == area.top() && area.height >= LEAST_TITLED {
+            joint
+        } else {
+            line
+        };
+        paint::text(buffer, at, y, 1, sign, theme.dim());
+    }
+    let left = Rect {
+        width: at - area.x,
+        ..area
+    };
+    let right = Rect {
+        x: at + 1,
+        width: right,
+        ..area
+    };
+    (left, right)
 }
 
 /// An area, and below it one of so many rows for details, or of half of all.
@@ -46,15 +122,22 @@ pub fn with_details(area: Rect, rows: u16) -> (Rect, Rect) {
     (above, below)
 }
 
-/// Rows below which a page of its own needs no box: the breadcrumb names it.
+/// Rows below which a page of its own needs no rule: the breadcrumb names it.
 const LEAST_PAGE: u16 = 8;
 
-/// As [`boxed`], for a pane that is one page.
+/// As [`titled`], for a pane that is one page.
 pub fn page(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
     if area.height < LEAST_PAGE {
         return area.inner(Margin::new(1, 0));
     }
-    framed(buffer, area, title, theme)
+    titled(buffer, area, title, true, theme)
+}
+
+/// Columns and rows that [`page`] leaves on a screen of so many.
+pub fn page_room((width, height): (u16, u16)) -> (u16, u16) {
+    let rows = body(Rect::new(0, 0, width, height)).height;
+    let rule = u16::from(rows >= LEAST_PAGE);
+    (width.saturating_sub(2), rows.saturating_sub(rule))
 }
 
 fn framed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
@@ -65,19 +148,13 @@ fn framed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
         .render(area, buffer);
     if area.width > 6 && area.height > 0 {
         let title = format!(" {} ", cut(title, usize::from(area.width) - 6, theme));
-        paint::text(
-            buffer,
-            area.x + 2,
-            area.y,
-            area.width - 4,
-            &title,
-            theme.title(),
-        );
+        let room = area.width - 4;
+        paint::text(buffer, area.x + 2, area.y, room, &title, theme.focus());
     }
     area.inner(Margin::new(2, 1))
 }
 
-/// A box in the middle of an area, emptied; returns the room inside.
+/// A box in the middle of an area, emptied, with what lies behind stepped back; returns the room inside.
 pub fn popup(
     buffer: &mut Buffer,
     area: Rect,
@@ -93,19 +170,59 @@ pub fn popup(
         width,
         height,
     };
-    Clear.render(place, buffer);
-    if let Some(x) = place.x.checked_sub(1) {
-        // A wide sign beside it would take the cell of its border.
-        for y in place.top()..place.bottom() {
-            if let Some(cell) = buffer.cell_mut((x, y))
-                && cell.symbol().cell_width() > 1
-            {
-                cell.set_symbol(" ");
-            }
+    if theme.colour {
+        for at in area.intersection(buffer.area).positions() {
+            buffer[at].set_style(Style::reset().patch(theme.backdrop()));
         }
+        let around = Rect {
+            x: place.x.saturating_sub(1),
+            width: place.width + 1 + place.x.min(1),
+            y: place.y.saturating_sub(1),
+            height: place.height + 1 + place.y.min(1),
+        };
+        clear_words(buffer, around.intersection(area));
+    } else {
+        // Nothing but colour would tell them apart.
+        Clear.render(area, buffer);
     }
     // Without its box a popup could not be told from what is below it.
     framed(buffer, place, title, theme)
+}
+
+/// Empties an area, and the rest of each word that it would leave in part.
+fn clear_words(buffer: &mut Buffer, area: Rect) {
+    let is_word = |buffer: &Buffer, x: u16, y: u16| {
+        let cell = buffer.cell((x, y));
+        let is_sign = |cell: &Cell| !cell.symbol().trim().is_empty() && !is_rule(cell.symbol());
+        cell.is_some_and(is_sign) || has_wide_before(buffer, x, y)
+    };
+    for y in area.top()..area.bottom() {
+        let (mut left, mut right) = (area.left(), area.right());
+        if is_word(buffer, left, y) {
+            while left > buffer.area.left() && is_word(buffer, left - 1, y) {
+                left -= 1;
+            }
+        }
+        if is_word(buffer, right.saturating_sub(1), y) {
+            while is_word(buffer, right, y) {
+                right += 1;
+            }
+        }
+        let row = Rect::new(left, y, right - left, 1);
+        Clear.render(row.intersection(buffer.area), buffer);
+    }
+}
+
+/// Whether the sign before it takes the cell, too.
+fn has_wide_before(buffer: &Buffer, x: u16, y: u16) -> bool {
+    let before = x.checked_sub(1).and_then(|x| buffer.cell((x, y)));
+    before.is_some_and(|cell| columns(cell.symbol()) > 1)
+}
+
+fn is_rule(symbol: &str) -> bool {
+    symbol
+        .chars()
+        .all(|sign| ('\u{2500}'..='\u{257f}').contains(&sign))
 }
 
 /// What is between the two lines above and the two below.
@@ -114,24 +231,6 @@ pub fn body(area: Rect) -> Rect {
         y: area.y + 2,
         height: area.height.saturating_sub(4),
         ..area
-    }
-}
-
-/// As many whole words as there is room for, and a sign that there are more.
-pub fn words_that_fit(text: &str, room: usize, theme: Theme) -> String {
-    let text = paint::shown(text);
-    if columns(&text) <= room {
-        return text.into_owned();
-    }
-    let mark = theme.ellipsis();
-    let whole = text
-        .match_indices(' ')
-        .map(|(at, _)| &text[..at])
-        .take_while(|words| columns(words) + 1 + columns(mark) <= room)
-        .last();
-    match whole {
-        Some(words) => format!("{words} {mark}"),
-        None => cut(&text, room, theme),
     }
 }
 
@@ -151,18 +250,46 @@ mod tests {
     use crate::tui::widgets::testing::{THEME, screen};
 
     #[test]
-    fn a_wide_sign_swallows_no_border_of_a_popup_over_it() {
-        for shift in 0..2 {
-            let drawn = screen(20, 5, |buffer, area| {
+    fn a_box_stands_alone_and_leaves_no_half_word() {
+        for (shift, text) in [
+            (0, "東京都庁舎前東京 of"),
+            (1, "東京都庁舎前東京"),
+            (0, "ab cdefgh ijkl mnop"),
+        ] {
+            let drawn = screen(20, 7, |buffer, area| {
                 for y in 0..area.height {
-                    buffer.set_string(shift, y, "東京都庁舎前東京", Style::new());
+                    buffer.set_string(shift, y, text, Style::new());
                 }
                 popup(buffer, area, (10, 3), "x", THEME);
             });
-            for line in drawn.lines().skip(1).take(3) {
-                let cells = columns(line.split(['┌', '│', '└']).next().unwrap_or_default());
-                assert_eq!(cells, 5, "{drawn}");
+            for line in drawn.lines().skip(1).take(5) {
+                let left = line.split(['┌', '│', '└']).next().unwrap_or_default();
+                for word in left.split_whitespace() {
+                    assert!(
+                        text.split_whitespace().any(|whole| whole == word),
+                        "{drawn}"
+                    );
+                }
+            }
+            for line in drawn.lines().skip(2).take(3) {
+                let left = line.split(['┌', '│', '└']).next().unwrap_or_default();
+                assert_eq!(columns(left), 5, "{drawn}");
+                assert!(left.ends_with(' '), "{drawn}");
             }
         }
+    }
+
+    #[test]
+    fn a_rule_says_at_its_end_what_there_is_room_for() {
+        let drawn = |width: u16| {
+            screen(width, 5, |buffer, area| {
+                titled_rows(buffer, area, "Groups", true, THEME);
+                let parts = ["96 ok", "9 due"].map(|part| (part.to_owned(), Style::new()));
+                rule_end(buffer, area, "Groups", &parts);
+            })
+        };
+        assert_eq!(drawn(30).trim(), "━━ Groups ━━━━━ 96 ok  9 due ━");
+        assert_eq!(drawn(22).trim(), "━━ Groups ━━━━ 96 ok ━");
+        assert_eq!(drawn(16).trim(), "━━ Groups ━━━━━━");
     }
 }

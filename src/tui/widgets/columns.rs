@@ -18,26 +18,35 @@ pub enum Align {
 /// What a column asks for, in cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     pub min: u16,
     pub max: u16,
     pub align: Align,
     /// 0 stays the longest when there is little room. Columns of priority 0 never go.
     pub priority: u8,
-    /// Cells beyond its most, of the room that no column asks for.
-    pub spare: u16,
+    /// Its texts are ids: of a long one beginning and end stay.
+    pub is_id: bool,
+    /// The rows are ordered by it: falling, or not.
+    pub order: Option<bool>,
 }
 
 impl Column {
-    pub fn new(title: &'static str, min: u16, max: u16, priority: u8) -> Self {
+    pub fn new(title: impl Into<Cow<'static, str>>, min: u16, max: u16, priority: u8) -> Self {
         Self {
-            title,
+            title: title.into(),
             min,
             max: max.max(min),
             align: Align::Left,
             priority,
-            spare: 0,
+            is_id: false,
+            order: None,
         }
+    }
+
+    #[must_use]
+    pub fn id(mut self) -> Self {
+        self.is_id = true;
+        self
     }
 
     #[must_use]
@@ -51,8 +60,6 @@ impl Column {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell<'a> {
     pub text: Cow<'a, str>,
-    /// Stands behind the text and is never cut; the text is, to make room for it.
-    pub tail: &'static str,
     pub style: Style,
     /// Graphemes of the text to mark, ascending, and how.
     pub marks: (Vec<usize>, Style),
@@ -70,12 +77,6 @@ impl<'a> Cell<'a> {
     #[must_use]
     pub fn marked(mut self, graphemes: Vec<usize>, style: Style) -> Self {
         self.marks = (graphemes, style);
-        self
-    }
-
-    #[must_use]
-    pub fn with_tail(mut self, tail: &'static str) -> Self {
-        self.tail = tail;
         self
     }
 
@@ -117,19 +118,33 @@ impl Layout {
             widths[index] = Some(width);
             used += before + width;
         }
-        let mut left = grow(&columns, &mut widths, room.saturating_sub(used));
-        for (column, width) in columns.iter().zip(&mut widths) {
-            if let Some(width) = width {
-                let more = column.spare.min(left);
-                *width += more;
-                left -= more;
-            }
-        }
+        grow(&columns, &mut widths, room.saturating_sub(used));
+        Self::of(columns, widths, gap)
+    }
+
+    /// Columns of these widths; `None` for those that are not shown.
+    pub fn of(columns: Vec<Column>, widths: Vec<Option<u16>>, gap: u16) -> Self {
         Self {
             columns,
             widths,
             gap,
         }
+    }
+
+    /// The column that stands there in a row that starts at `area`.
+    pub fn at(&self, area: Rect, x: u16) -> Option<usize> {
+        let is_there = |column: &usize| {
+            let cell = self.cell(area, *column);
+            !cell.is_empty() && (cell.left()..cell.right() + self.gap).contains(&x)
+        };
+        (0..self.columns.len()).find(is_there)
+    }
+
+    /// Cells from the beginning to the end of the last column.
+    pub fn width(&self) -> u16 {
+        let shown = self.widths.iter().flatten();
+        let all: u16 = shown.map(|width| width + self.gap).sum();
+        all.saturating_sub(self.gap)
     }
 
     /// Where a column stands in a row that starts at `area`; empty if it found no room.
@@ -155,15 +170,14 @@ impl Layout {
 
     /// Draws the titles into the first row of an area.
     pub fn draw_header(&self, buffer: &mut Buffer, area: Rect, theme: Theme) {
-        let titles: Vec<Cell<'_>> = self
-            .columns
-            .iter()
-            .map(|column| Cell::new(column.title))
+        let columns = self.columns.iter().zip(&self.widths);
+        let titles: Vec<Cell<'_>> = columns
+            .map(|(column, width)| title(column, *width, theme))
             .collect();
-        self.draw_row(buffer, area, &titles, theme.title(), theme);
+        self.draw_row(buffer, area, &titles, theme.heading(), theme);
     }
 
-    /// Draws one row into the first row of an area; texts that are too long are cut in the middle.
+    /// Draws one row into the first row of an area; texts that are too long are cut at their end.
     pub fn draw_row(
         &self,
         buffer: &mut Buffer,
@@ -178,18 +192,18 @@ impl Layout {
             if place.is_empty() {
                 continue;
             }
-            let tail = paint::columns(cell.tail) as u16;
-            let room = place.width.saturating_sub(tail);
-            let text = paint::cut(&cell.text, usize::from(room), theme);
+            let text = if column.is_id {
+                paint::cut_id(&cell.text, place.width.into(), theme)
+            } else {
+                paint::cut(&cell.text, place.width.into(), theme)
+            };
             if column.align == Align::Right {
                 let free = place.width.saturating_sub(paint::columns(&text) as u16);
                 place.x += free;
                 place.width -= free;
             }
             let style = style.patch(cell.style);
-            let end = paint::text(buffer, place.x, place.y, place.width, &text, style);
-            let left = place.right().saturating_sub(end);
-            paint::text(buffer, end, place.y, left, cell.tail, style);
+            paint::text(buffer, place.x, place.y, place.width, &text, style);
             let (marks, style) = &cell.marks;
             if !marks.is_empty() {
                 let shown = paint::sources(&cell.text, &text, theme);
@@ -201,8 +215,22 @@ impl Layout {
     }
 }
 
-/// One cell at a time in turn, so that no column starves; returns the cells that nobody asked for.
-fn grow(columns: &[Column], widths: &mut [Option<u16>], mut left: u16) -> u16 {
+/// The title of a column, with the order of the rows where it has one.
+fn title(column: &Column, width: Option<u16>, theme: Theme) -> Cell<'_> {
+    let Some(is_falling) = column.order else {
+        return Cell::new(&*column.title);
+    };
+    let signed = format!("{} {}", column.title, theme.order(is_falling));
+    let title = if paint::columns(&signed) <= usize::from(width.unwrap_or(0)) {
+        Cell::new(signed)
+    } else {
+        Cell::new(&*column.title)
+    };
+    title.styled(theme.focus())
+}
+
+/// One cell at a time in turn, so that no column starves.
+fn grow(columns: &[Column], widths: &mut [Option<u16>], mut left: u16) {
     loop {
         let mut grew = false;
         for (column, width) in columns.iter().zip(widths.iter_mut()) {
@@ -216,7 +244,7 @@ fn grow(columns: &[Column], widths: &mut [Option<u16>], mut left: u16) -> u16 {
             }
         }
         if !grew {
-            return left;
+            return;
         }
     }
 }
@@ -259,7 +287,7 @@ mod tests {
     fn columns() -> Vec<Column> {
         vec![
             Column::new("NAME", 8, 20, 0),
-            Column::new("ID", 6, 20, 1),
+            Column::new("ID", 6, 20, 1).id(),
             Column::new("TAG", 8, 8, 3),
             Column::new("MAP", 3, 3, 2).right(),
         ]
@@ -275,39 +303,23 @@ mod tests {
     }
 
     #[test]
-    fn columns_leave_by_priority_and_texts_are_cut_in_the_middle() {
+    fn columns_leave_by_priority_and_texts_are_cut_at_their_end() {
         insta::assert_snapshot!(drawn(60), @r"
         NAME                 ID                   TAG      MAP
         Globex Retail        globex\u{202e}       Customer   7
         ");
         insta::assert_snapshot!(drawn(28), @r"
         NAME     ID     TAG      MAP
-        Glob…ail glo…e} Customer   7
+        Globex…  glob…} Customer   7
         ");
         insta::assert_snapshot!(drawn(27), @r"
         NAME         ID         MAP
-        Globex…etail globe…02e}   7
+        Globex Reta… globex…2e}   7
         ");
         insta::assert_snapshot!(drawn(5), @r"
         NAME
-        Gl…il
+        Glob…
         ");
-    }
-
-    #[test]
-    fn a_tail_is_whole_and_takes_room_from_its_text_alone() {
-        let drawn = |width: u16| {
-            let mut columns = columns();
-            columns[0].spare = 8;
-            let layout = Layout::fit(columns, width, 1);
-            screen(width, 1, |buffer, area| {
-                let mut cells = ["Globex Retail Europe", "globex", "Customer", "7"].map(Cell::new);
-                cells[0].tail = " (draft)";
-                layout.draw_row(buffer, area, &cells, Style::new(), THEME);
-            })
-        };
-        insta::assert_snapshot!(drawn(44), @"Glob…ope (draft) globex         Customer   7");
-        insta::assert_snapshot!(drawn(80), @"Globex Retail Europe (draft) globex               Customer   7");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use ratatui::{
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{
-    domain::text::{cut_middle, visible},
+    domain::text::{take_back, take_front, visible, width},
     tui::theme::Theme,
 };
 
@@ -89,9 +89,53 @@ fn cells(grapheme: &str) -> usize {
     usize::from(grapheme.cell_width())
 }
 
-/// The text as drawn, cut in the middle to `room` cells.
+/// The text as drawn, cut at its end to `room` cells.
 pub fn cut(text: &str, room: usize, theme: Theme) -> String {
-    cut_middle(&shown(text), room, theme.ellipsis())
+    let text = shown(text);
+    if width(&text) <= room {
+        return text.into_owned();
+    }
+    let mark = theme.ellipsis();
+    match room.checked_sub(width(mark)) {
+        Some(left) if left > 0 => take_front(&text, left).trim_end().to_owned() + mark,
+        _ => take_front(&text, room),
+    }
+}
+
+/// Cells of an id that is shown whole.
+pub const WHOLE_ID: usize = 40;
+/// Cells of the end of a longer one that stay.
+const END_OF_ID: usize = 12;
+
+/// An id as drawn: whole, or its beginning and its end, which tell it from its neighbours.
+pub fn cut_id(id: &str, room: usize, theme: Theme) -> String {
+    let id = shown(id);
+    let room = room.min(WHOLE_ID);
+    let mark = theme.ellipsis();
+    let end = END_OF_ID * room / WHOLE_ID;
+    if width(&id) <= room || end == 0 {
+        return cut(&id, room, theme);
+    }
+    let front = take_front(&id, room - width(mark) - end);
+    front + mark + &take_back(&id, end)
+}
+
+/// As many whole words as there is room for, and a sign that there are more.
+pub fn words_that_fit(text: &str, room: usize, theme: Theme) -> String {
+    let text = shown(text);
+    if columns(&text) <= room {
+        return text.into_owned();
+    }
+    let mark = theme.ellipsis();
+    let whole = text
+        .match_indices(' ')
+        .map(|(at, _)| text[..at].trim_end())
+        .take_while(|words| columns(words) + 1 + columns(mark) <= room)
+        .last();
+    match whole {
+        Some(words) if !words.trim().is_empty() => format!("{words} {mark}"),
+        _ => cut(&text, room, theme),
+    }
 }
 
 /// For every grapheme of a cut text, the grapheme of the whole text it shows; `None` for the ellipsis.
@@ -156,12 +200,12 @@ pub fn text(buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: S
         .0
 }
 
-/// Draws a line of text into the first row of an area, cut in the middle where it is too long.
+/// Draws a line of text into the first row of an area, cut after a word where it is too long.
 pub fn line(buffer: &mut Buffer, area: Rect, content: &str, style: Style, theme: Theme) -> u16 {
     if area.is_empty() {
         return area.x;
     }
-    let content = cut(content, usize::from(area.width), theme);
+    let content = words_that_fit(content, usize::from(area.width), theme);
     text(buffer, area.x, area.y, area.width, &content, style)
 }
 
@@ -338,7 +382,7 @@ mod tests {
                 THEME,
             );
         });
-        assert_eq!(drawn, "ab…h");
+        assert_eq!(drawn, "abc…");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Rows under a cursor: the header, the rows of the window, `>` and reverse for the row of the cursor.
+//! Rows under a cursor: the header, the rows of the window, `>` and the style of the row of the cursor.
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
@@ -9,15 +9,40 @@ use super::{
 };
 use crate::tui::theme::Theme;
 
-/// From this width on there is room for wider gaps.
-const WIDE: u16 = 90;
+/// From this width on there is room for wider gaps; beside flags, where every column has its place, from the other.
+const WIDE: (u16, u16) = (90, 70);
 /// Columns of the gutter with the cursor.
 const GUTTER: u16 = 2;
-/// Columns of the gutter with the cursor and the marks.
-const MARKS: u16 = 3;
+/// Columns of the gutter with the cursor, a mark, a flag, and a blank.
+const FLAGS: u16 = 4;
+
+/// What stands before a row, beside the cursor.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Gutter {
+    pub is_marked: bool,
+    pub flag: Option<(&'static str, Style)>,
+}
+
+/// Blank cells between columns beside flags.
+pub fn gap(width: u16) -> u16 {
+    if width < WIDE.1 { 1 } else { 2 }
+}
+
+/// Where the columns of a table with flags begin.
+pub fn beside_flags(area: Rect) -> Rect {
+    beside(area, FLAGS)
+}
+
+fn beside(area: Rect, gutter: u16) -> Rect {
+    Rect {
+        x: area.x + gutter.min(area.width),
+        width: area.width.saturating_sub(gutter),
+        ..area
+    }
+}
 
 /// Draws a table into an area. `columns` sees the rows of the window, so that it can fit them; `cells` is told whether
-/// the cursor is on the row, whose reverse style colours would spoil. `hint` stands where there are no rows.
+/// the cursor is on the row and colours would spoil its reverse style. `hint` stands where there are no rows.
 pub fn draw<'a, R>(
     buffer: &mut Buffer,
     area: Rect,
@@ -27,25 +52,37 @@ pub fn draw<'a, R>(
     hint: &str,
     theme: Theme,
 ) {
+    let width = area.width.saturating_sub(GUTTER + 1);
+    let gap = if area.width < WIDE.0 { 1 } else { 2 };
+    let layout = |window| Layout::fit(columns(window), width, gap);
     let rows = (rows, cursor);
-    draw_in(buffer, area, rows, columns, cells, None, hint, theme);
+    draw_in(buffer, area, rows, layout, cells, None, hint, theme);
 }
 
-/// As [`draw`], with a `*` in the gutter of the rows that are marked.
+/// As [`draw`], with columns whose widths are known, and with marks and flags in the gutter.
 #[expect(clippy::too_many_arguments, reason = "one place draws every table")]
-pub fn draw_marked<'a, R>(
+pub fn draw_flagged<'a, R>(
     buffer: &mut Buffer,
     area: Rect,
     (rows, cursor): (&'a [R], &Cursor),
-    columns: impl Fn(&'a [R]) -> Vec<Column>,
+    layout: &Layout,
     cells: impl Fn(&'a R, bool) -> Vec<Cell<'a>>,
-    is_marked: impl Fn(&'a R) -> bool,
+    gutter: impl Fn(&'a R) -> Gutter,
     hint: &str,
     theme: Theme,
 ) {
     let rows = (rows, cursor);
-    let marks: Option<&dyn Fn(&'a R) -> bool> = Some(&is_marked);
-    draw_in(buffer, area, rows, columns, cells, marks, hint, theme);
+    let layout = |_| layout.clone();
+    draw_in(
+        buffer,
+        area,
+        rows,
+        layout,
+        cells,
+        Some(&gutter),
+        hint,
+        theme,
+    );
 }
 
 #[expect(clippy::too_many_arguments, reason = "one place draws every table")]
@@ -53,27 +90,20 @@ fn draw_in<'a, R>(
     buffer: &mut Buffer,
     area: Rect,
     (rows, cursor): (&'a [R], &Cursor),
-    columns: impl Fn(&'a [R]) -> Vec<Column>,
+    layout: impl Fn(&'a [R]) -> Layout,
     cells: impl Fn(&'a R, bool) -> Vec<Cell<'a>>,
-    is_marked: Option<&dyn Fn(&'a R) -> bool>,
+    gutter: Option<&dyn Fn(&'a R) -> Gutter>,
     hint: &str,
     theme: Theme,
 ) {
-    let gutter = if is_marked.is_some() { MARKS } else { GUTTER };
     if area.height < 2 {
         return;
     }
     let height = usize::from(area.height) - 1;
     let first = cursor.first(rows.len(), height).min(rows.len());
     let window = &rows[first..(first + height).min(rows.len())];
-    let text = Rect {
-        x: area.x + gutter.min(area.width),
-        // The marks take the place of the gap at the right edge.
-        width: area.width.saturating_sub(GUTTER + 1),
-        ..area
-    };
-    let gap = if area.width < WIDE { 1 } else { 2 };
-    let layout = Layout::fit(columns(window), text.width, gap);
+    let text = beside(area, if gutter.is_some() { FLAGS } else { GUTTER });
+    let layout = layout(window);
     layout.draw_header(buffer, paint::row(text, 0), theme);
     if window.is_empty() {
         paint::line(buffer, paint::row(text, 1), hint, theme.dim(), theme);
@@ -91,15 +121,18 @@ fn draw_in<'a, R>(
             buffer.set_style(whole, style);
             paint::text(buffer, whole.x, whole.y, 1, ">", style);
         }
-        if is_marked.is_some_and(|is_marked| is_marked(row)) {
-            paint::text(buffer, whole.x + 1, whole.y, 1, "*", style);
+        let is_plain = here && !theme.keeps_colours();
+        if let Some(gutter) = gutter.map(|gutter| gutter(row)) {
+            let of = |own: Style| if is_plain { style } else { style.patch(own) };
+            if gutter.is_marked {
+                let style = of(theme.mark());
+                paint::text(buffer, whole.x + 1, whole.y, 1, "*", style);
+            }
+            if let Some((sign, own)) = gutter.flag {
+                paint::text(buffer, whole.x + 2, whole.y, 1, sign, of(own));
+            }
         }
-        layout.draw_row(
-            buffer,
-            paint::row(text, line),
-            &cells(row, here),
-            style,
-            theme,
-        );
+        let cells = cells(row, is_plain);
+        layout.draw_row(buffer, paint::row(text, line), &cells, style, theme);
     }
 }

@@ -60,7 +60,7 @@ impl TextPage {
         self.text(text, style);
     }
 
-    /// A label, a value with a hanging indent, and where the value came from.
+    /// A label, a value with a hanging indent, and behind it where the value came from.
     pub fn field(&mut self, label: &str, value: &str, style: Style, origin: &str) {
         let room = self.width.saturating_sub(LABEL).max(1);
         let mut lines = wrap(&visible(value), room);
@@ -77,7 +77,7 @@ impl TextPage {
             self.lines.push(vec![
                 (label, dim),
                 (last, style),
-                (format!("{:gap$}{origin}", ""), dim),
+                (format!("  {origin}"), dim),
             ]);
         } else {
             self.lines.push(vec![(label, dim), (last, style)]);
@@ -102,7 +102,7 @@ impl TextPage {
             .push(vec![(label, self.theme.dim()), (value, style)]);
     }
 
-    /// As [`TextPage::one_line`], for a name: its middle is cut, as in the list.
+    /// As [`TextPage::one_line`], for a name.
     pub fn name_line(&mut self, label: &str, name: &str) {
         let name = paint::cut(name, self.width.saturating_sub(LABEL), self.theme);
         self.one_line(label, &name, Style::new());

@@ -1,5 +1,7 @@
 //! When something was, in words that hold for as long as they stand on an idle screen.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 
 use crate::tui::state::context::Context;
@@ -18,18 +20,27 @@ impl Context {
         }
     }
 
-    /// `at 14:05 CET` within the hour, `3h ago` after it: seconds and minutes would grow while nobody presses a key.
-    pub fn since(&self, at: Timestamp) -> String {
-        if self.now.duration_since(at).as_secs() < 3_600 {
-            self.moment(at)
+    /// As [`Context::moment`], in few cells: `14:05`, and `3d` for another day.
+    pub fn clock(&self, at: Timestamp) -> String {
+        if self.now.duration_since(at).as_hours() < 24 {
+            let at = at.to_zoned(self.zone.clone());
+            at.strftime("%H:%M").to_string()
         } else {
-            format!("{} ago", self.age(at))
+            self.age(at)
         }
     }
 
     /// How long ago, in words: `12s`, `3m`, `5h`, `388d`.
     pub fn age(&self, at: Timestamp) -> String {
         age(self.now, at)
+    }
+}
+
+/// An age in days, which does not grow while somebody looks at it.
+pub fn days(age: Duration) -> String {
+    match age.as_secs() / 86_400 {
+        0 => "<1d".into(),
+        days => format!("{days}d"),
     }
 }
 

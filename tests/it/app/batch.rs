@@ -165,18 +165,18 @@ fn an_item_that_met_another_environment_marks_the_profile() {
 fn marks_stay_with_their_groups() {
     let mut scene = Scene::on(TESTING);
     scene.walk("<space>");
-    scene.shows(">* Name of acme-eu").shows("1 marked");
+    scene.shows(">*  Name of acme-eu").shows("1 marked");
     scene.walk("/globex<enter>");
-    scene.shows("1 of 2   1 marked");
+    scene.shows("1 of 2  /globex  1 marked");
     scene.walk("*<esc>sSr");
     scene
         .shows("2 marked")
-        .shows("* Name of acme-eu")
-        .shows("* Name of globex");
+        .shows("*  Name of acme-eu")
+        .shows("*  Name of globex");
     scene.walk("g<space>");
     scene.shows("1 marked");
     scene.walk("/x<enter><esc>");
-    scene.shows("2 of 2   1 marked");
+    scene.shows("2 groups  1 marked");
     scene.walk("<esc>");
     assert!(!scene.screen().contains("1 marked"), "{}", scene.screen());
 }

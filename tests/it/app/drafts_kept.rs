@@ -161,7 +161,7 @@ fn a_draft_is_offered_at_the_start_and_opens_with_its_age() {
         scene.footer(),
         "i 1 unsent draft: acme-eu (2h ago); e on it opens it"
     );
-    scene.shows("Name of acme-eu (draft)");
+    scene.shows("d Name of acme-eu");
     open(&mut scene);
     scene.shows("Name of acme-eu2").shows("1 change");
     scene.says("your unsent draft (2h ago), based on a copy 2h old: F5 re-reads it");

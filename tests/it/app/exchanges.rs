@@ -101,7 +101,7 @@ fn the_row_of_the_cursor_stays_while_others_come_and_the_ring_forgets_the_oldest
     scene.walk("4<down>");
     let chosen = |scene: &Scene| {
         let screen = scene.screen();
-        let line = screen.lines().find(|line| line.contains("│>"));
+        let line = screen.lines().find(|line| line.starts_with('>'));
         line.map(str::to_owned).unwrap_or_default()
     };
     assert!(chosen(&scene).contains("group-2"), "{}", chosen(&scene));

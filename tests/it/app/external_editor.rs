@@ -89,7 +89,7 @@ fn a_group_that_cannot_be_read_is_kept_and_opened_again() {
     scene.says("cannot be read");
     // It is part of the draft.
     scene.walk("<esc>");
-    scene.shows("(draft)");
+    scene.shows("> d ");
     let (ticket, _, text) = opens(&mut scene, "E");
     assert_eq!(text, broken);
     leaves(&mut scene, ticket, &broken);

@@ -79,7 +79,7 @@ fn many() -> Scene {
 /// The row of the cursor.
 fn cursor(scene: &Scene) -> String {
     let screen = scene.screen();
-    let row = screen.lines().find_map(|line| line.strip_prefix("│>"));
+    let row = screen.lines().find_map(|line| line.strip_prefix(">"));
     let row = row.or_else(|| screen.lines().find_map(|line| line.strip_prefix('>')));
     row.unwrap_or_default().trim().to_owned()
 }
@@ -114,7 +114,7 @@ fn the_cursor_goes_to_the_best_where_its_group_is_not_found() {
     // The letters are there, but another group has the word.
     scene.walk("/globex");
     assert!(cursor(&scene).starts_with("Globex"), "{}", scene.screen());
-    scene.shows("2 of 5 (1 loosely)").shows("sort: best match");
+    scene.shows("2 of 5 (1 loosely)").shows("sort best match");
     scene.walk("<enter><enter><esc><esc>");
     assert!(cursor(&scene).contains("globex"), "it was opened");
 }
@@ -157,8 +157,8 @@ fn what_is_typed_on_a_kept_filter_is_a_new_one_and_a_space_adds_to_it() {
     scene
         .walk("<enter>/<end><ctrl-w><backspace>")
         .shows("filter  globex");
-    scene.walk("<enter>/<enter>").shows("filter  globex");
-    scene.walk("/<backspace>").shows("5 of 5");
+    scene.walk("<enter>/<enter>").shows("  /globex  ");
+    scene.walk("/<backspace>").shows("5 groups");
 }
 
 #[test]
@@ -184,23 +184,23 @@ fn marking_all_says_what_only_resembles_the_filter() {
 #[test]
 fn words_rank_and_a_column_is_chosen() {
     let mut scene = few();
-    scene.walk("/acme<enter>").shows("sort: best match ");
+    scene.walk("/acme<enter>").shows("sort best match");
     scene.walk("S").says("s sorts by a column");
     for name in [
-        "name ^",
-        "id ^",
-        "tag ^",
-        "map ^",
-        "props ^",
-        "token ^",
-        "rotated ^",
-        "seen ^",
+        "name ▴",
+        "id ▴",
+        "tag ▴",
+        "map ▴",
+        "props ▴",
+        "token ▴",
+        "rotated ▴",
+        "seen ▴",
     ] {
-        scene.walk("s").shows(&format!("sort: {name}"));
+        scene.walk("s").shows(&format!("sort {name}"));
     }
-    scene.walk("S").shows("sort: seen v");
-    scene.walk("s").shows("sort: best match");
-    scene.walk("<esc>").shows("sort: name v");
+    scene.walk("S").shows("sort seen ▾");
+    scene.walk("s").shows("sort best match");
+    scene.walk("<esc>").shows("sort name ▾");
 }
 
 #[test]
@@ -329,10 +329,10 @@ fn filter_and_order_are_kept_per_profile() {
     scene.answer();
     scene.walk("P<down><enter>");
     assert_eq!(scene.app.context.current.0, PRODUCTION);
-    scene.shows("2 of 2").shows("sort: name");
+    scene.shows("2 groups").shows("sort name");
     scene.walk("P<up><enter>");
-    scene.shows("1 of 2").shows("filter  acm");
-    scene.walk("<esc>").shows("2 of 2").shows("sort: id");
+    scene.shows("1 of 2").shows("  /acm  ");
+    scene.walk("<esc>").shows("2 groups").shows("sort id");
 }
 
 #[test]
@@ -354,12 +354,11 @@ fn what_was_kept_is_shown_at_the_start_unless_the_person_was_faster() {
     scene.pending.retain(|(_, _, job)| *job == Job::List);
     scene.answer_with(answer());
     scene
-        .shows("filter  globex")
-        .shows("1 of 2")
+        .shows("1 of 2  /globex")
         .says("Last filter: globex   Esc clears it");
     assert_eq!(scene.pending, [], "nothing new to keep");
     scene.keys("<esc>");
-    scene.shows("2 of 2").shows("sort: seen v");
+    scene.shows("2 groups").shows("sort seen ▾");
     assert!(matches!(&scene.pending[..], [(_, _, Job::KeepView(_))]));
 
     let mut scene = Scene::opening(TESTING);

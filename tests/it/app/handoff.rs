@@ -209,9 +209,9 @@ fn old_tokens_are_marked_and_found_by_age() {
     scene.keys("r");
     scene.answer_with(Outcome::listed(groups));
     scene
-        .shows("402d old")
+        .shows("402d !!")
         .shows("3d ")
-        .shows("changed outside, noticed 402d ago");
+        .shows("402d old, 312d over the limit");
     scene.walk("/age>90d");
     scene.shows("1 of 3").shows("acme-eu");
     for (filter, count) in [

@@ -94,8 +94,8 @@ fn what_is_changed_for_every_place_holds_where_a_place_has_its_own_line() {
     scene.shows("H history").shows("L profile");
     scene.walk("<enter>H");
     assert_eq!(scene.focus(), "History", "of the group");
-    scene.walk("<esc><esc><ctrl-n>").shows(">  Name of globex");
-    scene.walk("j").shows(">  Name of globex");
+    scene.walk("<esc><esc><ctrl-n>").shows(">   Name of globex");
+    scene.walk("j").shows(">   Name of globex");
     scene.walk("L");
     assert_eq!(scene.focus(), "Profiles");
 }

@@ -25,7 +25,7 @@ fn every_place_can_be_reached_and_left() {
 fn the_help_lists_every_binding_of_the_place() {
     for (script, focus) in PLACES {
         let mut scene = Scene::on(TESTING);
-        scene.app.context.size = (120, 50);
+        scene.app.context.size = (120, 64);
         scene.walk(script);
         if focus == Focus::Help {
             continue;
@@ -67,7 +67,7 @@ fn the_help_finds_and_runs_an_action() {
     scene.walk("<enter>");
     assert_eq!(scene.focus(), "Profiles");
     scene.walk("<esc>:reverse<enter>");
-    scene.shows("sort: name v");
+    scene.shows("sort name ▾");
     scene.walk("?no such thing<enter>");
     assert_eq!(scene.focus(), "List");
 }

@@ -43,7 +43,7 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
         .shows("! WHICH ENVIRONMENT?")
         .shows("is not known at its")
         .shows("> not now: nothing is sent")
-        .shows("the same environment as testing (7 groups, used 3h ago)")
+        .shows("the same environment as testing (7 groups, used at 06:00 UTC)")
         .shows("a new environment")
         .shows(&fingerprint)
         .shows(&proxy.base_url())
@@ -99,7 +99,7 @@ async fn a_new_environment_is_never_said_by_enter_alone() {
     console.keys("<down><down><enter>y").await;
     console
         .shows("This profile is place testing-2 from here on")
-        .shows("0 of 0")
+        .shows("0 groups")
         .hides("! WHICH ENVIRONMENT?");
     assert!(operations.held().await.is_none());
     assert_eq!(proxy.methods(), Vec::<String>::new());

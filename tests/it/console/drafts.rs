@@ -37,7 +37,7 @@ async fn a_draft_goes_from_one_console_to_the_next_and_ends_with_its_sending() {
     let mut console = open(&world, Side::Production, USUAL).await;
     console
         .shows("1 unsent draft: acme-eu (0s ago); e on it opens it")
-        .shows("Acme Europe (draft)");
+        .shows("d Acme Europe");
     console.keys("e").await;
     console
         .shows("Acme Europe 2")

@@ -22,13 +22,14 @@ async fn found_letters_are_marked_with_and_without_colour() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("/retail<enter>").await.shows("Globex Retail");
-    assert_eq!(marked(&console, 5), "Retailretail");
+    assert_eq!(marked(&console, 4), "Retailretail");
     console.keys("<esc>").await;
     let column = |console: &Console| console.screen().lines().nth(3).map(str::to_owned);
     let before = column(&console);
     console.keys("/acme").await.shows("2 of 7");
     let after = console.screen().lines().nth(4).map(str::to_owned);
-    assert_eq!(before, after, "the columns stay where they are");
+    let bare = |line: Option<String>| line.map(|line| line.replace('▴', " "));
+    assert_eq!(bare(before), bare(after), "the columns stay where they are");
     console.on(Theme {
         colour: false,
         ascii: true,
@@ -49,16 +50,16 @@ async fn the_next_start_remembers_filter_and_order() {
     console
         .shows("Last filter: globex")
         .shows("1 of 7")
-        .shows("filter  globex");
+        .shows("/globex");
     console
         .keys("<esc>")
         .await
-        .shows("7 of 7")
-        .shows("sort: tag ^");
+        .shows("7 groups")
+        .shows("sort tag ▴");
     drop(console);
     let console = open(&world, Side::Testing, USUAL).await;
     console
-        .shows("7 of 7")
-        .shows("sort: tag ^")
+        .shows("7 groups")
+        .shows("sort tag ▴")
         .hides("of last time");
 }

@@ -79,9 +79,9 @@ async fn a_new_group_is_counted_and_comes_with_the_next_refresh() {
         1,
         "in the message only:\n{screen}"
     );
-    console.shows("7 of 7");
+    console.shows("7 groups");
     console.keys("r").await;
-    console.shows("8 of 8").shows("AAA first");
+    console.shows("8 groups").shows("AAA first");
     console.hides("1 new");
 }
 

@@ -175,16 +175,16 @@ async fn the_way_here_is_named() {
     let world = a_world().await;
     let mut console = open(&world, Side::Production, USUAL).await;
     for (key, way) in [
-        ("<enter>", " Groups > Acme Europe"),
-        ("e", " Groups > Acme Europe > Edit acme-eu"),
+        ("<enter>", " Groups › Acme Europe"),
+        ("e", " Groups › Acme Europe › Edit acme-eu"),
         (
             "<end> 2<ctrl-s>",
-            " Groups > Acme Europe > Edit acme-eu > Review",
+            " Groups › Acme Europe › Edit acme-eu › Review",
         ),
-        ("?", " Groups > Acme Europe > Edit acme-eu > Review > Help"),
-        ("<esc><esc><esc>2", " Groups > Acme Europe > History"),
-        ("<esc>t", " Groups > Acme Europe > Token of acme-eu"),
-        ("T", " Groups > Acme Europe > Rotate acme-eu"),
+        ("?", " Groups › Acme Europe › Edit acme-eu › Review › Help"),
+        ("<esc><esc><esc>2", " Groups › Acme Europe › History"),
+        ("<esc>t", " Groups › Acme Europe › Token of acme-eu"),
+        ("T", " Groups › Acme Europe › Rotate acme-eu"),
         ("<esc>1", " Groups  "),
     ] {
         console.keys(key).await;
@@ -206,9 +206,9 @@ async fn the_cursor_is_marked_without_any_colour() {
         ascii: true,
         palette: Palette::NAMED,
     });
-    console.shows(">  Acme Europe");
+    console.shows(">   Acme Europe");
     console.keys("<down>").await;
-    console.shows(">  Acme US");
+    console.shows(">   Acme US");
     console.keys("e<end>2<ctrl-s>").await;
     console.shows("> [ Back ]").hides("> [ Apply ]");
     console.keys("<tab>").await;

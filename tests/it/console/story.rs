@@ -130,7 +130,7 @@ async fn an_unknown_id_becomes_a_group_by_way_of_its_review() {
     assert_eq!(stored.mapping, json!({"40": "5"}));
     assert_eq!(stored.properties, json!({"tier": "new"}));
     console.keys("<enter>").await;
-    console.shows("8 of 8");
+    console.shows("8 groups");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -144,7 +144,7 @@ async fn a_look_alike_id_is_warned_of() {
         .shows("sending creates the group")
         .shows("  acme-eu");
     console.keys("<down><enter>").await;
-    console.shows("Groups > Acme Europe");
+    console.shows("Groups › Acme Europe");
     console.keys("<esc>o").await;
     console.paste("acme-eu\u{200b}").await;
     console
@@ -253,8 +253,8 @@ async fn every_profile_has_its_own_groups_and_is_named_on_the_screen() {
     console.shows(" PRODUCTION  ");
     console.keys("<down><enter>").await;
     console
-        .shows(" PRODUCTION  production")
-        .shows("7 of 7")
+        .shows(" PRODUCTION  ")
+        .shows("7 groups")
         .hides("TESTING ");
     assert_eq!(
         console

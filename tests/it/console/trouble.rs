@@ -155,7 +155,7 @@ async fn while_the_service_hangs_every_key_is_answered() {
         .shows("reading it from the service")
         .shows("getting");
     console.burst("<esc>").draw();
-    console.shows("7 of 7").hides("getting");
+    console.shows("7 groups").hides("getting");
     proxy.next("GET", ProxyFault::swallowed(Then::Hang));
     console.burst("t?").draw();
     console.shows("Keys: Token of acme-eu");
@@ -178,9 +178,9 @@ async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
     gate.reached().await;
     console.draw().shows("one request sent").shows("rotating");
     console.burst("<esc>").draw();
-    console.shows("continues").shows("7 of 7");
+    console.shows("continues").shows("7 groups");
     console.burst("P<down><enter>");
-    console.until("7 of 7").await;
+    console.until("7 groups").await;
     console.shows(" PRODUCTION ");
     console.burst("q").draw();
     console.shows("Waiting for rotating acme-eu");
@@ -251,7 +251,7 @@ async fn a_service_that_is_not_there_is_said_at_once() {
         .through("http://127.0.0.1:9")
         .timeout(Duration::from_secs(2));
     let mut console = open_with(vec![gone.operations()]).await;
-    console.shows("7 of 7");
+    console.shows("7 groups");
     console.keys("<enter>").await;
     console
         .shows("Below: the values known here")

@@ -23,7 +23,7 @@ const DEADLINE: Duration = Duration::from_mins(1);
 /// Where the pages let their service listen.
 const ADDRESS: &str = "127.0.0.1:8474";
 /// What line 2 of the console says once the one group of such a service is listed.
-const LISTED: &str = "1 of 1";
+const LISTED: &str = "1 group";
 
 /// Before the lines of a block: it ends with the first that fails, and what it started ends with it.
 const BEFORE: &str = r#"set -euo pipefail

@@ -234,7 +234,7 @@ const WIDGETS: [Widget; 11] = [
         "the title of a box",
         |text| {
             drawn(|buffer, area| {
-                groupdesk::tui::widgets::boxes::boxed(buffer, area, text, THEME);
+                groupdesk::tui::widgets::boxes::titled(buffer, area, text, true, THEME);
             })
         },
         1,

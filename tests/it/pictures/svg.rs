@@ -236,7 +236,7 @@ struct Arms {
 
 fn arms(sign: char) -> Option<Arms> {
     let (left, right, up, down) = match sign {
-        '─' => (true, true, false, false),
+        '─' | '━' => (true, true, false, false),
         '│' => (false, false, true, true),
         '┌' => (false, true, false, true),
         '┐' => (true, false, false, true),

@@ -128,8 +128,8 @@ fn neither_key_nor_token_stands_anywhere() {
 
     // Two profiles of one address and key are one place.
     for (profile, id, count) in [
-        ("by-file", "one", "1 of 1"),
-        ("by-variable", "two", "2 of 2"),
+        ("by-file", "one", "1 group"),
+        ("by-variable", "two", "2 groups"),
     ] {
         let mut session = console(profile);
         session.send(format!("o{id}\r"));

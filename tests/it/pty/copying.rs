@@ -39,7 +39,7 @@ fn copied(session: &mut Session) -> Vec<String> {
 fn the_copy_menu_sends_to_the_terminal_and_promises_nothing() {
     let place = Place::new();
     let mut session = place.groupdesk(&["demo"]).size(24, 120).start();
-    session.wait_for("10 of 10", PATIENCE);
+    session.wait_for("10 groups", PATIENCE);
     session.send("y");
     session.wait_for("> user group id", PATIENCE);
     session.send("\r");
@@ -55,7 +55,7 @@ fn the_copy_menu_sends_to_the_terminal_and_promises_nothing() {
 fn a_token_is_copied_without_being_shown() {
     let place = Place::new();
     let mut session = place.groupdesk(&["demo"]).size(24, 120).start();
-    session.wait_for("10 of 10", PATIENCE);
+    session.wait_for("10 groups", PATIENCE);
     session.send("t");
     session.wait_for("T rotates it", PATIENCE);
     session.send("y");

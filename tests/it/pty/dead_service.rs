@@ -70,20 +70,20 @@ fn a_closed_port_and_a_silent_service_stop_nobody() {
     );
     is_alive(&mut session);
     session.send("\x1b");
-    session.wait_for("10 of 10", PATIENCE);
+    session.wait_for("10 groups", PATIENCE);
 
     session.send("P");
     session.wait_for("Profiles", PATIENCE);
     session.send("k\r");
     session.wait_for_start(" PRODUCTION ", PATIENCE);
-    session.wait_for("13 of 13", PATIENCE);
+    session.wait_for("13 groups", PATIENCE);
     session.send("\r");
     session.wait_for("reading it from the service", PATIENCE);
     is_alive(&mut session);
     let screen = session.screen();
     assert!(screen.contains("reading it from the service"), "{screen}");
     session.send("\x1b");
-    session.wait_for("13 of 13", PATIENCE);
+    session.wait_for("13 groups", PATIENCE);
     session.send("t");
     session.wait_for("reading it", PATIENCE);
     is_alive(&mut session);

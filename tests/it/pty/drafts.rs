@@ -46,7 +46,7 @@ pub(super) fn offered(place: &Place, held: &Held) -> Session {
     let mut session = console(place, held);
     session.wait_for("1 unsent draft: acme-eu (", PATIENCE);
     // The filter of the first console is there again.
-    let screen = session.wait_for("(draft)", PATIENCE);
+    let screen = session.wait_for("> d ", PATIENCE);
     assert!(screen.contains("acme-eu"), "{screen}");
     session.send("e");
     session.wait_for("your unsent draft (", PATIENCE);

@@ -33,7 +33,7 @@ fn one_key_starts_the_demo_in_the_same_terminal() {
     session.wait_for("Groups > Brasserie", PATIENCE);
     session.wait_for("read at", PATIENCE);
     session.send("q");
-    session.wait_for("10 of 10", PATIENCE);
+    session.wait_for("10 groups", PATIENCE);
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_given_back(&mut session);
@@ -102,7 +102,7 @@ fn the_first_start_ends_on_the_list_and_creates_nothing() {
     assert!(screen.contains("the API key is accepted"), "{screen}");
     session.send("w");
     session.wait_for_start(" PRODUCTION ", PATIENCE);
-    session.wait_for("0 of 0", PATIENCE);
+    session.wait_for("0 groups", PATIENCE);
 
     let file = place.below("config/groupdesk/config.toml");
     let text = fs::read_to_string(&file).expect("written");

@@ -85,7 +85,7 @@ fn nothing_is_written_and_nothing_is_done() {
         .env("GROUPDESK_CONFIG", held.config.as_str())
         .env("GROUPDESK_DIRECTORY", held.directory.as_str())
         .start();
-    session.wait_for("10 of 10", PATIENCE);
+    session.wait_for("10 groups", PATIENCE);
     assert_idle(&mut session, "the list without the service");
 }
 

@@ -39,7 +39,7 @@ async fn rotating(world: &World, place: &Place, gate: &Gate, proxy: &FaultyProxy
             world.directory_file().to_string_lossy(),
         )
         .start();
-    session.wait_for("1 of 1", PATIENCE);
+    session.wait_for("1 group", PATIENCE);
     session.send("t");
     session.wait_for("T rotates it", PATIENCE);
     session.send("Ty");

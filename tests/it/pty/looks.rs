@@ -20,7 +20,7 @@ fn styles(raw: &[u8]) -> Vec<String> {
 
 /// Goes through lists, forms, a review and messages.
 fn walk(session: &mut Session) {
-    session.wait_for("10 of 10", PATIENCE);
+    session.wait_for("10 groups", PATIENCE);
     session.send("e\tl\r\x15999\r");
     session.wait_for("was 213", PATIENCE);
     session.send("\x13");
@@ -28,7 +28,7 @@ fn walk(session: &mut Session) {
     session.send("\t\r");
     session.wait_for("UPDATED", PATIENCE);
     session.send("\r");
-    session.wait_for("10 of 10", PATIENCE);
+    session.wait_for("10 groups", PATIENCE);
     session.send("2");
     session.wait_for("> History", PATIENCE);
     session.send("qt");
@@ -97,12 +97,12 @@ fn ascii_frames_are_ascii() {
         };
         let mut session = place.groupdesk(arguments).env("LANG", locale).start();
         let screen = session.wait_for(FIRST, PATIENCE);
-        assert!(screen.contains("+- Groups -"), "{screen}");
+        assert!(screen.contains("== Groups ="), "{screen}");
         walk(&mut session);
         assert_eq!(drawn(session.raw_output()), "");
     }
     let place = Place::new();
-    assert!(drawn(place.demo().raw_output()).contains('┌'));
+    assert!(drawn(place.demo().raw_output()).contains('━'));
 }
 
 #[test]

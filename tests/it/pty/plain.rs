@@ -35,7 +35,7 @@ fn a_name_is_edited_by_ear() {
         .start();
     wait_until("the list", || {
         let lines = lines_from(&mut session, 0);
-        lines.iter().any(|line| line.starts_with("10 of 10"))
+        lines.iter().any(|line| line.starts_with("10 groups"))
     });
     let lines = lines_from(&mut session, 0);
     assert!(lines[0].contains("TESTING  testing"), "{lines:?}");
@@ -89,7 +89,7 @@ fn nothing_is_said_twice_or_while_nothing_happens() {
     let mut session = place.groupdesk(&["demo", "--plain"]).start();
     wait_until("the list", || {
         let lines = lines_from(&mut session, 0);
-        lines.iter().any(|line| line.starts_with("10 of 10"))
+        lines.iter().any(|line| line.starts_with("10 groups"))
     });
     // At the top of the list there is nowhere to go.
     let from = session.raw_output().len();
@@ -121,14 +121,14 @@ fn a_box_is_read_alone_and_its_cursor_is_heard() {
     let mut session = place.groupdesk(&["--plain", "demo"]).start();
     wait_until("the list", || {
         let lines = lines_from(&mut session, 0);
-        lines.iter().any(|line| line.starts_with("10 of 10"))
+        lines.iter().any(|line| line.starts_with("10 groups"))
     });
     let lines = say(&mut session, "P", "> * testing  TESTING");
     assert_eq!(lines[0], "# Groups > Profiles");
     let is_list = |line: &String| line.contains("acme-eu");
     assert!(!lines.iter().any(is_list), "what is below: {lines:?}");
     say(&mut session, "k", "> production  PRODUCTION");
-    let lines = say(&mut session, "\r", "13 of 13");
+    let lines = say(&mut session, "\r", "13 groups");
     assert!(lines[0].starts_with("PRODUCTION  production"), "{lines:?}");
 
     let lines = say(&mut session, "o", "> user group id");

@@ -14,11 +14,11 @@ fn wait_for_whole(session: &mut Session) -> String {
         let rows: Vec<&str> = contents.lines().collect();
         rows.len() == 24
             && rows[0].starts_with(" TESTING ")
-            && rows[2].starts_with('┌')
-            && rows[2].ends_with('┐')
+            && rows[2].starts_with('━')
+            && rows[2].ends_with('━')
             && contents.contains(FIRST)
-            && rows[21].starts_with('└')
-            && rows[21].ends_with('┘')
+            && rows[17].starts_with('─')
+            && rows[17].ends_with('─')
             && rows[23].trim_end().ends_with("? help")
     })
 }
@@ -60,7 +60,7 @@ fn a_storm_of_sizes_ends_in_a_whole_screen() {
     wait_for_whole(&mut session);
     session.send("d");
     session.wait_until("more room for the list", PATIENCE, |screen| {
-        !screen.contents().contains("mapping~ ")
+        !screen.contents().contains("d hide")
     });
 }
 

@@ -62,7 +62,7 @@ impl Scene {
                 self.world.directory_file().to_string_lossy(),
             )
             .start();
-        session.wait_for("3 of 3", PATIENCE);
+        session.wait_for("3 groups", PATIENCE);
         session
     }
 
@@ -191,7 +191,7 @@ async fn an_id_that_looks_like_another_is_named_and_left() {
     session.send("\x1b");
     session.wait_for_no("new group", PATIENCE);
     session.send("\x1b");
-    session.wait_for("3 of 3", PATIENCE);
+    session.wait_for("3 groups", PATIENCE);
 
     session.send("o");
     session.wait_for("Open or create a group", PATIENCE);
@@ -223,7 +223,7 @@ async fn a_dead_service_keeps_nobody_from_the_other_profile() {
     assert!(choice.starts_with(" TESTING "), "{choice}");
     session.send("k\r");
     on_production(&session.wait_for_start(" PRODUCTION ", PATIENCE));
-    session.wait_for("3 of 3", PATIENCE);
+    session.wait_for("3 groups", PATIENCE);
     find(&mut session, "globex");
     session.send("\r");
     session.wait_for("Groups > Globex", PATIENCE);

@@ -326,6 +326,13 @@ fn key(name: &str) -> KeyEvent {
         let letter = letter.chars().next().expect("a letter after ctrl-");
         return KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL);
     }
+    if let Some(name) = name.strip_prefix("shift-").filter(|name| *name != "tab") {
+        let modifiers = KeyModifiers::SHIFT;
+        return KeyEvent {
+            modifiers,
+            ..key(name)
+        };
+    }
     let code = match name {
         "enter" => KeyCode::Enter,
         "esc" => KeyCode::Esc,

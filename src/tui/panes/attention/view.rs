@@ -23,7 +23,7 @@ use crate::{
         state::context::Context,
         theme::Theme,
         widgets::{
-            boxes::{boxed, with_details},
+            boxes::{titled, with_details},
             columns::{Cell, Column, widest},
             paint,
         },
@@ -51,7 +51,7 @@ pub(super) fn draw(
     // The box and the row of titles.
     let rows = u16::try_from(ages.len())
         .unwrap_or(u16::MAX)
-        .saturating_add(3);
+        .saturating_add(2);
     let (rows, below) = with_details(area, if ages.is_empty() { 0 } else { rows });
     let hint = if pane.is_read {
         "Nothing waits: no open rotation, hand-off, batch or draft"
@@ -241,7 +241,7 @@ fn histogram(ages: &[&(usize, Ages)], buffer: &mut Buffer, area: Rect, context: 
         None => format!("Token age  usual limit {}", days(USUAL_LIMIT)),
     };
     let limit = limit.unwrap_or(USUAL_LIMIT);
-    let inner = boxed(buffer, area, &title, theme);
+    let inner = titled(buffer, area, &title, false, theme);
     let names: Vec<&str> = ages
         .iter()
         .map(|(profile, _)| {

@@ -15,7 +15,11 @@ use crate::{
         keymap::{Action, Focus},
         panes::{View, new_file::NewFile},
         state::context::Context,
-        widgets::{boxes::page, paint, text_page::TextPage},
+        widgets::{
+            boxes::{page, page_room},
+            paint,
+            text_page::TextPage,
+        },
     },
 };
 
@@ -61,9 +65,10 @@ fn nothing_ready(pane: &BatchPane) -> bool {
 
 /// Positions one can scroll to before the run.
 pub(super) fn check_lines(pane: &BatchPane, context: &Context) -> usize {
-    // The frame takes 4 rows, the box 2, and the fields theirs with a blank row above.
-    let rows = context.size.1.saturating_sub(7 + FIELD_ROWS);
-    sheet(pane, context.size.0.saturating_sub(4), context).last_scroll(rows) + 1
+    let (width, rows) = page_room(context.size);
+    // The fields take theirs, with a blank row above.
+    let rows = rows.saturating_sub(FIELD_ROWS + 1);
+    sheet(pane, width, context).last_scroll(rows) + 1
 }
 
 fn sheet(pane: &BatchPane, width: u16, context: &Context) -> TextPage {

@@ -14,7 +14,7 @@ use crate::{
         keymap::{Action, Focus},
         state::{context::Context, message::ProfileIndex},
         widgets::{
-            boxes::{boxed, with_details},
+            boxes::{titled, with_details},
             columns::{Cell, Column, widest},
             text_page::TextPage,
         },
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Rows of the box with the whole batch.
-const DETAIL_ROWS: u16 = 7;
+const DETAIL_ROWS: u16 = 6;
 /// Width from which profile and reason have columns.
 const WIDE: u16 = 100;
 
@@ -63,7 +63,7 @@ pub(super) fn draw(
         let reason = batch.reason.as_deref();
         let reason = reason.map_or_else(String::new, |reason| format!("  reason: {reason}"));
         let title = format!("Batch {}{reason}", batch.id.0);
-        let inner = boxed(buffer, below, &title, context.theme);
+        let inner = titled(buffer, below, &title, false, context.theme);
         let mut sheet = TextPage::new(inner.width, context.theme);
         describe(&mut sheet, *profile, batch, context);
         sheet.draw_still(buffer, inner);

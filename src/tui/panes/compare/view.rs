@@ -247,7 +247,7 @@ fn facts(
 
 /// Four facts of a group stand in one line of 80 columns.
 fn since(at: Timestamp, context: &Context) -> String {
-    context.since(at).trim_start_matches("at ").to_owned()
+    context.moment(at).trim_start_matches("at ").to_owned()
 }
 
 fn origin(known: &Known<Mapping>, context: &Context) -> String {

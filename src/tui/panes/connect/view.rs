@@ -14,7 +14,12 @@ use crate::{
         forms::connect::{ConnectForm, ConnectRow, ENVIRONMENTS, Source},
         keymap::{Action, Focus},
         state::context::Context,
-        widgets::{boxes::page as page_box, paint, text_field::TextField, text_page::TextPage},
+        widgets::{
+            boxes::{page as page_box, page_room},
+            paint,
+            text_field::TextField,
+            text_page::TextPage,
+        },
     },
 };
 
@@ -45,8 +50,8 @@ pub(super) fn draw(
 
 /// Lines one can scroll through.
 pub(super) fn lines(checkup: &ConnectionTest, form: &ConnectForm, context: &Context) -> usize {
-    let rows = context.size.1.saturating_sub(6);
-    checked(checkup, form, context.size.0.saturating_sub(4), context).last_scroll(rows) + 1
+    let (width, rows) = page_room(context.size);
+    checked(checkup, form, width, context).last_scroll(rows) + 1
 }
 
 fn draw_form(

@@ -15,7 +15,7 @@ use crate::{
         theme::Theme,
         widgets::{
             RowKeys,
-            boxes::boxed,
+            boxes::{side_by_side, titled, titled_rows},
             changes::{self, ChangeTarget},
             mapping_table::PastedRows,
             paint,
@@ -32,6 +32,8 @@ const BESIDE: u16 = 100;
 const BOTH: u16 = 10;
 /// Rows from which one of them can count the changes.
 const ROOM_FOR_TALLY: u16 = 14;
+/// Rows from which the name has a rule, too.
+const ROOM_FOR_RULE: u16 = 16;
 /// Rows of the mapping from which one of them can say who else uses a data source.
 const ROOM_FOR_ELSEWHERE: u16 = 4;
 /// Cells of the name that stay when it is said beside it what it was.
@@ -53,13 +55,13 @@ pub(super) fn draw(
     context: &Context,
 ) -> Option<Position> {
     let theme = context.theme;
-    let form = Rect {
-        width: if area.width >= BESIDE {
-            area.width * 3 / 5
-        } else {
-            area.width
-        },
-        ..area
+    let form = if area.width >= BESIDE {
+        let right = area.width * 2 / 5 - 1;
+        let (form, beside) = side_by_side(buffer, area, right, theme);
+        draw_changes(edit, buffer, beside, context);
+        form
+    } else {
+        area
     };
     let form = if area.width < BESIDE && area.height >= ROOM_FOR_TALLY {
         draw_tally(edit, buffer, paint::row(form, form.height - 1), theme);
@@ -80,6 +82,13 @@ pub(super) fn draw(
             }
         }
         _ => form,
+    };
+    let on = |section| edit.section == section;
+    let form = if form.height >= ROOM_FOR_RULE {
+        let below = titled_rows(buffer, form, "Name", on(Section::Name), theme);
+        Rect { x: form.x, ..below }
+    } else {
+        form
     };
     let name = Rect {
         x: form.x + 1,
@@ -103,17 +112,16 @@ pub(super) fn draw(
         height: rest - mapping.height,
         ..form
     };
-    let on = |section| edit.section == section;
     // What it was stands among the changes, where they stand beside the form.
     let is_told = area.width >= BESIDE;
     let name = draw_name_mark(edit, buffer, name, is_told, theme);
     let name_at = edit.name.draw(buffer, name, theme, on(Section::Name));
     let mapping_title = if edit.creating || edit.base.mapping.is_some() {
-        "Mapping: schema id to data source id"
+        format!("Mapping: schema id {} data source id", theme.arrow())
     } else {
-        "Mapping: unknown here; rows you add replace the whole"
+        "Mapping: unknown here; rows you add replace the whole".to_owned()
     };
-    let inner = field_box(buffer, mapping, mapping_title, on(Section::Mapping), theme);
+    let inner = titled(buffer, mapping, &mapping_title, on(Section::Mapping), theme);
     let inner = if on(Section::Mapping) {
         draw_elsewhere(edit, buffer, inner, theme)
     } else {
@@ -134,7 +142,7 @@ pub(super) fn draw(
             "Properties: key, type, value"
         }
     };
-    let inner = field_box(
+    let inner = titled(
         buffer,
         properties,
         properties_title,
@@ -148,14 +156,6 @@ pub(super) fn draw(
         on(Section::Properties),
         &row_keys(context, Focus::EditRows),
     );
-    if area.width >= BESIDE {
-        let beside = Rect {
-            x: form.right(),
-            width: area.width - form.width,
-            ..area
-        };
-        draw_changes(edit, buffer, beside, context);
-    }
     match edit.section {
         Section::Name => name_at,
         Section::Mapping => mapping_at,
@@ -163,13 +163,8 @@ pub(super) fn draw(
     }
 }
 
-fn field_box(buffer: &mut Buffer, area: Rect, title: &str, on: bool, theme: Theme) -> Rect {
-    let mark = if on { "> " } else { "" };
-    boxed(buffer, area, &format!("{mark}{title}"), theme)
-}
-
 fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, context: &Context) {
-    let inner = boxed(buffer, area, "What would change", context.theme);
+    let inner = titled(buffer, area, "What would change", false, context.theme);
     let mut sheet = TextPage::new(inner.width, context.theme);
     match edit.judged() {
         Err((text, field)) => sheet.text(&format!("{field}: {text}"), context.theme.warning()),

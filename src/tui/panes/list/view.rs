@@ -1,6 +1,6 @@
 //! How the list looks: the rows that fit, and the details of the row of the cursor below or beside them.
 
-use std::{cell::RefCell, collections::HashSet};
+use std::cell::RefCell;
 
 use ratatui::{
     buffer::Buffer,
@@ -8,34 +8,144 @@ use ratatui::{
     style::Style,
 };
 
-use super::List;
+use super::{
+    List,
+    columns::{ListLayout, Needs, fit},
+    flags::Flags,
+    summary,
+};
 use crate::{
-    domain::{age, group::EnvironmentTag},
-    search::{Entry, Marker},
+    domain::{
+        age::{TokenAge, USUAL_LIMIT},
+        group::EnvironmentTag,
+    },
+    search::{Entry, ListColumn, Marker},
     tui::{
         keymap::{Action, Focus},
         state::context::Context,
         widgets::{
-            boxes::{boxed, boxed_rows, severity_style, with_details},
-            columns::{Cell, Column},
-            group_details, paint, table,
+            boxes::{
+                body, rule_end, severity_style, side_by_side, titled, titled_rows, with_details,
+            },
+            columns::Cell,
+            group_details, paint,
+            table::{self, Gutter},
             text_page::TextPage,
+            time_format::days,
         },
     },
 };
 
-/// From this width on the details stand beside the list, not below it (docs/design/console.md).
-const BESIDE: u16 = 100;
-/// Under this size there are no boxes and no details.
+/// Under this size there are no rules and no details.
 const BARE: (u16, u16) = (60, 11);
-/// Rows from which the list can give some away to the details below it.
-const BELOW: u16 = 14;
-/// Rows of the detail box below the list, edges included.
-const DETAIL_ROWS: u16 = 6;
-/// Cells of the name in the edge of that box: each one more is an edge to draw anew after it.
-const WIDEST_TITLE: usize = 48;
+/// From this width on the details stand beside the list where that leaves it what it needs, from the other always.
+const BESIDE: (u16, u16) = (100, 140);
+/// Cells of the details beside the list.
+const DETAIL_CELLS: (u16, u16) = (36, 64);
+/// Rows of the body from which the list can give some away to the details below it.
+const BELOW: u16 = 16;
+/// Rows of the details below the list, with their rule.
+const DETAIL_ROWS: u16 = 5;
 /// Rows that the list keeps when a bulk rotation has a line above it.
 const LEAST_ROWS: u16 = 3;
+const TITLE: &str = "Groups";
+
+/// Where everything stands.
+pub(super) struct Places {
+    /// The line of the bulk rotation.
+    batch: Option<Rect>,
+    /// The rows, with their rule.
+    pub(super) list: Rect,
+    /// The rows alone, with their header.
+    pub(super) rows: Rect,
+    pub(super) details: Option<Rect>,
+    pub(super) is_beside: bool,
+    pub(super) layout: ListLayout,
+}
+
+/// What the columns depend on.
+fn needs(list: &List, context: &Context) -> Needs {
+    let found = list.finder.found();
+    let (names, ids) = found.map_or((0, 0), |found| found.index.widest());
+    Needs {
+        names,
+        ids,
+        has_limit: context
+            .profile()
+            .is_some_and(|profile| profile.max_token_age.is_some()),
+        has_tags: list.summary.has_tags,
+        has_labels: false,
+    }
+}
+
+/// Where everything stands on the screen.
+pub(super) fn on_screen(list: &List, context: &Context) -> Places {
+    let (width, height) = context.size;
+    places(list, body(Rect::new(0, 0, width, height)), context)
+}
+
+fn places(list: &List, area: Rect, context: &Context) -> Places {
+    let mut area = area;
+    let take = |area: &mut Rect, is_taken: bool| {
+        let line = is_taken.then(|| paint::row(*area, 0));
+        let taken = u16::from(is_taken).min(area.height);
+        area.y += taken;
+        area.height -= taken;
+        line
+    };
+    take(&mut area, list.rows.is_filtering());
+    let has_batch = context.batch_here().is_some() && area.height > LEAST_ROWS;
+    let batch = take(&mut area, has_batch);
+    let is_bare = area.width < BARE.0 || area.height < BARE.1;
+    let needs = needs(list, context);
+    let gutter = area.width - table::beside_flags(area).width;
+    let gap = table::gap(area.width);
+    let mut places = Places {
+        batch,
+        list: area,
+        rows: area,
+        details: None,
+        is_beside: false,
+        layout: fit(needs, &[], (0, gap), 0, (None, false)),
+    };
+    if list.detail && !is_bare {
+        let all = needs.whole(&list.columns, area.width < BESIDE.1, gap) + gutter + 1;
+        let left = area.width.saturating_sub(all);
+        let beside = if area.width >= BESIDE.1 {
+            Some(left.clamp(DETAIL_CELLS.0, DETAIL_CELLS.1))
+        } else {
+            (area.width >= BESIDE.0 && left >= DETAIL_CELLS.0).then(|| left.min(DETAIL_CELLS.1))
+        };
+        if let Some(beside) = beside {
+            places.is_beside = true;
+            places.list.width = area.width - beside - 1;
+            places.details = Some(Rect {
+                x: places.list.right() + 1,
+                width: beside,
+                ..area
+            });
+        } else if area.height >= BELOW {
+            let rows = if area.width >= BESIDE.0 {
+                (area.height / 3).max(DETAIL_ROWS)
+            } else {
+                DETAIL_ROWS
+            };
+            let (above, below) = with_details(area, rows);
+            places.list = above;
+            places.details = Some(below);
+        }
+    }
+    places.rows = places.list;
+    if !is_bare {
+        places.rows.y += 1;
+        places.rows.height -= 1;
+    }
+    let room = table::beside_flags(places.rows).width;
+    let sort = (!list.finder.is_ranked()).then_some(&list.finder.sort);
+    let order = (sort, list.finder.reverse);
+    places.layout = fit(needs, &list.columns, (room, gap), list.skipped, order);
+    places
+}
 
 pub(super) fn draw(
     list: &List,
@@ -43,83 +153,89 @@ pub(super) fn draw(
     area: Rect,
     context: &Context,
 ) -> Option<Position> {
-    // Below the way here, whose text begins in the second column too.
-    let (mut area, cursor) = list.rows.draw_filter(buffer, area, 1, context.theme);
-    if let Some(run) = context.batch_here()
-        && area.height > LEAST_ROWS
-    {
+    let theme = context.theme;
+    let mut cursor = None;
+    if list.rows.is_filtering() {
+        // Below the way here, whose text begins in the second column too.
+        cursor = list.rows.draw_filter(buffer, area, 1, theme).1;
+    }
+    let places = places(list, area, context);
+    if let (Some(line), Some(run)) = (places.batch, context.batch_here()) {
         let key = context.keys.key(Focus::List, Action::RotateMarked);
         let text = format!(" {}   {key} shows it", run.line());
-        let style = severity_style(run.severity(), context.theme);
         let style = if run.is_under_way() {
             Style::new()
         } else {
-            style
+            severity_style(run.severity(), theme)
         };
-        paint::line(buffer, paint::row(area, 0), &text, style, context.theme);
-        area.y += 1;
-        area.height -= 1;
+        paint::line(buffer, line, &text, style, theme);
     }
-    let bare = area.width < BARE.0 || area.height < BARE.1;
-    let (rows, detail) = split(area, list.detail && !bare);
-    let inner = if bare {
-        rows
-    } else {
-        let inner = boxed_rows(buffer, rows, "Groups", context.theme);
-        draw_position(list, buffer, rows, context);
-        inner
-    };
-    draw_rows(list, buffer, inner, context);
-    if let (Some(detail), Some(group)) = (detail, list.group(context)) {
-        let is_beside = detail.height > DETAIL_ROWS;
-        let title = paint::cut(group.title(), WIDEST_TITLE, context.theme);
-        let title = if is_beside { "Details" } else { &title };
-        let inner = boxed(buffer, detail, title, context.theme);
-        let mut sheet = TextPage::new(inner.width, context.theme);
-        if is_beside {
-            group_details::beside(&mut sheet, &group, context, inner.height);
-        } else {
-            group_details::brief(&mut sheet, &group, context);
-        }
-        sheet.draw_still(buffer, inner);
+    if places.rows != places.list {
+        let has_keys = !list.in_details;
+        titled_rows(buffer, places.list, TITLE, has_keys, theme);
+        let parts = list.summary.parts(context);
+        rule_end(buffer, places.list, TITLE, &parts);
     }
+    draw_rows(list, buffer, &places, context);
+    draw_details(list, buffer, &places, context);
     cursor
 }
 
-fn split(area: Rect, detail: bool) -> (Rect, Option<Rect>) {
-    if !detail {
-        return (area, None);
+fn draw_details(list: &List, buffer: &mut Buffer, places: &Places, context: &Context) {
+    let theme = context.theme;
+    let Some(area) = places.details else {
+        return;
+    };
+    if places.is_beside {
+        let both = places.list.union(area);
+        side_by_side(buffer, both, area.width, theme);
     }
-    if area.width >= BESIDE {
-        let beside = (area.width * 2 / 5).min(70);
-        let rows = Rect {
-            width: area.width - beside,
-            ..area
-        };
-        let detail = Rect {
-            x: rows.right(),
-            width: beside,
-            ..area
-        };
-        (rows, Some(detail))
-    } else if area.height < BELOW {
-        (area, None)
+    let group = list.group(context);
+    let title = match &group {
+        _ if places.is_beside => "Details".to_owned(),
+        Some(group) => {
+            let id = paint::cut_id(group.id.as_str(), paint::WHOLE_ID, theme);
+            let room = usize::from(area.width).saturating_sub(paint::columns(&id) + 18);
+            let name = group.name.as_ref().map(|name| name.value.as_str());
+            name.map_or_else(
+                || id.clone(),
+                |name| format!("{} {id}", paint::cut(name, room, theme)),
+            )
+        }
+        None => "Details".to_owned(),
+    };
+    let key = context.keys.key(Focus::List, Action::Detail);
+    let hide = format!("{key} hide");
+    let room = usize::from(area.width).saturating_sub(hide.len() + 10);
+    let title = paint::cut(&title, room, theme);
+    let inner = titled(buffer, area, &title, list.in_details, theme);
+    rule_end(buffer, area, &title, &[(hide, theme.dim())]);
+    let Some(group) = group else {
+        return;
+    };
+    let mut sheet = TextPage::new(inner.width, theme);
+    if !places.is_beside && inner.height < DETAIL_ROWS && !list.in_details {
+        group_details::brief(&mut sheet, &group, context);
+        sheet.draw_still(buffer, inner);
     } else {
-        let (rows, detail) = with_details(area, DETAIL_ROWS);
-        (rows, Some(detail))
+        let rows = if list.in_details {
+            u16::MAX
+        } else {
+            inner.height
+        };
+        group_details::beside(&mut sheet, &group, context, rows);
+        if list.in_details {
+            sheet.draw(buffer, inner, list.detail_scroll.at);
+        } else {
+            sheet.draw_still(buffer, inner);
+        }
     }
 }
 
-fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, context: &Context) {
+fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Context) {
     let finder = &list.finder;
-    let widest = finder.found().map(|found| found.index.widest());
-    let drafts = context.drafts.of(context.current);
-    let drafts: HashSet<&str> = drafts
-        .iter()
-        .map(|unsent| unsent.draft.user_group_id.as_str())
-        .collect();
-    let mut columns = columns(widest.unwrap_or_default(), area.width);
-    make_room_for_drafts(&mut columns, !drafts.is_empty());
+    let theme = context.theme;
+    let flags = Flags::of(context);
     let words = finder.found().map(|found| &found.look.query);
     let words = words.filter(|query| !query.words.is_empty());
     let marker = RefCell::new(words.map(Marker::of));
@@ -128,42 +244,40 @@ fn draw_rows(list: &List, buffer: &mut Buffer, area: Rect, context: &Context) {
         let marks = marker.as_mut().map(|marker| marker.marks(entry));
         marks.unwrap_or_default()
     };
-    table::draw_marked(
+    let is_marked = |entry: Entry<'_>| list.marks.contains(entry.id());
+    table::draw_flagged(
         buffer,
-        area,
+        places.rows,
         (finder.shown(), &list.rows.cursor),
-        |_| columns.clone(),
-        |at, here| {
+        &places.layout.layout,
+        |at, is_plain| {
             let entry = finder.entry(*at);
             // The row stays where it was listed; its values are those of now.
             let entry = entry.map(|entry| context.groups.entry(entry.id()).unwrap_or(entry));
             entry.map_or_else(Vec::new, |entry| {
-                let has_draft = drafts.contains(entry.id());
-                cells(entry, marks(entry), context, (here, has_draft))
+                let marked = (is_marked(entry), is_plain);
+                cells(entry, &places.layout.columns, marks(entry), marked, context)
             })
         },
         |at| {
             let entry = finder.entry(*at);
-            entry.is_some_and(|entry| list.marks.contains(entry.id()))
+            entry.map_or_else(Gutter::default, |entry| Gutter {
+                is_marked: is_marked(entry),
+                flag: flags.flag(entry.id()),
+            })
         },
         &empty_hint(list, context),
-        context.theme,
+        theme,
     );
-}
-
-/// Which row of how many, in the upper edge of the box.
-fn draw_position(list: &List, buffer: &mut Buffer, area: Rect, context: &Context) {
-    if list.finder.shown().is_empty() {
-        return;
+    if places.layout.hidden > 0 {
+        let header = table::beside_flags(paint::row(places.rows, 0));
+        let more = format!("{} more {}", places.layout.hidden, theme.step());
+        let width = paint::columns(&more) as u16;
+        if places.layout.layout.width() + 2 + width <= header.width {
+            let at = header.right() - width;
+            paint::text(buffer, at, header.y, width, &more, theme.dim());
+        }
     }
-    let text = format!(
-        " {}/{} ",
-        list.rows.cursor.at + 1,
-        list.finder.shown().len()
-    );
-    let width = text.len() as u16;
-    let x = area.right().saturating_sub(width + 2);
-    paint::text(buffer, x, area.y, width, &text, context.theme.dim());
 }
 
 fn empty_hint(list: &List, context: &Context) -> String {
@@ -181,104 +295,83 @@ fn empty_hint(list: &List, context: &Context) -> String {
     }
 }
 
-/// Cells at most of a name or an id.
-const WIDEST: usize = 40;
-
-/// Cells up to which an id is shown whole before a name gets more room, where there is little of it.
-const LEAST_ID: u16 = 14;
-
-/// Under so many cells there is little room for names.
-const NARROW: u16 = 50;
-
-/// As wide as all groups need, so that a filter moves no column.
-fn columns((names, ids): (usize, usize), room: u16) -> Vec<Column> {
-    let names = names.clamp(12, WIDEST) as u16;
-    let ids = ids.clamp(8, WIDEST) as u16;
-    let least = if room < NARROW { ids.min(LEAST_ID) } else { 8 };
-    vec![
-        Column::new("NAME", 12, names, 1),
-        Column::new("ID", least, ids, 0),
-        Column::new("TAG", 8, 9, 4),
-        Column::new("MAP", 3, 3, 5).right(),
-        Column::new("PROPS", 5, 5, 6).right(),
-        Column::new("TOKEN", 8, 8, 2),
-        Column::new("ROTATED~", 8, 8, 3).right(),
-    ]
+/// How old the token is, with the sign of its age; without one nothing is known.
+fn age(entry: Entry<'_>, context: &Context) -> (String, TokenAge) {
+    let (age, scale) = summary::age(entry, context);
+    let text = age.map_or_else(|| "-".into(), days);
+    (format!("{text:>4} {}", scale.sign()), scale)
 }
 
-/// Said behind the name of a group with unsent changes.
-const DRAFT: &str = " (draft)";
-
-fn make_room_for_drafts(columns: &mut [Column], has_drafts: bool) {
-    if has_drafts && let Some(name) = columns.first_mut() {
-        // No more: columns that move when a draft comes or goes would be worse than a name cut short.
-        name.spare = DRAFT.len() as u16;
-    }
-}
-
-/// When the token was last rotated, and whether that makes it old here.
-fn rotated(entry: Entry<'_>, context: &Context) -> (String, bool) {
-    let last = entry.rotated();
-    let age = last.map_or_else(|| "?".to_owned(), |at| context.age(at));
-    let Some(limit) = context.profile().and_then(|profile| profile.max_token_age) else {
-        return (age, false);
-    };
-    // The ages stand below each other, old or not.
-    let since = last.map(|at| age::since(at, context.now));
-    if age::exceeds(since, limit) {
-        (format!("{age} old"), true)
-    } else {
-        (format!("{age}    "), false)
+/// Until the limit, or beyond it.
+fn due(entry: Entry<'_>, context: &Context) -> String {
+    let limit = context.profile().and_then(|profile| profile.max_token_age);
+    let limit = limit.unwrap_or(USUAL_LIMIT);
+    match summary::age(entry, context).0 {
+        Some(age) if age > limit => format!("{} over", days(age.saturating_sub(limit))),
+        Some(age) => format!("in {}", days(limit.saturating_sub(age))),
+        None => "-".into(),
     }
 }
 
 fn cells<'a>(
     entry: Entry<'a>,
+    columns: &[ListColumn],
     [in_name, in_id]: [Vec<usize>; 2],
+    (is_marked, is_plain): (bool, bool),
     context: &Context,
-    (here, has_draft): (bool, bool),
 ) -> Vec<Cell<'a>> {
-    let unknown = || "?".to_owned();
-    let tag = entry.tag().map(EnvironmentTag::parse);
-    let expected = context.profile().and_then(|p| p.environment.as_ref());
-    let wrong_tag = matches!((expected, &tag), (Some(expected), Some(known)) if expected != known);
-    let tag_style = match &tag {
-        _ if here => Style::new(),
-        _ if wrong_tag => context.theme.error(),
-        Some(EnvironmentTag::Customer) => Style::new(),
-        _ => context.theme.dim(),
+    let theme = context.theme;
+    let styled = |cell: Cell<'a>, style: Style| {
+        if is_plain { cell } else { cell.styled(style) }
     };
-    let tag = tag.map_or_else(unknown, |tag| tag.to_string());
-    let tag = if wrong_tag { format!("!{tag}") } else { tag };
-    let count = |count: Option<u32>| count.map_or_else(unknown, |count| count.to_string());
-    let (rotated, is_old) = rotated(entry, context);
-    let rotated_style = if is_old && !here {
-        context.theme.warning()
-    } else {
-        Style::new()
+    let unknown = || styled(Cell::new("-"), theme.unknown());
+    let tag = |tag: &str| {
+        let tag = EnvironmentTag::parse(tag);
+        let expected = context.profile().and_then(|p| p.environment.as_ref());
+        if expected.is_some_and(|expected| *expected != tag) {
+            styled(Cell::new(format!("!{tag}")), theme.error())
+        } else {
+            Cell::new(tag.to_string())
+        }
     };
+    let count =
+        |count: Option<u32>| count.map_or_else(unknown, |count| Cell::new(count.to_string()));
+    let (age, scale) = age(entry, context);
     // A colour would spoil the reverse of the cursor's row.
-    let matched = context.theme.matched();
-    let matched = if here {
+    let matched = theme.matched();
+    let matched = if is_plain {
         Style::new().add_modifier(matched.add_modifier)
     } else {
         matched
     };
-    let in_title = if entry.name().is_some() {
-        in_name
-    } else {
-        in_id.clone()
+    let cell = |column: &ListColumn| match column {
+        // A group without a name shows its id once.
+        ListColumn::Name => {
+            let name = Cell::new(entry.name().unwrap_or("-"));
+            let name = name.marked(in_name.clone(), matched);
+            if is_marked {
+                styled(name, theme.mark())
+            } else {
+                name
+            }
+        }
+        ListColumn::Id => Cell::new(entry.id()).marked(in_id.clone(), matched),
+        ListColumn::Age => styled(Cell::new(age.clone()), theme.age(scale)),
+        ListColumn::Token => entry.fingerprint().map_or_else(unknown, Cell::new),
+        ListColumn::Map => count(entry.mapped()),
+        ListColumn::Props => count(entry.keys()),
+        ListColumn::Due => styled(Cell::new(due(entry, context)), theme.age(scale)),
+        ListColumn::By => {
+            let last = entry.whole().last_rotated;
+            Cell::new(last.and_then(|last| last.by).unwrap_or_else(|| "-".into()))
+        }
+        ListColumn::Read => {
+            let read = entry.seen();
+            read.map_or_else(unknown, |at| Cell::new(context.clock(at)))
+        }
+        ListColumn::Tag => entry.tag().map_or_else(unknown, tag),
+        ListColumn::Labels => Cell::new(""),
+        ListColumn::Property(key) => entry.property(key).map_or_else(|| Cell::new(""), Cell::new),
     };
-    let tail = if has_draft { DRAFT } else { "" };
-    vec![
-        Cell::new(entry.title())
-            .with_tail(tail)
-            .marked(in_title, matched),
-        Cell::new(entry.id()).marked(in_id, matched),
-        Cell::new(tag).styled(tag_style),
-        Cell::new(count(entry.mapped())),
-        Cell::new(count(entry.keys())),
-        Cell::new(entry.fingerprint().unwrap_or("?")),
-        Cell::new(rotated).styled(rotated_style),
-    ]
+    columns.iter().map(cell).collect()
 }

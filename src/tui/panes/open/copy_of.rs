@@ -10,7 +10,7 @@ use crate::{
         keymap::{Action, Focus},
         state::context::Context,
         widgets::{
-            paint::{columns, cut},
+            paint::{columns, cut_id},
             text_field::TextField,
             text_page::TextPage,
         },
@@ -127,7 +127,7 @@ impl CopyOf {
                 Style::new()
             };
             let name = context.groups.title(id);
-            let id = cut(id.as_str(), ROOM, theme);
+            let id = cut_id(id.as_str(), ROOM, theme);
             let gap = ROOM.saturating_sub(columns(&id));
             let mark = if here { '>' } else { ' ' };
             sheet.pieces(vec![(format!("{mark} {id}{:gap$}  {name}", ""), style)]);

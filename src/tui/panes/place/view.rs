@@ -149,7 +149,7 @@ fn used(place: &Place, context: &Context) -> String {
         count => format!("{count} groups"),
     };
     match place.last_used {
-        Some(at) => format!("{groups}, used {}", context.since(at)),
+        Some(at) => format!("{groups}, used {}", context.moment(at)),
         None => format!("{groups}, never used"),
     }
 }
@@ -167,7 +167,7 @@ fn details(sheet: &mut TextPage, place: &Place, context: &Context) {
         let state = format!(
             "{}, added {}",
             key.state.as_str(),
-            context.since(key.added_at)
+            context.moment(key.added_at)
         );
         sheet.field(
             "known key",

@@ -10,7 +10,7 @@ use crate::{
         panes::View,
         state::{confirmation::Level, context::Context},
         widgets::{
-            boxes::{page as page_box, words_that_fit},
+            boxes::{page as page_box, page_room, words_that_fit},
             changes::{self, ChangeTarget},
             paint,
             text_page::TextPage,
@@ -28,20 +28,22 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &C
         (false, Page::Curl) => "Review: an update, as curl",
     };
     let inner = page_box(buffer, area, title, context.theme);
-    let buttons = paint::row(inner, inner.height.saturating_sub(1));
     let body = Rect {
         height: inner.height.saturating_sub(2),
         ..inner
     };
     let (sheet, _) = page(review, body.width, context);
+    // Below the text, not at the edge of a high window.
+    let below = (sheet.height() as u16 + 1).min(inner.height.saturating_sub(1));
+    let buttons = paint::row(inner, below);
     sheet.draw(buffer, body, review.scroll.at);
     draw_buttons(review, buffer, buttons, context);
 }
 
 /// Columns and rows of the page, as `draw` finds them.
 fn room(context: &Context) -> (u16, u16) {
-    let (columns, rows) = context.size;
-    (columns.saturating_sub(4), rows.saturating_sub(8))
+    let (columns, rows) = page_room(context.size);
+    (columns, rows.saturating_sub(2))
 }
 
 /// Lines one can scroll through.

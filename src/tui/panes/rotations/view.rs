@@ -15,7 +15,7 @@ use crate::{
         state::context::Context,
         theme::Theme,
         widgets::{
-            boxes::{boxed, popup, with_details},
+            boxes::{popup, titled, with_details},
             columns::{Cell, Column, widest},
             text_page::TextPage,
         },
@@ -49,7 +49,7 @@ pub(super) fn draw(
     );
     if let Some(row) = pane.here() {
         let title = format!("rotation {} of {}", row.id.0, row.user_group_id);
-        let inner = boxed(buffer, below, &title, context.theme);
+        let inner = titled(buffer, below, &title, false, context.theme);
         let mut sheet = TextPage::new(inner.width, context.theme);
         describe(&mut sheet, row, context);
         sheet.draw_still(buffer, inner);
@@ -64,7 +64,7 @@ fn columns(window: &[RotationRow]) -> Vec<Column> {
     vec![
         Column::new("AGO", 4, 5, 0).right(),
         Column::new("STATE", 11, 11, 0),
-        Column::new("GROUP", 8, ids, 0),
+        Column::new("GROUP", 8, ids, 0).id(),
         Column::new("TOKEN", 20, 20, 1),
         Column::new("BY", 12, who, 2),
     ]

@@ -14,7 +14,11 @@ use crate::{
         keymap::{Action, Focus},
         panes::{View, history::ending_style, new_file::NewFile},
         state::{confirmation::Level, context::Context},
-        widgets::{boxes::page as page_box, paint, text_page::TextPage},
+        widgets::{
+            boxes::{page as page_box, page_room},
+            paint,
+            text_page::TextPage,
+        },
     },
 };
 
@@ -47,8 +51,8 @@ pub(super) fn draw(
 
 /// Lines one can scroll through.
 pub(super) fn lines(pane: &TokenPane, context: &Context) -> usize {
-    let rows = context.size.1.saturating_sub(6);
-    sheet(pane, context.size.0.saturating_sub(4), context).last_scroll(rows) + 1
+    let (width, rows) = page_room(context.size);
+    sheet(pane, width, context).last_scroll(rows) + 1
 }
 
 fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
@@ -120,7 +124,7 @@ fn facts(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
 fn rotated_ago(group: &KnownGroup, context: &Context) -> String {
     match &group.last_rotated {
         Some(last) => {
-            let since = context.since(last.at);
+            let since = context.moment(last.at);
             match &last.by {
                 Some(by) => format!("{since} by {by}, as known here"),
                 None => format!("changed outside, noticed {since}"),

@@ -333,7 +333,7 @@ fn long_tables_scroll_and_narrow_ones_keep_both_ids() {
     keys(&mut table, "D");
     insta::assert_snapshot!(drawn(&table, 22, 2), @r"
        SCHEMA ID  DA 21/40
-    >- schema-20  sour…2e}
+    >- schema-20  source-…
     ");
 }
 

@@ -57,7 +57,7 @@ fn a_flat_object_is_a_table() {
      ~ tier         text         silver                          was gold
        seats        number       12345678901234567890.10
      ~ beta         true/false   false                           was true
-     - owner        JSON         {"team": "night…ll": [1, 2.50]} will be removed
+     - owner        JSON         {"team": "night", "on_call": [… will be removed
        note         null         null
     >+ region       text         eu                              new
     "#);

@@ -26,12 +26,12 @@ const KEYS: [(&str, &str); 10] = [
     ("\x1b", READING),
     ("2", "> History"),
     ("\x1b", READING),
-    ("\x1b", "1 of 1"),
+    ("\x1b", "1 group"),
 ];
 
 /// Presses the keys while the read hangs; returns how long each took, in milliseconds.
 fn pressed(session: &mut Session) -> Vec<u128> {
-    session.wait_for("1 of 1", PATIENCE);
+    session.wait_for("1 group", PATIENCE);
     session.send("\r");
     session.wait_for(READING, PATIENCE);
     KEYS.iter()

@@ -186,7 +186,7 @@ fn a_panic_in_a_job_is_a_message_and_the_console_goes_on() {
     session.wait_for("no answer for", PATIENCE);
     assert_taken(&mut session);
     session.send("\x1b");
-    session.wait_for("7 of 7", PATIENCE);
+    session.wait_for("7 groups", PATIENCE);
     session.send("j");
     session.wait_for(">  Acme US", PATIENCE);
     session.signal(rustix::process::Signal::TERM);

@@ -67,7 +67,10 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
             ("rotate", "rotate"),
         ],
     ),
-    ("production", &[("P", "Profiles"), ("\x1b[A\r", "13 of 13")]),
+    (
+        "production",
+        &[("P", "Profiles"), ("\x1b[A\r", "13 groups")],
+    ),
     ("one key more", &[("\x03", "Ctrl-C again quits")]),
     ("a resized one", &[("\r", "read at")]),
 ];
@@ -76,7 +79,7 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
 pub(super) fn sign_of(steps: Steps) -> &'static str {
     match steps.last() {
         // A warning goes after a while.
-        None | Some((_, "Ctrl-C again quits")) => "10 of 10",
+        None | Some((_, "Ctrl-C again quits")) => "10 groups",
         Some((_, there)) => there,
     }
 }
@@ -85,7 +88,7 @@ pub(super) fn sign_of(steps: Steps) -> &'static str {
 #[track_caller]
 pub(super) fn at(program: Program, steps: Steps) -> Session {
     let mut session = program.start();
-    session.wait_for("10 of 10", PATIENCE);
+    session.wait_for("10 groups", PATIENCE);
     for (keys, there) in steps {
         session.send(keys);
         session.wait_for(there, PATIENCE);

@@ -57,7 +57,7 @@ async fn the_terminal_gets_no_byte_of_them_raw() {
         .cwd(world.folder())
         .size(60, 200)
         .start();
-    session.wait_for("35 of 35", PATIENCE);
+    session.wait_for("35 groups", PATIENCE);
     let mut count = 0;
     for number in long::spread(0..CORPUS.len(), 6) {
         session.send(format!("g{}", "j".repeat(number)));
@@ -73,7 +73,7 @@ async fn the_terminal_gets_no_byte_of_them_raw() {
             ("\x1b", "read at"),
             ("t", "T rotates it"),
             ("\x1b", "read at"),
-            ("\x1b", "35 of 35"),
+            ("\x1b", "35 groups"),
         ] {
             session.send(keys);
             session.wait_for(there, PATIENCE);

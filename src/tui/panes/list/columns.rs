@@ -1,0 +1,295 @@
+//! Which columns the list has room for, in which order they take it, and how wide each is.
+
+use crate::{
+    search::{ListColumn, SortBy},
+    tui::widgets::{
+        columns::{Column, Layout},
+        paint::WHOLE_ID,
+    },
+};
+
+/// Cells of a name before later columns get theirs, and at the most.
+const NAME: (u16, u16) = (16, 40);
+/// Cells of the value of a property at least, and at the most.
+const PROPERTY: (u16, u16) = (8, 20);
+/// Under so many cells the age comes before the name.
+const NARROW: u16 = 60;
+
+/// The columns in the order in which they stand where nobody chose.
+const USUAL: [ListColumn; 11] = [
+    ListColumn::Name,
+    ListColumn::Id,
+    ListColumn::Age,
+    ListColumn::Token,
+    ListColumn::Map,
+    ListColumn::Props,
+    ListColumn::Due,
+    ListColumn::Labels,
+    ListColumn::By,
+    ListColumn::Read,
+    ListColumn::Tag,
+];
+
+/// The order that a click on a title asks for.
+pub(super) fn sort_of(column: &ListColumn) -> Option<SortBy> {
+    Some(match column {
+        ListColumn::Name => SortBy::Name,
+        ListColumn::Id => SortBy::Id,
+        // The oldest token is due first.
+        ListColumn::Age | ListColumn::Due => SortBy::Rotated,
+        ListColumn::Token => SortBy::Token,
+        ListColumn::Map => SortBy::Mapping,
+        ListColumn::Props => SortBy::Properties,
+        ListColumn::Read => SortBy::Seen,
+        ListColumn::Tag => SortBy::Tag,
+        ListColumn::Property(key) => SortBy::Property(key.as_str().into()),
+        ListColumn::By | ListColumn::Labels => return None,
+    })
+}
+
+/// What the columns depend on, besides the room.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Needs {
+    /// Cells of the longest name and of the longest id.
+    pub(super) names: usize,
+    pub(super) ids: usize,
+    /// There is a limit, which a token can be due by.
+    pub(super) has_limit: bool,
+    /// The tags differ, or one is wrong.
+    pub(super) has_tags: bool,
+    pub(super) has_labels: bool,
+}
+
+impl Needs {
+    fn ids(self) -> u16 {
+        self.ids.clamp(8, WHOLE_ID) as u16
+    }
+
+    fn names(self) -> u16 {
+        self.names.clamp(4, NAME.1.into()) as u16
+    }
+
+    /// Least and most cells of a column; `None` where it would say nothing.
+    fn width(self, column: &ListColumn) -> Option<(u16, u16)> {
+        let width = match column {
+            ListColumn::Name => (self.names().min(NAME.0), self.names()),
+            ListColumn::Id => (self.ids(), self.ids()),
+            ListColumn::Age | ListColumn::Token | ListColumn::Tag => (8, 8),
+            ListColumn::Map => (3, 3),
+            ListColumn::Props | ListColumn::Read => (5, 5),
+            ListColumn::Due => (9, 9),
+            ListColumn::By => (14, 14),
+            ListColumn::Labels => (16, 16),
+            ListColumn::Property(_) => PROPERTY,
+        };
+        let says_something = match column {
+            ListColumn::Due => self.has_limit,
+            ListColumn::Tag => self.has_tags,
+            ListColumn::Labels => self.has_labels,
+            _ => true,
+        };
+        says_something.then_some(width)
+    }
+
+    /// The columns as they stand: those that were chosen, or the usual ones.
+    fn shown(self, chosen: &[ListColumn]) -> Vec<ListColumn> {
+        let columns = if chosen.is_empty() { &USUAL } else { chosen };
+        let columns = columns.iter();
+        let columns = columns.filter(|column| self.width(column).is_some());
+        columns.cloned().collect()
+    }
+
+    /// Cells of all columns at their widest, or of the first ones up to PROPS.
+    pub(super) fn whole(self, chosen: &[ListColumn], up_to_props: bool, gap: u16) -> u16 {
+        let columns = self.shown(chosen);
+        let is_asked = |column: &&ListColumn| !up_to_props || rank(column) <= 4;
+        let widths = columns.iter().filter(is_asked);
+        let widths = widths.filter_map(|column| self.width(column));
+        let all: u16 = widths.map(|(_, most)| most + gap).sum();
+        all.saturating_sub(gap)
+    }
+}
+
+/// Who gets room first. The name gets its least right after the id.
+fn rank(column: &ListColumn) -> usize {
+    match column {
+        ListColumn::Id => 0,
+        ListColumn::Age => 1,
+        ListColumn::Name => 2,
+        ListColumn::Property(_) => 3,
+        ListColumn::Token | ListColumn::Map | ListColumn::Props => 4,
+        ListColumn::Due => 5,
+        ListColumn::Labels => 6,
+        ListColumn::By => 7,
+        ListColumn::Read => 8,
+        ListColumn::Tag => 9,
+    }
+}
+
+/// The columns as they fit, and how many more there are to the right.
+#[derive(Debug, Clone)]
+pub(super) struct ListLayout {
+    pub(super) columns: Vec<ListColumn>,
+    pub(super) layout: Layout,
+    pub(super) hidden: usize,
+}
+
+/// What the rows are ordered by, and whether falling; `None`: by how well they match.
+pub(super) type Order<'a> = (Option<&'a SortBy>, bool);
+
+/// Gives out the room: each column needs its least width, and none takes room from an earlier one. Beside name and id the
+/// first `skipped` columns are scrolled away.
+pub(super) fn fit(
+    needs: Needs,
+    chosen: &[ListColumn],
+    (room, gap): (u16, u16),
+    skipped: usize,
+    (sort, is_falling): Order<'_>,
+) -> ListLayout {
+    let columns = needs.shown(chosen);
+    let is_fixed = |column: &ListColumn| matches!(column, ListColumn::Id | ListColumn::Name);
+    let scrolled = (0..columns.len()).filter(|at| !is_fixed(&columns[*at]));
+    let scrolled: Vec<usize> = scrolled.take(skipped).collect();
+    let mut order: Vec<usize> = (0..columns.len())
+        .filter(|at| !scrolled.contains(at))
+        .collect();
+    order.sort_by_key(|at| rank(&columns[*at]));
+    // The name has its least before the age, and the rest of it after.
+    let name = order.iter().position(|at| columns[*at] == ListColumn::Name);
+    if let Some(name) = name.filter(|_| room >= NARROW) {
+        let at = order[name];
+        order.insert(usize::from(columns.contains(&ListColumn::Id)), at);
+    }
+    let mut widths: Vec<Option<u16>> = vec![None; columns.len()];
+    let mut left = room;
+    for at in order {
+        let Some((least, most)) = needs.width(&columns[at]) else {
+            continue;
+        };
+        let gap = if left == room { 0 } else { gap };
+        if let Some(width) = &mut widths[at] {
+            let more = (most - *width).min(left);
+            *width += more;
+            left -= more;
+        } else if least + gap <= left {
+            widths[at] = Some(least);
+            left -= least + gap;
+            if room < NARROW && columns[at] == ListColumn::Name {
+                let more = (most - least).min(left);
+                widths[at] = Some(least + more);
+                left -= more;
+            }
+        } else if columns[at] == ListColumn::Id {
+            // In the narrowest windows it stands alone.
+            widths[at] = Some(left);
+            break;
+        } else {
+            break;
+        }
+    }
+    for (column, width) in columns.iter().zip(&mut widths) {
+        if let (ListColumn::Property(_), Some(width)) = (column, width) {
+            let more = (PROPERTY.1 - *width).min(left);
+            *width += more;
+            left -= more;
+        }
+    }
+    let is_hidden = |at: &usize| widths[*at].is_none() && !scrolled.contains(at);
+    let hidden = (0..columns.len()).filter(is_hidden).count();
+    let titled = columns.iter().map(|column| {
+        let by = sort_of(column);
+        let is_sorted = sort.is_some() && by.as_ref() == sort && *column != ListColumn::Due;
+        Column {
+            order: is_sorted.then_some(is_falling),
+            ..titled(column)
+        }
+    });
+    ListLayout {
+        layout: Layout::of(titled.collect(), widths, gap),
+        columns,
+        hidden,
+    }
+}
+
+fn titled(column: &ListColumn) -> Column {
+    let new = |title: &str| Column::new(title.to_owned(), 0, 0, 0);
+    match column {
+        ListColumn::Name => new("NAME"),
+        ListColumn::Id => new("ID").id(),
+        // Its numbers stand below each other by themselves, and their signs behind them.
+        ListColumn::Age => new("AGE"),
+        ListColumn::Token => new("TOKEN"),
+        ListColumn::Map => new("MAP").right(),
+        ListColumn::Props => new("PROPS").right(),
+        ListColumn::Due => new("DUE").right(),
+        ListColumn::Labels => new("LABELS"),
+        ListColumn::By => new("BY"),
+        ListColumn::Read => new("READ").right(),
+        ListColumn::Tag => new("TAG"),
+        ListColumn::Property(key) => new(&key.to_uppercase()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::layout::Rect;
+
+    use super::*;
+
+    fn widths(needs: Needs, chosen: &[ListColumn], room: u16) -> Vec<u16> {
+        let fitted = fit(needs, chosen, (room, 2), 0, (None, false));
+        let area = Rect::new(0, 0, room, 1);
+        let cell = |column| fitted.layout.cell(area, column).width;
+        (0..fitted.columns.len()).map(cell).collect()
+    }
+
+    #[test]
+    fn no_id_is_cut_beside_another_column_and_more_room_cuts_nothing() {
+        for ids in 8..60 {
+            for names in [0, 3, 15, 26, 40, 90] {
+                let needs = Needs {
+                    names,
+                    ids,
+                    has_limit: true,
+                    has_tags: true,
+                    has_labels: true,
+                };
+                let mut before = vec![0; USUAL.len()];
+                for room in 20..220 {
+                    let widths = widths(needs, &[], room);
+                    let others = widths.iter().filter(|width| **width > 0).count() - 1;
+                    assert!(
+                        widths[1] == needs.ids() || others == 0,
+                        "{ids} in {room}: {widths:?}"
+                    );
+                    let is_less = widths.iter().zip(&before).any(|(now, then)| now < then);
+                    assert!(room == NARROW || !is_less, "{room}: {before:?} {widths:?}");
+                    before = widths;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_columns_of_a_usual_screen() {
+        let needs = Needs {
+            names: 26,
+            ids: 16,
+            has_limit: true,
+            ..Needs::default()
+        };
+        let of = |room| widths(needs, &[], room);
+        assert_eq!(of(76), [26, 16, 8, 8, 3, 5, 0, 0, 0]);
+        assert_eq!(of(72), [26, 16, 8, 8, 3, 0, 0, 0, 0]);
+        assert_eq!(of(140), [26, 16, 8, 8, 3, 5, 9, 14, 5]);
+        let fitted = fit(needs, &[], (80, 2), 2, (Some(&SortBy::Rotated), true));
+        assert_eq!(fitted.hidden, 2);
+        // A property takes its room right after the name.
+        let mut chosen = USUAL.to_vec();
+        chosen.push(ListColumn::Property("tier".into()));
+        assert_eq!(
+            widths(needs, &chosen, 76),
+            [26, 16, 8, 8, 0, 0, 0, 0, 0, 10]
+        );
+    }
+}

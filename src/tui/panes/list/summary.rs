@@ -1,0 +1,82 @@
+//! What the groups come to as a whole: how old their tokens are, and whether their tags differ. Counted again only
+//! where the groups or the day are others.
+
+use std::time::Duration;
+
+use ratatui::style::Style;
+
+use crate::{
+    domain::age::{TokenAge, since},
+    search::{Entry, Index},
+    tui::state::context::Context,
+};
+
+#[derive(Debug, Default)]
+pub(super) struct Summary {
+    of: Option<(Index, i64, Option<Duration>, Option<String>)>,
+    fresh: usize,
+    due: usize,
+    over: usize,
+    unknown: usize,
+    pub(super) has_tags: bool,
+}
+
+const DAY: i64 = 24 * 60 * 60;
+
+/// How old a token is here.
+pub(super) fn age(entry: Entry<'_>, context: &Context) -> (Option<Duration>, TokenAge) {
+    let limit = context.profile().and_then(|profile| profile.max_token_age);
+    let age = entry.rotated().or(entry.created());
+    let age = age.map(|at| since(at, context.now));
+    (age, TokenAge::of(age, limit))
+}
+
+impl Summary {
+    pub(super) fn follow(&mut self, context: &Context) {
+        let profile = context.profile();
+        let limit = profile.and_then(|profile| profile.max_token_age);
+        let expected = profile.and_then(|profile| profile.environment.as_ref());
+        let expected = expected.map(ToString::to_string);
+        let of = Some((
+            context.groups.index().clone(),
+            context.now.as_second() / DAY,
+            limit,
+            expected.clone(),
+        ));
+        if self.of == of {
+            return;
+        }
+        let mut counted = Self {
+            of,
+            ..Self::default()
+        };
+        let mut first = expected;
+        for entry in context.groups.index().entries() {
+            *match age(entry, context).1 {
+                TokenAge::Fresh => &mut counted.fresh,
+                TokenAge::Due => &mut counted.due,
+                TokenAge::Over | TokenAge::Far => &mut counted.over,
+                TokenAge::Unknown => &mut counted.unknown,
+            } += 1;
+            if let Some(tag) = entry.tag() {
+                let first = first.get_or_insert_with(|| tag.to_owned());
+                counted.has_tags |= first != tag;
+            }
+        }
+        *self = counted;
+    }
+
+    /// `96 ok`, `9 due`, `7 over`, `2 unknown`; what there is none of is left out.
+    pub(super) fn parts(&self, context: &Context) -> Vec<(String, Style)> {
+        let theme = context.theme;
+        let parts = [
+            (self.fresh, "ok", theme.ok()),
+            (self.due, "due", theme.age(TokenAge::Due)),
+            (self.over, "over", theme.age(TokenAge::Over)),
+            (self.unknown, "unknown", theme.unknown()),
+        ];
+        let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
+        let parts = parts.map(|(count, word, style)| (format!("{count} {word}"), style));
+        parts.collect()
+    }
+}

@@ -1,0 +1,72 @@
+//! The mouse: it moves the cursor, gives a pane the keys, sorts, and opens what is clicked twice. No click confirms, sends
+//! or rotates.
+
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use super::App;
+use crate::tui::{
+    keymap::{Action, Focus, mouse},
+    panes::Click,
+};
+
+/// Within this time a second click on the same row is one with the first, in milliseconds.
+const TWICE: i128 = 400;
+
+impl App {
+    pub(super) fn mouse(&mut self, event: MouseEvent) {
+        if self.leaving.is_some() {
+            return;
+        }
+        let at = Position::new(event.column, event.row);
+        let (action, times) = mouse::moves(self.top(), &self.context, event);
+        let pane = self.stack.last_mut().expect("the bottom pane stays");
+        let pane = pane.view_mut();
+        match event.kind {
+            MouseEventKind::ScrollDown | MouseEventKind::ScrollUp => {
+                for _ in 0..times {
+                    if !pane.wheel(at, action, &mut self.context) {
+                        return self.repeat(action, times);
+                    }
+                }
+            }
+            MouseEventKind::Down(MouseButton::Left) => {
+                let click = pane.click(at, &mut self.context);
+                if click == Click::Elsewhere {
+                    self.repeat(action, times);
+                }
+                self.open_on_second(at, click == Click::Row);
+            }
+            _ => {}
+        }
+    }
+
+    /// Where the place knows the action at all.
+    fn repeat(&mut self, action: Action, times: usize) {
+        let focus = self.top().focus();
+        let mut known = self.context.keys.bindings(focus).iter();
+        if known.any(|bound| bound.action == action) {
+            for _ in 0..times {
+                self.act(action);
+            }
+        }
+    }
+
+    /// The second click on a row of the list is Enter, which opens it.
+    fn open_on_second(&mut self, at: Position, is_row: bool) {
+        let now = self.context.now;
+        let before = self.last_click.take().filter(|(place, then)| {
+            let apart = now.as_millisecond() - then.as_millisecond();
+            let is_there = place.y == at.y && place.x.abs_diff(at.x) <= 1;
+            is_there && i128::from(apart) <= TWICE
+        });
+        if !is_row || self.top().focus() != Focus::List {
+            return;
+        }
+        if before.is_some() {
+            self.act(Action::Enter);
+        } else {
+            self.last_click = Some((at, now));
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! What stands below or beside the list, of the group under the cursor. It fills the rows it is given: mapping and
+//! properties share what the others leave.
+
+use std::time::Duration;
+
+use ratatui::style::Style;
+use serde_json::Value;
+
+use super::{NEVER_RETURNED, masked, origin, rows, seen};
+use crate::{
+    domain::{
+        age::{TokenAge, USUAL_LIMIT, since},
+        known::KnownGroup,
+        text::{oddities, visible},
+    },
+    tui::{
+        state::context::Context,
+        theme::Theme,
+        widgets::{
+            paint::{self, columns},
+            text_page::TextPage,
+            time_format::days,
+        },
+    },
+};
+
+/// Cells of the labels.
+const LABEL: usize = 9;
+/// Cells of the keys of mapping and properties at the most.
+const WIDEST_KEY: usize = 16;
+
+type Pieces = Vec<(String, Style)>;
+
+/// A token's age against its limit: `388d old, 298d over the limit`.
+fn age(group: &KnownGroup, context: &Context) -> (String, Style) {
+    let limit = context.profile().and_then(|profile| profile.max_token_age);
+    let at = group.last_rotated.as_ref().map(|last| last.at);
+    let age = at.or(group.created_at).map(|at| since(at, context.now));
+    let scale = TokenAge::of(age, limit);
+    let style = context.theme.age(scale);
+    let Some(age) = age else {
+        return ("age unknown".into(), style);
+    };
+    let left = |limit: Duration| days(limit.saturating_sub(age));
+    let text = match (scale, limit) {
+        (TokenAge::Fresh | TokenAge::Unknown, _) => format!("{} old", days(age)),
+        (TokenAge::Due, Some(limit)) => format!("{} old, due in {}", days(age), left(limit)),
+        (TokenAge::Over | TokenAge::Far, Some(limit)) => {
+            format!(
+                "{} old, {} over the limit",
+                days(age),
+                days(age.saturating_sub(limit))
+            )
+        }
+        (_, None) => format!("{} old, usual limit {}", days(age), days(USUAL_LIMIT)),
+    };
+    (text, style)
+}
+
+fn rotated_by(group: &KnownGroup, context: &Context) -> String {
+    match &group.last_rotated {
+        Some(last) => match &last.by {
+            Some(by) => format!("rotated {} by {}", context.moment(last.at), visible(by)),
+            None => format!("changed outside, noticed {}", context.moment(last.at)),
+        },
+        None => "rotation unknown here".into(),
+    }
+}
+
+/// The colour of a value of JSON.
+fn value_style(value: &Value, theme: Theme) -> Style {
+    match value {
+        Value::String(_) => theme.json_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => theme.json_value(),
+        Value::Array(_) | Value::Object(_) => Style::new(),
+    }
+}
+
+fn label(text: &str, theme: Theme) -> (String, Style) {
+    (format!("{text:<LABEL$}"), theme.heading())
+}
+
+/// As many of the parts as there is room for, how many more there are, and where they came from.
+fn one_line(
+    sheet: &mut TextPage,
+    name: &str,
+    parts: impl Iterator<Item = Pieces>,
+    origin: &str,
+    theme: Theme,
+) {
+    let room = sheet.width().saturating_sub(LABEL);
+    let parts: Vec<Pieces> = parts.collect();
+    let width = |pieces: &Pieces| pieces.iter().map(|(text, _)| columns(text)).sum::<usize>();
+    let mut line = vec![label(name, theme)];
+    let mut used = 0;
+    let mut shown = 0;
+    let tail = |shown: usize| match parts.len() - shown {
+        0 => format!("  {origin}"),
+        more => format!("  +{more}, {origin}"),
+    };
+    for pieces in &parts {
+        let before = if shown == 0 { 0 } else { 2 };
+        let after = columns(&tail(shown + 1));
+        if used + before + width(pieces) + after > room {
+            break;
+        }
+        if before > 0 {
+            line.push(("  ".into(), Style::new()));
+        }
+        used += before + width(pieces);
+        line.extend(pieces.iter().cloned());
+        shown += 1;
+    }
+    let tail = tail(shown);
+    let tail = if used == 0 { tail.trim_start() } else { &tail };
+    let tail = paint::words_that_fit(tail, room - used, theme);
+    line.push((tail, theme.dim()));
+    sheet.pieces(line);
+}
+
+/// The few lines below the list.
+pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
+    let theme = context.theme;
+    let (age, style) = age(group, context);
+    let masked = masked(group, context);
+    let taken = LABEL + columns(&masked) + columns(&age) + 4;
+    let room = sheet.width().saturating_sub(taken);
+    let rotated = paint::words_that_fit(&rotated_by(group, context), room, theme);
+    sheet.pieces(vec![
+        label("Token", theme),
+        (masked, Style::new()),
+        ("  ".into(), Style::new()),
+        (age, style),
+        ("  ".into(), Style::new()),
+        (rotated, theme.dim()),
+    ]);
+    match &group.mapping {
+        Some(known) => {
+            let rows = known.value.iter().map(|(schema, source)| {
+                let text = format!("{}{}{}", visible(schema), theme.arrow(), visible(source));
+                vec![(text, Style::new())]
+            });
+            one_line(sheet, "Mapping", rows, &origin(known, context), theme);
+        }
+        None => one_line(sheet, "Mapping", std::iter::empty(), NEVER_RETURNED, theme),
+    }
+    if let Some(known) = &group.properties {
+        let rows = known.value.iter().map(|(key, value)| {
+            let text = visible(&value.to_string()).into();
+            vec![
+                (format!("{} ", visible(key)), theme.json_key()),
+                (text, value_style(value, theme)),
+            ]
+        });
+        one_line(sheet, "Props", rows, &origin(known, context), theme);
+    } else {
+        let unread = "unknown: never read, Enter reads it";
+        one_line(sheet, "Props", std::iter::empty(), unread, theme);
+    }
+    if let Some(oddity) = oddities(group.id.as_str()).first() {
+        let what = format!("! Id, character {}: {}", oddity.position, oddity.what);
+        sheet.text(&what, theme.warning());
+    } else {
+        let seen = seen(group, context);
+        let seen = seen.trim_start_matches("read ").trim_start_matches("at ");
+        sheet.pieces(vec![label("Read", theme), (seen.into(), Style::new())]);
+    }
+}
+
+/// What stands beside the list, in so many rows.
+pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, height: u16) {
+    let theme = context.theme;
+    let plain = Style::new();
+    let room = sheet.width().saturating_sub(LABEL);
+    let field = |sheet: &mut TextPage, name: &str, value: &str, style: Style| {
+        let value = paint::words_that_fit(value, room, theme);
+        sheet.pieces(vec![label(name, theme), (value, style)]);
+    };
+    if let Some(name) = &group.name {
+        let name = paint::cut(&name.value, sheet.width(), theme);
+        sheet.pieces(vec![(name, theme.title())]);
+    }
+    let id = paint::cut_id(group.id.as_str(), room, theme);
+    sheet.pieces(vec![label("ID", theme), (id, plain)]);
+    for oddity in oddities(group.id.as_str()).iter().take(1) {
+        let what = format!("! Character {}: {}", oddity.position, oddity.what);
+        sheet.text(&what, theme.warning());
+    }
+    let team = group.team_id.as_ref();
+    let team = team.map_or_else(|| "-".to_owned(), |known| known.value.to_string());
+    field(sheet, "Team", &team, plain);
+    let tag = group.environment_tag.as_ref();
+    field(
+        sheet,
+        "Tag",
+        tag.map_or("-", |tag| tag.value.as_str()),
+        plain,
+    );
+    let read = group.last_seen.map(|at| context.moment(at));
+    let read = read
+        .as_deref()
+        .unwrap_or("unknown: never read, Enter reads it");
+    field(sheet, "Read", read.trim_start_matches("at "), plain);
+    sheet.blank();
+    field(sheet, "Token", &masked(group, context), plain);
+    let (age, style) = age(group, context);
+    field(sheet, "Age", &age, style);
+    let rotated = rotated_by(group, context);
+    let rotated = rotated
+        .trim_start_matches("rotated ")
+        .trim_start_matches("at ");
+    field(sheet, "Rotated", rotated, plain);
+    if context.to_hand_off.contains_key(&group.id) {
+        field(
+            sheet,
+            "Hand-off",
+            "x the new token has not arrived",
+            theme.error(),
+        );
+    }
+    let mapping: Vec<Pieces> = group
+        .mapping
+        .iter()
+        .flat_map(|known| {
+            let keys = known
+                .value
+                .keys()
+                .map(|key| columns(key))
+                .max()
+                .unwrap_or(0);
+            let keys = keys.min(WIDEST_KEY);
+            known.value.iter().map(move |(schema, source)| {
+                let schema = paint::cut(schema, keys, theme);
+                let gap = " ".repeat(keys.saturating_sub(columns(&schema)));
+                let source = visible(source).into_owned();
+                vec![
+                    (format!("  {schema}{gap} {} ", theme.arrow()), plain),
+                    (source, plain),
+                ]
+            })
+        })
+        .collect();
+    let properties: Vec<Pieces> = group
+        .properties
+        .iter()
+        .flat_map(|known| {
+            let keys = known
+                .value
+                .keys()
+                .map(|key| columns(key))
+                .max()
+                .unwrap_or(0);
+            let keys = keys.min(WIDEST_KEY);
+            known.value.iter().map(move |(key, value)| {
+                let key = paint::cut(key, keys, theme);
+                let gap = " ".repeat(keys.saturating_sub(columns(&key)));
+                let text = visible(&value.to_string()).into_owned();
+                vec![
+                    (format!("  {key}{gap} "), theme.json_key()),
+                    (text, value_style(value, theme)),
+                ]
+            })
+        })
+        .collect();
+    // Each has a blank line and a heading.
+    let free = usize::from(height).saturating_sub(sheet.height() + 4);
+    let (mapping_rows, property_rows) = share(free, mapping.len(), properties.len());
+    let known = group.mapping.as_ref();
+    let from = known.map_or_else(|| NEVER_RETURNED.to_owned(), |known| origin(known, context));
+    let count = known.map_or_else(|| "-".to_owned(), |known| rows(known.value.len()));
+    block(
+        sheet,
+        ("Mapping", &count, &from),
+        mapping,
+        mapping_rows,
+        context,
+    );
+    let known = group.properties.as_ref();
+    let from = known.map_or_else(
+        || "unknown: never read".into(),
+        |known| origin(known, context),
+    );
+    let count = known.map_or_else(|| "-".to_owned(), |known| rows(known.value.len()));
+    block(
+        sheet,
+        ("Properties", &count, &from),
+        properties,
+        property_rows,
+        context,
+    );
+}
+
+/// Shares free rows between two lists in proportion; each has one at least, and none more than it needs.
+fn share(free: usize, one: usize, other: usize) -> (usize, usize) {
+    if one + other <= free {
+        return (one, other);
+    }
+    let first = (free * one).div_ceil(one + other);
+    let first = first.min(free.saturating_sub(other.min(1))).min(one);
+    (first, (free - first).min(other))
+}
+
+/// A heading with its count and where it came from, and so many rows; the last one says how many more there are.
+fn block(
+    sheet: &mut TextPage,
+    (name, count, from): (&str, &str, &str),
+    all: Vec<Pieces>,
+    height: usize,
+    context: &Context,
+) {
+    let theme = context.theme;
+    sheet.blank();
+    let head = format!("{name} {count}  ");
+    let from = paint::words_that_fit(from, sheet.width().saturating_sub(columns(&head)), theme);
+    sheet.pieces(vec![
+        (format!("{name} "), theme.heading()),
+        (format!("{count}  "), Style::new()),
+        (from, theme.dim()),
+    ]);
+    let hidden = if all.len() > height {
+        all.len() - height.saturating_sub(1)
+    } else {
+        0
+    };
+    let shown = all.len() - hidden;
+    for mut pieces in all.into_iter().take(shown) {
+        let before: usize = pieces
+            .iter()
+            .rev()
+            .skip(1)
+            .map(|(text, _)| columns(text))
+            .sum();
+        if let Some((last, _)) = pieces.last_mut() {
+            *last = paint::cut(last, sheet.width().saturating_sub(before), theme);
+        }
+        sheet.pieces(pieces);
+    }
+    if hidden > 0 && height > 0 {
+        sheet.pieces(vec![(format!("  {hidden} more: Enter"), theme.dim())]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_are_free_go_to_rows_that_were_cut() {
+        for free in 0..30 {
+            for one in 0..20 {
+                for other in 0..20 {
+                    let (first, second) = share(free, one, other);
+                    let used = first + second;
+                    assert_eq!(used, free.min(one + other), "{free}: {one} {other}");
+                    assert!(first <= one && second <= other);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The list at every width: what is cut, where, and what the mouse does there.
+
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use groupdesk::{
+    domain::known::{Known, KnownGroup, Source},
+    tui::state::message::{Msg, Outcome},
+};
+use jiff::{SignedDuration, Timestamp};
+
+use super::scene::{BEGIN, Scene, TESTING, group};
+
+/// Ids of 15 cells, names of many lengths, tokens of every age.
+fn many() -> Vec<KnownGroup> {
+    let names = [
+        "Acme",
+        "Stadtwerke Bad Reichenhall",
+        "Northern Regional Water Supply and Sewerage Board",
+    ];
+    let named = |n: usize| {
+        let mut group = group(&format!("group-id-{n:06}"), 1);
+        group.name = Some(Known {
+            value: format!("{n:03} {}", names[n % names.len()]),
+            source: Source::Returned,
+            at: Timestamp::UNIX_EPOCH,
+            by: "ana".into(),
+        });
+        group.created_at = Some(BEGIN - SignedDuration::from_hours(24 * n as i64));
+        group
+    };
+    (0..300).map(named).collect()
+}
+
+fn scene() -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("r");
+    scene.answer_with(Outcome::listed(many()));
+    scene.answer();
+    scene
+}
+
+fn sized(scene: &mut Scene, width: u16, height: u16) -> String {
+    scene.msg(Msg::Resize(width, height));
+    scene.screen()
+}
+
+/// The id and the name as they stand in the first row.
+fn first_row(screen: &str) -> &str {
+    screen
+        .lines()
+        .find(|line| line.starts_with('>'))
+        .unwrap_or_default()
+}
+
+#[test]
+fn no_id_is_cut_and_no_text_in_its_middle() {
+    let mut scene = scene();
+    for height in [12, 24, 40] {
+        for width in 60..=200 {
+            let screen = sized(&mut scene, width, height);
+            let rows = screen.lines().filter(|line| line.contains("group-id"));
+            let ids = rows.filter(|line| line.contains("group-id-000")).count();
+            assert!(ids > 4, "{width}x{height}\n{screen}");
+            for line in screen.lines() {
+                assert!(!line.contains("group-id…"), "{width}x{height}\n{screen}");
+                for (at, mark) in line.match_indices('…') {
+                    let after = line[at + mark.len()..].chars().next();
+                    let is_end = after.is_none_or(|next| !next.is_alphanumeric());
+                    assert!(is_end, "{width}x{height}: {line}\n{screen}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wider_window_shows_no_less_of_a_row() {
+    let mut scene = scene();
+    scene.walk("jj");
+    let narrow = sized(&mut scene, 80, 24);
+    let parts: Vec<&str> = first_row(&narrow).split("  ").map(str::trim).collect();
+    for width in [100, 120, 140, 200] {
+        let wide = sized(&mut scene, width, 24);
+        let row = first_row(&wide);
+        for part in parts.iter().map(|part| part.trim_end_matches('…')) {
+            assert!(row.contains(part), "{part} at {width}\n{wide}");
+        }
+    }
+}
+
+#[test]
+fn details_fill_their_height() {
+    let mut scene = scene();
+    for (width, height) in [(120, 36), (160, 50), (120, 24)] {
+        let screen = sized(&mut scene, width, height);
+        let is_cut = screen.contains("more: Enter");
+        let details = screen.lines().filter_map(|line| line.split_once('│'));
+        let empty = details.filter(|(_, right)| right.trim().is_empty()).count();
+        assert!(!is_cut || empty <= 3, "{width}x{height}\n{screen}");
+    }
+}
+
+fn press(scene: &mut Scene, column: u16, row: u16) {
+    scene.msg(Msg::Mouse(MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column,
+        row,
+        modifiers: KeyModifiers::NONE,
+    }));
+    scene.answer();
+}
+
+/// The column at which a title begins.
+fn at(screen: &str, title: &str) -> (u16, u16) {
+    let found = screen.lines().enumerate().find_map(|(row, line)| {
+        let before = line.split_once(title)?.0;
+        Some((before.chars().count() as u16, row as u16))
+    });
+    found.unwrap_or_else(|| panic!("{title}\n{screen}"))
+}
+
+#[test]
+fn a_click_on_a_title_sorts_and_a_second_one_on_a_row_opens_it() {
+    let mut scene = scene();
+    let screen = sized(&mut scene, 120, 36);
+    let (column, row) = at(&screen, "AGE");
+    press(&mut scene, column, row);
+    scene.shows("sort rotated ▴").shows("AGE ▴");
+    press(&mut scene, column, row);
+    scene.shows("sort rotated ▾").shows("AGE ▾");
+    press(&mut scene, 6, row + 3);
+    let screen = scene.screen();
+    let there = screen.lines().position(|line| line.starts_with('>'));
+    assert_eq!(there, Some(usize::from(row) + 3), "{screen}");
+    // A slow second one is another first one.
+    scene.now += SignedDuration::from_secs(2);
+    press(&mut scene, 6, row + 3);
+    scene.shows(" Groups  300 groups");
+    press(&mut scene, 6, row + 3);
+    scene.shows(" Groups › ");
+}
+
+#[test]
+fn tab_goes_to_the_details_and_back() {
+    let mut scene = scene();
+    sized(&mut scene, 160, 36);
+    scene.shows("━━ Groups ━").shows("─ Details ─");
+    scene
+        .walk("<tab>")
+        .shows("── Groups ─")
+        .shows("━ Details ━");
+    scene.walk("<esc>").shows("━━ Groups ━");
+}
+
+#[test]
+fn shift_marks_a_range_and_hidden_columns_scroll() {
+    let mut scene = scene();
+    sized(&mut scene, 80, 24);
+    scene.walk("<shift-down><shift-down>").shows("3 marked");
+    scene.walk("<esc>l").shows("TOKEN");
+    assert!(!scene.screen().contains("AGE"), "{}", scene.screen());
+    scene.walk("h").shows("AGE");
+}
