@@ -32,7 +32,7 @@ fn ends_at_signals(steps: &[(&str, &str)]) {
 
 #[test]
 fn signals_end_it_on_the_list() {
-    ends_at_signals(&[("j", ">  Acme US")]);
+    ends_at_signals(&[("j", ">   Acme US")]);
 }
 
 #[test]

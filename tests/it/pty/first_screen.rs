@@ -30,7 +30,7 @@ fn one_key_starts_the_demo_in_the_same_terminal() {
     assert!(screen.contains("Demo on this machine"), "{screen}");
     assert_taken(&mut session);
     session.send("jj\r");
-    session.wait_for("Groups > Brasserie", PATIENCE);
+    session.wait_for("Groups › Brasserie", PATIENCE);
     session.wait_for("read at", PATIENCE);
     session.send("q");
     session.wait_for("10 groups", PATIENCE);

@@ -21,7 +21,7 @@ fn stops_and_comes_back(stop: impl Fn(&mut Session)) {
     let mut session = place.shell(script).start();
     session.wait_for(FIRST, PATIENCE);
     session.send("jj");
-    session.wait_for(">  Brass", PATIENCE);
+    session.wait_for(">   Brass", PATIENCE);
     let before = session.wait_for("brasserie-zoe   ", PATIENCE);
     stop(&mut session);
     // 128 and the number of SIGTTOU, by which it stops.
@@ -38,7 +38,7 @@ fn stops_and_comes_back(stop: impl Fn(&mut Session)) {
     });
     assert_taken(&mut session);
     session.send("j");
-    session.wait_for(">  Globex", PATIENCE);
+    session.wait_for(">   Globex", PATIENCE);
     session.send("q");
     session.wait_for("over 0", PATIENCE);
     session.exit_status(PATIENCE);
@@ -89,7 +89,7 @@ fn a_console_that_is_continued_takes_its_terminal_again() {
     session.wait_for(FIRST, PATIENCE);
     assert_taken(&mut session);
     session.send("j");
-    session.wait_for(">  Acme US", PATIENCE);
+    session.wait_for(">   Acme US", PATIENCE);
 }
 
 /// Without a shell that could continue it, a stop would be for ever.
@@ -98,7 +98,7 @@ fn ctrl_z_without_job_control_only_draws_anew() {
     let place = Place::new();
     let mut session = place.demo();
     session.send("\x1aj");
-    session.wait_for(">  Acme US", PATIENCE);
+    session.wait_for(">   Acme US", PATIENCE);
     assert_taken(&mut session);
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));

@@ -226,7 +226,7 @@ async fn a_dead_service_keeps_nobody_from_the_other_profile() {
     session.wait_for("3 groups", PATIENCE);
     find(&mut session, "globex");
     session.send("\r");
-    session.wait_for("Groups > Globex", PATIENCE);
+    session.wait_for("Groups › Globex", PATIENCE);
     let read = session.wait_for(" 200 ", PATIENCE);
     on_production(&read);
     // And it can be worked in.

@@ -37,7 +37,7 @@ fn ten_thousand_keys_in_one_burst() {
     session.send("e");
     session.wait_for("Edit acme-eu", PATIENCE);
     session.send("\t\t");
-    session.wait_for("> Properties", PATIENCE);
+    session.wait_for("━━ Properties", PATIENCE);
     session.send("x".repeat(10_000) + "!");
     session.wait_for("x!", PATIENCE);
     let grown = memory(&session) - before;
@@ -62,7 +62,7 @@ fn a_paste_of_10_mb_is_taken_and_let_go() {
     session.wait_for("did not fit", PATIENCE);
     let small = memory(&session) - before;
     session.send("\t\t");
-    session.wait_for("> Properties", PATIENCE);
+    session.wait_for("━━ Properties", PATIENCE);
     session.paste(&text);
     session.wait_for("not pasted: that is more than the service takes", PATIENCE);
     session.send("typed after it");
@@ -95,7 +95,7 @@ fn a_paste_without_an_end_stalls_nothing_and_grows_nothing() {
     session.send("\x1b");
     session.wait_for_no("\n filter", PATIENCE);
     session.send("j");
-    session.wait_for(">  Acme US", PATIENCE);
+    session.wait_for(">   Acme US", PATIENCE);
     ends_well(session);
 }
 

@@ -17,14 +17,14 @@ const READING: &str = "reading it from the service";
 
 /// A key, and what it shows.
 const KEYS: [(&str, &str); 10] = [
-    ("?", "Groups > h0000 > Help"),
+    ("?", "Groups › h0000 › Help"),
     ("\x1b", READING),
-    ("m", "> Messages"),
+    ("m", "› Messages"),
     ("\x1b", READING),
-    (":", "> Palette"),
+    (":", "› Palette"),
     ("rot", "find  rot"),
     ("\x1b", READING),
-    ("2", "> History"),
+    ("2", "› History"),
     ("\x1b", READING),
     ("\x1b", "1 group"),
 ];

@@ -23,16 +23,16 @@ const ESC: &str = "\u{1b}";
 
 /// A key and the words that show that it has led somewhere; then Esc leads back.
 const PLACES: [(&str, &str); 10] = [
-    ("?", "> Help"),
-    (":", "> Palette"),
-    ("P", "> Profiles"),
-    ("2", "> History"),
-    ("3", "> Rotations"),
-    ("4", "> Requests"),
-    ("m", "> Messages"),
-    ("y", "> Copy"),
-    ("x", "> Compare acme"),
-    ("o", "> Open"),
+    ("?", "› Help"),
+    (":", "› Palette"),
+    ("P", "› Profiles"),
+    ("2", "› History"),
+    ("3", "› Rotations"),
+    ("4", "› Requests"),
+    ("m", "› Messages"),
+    ("y", "› Copy"),
+    ("x", "› Compare acme"),
+    ("o", "› Open"),
 ];
 
 struct Scene {
@@ -120,7 +120,7 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
     // A token that a person pastes, known and not known.
     for pasted in [TOKEN, NEW_TOKEN] {
         session.send("W");
-        session.wait_for("> Whose token", PATIENCE);
+        session.wait_for("› Whose token", PATIENCE);
         session.paste(pasted);
         session.send("\r");
         session.wait_until("an answer", PATIENCE, |screen| {
@@ -129,39 +129,39 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
         });
         scene.nothing_in("whose", &mut session);
         session.send(ESC);
-        session.wait_for_no("> Whose token", PATIENCE);
+        session.wait_for_no("› Whose token", PATIENCE);
         places += 1;
     }
     // The group, its form, the editor, the review and the request in all its forms.
-    scene.visit(&mut session, "\r", "Groups > Acme");
+    scene.visit(&mut session, "\r", "Groups › Acme");
     session.send("e");
-    session.wait_for("> Edit acme", PATIENCE);
+    session.wait_for("› Edit acme", PATIENCE);
     session.send("x");
     session.wait_for("1 change", PATIENCE);
     session.send("\u{5}");
     wait_until("the editor", || scene.home.times_seen("editor") > 0);
-    session.wait_for("> Edit acme", PATIENCE);
+    session.wait_for("› Edit acme", PATIENCE);
     session.wait_for("editor", PATIENCE);
     session.send("\u{13}");
-    session.wait_for("> Review", PATIENCE);
+    session.wait_for("› Review", PATIENCE);
     session.send("v");
     session.wait_for("\"user_group_id\"", PATIENCE);
     session.send("v");
     session.wait_for("curl", PATIENCE);
     scene.nothing_in("the request", &mut session);
     session.send(ESC);
-    session.wait_for_no("> Review", PATIENCE);
+    session.wait_for_no("› Review", PATIENCE);
     scene.nothing_in("the form", &mut session);
     session.send(ESC);
-    session.wait_for_no("> Edit", PATIENCE);
+    session.wait_for_no("› Edit", PATIENCE);
     places += 4;
     // The token's place, and a rotation that returns the old one.
     session.send("t");
-    session.wait_for("> Token of acme", PATIENCE);
+    session.wait_for("› Token of acme", PATIENCE);
     session.wait_for("T rotates it", PATIENCE);
     scene.nothing_in("the token's place", &mut session);
     session.send("T");
-    session.wait_for("> Rotate acme", PATIENCE);
+    session.wait_for("› Rotate acme", PATIENCE);
     session.wait_for("ROTATE NOW", PATIENCE);
     session.send("y");
     wait_until("the rotation", || {
@@ -174,9 +174,9 @@ async fn no_place_of_the_console_shows_a_secret_unasked() {
     scene.nothing_in("the rotation", &mut session);
     places += 2;
     session.send(ESC);
-    session.wait_for_no("> Token", PATIENCE);
+    session.wait_for_no("› Token", PATIENCE);
     // All that was said of it, whole.
-    for (keys, words) in [("4", "> Requests"), ("m", "> Messages")] {
+    for (keys, words) in [("4", "› Requests"), ("m", "› Messages")] {
         session.send(keys);
         session.wait_for(words, PATIENCE);
         session.send("\r");
@@ -208,15 +208,15 @@ async fn no_failure_puts_a_secret_on_the_screen_or_the_disk() {
         // The read of a group, of a form, of a token: each fails its own way.
         let requests = || service.connections().max(service.requests().len());
         session.send("\r");
-        session.wait_for("> Acme", PATIENCE);
+        session.wait_for("› Acme", PATIENCE);
         wait_until(name, || requests() > 0);
         scene.nothing_in(name, &mut session);
         session.send(ESC);
-        session.wait_for_no("> Acme", PATIENCE);
-        for (keys, words) in [("e", "> Edit acme"), ("t", "> Token of acme")] {
+        session.wait_for_no("› Acme", PATIENCE);
+        for (keys, words) in [("e", "› Edit acme"), ("t", "> Token of acme")] {
             scene.visit(&mut session, keys, words);
         }
-        for (keys, words) in [("4", "> Requests"), ("m", "> Messages"), ("2", "> History")] {
+        for (keys, words) in [("4", "› Requests"), ("m", "› Messages"), ("2", "> History")] {
             session.send(keys);
             session.wait_for(words, PATIENCE);
             scene.nothing_in(&format!("{name}: {words}"), &mut session);

@@ -188,7 +188,7 @@ fn a_panic_in_a_job_is_a_message_and_the_console_goes_on() {
     session.send("\x1b");
     session.wait_for("7 groups", PATIENCE);
     session.send("j");
-    session.wait_for(">  Acme US", PATIENCE);
+    session.wait_for(">   Acme US", PATIENCE);
     session.signal(rustix::process::Signal::TERM);
     let (status, time) = ends(&mut session, "after a panic in a job");
     assert_eq!(status.code(), Some(0));

@@ -15,7 +15,7 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
     ("form: name", &[("e", "Edit acme-eu")]),
     (
         "form: mapping",
-        &[("e", "Edit acme-eu"), ("\t", "> Mapping")],
+        &[("e", "Edit acme-eu"), ("\t", "━━ Mapping")],
     ),
     (
         "form: cell",
@@ -23,7 +23,7 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
     ),
     (
         "form: properties",
-        &[("e", "Edit acme-eu"), ("\t\t", "> Properties")],
+        &[("e", "Edit acme-eu"), ("\t\t", "━━ Properties")],
     ),
     ("review", &[("e", "Edit acme-eu"), ("x\x13", "[ Back ]")]),
     ("token", &[("t", "T rotates it")]),
@@ -40,25 +40,25 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
         ],
     ),
     ("write", &[("t", "T rotates it"), ("w", "write")]),
-    ("history", &[("2", "> History")]),
-    ("rotations", &[("3", "> Rotations")]),
+    ("history", &[("2", "› History")]),
+    ("rotations", &[("3", "› Rotations")]),
     ("requests", &[("\r", "read at"), ("4", "1 of this session")]),
     (
         "request",
         &[
             ("\r", "read at"),
             ("4", "1 of this session"),
-            ("\r", "> Request "),
+            ("\r", "› Request "),
         ],
     ),
-    ("open", &[("o", "> Open or create")]),
+    ("open", &[("o", "› Open or create")]),
     ("whose", &[("W", "Whose token is this?")]),
     ("help", &[("?", "Keys: Groups")]),
     ("palette", &[("?", "Keys: Groups"), ("/", "find  /")]),
     ("profiles", &[("P", "Profiles")]),
-    ("messages", &[("m", "> Messages")]),
+    ("messages", &[("m", "› Messages")]),
     ("copy", &[("y", "Copy")]),
-    ("bulk: check", &[("*", "marked"), ("T", "> Bulk rotation")]),
+    ("bulk: check", &[("*", "marked"), ("T", "› Bulk rotation")]),
     (
         "bulk: words",
         &[

@@ -65,7 +65,7 @@ async fn the_terminal_gets_no_byte_of_them_raw() {
         for (keys, there) in [
             ("\r", "read at"),
             ("e", "Edit "),
-            ("\t\t", "> Properties"),
+            ("\t\t", "━━ Properties"),
             ("\x1b", "read at"),
             ("2", "History"),
             ("\x1b", "read at"),
