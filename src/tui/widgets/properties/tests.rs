@@ -143,7 +143,7 @@ fn types_are_chosen_and_values_follow() {
 fn a_row_is_added_key_type_value() {
     let mut field = PropertiesField::new(None);
     assert!(field.switch(), "nothing is known: no rows");
-    assert!(drawn(&field, 60, 4).contains("not known here"));
+    assert!(drawn(&field, 60, 4).contains("unknown here"));
     keys(&mut field, "a\n");
     assert!(
         field.is_blank() && field.place() == PropertiesFocus::Rows,
@@ -191,7 +191,7 @@ fn what_is_wrong_stays_in_its_cell_and_is_never_lost() {
     keys(&mut field, "j\n");
     press(&mut field, &[KeyCode::Backspace]);
     keys(&mut field, "\n");
-    assert!(drawn(&field, 60, 5).contains("! column 7: the text ends"));
+    assert!(drawn(&field, 60, 5).contains("! column 7: unclosed bracket"));
     assert!(field.go_to_problem());
     // A form that is left has to take it all the same.
     field.settle();
