@@ -84,6 +84,12 @@ impl BatchItem {
         }
     }
 
+    /// Its rotation or its update has an end that is not known.
+    pub fn is_open(&self) -> bool {
+        let update = self.update.is_some_and(|update| update.state.is_open());
+        update || self.state.is_some_and(State::is_open)
+    }
+
     /// The word of reports: of its rotation's state, or of how it ended without one.
     pub fn outcome(&self) -> &'static str {
         match (self.state, self.ending) {

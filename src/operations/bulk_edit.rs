@@ -91,7 +91,7 @@ impl Operations {
         Ok(Some(self.plan_rows(change, failed, include_old).await?))
     }
 
-    async fn plan_rows(
+    pub(super) async fn plan_rows(
         &self,
         change: BulkChange,
         wanted: Vec<(UserGroupId, Wanted)>,

@@ -184,7 +184,7 @@ async fn resume(
         "batch {} of {}, begun {:.0}: {}",
         batch.id.0, batch.by, batch.started_at, batch.counts
     ));
-    for (id, skip) in resumption.plan.skipped.iter().take(report::NAMED) {
+    for (id, skip) in resumption.refused.iter().take(report::NAMED) {
         output::context(&format!("will be refused as things stand: {id}: {skip}"));
     }
     operations.ready().await?;

@@ -12,8 +12,8 @@ use crate::{
     operations::{Done, Failure, UnknownIdPolicy, Warning, batch::concurrency::RetryBudget},
 };
 
-const UNREADABLE: &str = "what was reviewed cannot be read any more";
-const ALREADY: &str = "already set, not sent";
+pub(super) const UNREADABLE: &str = "what was reviewed cannot be read any more";
+pub(super) const ALREADY: &str = "already set, not sent";
 
 impl ItemContext {
     /// Sends the update of the item, unless the run is stopped first.

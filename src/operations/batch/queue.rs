@@ -12,10 +12,7 @@ use super::{
 };
 use crate::{
     directory::{Batch, BatchId, BatchItem},
-    domain::{
-        batch::{BatchKind, Counts, FailureStreak, Halt, ItemStatus},
-        rotation::State,
-    },
+    domain::batch::{BatchKind, Counts, FailureStreak, Halt, ItemStatus},
     operations::{
         Failpoint, Operations,
         batch::concurrency::{self, Work},
@@ -45,10 +42,7 @@ impl Queue {
         pace: RunLimits,
         keep: Option<Arc<dyn TokenSink>>,
     ) -> Self {
-        let open = items.iter().filter(|item| {
-            let update = item.update.is_some_and(|update| update.state.is_open());
-            update || item.state.is_some_and(State::is_open)
-        });
+        let open = items.iter().filter(|item| item.is_open());
         let left = items
             .iter()
             .filter(|item| item.status() == ItemStatus::NotStarted);

@@ -408,6 +408,7 @@ places! {
         Enter "groups" "the groups of this batch";
         RetryFailed ["F"] "RETRY failed" "retry failed";
         Refresh "check" "check unknown ones (reads only), refresh";
+        ReverseEdit ["z"] "undo" "prepare the reverse edit (edits only)";
         WriteFile "report" "save the report to a new file, .json or .csv";
         Filter "filter" "filter by number, person, reason, profile or state";
         NextField "all profiles" "this profile / all profiles";

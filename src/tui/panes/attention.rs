@@ -122,7 +122,8 @@ impl AttentionPane {
     fn check(&self, context: &mut Context) {
         let job = self.here(context).and_then(|concern| {
             let job = match &concern.matter {
-                Matter::Rotation(..) | Matter::Batch(_) => Job::Settle,
+                Matter::Rotation(..) => Job::Settle,
+                Matter::Batch(batch) => Job::settle(&batch.kind),
                 Matter::Change(_, _, id) | Matter::ChangedElsewhere(id) => Job::LookUp(id.clone()),
                 _ => return None,
             };

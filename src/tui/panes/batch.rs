@@ -276,7 +276,9 @@ impl View for BatchPane {
                 self.pop(context);
             }
             Action::Refresh if matches!(self.stage, Stage::Run(_)) => {
-                context.ask(&self.checking, Job::Settle);
+                if let Some(job) = self.run(context).map(|run| Job::settle(&run.kind)) {
+                    context.ask(&self.checking, job);
+                }
             }
             Action::Refresh => self.check_again(context),
             Action::NextFailed => self.go_to_failed(1, context),
@@ -302,11 +304,7 @@ impl View for BatchPane {
             Action::FailedOnly => {
                 self.failed_only = !self.failed_only;
             }
-            Action::RetryFailed if self.retry_edit(context) => {}
-            Action::RetryFailed => {
-                let ids = self.run(context).map(BatchRun::to_retry);
-                *self = Self::checking(ids.unwrap_or_default(), self.include_recent, context);
-            }
+            Action::RetryFailed => self.retry(context),
             Action::WriteFile => self.ask_path(context),
             _ => {}
         }

@@ -20,7 +20,7 @@ use crate::{
             batch::BatchRun,
             context::{Context, Navigation},
             message::{Job, Outcome, Pending, ProfileIndex},
-            navigation::{BatchAim, PaneRequest},
+            navigation::{BatchAim, EditSource, PaneRequest},
             notices::Severity,
         },
     },
@@ -128,15 +128,28 @@ impl Batches {
         context.navigate(Navigation::Push(opening));
     }
 
+    /// Reviews the reverse of the edit of the row, in its profile.
+    fn reverse(&self, context: &mut Context) {
+        let Some((profile, batch)) = self.here(context) else {
+            return;
+        };
+        if *profile != context.current {
+            context.navigate(Navigation::SwitchTo(*profile));
+        }
+        let reverse = PaneRequest::BulkEdit(EditSource::Reverse(batch.id));
+        context.navigate(Navigation::Push(reverse));
+    }
+
     fn check(&self, context: &mut Context) {
         let here = self
             .here(context)
             .filter(|(_, batch)| batch.counts.unknown > 0);
-        let Some((profile, _)) = here else {
+        let Some((profile, batch)) = here else {
             self.read_anew(context);
             return;
         };
-        self.checking.begin(context.start_in(*profile, Job::Settle));
+        self.checking
+            .begin(context.start_in(*profile, Job::settle(&batch.kind)));
     }
 }
 
@@ -175,6 +188,7 @@ impl View for Batches {
             Action::Enter => self.go(BatchAim::Look, context),
             Action::Resume => self.go(BatchAim::Resume, context),
             Action::RetryFailed => self.go(BatchAim::Retry, context),
+            Action::ReverseEdit => self.reverse(context),
             Action::WriteFile => self.go(BatchAim::Report, context),
             Action::Refresh => self.check(context),
             Action::NextField => {
@@ -204,7 +218,11 @@ impl View for Batches {
         let here = self.here(context);
         let needs_row = matches!(
             action,
-            Action::Enter | Action::Resume | Action::RetryFailed | Action::WriteFile
+            Action::Enter
+                | Action::Resume
+                | Action::RetryFailed
+                | Action::ReverseEdit
+                | Action::WriteFile
         );
         let Some((profile, batch)) = here else {
             return needs_row.then(|| "no batch here".into());
@@ -219,16 +237,19 @@ impl View for Batches {
                 Some("this batch is running".into())
             }
             Action::Resume if batch.ended_at.is_some() => Some("this batch is finished".into()),
-            Action::RetryFailed if batch.kind != BatchKind::Rotate => {
-                Some("an edit is not retried; mark the groups and edit them again".into())
-            }
             Action::RetryFailed if batch.counts.not_applied == 0 => {
                 Some("no group of this batch is not applied".into())
             }
-            Action::Resume | Action::RetryFailed if is_busy => {
+            Action::ReverseEdit if batch.kind == BatchKind::Rotate => {
+                Some("a rotation cannot be taken back".into())
+            }
+            Action::ReverseEdit if batch.counts.confirmed == 0 => {
+                Some("this batch has changed no group".into())
+            }
+            Action::Resume | Action::RetryFailed | Action::ReverseEdit if is_busy => {
                 Some("another batch is running".into())
             }
-            Action::Resume | Action::RetryFailed => forbidden(),
+            Action::Resume | Action::RetryFailed | Action::ReverseEdit => forbidden(),
             _ => None,
         }
     }

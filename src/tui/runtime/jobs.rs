@@ -143,6 +143,12 @@ impl Backends {
                 Ok(recovered) => Ok(Outcome::Recovered(recovered)),
                 Err(failure) => Err(failure.into()),
             },
+            Job::SettleChanges => listed(
+                operations
+                    .settle_changes()
+                    .await
+                    .map(Outcome::ChangesSettled),
+            ),
             Job::Abandon(id, reason) => match operations.abandon(id, &reason).await {
                 Ok(row) => Ok(Outcome::Abandoned(Box::new(row))),
                 Err(failure) => Err(failure.into()),

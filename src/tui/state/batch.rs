@@ -246,11 +246,9 @@ impl BatchRun {
         self.rows.iter().filter(|row| row.is_failed()).count()
     }
 
-    /// The groups whose token is certainly still the old one.
+    /// The groups to which certainly nothing happened.
     pub fn to_retry(&self) -> Vec<UserGroupId> {
-        // An edit is not done again by rotating.
-        let is_rotation = self.kind == BatchKind::Rotate;
-        let rows = self.rows.iter().filter(|_| is_rotation);
+        let rows = self.rows.iter();
         rows.filter(|row| row.status == ItemStatus::NotApplied)
             .map(|row| row.id.clone())
             .collect()

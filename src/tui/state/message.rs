@@ -14,7 +14,7 @@ pub use pending::Pending;
 use crate::{
     config::new_profile::NewProfile,
     domain::{
-        batch::{BulkChange, EditPlan, Plan},
+        batch::{BatchKind, BulkChange, EditPlan, Plan},
         change::DesiredFields,
         draft::Draft,
         facts::Field,
@@ -137,6 +137,8 @@ pub enum Job {
     Rotations,
     /// Settles the open ones by reading their groups.
     Settle,
+    /// Settles open creates and updates by reading their groups.
+    SettleChanges,
     Abandon(RotationId, String),
     /// A pasted text that may hold some.
     Whose(Token),
@@ -257,6 +259,14 @@ impl JobSpec {
 }
 
 impl Job {
+    /// What finds out how the open items of such a batch ended.
+    pub fn settle(kind: &BatchKind) -> Self {
+        match kind {
+            BatchKind::Rotate => Self::Settle,
+            BatchKind::Edit(_) => Self::SettleChanges,
+        }
+    }
+
     /// What it is to the console.
     pub fn spec(&self) -> JobSpec {
         let (read, write) = (JobSpec::read, JobSpec::write);
@@ -285,6 +295,7 @@ impl Job {
             }
             Self::WriteToken(..) => write("writing the token"),
             Self::Settle => read("settling open rotations"),
+            Self::SettleChanges => read("settling open changes"),
             Self::Abandon(..) => write("abandoning a rotation"),
             Self::Whose(_) => read("looking up a token"),
             Self::HandOff(done) => write(&format!("handing off {}", done.group.id)),

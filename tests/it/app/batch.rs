@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     config::guard::Level,
     domain::{
-        batch::{BatchKind, Counts, Halt, ItemStatus, Plan},
+        batch::{BatchKind, Counts, Halt, ItemStatus},
         rotation::State,
     },
     operations::{
@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use super::scene::{BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING};
 use crate::support::world::id;
 
-const BATCH: BatchId = BatchId(7);
+pub(super) const BATCH: BatchId = BatchId(7);
 
 fn key(position: usize) -> ItemKey {
     ItemKey {
@@ -60,10 +60,8 @@ pub(super) fn left(batch: BatchId) -> Resumption {
             ..stored(batch)
         },
         items,
-        plan: Plan {
-            ready: vec![id("globex")],
-            skipped: Vec::new(),
-        },
+        ready: vec![id("globex")],
+        refused: Vec::new(),
         open: 0,
         level: Level::Key,
         guard: None,
@@ -257,7 +255,7 @@ fn the_run_is_told_in_counts_that_add_up_and_rows() {
 }
 
 /// The items of the batch as the journal has them.
-fn items(states: [State; 2]) -> Vec<BatchItem> {
+pub(super) fn items(states: [State; 2]) -> Vec<BatchItem> {
     let item = |(position, (group, state)): (usize, (&str, State))| BatchItem {
         key: key(position),
         user_group_id: id(group),
@@ -318,7 +316,7 @@ fn what_somebody_else_settles_changes_row_counts_and_what_can_be_retried() {
 }
 
 /// The list with one batch of which something is left.
-fn listed(by: &str, profile: usize) -> Scene {
+pub(super) fn listed(by: &str, profile: usize) -> Scene {
     let mut scene = Scene::on(profile);
     scene.keys("5");
     let batch = Batch {

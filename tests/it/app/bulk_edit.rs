@@ -1,11 +1,19 @@
 //! One change over the marked groups: fields, review and confirmation; nothing is sent before that.
 
 use groupdesk::{
-    domain::batch::BulkChange,
-    tui::state::message::{AskedEdit, Job},
+    domain::{
+        batch::{BatchKind, BulkChange, Counts},
+        history::Ending,
+        rotation::State,
+    },
+    operations::{Batch, BatchItem},
+    tui::state::message::{AskedEdit, Job, Outcome, ProfileIndex},
 };
 
-use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING};
+use super::{
+    batch::{BATCH, items, listed, stored},
+    scene::{PRODUCTION, READ_ONLY, Scene, TESTING},
+};
 
 /// The change that is sent, and to how many.
 fn sent(scene: &Scene) -> Option<(BulkChange, usize)> {
@@ -84,4 +92,82 @@ fn it_needs_marks_and_a_profile_that_may_be_written() {
     scene.walk("*B");
     assert_eq!(scene.focus(), "List");
     scene.says("read-only");
+}
+
+/// A batch of edits in the list; one group is changed, one is not, and of one the end is unknown.
+fn listed_edit() -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("5");
+    let change = BulkChange::mapping("40", Some("214"), None).expect("a change");
+    let batch = Batch {
+        kind: BatchKind::Edit(change),
+        counts: Counts {
+            confirmed: 1,
+            not_applied: 1,
+            unknown: 1,
+            ..Counts::default()
+        },
+        ..stored(BATCH)
+    };
+    let all = vec![(ProfileIndex(TESTING), batch)];
+    scene.answer_with(Outcome::AllBatches(all));
+    scene
+}
+
+fn has(scene: &Scene, wanted: &Job) -> bool {
+    scene.pending.iter().any(|(.., job)| job == wanted)
+}
+
+#[test]
+fn an_edit_is_retried_and_taken_back_as_an_edit() {
+    for (key, title, asked) in [
+        ("z", "Reverse edit of batch 7", AskedEdit::Reverse(BATCH)),
+        ("F", "Retry batch 7", AskedEdit::Again(BATCH)),
+    ] {
+        let mut scene = listed_edit();
+        scene.shows("edit map 40");
+        scene.keys(key);
+        // The page of a batch that is retried is read first.
+        if key == "F" {
+            let (batch, items) = edited();
+            scene.answer_with(Outcome::Batch(Box::new((batch, items))));
+        }
+        scene.shows(title);
+        let planned = Job::PlanEdit {
+            asked,
+            include_old: false,
+        };
+        assert!(has(&scene, &planned), "{:?}", scene.pending);
+        assert!(scene.writes().is_empty());
+    }
+}
+
+/// The page of such a batch.
+fn edited() -> (Batch, Vec<BatchItem>) {
+    let change = BulkChange::mapping("40", Some("214"), None).expect("a change");
+    let mut items = items([State::NotApplied, State::Confirmed]);
+    for (item, ending) in items.iter_mut().zip([Ending::NotApplied, Ending::Updated]) {
+        item.rotation = None;
+        item.state = None;
+        item.ending = Some(ending);
+    }
+    let batch = Batch {
+        kind: BatchKind::Edit(change),
+        ..stored(BATCH)
+    };
+    (batch, items)
+}
+
+#[test]
+fn the_unknown_ones_of_an_edit_are_read_as_changes() {
+    let mut scene = listed_edit();
+    scene.shows("1 UNKNOWN");
+    scene.keys("r");
+    assert!(has(&scene, &Job::SettleChanges), "{:?}", scene.pending);
+    assert!(!has(&scene, &Job::Settle));
+    scene.answer_with(Outcome::ChangesSettled(Vec::new()));
+    scene.says("Every open change is settled");
+    let mut scene = listed("ana@bastion2", TESTING);
+    scene.keys("z");
+    scene.says("a rotation cannot be taken back");
 }

@@ -267,6 +267,7 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::AnswerPlace(_) | Job::Prove(_) => Outcome::Proven,
         Job::Proof => Outcome::Proof(None),
         Job::Acknowledge(..) => Outcome::Acknowledged,
+        Job::SettleChanges => Outcome::ChangesSettled(Vec::new()),
         Job::Settle => Outcome::Recovered(vec![Recovered::Settled(rotation(
             1,
             "acme-eu",

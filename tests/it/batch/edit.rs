@@ -186,6 +186,30 @@ async fn a_stopped_one_is_resumed_and_sends_the_rest() {
 }
 
 #[tokio::test]
+async fn what_is_left_is_checked_by_the_rules_of_edits() {
+    let scene = scene(4).await;
+    let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
+    let known = scene.world.operations(Side::Testing);
+    send(&known, "g000", "g000", &[("7", "1"), ("40", "999")]).await;
+    send(&known, "g001", "g001", &[("7", "1"), ("40", "214")]).await;
+    let resumption = scene.ana.plan_resumption(batch).await.expect("readable");
+    assert_eq!(resumption.left(), 4);
+    assert_eq!(resumption.ready, [id("g002"), id("g003")]);
+    let [(changed, why), (same, already)] = &resumption.refused[..] else {
+        panic!("{:?}", resumption.refused);
+    };
+    assert_eq!((changed, same), (&id("g000"), &id("g001")));
+    assert!(why.starts_with("changed since its review: "), "{why}");
+    assert_eq!(already, "already set, not sent");
+    // And that is what the run does.
+    let (_, report) = watch(scene.run(batch, one_at_a_time()).await).await;
+    let rows = ["g000", "g001", "g002"].map(|group| scene.row(group));
+    assert_eq!(rows, [json!("999"), json!("214"), json!("214")]);
+    assert_eq!(report.counts.not_started, 0);
+    assert_eq!(scene.proxy.count("PUT"), 2);
+}
+
+#[tokio::test]
 async fn a_busy_service_is_asked_again_and_a_refusal_ends_the_item() {
     let scene = scene(2).await;
     let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;

@@ -6,7 +6,7 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::BatchPane;
 use crate::{
-    domain::batch::ItemStatus,
+    domain::batch::{BatchKind, ItemStatus},
     operations::batch::RunCommand,
     tui::{
         keymap::{Action, Focus},
@@ -211,7 +211,11 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
     }
     if counts.unknown > 0 {
         let read = key(Action::Refresh);
-        let text = format!("{} UNKNOWN: {read} reads it; do not rotate", counts.unknown);
+        let never = match run.kind {
+            BatchKind::Rotate => "do not rotate",
+            BatchKind::Edit(_) => "do not send it again",
+        };
+        let text = format!("{} UNKNOWN: {read} reads it; {never}", counts.unknown);
         parts.push(text);
     }
     if counts.conflict > 0 {

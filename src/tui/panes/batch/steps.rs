@@ -104,12 +104,11 @@ impl BatchPane {
             return;
         };
         let run = BatchRun::stored(ticket, context.current, batch, items);
-        let to_retry = run.to_retry();
         self.stage = Stage::Run(ticket);
         self.stored = Some(Box::new(run));
         match self.aim {
             BatchAim::Look | BatchAim::Resume => {}
-            BatchAim::Retry => *self = Self::checking(to_retry, false, context),
+            BatchAim::Retry => self.retry(context),
             BatchAim::Report => self.ask_path(context),
         }
     }
@@ -125,15 +124,20 @@ impl BatchPane {
         self.stage = Stage::Planning(ticket);
     }
 
-    /// An edit is never retried by rotating: it is reviewed anew.
-    pub(super) fn retry_edit(&self, context: &mut Context) -> bool {
-        let run = self.run(context);
-        let is_edit = run.is_some_and(|run| matches!(run.kind, BatchKind::Edit(_)));
-        if let Some(batch) = run.and_then(|run| run.batch).filter(|_| is_edit) {
-            let again = PaneRequest::BulkEdit(EditSource::Again(batch));
-            context.navigate(Navigation::Replace(again));
+    /// Checks again what was not applied. An edit is never retried by rotating: it is reviewed anew.
+    pub(super) fn retry(&mut self, context: &mut Context) {
+        let Some(run) = self.run(context) else { return };
+        match (&run.kind, run.batch) {
+            (BatchKind::Rotate, _) => {
+                let ids = run.to_retry();
+                *self = Self::checking(ids, self.include_recent, context);
+            }
+            (BatchKind::Edit(_), Some(batch)) => {
+                let again = PaneRequest::BulkEdit(EditSource::Again(batch));
+                context.navigate(Navigation::Replace(again));
+            }
+            (BatchKind::Edit(_), None) => {}
         }
-        is_edit
     }
 
     pub(super) fn take(&mut self, outcome: &Outcome, context: &mut Context) {

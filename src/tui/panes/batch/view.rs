@@ -1,5 +1,7 @@
 //! How the bulk pane looks before the run: the check with its two fields.
 
+use std::fmt::Display;
+
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -9,7 +11,10 @@ use ratatui::{
 use super::{BatchPane, Stage};
 use crate::{
     config::guard::Level,
-    domain::batch::{BatchKind, Plan},
+    domain::{
+        batch::{BatchKind, Plan},
+        group::UserGroupId,
+    },
     operations::batch::Resumption,
     tui::{
         keymap::{Action, Focus},
@@ -85,7 +90,7 @@ fn sheet(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
         Stage::Check { plan, .. } => {
             check(&mut sheet, plan, pane.words(context), context);
             recent(&mut sheet, pane, context);
-            groups(&mut sheet, plan, context);
+            groups(&mut sheet, &plan.ready, &plan.skipped, context);
         }
         Stage::Resume(resumption) => resume(&mut sheet, resumption, context),
         Stage::Run(_) => sheet.text("This batch is in History.", theme.dim()),
@@ -96,7 +101,7 @@ fn sheet(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
 /// What going on with a batch does: first what is ready, then what is not.
 fn resume(sheet: &mut TextPage, resumption: &Resumption, context: &Context) {
     let theme = context.theme;
-    let (batch, plan) = (&resumption.batch, &resumption.plan);
+    let batch = &resumption.batch;
     let profile = context.profile();
     let name = profile.map_or("", |profile| profile.name.as_str());
     let (left, all) = (resumption.left(), batch.counts.planned());
@@ -139,7 +144,7 @@ fn resume(sheet: &mut TextPage, resumption: &Resumption, context: &Context) {
         let text = format!("Press {key} to resume in {name}. Enter does nothing.");
         sheet.text(&text, theme.title());
     }
-    groups(sheet, plan, context);
+    groups(sheet, &resumption.ready, &resumption.refused, context);
 }
 
 fn draw_resume(
@@ -212,19 +217,24 @@ fn recent(sheet: &mut TextPage, pane: &BatchPane, context: &Context) {
     }
 }
 
-fn groups(sheet: &mut TextPage, plan: &Plan, context: &Context) {
+fn groups(
+    sheet: &mut TextPage,
+    ready: &[UserGroupId],
+    skipped: &[(UserGroupId, impl Display)],
+    context: &Context,
+) {
     let theme = context.theme;
-    if !plan.ready.is_empty() {
+    if !ready.is_empty() {
         sheet.blank();
         sheet.heading("ready");
-        for id in &plan.ready {
+        for id in ready {
             sheet.text(id.as_str(), Style::new());
         }
     }
-    if !plan.skipped.is_empty() {
+    if !skipped.is_empty() {
         sheet.blank();
         sheet.heading("skipped");
-        for (id, skip) in &plan.skipped {
+        for (id, skip) in skipped {
             sheet.text(&format!("{id}: {skip}"), theme.warning());
         }
     }

@@ -16,6 +16,7 @@ use crate::{
         widgets::{
             boxes::{titled, with_details},
             columns::{Cell, Column, widest},
+            paint,
             text_page::TextPage,
         },
     },
@@ -105,18 +106,21 @@ pub(super) fn state(batch: &Batch, context: &Context) -> (&'static str, String, 
 }
 
 /// What it does to its groups, in a word.
-fn what(batch: &Batch) -> &'static str {
+fn what(batch: &Batch) -> String {
     match batch.kind {
-        BatchKind::Rotate => "rotate",
-        BatchKind::Edit(_) => "edit",
+        BatchKind::Rotate => "rotate".into(),
+        BatchKind::Edit(ref change) => format!("edit {}", change.label()),
     }
 }
 
 fn columns(window: &[&Row], wide: bool, context: &Context) -> Vec<Column> {
     let who = widest(window.iter().map(|(_, batch)| batch.by.as_str()), 24).max(4);
+    let what = window.iter().map(|(_, batch)| what(batch));
+    let what = what.map(|what| paint::columns(&what)).max().unwrap_or(0);
+    let what = u16::try_from(what).unwrap_or(24).clamp(8, 24);
     let mut columns = vec![
         Column::new("   NO", 5, 7, 0).right(),
-        Column::new("WHAT", 6, 8, 2),
+        Column::new("WHAT", 6, what, 2),
         Column::new("STARTED", 9, 12, 1),
         Column::new("BY", 4, who, 3),
         Column::new("DONE", 10, 14, 0),
@@ -178,15 +182,26 @@ fn describe(sheet: &mut TextPage, profile: ProfileIndex, batch: &Batch, context:
         sheet.text(&text, Style::new());
     }
     if counts.unknown > 0 {
-        let text = format!("{} reads the UNKNOWN; do not rotate.", key(Action::Refresh));
+        let text = format!(
+            "{} reads the UNKNOWN; do not {}.",
+            key(Action::Refresh),
+            match batch.kind {
+                BatchKind::Rotate => "rotate",
+                BatchKind::Edit(_) => "send them again",
+            }
+        );
         sheet.text(&text, theme.unknown());
     }
-    if counts.not_applied > 0 && batch.kind == BatchKind::Rotate {
+    if counts.not_applied > 0 {
         let text = format!(
             "{} retries the {} not applied, after a new check.",
             key(Action::RetryFailed),
             counts.not_applied
         );
         sheet.text(&text, Style::new());
+    }
+    if matches!(batch.kind, BatchKind::Edit(_)) && counts.confirmed > 0 {
+        let key = key(Action::ReverseEdit);
+        sheet.text(&format!("{key} prepares the reverse edit."), Style::new());
     }
 }

@@ -2,7 +2,6 @@
 
 use super::{Action, App, Job, Outcome, Pane, Severity, Ticket};
 use crate::{
-    domain::batch::BatchKind,
     operations::{Batch, BatchItem, batch::BatchEvent},
     tui::{keymap::Focus, state::batch::BatchRun},
 };
@@ -108,8 +107,7 @@ impl App {
         let running = running.and_then(|run| run.batch);
         let mut unfinished = batches
             .iter()
-            .filter(|batch| batch.ended_at.is_none() && Some(batch.id) != running)
-            .filter(|batch| batch.kind == BatchKind::Rotate);
+            .filter(|batch| batch.ended_at.is_none() && Some(batch.id) != running);
         if let Some(newest) = unfinished.next() {
             let counts = &newest.counts;
             let key = self.context.keys.key(Focus::List, Action::Batches);

@@ -128,6 +128,7 @@ impl App {
             }
             Outcome::PendingHandOffs(rows) if is_here => self.found_waiting(rows),
             Outcome::HandedOff(Some(handed)) if is_here => self.note_handed(handed),
+            Outcome::ChangesSettled(open) if is_here => self.changes_settled(open),
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
             Outcome::Attention(found) => self.context.note_attention(found),
             Outcome::Batch(stands) if is_here => self.batch_stands(&stands.0, &stands.1),
@@ -217,6 +218,7 @@ impl App {
             | Outcome::Recovered(_)
             | Outcome::Whose(_)
             | Outcome::PendingHandOffs(_)
+            | Outcome::ChangesSettled(_)
             | Outcome::Batches(_)
             | Outcome::Batch(_)
             | Outcome::AllBatches(_)
@@ -274,6 +276,7 @@ fn is_of_the_journal(outcome: &Outcome) -> bool {
         Outcome::Done(done) => !done.warnings.is_empty() || done.rotation.is_some(),
         Outcome::Recovered(_)
         | Outcome::Abandoned(_)
+        | Outcome::ChangesSettled(_)
         | Outcome::BulkEnded(_)
         | Outcome::HandedOff(_) => true,
         _ => false,

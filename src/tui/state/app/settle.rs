@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use super::{Action, App, Job, Pane, Severity};
 use crate::{
     domain::rotation::State,
-    operations::{Recovered, RotationRow},
+    operations::{Mutation, Recovered, RotationRow},
     tui::keymap::Focus,
 };
 
@@ -84,6 +84,29 @@ impl App {
                 pane.read_again(&mut self.context);
             }
         }
+    }
+
+    /// Says which creates and updates are still open.
+    pub(super) fn changes_settled(&mut self, open: &[Mutation]) {
+        let open: Vec<_> = open
+            .iter()
+            .filter(|change| change.state.is_open())
+            .collect();
+        let Some(first) = open.first() else {
+            self.context
+                .say(Severity::Done, "Every open change is settled");
+            return;
+        };
+        let key = self.context.keys.key(Focus::List, Action::Attention);
+        let text = format!(
+            "{} UNKNOWN after reading: {}. {key} lists what is open",
+            match open.len() {
+                1 => "1 change".into(),
+                count => format!("{count} changes"),
+            },
+            first.user_group_id
+        );
+        self.context.say(Severity::Unknown, text);
     }
 
     /// The person has closed one: what was said of it holds no longer.

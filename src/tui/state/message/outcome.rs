@@ -15,7 +15,7 @@ use crate::{
     },
     operations::{
         Batch, BatchItem, Bound, ConnectionTest, Done, DraftSaved, Failure, HandedOff, KeptDraft,
-        Numbered, PlaceProblem, Recovered, RotationRow, TokenLookup, Warning,
+        Mutation, Numbered, PlaceProblem, Recovered, RotationRow, TokenLookup, Warning,
         attention::Attention,
         batch::{Report, Resumption},
     },
@@ -52,6 +52,8 @@ pub enum Outcome {
     HandedOff(Option<Box<HandedOff>>),
     /// The hand-off was not run.
     NotHandedOff(JobError),
+    /// Creates and updates that are still open.
+    ChangesSettled(Vec<Mutation>),
     Batches(Vec<Batch>),
     Attention(Box<Attention>),
     /// The last begun first, each with its profile.
@@ -108,6 +110,7 @@ impl Outcome {
             | Self::Whose(_)
             | Self::PendingHandOffs(_)
             | Self::HandedOff(_)
+            | Self::ChangesSettled(_)
             | Self::Batches(_)
             | Self::Batch(_)
             | Self::AllBatches(_)
