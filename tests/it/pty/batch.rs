@@ -78,7 +78,7 @@ impl Scene {
     pub(super) fn rotating(&self) -> Session {
         let count = self.count;
         let mut session = self.groupdesk(&[]).start();
-        session.wait_for(&format!("{count} of {count}"), PATIENCE);
+        session.wait_for(&format!("{count} groups"), PATIENCE);
         session.send("*T");
         session.wait_for(&format!("{count} ready, 0 skipped"), PATIENCE);
         session.send(format!("rotate {count} in testing\r"));

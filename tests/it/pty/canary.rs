@@ -121,7 +121,7 @@ fn neither_key_nor_token_stands_anywhere() {
             .env("TZ", "UTC")
             .size(30, 120)
             .start();
-        let screen = session.wait_for(" UTC", PATIENCE);
+        let screen = session.wait_for("  read ", PATIENCE);
         assert!(screen.contains(profile), "{screen}");
         session
     };

@@ -77,13 +77,15 @@ fn a_cursor_move_is_cheap_whatever_it_shows() {
         for (key, row) in there.chain(back) {
             let bytes = cost_of_move(&mut session, key);
             let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
-            assert!((1..600).contains(&bytes), "{what}");
+            assert!((1..1_200).contains(&bytes), "{what}");
         }
         session.send("d");
         session.wait_for_no("d hide", PATIENCE);
         settle(&mut session);
         let bytes = cost_of_move(&mut session, "j");
-        assert!((1..=250).contains(&bytes), "no details: {bytes} bytes");
+        // Wide enough, a row has all its columns and their colours.
+        let most = if columns < 160 { 250 } else { 300 };
+        assert!((1..=most).contains(&bytes), "no details: {bytes} bytes");
     });
 }
 
@@ -103,10 +105,10 @@ fn the_window_stands_still_until_the_cursor_nears_its_edge() {
         for row in 2..=still {
             let bytes = cost_of_move(&mut session, "j");
             let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
-            assert!((1..600).contains(&bytes), "{what}");
+            assert!((1..1_200).contains(&bytes), "{what}");
         }
         // Beside the details the terminal cannot move the rows alone.
-        let limit = if columns < 100 { 650 } else { 1_800 };
+        let limit = if columns < 100 { 650 } else { 2_200 };
         for row in still + 1..=still + 8 {
             let bytes = cost_of_move(&mut session, "j");
             let what = format!("{columns}x{rows}, row {row}: {bytes} bytes");
@@ -115,7 +117,7 @@ fn the_window_stands_still_until_the_cursor_nears_its_edge() {
         for row in (still + 2..still + 8).rev() {
             let bytes = cost_of_move(&mut session, "k");
             let what = format!("{columns}x{rows}, back to {row}: {bytes} bytes");
-            assert!((1..600).contains(&bytes), "{what}");
+            assert!((1..1_200).contains(&bytes), "{what}");
         }
     });
 }

@@ -39,9 +39,9 @@ fn console(place: &Place, held: &Held, testing: &str, production: &str) -> Sessi
 /// Keys are answered although something is under way.
 fn is_alive(session: &mut Session) {
     session.send("?");
-    session.wait_for("> Help", PATIENCE);
+    session.wait_for("› Help", PATIENCE);
     session.send("\x1b");
-    session.wait_for_no("> Help", PATIENCE);
+    session.wait_for_no("› Help", PATIENCE);
 }
 
 #[test]

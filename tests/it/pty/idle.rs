@@ -101,7 +101,7 @@ fn a_change_by_another_process_is_shown_and_costs_nothing_afterwards() {
             .env("GROUPDESK_DIRECTORY", held.directory.as_str())
     };
     let mut console = groupdesk(&[]).start();
-    console.wait_for("10 of 10", PATIENCE);
+    console.wait_for("10 groups", PATIENCE);
     assert_idle(&mut console, "a console that watches");
     let mut other = groupdesk(&["rotate", "acme-eu", "--yes"]).start();
     let status = other.exit_status(PATIENCE);

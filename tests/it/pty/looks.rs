@@ -30,7 +30,7 @@ fn walk(session: &mut Session) {
     session.send("\r");
     session.wait_for("10 groups", PATIENCE);
     session.send("2");
-    session.wait_for("> History", PATIENCE);
+    session.wait_for(" History ", PATIENCE);
     session.send("qt");
     session.wait_for("T rotates it", PATIENCE);
     session.send("Ty");
@@ -47,7 +47,7 @@ fn no_color_writes_no_colour() {
     let mut session = place.groupdesk(&["demo"]).env("NO_COLOR", "1").start();
     session.wait_for(FIRST, PATIENCE);
     let row = (0..24).find(|row| {
-        let cell = session.terminal_state().cell(*row, 1);
+        let cell = session.terminal_state().cell(*row, 0);
         cell.is_some_and(|cell| cell.contents() == ">")
     });
     let cell = session.terminal_state().cell(row.expect("a cursor"), 4);

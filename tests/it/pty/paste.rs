@@ -14,7 +14,7 @@ fn in_properties(session: &mut Session) {
     session.send("e");
     session.wait_for("Edit acme-eu", PATIENCE);
     session.send("\t\t");
-    session.wait_for("> Properties", PATIENCE);
+    session.wait_for("━━ Properties", PATIENCE);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn where_there_is_no_field_a_paste_does_nothing() {
     session.send("\x1b");
     session.wait_for("Nothing was sent", PATIENCE);
     session.send("2");
-    let history = session.wait_for("> History", PATIENCE);
+    let history = session.wait_for("› History", PATIENCE);
     assert!(!history.contains("> 0s"), "{history}");
 }
 

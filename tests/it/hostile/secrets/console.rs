@@ -99,7 +99,7 @@ fn back(session: &mut Session) {
         session.send(ESC);
         let end = Instant::now() + Duration::from_millis(500);
         while Instant::now() < end {
-            if !session.screen().contains("Groups >") {
+            if !session.screen().contains("Groups ›") {
                 return;
             }
             std::thread::park_timeout(Duration::from_millis(5));
@@ -213,10 +213,10 @@ async fn no_failure_puts_a_secret_on_the_screen_or_the_disk() {
         scene.nothing_in(name, &mut session);
         session.send(ESC);
         session.wait_for_no("› Acme", PATIENCE);
-        for (keys, words) in [("e", "› Edit acme"), ("t", "> Token of acme")] {
+        for (keys, words) in [("e", "› Edit acme"), ("t", "› Token of acme")] {
             scene.visit(&mut session, keys, words);
         }
-        for (keys, words) in [("4", "› Requests"), ("m", "› Messages"), ("2", "> History")] {
+        for (keys, words) in [("4", "› Requests"), ("m", "› Messages"), ("2", "› History")] {
             session.send(keys);
             session.wait_for(words, PATIENCE);
             scene.nothing_in(&format!("{name}: {words}"), &mut session);
