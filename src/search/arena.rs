@@ -282,6 +282,13 @@ impl<'a> Entry<'a> {
         })
     }
 
+    /// The keys of the properties; none of a group whose texts cannot be told apart.
+    pub fn property_keys(self) -> impl Iterator<Item = &'a str> {
+        let rows = self.properties();
+        rows.map(|(key, _)| key)
+            .filter(move |_| self.odd().is_none())
+    }
+
     /// The group itself where its texts cannot be told apart.
     pub(super) fn odd(self) -> Option<&'a KnownGroup> {
         let rest = self.row.rest;

@@ -15,7 +15,7 @@ use crate::{
 /// A text to be found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// Folded: its [`letters`].
+    /// As it is searched: see [`letters`](crate::search::normalize::letters).
     pub text: String,
     /// Written in quotes: only as it stands, never letter by letter.
     pub quoted: bool,

@@ -101,8 +101,8 @@ pub enum ListColumn {
 impl ListColumn {
     /// All but the properties, in the order in which they come where nobody chose.
     pub const ALL: [Self; 11] = [
-        Self::Id,
         Self::Name,
+        Self::Id,
         Self::Age,
         Self::Token,
         Self::Map,

@@ -19,6 +19,7 @@ pub mod inspector;
 pub mod list;
 pub mod messages;
 mod new_file;
+pub mod note;
 pub mod open;
 pub mod place;
 pub mod profiles;
@@ -27,6 +28,7 @@ pub mod review;
 pub mod rotations;
 pub mod token;
 pub mod token_lookup;
+pub mod views;
 pub mod welcome;
 
 use crossterm::event::KeyEvent;
@@ -194,6 +196,8 @@ panes! {
     Inspector(inspector::Inspector),
     CopyMenu(copy_menu::CopyMenu),
     Export(export::Export),
+    Note(Box<note::NotePane>),
+    Views(Box<views::ViewsPane>),
     Rotations(rotations::Rotations),
     Whose(token_lookup::TokenLookupPane),
     Bulk(Box<batch::BatchPane>),
@@ -229,6 +233,8 @@ impl Pane {
             PaneRequest::Export(ids, which) => {
                 Self::Export(export::Export::of(ids, which, context))
             }
+            PaneRequest::Note(id) => Self::Note(Box::new(note::NotePane::of(id, context))),
+            PaneRequest::Views(columns) => Self::Views(Box::new(views::ViewsPane::of(&columns))),
             PaneRequest::CheckBulk(ids) => {
                 Self::Bulk(Box::new(batch::BatchPane::check(ids, context)))
             }

@@ -1,7 +1,10 @@
 //! What the console knows: pure data, changed by messages alone. No I/O, no await, no clock.
 
+pub mod annotations;
 pub mod app;
 pub mod batch;
+mod beside;
+pub mod command;
 pub mod confirmation;
 pub mod context;
 pub mod drafts;

@@ -3,6 +3,7 @@
 mod attention;
 mod batch;
 mod bulk_edit;
+mod commands;
 mod compare;
 mod confirm;
 mod drafts;

@@ -57,6 +57,15 @@ pub enum Action {
     Choose,
     OtherView,
     Rotate,
+    /// The note and the labels of a group.
+    Note,
+    Favourite,
+    /// Saved views and columns.
+    Views,
+    AddColumn,
+    MoveUp,
+    MoveDown,
+    RemoveView,
     Mark,
     MarkDown,
     MarkUp,

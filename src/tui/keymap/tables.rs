@@ -42,7 +42,7 @@ places! {
         Mark ["space"] "mark" "mark / unmark";
         RotateMarked ["T"] "ROTATE marked" "rotate marked";
         EditMarked ["B"] "EDIT marked" "edit marked";
-        Filter "filter" "filter by words, tag: map: prop: state: age>90d old";
+        Filter "filter" "filter: words, tag: map>3 age>90d -label:vip @view";
         OpenOrCreate "open/create" "open a group by its id, or new group form";
         History "history" "history of this profile";
         Profiles "profile" "switch profile";
@@ -59,11 +59,15 @@ places! {
         ScrollRight ["l" "right"] "" "more columns";
         ScrollLeft ["h" "left"] "" "columns before";
         NextField "" "to the details and back";
+        Views ["v"] "" "saved views and columns";
+        Note ["a"] "" "note and labels of the group";
+        Favourite ["f"] "" "favourite / not";
     } + MOVE
 
     Filter TEXT {
         Enter "apply" "apply the filter and go to the list";
         Back "clear" "clear the filter";
+        NextField ["tab"] "complete" "complete @view, label: or prop:";
         Down; Up;
     }
 
@@ -72,6 +76,7 @@ places! {
         Refresh "refresh" "read the group from the service again";
         History "history" "history of this group";
         CopyMenu; Compare;
+        Note ["a"] "" "note and labels of the group";
         Back "back" "back to the list";
     } + MOVE
 
@@ -232,6 +237,31 @@ places! {
         Back "cancel" "cancel (nothing written)";
     }
 
+    Note TEXT {
+        Enter "save" "save in the directory; nothing is sent";
+        NextField "labels" "to the other field; in the labels: complete one";
+        PreviousField "" "to the other field";
+        Back "cancel" "cancel; nothing is saved";
+    }
+
+    Views COMMANDS {
+        Enter "apply" "apply the saved view, or close";
+        Choose ["space"] "on/off" "show or hide the column";
+        MoveDown ["J"] "down" "move the column down";
+        MoveUp ["K"] "up" "move the column up";
+        AddColumn ["a"] "add property" "show a property as a column";
+        WriteFile "save view" "save this filter, sort and columns under a name";
+        RemoveView ["D"] "remove" "remove the saved view";
+        Back "close" "close";
+    } + MOVE
+
+    /// The name of a view, or of a property.
+    ViewName TEXT {
+        Enter "save" "save, or add the column";
+        NextField "complete" "complete the key of a property";
+        Back "cancel" "cancel";
+    }
+
     History COMMANDS {
         Enter "open group" "open the group of this entry";
         Filter;
@@ -252,6 +282,14 @@ places! {
     Help TEXT {
         Enter "run" "run";
         Down ["down" "tab"]; Up ["up" "shift-tab"]; PageUp ["pgup"]; PageDown ["pgdn"];
+        Back "close" "close";
+    }
+
+    Palette TEXT {
+        Enter "run" "run the command, or open the group";
+        NextField "fill" "put the command into the field";
+        Down ["down"]; Up ["up"] "" "up; above the first: earlier commands";
+        PageUp ["pgup"]; PageDown ["pgdn"];
         Back "close" "close";
     }
 

@@ -88,6 +88,12 @@ impl Group {
     }
 }
 
+impl Group {
+    pub fn id(&self) -> &UserGroupId {
+        &self.id
+    }
+}
+
 impl View for Group {
     fn focus(&self) -> Focus {
         Focus::Group
@@ -120,6 +126,9 @@ impl View for Group {
             Action::Back => self.pop(context),
             Action::Refresh => {
                 context.ask(&self.pending, Job::LookUp(self.id.clone()));
+            }
+            Action::Note => {
+                context.navigate(Navigation::Push(PaneRequest::Note(self.id.clone())));
             }
             Action::History => {
                 context.navigate(Navigation::Push(PaneRequest::History(self.id.clone())));

@@ -1,5 +1,7 @@
 //! Every action with its key and, where it is not possible, why; type to find, Enter does it. The help lists those of a
-//! place, the palette those of the whole console.
+//! place, the palette those of the whole console, commands that take something, and groups.
+
+mod palette;
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -12,6 +14,7 @@ use super::View;
 use crate::tui::{
     keymap::{Action, Bound, Focus},
     state::{
+        command::{CommandInfo, read},
         context::{Context, Navigation},
         notices::Severity,
     },
@@ -19,11 +22,20 @@ use crate::tui::{
     widgets::{boxes::popup, paint, scroll::Cursor, text_field::TextField},
 };
 
+/// What Enter on a line does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Does {
+    Action(Action),
+    Command(&'static CommandInfo),
+    /// Runs this line; Tab puts it into the field.
+    Line(String),
+}
+
 #[derive(Debug, Clone)]
 struct Line {
-    action: Action,
+    does: Does,
     keys: String,
-    help: &'static str,
+    help: String,
     /// Its table and name in the configuration.
     setting: String,
     /// Its action alone, for the search.
@@ -37,6 +49,9 @@ struct Line {
 enum Section {
     Here,
     Everywhere,
+    /// Commands that take something.
+    Typed,
+    Group,
     Elsewhere,
 }
 
@@ -45,6 +60,8 @@ impl Section {
         match self {
             Self::Here => "here",
             Self::Everywhere => "everywhere",
+            Self::Typed => "commands",
+            Self::Group => "groups",
             Self::Elsewhere => "in other places",
         }
     }
@@ -64,6 +81,10 @@ pub struct Help {
     /// Enter there may send something.
     confirms: bool,
     lines: Vec<Line>,
+    /// Groups that are meant, or what may follow a command.
+    more: Vec<Line>,
+    /// How many of the earlier lines Up has gone back.
+    earlier: usize,
     typed: TextField,
     cursor: Cursor,
 }
@@ -89,11 +110,12 @@ impl Help {
             .collect();
         if is_palette {
             let elsewhere = elsewhere(&lines, context);
+            lines.extend(palette::commands(focus));
             lines.extend(elsewhere);
         }
         Self {
             about: if is_palette {
-                "every action; type to find".into()
+                "Command".into()
             } else {
                 format!("Keys: {}", view.title(context))
             },
@@ -107,13 +129,18 @@ impl Help {
                     | Focus::RotateTyped
             ),
             lines,
-            typed: TextField::new("find", ""),
+            more: Vec::new(),
+            earlier: 0,
+            typed: TextField::new(if is_palette { ":" } else { "find" }, ""),
             cursor: Cursor::default(),
         }
     }
 
     /// The lines that match, the best first.
     fn found(&self) -> Vec<&Line> {
+        if self.is_palette && palette::takes_something(self.typed.text()) {
+            return self.more.iter().collect();
+        }
         let typed = self.typed.text().to_lowercase();
         let words: Vec<&str> = typed.split_whitespace().collect();
         let ranked = self.lines.iter().filter_map(|line| {
@@ -121,8 +148,22 @@ impl Help {
             Some((ranks.sum::<Option<usize>>()?, line))
         });
         let mut ranked: Vec<(usize, &Line)> = ranked.collect();
-        // What is possible here comes first where two match alike.
-        ranked.sort_by_key(|(rank, line)| (*rank, line.section == Section::Elsewhere));
+        if self.is_palette && !words.is_empty() {
+            ranked.extend(self.more.iter().map(|line| (0, line)));
+            let is_typed = |line: &Line| match &line.does {
+                Does::Command(info) => info.name == typed.trim(),
+                Does::Line(text) => text == typed.trim(),
+                Does::Action(_) => false,
+            };
+            // What can be done now, then groups, then what cannot.
+            ranked.sort_by_key(|(rank, line)| {
+                let is_group = line.section == Section::Group;
+                (!is_typed(line), line.off.is_some(), is_group, *rank)
+            });
+        } else {
+            // What is possible here comes first where two match alike.
+            ranked.sort_by_key(|(rank, line)| (*rank, line.section == Section::Elsewhere));
+        }
         ranked.into_iter().map(|(_, line)| line).collect()
     }
 
@@ -149,9 +190,9 @@ fn line(bound: &Bound, focus: Focus) -> Line {
     };
     let name = bound.name();
     Line {
-        action: bound.action,
+        does: Does::Action(bound.action),
         keys: bound.shown(),
-        help: bound.help,
+        help: bound.help.to_owned(),
         setting: format!("[keys.{place}] {name}"),
         name,
         off: None,
@@ -163,7 +204,8 @@ fn line(bound: &Bound, focus: Focus) -> Line {
 fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
     let mut found: Vec<(Line, Vec<String>)> = Vec::new();
     let same = |line: &Line, bound: &Bound| {
-        line.action == bound.action && (line.action != Action::InField || line.help == bound.help)
+        line.does == Does::Action(bound.action)
+            && (bound.action != Action::InField || line.help == bound.help)
     };
     for focus in Focus::ALL {
         for bound in context
@@ -236,7 +278,11 @@ fn in_order(text: &str, word: &str) -> Option<usize> {
 
 impl View for Help {
     fn focus(&self) -> Focus {
-        Focus::Help
+        if self.is_palette {
+            Focus::Palette
+        } else {
+            Focus::Help
+        }
     }
 
     fn title(&self, _context: &Context) -> String {
@@ -245,6 +291,10 @@ impl View for Help {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         let rows = self.found().len();
+        if self.is_palette && action == Action::Up && self.cursor.at == 0 {
+            self.go_back(context);
+            return;
+        }
         if self
             .cursor
             .act(action, rows, usize::from(context.size.1 / 2))
@@ -252,11 +302,17 @@ impl View for Help {
             return;
         }
         match action {
+            Action::NextField => self.fill(context),
+            Action::Enter if self.is_palette && self.runs_line(context) => {}
             Action::Enter => {
                 let found = self.found();
-                let chosen = found.get(self.cursor.at);
+                let chosen = found.get(self.cursor.at).map(|line| (*line).clone());
+                if chosen.is_none() && self.is_palette {
+                    return;
+                }
                 context.navigate(Navigation::Pop);
-                if let Some(line) = chosen.filter(|line| line.section == Section::Elsewhere) {
+                let elsewhere = |line: &&Line| line.section == Section::Elsewhere;
+                if let Some(line) = chosen.as_ref().filter(elsewhere) {
                     let place = line.off.as_deref().unwrap_or_default();
                     context.say(
                         Severity::Warning,
@@ -264,7 +320,11 @@ impl View for Help {
                     );
                     return;
                 }
-                match chosen.map(|line| line.action) {
+                let action = chosen.and_then(|line| match line.does {
+                    Does::Action(action) => Some(action),
+                    Does::Command(_) | Does::Line(_) => None,
+                });
+                match action {
                     // A confirmation is asked for by its key alone; Enter in a list must never be one.
                     Some(action)
                         if action == Action::Confirm
@@ -287,13 +347,24 @@ impl View for Help {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        self.typed.key(key);
-        self.cursor.at = 0;
+    fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
+        match action {
+            Action::NextField if self.is_palette && self.fillable().is_none() => {
+                Some("no command to fill in".into())
+            }
+            Action::Refresh => Some("nothing to read".into()),
+            _ => None,
+        }
     }
 
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
+    fn input(&mut self, key: KeyEvent, context: &mut Context) {
+        self.typed.key(key);
+        self.typed_anew(context);
+    }
+
+    fn paste(&mut self, text: &str, context: &mut Context) -> bool {
         self.typed.paste(text);
+        self.typed_anew(context);
         true
     }
 
@@ -333,11 +404,14 @@ impl View for Help {
             }
         }
         if rows.is_empty() {
-            let text = "No command; other words find more";
-            paint::line(buffer, paint::row(body, 0), text, theme.dim(), theme);
+            let text = self.nothing_found();
+            paint::line(buffer, paint::row(body, 0), &text, theme.dim(), theme);
         }
-        if let Some(line) = found.get(self.cursor.at).filter(|_| foot == 1) {
-            let place = paint::row(inner, inner.height - 1);
+        let below = paint::row(inner, inner.height.saturating_sub(1));
+        if let Some(error) = &self.typed.error {
+            paint::line(buffer, below, error, theme.error(), theme);
+        } else if let Some(line) = found.get(self.cursor.at).filter(|_| foot == 1) {
+            let place = below;
             paint::line(buffer, place, &line.setting, theme.dim(), theme);
         }
         cursor
@@ -365,7 +439,7 @@ fn draw_line(buffer: &mut Buffer, row: Rect, line: &Line, here: bool, theme: The
             // The reason is what matters; it is never cut for the help.
             let taken = room + 6 + paint::columns(why);
             let left = usize::from(row.width).saturating_sub(taken);
-            let help = paint::cut(line.help, left, theme);
+            let help = paint::cut(&line.help, left, theme);
             format!("{mark} {keys:<room$} {help} ({why})")
         }
         None => format!("{mark} {keys:<room$} {}", line.help),

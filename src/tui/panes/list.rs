@@ -1,6 +1,7 @@
 //! The groups of a profile: find one, and go on from there. State and actions; `view` draws.
 
 mod columns;
+mod commands;
 mod finder;
 mod flags;
 mod marks;
@@ -18,6 +19,8 @@ use ratatui::{
     style::Style,
 };
 
+use commands::Completion;
+pub(crate) use commands::completions;
 pub(crate) use finder::AT_ONCE;
 use finder::Finder;
 use flags::Flags;
@@ -56,6 +59,8 @@ pub struct List {
     /// Columns that are scrolled away to the left.
     skipped: usize,
     summary: Summary,
+    /// What Tab put into the filter.
+    completion: Option<Completion>,
     /// The group that the person went to; the cursor follows it when the rows change.
     on: Option<UserGroupId>,
     /// Since when the cursor is there.
@@ -87,6 +92,7 @@ impl List {
             detail_scroll: Cursor::default(),
             skipped: 0,
             summary: Summary::default(),
+            completion: None,
             on: None,
             on_since: context.now,
             marks: Marks::default(),
@@ -395,7 +401,7 @@ impl View for List {
         }
         match action {
             Action::Back if self.in_details => self.in_details = false,
-            Action::NextField => self.in_details = !self.in_details,
+            Action::NextField if !self.rows.is_filtering() => self.in_details = !self.in_details,
             Action::ScrollLeft => self.skipped = self.skipped.saturating_sub(1),
             Action::ScrollRight => self.skipped += 1,
             Action::NextFlag => self.seek_flag(true, context),
@@ -415,6 +421,16 @@ impl View for List {
                 }
             }
             Action::Mark => self.mark(),
+            Action::Favourite => self.toggle_favourite(context),
+            Action::Views => {
+                let opening = PaneRequest::Views(self.columns.clone());
+                context.navigate(Navigation::Push(opening));
+            }
+            Action::NextField if self.rows.is_filtering() => self.complete(context),
+            Action::Enter if self.rows.is_filtering() => {
+                context.annotations.used(self.rows.filter());
+                self.rows.act(action, self.finder.shown().len(), context);
+            }
             Action::MarkAll => self.mark_all(context),
             Action::RotateMarked => self.rotate_marked(context),
             Action::EditMarked => self.edit_marked(context),
@@ -436,6 +452,7 @@ impl View for List {
             | Action::EditWhole
             | Action::Token
             | Action::Compare
+            | Action::Note
             | Action::CopyMenu => {
                 let Some(group) = self.group(context) else {
                     let key = context.keys.key(Focus::List, Action::OpenOrCreate);
@@ -456,6 +473,7 @@ impl View for List {
                     }
                     Action::Token => PaneRequest::Token(Box::new(group)),
                     Action::Compare => PaneRequest::Compare(group.id),
+                    Action::Note => PaneRequest::Note(group.id),
                     Action::CopyMenu => PaneRequest::CopyMenu(Box::new(group)),
                     _ => PaneRequest::Group(group.id),
                 };
@@ -466,6 +484,7 @@ impl View for List {
     }
 
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+        self.completion = None;
         self.rows.key(key);
     }
 
@@ -480,7 +499,19 @@ impl View for List {
             Action::RotateMarked => self.no_batch(context),
             Action::EditMarked => self.no_bulk_edit(context),
             Action::MarkAll | Action::WriteFile => self.no_marking(),
-            Action::NextField if view::on_screen(self, context).details.is_none() => {
+            Action::Note | Action::Favourite if self.id().is_none() => {
+                Some("no group under the cursor".into())
+            }
+            Action::NextField
+                if self.rows.is_filtering()
+                    && completions(self.rows.filter(), context).is_empty() =>
+            {
+                Some("complete @view, label: or prop:".into())
+            }
+            Action::NextField
+                if !self.rows.is_filtering()
+                    && view::on_screen(self, context).details.is_none() =>
+            {
                 Some("no details here".into())
             }
             Action::ScrollRight if view::on_screen(self, context).layout.hidden == 0 => {

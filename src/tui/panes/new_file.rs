@@ -110,7 +110,7 @@ impl NewFile {
 }
 
 /// With the home folder in place of a leading `~/`.
-fn with_home(path: &str) -> PathBuf {
+pub(super) fn with_home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),

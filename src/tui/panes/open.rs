@@ -61,6 +61,14 @@ impl Default for Open {
 }
 
 impl Open {
+    /// With this id typed.
+    pub fn of(id: &str, context: &mut Context) -> Self {
+        let mut open = Self::default();
+        open.typed.set_text(id);
+        open.look_around(context);
+        open
+    }
+
     /// The near ids are found at once, or beside the loop where there are many; until then the old ones stay.
     fn look_around(&mut self, context: &mut Context) {
         let typed = self.typed.text().to_owned();

@@ -1,5 +1,6 @@
 //! Does one job: `operations` in, outcome out. The only place of the console where work is awaited.
 
+mod annotations;
 mod batch;
 mod files;
 mod places;
@@ -97,6 +98,9 @@ impl Backends {
             Job::KeepView(view) => {
                 listed(operations.keep_view(view).await.map(|()| Outcome::ViewKept))
             }
+            Job::Annotate(ids, change) => annotations::annotate(operations, ids, *change).await,
+            Job::SaveView(name, view) => annotations::save_view(operations, &name, view).await,
+            Job::RemoveView(name) => annotations::remove_view(operations, &name).await,
             Job::OpenRotations => places::open_rotations(operations).await,
             Job::History(id) => {
                 let limit = Some(HISTORY_SHOWN);

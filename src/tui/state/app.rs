@@ -2,6 +2,7 @@
 
 pub(crate) mod batches;
 mod changed;
+mod commands;
 mod drafts;
 pub(crate) mod handoff;
 mod outcomes;
@@ -292,6 +293,7 @@ impl App {
             }
             Navigation::Leave(reason) => self.leave(reason),
             Navigation::Press(action) => self.press(action),
+            Navigation::Run(command) => self.run(command),
             Navigation::Confirmed => {
                 let pane = self.stack.last_mut().expect("the bottom pane stays");
                 pane.view_mut().confirmed(&mut self.context);
@@ -344,6 +346,7 @@ impl App {
         }
         self.context.current = profile;
         self.context.open = std::sync::Arc::default();
+        self.context.annotations.of = std::sync::Arc::default();
         self.context.groups = super::groups::Groups::default();
         self.context.live = super::live::Live::default();
         self.context.last_answer = None;

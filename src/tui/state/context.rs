@@ -10,7 +10,9 @@ use std::{
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
+    annotations::Annotations,
     batch::BatchRun,
+    command::Command,
     drafts::Drafts,
     exchanges::Exchanges,
     groups::Groups,
@@ -32,7 +34,7 @@ use crate::{
         attention::{Attention, Matter},
         batch::{Resumption, RunCommand},
     },
-    search::{Beside, ListView},
+    search::ListView,
     tui::{ExitReason, forms::connect::ConnectForm, keymap::Keymap, theme::Theme},
 };
 
@@ -59,6 +61,8 @@ pub enum Navigation {
     TokenOf(ProfileIndex, UserGroupId),
     /// Press an action as if by key; from the help.
     Press(crate::tui::keymap::Action),
+    /// Do a typed command.
+    Run(Command),
 }
 
 /// A job under way.
@@ -88,6 +92,10 @@ pub struct Context {
     pub groups: Groups,
     /// What others changed in this profile, as long as it is news.
     pub live: Live,
+    /// Notes, labels and saved views.
+    pub annotations: Annotations,
+    /// Typed commands, the newest last.
+    pub commands: Vec<String>,
     pub messages: Notices,
     /// What was sent and what came, without secrets.
     pub exchanges: Exchanges,
@@ -148,6 +156,8 @@ impl Context {
             size: (80, 24),
             groups: Groups::default(),
             live: Live::default(),
+            annotations: Annotations::default(),
+            commands: Vec::new(),
             messages: Notices::default(),
             exchanges: Exchanges::default(),
             about: None,
@@ -219,18 +229,6 @@ impl Context {
     /// Whether a group of this profile has an unsent draft.
     pub fn has_draft(&self, id: &UserGroupId) -> bool {
         !self.drafts.is_empty() && self.drafts.contains_key(&(self.current, id.clone()))
-    }
-
-    /// What a filter may ask for beside the values of groups.
-    pub fn beside(&self) -> Beside {
-        let drafts = self.drafts.of(self.current);
-        let drafts = drafts
-            .iter()
-            .map(|unsent| unsent.draft.user_group_id.clone());
-        Beside {
-            drafts: Arc::new(drafts.collect()),
-            ..Beside::default()
-        }
     }
 
     /// Reads which drafts the directory keeps of this profile.

@@ -1,12 +1,14 @@
 //! The groups of the current profile as the console holds them: a copy of the directory in a few buffers, from which any
 //! group is had whole when a pane needs it.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use crate::{
-    domain::{group::UserGroupId, known::KnownGroup, rotation::State},
+    domain::{annotation::Annotation, group::UserGroupId, known::KnownGroup, rotation::State},
     operations::ChangeCursor,
-    search::{Entry, Index, ListView},
+    search::{Entry, Index, ListView, SavedView},
 };
 
 /// A profile as it was read from the directory, made ready beside the loop.
@@ -19,6 +21,10 @@ pub struct Listing {
     pub view: Option<ListView>,
     /// What others change after this is not in it.
     pub since: Option<ChangeCursor>,
+    /// What is written beside the groups; `None` where it was not read.
+    pub annotations: Option<BTreeMap<UserGroupId, Annotation>>,
+    /// `None` where they were not read.
+    pub saved_views: Option<Vec<SavedView>>,
 }
 
 impl From<Index> for Listing {
@@ -28,6 +34,8 @@ impl From<Index> for Listing {
             open: None,
             view: None,
             since: None,
+            annotations: None,
+            saved_views: None,
         }
     }
 }

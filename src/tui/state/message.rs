@@ -14,6 +14,7 @@ pub use pending::Pending;
 use crate::{
     config::new_profile::NewProfile,
     domain::{
+        annotation::AnnotationChange,
         batch::{BatchKind, BulkChange, EditPlan, Plan},
         change::DesiredFields,
         draft::Draft,
@@ -103,6 +104,11 @@ pub enum Job {
     Near(Index, String),
     /// Keeps how the list was left.
     KeepView(ListView),
+    /// Changes what is written beside these groups.
+    Annotate(Vec<UserGroupId>, Box<AnnotationChange>),
+    /// Saves how the list is looked at, under a name.
+    SaveView(String, ListView),
+    RemoveView(String),
     /// Fails where a person has to say something about the place first.
     OpenRotations,
     LookUp(UserGroupId),
@@ -274,6 +280,8 @@ impl Job {
             Self::List | Self::SameId(_) | Self::Proof => read("reading the directory"),
             Self::Search { .. } | Self::Near(..) => read("searching").quiet(),
             Self::KeepView(_) => write("keeping filter and sort").quiet(),
+            Self::Annotate(..) => write("saving a note").quiet(),
+            Self::SaveView(..) | Self::RemoveView(_) => write("saving a view").quiet(),
             Self::OpenRotations | Self::Rotations | Self::PendingHandOffs | Self::Batches => {
                 read("reading the journal")
             }

@@ -4,6 +4,7 @@ use super::message::Ticket;
 use crate::{
     domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup},
     operations::{BatchId, Done},
+    search::ListColumn,
     tui::forms::group::Edit,
 };
 
@@ -21,6 +22,10 @@ pub enum PaneRequest {
     CopyMenu(Box<KnownGroup>),
     /// These groups, and what they are.
     Export(Vec<UserGroupId>, &'static str),
+    /// The note and the labels of a group.
+    Note(UserGroupId),
+    /// Saved views, and these columns of the list.
+    Views(Vec<ListColumn>),
     /// The check of a bulk rotation of these groups.
     CheckBulk(Vec<UserGroupId>),
     /// A bulk rotation under way, or the last one.

@@ -60,6 +60,12 @@ impl Palette {
         Self { ground, ..self }
     }
 
+    /// The same for a background that somebody chose.
+    #[must_use]
+    pub fn with_background(self, ground: Background) -> Self {
+        Self { ground, ..self }
+    }
+
     /// `None` where an attribute is meant, which needs no colour.
     pub fn colour(&self, role: Role) -> Option<Color> {
         if let Some(own) = self.own[place(role)] {

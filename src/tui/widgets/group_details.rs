@@ -10,6 +10,7 @@ use ratatui::style::Style;
 use super::text_page::TextPage;
 use crate::{
     domain::{
+        annotation::Written,
         known::{Known, KnownGroup, Source},
         text::visible,
     },
@@ -23,6 +24,36 @@ pub fn origin<T>(known: &Known<T>, context: &Context) -> String {
         Source::Returned => format!("returned {since}"),
         Source::Sent => format!("sent {since} by {}", visible(&known.by)),
         Source::Imported => format!("imported {since} by {}", visible(&known.by)),
+    }
+}
+
+/// What people wrote beside it, where they did: each with who and when.
+pub fn annotation(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
+    let Some(annotation) = context.annotations.get(group.id.as_str()) else {
+        return;
+    };
+    let by = |written: Option<&Written>| {
+        written.map_or_else(String::new, |written| {
+            format!("{}, {}", visible(&written.by), context.moment(written.at))
+        })
+    };
+    if let Some(note) = &annotation.note {
+        sheet.field("Note", note, Style::new(), &by(annotation.noted.as_ref()));
+    }
+    let labels = annotation.labels_text();
+    let mark = if annotation.is_favourite {
+        "favourite "
+    } else {
+        ""
+    };
+    if !labels.is_empty() || annotation.is_favourite {
+        let text = format!("{mark}{labels}");
+        sheet.field(
+            "Labels",
+            text.trim_end(),
+            Style::new(),
+            &by(annotation.labelled.as_ref()),
+        );
     }
 }
 
@@ -61,6 +92,7 @@ pub fn whole(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
         None => sheet.field("tag", "?", plain, "comes back from update and rotate only"),
     }
     token(sheet, group, context);
+    annotation(sheet, group, context);
     sheet.blank();
     match &group.mapping {
         Some(known) => {

@@ -347,7 +347,7 @@ fn every_action_can_have_another_key() {
 
 #[test]
 fn the_palette_finds_no_word_in_letters_that_are_scattered() {
-    for word in ["import", "theme", "zz"] {
+    for word in ["import", "serve", "zz"] {
         let mut scene = Scene::on(TESTING);
         scene.walk(&format!(":{word}"));
         scene.shows("No command");

@@ -131,7 +131,13 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
         // A file of one's own is no change at the service.
         let is_file = matches!(
             **job,
-            Job::WriteToken(..) | Job::WriteReport(..) | Job::Export { .. } | Job::KeepView(_)
+            Job::WriteToken(..)
+                | Job::WriteReport(..)
+                | Job::Export { .. }
+                | Job::KeepView(_)
+                | Job::Annotate(..)
+                | Job::SaveView(..)
+                | Job::RemoveView(_)
         );
         assert!(
             at.0 != READ_ONLY || is_file,
@@ -163,13 +169,16 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
                 matches!(place, Focus::BulkEditTyped | Focus::Help) && screen.contains(&words)
             }
             // How the list was left: a comfort of one's own.
-            (Job::KeepView(_), ..) => true,
+            // What is written beside the groups is kept in the directory, too.
+            (Job::KeepView(_) | Job::Annotate(..) | Job::SaveView(..) | Job::RemoveView(_), ..) => {
+                true
+            }
             (
                 Job::WriteToken(..) | Job::WriteReport(..) | Job::Export { .. },
                 _,
                 Some("<enter>"),
             ) => {
-                matches!(place, Focus::WritePath | Focus::Help)
+                matches!(place, Focus::WritePath | Focus::Help | Focus::Palette)
             }
             _ => false,
         };

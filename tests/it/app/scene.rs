@@ -5,6 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     config::profile::{KeySource, Profile},
     domain::{
+        annotation::{Annotation, Written},
         batch::{BulkChange, Counts, EditPlan, EditRow, ItemEdit, Plan, Skip, Verdict},
         group::{EnvironmentTag, UserGroupId},
         handoff::{HandOff, HandOffState},
@@ -17,6 +18,7 @@ use groupdesk::{
         BatchId, Done, DraftSaved, HandedOff, Owner, PlaceId, Recovered, RotationId, RotationRow,
         TokenLookup, TokenReport, Warning, batch::Report,
     },
+    search::SavedView,
     tui::{
         frame,
         state::{
@@ -243,6 +245,33 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
     match job {
         Job::List => Outcome::listed(vec![group("acme-eu", 1), group("globex", 2)]),
         Job::Search { .. } | Job::Near(..) | Job::KeepView(_) => found(job),
+        Job::Annotate(ids, change) => {
+            let mut annotation = Annotation::default();
+            let by = Written {
+                at: BEGIN,
+                by: "ana@bastion2".into(),
+            };
+            annotation.apply(change, &by).expect("a note");
+            let changed = ids.iter().map(|id| (id.clone(), annotation.clone()));
+            Outcome::Annotated(changed.collect(), change.clone())
+        }
+        Job::SaveView(name, view) => {
+            let written = Written {
+                at: BEGIN,
+                by: "ana@bastion2".into(),
+            };
+            let (name, view) = (name.clone(), view.clone());
+            let text = format!("View @{name} saved");
+            Outcome::SavedViews(
+                vec![SavedView {
+                    name,
+                    view,
+                    written,
+                }],
+                text,
+            )
+        }
+        Job::RemoveView(name) => Outcome::SavedViews(vec![], format!("View @{name} removed")),
         Job::OpenRotations => Outcome::OpenRotations(Vec::new()),
         Job::History(_) => Outcome::History(Vec::new()),
         Job::Drafts => Outcome::Drafts(Vec::new()),

@@ -8,7 +8,7 @@ use groupdesk::tui::keymap::{Action, Bound, Focus, Keymap};
 /// A row: its name, its places, and the place whose row says the rest.
 type Row = (&'static str, &'static [Focus], Option<Focus>);
 
-const ROWS: [Row; 30] = [
+const ROWS: [Row; 32] = [
     ("groups", &[Focus::List], None),
     ("filter", &[Focus::Filter], None),
     ("one group", &[Focus::Group], None),
@@ -81,7 +81,13 @@ const ROWS: [Row; 30] = [
     ("whose token", &[Focus::Whose, Focus::WhoseFound], None),
     ("messages", &[Focus::Messages, Focus::Message], None),
     ("requests", &[Focus::Requests, Focus::Request], None),
-    ("help, palette", &[Focus::Help], None),
+    ("help", &[Focus::Help], None),
+    ("palette", &[Focus::Palette], None),
+    (
+        "views, note",
+        &[Focus::Views, Focus::ViewName, Focus::Note],
+        None,
+    ),
     ("profiles, copy", &[Focus::Profiles, Focus::CopyMenu], None),
     (
         "which environment, a key on trial, an alarm",

@@ -24,7 +24,7 @@ use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A script to every place there is, from the list of a testing profile with a production profile below it.
-pub(crate) const PLACES: [(&str, Focus); 35] = [
+pub(crate) const PLACES: [(&str, Focus); 39] = [
     ("", Focus::List),
     ("/", Focus::Filter),
     ("<enter>", Focus::Group),
@@ -46,6 +46,10 @@ pub(crate) const PLACES: [(&str, Focus); 35] = [
     ("2", Focus::History),
     ("o", Focus::Open),
     ("?", Focus::Help),
+    (":", Focus::Palette),
+    ("a", Focus::Note),
+    ("v", Focus::Views),
+    ("va", Focus::ViewName),
     ("P", Focus::Profiles),
     ("m", Focus::Messages),
     ("Tm<enter>", Focus::Message),

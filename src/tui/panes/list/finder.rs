@@ -54,6 +54,13 @@ impl Finder {
         }
     }
 
+    /// What was found goes on standing there until there is an answer.
+    pub(super) fn keep_found(&mut self, old: Self) {
+        self.found = old.found;
+        self.asked = old.asked;
+        self.broken = old.broken;
+    }
+
     /// Whether the rows stand by how well they match.
     pub(super) fn is_ranked(&self) -> bool {
         self.best_first && !self.query.words.is_empty()
@@ -138,7 +145,7 @@ impl Finder {
         context: &mut Context,
     ) -> Option<Arc<SearchResults>> {
         let limit = context.profile().and_then(|profile| profile.max_token_age);
-        self.query = Query::parse(filter, limit);
+        self.query = Query::parse_with(filter, limit, &context.annotations.filters);
         let mut asked = SearchRequest {
             at: if self.query.is_timed() {
                 // Ages are shown in minutes at the finest.

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     domain::{
         age::{TokenAge, USUAL_LIMIT},
+        annotation::Annotation,
         group::EnvironmentTag,
     },
     search::{Entry, ListColumn, Marker},
@@ -74,7 +75,7 @@ fn needs(list: &List, context: &Context) -> Needs {
             .profile()
             .is_some_and(|profile| profile.max_token_age.is_some()),
         has_tags: list.summary.has_tags,
-        has_labels: false,
+        has_labels: context.annotations.has_labels(),
     }
 }
 
@@ -370,7 +371,10 @@ fn cells<'a>(
             read.map_or_else(unknown, |at| Cell::new(context.clock(at)))
         }
         ListColumn::Tag => entry.tag().map_or_else(unknown, tag),
-        ListColumn::Labels => Cell::new(""),
+        ListColumn::Labels => {
+            let annotation = context.annotations.get(entry.id());
+            Cell::new(annotation.map_or_else(String::new, Annotation::labels_text))
+        }
         ListColumn::Property(key) => entry.property(key).map_or_else(|| Cell::new(""), Cell::new),
     };
     columns.iter().map(cell).collect()

@@ -30,16 +30,20 @@ const AHEAD: usize = 8;
 pub(super) async fn list(operations: &Operations) -> Result<Outcome, DirectoryError> {
     // First, so that nothing falls between the list and the watch.
     let since = operations.cursor().await?;
-    let (index, view, open) = tokio::try_join!(
+    let (index, view, open, annotations, saved_views) = tokio::try_join!(
         index(operations),
         operations.view(),
-        operations.open_rotations()
+        operations.open_rotations(),
+        operations.annotations(),
+        operations.saved_views()
     )?;
     let mut listing = Listing::from(index);
     let state = |row: crate::operations::RotationRow| (row.user_group_id, row.rotation.state);
     listing.open = Some(open.into_iter().map(state).collect());
     listing.view = view;
     listing.since = Some(since);
+    listing.annotations = Some(annotations);
+    listing.saved_views = Some(saved_views);
     Ok(Outcome::Listed(Box::new(listing)))
 }
 

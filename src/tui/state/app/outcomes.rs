@@ -1,6 +1,8 @@
 //! What jobs came to: the pane that waits takes it, what a left pane asked for becomes a notice.
 
-use super::{Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket, handoff, token};
+use super::{
+    super::annotations, Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket, handoff, token,
+};
 use crate::{
     domain::{change::DesiredFields, group::UserGroupId, history::Ending, rotation::State},
     operations::RotationRow,
@@ -106,11 +108,19 @@ impl App {
                     self.context.note_open(open);
                 }
                 let since = taken.since.take();
+                if let Some(annotations) = taken.annotations.take() {
+                    self.context.annotations.of = annotations.into();
+                }
+                if let Some(saved) = taken.saved_views.take() {
+                    self.context.annotations.take_views(saved);
+                }
                 self.context.groups.replace(taken, now);
                 if let Some(since) = since {
                     self.watch(since);
                 }
             }
+            Outcome::Annotated(changed, _) if is_here => self.context.annotations.take(changed),
+            Outcome::SavedViews(saved, _) => self.context.annotations.take_views(saved.clone()),
             Outcome::OpenRotations(rows) if is_here => {
                 self.context.note_open(states(rows));
                 self.found_open(rows);
@@ -178,6 +188,13 @@ impl App {
                 self.context
                     .say(Severity::of(trouble), format!("{}{place}", trouble.text));
             }
+            Outcome::Annotated(changed, change) => {
+                let ids: Vec<_> = changed.iter().map(|(id, _)| id.clone()).collect();
+                let text = annotations::describe(&ids, change);
+                self.context
+                    .say(Severity::Done, format!("{}{place}", text.trim_end()));
+            }
+            Outcome::SavedViews(_, text) => self.context.say(Severity::Done, text.clone()),
             Outcome::BulkEnded(_) => self.say_batch_ended(&place),
             Outcome::Exported(count, path) => {
                 self.context.say(Severity::Done, exported(*count, path));

@@ -8,6 +8,7 @@ use super::ProfileIndex;
 use crate::{
     config::{new_profile::Field, profile::Profile},
     domain::{
+        annotation::{Annotation, AnnotationChange},
         batch::{EditPlan, Plan},
         group::UserGroupId,
         history::{Ending, Entry},
@@ -19,7 +20,7 @@ use crate::{
         attention::Attention,
         batch::{Report, Resumption},
     },
-    search::SearchResults,
+    search::{SavedView, SearchResults},
     tui::state::groups::Listing,
 };
 
@@ -32,6 +33,10 @@ pub enum Outcome {
     /// The nearest first.
     Near(Vec<UserGroupId>),
     ViewKept,
+    /// What is written beside these groups now, and what was changed.
+    Annotated(Vec<(UserGroupId, Annotation)>, Box<AnnotationChange>),
+    /// All saved views, and what was done.
+    SavedViews(Vec<SavedView>, String),
     /// In which profiles an id is known, and as what.
     SameId(Vec<(ProfileIndex, KnownGroup)>),
     OpenRotations(Vec<RotationRow>),
@@ -98,6 +103,8 @@ impl Outcome {
             | Self::Found(_)
             | Self::Near(_)
             | Self::ViewKept
+            | Self::Annotated(..)
+            | Self::SavedViews(..)
             | Self::SameId(_)
             | Self::OpenRotations(_)
             | Self::History(_)

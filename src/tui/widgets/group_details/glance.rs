@@ -218,6 +218,14 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
             theme.error(),
         );
     }
+    if let Some(annotation) = context.annotations.get(group.id.as_str()) {
+        if let Some(note) = &annotation.note {
+            field(sheet, "Note", &visible(note), plain);
+        }
+        if !annotation.labels.is_empty() {
+            field(sheet, "Labels", &annotation.labels_text(), plain);
+        }
+    }
     let mapping: Vec<Pieces> = group
         .mapping
         .iter()

@@ -22,7 +22,7 @@ const KEYS: [(&str, &str); 10] = [
     ("m", "› Messages"),
     ("\x1b", READING),
     (":", "› Palette"),
-    ("rot", "find  rot"),
+    ("rot", ":  rot"),
     ("\x1b", READING),
     ("2", "› History"),
     ("\x1b", READING),

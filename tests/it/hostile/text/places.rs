@@ -83,9 +83,11 @@ async fn every_text_in_every_place() {
             .iter()
             .filter(|field| !seen.contains(field))
             .collect();
-        // Which drafts a message tells of, and a bulk edit leaves out, depends on what was typed before.
+        // Which drafts a message tells of, and a bulk edit leaves out, depends on what was typed before; without a request "4"
+        // shows nothing else.
         let is_of_now = matches!(focus, Focus::Messages | Focus::Message)
-            || focus.name().starts_with("bulk_edit");
+            || focus.name().starts_with("bulk_edit")
+            || *script == "4";
         assert!(
             is_of_now || missing.is_empty(),
             "{missing:?} of {at_place}:\n{}",

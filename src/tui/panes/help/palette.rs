@@ -1,0 +1,312 @@
+//! The palette beyond the actions: commands that take something, what they may take, groups, earlier lines.
+
+use super::{Does, Help, Line, Section, read};
+use crate::{
+    domain::text::visible,
+    search::{Beside, ListColumn, Query, SearchRequest, SortBy, run_search},
+    tui::{
+        keymap::Focus,
+        panes::list::completions,
+        state::{
+            command::{COMMANDS, Command, CommandInfo, ON_THE_COMMAND_LINE, THEMES, split},
+            context::{Context, Navigation},
+        },
+    },
+};
+
+/// Groups that are offered.
+const MOST_GROUPS: usize = 6;
+/// Letters from which groups are looked for.
+const LEAST_LETTERS: usize = 2;
+/// Lines that are remembered.
+const MOST_EARLIER: usize = 50;
+
+/// The commands; those of the list cannot be used where something would be left by them.
+pub(super) fn commands(focus: Focus) -> Vec<Line> {
+    let is_plain = matches!(
+        focus,
+        Focus::List
+            | Focus::Group
+            | Focus::History
+            | Focus::Rotations
+            | Focus::Batches
+            | Focus::Attention
+            | Focus::Messages
+            | Focus::Requests
+    );
+    let line = |info: &'static CommandInfo| {
+        let is_off = info.is_of_list && !is_plain;
+        Line {
+            does: Does::Command(info),
+            keys: format!(":{}", info.name),
+            help: if info.takes.is_empty() {
+                info.help.to_owned()
+            } else {
+                format!("{}  ({})", info.help, info.takes)
+            },
+            setting: format!(":{} {}", info.name, info.takes),
+            name: info.name.to_owned(),
+            off: is_off.then(|| "in the list; Esc leaves this page first".into()),
+            section: if is_off {
+                Section::Elsewhere
+            } else {
+                Section::Typed
+            },
+        }
+    };
+    COMMANDS.iter().map(line).collect()
+}
+
+/// Whether a command is typed whole, and a space behind it.
+pub(super) fn takes_something(typed: &str) -> bool {
+    typed.trim_start().contains(' ') && split(typed).is_some()
+}
+
+fn offered(text: String, help: String) -> Line {
+    Line {
+        keys: String::new(),
+        help,
+        setting: format!(":{text}"),
+        name: String::new(),
+        off: None,
+        section: Section::Typed,
+        does: Does::Line(text),
+    }
+}
+
+/// What may follow a command.
+fn arguments(info: &CommandInfo, rest: &str, context: &Context) -> Vec<Line> {
+    let start = rest.rfind([' ', ',']).map_or(0, |at| at + 1);
+    let (before, word) = rest.split_at(start);
+    let columns = || {
+        let keys = context.property_keys().into_iter();
+        let all = ListColumn::ALL.into_iter();
+        let all = all.chain(keys.map(ListColumn::Property));
+        all.map(|column| column.to_string()).collect::<Vec<_>>()
+    };
+    let names: Vec<String> = match info.name {
+        "sort" => {
+            let is_order = |name: &String| SortBy::parse(name).is_some();
+            columns().into_iter().filter(is_order).collect()
+        }
+        "columns" => columns(),
+        "theme" => THEMES.map(str::to_owned).into(),
+        "view" | "save" => {
+            let saved = context.annotations.saved_views.iter();
+            saved.map(|saved| saved.name.clone()).collect()
+        }
+        "label" => {
+            let labels = context.annotations.known_labels();
+            labels
+                .iter()
+                .map(|label| label.as_str().to_owned())
+                .collect()
+        }
+        "profile" => context
+            .profiles
+            .iter()
+            .map(|profile| profile.name.clone())
+            .collect(),
+        "filter" | "mark" => {
+            let found = completions(rest, context).into_iter();
+            return found
+                .map(|text| offered(format!("{} {text}", info.name), text))
+                .collect();
+        }
+        "go" => return groups(rest, context),
+        _ => Vec::new(),
+    };
+    let sign = word.chars().next().filter(|c| matches!(c, '+' | '-'));
+    let bare = word.trim_start_matches(['+', '-']);
+    let sign = sign.map_or_else(String::new, String::from);
+    let names = names
+        .into_iter()
+        .filter(|name| name.starts_with(bare) && name != bare);
+    let lines = names.map(|name| {
+        let text = format!("{} {before}{sign}{name}", info.name);
+        offered(text, format!("{sign}{name}"))
+    });
+    lines.collect()
+}
+
+/// Groups whose name or id holds the words.
+fn groups(typed: &str, context: &Context) -> Vec<Line> {
+    if typed.trim().chars().count() < LEAST_LETTERS {
+        return Vec::new();
+    }
+    let mut query = Query::parse(typed, None);
+    // Only words find groups here, and only as they stand.
+    query.tests.clear();
+    query.without.clear();
+    query.words.iter_mut().for_each(|word| word.quoted = true);
+    if query.words.is_empty() {
+        return Vec::new();
+    }
+    let words = query.words.clone();
+    let look = SearchRequest {
+        query,
+        sort: SortBy::Name,
+        reverse: false,
+        best_first: true,
+        open: std::sync::Arc::default(),
+        beside: Beside::default(),
+        at: context.now,
+    };
+    let index = context.groups.index();
+    let found = run_search(index, look, None, &|| true);
+    let found = found.iter().flat_map(|found| found.shown.iter());
+    let entries = found.filter_map(|number| index.entry(*number));
+    let named = entries.filter(|entry| {
+        let mut words = words.iter();
+        words.all(|word| word.is_in(entry.id()) || word.is_in(entry.title()))
+    });
+    let line = |entry: crate::search::Entry<'_>| {
+        let id = entry.id();
+        let name = entry
+            .name()
+            .map_or_else(String::new, |name| format!("   {}", visible(name)));
+        Line {
+            keys: ":go".into(),
+            section: Section::Group,
+            ..offered(format!("go {id}"), format!("group {}{name}", visible(id)))
+        }
+    };
+    named.take(MOST_GROUPS).map(line).collect()
+}
+
+impl Help {
+    /// Looks for what the field may mean now.
+    pub(super) fn typed_anew(&mut self, context: &Context) {
+        self.cursor.at = 0;
+        self.earlier = 0;
+        self.look(context);
+    }
+
+    fn look(&mut self, context: &Context) {
+        self.typed.error = None;
+        self.more.clear();
+        if !self.is_palette {
+            return;
+        }
+        let typed = self.typed.text();
+        self.more = match split(typed).filter(|_| takes_something(typed)) {
+            Some((info, rest)) => {
+                let mut lines = arguments(info, rest, context);
+                if lines.is_empty() {
+                    let takes = if info.takes.is_empty() {
+                        "nothing"
+                    } else {
+                        info.takes
+                    };
+                    let help = format!("{}  (takes {takes})", info.help);
+                    lines.push(offered(typed.trim_start().to_owned(), help));
+                }
+                lines
+            }
+            None => match read(typed) {
+                Some(Ok(Command::Row(row))) => {
+                    vec![offered(
+                        row.to_string(),
+                        format!("Go to row {row} of the list"),
+                    )]
+                }
+                _ => groups(typed, context),
+            },
+        };
+    }
+
+    /// Runs what is typed, or the line under the cursor, where that is a command; whether it is one.
+    pub(super) fn runs_line(&mut self, context: &mut Context) -> bool {
+        let typed = self.typed.text().trim().to_owned();
+        let is_typed = self.cursor.at == 0 && read(&typed).is_some();
+        let found = self.found();
+        let text = match found.get(self.cursor.at).map(|line| &line.does) {
+            // What is typed counts, not what is offered for it.
+            _ if is_typed || takes_something(self.typed.text()) => typed,
+            Some(Does::Line(text)) => text.clone(),
+            Some(Does::Command(info)) => info.name.to_owned(),
+            Some(Does::Action(_)) | None => return false,
+        };
+        if let Some(why) = self.refused(&text) {
+            self.typed.error = Some(why);
+            return true;
+        }
+        match read(&text) {
+            Some(Ok(command)) => {
+                context.commands.retain(|known| *known != text);
+                context.commands.push(text);
+                if context.commands.len() > MOST_EARLIER {
+                    context.commands.remove(0);
+                }
+                context.navigate(Navigation::Pop);
+                context.navigate(Navigation::Run(command));
+            }
+            Some(Err(_)) if !text.contains(' ') => {
+                self.typed.set_text(&format!("{text} "));
+                self.typed_anew(context);
+            }
+            Some(Err(lacking)) => self.typed.error = Some(lacking),
+            None => return false,
+        }
+        true
+    }
+
+    /// Why a typed command cannot be used in this place.
+    fn refused(&self, text: &str) -> Option<String> {
+        let (info, _) = split(text)?;
+        let mut lines = self.lines.iter();
+        let line = lines.find(|line| line.does == Does::Command(info))?;
+        Some(format!(":{} acts {}", info.name, line.off.as_ref()?))
+    }
+
+    /// What Tab puts into the field: the line under the cursor, else the first command that matches.
+    pub(super) fn fillable(&self) -> Option<String> {
+        let text = |line: &&Line| match &line.does {
+            Does::Line(text) => Some(text.clone()),
+            Does::Command(info) => Some(format!("{} ", info.name)),
+            Does::Action(_) => None,
+        };
+        let found = self.found();
+        let chosen = found.get(self.cursor.at).and_then(text);
+        let first = || {
+            found
+                .iter()
+                .find_map(text)
+                .filter(|_| !self.typed.is_empty())
+        };
+        chosen
+            .or_else(first)
+            .filter(|text| text != self.typed.text())
+    }
+
+    pub(super) fn fill(&mut self, context: &Context) {
+        if let Some(text) = self.fillable() {
+            self.typed.set_text(&text);
+            self.typed_anew(context);
+        }
+    }
+
+    /// The line that was typed before.
+    pub(super) fn go_back(&mut self, context: &Context) {
+        let mut lines = context.commands.iter().rev();
+        if let Some(line) = lines.nth(self.earlier) {
+            self.earlier += 1;
+            self.typed.set_text(line);
+            self.look(context);
+        }
+    }
+
+    pub(super) fn nothing_found(&self) -> String {
+        let typed = self.typed.text().trim();
+        let word = typed.split(' ').next().unwrap_or_default();
+        if !self.is_palette {
+            return "No key; other words find more".into();
+        }
+        let text = format!("No command \u{201c}{}\u{201d}.", visible(typed));
+        if ON_THE_COMMAND_LINE.contains(&word.to_lowercase().as_str()) {
+            format!("{text} Command line: groupdesk {}", word.to_lowercase())
+        } else {
+            text
+        }
+    }
+}

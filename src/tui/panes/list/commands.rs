@@ -1,0 +1,217 @@
+//! What typed commands do to the list, and what Tab completes in its filter.
+
+use super::{List, finder::Finder};
+use crate::{
+    domain::{annotation::AnnotationChange, group::UserGroupId},
+    operations::format_of,
+    search::{ListView, Query, SearchRequest, run_search},
+    tui::{
+        panes::new_file::with_home,
+        state::{command::Command, context::Context, message::Job, notices::Severity},
+    },
+};
+
+/// The filter as it was typed, and which completion of it is shown.
+#[derive(Debug)]
+pub(super) struct Completion {
+    typed: String,
+    shown: usize,
+}
+
+impl List {
+    /// The group of the cursor, or the marked ones where several may be meant and some are marked.
+    pub fn meant(&self, several: bool) -> Vec<UserGroupId> {
+        if several && !self.marks.is_empty() {
+            return self.marks.ids();
+        }
+        self.id().into_iter().collect()
+    }
+
+    pub fn run(&mut self, command: Command, context: &mut Context) {
+        match command {
+            Command::Sort(sort, reverse) => {
+                self.finder.sort = sort;
+                self.finder.reverse = reverse;
+                self.finder.best_first = false;
+            }
+            Command::Filter(text) => {
+                self.rows.clear();
+                self.rows.set_filter(&text);
+                context.annotations.used(&text);
+            }
+            Command::Columns(change) => self.columns = change.of(&self.columns),
+            Command::Save(name) => {
+                context.start(Job::SaveView(name, self.as_left()));
+            }
+            Command::View(name) => self.apply(&name, context),
+            Command::Mark(filter) => self.mark_found(&filter, context),
+            Command::Unmark => self.marks.clear(),
+            Command::Invert => {
+                for row in 0..self.finder.shown().len() {
+                    if let Some(id) = self.finder.id(row) {
+                        self.marks.toggle(id);
+                    }
+                }
+            }
+            Command::Row(row) => {
+                let last = self.finder.shown().len().saturating_sub(1);
+                self.rows.cursor.at = row.saturating_sub(1).min(last);
+                self.on = self.id();
+            }
+            Command::Export(path) => {
+                let path = with_home(&path.to_string_lossy());
+                let Some(format) = format_of(&path) else {
+                    let text =
+                        "Not exported: the name of the file must end in .jsonl, .json or .csv";
+                    context.say(Severity::Warning, text);
+                    return;
+                };
+                let mut ids = self.marks.ids();
+                if ids.is_empty() {
+                    ids = self.finder.ids();
+                }
+                context.start(Job::Export {
+                    index: context.groups.index().clone(),
+                    ids,
+                    format,
+                    path,
+                });
+            }
+            // These act on a group or on the console.
+            Command::Go(_)
+            | Command::Profile(_)
+            | Command::Label { .. }
+            | Command::Note(_)
+            | Command::Batch(_)
+            | Command::Theme(_)
+            | Command::Press(_) => {}
+        }
+    }
+
+    fn apply(&mut self, name: &str, context: &mut Context) {
+        let mut saved = context.annotations.saved_views.iter();
+        let Some(saved) = saved.find(|saved| saved.name == name).cloned() else {
+            let names: Vec<String> = context
+                .annotations
+                .saved_views
+                .iter()
+                .map(|one| format!("@{}", one.name))
+                .collect();
+            let names = if names.is_empty() {
+                "none is saved yet".into()
+            } else {
+                names.join(" ")
+            };
+            context.say(Severity::Warning, format!("No view @{name}: {names}"));
+            return;
+        };
+        self.look_as(&saved.view);
+        context.say(Severity::Info, format!("View @{name} applied"));
+    }
+
+    /// Filter, order and columns of a view.
+    pub(super) fn look_as(&mut self, view: &ListView) {
+        self.rows.clear();
+        self.rows.set_filter(&view.filter);
+        let old = std::mem::replace(&mut self.finder, Finder::of(view));
+        self.finder.keep_found(old);
+        self.columns.clone_from(&view.columns);
+    }
+
+    /// Marks what a filter finds among all groups, its words only as they stand.
+    fn mark_found(&mut self, filter: &str, context: &mut Context) {
+        let limit = context.profile().and_then(|profile| profile.max_token_age);
+        let mut query = Query::parse_with(filter, limit, &context.annotations.filters);
+        if let Some(wrong) = query.wrong.first() {
+            context.say(Severity::Warning, format!("Nothing marked: {wrong}"));
+            return;
+        }
+        query.words.iter_mut().for_each(|word| word.quoted = true);
+        let look = SearchRequest {
+            query,
+            sort: self.finder.sort.clone(),
+            reverse: self.finder.reverse,
+            best_first: false,
+            open: context.open.clone(),
+            beside: context.beside(),
+            at: context.now,
+        };
+        let index = context.groups.index().clone();
+        let before = self.marks.len();
+        if let Some(found) = run_search(&index, look, None, &|| true) {
+            self.marks.follow(&index);
+            self.marks.add(&found);
+        }
+        let text = match self.marks.len() - before {
+            0 => format!("No other group to mark: {filter}"),
+            1 => "1 group marked".into(),
+            new => format!("{new} groups marked"),
+        };
+        context.say(Severity::Info, text);
+    }
+
+    /// Makes the group of the cursor a favourite, or takes that back.
+    pub(super) fn toggle_favourite(&mut self, context: &mut Context) {
+        let ids = self.meant(false);
+        let is_one = |id: &UserGroupId| {
+            let annotation = context.annotations.get(id.as_str());
+            annotation.is_some_and(|annotation| annotation.is_favourite)
+        };
+        let is_favourite = ids.iter().any(is_one);
+        let change = AnnotationChange {
+            favourite: Some(!is_favourite),
+            ..AnnotationChange::default()
+        };
+        self.on = self.id();
+        context.annotate(ids, change);
+    }
+
+    /// Puts the next completion of the last word into the filter: a saved view or an earlier filter behind `@`, a label
+    /// behind `label:`, a property behind `prop:`.
+    pub(super) fn complete(&mut self, context: &Context) {
+        let typed = match &self.completion {
+            Some(completion) => completion.typed.clone(),
+            None => self.rows.filter().to_owned(),
+        };
+        let found = completions(&typed, context);
+        if found.is_empty() {
+            return;
+        }
+        let shown = self.completion.as_ref().map_or(0, |one| one.shown + 1) % found.len();
+        self.rows.set_filter(&found[shown]);
+        self.completion = Some(Completion { typed, shown });
+    }
+}
+
+/// What a filter may be meant to become.
+pub(crate) fn completions(typed: &str, context: &Context) -> Vec<String> {
+    let start = typed.rfind(' ').map_or(0, |at| at + 1);
+    let (before, word) = typed.split_at(start);
+    let (minus, word) = match word.strip_prefix('-') {
+        Some(word) => ("-", word),
+        None => ("", word),
+    };
+    let with = |text: String| format!("{before}{minus}{text}");
+    if let Some(name) = word.strip_prefix('@') {
+        let name = name.to_lowercase();
+        let saved = context.annotations.saved_views.iter();
+        let saved = saved.filter(|saved| saved.name.starts_with(&name));
+        let saved = saved.map(|saved| with(format!("@{}", saved.name)));
+        let recent = context.annotations.recent.iter().rev();
+        let recent = recent.filter(|_| name.is_empty() && before.is_empty());
+        return saved.chain(recent.cloned()).collect();
+    }
+    if let Some(start) = word.strip_prefix("label:") {
+        let labels = context.annotations.known_labels().into_iter();
+        let labels = labels.filter(|label| label.as_str().starts_with(start));
+        return labels
+            .map(|label| with(format!("label:{}", label.as_str())))
+            .collect();
+    }
+    if let Some(start) = word.strip_prefix("prop:") {
+        let keys = context.property_keys().into_iter();
+        let keys = keys.filter(|key| key.starts_with(start) && !key.contains(' '));
+        return keys.map(|key| with(format!("prop:{key}"))).collect();
+    }
+    Vec::new()
+}

@@ -1,0 +1,173 @@
+//! The note and the labels of a group: two lines, kept in the directory for everybody who uses it, never sent.
+
+use std::collections::BTreeSet;
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::View;
+use crate::{
+    domain::{
+        annotation::{Annotation, AnnotationChange, LONGEST_NOTE, Label, Written},
+        group::UserGroupId,
+        text::visible,
+    },
+    tui::{
+        keymap::{Action, Focus},
+        state::context::{Context, Navigation},
+        widgets::{boxes::popup, paint, text_field::TextField},
+    },
+};
+
+#[derive(Debug)]
+pub struct NotePane {
+    id: UserGroupId,
+    /// What was written before.
+    before: Annotation,
+    note: TextField,
+    labels: TextField,
+    on_labels: bool,
+    /// Labels of any group, to complete one.
+    known: BTreeSet<Label>,
+}
+
+/// Cells of the labels of the fields.
+const LABEL: u16 = 6;
+
+impl NotePane {
+    pub fn of(id: UserGroupId, context: &Context) -> Self {
+        let before = context.annotations.of.get(&id).cloned().unwrap_or_default();
+        let note = before.note.as_deref().unwrap_or_default();
+        let labels: Vec<&str> = before.labels.iter().map(Label::as_str).collect();
+        let mut labels = labels.join(" ");
+        if !labels.is_empty() {
+            labels.push(' ');
+        }
+        Self {
+            id,
+            note: TextField::new("Note", note)
+                .with_label_width(LABEL)
+                .with_longest(LONGEST_NOTE),
+            labels: TextField::new("Labels", labels).with_label_width(LABEL),
+            on_labels: false,
+            known: context.annotations.known_labels(),
+            before,
+        }
+    }
+
+    fn field(&mut self) -> &mut TextField {
+        if self.on_labels {
+            &mut self.labels
+        } else {
+            &mut self.note
+        }
+    }
+
+    /// Completes the label that is being typed; whether there was one.
+    fn complete(&mut self) -> bool {
+        let text = self.labels.text();
+        let start = text.rfind([' ', ',']).map_or(0, |at| at + 1);
+        let (before, typed) = text.split_at(start);
+        let typed = typed.trim_start_matches('#').to_lowercase();
+        let mut known = self.known.iter().map(Label::as_str);
+        let found = known.find(|label| label.starts_with(&typed) && *label != typed);
+        let Some(found) = found.filter(|_| !typed.is_empty()) else {
+            return false;
+        };
+        let text = format!("{before}{found} ");
+        self.labels.set_text(&text);
+        true
+    }
+
+    fn save(&mut self, context: &mut Context) {
+        let labels = match Label::parse_all(self.labels.text()) {
+            Ok(labels) => labels,
+            Err(invalid) => {
+                self.labels.error = Some(invalid.to_string());
+                self.on_labels = true;
+                return;
+            }
+        };
+        let note = self.note.text().trim();
+        let is_same = self.before.note.as_deref().unwrap_or_default() == note;
+        if !is_same || labels != self.before.labels {
+            let change = AnnotationChange {
+                note: (!is_same).then(|| note.to_owned()),
+                add: &labels - &self.before.labels,
+                remove: &self.before.labels - &labels,
+                ..AnnotationChange::default()
+            };
+            context.annotate(vec![self.id.clone()], change);
+        }
+        context.navigate(Navigation::Pop);
+    }
+}
+
+/// "by li@desk7, 4d ago".
+pub(crate) fn by(written: &Written, context: &Context) -> String {
+    format!("{}, {}", visible(&written.by), context.moment(written.at))
+}
+
+impl View for NotePane {
+    fn focus(&self) -> Focus {
+        Focus::Note
+    }
+
+    fn title(&self, _context: &Context) -> String {
+        "Note".into()
+    }
+
+    fn act(&mut self, action: Action, context: &mut Context) {
+        match action {
+            Action::Enter => self.save(context),
+            Action::NextField if self.on_labels && self.complete() => {}
+            Action::NextField | Action::PreviousField => self.on_labels = !self.on_labels,
+            Action::Back => context.navigate(Navigation::Pop),
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+        let field = self.field();
+        field.key(key);
+        field.error = None;
+    }
+
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
+        self.field().paste(text);
+        true
+    }
+
+    fn is_overlay(&self) -> bool {
+        true
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let theme = context.theme;
+        let title = format!("Note and labels of {}", visible(self.id.as_str()));
+        let inner = popup(buffer, area, (76, 6), &title, theme);
+        let note = self
+            .note
+            .draw(buffer, paint::row(inner, 0), theme, !self.on_labels);
+        let rows = Rect {
+            y: inner.y + 1,
+            height: inner.height.saturating_sub(1).min(2),
+            ..inner
+        };
+        let labels = self.labels.draw(buffer, rows, theme, self.on_labels);
+        let written = self.before.noted.as_ref().or(self.before.labelled.as_ref());
+        let written = written.map_or_else(String::new, |written| {
+            format!("   last written by {}", by(written, context))
+        });
+        let text = if self.on_labels {
+            "Labels between spaces; Tab completes a known one".into()
+        } else {
+            format!("Kept in the directory, never sent{written}")
+        };
+        paint::line(buffer, paint::row(inner, 3), &text, theme.dim(), theme);
+        if self.on_labels { labels } else { note }
+    }
+}

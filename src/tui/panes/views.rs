@@ -1,0 +1,332 @@
+//! Saved views of the list, and its columns: which, and in which order. What is chosen shows at once.
+
+use crossterm::event::KeyEvent;
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+    style::Style,
+};
+
+use super::{View, note::by};
+use crate::{
+    domain::text::visible,
+    search::{ListColumn, SavedView},
+    tui::{
+        keymap::{Action, Focus},
+        state::{
+            command::{ColumnsChange, Command},
+            context::{Context, Navigation},
+            message::Job,
+        },
+        widgets::{boxes::popup, paint, scroll::Cursor, text_field::TextField},
+    },
+};
+
+/// What is being typed.
+#[derive(Debug)]
+enum Asked {
+    /// The key of a property.
+    Property,
+    /// The name of a view.
+    Name,
+}
+
+/// A row under the cursor.
+enum Row<'v> {
+    View(&'v SavedView),
+    /// Whether it is shown.
+    Column(&'v ListColumn, bool),
+}
+
+#[derive(Debug)]
+pub struct ViewsPane {
+    /// Those that are shown, in their order, then the others.
+    columns: Vec<ListColumn>,
+    shown: usize,
+    cursor: Cursor,
+    asked: Option<(Asked, TextField)>,
+}
+
+impl ViewsPane {
+    /// `columns`: those of the list; empty for the usual ones.
+    pub fn of(columns: &[ListColumn]) -> Self {
+        let mut all = if columns.is_empty() {
+            ListColumn::ALL.to_vec()
+        } else {
+            columns.to_vec()
+        };
+        let shown = all.len();
+        let hidden = ListColumn::ALL.into_iter();
+        let hidden: Vec<ListColumn> = hidden.filter(|column| !all.contains(column)).collect();
+        all.extend(hidden);
+        Self {
+            columns: all,
+            shown,
+            cursor: Cursor::default(),
+            asked: None,
+        }
+    }
+
+    fn row<'v>(&'v self, at: usize, saved: &'v [SavedView]) -> Option<Row<'v>> {
+        if let Some(view) = saved.get(at) {
+            return Some(Row::View(view));
+        }
+        let at = at - saved.len();
+        let column = self.columns.get(at)?;
+        Some(Row::Column(column, at < self.shown))
+    }
+
+    /// The column under the cursor.
+    fn column(&self, context: &Context) -> Option<usize> {
+        self.cursor
+            .at
+            .checked_sub(context.annotations.saved_views.len())
+    }
+
+    /// Shows the columns as they are chosen now.
+    fn apply(&self, context: &mut Context) {
+        let shown = self.columns[..self.shown].to_vec();
+        let change = ColumnsChange::Set(if shown == ListColumn::ALL {
+            Vec::new()
+        } else {
+            shown
+        });
+        context.navigate(Navigation::Run(Command::Columns(change)));
+    }
+
+    fn toggle(&mut self, context: &mut Context) {
+        let Some(at) = self.column(context) else {
+            return;
+        };
+        // It becomes the last of the shown ones, or the first of the others.
+        let column = self.columns.remove(at);
+        if at < self.shown {
+            self.shown -= 1;
+            self.columns.insert(self.shown, column);
+        } else {
+            self.columns.insert(self.shown, column);
+            self.shown += 1;
+        }
+        self.apply(context);
+    }
+
+    /// Moves a shown column one place.
+    fn shift(&mut self, down: bool, context: &mut Context) {
+        let Some(at) = self.column(context).filter(|at| *at < self.shown) else {
+            return;
+        };
+        let to = if down { at + 1 } else { at.wrapping_sub(1) };
+        if to < self.shown {
+            self.columns.swap(at, to);
+            self.cursor.at = context.annotations.saved_views.len() + to;
+            self.apply(context);
+        }
+    }
+
+    fn answered(&mut self, context: &mut Context) {
+        let Some((asked, field)) = &mut self.asked else {
+            return;
+        };
+        let text = field.text().trim().to_owned();
+        if text.is_empty() {
+            field.error = Some("Type a name first".into());
+            return;
+        }
+        match asked {
+            Asked::Name => context.navigate(Navigation::Run(Command::Save(text))),
+            Asked::Property => {
+                let key = text.strip_prefix("prop.").unwrap_or(&text);
+                let change = ColumnsChange::Change {
+                    add: vec![ListColumn::Property(key.to_owned())],
+                    remove: Vec::new(),
+                };
+                let columns = change.of(&self.columns[..self.shown]);
+                *self = Self::of(&columns);
+                self.apply(context);
+                context.navigate(Navigation::Pop);
+                return;
+            }
+        }
+        self.asked = None;
+    }
+
+    /// Completes the key of a property.
+    fn complete(&mut self, context: &Context) {
+        if let Some((Asked::Property, field)) = &mut self.asked {
+            let keys = context.property_keys();
+            let typed = field.text().trim();
+            let typed = typed.strip_prefix("prop.").unwrap_or(typed);
+            let mut keys = keys.iter();
+            if let Some(key) = keys.find(|key| key.starts_with(typed) && key.as_str() != typed) {
+                let key = key.clone();
+                field.set_text(&key);
+            }
+        }
+    }
+}
+
+impl View for ViewsPane {
+    fn focus(&self) -> Focus {
+        if self.asked.is_some() {
+            Focus::ViewName
+        } else {
+            Focus::Views
+        }
+    }
+
+    fn title(&self, _context: &Context) -> String {
+        "Views".into()
+    }
+
+    fn act(&mut self, action: Action, context: &mut Context) {
+        let rows = context.annotations.saved_views.len() + self.columns.len();
+        if self.asked.is_none()
+            && self
+                .cursor
+                .act(action, rows, usize::from(context.size.1 / 2))
+        {
+            return;
+        }
+        match action {
+            Action::Enter if self.asked.is_some() => self.answered(context),
+            Action::NextField => self.complete(context),
+            Action::Enter => {
+                context.navigate(Navigation::Pop);
+                if let Some(Row::View(view)) =
+                    self.row(self.cursor.at, &context.annotations.saved_views)
+                {
+                    let name = view.name.clone();
+                    context.navigate(Navigation::Run(Command::View(name)));
+                }
+            }
+            Action::Choose => self.toggle(context),
+            Action::MoveDown => self.shift(true, context),
+            Action::MoveUp => self.shift(false, context),
+            Action::AddColumn => {
+                let field = TextField::new("Property", "");
+                self.asked = Some((Asked::Property, field));
+            }
+            Action::WriteFile => self.asked = Some((Asked::Name, TextField::new("Save as", ""))),
+            Action::RemoveView => {
+                if let Some(Row::View(view)) =
+                    self.row(self.cursor.at, &context.annotations.saved_views)
+                {
+                    let name = view.name.clone();
+                    context.start(Job::RemoveView(name));
+                }
+            }
+            Action::Back if self.asked.is_some() => self.asked = None,
+            Action::Back | Action::Views => context.navigate(Navigation::Pop),
+            _ => {}
+        }
+    }
+
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+        if let Some((_, field)) = &mut self.asked {
+            field.key(key);
+            field.error = None;
+        }
+    }
+
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
+        let field = self.asked.as_mut();
+        field.map(|(_, field)| field.paste(text)).is_some()
+    }
+
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
+        let column = self.column(context);
+        let is_shown = column.is_some_and(|at| at < self.shown);
+        match action {
+            Action::Choose if column.is_none() => Some("this row is a saved view".into()),
+            Action::Choose if is_shown && self.shown == 1 => Some("one column has to stay".into()),
+            Action::MoveDown | Action::MoveUp if !is_shown => {
+                Some("only a shown column moves".into())
+            }
+            Action::MoveUp if column == Some(0) => Some("this column is the first".into()),
+            Action::MoveDown if column.map(|at| at + 1) == Some(self.shown) => {
+                Some("this column is the last shown".into())
+            }
+            Action::RemoveView if column.is_some() => Some("this row is a column".into()),
+            Action::Refresh => Some("nothing to read".into()),
+            _ => None,
+        }
+    }
+
+    fn is_overlay(&self) -> bool {
+        true
+    }
+
+    fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
+        let theme = context.theme;
+        let saved = &context.annotations.saved_views;
+        let rows = saved.len() + self.columns.len();
+        let height = (rows as u16 + 5).min(area.height);
+        let inner = popup(buffer, area, (76, height), "Views and columns", theme);
+        let mut lines = Vec::with_capacity(rows + 2);
+        for at in 0..rows {
+            if at == 0 && !saved.is_empty() {
+                lines.push((None, "Saved views".to_owned()));
+            }
+            if at == saved.len() {
+                lines.push((None, "Columns".to_owned()));
+            }
+            let text = match self.row(at, saved) {
+                Some(Row::View(view)) => describe(view, context),
+                Some(Row::Column(column, shown)) => {
+                    let mark = if shown { "[x]" } else { "[ ]" };
+                    format!("{mark} {}", visible(&column.to_string()))
+                }
+                None => String::new(),
+            };
+            lines.push((Some(at), text));
+        }
+        let foot = u16::from(self.asked.is_some()) * 2;
+        let room = usize::from(inner.height.saturating_sub(foot));
+        let is_here = |line: &(Option<usize>, String)| line.0 == Some(self.cursor.at);
+        let here = lines.iter().position(is_here).unwrap_or(0);
+        let first = self.cursor.first_around(here, lines.len(), room);
+        for (row, (at, text)) in lines.iter().skip(first).take(room).enumerate() {
+            let place = paint::row(inner, row as u16);
+            let Some(at) = at else {
+                paint::line(buffer, place, text, theme.title(), theme);
+                continue;
+            };
+            let here = *at == self.cursor.at;
+            let style = if here {
+                theme.cursor_row()
+            } else {
+                Style::new()
+            };
+            buffer.set_style(place, style);
+            let mark = if here { '>' } else { ' ' };
+            paint::line(buffer, place, &format!("{mark} {text}"), style, theme);
+        }
+        let (_, field) = self.asked.as_ref()?;
+        let below = Rect {
+            y: inner.bottom().saturating_sub(foot),
+            height: foot.min(inner.height),
+            ..inner
+        };
+        field.draw(buffer, below, theme, true)
+    }
+}
+
+/// Name, filter, order, columns, and by whom.
+fn describe(view: &SavedView, context: &Context) -> String {
+    let name = format!("@{}", visible(&view.name));
+    let filter = if view.view.filter.is_empty() {
+        "all groups".into()
+    } else {
+        visible(&view.view.filter)
+    };
+    let sign = if view.view.reverse { "-" } else { "" };
+    let sort = format!("sort {sign}{}", view.view.sort);
+    let columns = match view.view.columns.len() {
+        0 => String::new(),
+        count => format!("  {count} columns"),
+    };
+    format!(
+        "{name:<14} {filter}  {sort}{columns}  {}",
+        by(&view.written, context)
+    )
+}

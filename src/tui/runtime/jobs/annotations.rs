@@ -1,0 +1,42 @@
+//! Notes, labels and saved views: what was written is read back with what stands beside it.
+
+use crate::{
+    domain::{annotation::AnnotationChange, group::UserGroupId},
+    operations::{Failure, Operations},
+    search::ListView,
+    tui::state::message::{JobError, Outcome},
+};
+
+pub(super) async fn annotate(
+    operations: &Operations,
+    ids: Vec<UserGroupId>,
+    change: AnnotationChange,
+) -> Result<Outcome, JobError> {
+    let changed = operations.annotate(ids, change.clone()).await?;
+    Ok(Outcome::Annotated(changed, Box::new(change)))
+}
+
+pub(super) async fn save_view(
+    operations: &Operations,
+    name: &str,
+    view: ListView,
+) -> Result<Outcome, JobError> {
+    let name = operations.save_view(name, view).await?;
+    saved(operations, format!("View @{name} saved")).await
+}
+
+pub(super) async fn remove_view(operations: &Operations, name: &str) -> Result<Outcome, JobError> {
+    let removed = operations.remove_view(name).await;
+    let text = if removed.map_err(Failure::NothingSent)? {
+        format!("View @{name} removed")
+    } else {
+        format!("View @{name} was removed before")
+    };
+    saved(operations, text).await
+}
+
+async fn saved(operations: &Operations, text: String) -> Result<Outcome, JobError> {
+    let saved = operations.saved_views().await;
+    let saved = saved.map_err(Failure::NothingSent)?;
+    Ok(Outcome::SavedViews(saved, text))
+}

@@ -1,0 +1,90 @@
+//! What people wrote beside the groups of the profile, saved views, and filters of this session.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use crate::{
+    domain::{
+        annotation::{Annotation, AnnotationChange, Label},
+        group::UserGroupId,
+    },
+    search::{SavedView, Views},
+};
+
+/// Filters that `@` and Tab bring back.
+const MOST_RECENT: usize = 20;
+
+/// Of the profile one is in, but for the views, which are those of all.
+#[derive(Debug, Default)]
+pub struct Annotations {
+    pub of: Arc<BTreeMap<UserGroupId, Annotation>>,
+    pub saved_views: Vec<SavedView>,
+    /// Their filters by name.
+    pub filters: Views,
+    /// The last is the newest.
+    pub recent: Vec<String>,
+}
+
+impl Annotations {
+    pub fn take_views(&mut self, saved: Vec<SavedView>) {
+        let filters = saved.iter();
+        let filters = filters.map(|saved| (saved.name.clone(), saved.view.filter.clone()));
+        self.filters = filters.collect();
+        self.saved_views = saved;
+    }
+
+    /// What became of notes and labels.
+    pub fn take(&mut self, changed: &[(UserGroupId, Annotation)]) {
+        let all = Arc::make_mut(&mut self.of);
+        for (id, annotation) in changed {
+            all.insert(id.clone(), annotation.clone());
+        }
+    }
+
+    pub fn get(&self, id: &str) -> Option<&Annotation> {
+        self.of.get(id).filter(|annotation| !annotation.is_empty())
+    }
+
+    pub fn has_labels(&self) -> bool {
+        self.of.values().any(|one| !one.labels.is_empty())
+    }
+
+    /// Labels of any group, once each.
+    pub fn known_labels(&self) -> BTreeSet<Label> {
+        let labels = self.of.values().flat_map(|one| &one.labels);
+        labels.cloned().collect()
+    }
+
+    /// Remembers a filter that was used.
+    pub fn used(&mut self, filter: &str) {
+        let filter = filter.trim();
+        if !filter.is_empty() {
+            self.recent.retain(|known| known != filter);
+            self.recent.push(filter.to_owned());
+            if self.recent.len() > MOST_RECENT {
+                self.recent.remove(0);
+            }
+        }
+    }
+}
+
+/// What was done, in a line.
+pub fn describe(ids: &[UserGroupId], change: &AnnotationChange) -> String {
+    let of = match ids {
+        [one] => one.to_string(),
+        all => format!("{} groups", all.len()),
+    };
+    let added = change.add.iter().map(|label| format!("+{label}"));
+    let removed = change.remove.iter().map(|label| format!("-{label}"));
+    let labels: Vec<String> = added.chain(removed).collect();
+    let labels = labels.join(" ");
+    match (change.favourite, change.note.as_deref().map(str::trim)) {
+        (Some(true), _) => format!("Favourite: {of}"),
+        (Some(false), _) => format!("No longer a favourite: {of}"),
+        (None, Some("")) => format!("Note removed: {of}  {labels}"),
+        (None, Some(_)) => format!("Note saved: {of}  {labels}"),
+        (None, None) => format!("Labels saved: {of}  {labels}"),
+    }
+}

@@ -1,0 +1,52 @@
+//! What a filter may ask for beside the values of groups, what can be completed, and how notes are written.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use super::{context::Context, message::Job, notices::Severity};
+use crate::{
+    domain::{annotation::AnnotationChange, group::UserGroupId},
+    search::{Beside, Entry},
+};
+
+/// Groups whose properties are looked at for their keys.
+const LOOKED_AT: usize = 2_000;
+
+impl Context {
+    /// What a filter may ask for beside the values of groups.
+    pub fn beside(&self) -> Beside {
+        let news = |new: bool| {
+            let news = self.live.news();
+            let news = news.filter(|(_, news)| news.fields.is_empty() == new);
+            Arc::new(news.map(|(id, _)| id.clone()).collect())
+        };
+        let drafts = self.drafts.of(self.current);
+        let drafts = drafts
+            .iter()
+            .map(|unsent| unsent.draft.user_group_id.clone());
+        Beside {
+            annotations: self.annotations.of.clone(),
+            drafts: Arc::new(drafts.collect()),
+            changed: news(false),
+            new: news(true),
+        }
+    }
+
+    /// Keys of the properties of the known groups, once each.
+    pub fn property_keys(&self) -> BTreeSet<String> {
+        let entries = self.groups.index().entries().take(LOOKED_AT);
+        let keys = entries.flat_map(Entry::property_keys);
+        keys.map(str::to_owned).collect()
+    }
+
+    /// Writes beside these groups.
+    pub fn annotate(&mut self, ids: Vec<UserGroupId>, change: AnnotationChange) {
+        if ids.is_empty() {
+            self.say(
+                Severity::Warning,
+                "No group here to write a note or label for",
+            );
+            return;
+        }
+        self.start(Job::Annotate(ids, Box::new(change)));
+    }
+}

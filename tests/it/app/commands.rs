@@ -1,0 +1,248 @@
+//! Notes, labels, favourites, saved views, columns, and the commands typed behind `:`.
+
+use groupdesk::{
+    config::Background,
+    domain::annotation::{AnnotationChange, Label},
+    operations::BatchId,
+    search::{ListColumn, ListView, SortBy},
+    tui::state::message::{Effect, Job, Outcome},
+};
+
+use super::scene::{PRODUCTION, Scene, TESTING, group};
+use crate::support::world::id;
+
+/// A list of three groups; "acme-eu" is under the cursor.
+fn three() -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("r");
+    let groups = ["acme-eu", "acme-us", "globex"].map(|id| group(id, 1));
+    scene.answer_with(Outcome::listed(groups.to_vec()));
+    scene.answer();
+    scene
+}
+
+fn changes(scene: &Scene) -> Vec<(usize, AnnotationChange)> {
+    let jobs = scene.pending.iter().filter_map(|(_, _, job)| match job {
+        Job::Annotate(ids, change) => Some((ids.len(), (**change).clone())),
+        _ => None,
+    });
+    jobs.collect()
+}
+
+fn labels(text: &str) -> std::collections::BTreeSet<Label> {
+    Label::parse_all(text).expect("labels")
+}
+
+#[test]
+fn a_note_is_written_with_a_enter_and_found_again() {
+    let mut scene = three();
+    scene.keys("acall first<tab>vip sso<enter>");
+    let expected = AnnotationChange {
+        note: Some("call first".into()),
+        add: labels("vip sso"),
+        ..AnnotationChange::default()
+    };
+    assert_eq!(changes(&scene), [(1, expected)]);
+    scene.answer();
+    scene.says("Note saved: acme-eu  +#sso +#vip");
+    scene.walk("/note:first").shows("1 of 3");
+    scene.walk("<esc>/-label:vip").shows("2 of 3");
+    scene
+        .walk("<esc>g<enter>")
+        .shows("call first")
+        .shows("#sso #vip");
+    // A label of another group is completed.
+    scene.walk("<esc>ja<tab>v<tab>").shows("vip");
+    scene.keys("<enter>");
+    assert_eq!(changes(&scene)[0].1.add, labels("vip"));
+    scene.answer();
+    // What stays as it was is not written.
+    scene.keys("a<enter>");
+    assert_eq!(changes(&scene), []);
+    scene.keys("a<tab>x,y z!<enter>");
+    scene.shows("use letters, digits");
+    scene.keys("<esc>");
+    assert_eq!(scene.focus(), "List");
+}
+
+#[test]
+fn a_favourite_is_made_and_taken_back() {
+    let mut scene = three();
+    scene.walk("f").says("Favourite: acme-eu");
+    scene.walk("/fav<enter>").shows("1 of 3");
+    scene.walk("<esc>f").says("No longer a favourite: acme-eu");
+}
+
+#[test]
+fn a_view_is_saved_applied_and_removed() {
+    let mut scene = three();
+    scene.walk("/acme -us<enter>").shows("1 of 3");
+    scene.keys("vwnight<enter>");
+    let saved = scene.pending.iter().find_map(|(_, _, job)| match job {
+        Job::SaveView(name, view) => Some((name.clone(), view.clone())),
+        _ => None,
+    });
+    let view = ListView {
+        filter: "acme -us".into(),
+        ..ListView::default()
+    };
+    assert_eq!(saved, Some(("night".into(), view)));
+    scene.answer();
+    scene.says("View @night saved").shows("@night");
+    scene.walk("<esc><esc>").shows("3 groups");
+    scene
+        .walk("/@n<tab>")
+        .shows("filter  @night")
+        .shows("1 of 3");
+    scene.walk("<esc>v<enter>").shows("/acme -us");
+    scene.walk("<esc>:view night<enter>").shows("/acme -us");
+    scene
+        .walk("<esc>:view day<enter>")
+        .says("No view @day: @night");
+    scene.walk("vD").says("View @night removed");
+    scene
+        .walk("<esc>/@night<enter>")
+        .shows("@night: no saved view of this name");
+}
+
+#[test]
+fn columns_are_switched_moved_and_added() {
+    let mut scene = three();
+    let columns = |scene: &mut Scene| {
+        scene.keys("<esc>:save x<enter>");
+        let found = scene.pending.iter().find_map(|(_, _, job)| match job {
+            Job::SaveView(_, view) => Some(ListColumn::text_of(&view.columns)),
+            _ => None,
+        });
+        scene.answer();
+        found.expect("it is saved")
+    };
+    scene.walk(":columns +prop.tier<enter>");
+    let all = columns(&mut scene);
+    assert!(all.starts_with("name,prop.tier,id,age"), "{all}");
+    scene.walk(":columns<enter>");
+    assert_eq!(columns(&mut scene), "");
+    scene.walk("vatier<enter>");
+    assert_eq!(scene.focus(), "List");
+    assert_eq!(columns(&mut scene), all);
+    // Below the saved view: id goes away, name comes first.
+    scene.walk(":columns id,name,age<enter>v<down>J<space>");
+    assert_eq!(columns(&mut scene), "name,age");
+}
+
+#[test]
+fn commands_act_on_the_list() {
+    let mut scene = three();
+    scene.walk(":sort -age<enter>").shows("sort rotated");
+    assert_eq!(scene.focus(), "List");
+    scene.walk(":filter acme<enter>").shows("2 of 3");
+    scene.walk(":filter<enter>").shows("3 groups");
+    scene
+        .walk(":mark acme<enter>")
+        .says("2 groups marked")
+        .shows("2 marked");
+    scene.walk(":invert<enter>").shows("1 marked");
+    scene.keys(":label +vip -trial<enter>");
+    let expected = AnnotationChange {
+        add: labels("vip"),
+        remove: labels("trial"),
+        ..AnnotationChange::default()
+    };
+    assert_eq!(changes(&scene), [(1, expected)]);
+    scene.answer();
+    scene.walk(":unmark<enter>");
+    assert!(!scene.screen().contains("marked"), "{}", scene.screen());
+    scene
+        .walk(":mark age>x<enter>")
+        .says("Nothing marked: age>x");
+    scene.keys(":note call first<enter>");
+    assert_eq!(changes(&scene)[0].1.note.as_deref(), Some("call first"));
+    scene.answer();
+    scene.walk(":sort size<enter>").shows("No column \"size\"");
+    assert_eq!(scene.focus(), "Palette");
+    scene
+        .walk("<esc>:export groups.txt<enter>")
+        .says("Not exported");
+    scene.keys(":export groups.csv<enter>");
+    let exported = scene
+        .pending
+        .iter()
+        .any(|(_, _, job)| matches!(job, Job::Export { ids, .. } if ids.len() == 3));
+    assert!(exported, "{:?}", scene.pending);
+    scene.answer();
+    scene.walk(":profile production<enter>");
+    assert_eq!(scene.app.context.current.0, PRODUCTION);
+    scene
+        .walk(":profile nowhere<enter>")
+        .says("No profile \"nowhere\"");
+}
+
+#[test]
+fn batches_attention_and_colours_have_commands() {
+    let mut scene = three();
+    scene.walk(":batches<enter>");
+    assert_eq!(scene.focus(), "Batches");
+    scene.walk("<esc>:attention<enter>");
+    assert_eq!(scene.focus(), "Attention");
+    scene.keys("<esc>:batch 12<enter>");
+    let opened = scene
+        .pending
+        .iter()
+        .any(|(_, _, job)| *job == Job::Batch(BatchId(12)));
+    assert!(opened, "{:?}", scene.pending);
+    scene.walk("<esc>:theme lig<tab><enter>");
+    let palette = scene.app.context.theme.palette;
+    assert_eq!(palette, palette.with_background(Background::Light));
+    assert_ne!(palette, palette.with_background(Background::Dark));
+}
+
+#[test]
+fn a_group_is_gone_to_and_an_unknown_id_is_not_read() {
+    let mut scene = three();
+    scene.walk(":glob").shows("group globex");
+    scene.walk("<enter>");
+    assert_eq!(scene.focus(), "Group");
+    scene.walk("<esc>:go acme-us<enter>");
+    assert_eq!(scene.focus(), "Group");
+    scene
+        .walk(":note from its page<enter>")
+        .says("Note saved: acme-us");
+    scene.keys("<esc>:go nobody<enter>");
+    assert_eq!(scene.focus(), "Open");
+    let reads = scene
+        .pending
+        .iter()
+        .any(|(_, _, job)| *job == Job::LookUp(id("nobody")));
+    assert!(!reads, "reading could create it");
+    scene.walk("<esc>:3<enter>n");
+    assert!(
+        scene.screen().contains(">   Name of globex"),
+        "{}",
+        scene.screen()
+    );
+}
+
+#[test]
+fn the_palette_completes_remembers_and_orders() {
+    let mut scene = three();
+    scene.walk(":sor<tab>").shows(":  sort");
+    scene.walk("ag<tab><enter>").shows("sort rotated");
+    scene.walk(":<up><enter>").shows("sort rotated");
+    assert_eq!(scene.focus(), "List");
+    scene
+        .walk(":import")
+        .shows("No command \u{201c}import\u{201d}. Command line: groupdesk import");
+    scene
+        .walk("<esc>:zzz")
+        .shows("No command \u{201c}zzz\u{201d}");
+    // What can be done comes first, then groups, then what cannot be done here.
+    scene.walk("<esc>:acme");
+    scene.shows("group acme-eu");
+    scene.walk("<esc>");
+    // In a form the list cannot be sorted.
+    scene.walk("e<end> 2<ctrl-p>sort age<enter>");
+    scene.shows(":sort acts in the list");
+    let effects = three().keys(":q<enter>");
+    assert!(matches!(effects[..], [.., Effect::Quit(_)]), "{effects:?}");
+    assert_eq!(SortBy::parse("age"), Some(SortBy::Rotated));
+}
