@@ -152,6 +152,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         let size = (spoken::COLUMNS, spoken::ROWS);
         let (mut app, backends) = prepare(start, theme, size, Clock::System.now());
         app.context.boxes_alone = true;
+        app.context.messages.read_aloud();
         let mut runner = Runner::new(app, screen, backends, Clock::System);
         runner.app.context.zone = zone();
         let _watch = Watch::for_the_end(runner.stopper())?;

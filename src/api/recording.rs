@@ -3,7 +3,10 @@
 
 use std::{
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -46,6 +49,8 @@ const LONGEST_HEADER: usize = 300;
 /// What an exchange came to, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExchangeKind {
+    /// It has begun, and has not ended.
+    InFlight,
     Done,
     /// A rotation that returned the old token.
     SameToken,
@@ -61,6 +66,8 @@ pub enum ExchangeKind {
 /// One exchange, without secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedExchange {
+    /// The same when it begins and when it ends; of this process.
+    pub number: u64,
     /// What the listener said it is about.
     pub about: u64,
     pub profile: String,
@@ -83,7 +90,7 @@ pub struct RecordedExchange {
     pub words: String,
 }
 
-/// Who wants to know of the exchanges of a client. Cheap to clone.
+/// Who wants to know of the exchanges of a client: each is told when it begins and when it ends. Cheap to clone.
 #[derive(Clone)]
 pub struct Listener {
     about: u64,
@@ -146,6 +153,7 @@ impl<'c> Recorder<'c> {
             }
             let mask = seen.mask(place.key, id);
             RecordedExchange {
+                number: BEGUN.fetch_add(1, Ordering::Relaxed),
                 about: listener.about,
                 profile: place.profile.to_owned(),
                 call,
@@ -161,6 +169,13 @@ impl<'c> Recorder<'c> {
                 words: GIVEN_UP.into(),
             }
         };
+        let begins = RecordedExchange {
+            sort: ExchangeKind::InFlight,
+            words: String::new(),
+            ..recorded.clone()
+        };
+        // Nobody may be there any more to take it.
+        let _ = listener.to.send(begins);
         Self {
             place,
             listener,
@@ -196,6 +211,9 @@ impl<'c> Recorder<'c> {
         let _ = self.listener.to.send(recorded);
     }
 }
+
+/// Exchanges begun so far, and one.
+static BEGUN: AtomicU64 = AtomicU64::new(1);
 
 const GIVEN_UP: &str = "given up before an answer came; a group that did not exist may exist now";
 

@@ -47,7 +47,10 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     for pane in &app.stack[first.unwrap_or(0)..] {
         cursor = pane.view().draw(buffer, body, context);
     }
-    message::draw(buffer, paint::row(area, area.height - 2), context);
+    // What is typed stays in sight.
+    let free_from = cursor.map_or(body.y, |at| (at.y + 1).max(body.y));
+    let line = paint::row(area, area.height - 2);
+    message::draw(buffer, line, free_from, context);
     let top = app.top();
     keys::draw(
         buffer,

@@ -10,6 +10,7 @@ pub mod context;
 pub mod drafts;
 pub mod exchanges;
 pub mod groups;
+pub mod in_flight;
 pub mod live;
 pub mod message;
 pub mod navigation;

@@ -59,8 +59,10 @@ impl Stream {
         let (done, ended) = mpsc::channel();
         let text = text.as_bytes().to_vec();
         let begun = Instant::now();
-        // The thread lives as long as the process.
-        drop(jobs.send(Job { text, done }));
+        // The thread lives as long as the process, unless there was too little memory for it.
+        if let Err(mpsc::SendError(job)) = jobs.send(Job { text, done }) {
+            return Written::Done((self.write)(&job.text));
+        }
         loop {
             match ended.recv_timeout(PAUSE) {
                 Ok(written) => return Written::Done(written),
@@ -81,7 +83,7 @@ impl Stream {
 
     fn start(&'static self) -> mpsc::Sender<Job> {
         let (jobs, received) = mpsc::channel::<Job>();
-        std::thread::spawn(move || {
+        let thread = std::thread::Builder::new().spawn(move || {
             for job in received {
                 let written = (self.write)(&job.text);
                 self.is_stuck.store(false, Ordering::SeqCst);
@@ -89,6 +91,8 @@ impl Stream {
                 drop(job.done.send(written));
             }
         });
+        // Without it the channel is closed, and texts are written by who has them.
+        drop(thread);
         jobs
     }
 }

@@ -13,7 +13,7 @@ use crate::{
         client::Client,
         failure::ClientError,
         probe::{Finding, Probe},
-        recording::{Listener, RecordedExchange},
+        recording::{ExchangeKind, Listener, RecordedExchange},
     },
     config::{KeySource, Profile, Settings, scrub::shown},
     directory::{BindingPreview, Caller, Directory, DirectoryError, foresee_in},
@@ -45,7 +45,8 @@ pub(super) async fn look(
     let begun = visit.clock.now();
     let probe = client.probe().await;
     let ended = visit.clock.now();
-    let answer = heard.try_recv().ok();
+    let answer = std::iter::from_fn(|| heard.try_recv().ok())
+        .find(|heard| heard.sort != ExchangeKind::InFlight);
     steps(profile, &probe, report);
     judge(&probe, report);
     if let Some(answer) = &answer {

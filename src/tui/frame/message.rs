@@ -1,77 +1,183 @@
 //! What happened and what is under way: the message line, and the right of line 1.
 
-use ratatui::{buffer::Buffer, layout::Rect};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::Style,
+    widgets::{Clear, Widget},
+};
 
-use crate::tui::{
-    keymap::{Action, Focus},
-    state::context::Context,
-    widgets::{
-        boxes::{severity_style, words_that_fit},
-        paint::{self, columns},
+use crate::{
+    domain::text::{visible, wrap},
+    tui::{
+        keymap::{Action, Focus},
+        state::context::Context,
+        theme::Theme,
+        widgets::{
+            boxes::{flight_style, severity_style, words_that_fit},
+            paint::{self, columns},
+        },
     },
 };
 
 /// Cells kept for the right of line 1, so that it does not move when something is under way.
 pub(super) const ANSWER: u16 = 11;
 
-/// What is under way and the last answer, as much of it as there is room for.
-pub(super) fn in_flight(context: &Context, room: usize) -> String {
-    let answer = context
-        .last_answer
-        .map(|(status, latency)| format!("{status} {}ms", latency.as_millis()));
-    let mut named = context
-        .running
-        .values()
-        .filter(|running| !running.job.is_quiet);
-    let running = match named.clone().count() {
-        0 => None,
-        1 => named.next().map(|running| running.job.label.clone()),
-        more => Some(format!("{more} under way")),
+/// What is in flight, else the last answer, as much of it as there is room for.
+pub(super) fn in_flight(context: &Context, room: usize) -> (String, Style) {
+    let theme = context.theme;
+    let fits = |text: &String| columns(text) <= room;
+    let Some(line) = context.in_flight() else {
+        let answer = context.last_answer;
+        let answer = answer.map(|(status, took)| format!("{status} {}ms", took.as_millis()));
+        return (answer.filter(fits).unwrap_or_default(), theme.dim());
     };
-    let Some(running) = running else {
-        return answer
-            .filter(|text| columns(text) <= room)
-            .unwrap_or_default();
-    };
-    let both = answer.map(|answer| format!("{running}  {answer}"));
-    [both, Some(running), Some("working".into())]
-        .into_iter()
-        .flatten()
-        .find(|text| columns(text) <= room)
-        .unwrap_or_default()
+    let whole = Some(line.whole()).filter(fits);
+    let text = whole.unwrap_or_else(|| words_that_fit(&line.text, room, theme));
+    (text, flight_style(line.is_long, theme))
 }
 
-/// Last line but one: the newest message; errors stay.
-pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
-    let Some(message) = context.messages.current() else {
-        return;
-    };
-    let style = severity_style(message.severity, context.theme);
-    let sign = format!(" {} ", message.severity.sign());
-    let x = paint::text(buffer, line.x, line.y, line.width, &sign, style);
-    let room = usize::from(line.right().saturating_sub(x + 1));
-    let waiting = context.messages.waiting();
-    // Its key in the list: in a field it is text.
-    let key = context.keys.key(Focus::List, Action::Messages);
-    let hint = match waiting {
-        0 => format!("{key} messages"),
-        more => format!("{more} unread  {key} messages"),
-    };
-    if waiting == 0 && columns(&message.text) <= room {
-        paint::text(buffer, x, line.y, room as u16, &message.text, style);
+/// Rows that a message can take, where there are enough of them.
+const MOST_ROWS: usize = 3;
+
+/// Last line but one, and what it needs above it: the newest message, and how many are unread. `free_from`: the first row
+/// that may be covered.
+pub(super) fn draw(buffer: &mut Buffer, line: Rect, free_from: u16, context: &Context) {
+    if context.boxes_alone {
+        // Each one is read aloud once.
         return;
     }
-    let left = room.saturating_sub(columns(&hint) + 2);
-    let text = words_that_fit(&message.text, left, context.theme);
-    paint::text(buffer, x, line.y, left as u16, &text, style);
-    let at = line
-        .right()
-        .saturating_sub(columns(&hint) as u16 + 1)
-        .max(x);
-    let hint_style = if waiting == 0 {
-        context.theme.dim()
-    } else {
-        context.theme.error()
+    let theme = context.theme;
+    let width = usize::from(line.width);
+    let unread = unread(context, width / 2);
+    let message = context.messages.current();
+    let mut badge = (unread, theme.error());
+    if let Some(message) = message {
+        let style = severity_style(message.severity, theme);
+        let text = message.shown(theme.ascii);
+        let room = width.saturating_sub(GUTTER + 1);
+        let free = usize::from(line.y.saturating_sub(free_from)) + 1;
+        // A low window keeps most of its body.
+        let rows = free.min(1 + usize::from(line.y.saturating_sub(2)) / 3);
+        let mut rows = rows.clamp(1, MOST_ROWS);
+        if is_on_page(buffer, line.y, &text) {
+            // What the page says already needs no more room.
+            rows = 1;
+        }
+        let mut lines = fitted(&text, (room, columns(&badge.0)), rows, theme);
+        if lines.is_none() && badge.0.is_empty() {
+            let key = context.keys.key(Focus::List, Action::Messages);
+            badge = (format!("{key} messages"), theme.dim());
+            lines = fitted(&text, (room, columns(&badge.0)), rows, theme);
+        }
+        let lines = lines.unwrap_or_else(|| cut_to(&text, (room, columns(&badge.0)), rows, theme));
+        let above = lines.len() as u16 - 1;
+        let area = Rect {
+            y: line.y - above,
+            height: above,
+            ..line
+        };
+        Clear.render(area, buffer);
+        for (row, text) in lines.iter().enumerate() {
+            let y = area.y + row as u16;
+            let x = line.x + GUTTER as u16;
+            paint::text(buffer, x, y, room as u16, text, style);
+        }
+        let sign = format!(" {} ", message.severity.sign());
+        paint::text(buffer, line.x, area.y, line.width, &sign, style);
+    }
+    let at = line.right().saturating_sub(columns(&badge.0) as u16 + 1);
+    paint::text(buffer, at, line.y, line.right() - at, &badge.0, badge.1);
+}
+
+/// Whether a row above begins with the text.
+fn is_on_page(buffer: &Buffer, below: u16, text: &str) -> bool {
+    let begin: String = text.chars().take(BEGIN).collect();
+    let row = |y| -> String {
+        let cells = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol());
+        cells.collect()
     };
-    paint::text(buffer, at, line.y, line.right() - at, &hint, hint_style);
+    (buffer.area.y..below).any(|y| row(y).contains(&begin))
+}
+
+/// Letters by which a text is known again.
+const BEGIN: usize = 30;
+
+/// Cells of the sign, with a blank on either side.
+const GUTTER: usize = 3;
+
+/// What is unread and its key, in so much room.
+fn unread(context: &Context, room: usize) -> String {
+    let (unknown, errors) = context.messages.unread();
+    if unknown + errors == 0 {
+        return String::new();
+    }
+    // Its key in the list: in a field it is text.
+    let key = context.keys.key(Focus::List, Action::Messages);
+    let mut parts = Vec::new();
+    if unknown > 0 {
+        parts.push(format!("{unknown} unknown"));
+    }
+    match errors {
+        0 => {}
+        1 => parts.push("1 error".into()),
+        more => parts.push(format!("{more} errors")),
+    }
+    let all = format!("{}  {key}", parts.join("  "));
+    if columns(&all) <= room {
+        all
+    } else {
+        format!("{} unread  {key}", unknown + errors)
+    }
+}
+
+/// The text in at most so many lines, the last one with room for the badge; `None` where it does not fit.
+fn fitted(
+    text: &str,
+    (room, badge): (usize, usize),
+    rows: usize,
+    theme: Theme,
+) -> Option<Vec<String>> {
+    let shown = visible(text);
+    (1..=rows).find_map(|rows| {
+        let lines = cut_to(&shown, (room, badge), rows, theme);
+        let is_whole = !lines
+            .last()
+            .is_some_and(|last| last.ends_with(theme.ellipsis()))
+            || shown.ends_with(theme.ellipsis());
+        (is_whole && lines.len() == rows).then_some(lines)
+    })
+}
+
+/// What follows in the text after these lines of it.
+fn after(text: &str, lines: &[String]) -> String {
+    let is_sign = |sign: &char| !sign.is_whitespace();
+    let drawn = lines.iter().flat_map(|line| line.chars()).filter(is_sign);
+    let mut rest = text.chars();
+    for _ in drawn {
+        rest.find(is_sign);
+    }
+    rest.as_str().trim_start().replace('\n', " ")
+}
+
+/// The text in so many lines; where it does not fit, it ends with a word and a sign that there is more.
+fn cut_to(text: &str, (room, badge): (usize, usize), rows: usize, theme: Theme) -> Vec<String> {
+    let last_room = match badge {
+        0 => room,
+        badge => room.saturating_sub(badge + 2).max(1),
+    };
+    let wrapped = wrap(&visible(text), room);
+    let whole = wrapped.len().min(rows - 1);
+    let mut lines = wrapped[..whole].to_vec();
+    let rest = after(&visible(text), &lines);
+    let first_word = rest.split(' ').next().unwrap_or_default();
+    if !lines.is_empty() && columns(&rest) > last_room && columns(first_word) + 2 > last_room {
+        // An id that is cut would be another one.
+        lines.push(theme.ellipsis().into());
+    } else if !rest.is_empty() || lines.is_empty() {
+        lines.push(words_that_fit(&rest, last_room, theme));
+    } else if badge > 0 && lines.last().is_some_and(|last| columns(last) > last_room) {
+        lines.push(String::new());
+    }
+    lines
 }

@@ -87,11 +87,12 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         ),
         (context.operator.as_str(), theme.dim()),
     ];
-    let all: usize = parts.iter().map(|(text, _)| columns(text) + 2).sum();
+    // What is in flight matters more than the address and the person.
+    let rights_width = columns(rights) + 2;
     let left = usize::from(line.right().saturating_sub(x));
-    let right = message::in_flight(
+    let (right, right_style) = message::in_flight(
         context,
-        left.saturating_sub(all + 1)
+        left.saturating_sub(rights_width + 1)
             .max(message::ANSWER.into())
             .min(left),
     );
@@ -112,8 +113,8 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         x = paint::text(buffer, x, line.y, end - x, text, style) + 2;
     }
     let at = line.right().saturating_sub(right_width);
-    if at >= x {
-        paint::text(buffer, at, line.y, right_width, &right, theme.dim());
+    if at + 1 >= x {
+        paint::text(buffer, at, line.y, right_width, &right, right_style);
     }
     // Before the last answer, so that it does not move with each.
     let before = right_width.max(message::ANSWER) + badge_width;

@@ -301,6 +301,8 @@ places! {
 
     Messages COMMANDS {
         Enter "details" "the whole message, with its request and response";
+        FailedOnly ["f"] "errors only" "show errors only, or all";
+        Filter "filter" "filter by words";
         Back "close" "close";
     } + MOVE
 
@@ -312,7 +314,10 @@ places! {
 
     Requests COMMANDS {
         Enter "details" "the whole request and its response";
+        Stop ["X"] "CANCEL read" "cancel the read in flight";
         CopyMenu ["c"] "copy as curl" "copy as curl, without the API key";
+        FailedOnly ["f"] "failed only" "show failed ones only, or all";
+        Filter "filter" "filter by words";
         Back "back" "back";
     } + MOVE
 

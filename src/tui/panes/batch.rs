@@ -271,7 +271,7 @@ impl View for BatchPane {
             Action::Resume => self.plan_resumption(context),
             Action::Back | Action::Enter => {
                 if matches!(self.stage, Stage::Check { .. } | Stage::Resume(_)) {
-                    context.say(Severity::Info, "Nothing was sent");
+                    context.mention("Nothing was sent");
                 }
                 self.pop(context);
             }

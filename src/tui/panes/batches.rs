@@ -114,7 +114,7 @@ impl Batches {
     /// Opens the batch of the row, in its profile.
     fn go(&self, aim: BatchAim, context: &mut Context) {
         let Some((profile, batch)) = self.here(context) else {
-            context.say(Severity::Info, "No batch here");
+            context.mention("No batch here");
             return;
         };
         if *profile != context.current {

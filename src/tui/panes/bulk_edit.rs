@@ -267,7 +267,7 @@ impl View for BulkEdit {
                 }
             }
             Action::Back => {
-                context.say(Severity::Info, "Nothing was sent");
+                context.mention("Nothing was sent");
                 self.pop(context);
             }
             _ => {}

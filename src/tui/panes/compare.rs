@@ -341,7 +341,7 @@ impl View for Compare {
         } else if let Outcome::Failed(trouble) = outcome {
             self.asking = None;
             self.notes.push(trouble.text.clone());
-            context.say(Severity::Error, trouble.text.clone());
+            context.say(Severity::of(trouble), trouble.text.clone());
         }
     }
 

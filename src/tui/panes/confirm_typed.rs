@@ -13,7 +13,6 @@ use crate::tui::{
     state::{
         context::{Context, Navigation},
         navigation::ConfirmationWords,
-        notices::Severity,
     },
     widgets::{boxes::popup, paint, text_field::TextField, text_page::TextPage},
 };
@@ -70,7 +69,7 @@ impl View for ConfirmTyped {
                 self.field.error = Some("Text differs; nothing was sent".into());
             }
             Action::Back => {
-                context.say(Severity::Info, "Nothing was sent");
+                context.mention("Nothing was sent");
                 context.navigate(Navigation::Pop);
             }
             _ => {}

@@ -75,7 +75,7 @@ impl View for Export {
             Action::Enter => self.write(context),
             Action::Back => {
                 if !self.file.is_written() {
-                    context.say(Severity::Info, "Nothing was written");
+                    context.mention("Nothing was written");
                 }
                 context.navigate(Navigation::Pop);
             }

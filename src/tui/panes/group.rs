@@ -19,7 +19,7 @@ use crate::{
             notices::Severity,
         },
         widgets::{
-            boxes::{page as page_box, page_room},
+            boxes::{draw_waiting, page as page_box, page_room},
             group_details,
             scroll::Cursor,
             text_page::TextPage,
@@ -183,7 +183,7 @@ impl View for Group {
             }
         } else if let Outcome::Failed(trouble) = outcome {
             self.trouble = Some(trouble.text.clone());
-            context.say(Severity::Error, trouble.text.clone());
+            context.say(Severity::of(trouble), trouble.text.clone());
         }
     }
 
@@ -199,6 +199,8 @@ impl View for Group {
         let inner = page_box(buffer, area, &title, context.theme);
         self.page(inner.width, context)
             .draw(buffer, inner, self.scroll.at);
+        let waiting = context.waiting(self.pending.ticket());
+        draw_waiting(buffer, inner, waiting.as_ref(), context.theme);
         None
     }
 }

@@ -159,7 +159,7 @@ impl View for History {
         if let Outcome::History(entries) = outcome {
             self.take(entries);
         } else if let Outcome::Failed(trouble) = outcome {
-            context.say(Severity::Error, trouble.text.clone());
+            context.say(Severity::of(trouble), trouble.text.clone());
         }
     }
 

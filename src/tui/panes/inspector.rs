@@ -3,6 +3,7 @@
 
 pub mod page;
 
+use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -12,9 +13,16 @@ use ratatui::{
 use super::{View, filtered_list::FilteredList};
 use crate::{
     operations::ExchangeKind,
+    search::normalize::lowered,
     tui::{
         keymap::{Action, Focus},
-        state::{context::Context, exchanges::Exchange, notices::Severity},
+        state::{
+            context::{Context, Navigation},
+            exchanges::Exchange,
+            in_flight::turning,
+            message::Ticket,
+            notices::Severity,
+        },
         theme::Theme,
         widgets::{
             boxes::{page as page_box, page_room},
@@ -25,9 +33,10 @@ use crate::{
     },
 };
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Inspector {
     list: FilteredList,
+    failed_only: bool,
     /// The exchange below the cursor; it stays below it while others come.
     chosen: Option<u64>,
     whole: Option<ShownExchange>,
@@ -40,17 +49,56 @@ struct ShownExchange {
     scroll: Cursor,
 }
 
+impl Default for Inspector {
+    fn default() -> Self {
+        Self {
+            list: FilteredList::with_filter(""),
+            failed_only: false,
+            chosen: None,
+            whole: None,
+        }
+    }
+}
+
 impl Inspector {
+    /// The rows: what is in flight, then what has ended, as far as it is meant.
+    fn shown<'d>(&self, context: &'d Context) -> Vec<&'d Exchange> {
+        let words = self.list.words();
+        let is_meant = |exchange: &&Exchange| {
+            let recorded = &exchange.recorded;
+            let id = recorded.id.as_deref().unwrap_or_default();
+            let what = (
+                &recorded.profile,
+                recorded.call.word(),
+                id,
+                exchange.status(),
+            );
+            let text = lowered(&format!("{} {} {} {}", what.0, what.1, what.2, what.3));
+            (!self.failed_only || exchange.is_failed())
+                && words.iter().all(|word| text.contains(word.as_str()))
+        };
+        let all = context.exchanges.in_flight().chain(context.exchanges.all());
+        all.filter(is_meant).collect()
+    }
+
     fn current<'d>(&'d self, context: &'d Context) -> Option<&'d Exchange> {
         match &self.whole {
             Some(whole) => Some(&whole.exchange),
-            None => context.exchanges.all().nth(self.list.cursor.at),
+            None => self.shown(context).get(self.list.cursor.at).copied(),
         }
     }
 
     fn choose(&mut self, context: &Context) {
-        let below = context.exchanges.all().nth(self.list.cursor.at);
+        let below = self.shown(context).get(self.list.cursor.at).copied();
         self.chosen = below.map(|exchange| exchange.number);
+    }
+
+    /// The job of the row, where it is a read in flight.
+    fn cancellable(&self, context: &Context) -> Option<Ticket> {
+        let exchange = self.current(context)?;
+        let is_in_flight = exchange.recorded.sort == ExchangeKind::InFlight;
+        let ticket = exchange.ticket();
+        (is_in_flight && context.can_cancel(ticket)).then_some(ticket)
     }
 }
 
@@ -65,7 +113,7 @@ pub(super) fn copy(exchange: Option<&Exchange>, context: &mut Context) {
     match exchange.map(Exchange::curl) {
         Some(Ok(curl)) => context.copy("curl command", &curl),
         Some(Err(why)) => context.say(Severity::Warning, format!("Not copied: {why}")),
-        None => context.say(Severity::Info, "No request here"),
+        None => context.mention("No request here"),
     }
 }
 
@@ -82,6 +130,7 @@ impl View for Inspector {
     fn focus(&self) -> Focus {
         match self.whole {
             Some(_) => Focus::Request,
+            None if self.list.is_filtering() => Focus::Filter,
             None => Focus::Requests,
         }
     }
@@ -94,10 +143,20 @@ impl View for Inspector {
     }
 
     fn status(&self, context: &Context) -> String {
-        match &self.whole {
-            Some(whole) => whole.exchange.verdict().into(),
-            None => format!("{} of this session", context.exchanges.all().len()),
+        if let Some(whole) = &self.whole {
+            return whole.exchange.verdict().into();
         }
+        let in_flight = match context.exchanges.in_flight().len() {
+            0 => String::new(),
+            count => format!("{count} in flight   "),
+        };
+        let failed = if self.failed_only {
+            "failed only   "
+        } else {
+            ""
+        };
+        let ended = context.exchanges.all().len();
+        format!("{in_flight}{failed}{ended} this session")
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
@@ -114,14 +173,14 @@ impl View for Inspector {
             }
             return;
         }
-        let rows = context.exchanges.all().len();
+        let rows = self.shown(context).len();
         if self.list.act(action, rows, context) {
             self.choose(context);
             return;
         }
         match action {
             Action::Enter => {
-                let exchange = context.exchanges.all().nth(self.list.cursor.at).cloned();
+                let exchange = self.current(context).cloned();
                 match exchange {
                     Some(exchange) => {
                         self.chosen = Some(exchange.number);
@@ -130,21 +189,40 @@ impl View for Inspector {
                             scroll: Cursor::default(),
                         });
                     }
-                    None => context.say(Severity::Info, "Nothing was sent yet"),
+                    None => context.mention("No request here"),
                 }
             }
-            Action::CopyMenu => {
-                let exchange = context.exchanges.all().nth(self.list.cursor.at).cloned();
-                copy(exchange.as_ref(), context);
+            Action::CopyMenu => copy(self.current(context).cloned().as_ref(), context),
+            Action::Stop => {
+                if let Some(ticket) = self.cancellable(context) {
+                    context.navigate(Navigation::CancelRead(ticket));
+                }
+            }
+            Action::FailedOnly => {
+                self.failed_only = !self.failed_only;
+                self.list.cursor.at = 0;
+                self.choose(context);
             }
             _ => {}
         }
+    }
+
+    fn input(&mut self, key: KeyEvent, context: &mut Context) {
+        if self.list.key(key) {
+            self.list.cursor.at = 0;
+            self.choose(context);
+        }
+    }
+
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
+        self.list.paste(text)
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::CopyMenu => no_copy(self.current(context)),
             Action::Refresh => Some("nothing to read".into()),
+            Action::Stop if self.cancellable(context).is_none() => Some("no read in flight".into()),
             _ => None,
         }
     }
@@ -152,10 +230,10 @@ impl View for Inspector {
     fn sync(&mut self, context: &mut Context) {
         let chosen = self.chosen.filter(|_| self.list.cursor.at > 0);
         let at = chosen.and_then(|number| {
-            let mut all = context.exchanges.all();
-            all.position(|exchange| exchange.number == number)
+            let shown = self.shown(context);
+            shown.iter().position(|exchange| exchange.number == number)
         });
-        let last = context.exchanges.all().len().saturating_sub(1);
+        let last = self.shown(context).len().saturating_sub(1);
         self.list.cursor.at = at.unwrap_or(self.list.cursor.at.min(last));
         self.choose(context);
     }
@@ -167,9 +245,13 @@ impl View for Inspector {
             sheet(&whole.exchange, inner.width, context.theme).draw(buffer, inner, whole.scroll.at);
             return None;
         }
+        let (area, cursor) = self.list.draw_filter(buffer, area, 0, context.theme);
         let title = "Requests of this session, newest first";
-        let hint = "Nothing was sent yet: opening a group reads it from the service";
-        let all: Vec<&Exchange> = context.exchanges.all().collect();
+        let hint = match context.exchanges.all().len() {
+            0 => "Nothing was sent yet: opening a group reads it from the service",
+            _ => "No such request",
+        };
+        let all = self.shown(context);
         self.list.draw(
             buffer,
             area,
@@ -178,7 +260,7 @@ impl View for Inspector {
             (columns, |exchange, here| cells(exchange, context, here)),
             context.theme,
         );
-        None
+        cursor
     }
 }
 
@@ -187,21 +269,29 @@ fn columns(window: &[&Exchange]) -> Vec<Column> {
     let ids = widest(ids, 40).max(8);
     let profiles = window.iter().map(|one| one.recorded.profile.as_str());
     vec![
+        Column::new("", 1, 1, 0),
         Column::new("TIME UTC", 8, 8, 1),
         Column::new("PROFILE", 7, widest(profiles, 24).max(7), 2),
         Column::new("WHAT", 11, 11, 0),
         Column::new("GROUP", 8, ids, 1).id(),
-        Column::new("HTTP", 4, 4, 3).right(),
+        Column::new("STATUS", 10, 17, 0),
         Column::new("TOOK", 7, 8, 4).right(),
         Column::new("SIZE", 6, 8, 5).right(),
-        Column::new("VERDICT", 8, 10, 0),
     ]
 }
 
 fn cells<'a>(exchange: &'a Exchange, context: &Context, here: bool) -> Vec<Cell<'a>> {
     let recorded = &exchange.recorded;
-    let verdict = Cell::new(exchange.verdict());
+    let styled = |text: String| {
+        let cell = Cell::new(text);
+        if here {
+            cell
+        } else {
+            cell.styled(style(recorded.sort, context.theme))
+        }
+    };
     vec![
+        styled(sign(exchange, context).to_string()),
         Cell::new(exchange.at.strftime("%H:%M:%S").to_string()),
         Cell::new(recorded.profile.as_str()),
         Cell::new(format!(
@@ -210,29 +300,46 @@ fn cells<'a>(exchange: &'a Exchange, context: &Context, here: bool) -> Vec<Cell<
             recorded.call.word()
         )),
         Cell::new(recorded.id.as_deref().unwrap_or("?")),
-        Cell::new(
-            recorded
-                .status
-                .map_or_else(|| "-".into(), |status| status.to_string()),
-        ),
-        Cell::new(format!("{} ms", recorded.duration.as_millis())),
+        styled(exchange.status()),
+        Cell::new(took(exchange, context)),
         Cell::new(
             recorded
                 .answer
                 .as_ref()
                 .map_or_else(|| "-".into(), |body| page::size(body.size)),
         ),
-        if here {
-            verdict
-        } else {
-            verdict.styled(style(recorded.sort, context.theme))
-        },
     ]
+}
+
+/// How it stands, without colour.
+fn sign(exchange: &Exchange, context: &Context) -> char {
+    match exchange.recorded.sort {
+        ExchangeKind::InFlight => turning(context.now.duration_since(exchange.at).as_secs()),
+        ExchangeKind::Done => '+',
+        ExchangeKind::GivenUp => '-',
+        ExchangeKind::SameToken | ExchangeKind::Refused | ExchangeKind::NotSent => 'x',
+        ExchangeKind::Unclear | ExchangeKind::Lost => '?',
+    }
+}
+
+/// How long it took, or takes of what it may.
+fn took(exchange: &Exchange, context: &Context) -> String {
+    let recorded = &exchange.recorded;
+    if recorded.sort != ExchangeKind::InFlight {
+        return format!("{}ms", recorded.duration.as_millis());
+    }
+    let seconds = context.now.duration_since(exchange.at).as_secs();
+    let mut profiles = context.profiles.iter();
+    match profiles.find(|profile| profile.name == recorded.profile) {
+        Some(profile) => format!("{seconds}s/{}s", profile.timeout.as_secs()),
+        None => format!("{seconds}s"),
+    }
 }
 
 /// The colour of a verdict.
 pub(super) fn style(sort: ExchangeKind, theme: Theme) -> Style {
     match sort {
+        ExchangeKind::InFlight => Style::new(),
         ExchangeKind::Done => theme.ok(),
         ExchangeKind::GivenUp => theme.dim(),
         ExchangeKind::SameToken | ExchangeKind::Refused | ExchangeKind::NotSent => theme.error(),

@@ -415,7 +415,7 @@ impl View for List {
                 }
                 if !self.marks.is_empty() {
                     self.marks.clear();
-                } else if !context.messages.dismiss() {
+                } else if !context.messages.dismiss(context.now) {
                     // The line about a run that has ended, last of all.
                     context.bulk = context.bulk.take().filter(BatchRun::is_under_way);
                 }

@@ -1,5 +1,6 @@
 //! All messages of this session, newest first, each whole; Enter on one shows the requests and the answers it is about.
 
+use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -7,25 +8,30 @@ use ratatui::{
 
 use super::{
     View,
+    filtered_list::FilteredList,
     inspector::{copy, no_copy, page::describe},
 };
-use crate::tui::{
-    keymap::{Action, Focus},
-    state::{
-        context::{Context, Navigation},
-        exchanges::Exchange,
-        notices::{Notice, Severity},
-    },
-    widgets::{
-        boxes::{page as page_box, page_room, severity_style},
-        scroll::Cursor,
-        text_page::TextPage,
+use crate::{
+    search::normalize::lowered,
+    tui::{
+        keymap::{Action, Focus},
+        state::{
+            context::{Context, Navigation},
+            exchanges::Exchange,
+            notices::Notice,
+        },
+        widgets::{
+            boxes::{page as page_box, page_room, severity_style},
+            scroll::Cursor,
+            text_page::TextPage,
+        },
     },
 };
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MessagesPane {
-    cursor: Cursor,
+    list: FilteredList,
+    errors_only: bool,
     whole: Option<Box<ShownMessage>>,
 }
 
@@ -36,6 +42,29 @@ struct ShownMessage {
     /// In the order they went out.
     exchanges: Vec<Exchange>,
     scroll: Cursor,
+}
+
+impl Default for MessagesPane {
+    fn default() -> Self {
+        Self {
+            list: FilteredList::with_filter(""),
+            errors_only: false,
+            whole: None,
+        }
+    }
+}
+
+impl MessagesPane {
+    /// The messages that are meant, newest first.
+    fn shown<'c>(&self, context: &'c Context) -> Vec<&'c Notice> {
+        let words = self.list.words();
+        let is_meant = |message: &&Notice| {
+            let text = lowered(&message.text);
+            (!self.errors_only || message.severity.must_be_read())
+                && words.iter().all(|word| text.contains(word.as_str()))
+        };
+        context.messages.all().filter(is_meant).collect()
+    }
 }
 
 /// Most exchanges shown with one message.
@@ -83,22 +112,37 @@ fn requests(count: usize) -> String {
 fn head(sheet: &mut TextPage, message: &Notice, mark: char, context: &Context) {
     let style = severity_style(message.severity, context.theme);
     let at = message.at.strftime("%H:%M:%S UTC").to_string();
-    let ago = format!("  {} ago", context.age(message.at));
+    let times = match message.times {
+        1 => String::new(),
+        times => format!("  {times} times"),
+    };
+    let resolved = message.resolved.map_or_else(String::new, |at| {
+        format!("  resolved {}", at.strftime("%H:%M"))
+    });
     sheet.pieces(vec![
         (format!("{mark}{} ", message.severity.sign()), style),
-        (at, context.theme.dim()),
-        (ago, context.theme.dim()),
+        (at + &times, context.theme.dim()),
+        (resolved, context.theme.ok()),
     ]);
 }
 
 /// The messages, and the first line and the height of the one of the cursor.
-fn page(width: u16, cursor: usize, context: &Context) -> (TextPage, usize, usize) {
+fn page(
+    messages: &[&Notice],
+    width: u16,
+    cursor: usize,
+    context: &Context,
+) -> (TextPage, usize, usize) {
     let mut sheet = TextPage::new(width, context.theme);
     let mut place = (0, 0);
-    if context.messages.all().len() == 0 {
-        sheet.text("No messages yet", context.theme.dim());
+    if messages.is_empty() {
+        let text = match context.messages.all().len() {
+            0 => "No messages yet",
+            _ => "No such message",
+        };
+        sheet.text(text, context.theme.dim());
     }
-    for (index, message) in context.messages.all().enumerate() {
+    for (index, message) in messages.iter().enumerate() {
         let begin = sheet.height();
         head(
             &mut sheet,
@@ -119,6 +163,7 @@ impl View for MessagesPane {
     fn focus(&self) -> Focus {
         match self.whole {
             Some(_) => Focus::Message,
+            None if self.list.is_filtering() => Focus::Filter,
             None => Focus::Messages,
         }
     }
@@ -131,9 +176,19 @@ impl View for MessagesPane {
     }
 
     fn status(&self, context: &Context) -> String {
-        match &self.whole {
-            Some(whole) => requests(whole.exchanges.len()),
-            None => format!("{} of this session", context.messages.all().len()),
+        if let Some(whole) = &self.whole {
+            return requests(whole.exchanges.len());
+        }
+        let (shown, all) = (self.shown(context).len(), context.messages.all().len());
+        let only = if self.errors_only {
+            "errors only   "
+        } else {
+            ""
+        };
+        if shown == all {
+            format!("{only}{all} of this session")
+        } else {
+            format!("{only}{shown} of {all}")
         }
     }
 
@@ -151,27 +206,42 @@ impl View for MessagesPane {
             }
             return;
         }
-        let rows = context.messages.all().len();
-        if self
-            .cursor
-            .act(action, rows, usize::from(context.size.1 / 4))
-        {
+        let rows = self.shown(context).len();
+        if action == Action::Back {
+            context.messages.read_all();
+        }
+        if self.list.act(action, rows, context) {
             return;
         }
         match action {
             Action::Enter => {
-                let message = context.messages.all().nth(self.cursor.at);
+                let shown = self.shown(context);
+                let message = shown.get(self.list.cursor.at);
                 match message.map(|message| ShownMessage::of(message, context)) {
                     Some(whole) => self.whole = Some(Box::new(whole)),
-                    None => context.say(Severity::Info, "No message here"),
+                    None => context.mention("No message here"),
                 }
             }
-            Action::Back | Action::Messages => {
-                context.messages.dismiss_all();
+            Action::FailedOnly => {
+                self.errors_only = !self.errors_only;
+                self.list.cursor.at = 0;
+            }
+            Action::Messages => {
+                context.messages.read_all();
                 context.navigate(Navigation::Pop);
             }
             _ => {}
         }
+    }
+
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+        if self.list.key(key) {
+            self.list.cursor.at = 0;
+        }
+    }
+
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
+        self.list.paste(text)
     }
 
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
@@ -190,12 +260,15 @@ impl View for MessagesPane {
                 .draw(buffer, inner, whole.scroll.at);
             return None;
         }
+        let (area, cursor) = self.list.draw_filter(buffer, area, 0, context.theme);
         let inner = page_box(buffer, area, "Messages, newest first", context.theme);
-        let (sheet, first, height) = page(inner.width, self.cursor.at, context);
+        let shown = self.shown(context);
+        let at = self.list.cursor.at;
+        let (sheet, first, height) = page(&shown, inner.width, at, context);
         // The whole of the message where it fits, with room for the note of how much more there is.
         let rows = usize::from(inner.height).saturating_sub(1).max(1);
         let scroll = (first + height.min(rows)).saturating_sub(rows);
         sheet.draw(buffer, inner, scroll);
-        None
+        cursor
     }
 }

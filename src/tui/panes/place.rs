@@ -147,7 +147,7 @@ impl PlacePane {
             Some(problem) if stage(problem).is_some() => self.turn_to(problem.clone(), context),
             Some(PlaceProblem::NotProven { .. }) => {
                 // It stays when the dialog is closed.
-                context.say(Severity::Error, trouble.text.clone());
+                context.say(Severity::of(trouble), trouble.text.clone());
                 self.stage = Stage::Told;
             }
             _ => {}

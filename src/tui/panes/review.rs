@@ -318,7 +318,7 @@ impl View for Review {
                 self.scroll.at = 0;
                 return;
             }
-            context.say(Severity::Error, trouble.text.clone());
+            context.say(Severity::of(trouble), trouble.text.clone());
             self.copy = if trouble.ending == Some(Ending::CreatedByGet) {
                 Copy::Alarm(trouble.text.clone())
             } else {

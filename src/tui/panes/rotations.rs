@@ -130,7 +130,7 @@ impl View for Rotations {
                 Action::Enter => self.abandon(context),
                 Action::Back => {
                     self.abandoning = None;
-                    context.say(Severity::Info, "Nothing was closed");
+                    context.mention("Nothing was closed");
                 }
                 _ => {}
             }

@@ -186,7 +186,7 @@ impl View for TokenPane {
 
     fn status(&self, _context: &Context) -> String {
         match &self.stage {
-            Stage::Reading(_) => "reading it".into(),
+            Stage::Reading(_) => "reading".into(),
             Stage::Check { .. } => "nothing is sent yet".into(),
             Stage::Rotating(_) => "rotating".into(),
             Stage::Rotated {
@@ -236,7 +236,7 @@ impl View for TokenPane {
             Action::Enter if matches!(self.stage, Stage::Check { .. }) => self.typed(context),
             Action::Back | Action::Enter => {
                 if matches!(self.stage, Stage::Check { .. }) {
-                    context.say(Severity::Info, "Nothing was sent");
+                    context.mention("Nothing was sent");
                     self.typed.set_text("");
                     self.read(context);
                 } else {
@@ -366,10 +366,10 @@ impl View for TokenPane {
             self.handed(handed.as_deref(), context);
         } else if let Outcome::NotHandedOff(trouble) = outcome {
             self.handing = Handing::NotRun(trouble.text.clone());
-            context.say(Severity::Error, trouble.text.clone());
+            context.say(Severity::of(trouble), trouble.text.clone());
         } else if let Outcome::Failed(trouble) = outcome {
             if self.file.failed(&trouble.text) {
-                context.say(Severity::Error, trouble.text.clone());
+                context.say(Severity::of(trouble), trouble.text.clone());
             } else {
                 self.failed(trouble, context);
             }

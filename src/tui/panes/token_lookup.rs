@@ -168,7 +168,7 @@ impl View for TokenLookupPane {
             Outcome::Whose(Answer::NotAToken { characters }) => {
                 self.refused = Some(not_a_token(*characters));
             }
-            Outcome::Failed(trouble) => context.say(Severity::Error, trouble.text.clone()),
+            Outcome::Failed(trouble) => context.say(Severity::of(trouble), trouble.text.clone()),
             _ => {}
         }
     }

@@ -72,8 +72,8 @@ type Wishes = Arc<Mutex<HashMap<Ticket, watch::Sender<RunCommand>>>>;
 
 /// Finished jobs that wait for the loop.
 const QUEUE: usize = 64;
-/// How often the screen is brought up to date while something on it depends on time.
-const TICK: Duration = Duration::from_secs(1);
+/// The shortest sleep until something changes with time alone: a clock of tests may stand still.
+const NAP: Duration = Duration::from_millis(10);
 /// How long a leaving console waits for what is in flight, unless it is told otherwise.
 const PATIENCE: Duration = Duration::from_secs(35);
 /// Messages taken in before the screen is drawn again, at the most.
@@ -120,6 +120,7 @@ impl<S: Screen> Runner<S> {
             self.background_asked_at = Some(Instant::now());
         }
         loop {
+            let wake_in = self.wake_in();
             let msg = tokio::select! {
                 event = events.next(), if terminal_lives => {
                     if let Some(Ok(came)) = event {
@@ -134,7 +135,7 @@ impl<S: Screen> Runner<S> {
                 signal = next_signal(&mut signals) => match signal {
                     Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
                     Signal::Stop if self.app.context.writes_under_way() > 0 => {
-                        let text = "Not stopped: something is being sent";
+                        let text = "Not suspended: a request is in flight";
                         self.app.context.say(Severity::Warning, text);
                         None
                     }
@@ -148,7 +149,7 @@ impl<S: Screen> Runner<S> {
                         Msg::Leave
                     }),
                 },
-                () = sleep(TICK), if self.app.ticks() => Some(Msg::Tick),
+                () = sleep(wake_in.unwrap_or(NAP)), if wake_in.is_some() => Some(Msg::Tick),
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
                     return Ok(ExitReason::Signal);
                 }
@@ -289,14 +290,22 @@ impl<S: Screen> Runner<S> {
         self.reason
     }
 
+    /// How long nothing changes by itself; `None`: for ever.
+    fn wake_in(&self) -> Option<Duration> {
+        let wait = self.app.wake_at()?.duration_since(self.clock.now());
+        Some(Duration::try_from(wait).unwrap_or(NAP).max(NAP))
+    }
+
     pub fn draw(&mut self) -> io::Result<()> {
+        let unheard = self.app.context.messages.take_unheard();
         let app = &self.app;
         self.screen.draw(&mut |drawn| {
             let area = drawn.area();
             if let Some(cursor) = frame::draw(app, drawn.buffer_mut(), area) {
                 drawn.set_cursor_position(cursor);
             }
-        })
+        })?;
+        self.screen.tell(&unheard)
     }
 
     fn perform(&mut self, effects: Vec<Effect>) {
@@ -344,7 +353,7 @@ impl<S: Screen> Runner<S> {
                 }
             };
             if let Err(error) = result {
-                let text = format!("The terminal refused it: {error}");
+                let text = format!("Not done: the terminal refused it: {error}");
                 self.app.context.say(Severity::Error, text);
             }
         }

@@ -8,12 +8,15 @@ pub(crate) mod handoff;
 mod outcomes;
 mod places;
 mod pointer;
+mod pressing;
 mod quitting;
 mod settle;
 
-use crossterm::event::{KeyEvent, KeyEventKind};
-use jiff::Timestamp;
+use crossterm::event::KeyEvent;
+use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Position;
+
+use pressing::Swallowing;
 
 use super::{
     context::{Context, Navigation},
@@ -24,7 +27,7 @@ use crate::{
     domain::known::KnownGroup,
     tui::{
         ExitReason,
-        keymap::{Action, Press},
+        keymap::Action,
         panes::{
             Pane, View, attention::AttentionPane, batches::Batches, help::Help, history::History,
             inspector::Inspector, list::List, messages::MessagesPane, open::Open,
@@ -45,6 +48,10 @@ pub struct App {
     last_click: Option<(Position, Timestamp)>,
     /// Leaving once the writes are done.
     leaving: Option<ExitReason>,
+    /// Keys that were typed for a page that did not open.
+    swallowing: Option<Swallowing>,
+    /// Why the key that is being pressed did nothing.
+    refused: Option<String>,
 }
 
 impl App {
@@ -70,6 +77,8 @@ impl App {
             warned: None,
             last_click: None,
             leaving: None,
+            swallowing: None,
+            refused: None,
         }
     }
 
@@ -82,9 +91,14 @@ impl App {
         self.stack.last_mut().expect("the bottom pane stays")
     }
 
-    /// Whether something on the screen changes with time alone.
-    pub fn ticks(&self) -> bool {
-        self.context.settle_again_at.is_some() || self.stack.iter().any(|pane| pane.view().ticks())
+    /// When something on the screen changes, or has to be done, with time alone; `None`: never.
+    pub fn wake_at(&self) -> Option<Timestamp> {
+        let shows_seconds = self.stack.iter().any(|pane| pane.view().ticks());
+        let next_second = shows_seconds.then(|| self.context.now + SignedDuration::from_secs(1));
+        let settle = self.context.settle_again_at;
+        let (line, flight) = (self.context.messages.due(), self.context.in_flight_due());
+        let all = [line, flight, settle, next_second];
+        all.into_iter().flatten().min()
     }
 
     /// Effects that the construction asked for.
@@ -95,6 +109,8 @@ impl App {
     /// Takes in what happened at `now`, and says what is to be done.
     pub fn update(&mut self, now: Timestamp, msg: Msg) -> Vec<Effect> {
         self.context.now = now;
+        self.context.messages.advance(now);
+        self.stop_swallowing();
         let is_input = matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Edited(..));
         match msg {
             Msg::Key(key) => self.key(key),
@@ -132,26 +148,12 @@ impl App {
         } else if !self.context.drafts.is_failing {
             self.context.save_drafts();
         }
+        let mut running = self.context.running.keys();
+        self.context.page_waits_for = running
+            .find(|ticket| self.top().waits_for(**ticket))
+            .copied();
         self.exit_reason();
         self.take_effects()
-    }
-
-    fn key(&mut self, key: KeyEvent) {
-        if key.kind == KeyEventKind::Release {
-            return;
-        }
-        self.context.messages.pass();
-        let focus = self.top().focus();
-        match self.context.keys.press(focus, key) {
-            // Nothing new is begun on the way out.
-            Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
-            Press::Do(action) => {
-                self.press(action);
-                self.follow_batch_on_top();
-            }
-            Press::Field(key) => self.input(key),
-            Press::Nothing => {}
-        }
     }
 
     fn input(&mut self, key: KeyEvent) {
@@ -163,18 +165,17 @@ impl App {
     fn paste(&mut self, text: &str) {
         let pane = self.stack.last_mut().expect("the bottom pane stays");
         if !pane.view_mut().paste(text, &mut self.context) {
-            self.context.say(
-                Severity::Info,
-                "Not available: no field here takes pasted text",
-            );
+            self.context
+                .say(Severity::Info, "Not pasted: there is no field here");
         }
     }
 
     fn press(&mut self, action: Action) {
         if let Some(why) = self.top().disabled(action, &self.context) {
-            self.context
-                .messages
-                .refuse(self.context.now, format!("Not available: {why}"));
+            self.refuse(format!("Not available: {why}"));
+            return;
+        }
+        if action == Action::Back && self.cancel_what_is_waited_for() {
             return;
         }
         let context = &mut self.context;
@@ -189,7 +190,7 @@ impl App {
             }
             Action::Suspend if context.writes_under_way() > 0 => {
                 // Stopped now, the outcome could be lost.
-                context.say(Severity::Warning, "Not available: a request is in flight");
+                context.say(Severity::Warning, "Not suspended: a request is in flight");
             }
             Action::Suspend => context.effects.push(Effect::Suspend),
             Action::Redraw => context.effects.push(Effect::Redraw),
@@ -201,6 +202,7 @@ impl App {
                 self.stack.push(Pane::Profiles(pane));
             }
             Action::Messages if !matches!(self.top_mut(), Pane::Messages(_)) => {
+                self.context.messages.read_all();
                 self.stack.push(Pane::Messages(MessagesPane::default()));
             }
             Action::OpenOrCreate => self.stack.push(Pane::Open(Open::default())),
@@ -294,6 +296,7 @@ impl App {
             Navigation::Leave(reason) => self.leave(reason),
             Navigation::Press(action) => self.press(action),
             Navigation::Run(command) => self.run(command),
+            Navigation::CancelRead(ticket) => self.cancel_read(ticket),
             Navigation::Confirmed => {
                 let pane = self.stack.last_mut().expect("the bottom pane stays");
                 pane.view_mut().confirmed(&mut self.context);

@@ -19,7 +19,7 @@ use super::{
     live::Live,
     message::{Effect, Job, JobSpec, Pending, ProfileIndex, Ticket},
     navigation::PaneRequest,
-    notices::{Notices, Severity},
+    notices::{Notices, Severity, Subject},
 };
 use crate::{
     config::{HandOffCommand, guard, profile::Profile},
@@ -59,6 +59,8 @@ pub enum Navigation {
     Confirmed,
     /// The token pane of a group, of whichever profile; in the place of the asking pane.
     TokenOf(ProfileIndex, UserGroupId),
+    /// Give up a read, whoever waits for it.
+    CancelRead(Ticket),
     /// Press an action as if by key; from the help.
     Press(crate::tui::keymap::Action),
     /// Do a typed command.
@@ -69,6 +71,7 @@ pub enum Navigation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Running {
     pub profile: ProfileIndex,
+    pub since: Timestamp,
     pub job: JobSpec,
 }
 
@@ -101,9 +104,13 @@ pub struct Context {
     pub exchanges: Exchanges,
     /// The job whose outcome is being taken in; what is said meanwhile is about it.
     pub about: Option<Ticket>,
+    /// The group of that job, and what was done to it.
+    pub subject: Option<Subject>,
     /// The keys in force.
     pub keys: Keymap,
     pub running: BTreeMap<Ticket, Running>,
+    /// What the page that has the keys waits for.
+    pub page_waits_for: Option<Ticket>,
     /// Status and latency of the last answer.
     pub last_answer: Option<(u16, Duration)>,
     /// The open rotations of this profile, as far as was heard.
@@ -161,8 +168,10 @@ impl Context {
             messages: Notices::default(),
             exchanges: Exchanges::default(),
             about: None,
+            subject: None,
             keys: Keymap::default(),
             running: BTreeMap::new(),
+            page_waits_for: None,
             last_answer: None,
             open: Arc::default(),
             views: HashMap::new(),
@@ -205,6 +214,7 @@ impl Context {
         let ticket = self.ticket();
         let running = Running {
             profile,
+            since: self.now,
             job: job.spec(),
         };
         self.running.insert(ticket, running);
@@ -301,9 +311,9 @@ impl Context {
     }
 
     pub fn say(&mut self, severity: Severity, text: impl Into<String>) {
-        let text = text.into();
+        let subject = self.subject.clone();
         self.messages
-            .say_about(self.now, severity, text, self.about);
+            .say_about(self.now, severity, text.into(), self.about, subject);
     }
 
     /// Copies a text that is no secret.
@@ -326,6 +336,11 @@ impl Context {
             "{what} sent to your terminal; it does not confirm (OSC 52; tmux: set -g set-clipboard on)"
         );
         self.say(Severity::Info, text);
+    }
+
+    /// Says that nothing happened; the log does without it.
+    pub fn mention(&mut self, text: impl Into<String>) {
+        self.messages.mention(self.now, text);
     }
 
     pub fn navigate(&mut self, ask: Navigation) {

@@ -14,7 +14,7 @@ pub const KEPT: usize = 200;
 pub struct Exchange {
     /// Counts from 1 and is never given twice.
     pub number: u64,
-    /// When it ended.
+    /// When it ended; in flight when it began.
     pub at: Timestamp,
     pub recorded: RecordedExchange,
 }
@@ -28,14 +28,37 @@ impl Exchange {
     /// What it came to, in a word.
     pub fn verdict(&self) -> &'static str {
         match self.recorded.sort {
+            ExchangeKind::InFlight => "in flight",
             ExchangeKind::Done => "done",
             ExchangeKind::SameToken => "same token",
             ExchangeKind::Refused => "refused",
             ExchangeKind::Unclear => "UNCLEAR",
             ExchangeKind::NotSent => "not sent",
-            ExchangeKind::Lost => "LOST",
+            ExchangeKind::Lost => "no response",
             ExchangeKind::GivenUp => "cancelled",
         }
+    }
+
+    /// Status and verdict, in a column.
+    pub fn status(&self) -> String {
+        match (self.recorded.status, self.recorded.sort) {
+            (_, ExchangeKind::InFlight) => "waiting".into(),
+            (Some(status), ExchangeKind::Done) => status.to_string(),
+            (Some(status), ExchangeKind::Refused) => match reason(status) {
+                "" => format!("{status} refused"),
+                reason => format!("{status} {reason}"),
+            },
+            (Some(status), _) => format!("{status} {}", self.verdict()),
+            (None, _) => self.verdict().into(),
+        }
+    }
+
+    /// It did not come to what it was sent for.
+    pub fn is_failed(&self) -> bool {
+        !matches!(
+            self.recorded.sort,
+            ExchangeKind::InFlight | ExchangeKind::Done
+        )
     }
 
     /// The request as a command.
@@ -60,25 +83,62 @@ impl Exchange {
     }
 }
 
+/// What those who speak HTTP call a refusal; empty where they have no short word.
+fn reason(status: u16) -> &'static str {
+    match status {
+        400 => "bad request",
+        401 => "unauthorized",
+        403 => "forbidden",
+        404 => "not found",
+        409 => "conflict",
+        422 => "unprocessable",
+        429 => "too many",
+        500 => "server error",
+        502 => "bad gateway",
+        503 => "unavailable",
+        504 => "timed out",
+        _ => "",
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Exchanges {
     /// Newest first.
     all: VecDeque<Exchange>,
+    /// Newest first.
+    in_flight: Vec<Exchange>,
     count: u64,
 }
 
 impl Exchanges {
+    /// Takes in one that has begun or ended.
     pub fn push(&mut self, at: Timestamp, recorded: RecordedExchange) {
-        self.count += 1;
-        self.all.truncate(KEPT - 1);
-        self.all.push_front(Exchange {
-            number: self.count,
+        let is_same = |begun: &Exchange| begun.recorded.number == recorded.number;
+        let begun = self.in_flight.iter().position(is_same);
+        let begun = begun.map(|begun| self.in_flight.remove(begun).number);
+        let number = begun.unwrap_or_else(|| {
+            self.count += 1;
+            self.count
+        });
+        let exchange = Exchange {
+            number,
             at,
             recorded,
-        });
+        };
+        if exchange.recorded.sort == ExchangeKind::InFlight {
+            self.in_flight.insert(0, exchange);
+        } else {
+            self.all.truncate(KEPT - 1);
+            self.all.push_front(exchange);
+        }
     }
 
-    /// Newest first.
+    /// Begun and not ended, newest first.
+    pub fn in_flight(&self) -> impl ExactSizeIterator<Item = &Exchange> {
+        self.in_flight.iter()
+    }
+
+    /// Ended ones, newest first.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = &Exchange> + ExactSizeIterator {
         self.all.iter()
     }

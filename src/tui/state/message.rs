@@ -220,12 +220,12 @@ pub enum AskedEdit {
 /// What a job is to the console while it is under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobSpec {
-    /// For line 1.
+    /// For line 1: a verb and an object, as in "read acme-eu".
     pub label: String,
+    /// The group that it is about.
+    pub group: Option<UserGroupId>,
     /// Never cancelled or dropped; leaving waits for it.
     pub is_write: bool,
-    /// Not named in line 1: it sends nothing, and comes with a key.
-    pub is_quiet: bool,
     pub adds_profile: bool,
     /// The group of a create or an update, and what is wanted of it; a draft of the same is then no draft any more.
     pub sends: Option<(UserGroupId, DesiredFields)>,
@@ -235,8 +235,8 @@ impl JobSpec {
     fn read(label: &str) -> Self {
         Self {
             label: label.into(),
+            group: None,
             is_write: false,
-            is_quiet: false,
             adds_profile: false,
             sends: None,
         }
@@ -249,9 +249,10 @@ impl JobSpec {
         }
     }
 
-    fn quiet(self) -> Self {
+    fn of(self, id: &UserGroupId) -> Self {
         Self {
-            is_quiet: true,
+            label: format!("{} {id}", self.label),
+            group: Some(id.clone()),
             ..self
         }
     }
@@ -259,8 +260,13 @@ impl JobSpec {
     fn sending(self, id: &UserGroupId, wanted: &DesiredFields) -> Self {
         Self {
             sends: Some((id.clone(), wanted.clone())),
-            ..self
+            ..self.of(id)
         }
+    }
+
+    /// What is done, in a word.
+    pub fn verb(&self) -> &str {
+        self.label.split(' ').next().unwrap_or_default()
     }
 }
 
@@ -277,56 +283,56 @@ impl Job {
     pub fn spec(&self) -> JobSpec {
         let (read, write) = (JobSpec::read, JobSpec::write);
         match self {
-            Self::List | Self::SameId(_) | Self::Proof => read("reading the directory"),
-            Self::Search { .. } | Self::Near(..) => read("searching").quiet(),
-            Self::KeepView(_) => write("keeping filter and sort").quiet(),
-            Self::Annotate(..) => write("saving a note").quiet(),
-            Self::SaveView(..) | Self::RemoveView(_) => write("saving a view").quiet(),
-            Self::OpenRotations | Self::Rotations | Self::PendingHandOffs | Self::Batches => {
-                read("reading the journal")
+            Self::List | Self::SameId(_) | Self::Proof | Self::Attention { .. } => {
+                read("read directory")
             }
-            Self::Attention { .. } => read("reading the directory").quiet(),
-            Self::Batch(_) | Self::AllBatches => read("reading the journal").quiet(),
-            Self::PlanResumption(_) => read("checking what is left"),
-            Self::Resume(_, 1) => write("rotating 1 group"),
-            Self::Resume(_, count) => write(&format!("rotating {count} groups")),
-            Self::LookUp(id) => read(&format!("getting {id}")),
-            Self::Prove(id) => write(&format!("getting {id}")),
-            Self::Create(id, wanted) => write(&format!("creating {id}")).sending(id, wanted),
-            Self::Update { id, wanted, .. } => write(&format!("updating {id}")).sending(id, wanted),
-            Self::Rotate { id, .. } => write(&format!("rotating {id}")),
-            Self::Confirm(done) => read(&format!("reading back {}", done.group.id)),
-            Self::History(_) => read("reading the history"),
+            Self::Search { .. } | Self::Near(..) => read("search groups"),
+            Self::KeepView(_) => write("save filter and sort"),
+            Self::Annotate(..) => write("save note"),
+            Self::SaveView(..) | Self::RemoveView(_) => write("save view"),
+            Self::OpenRotations
+            | Self::Rotations
+            | Self::PendingHandOffs
+            | Self::Batches
+            | Self::Batch(_)
+            | Self::AllBatches => read("read journal"),
+            Self::PlanResumption(_) => read("check what is left"),
+            Self::Resume(_, 1) => write("rotate 1 group"),
+            Self::Resume(_, count) => write(&format!("rotate {count} groups")),
+            Self::LookUp(id) => read("read").of(id),
+            Self::Prove(id) => write("read").of(id),
+            Self::Create(id, wanted) => write("create").sending(id, wanted),
+            Self::Update { id, wanted, .. } => write("update").sending(id, wanted),
+            Self::Rotate { id, .. } => write("rotate").of(id),
+            Self::Confirm(done) => read("confirm").of(&done.group.id),
+            Self::History(_) => read("read history"),
             // Leaving waits for these by itself; they change nothing at the service.
-            Self::Drafts | Self::KeepDraft(..) | Self::ForgetDraft(..) => {
-                read("keeping drafts").quiet()
-            }
-            Self::WriteToken(..) => write("writing the token"),
-            Self::Settle => read("settling open rotations"),
-            Self::SettleChanges => read("settling open changes"),
-            Self::Abandon(..) => write("abandoning a rotation"),
-            Self::Whose(_) => read("looking up a token"),
-            Self::HandOff(done) => write(&format!("handing off {}", done.group.id)),
-            Self::HandOffAgain(_, id) => write(&format!("handing off {id}")),
-            Self::PlanBulk { .. } => read("checking the marked groups"),
+            Self::Drafts | Self::KeepDraft(..) | Self::ForgetDraft(..) => read("save drafts"),
+            Self::WriteToken(..) => write("save token"),
+            Self::Settle => read("check open rotations"),
+            Self::SettleChanges => read("check open changes"),
+            Self::Abandon(..) => write("close a rotation"),
+            Self::Whose(_) => read("find token"),
+            Self::HandOff(done) => write("hand off").of(&done.group.id),
+            Self::HandOffAgain(_, id) => write("hand off").of(id),
+            Self::PlanBulk { .. } | Self::PlanEdit { .. } => read("check marked groups"),
             Self::Bulk { plan, .. } => match plan.ready.len() {
-                1 => write("rotating 1 group"),
-                count => write(&format!("rotating {count} groups")),
+                1 => write("rotate 1 group"),
+                count => write(&format!("rotate {count} groups")),
             },
-            Self::PlanEdit { .. } => read("checking the groups"),
             Self::BulkEdit(plan) => match plan.counts().0 {
-                1 => write("editing 1 group"),
-                count => write(&format!("editing {count} groups")),
+                1 => write("edit 1 group"),
+                count => write(&format!("edit {count} groups")),
             },
-            Self::WriteReport(..) => write("writing the report"),
-            Self::Export { .. } => write("writing the export"),
-            Self::Check(..) => read("testing the connection"),
+            Self::WriteReport(..) => write("save report"),
+            Self::Export { .. } => write("export groups"),
+            Self::Check(..) => read("test connection"),
             Self::AddProfile(..) => JobSpec {
                 adds_profile: true,
-                ..write("writing the profile")
+                ..write("save profile")
             },
-            Self::AnswerPlace(_) => write("comparing the API key"),
-            Self::Acknowledge(..) => write("acknowledging"),
+            Self::AnswerPlace(_) => write("compare API key"),
+            Self::Acknowledge(..) => write("acknowledge alarm"),
         }
     }
 

@@ -1,263 +1,282 @@
-//! What happened, in words, and it stays: errors until they are dismissed, everything until the console ends.
+//! What happened, in words: a line that shows the newest, and a log of this session that keeps all but refused keys.
+
+mod line;
+mod severity;
+
+use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
-use crate::domain::history::Ending;
+pub use line::LineMessage;
+use line::MessageLine;
+pub use severity::Severity;
 
-use super::message::{JobError, Ticket};
+use super::message::{ProfileIndex, Ticket};
+use crate::domain::group::UserGroupId;
 
-/// How bad it is; the sign says so without colour (docs/design/console.md).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Severity {
-    Info,
-    Done,
-    Warning,
-    Error,
-    /// An outcome that nobody knows yet.
-    Unknown,
+/// What a message is about, so that it can be resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    pub profile: ProfileIndex,
+    pub id: UserGroupId,
+    /// What was done to the group: the first word of the job's label.
+    pub verb: String,
 }
 
-impl Severity {
-    pub fn of(trouble: &JobError) -> Self {
-        match trouble.ending {
-            Some(Ending::Unknown) => Self::Unknown,
-            _ => Self::Error,
-        }
-    }
-
-    pub fn of_warning(is_alarm: bool) -> Self {
-        if is_alarm { Self::Error } else { Self::Warning }
-    }
-
-    pub fn sign(self) -> char {
-        match self {
-            Self::Info => 'i',
-            Self::Done => '+',
-            Self::Warning => '!',
-            Self::Error => 'x',
-            Self::Unknown => '?',
-        }
-    }
-
-    fn stays(self) -> bool {
-        match self {
-            Self::Error | Self::Unknown => true,
-            Self::Info | Self::Done | Self::Warning => false,
-        }
-    }
+/// A state that has a place of its own, and may be said once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    OpenRotations,
+    HandOffs,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
+    /// Counts from 1 and is never given twice.
+    number: u64,
     pub at: Timestamp,
     pub severity: Severity,
     pub text: String,
+    /// How often it was said in a row.
+    pub times: usize,
     /// The job that it is about; its requests can be shown.
     pub about: Option<Ticket>,
-    dismissed: bool,
-    /// About the key that was pressed last, and about nothing else.
-    passes: bool,
-    /// It says that rotations are still open.
-    says_open: bool,
+    subject: Option<Subject>,
+    condition: Option<Condition>,
+    is_read: bool,
+    /// When what it says stopped being so.
+    pub resolved: Option<Timestamp>,
 }
 
 impl Notice {
-    fn stands(&self) -> bool {
-        self.severity.stays() && !self.dismissed
+    fn is_unread(&self) -> bool {
+        self.severity.must_be_read() && !self.is_read && self.resolved.is_none()
     }
 }
 
 /// Newest last; the oldest go once there are too many.
 #[derive(Debug, Clone, Default)]
-pub struct Notices(Vec<Notice>);
+pub struct Notices {
+    log: VecDeque<Notice>,
+    line: MessageLine,
+    count: u64,
+    /// For who hears them: every one, once. `None` where they are seen.
+    unheard: Option<Vec<(Severity, String)>>,
+}
 
 const KEPT: usize = 500;
 
 impl Notices {
-    pub fn say(&mut self, at: Timestamp, severity: Severity, text: String) {
-        self.say_about(at, severity, text, None);
+    /// They are read aloud from now on: each is told once, and none stands in a line.
+    pub fn read_aloud(&mut self) {
+        let said = self.log.iter();
+        let said = said.map(|one| (one.severity, one.text.clone()));
+        self.unheard = Some(said.collect());
+        self.line = MessageLine::default();
     }
 
+    /// What was said since the last time, where it is read aloud.
+    pub fn take_unheard(&mut self) -> Vec<(Severity, String)> {
+        self.unheard
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
+    pub fn say(&mut self, at: Timestamp, severity: Severity, text: String) {
+        self.say_about(at, severity, text, None, None);
+    }
+
+    /// Says it, and keeps what it is about.
     pub fn say_about(
         &mut self,
         at: Timestamp,
         severity: Severity,
         text: String,
         about: Option<Ticket>,
+        subject: Option<Subject>,
     ) {
+        let number = self.next_number();
+        let shown = LineMessage::new(Some(number), at, severity, text.clone());
+        let repeated = self.show(at, shown);
+        let known = repeated.and_then(|old| self.log.iter().position(|one| one.number == old));
+        let before = known.and_then(|at| self.log.remove(at));
         self.push(Notice {
+            number,
             at,
             severity,
             text,
+            times: before.map_or(1, |before| before.times + 1),
             about,
-            dismissed: false,
-            passes: false,
-            says_open: false,
+            subject,
+            condition: None,
+            is_read: false,
+            resolved: None,
         });
     }
 
-    /// Why the key that was pressed did nothing; with the next key it goes from the footer, not from the messages.
+    /// Why the key that was pressed did nothing; of interest until the next key, and not logged.
     pub fn refuse(&mut self, at: Timestamp, text: impl Into<String>) {
-        self.push(Notice {
-            at,
-            severity: Severity::Warning,
-            text: text.into(),
-            about: None,
-            dismissed: false,
-            passes: true,
-            says_open: false,
-        });
+        let text = text.into();
+        self.show(at, LineMessage::new(None, at, Severity::Refused, text));
     }
 
-    /// Another key is pressed: what was refused before is no news any more.
-    pub fn pass(&mut self) {
-        if let Some(last) = self.0.last_mut()
-            && last.passes
-        {
-            last.dismissed = true;
+    /// Says that nothing happened; not logged.
+    pub fn mention(&mut self, at: Timestamp, text: impl Into<String>) {
+        let text = text.into();
+        self.show(at, LineMessage::new(None, at, Severity::Info, text));
+    }
+
+    /// Asks for the same key again; not logged, and seen before the key could be pressed.
+    pub fn ask(&mut self, at: Timestamp, text: String) {
+        let mut shown = LineMessage::new(None, at, Severity::Warning, text);
+        shown.asks = true;
+        self.show(at, shown);
+    }
+
+    /// Shows or tells it; the number of the one in the line that it repeats.
+    fn show(&mut self, at: Timestamp, shown: LineMessage) -> Option<u64> {
+        if let Some(unheard) = &mut self.unheard {
+            unheard.push((shown.severity, shown.text));
+            return None;
         }
+        self.line.push(at, shown)
     }
 
-    /// Keeps what a pane shows itself, so that it is found among the messages later; it is no news in the footer.
+    /// Keeps what a pane shows itself, so that it is found in the log later; it is no news in the line.
     pub fn keep(&mut self, at: Timestamp, severity: Severity, text: &str, about: Ticket) {
         let is_said =
             |message: &Notice| message.about == Some(about) && message.text.contains(text);
-        if self.0.iter().rev().any(is_said) {
+        if self.log.iter().rev().any(is_said) {
             return;
         }
+        let number = self.next_number();
         self.push(Notice {
+            number,
             at,
             severity,
             text: text.to_owned(),
+            times: 1,
             about: Some(about),
-            dismissed: true,
-            passes: false,
-            says_open: false,
+            subject: None,
+            condition: None,
+            is_read: true,
+            resolved: None,
         });
     }
 
+    fn next_number(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
     fn push(&mut self, message: Notice) {
-        if self.0.len() >= KEPT {
-            self.0.remove(0);
+        if self.log.len() >= KEPT {
+            self.log.pop_front();
         }
-        self.0.push(message);
+        self.log.push_back(message);
     }
 
-    /// The one for the footer: the newest error that nobody dismissed, else the newest message. A warning is shown over
-    /// an error as long as nothing was said after it: it asks something of the person, for example "q again quits".
-    pub fn current(&self) -> Option<&Notice> {
-        self.0.get(self.current_at()?)
+    /// The one for the line.
+    pub fn current(&self) -> Option<&LineMessage> {
+        self.line.shown()
     }
 
-    /// Errors that nobody dismissed, besides the message for the footer.
-    pub fn waiting(&self) -> usize {
-        let current = self.current_at();
-        let standing = self
-            .0
-            .iter()
-            .enumerate()
-            .filter(|(at, message)| message.stands() && Some(*at) != current);
-        standing.count()
+    /// How many unknown outcomes and errors left the line unread.
+    pub fn unread(&self) -> (usize, usize) {
+        let shown = self.line.shown().and_then(|shown| shown.number);
+        let unread = self.log.iter().filter(|one| one.is_unread());
+        let unread = unread.filter(|one| Some(one.number) != shown);
+        let (unknown, errors): (Vec<_>, Vec<_>) =
+            unread.partition(|one| one.severity == Severity::Unknown);
+        (unknown.len(), errors.len())
     }
 
-    fn current_at(&self) -> Option<usize> {
-        let last = self.0.len().checked_sub(1)?;
-        let newest = &self.0[last];
-        if newest.severity == Severity::Warning && !newest.dismissed {
-            return Some(last);
+    /// A key is pressed.
+    pub fn key(&mut self, now: Timestamp) {
+        self.line.key(now);
+    }
+
+    /// Time went by.
+    pub fn advance(&mut self, now: Timestamp) {
+        self.line.advance(now);
+    }
+
+    /// When the line changes by itself.
+    pub fn due(&self) -> Option<Timestamp> {
+        self.line.due()
+    }
+
+    /// Takes the current one off the line, when it is more than news; whether there was one. An error stays unread.
+    pub fn dismiss(&mut self, now: Timestamp) -> bool {
+        let is_more = |shown: &LineMessage| shown.severity >= Severity::Warning;
+        let was = self.line.shown().is_some_and(is_more);
+        self.line.remove(now, is_more);
+        was
+    }
+
+    /// Says how something stands; it holds until [`Notices::resolve_condition`], or until it is said again.
+    pub fn say_condition(
+        &mut self,
+        at: Timestamp,
+        (condition, severity): (Condition, Severity),
+        text: String,
+        about: Option<Ticket>,
+    ) {
+        self.resolve_condition(at, condition);
+        self.say_about(at, severity, text, about, None);
+        if let Some(message) = self.log.back_mut() {
+            message.condition = Some(condition);
         }
-        let standing = self.0.iter().rposition(Notice::stands);
-        standing.or_else(|| (!newest.dismissed).then_some(last))
     }
 
-    /// Takes the current one off the footer, when it is more than news; whether there was one.
-    pub fn dismiss(&mut self) -> bool {
-        let Some(at) = self.current_at() else {
-            return false;
-        };
-        match self.0[at].severity {
-            Severity::Info | Severity::Done => return false,
-            Severity::Warning | Severity::Error | Severity::Unknown => {}
-        }
-        self.0[at].dismissed = true;
-        true
-    }
-
-    /// Says that rotations are still open; it holds until [`Notices::take_back_open`].
-    pub fn say_open(&mut self, at: Timestamp, text: String, about: Option<Ticket>) {
-        self.say_about(at, Severity::Unknown, text, about);
-        if let Some(message) = self.0.last_mut() {
-            message.says_open = true;
-        }
-    }
-
-    /// What was said of open rotations holds no longer.
-    pub fn take_back_open(&mut self) {
-        for message in self.0.iter_mut().filter(|message| message.says_open) {
-            message.dismissed = true;
-        }
+    /// What was said of it holds no longer.
+    pub fn resolve_condition(&mut self, now: Timestamp, condition: Condition) {
+        self.resolve(now, |one| one.condition == Some(condition));
     }
 
     /// What was said holds no longer: it was answered.
-    pub fn take_back(&mut self, text: &str) {
-        let says = |message: &&mut Notice| message.text.contains(text);
-        for message in self.0.iter_mut().filter(says) {
-            message.dismissed = true;
-        }
+    pub fn take_back(&mut self, now: Timestamp, text: &str) {
+        self.resolve(now, |one| one.text.contains(text));
     }
 
-    /// All have been read.
-    pub fn dismiss_all(&mut self) {
-        for message in &mut self.0 {
-            message.dismissed = true;
+    /// What was said of a group holds no longer, where the subject and the severity are meant.
+    pub fn resolve_subject(
+        &mut self,
+        now: Timestamp,
+        is_meant: impl Fn(&Subject, Severity) -> bool,
+    ) {
+        self.resolve(now, |one| {
+            let subject = one.subject.as_ref();
+            subject.is_some_and(|subject| is_meant(subject, one.severity))
+        });
+    }
+
+    fn resolve(&mut self, now: Timestamp, is_meant: impl Fn(&Notice) -> bool) {
+        let open = |one: &&mut Notice| one.resolved.is_none() && one.severity >= Severity::Warning;
+        let mut gone = Vec::new();
+        for message in self.log.iter_mut().filter(open) {
+            if is_meant(message) {
+                message.resolved = Some(now);
+                gone.push(Some(message.number));
+            }
         }
+        self.line.remove(now, |shown| gone.contains(&shown.number));
+    }
+
+    /// All are seen in the log.
+    pub fn read_all(&mut self) {
+        for message in &mut self.log {
+            message.is_read = true;
+        }
+        self.line = MessageLine::default();
     }
 
     /// Newest first.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = &Notice> + ExactSizeIterator {
-        self.0.iter().rev()
+        self.log.iter().rev()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_error_stays_on_the_footer_until_it_is_dismissed() {
-        let mut messages = Notices::default();
-        let say = |messages: &mut Notices, severity, text: &str| {
-            messages.say(Timestamp::UNIX_EPOCH, severity, text.into());
-        };
-        say(&mut messages, Severity::Error, "broken");
-        say(&mut messages, Severity::Info, "news");
-        assert_eq!(messages.current().map(|m| m.text.as_str()), Some("broken"));
-        say(&mut messages, Severity::Warning, "q again quits");
-        assert_eq!(
-            messages.current().map(|m| m.text.as_str()),
-            Some("q again quits")
-        );
-        assert_eq!(messages.waiting(), 1);
-        say(&mut messages, Severity::Info, "news");
-        assert_eq!(messages.current().map(|m| m.text.as_str()), Some("broken"));
-        assert_eq!(messages.waiting(), 0);
-        assert!(messages.dismiss());
-        assert_eq!(messages.current().map(|m| m.text.as_str()), Some("news"));
-        assert!(!messages.dismiss());
-        assert_eq!(messages.all().len(), 4);
-    }
-
-    #[test]
-    fn a_refusal_goes_with_the_next_key_and_is_still_found() {
-        let mut messages = Notices::default();
-        messages.say(Timestamp::UNIX_EPOCH, Severity::Error, "broken".into());
-        messages.refuse(Timestamp::UNIX_EPOCH, "Not available");
-        let shown = |messages: &Notices| messages.current().map(|m| m.text.clone());
-        assert_eq!(shown(&messages).as_deref(), Some("Not available"));
-        messages.pass();
-        assert_eq!(shown(&messages).as_deref(), Some("broken"));
-        messages.pass();
-        assert_eq!(shown(&messages).as_deref(), Some("broken"));
-        assert_eq!(messages.all().len(), 2);
-    }
-}
+mod tests;

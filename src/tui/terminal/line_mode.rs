@@ -8,7 +8,13 @@ use super::{
     Gate, Modes, NoTerminal, backend::CursorOnlyBackend, console_thread, input, restore, signals,
     take_over, tty_writer::out,
 };
-use crate::tui::terminal::spoken::{COLUMNS, ROWS, Reader};
+use crate::{
+    domain::text::visible,
+    tui::{
+        state::notices::Severity,
+        terminal::spoken::{COLUMNS, ROWS, Reader},
+    },
+};
 
 /// Raw mode and bracketed paste, and nothing else; left on drop.
 #[derive(Debug)]
@@ -49,8 +55,19 @@ impl PlainScreen {
             frame.clone_from(drawn.buffer_mut());
         })?;
         let cursor = self.terminal.backend().cursor();
+        let lines = self.reader.read(&self.frame, cursor);
+        self.append(lines)
+    }
+
+    /// Appends messages, each with its level in a word.
+    pub fn tell(&mut self, messages: &[(Severity, String)]) -> io::Result<()> {
+        let lines = messages.iter();
+        self.append(lines.map(|(severity, text)| format!("{}: {}", severity.word(), visible(text))))
+    }
+
+    fn append(&mut self, lines: impl IntoIterator<Item = String>) -> io::Result<()> {
         let mut text = String::new();
-        for line in self.reader.read(&self.frame, cursor) {
+        for line in lines {
             text.push_str(&line);
             text.push_str("\r\n");
         }

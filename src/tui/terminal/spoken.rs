@@ -27,7 +27,6 @@ struct Page {
     way: String,
     /// Counts and marks, without the age of the data.
     status: String,
-    message: String,
     keys: String,
     body: Vec<Line>,
     focus: Option<usize>,
@@ -83,7 +82,6 @@ impl Page {
             place: halves(&row(0)).0,
             way: way.to_owned(),
             status: without_age(&status),
-            message: message(&row(height.saturating_sub(2))),
             keys: words(&row(height.saturating_sub(1))),
             body,
             focus: focused
@@ -111,14 +109,11 @@ impl Page {
         lines.extend(others.map(|(_, line)| line.text.clone()));
         lines.push(format!("keys: {}", self.keys));
         lines.extend(self.focus());
-        if last.is_none_or(|last| last.message != self.message) {
-            lines.push(self.message.clone());
-        }
         lines.retain(|line| !line.is_empty());
         lines
     }
 
-    /// The same pane: the row of the cursor, what else has changed, and what was said.
+    /// The same pane: the row of the cursor, and what else has changed.
     fn news(&self, last: &Self) -> Vec<String> {
         let mut lines = Vec::new();
         let focus = self.focus();
@@ -140,10 +135,8 @@ impl Page {
                 lines.push(line.text.clone());
             }
         }
-        for (now, before) in [(&self.status, &last.status), (&self.message, &last.message)] {
-            if now != before {
-                lines.push(now.clone());
-            }
+        if self.status != last.status {
+            lines.push(self.status.clone());
         }
         lines.retain(|line| !line.is_empty());
         lines
@@ -221,23 +214,6 @@ fn without_age(status: &str) -> String {
     parts.join("  ")
 }
 
-/// The sign of a message in words.
-fn message(row: &str) -> String {
-    let row = words(row.trim_end().trim_end_matches("m messages"));
-    for (sign, word) in [
-        ("i ", "info"),
-        ("+ ", "done"),
-        ("! ", "warning"),
-        ("x ", "error"),
-        ("? ", "unknown"),
-    ] {
-        if let Some(text) = row.strip_prefix(sign) {
-            return format!("{word}: {}", text.trim_start());
-        }
-    }
-    row
-}
-
 #[cfg(test)]
 mod tests {
     use ratatui::{layout::Rect, style::Style};
@@ -289,18 +265,14 @@ mod tests {
                 "Initech  1",
                 "keys: Enter open  e edit  ? help",
                 "> Acme  4",
-                "info: welcome",
             ]
         );
         let again = list(0, "i  welcome   m messages");
         assert_eq!(reader.read(&again, None), [""; 0]);
         let moved = list(1, "x  it failed");
-        assert_eq!(
-            reader.read(&moved, None),
-            ["> Globex  7", "error: it failed"]
-        );
+        assert_eq!(reader.read(&moved, None), ["> Globex  7"]);
         reader.forget();
-        assert_eq!(reader.read(&moved, None).len(), 10);
+        assert_eq!(reader.read(&moved, None).len(), 9);
     }
 
     #[test]

@@ -9,7 +9,10 @@ use ratatui::{
 
 pub use super::paint::words_that_fit;
 use super::paint::{self, columns, cut};
-use crate::tui::{state::notices::Severity, theme::Theme};
+use crate::tui::{
+    state::{in_flight::FlightLine, notices::Severity},
+    theme::Theme,
+};
 
 /// Rows below which a rule would take more than it gives.
 const LEAST_TITLED: u16 = 4;
@@ -234,11 +237,33 @@ pub fn body(area: Rect) -> Rect {
     }
 }
 
+/// What takes long asks for a look.
+pub fn flight_style(is_long: bool, theme: Theme) -> Style {
+    if is_long {
+        theme.warning()
+    } else {
+        Style::new()
+    }
+}
+
+/// What a page waits for, over the last row of its room: nothing moves when it comes and goes.
+pub fn draw_waiting(buffer: &mut Buffer, area: Rect, line: Option<&FlightLine>, theme: Theme) {
+    let Some(line) = line.filter(|_| area.height > 0) else {
+        return;
+    };
+    let row = paint::row(area, area.height - 1);
+    Clear.render(row, buffer);
+    let text = words_that_fit(&line.whole(), usize::from(row.width), theme);
+    let style = flight_style(line.is_long, theme);
+    paint::text(buffer, row.x, row.y, row.width, &text, style);
+}
+
 pub fn severity_style(severity: Severity, theme: Theme) -> Style {
     match severity {
-        Severity::Info => Style::new(),
+        Severity::Info => theme.info(),
+        Severity::News => theme.news(),
         Severity::Done => theme.ok(),
-        Severity::Warning => theme.warning(),
+        Severity::Refused | Severity::Warning => theme.warning(),
         Severity::Error => theme.error(),
         Severity::Unknown => theme.unknown(),
     }

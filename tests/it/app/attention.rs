@@ -82,7 +82,7 @@ fn a_batch_of_another_profile_is_resumed_there() {
     let mut scene = opened();
     scene.keys("R");
     scene.says("this row is no batch");
-    scene.keys("jR");
+    scene.later(1).keys("jR");
     assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
     let jobs = asked(&scene);
     let planned = Job::PlanResumption(groupdesk::operations::BatchId(12));

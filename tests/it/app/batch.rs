@@ -295,7 +295,7 @@ fn what_somebody_else_settles_changes_row_counts_and_what_can_be_retried() {
         .shows("1 confirmed  1 UNKNOWN   all 2")
         .shows("1 UNKNOWN: r reads it; do not rotate");
     scene.answer();
-    scene.keys("F");
+    scene.later(5).keys("F");
     scene.says("nothing to retry");
     // The key made it look: meanwhile another process has found out.
     let stands = (stored(BATCH), items([State::NotApplied, State::Confirmed]));
@@ -304,7 +304,7 @@ fn what_somebody_else_settles_changes_row_counts_and_what_can_be_retried() {
         .shows("1 confirmed  1 not applied   all 2")
         .shows("x not applied");
     assert!(!scene.screen().contains("UNKNOWN"), "{}", scene.screen());
-    scene.keys("F");
+    scene.later(1).keys("F");
     let retried: Vec<_> = scene.pending.iter().map(|(_, _, job)| job).collect();
     assert_eq!(
         retried,
@@ -396,7 +396,7 @@ fn it_is_paused_continued_and_stopped_once() {
     assert_eq!(scene.keys("X"), [Effect::Steer(ticket, RunCommand::Stop)]);
     scene.shows("Stopping");
     assert_eq!(scene.keys("Xp"), [], "a stop is for good");
-    scene.keys("F");
+    scene.later(1).keys("F");
     scene.says("still running");
 }
 

@@ -66,6 +66,7 @@ fn nothing_is_sent_before_the_copy_has_been_read() {
         scene.says("copy is being read");
         scene.answer_with(failed("no route to host", Some(Ending::Unreachable)));
         let last = script.trim_start_matches("<tab>");
+        scene.later(4);
         assert_eq!(scene.keys(last), []);
         scene.says("copy could not be read");
     }
@@ -173,7 +174,7 @@ fn a_read_only_profile_says_why_not() {
     }
     assert_eq!(scene.focus(), "Token");
     scene.says("Not available: this profile is read-only");
-    scene.walk("<esc>e");
+    scene.later(1).walk("<esc>e");
     scene.says("Not available: this profile is read-only");
     assert_eq!(scene.focus(), "List");
     scene.walk("onew-id<enter>");

@@ -8,6 +8,7 @@ use groupdesk::{
     tui::state::{
         exchanges::KEPT,
         message::{Effect, Job, Msg, Ticket},
+        notices::Severity,
     },
 };
 
@@ -32,6 +33,7 @@ pub(super) fn sent(ticket: Ticket, job: &Job) -> Option<RecordedExchange> {
         _ => return None,
     };
     Some(RecordedExchange {
+        number: 0,
         about: ticket.0,
         profile: "testing".into(),
         call,
@@ -69,7 +71,7 @@ fn the_inspector_lists_what_was_sent_and_shows_one_whole() {
     let mut scene = Scene::on(TESTING);
     scene.walk("4").shows("Nothing was sent yet");
     scene.walk("<esc><enter><esc>4");
-    scene.shows("GET get").shows("acme-eu").shows("done");
+    scene.shows("GET get").shows("acme-eu").shows("+");
     scene.walk("<enter>");
     scene
         .shows("GET https://groups.example.com/api/user")
@@ -110,7 +112,7 @@ fn the_row_of_the_cursor_stays_while_others_come_and_the_ring_forgets_the_oldest
     let many = (0..KEPT + 50).map(|_| refused(Ticket(900))).collect();
     scene.msg(Msg::Exchanged(many));
     assert_eq!(scene.app.context.exchanges.all().len(), KEPT);
-    scene.shows("200 of this session");
+    scene.shows("200 this session");
     assert_eq!(scene.app.context.exchanges.of(Ticket(900)).count(), KEPT);
 }
 
@@ -155,7 +157,11 @@ fn the_cursor_of_the_messages_is_always_in_sight() {
         let mut scene = Scene::on(TESTING);
         scene.app.context.size = size;
         for _ in 0..30 {
-            scene.walk("P<esc>T");
+            let count = scene.app.context.messages.all().len();
+            scene
+                .app
+                .context
+                .say(Severity::Info, format!("message {count}"));
         }
         scene.walk("m");
         for _ in 0..35 {

@@ -126,8 +126,7 @@ fn a_wrong_test_is_named_and_hides_nothing() {
     scene.shows("age>xx: write an age as 90d").shows("2 of 5");
     scene.walk("<enter>*");
     scene.says("Not available: age>xx");
-    let mut running = scene.app.context.running.values();
-    assert!(running.all(|running| running.job.is_quiet));
+    assert_eq!(scene.app.context.running.len(), 0);
     assert!(!scene.screen().contains("2 marked"), "{}", scene.screen());
     scene.walk("<esc><esc>/old<enter>");
     scene.shows("old: no max_token_age here");
@@ -186,6 +185,7 @@ fn words_rank_and_a_column_is_chosen() {
     let mut scene = few();
     scene.walk("/acme<enter>").shows("sort best match");
     scene.walk("S").says("s sorts by a column");
+    scene.later(1);
     for name in [
         "name ▴",
         "id ▴",
@@ -285,7 +285,7 @@ fn a_search_that_broke_off_is_not_begun_again_by_itself() {
     let (ticket, ..) = scene.pending.remove(0);
     let effects = scene.msg(Msg::Lost(ticket));
     assert_eq!(effects, []);
-    scene.says("Internal error");
+    scene.says("Not done: search groups");
     scene.keys("1");
     scene.answer();
     scene.shows("of 2500").shows("filter  01");

@@ -157,7 +157,7 @@ fn quitting_waits_for_it() {
     confirmed(&mut scene);
     scene.keys("<ctrl-c><ctrl-c>");
     assert_eq!(scene.writes().len(), 1);
-    scene.says("Waiting for handing off acme-eu");
+    scene.says("Waiting: hand off acme-eu");
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn a_key_of_a_field_is_handed_on_as_the_one_it_knows() {
         TESTING,
         "[keys.edit_mapping]\ndrop = [\"x\"]\n[keys.edit_properties]\nformat = [\"ctrl-f\"]\n",
     );
-    scene.walk("e<tab>D");
+    scene.walk("e<tab>D").later(1);
     assert!(!scene.screen().contains("- "), "{}", scene.screen());
     let before = scene.screen();
     scene.walk("x");
@@ -138,7 +138,7 @@ fn a_key_of_a_field_is_handed_on_as_the_one_it_knows() {
 fn an_action_without_a_key_is_left_to_the_palette() {
     let mut scene = on(TESTING, "[keys.list]\nrotate_marked = []\n");
     assert!(!scene.screen().contains("ROTATE marked"));
-    scene.walk("<space>T");
+    scene.walk("<space>T").later(1);
     assert_eq!(scene.focus(), "List");
     scene.walk(":rotate marked<enter>");
     assert_eq!(scene.focus(), "BulkTyped");

@@ -104,18 +104,21 @@ fn every_action_of_the_footer_does_something_or_says_why_not() {
 fn the_token_is_hidden_after_its_time_even_below_a_box() {
     let mut scene = Scene::on(TESTING);
     scene.walk("t");
-    assert!(!scene.app.ticks());
+    assert!(scene.app.wake_at().is_none());
     scene.walk("v");
     scene.shows(TOKEN);
-    assert!(scene.app.ticks());
+    assert!(scene.app.wake_at().is_some());
     scene.later(5).walk("?");
-    assert!(scene.app.ticks(), "time goes on below the help");
+    assert!(scene.app.wake_at().is_some(), "time goes on below the help");
     scene.walk("<esc>");
     scene.later(14).msg(Msg::Tick);
     scene.shows(TOKEN);
     scene.later(1).msg(Msg::Tick);
     assert!(!scene.screen().contains(TOKEN));
-    assert!(!scene.app.ticks(), "an idle console wakes for nothing");
+    assert!(
+        scene.app.wake_at().is_none(),
+        "an idle console wakes for nothing"
+    );
 }
 
 #[test]

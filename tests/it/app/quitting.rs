@@ -121,7 +121,7 @@ fn leaving_waits_for_writes_and_says_so() {
     scene.keys("y<esc>");
     assert_eq!(scene.keys("q"), []);
     assert!(
-        scene.footer().contains("Waiting for rotating acme-eu"),
+        scene.footer().contains("Waiting: rotate acme-eu"),
         "{}",
         scene.footer()
     );

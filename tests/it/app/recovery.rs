@@ -45,7 +45,7 @@ fn still_open(again_in: Option<u64>) -> Recovered {
 #[test]
 fn open_rotations_are_settled_in_the_background_and_the_end_is_said() {
     let mut scene = found_open(2);
-    scene.shows("2 rotations with an open outcome: settling");
+    scene.shows("2 rotations with an unknown result: checking");
     assert_eq!(settling(&scene), 1);
     let all = [
         rotation(0, "acme-eu", State::Recovered),
@@ -58,7 +58,10 @@ fn open_rotations_are_settled_in_the_background_and_the_end_is_said() {
         Outcome::Recovered(all),
     );
     scene.shows("2 rotations settled: acme-eu recovered, globex not applied");
-    assert!(!scene.app.ticks(), "nothing is left to wait for");
+    assert!(
+        scene.app.context.settle_again_at.is_none(),
+        "nothing is left to wait for"
+    );
     assert!(scene.pending.iter().any(|(_, _, job)| *job == Job::List));
 }
 
@@ -85,7 +88,7 @@ fn another_environment_found_in_the_background_marks_the_profile() {
 fn nothing_open_is_not_worth_a_word() {
     let scene = found_open(0);
     assert_eq!(settling(&scene), 0);
-    assert!(!scene.footer().contains("open outcome"));
+    assert!(!scene.footer().contains("unknown result"));
 }
 
 #[test]
@@ -93,17 +96,20 @@ fn what_waits_for_the_horizon_is_settled_again_when_it_is_over() {
     let mut scene = found_open(1);
     let open = Outcome::Recovered(vec![still_open(Some(40))]);
     answer(&mut scene, |job| *job == Job::Settle, open);
-    scene.shows("Still open: 1 rotation, outcome UNKNOWN");
-    assert!(scene.app.ticks());
+    scene.shows("UNKNOWN: 1 rotation, acme-eu");
+    assert!(scene.app.wake_at() <= scene.app.context.settle_again_at);
     scene.later(40).msg(Msg::Tick);
     assert_eq!(settling(&scene), 0, "not yet");
     scene.later(1).msg(Msg::Tick);
     scene.later(1).msg(Msg::Tick);
     assert_eq!(settling(&scene), 1, "once");
-    scene.shows("Still open");
+    scene.shows("UNKNOWN: 1 rotation");
     let open = Outcome::Recovered(vec![still_open(None)]);
     answer(&mut scene, |job| *job == Job::Settle, open);
-    assert!(!scene.app.ticks(), "waiting alone would not help");
+    assert!(
+        scene.app.context.settle_again_at.is_none(),
+        "waiting alone would not help"
+    );
     scene.later(600).msg(Msg::Tick);
     assert_eq!(settling(&scene), 0);
     scene.walk("3");

@@ -123,7 +123,11 @@ impl Scene {
         for effect in &effects {
             match effect {
                 // Counts what waits, beside everything; no test waits for it.
-                Effect::Start(_, _, job) if matches!(**job, Job::Attention { whole: false }) => {}
+                Effect::Start(ticket, profile, job)
+                    if matches!(**job, Job::Attention { whole: false }) =>
+                {
+                    self.msg(Msg::Done(*ticket, canned(*profile, job)));
+                }
                 Effect::Start(ticket, profile, job) => {
                     self.pending.push((*ticket, *profile, (**job).clone()));
                 }
@@ -207,11 +211,13 @@ impl Scene {
 
     #[track_caller]
     pub(super) fn says(&self, text: &str) -> &Self {
-        let mut said = self.app.context.messages.all();
-        let newest = said.next().map(|message| message.text.clone());
+        let messages = &self.app.context.messages;
+        let newest = messages.all().next().map(|message| &message.text);
+        let shown = messages.current().map(|message| &message.text);
+        let said = newest.into_iter().chain(shown);
         assert!(
-            newest.as_ref().is_some_and(|newest| newest.contains(text)),
-            "{text:?} is not the newest: {newest:?}"
+            said.clone().any(|said| said.contains(text)),
+            "{text:?} is not the newest: {newest:?}, {shown:?}"
         );
         self
     }

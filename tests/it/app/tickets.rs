@@ -180,21 +180,44 @@ fn an_answer_of_another_profile_is_not_shown_as_one_of_this() {
 }
 
 #[test]
-fn errors_stay_until_they_are_dismissed() {
+fn an_error_makes_way_for_what_comes_after_it_and_stays_unread() {
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter>");
     scene.answer_with(failed("no route to host", Some(Ending::Unreachable)));
     scene.keys("<esc>");
     scene.walk("s2<esc>");
+    let is_said = |scene: &Scene| scene.footer().starts_with("x no route to host");
+    assert!(is_said(&scene), "{}", scene.footer());
+    scene.app.context.say(Severity::Info, "Copied: id");
+    assert!(is_said(&scene), "{}", scene.footer());
+    let due = scene.app.wake_at().expect("something waits");
+    scene.now = due;
+    scene.msg(Msg::Tick);
+    assert!(due <= super::scene::BEGIN + jiff::SignedDuration::from_secs(4));
+    let footer = scene.footer();
     assert!(
-        scene.footer().starts_with("x no route to host"),
-        "{}",
-        scene.footer()
+        footer.starts_with("i Copied: id") && footer.ends_with("1 error  m"),
+        "{footer}"
     );
-    scene.walk("<esc>");
-    assert_eq!(scene.footer(), "");
+    scene.later(6).msg(Msg::Tick);
+    assert_eq!(scene.footer(), "1 error  m");
+    assert_eq!(scene.app.wake_at(), None);
     scene.walk("m");
     scene.shows("no route to host");
+    scene.walk("<esc>");
+    assert_eq!(scene.footer(), "");
+}
+
+#[test]
+fn an_error_is_resolved_when_the_same_is_tried_again_and_succeeds() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("<enter>");
+    scene.answer_with(failed("no route to host", Some(Ending::Unreachable)));
+    scene.later(20).walk("<esc>");
+    assert_eq!(scene.footer(), "1 error  m");
+    scene.walk("<enter>");
+    assert_eq!(scene.footer(), "");
+    scene.walk("m").shows("resolved ");
 }
 
 #[test]
@@ -206,7 +229,7 @@ fn many_errors_are_counted_and_read_in_the_messages() {
         scene.keys("<esc>");
     }
     assert!(scene.footer().starts_with("x second"), "{}", scene.footer());
-    assert!(scene.footer().contains("1 unread"), "{}", scene.footer());
+    assert!(scene.footer().ends_with("1 error  m"), "{}", scene.footer());
     scene.walk("m<esc>");
     assert_eq!(scene.footer(), "", "read is dismissed");
 }

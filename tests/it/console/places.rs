@@ -10,7 +10,7 @@ use groupdesk::{
 };
 use ratatui::style::Color;
 
-use super::scene::{USUAL, a_world, open, open_with};
+use super::scene::{NOW, USUAL, a_world, open, open_with};
 use crate::support::{
     console::{Console, PLACES},
     world::Side,
@@ -163,6 +163,7 @@ async fn without_a_profile_it_says_how_to_connect_and_offers_the_demo() {
     console.resize(USUAL);
     console.keys("P").await;
     console.shows("Not available: no profile is configured yet");
+    console.tick(NOW + jiff::SignedDuration::from_secs(1));
     console.keys("2o1re<tab>x").await;
     console.shows("No profile is configured yet");
     assert_eq!(console.runner.reason(), None);

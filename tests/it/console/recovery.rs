@@ -57,11 +57,11 @@ async fn one_that_stays_open_is_shown_settled_and_abandoned_in_its_pane() {
     // The service is away at the start.
     proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let mut console = open_with(vec![operations]).await;
-    console.shows("Still open: 1 rotation, outcome UNKNOWN: acme-eu");
+    console.shows("UNKNOWN: 1 rotation, acme-eu");
     console.keys("3").await;
     console.shows("1 open").shows("unknown");
     console.keys("r").await;
-    console.shows("1 open").shows("Still open: 1 rotation");
+    console.shows("1 open").shows("UNKNOWN: 1 rotation");
     console.keys("A").await;
     console
         .shows("Abandon a rotation")

@@ -88,7 +88,7 @@ async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
     console
         .shows("PUT update")
         .shows("POST rotate")
-        .shows("refused")
+        .shows("403 forbidden")
         .shows("testing");
     console.keys("<enter>").await;
     console

@@ -119,6 +119,7 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
         .shows("r reads the group");
     assert_eq!(colour_of(&console, "UNKNOWN"), Some(Color::Magenta));
     console.keys("T").await;
+    console.tick(NOW + jiff::SignedDuration::from_secs(4));
     console.shows("the token must be read first");
     console.keys("r").await;
     console.shows("settled: recovered");
@@ -151,11 +152,9 @@ async fn while_the_service_hangs_every_key_is_answered() {
     let mut console = open_with(operations).await;
     proxy.next("GET", ProxyFault::swallowed(Then::Hang));
     console.burst("<enter>").draw();
-    console
-        .shows("reading it from the service")
-        .shows("getting");
+    console.shows("reading it from the service");
     console.burst("<esc>").draw();
-    console.shows("7 groups").hides("getting");
+    console.shows("7 groups");
     proxy.next("GET", ProxyFault::swallowed(Then::Hang));
     console.burst("t?").draw();
     console.shows("Keys: Token of acme-eu");
@@ -176,14 +175,21 @@ async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
     proxy.next("POST", ProxyFault::passed().behind(&gate));
     console.burst("y");
     gate.reached().await;
-    console.draw().shows("one request sent").shows("rotating");
+    console
+        .draw()
+        .shows("Rotating: one request sent")
+        .hides("rotate acme-eu");
+    console.tick(NOW + jiff::SignedDuration::from_secs(2));
+    console
+        .shows("rotate acme-eu 2s")
+        .shows("Esc leaves, the request continues");
     console.burst("<esc>").draw();
     console.shows("continues").shows("7 groups");
     console.burst("P<down><enter>");
     console.until("7 groups").await;
     console.shows(" PRODUCTION ");
     console.burst("q").draw();
-    console.shows("Waiting for rotating acme-eu");
+    console.shows("Waiting: rotate acme-eu");
     assert_eq!(console.runner.reason(), None);
     gate.open();
     console.settle().await;
@@ -286,6 +292,7 @@ async fn a_read_only_profile_reads_and_nothing_else() {
     console.shows("T would rotate it, but this profile is read-only");
     console.keys("T").await;
     console.shows("Not available: this profile is read-only");
+    console.tick(NOW + jiff::SignedDuration::from_secs(1));
     console.keys("<esc>onew-one<enter>").await;
     console.shows("it cannot be created");
 }

@@ -1,6 +1,6 @@
 //! A service that is not there, and one that never answers: the console is there all the same.
 
-use std::{fs, net::TcpListener};
+use std::{fs, net::TcpListener, time::Duration};
 
 use tokio::net::TcpSocket;
 
@@ -85,12 +85,44 @@ fn a_closed_port_and_a_silent_service_stop_nobody() {
     session.send("\x1b");
     session.wait_for("13 groups", PATIENCE);
     session.send("t");
-    session.wait_for("reading it", PATIENCE);
+    session.wait_for("read acme-eu", PATIENCE);
     is_alive(&mut session);
     session.send("P");
     session.wait_for("Profiles", PATIENCE);
     session.send("j\r");
     session.wait_for_start(" TESTING ", PATIENCE);
+    session.send("q");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert_given_back(&mut session);
+}
+
+/// What a console may write a second while it waits.
+const BYTES_A_SECOND: usize = 80;
+
+#[test]
+fn a_service_that_hangs_is_counted_in_seconds_and_can_be_left() {
+    let place = Place::new();
+    let held = place.hold();
+    let silent = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let address = silent.local_addr().expect("an address").to_string();
+    let mut session = console(&place, &held, &address, &address);
+    session.send("\r");
+    session.wait_for(" 1s  Esc cancels", PATIENCE);
+    let seconds = 5;
+    let written = session.output_during(Duration::from_secs(seconds)).len();
+    let most = BYTES_A_SECOND * seconds as usize;
+    println!("{written} bytes in {seconds} s");
+    assert!((1..=most).contains(&written), "{written} bytes");
+    let screen = session.screen();
+    assert!(screen.contains("s of 30s  Esc cancels"), "{screen}");
+    session.send("\x1b");
+    let screen = session.wait_for("Cancelled: read acme-eu", PATIENCE);
+    assert!(!screen.contains("of 30s"), "{screen}");
+    // The errand: away from what hangs, in four keys with the one above.
+    session.send("P");
+    session.wait_for("Profiles", PATIENCE);
+    session.send("\x1b[A\r");
+    session.wait_for_start(" PRODUCTION ", PATIENCE);
     session.send("q");
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_given_back(&mut session);

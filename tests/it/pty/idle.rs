@@ -13,6 +13,8 @@ use crate::support::pty::Session;
 const WATCHED: Duration = Duration::from_secs(3);
 /// Clock ticks, of which a second usually has 100: a busy loop or a drawing clock takes more.
 pub(crate) const FEW_TICKS: u64 = 3;
+/// Half seconds that the last message may stand.
+const WAITS: usize = 40;
 /// A pool may let an idle thread or connection go meanwhile, once; whatever comes back is seen in every window.
 const WINDOWS: usize = 4;
 
@@ -55,6 +57,18 @@ fn woken(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> u64 {
 /// Nothing is written at all, and for a whole window no thread wakes.
 #[track_caller]
 fn assert_idle(session: &mut Session, place: &str) {
+    // A message goes by itself, once.
+    let is_said = |session: &mut Session| {
+        let screen = session.screen();
+        let row = screen.lines().rev().nth(1);
+        row.is_some_and(|row| !row.trim().is_empty())
+    };
+    for _ in 0..WAITS {
+        if !is_said(session) {
+            break;
+        }
+        session.output_during(Duration::from_millis(500));
+    }
     while !session.output_during(Duration::from_millis(500)).is_empty() {}
     let ticks_before = ticks(session);
     let mut wake_ups = Vec::new();

@@ -78,7 +78,7 @@ async fn a_signal_waits_for_a_rotation_and_says_so() {
     let proxy = FaultyProxy::before(world.address()).await;
     let mut session = rotating(&world, &place, &gate, &proxy).await;
     session.signal(Signal::TERM);
-    session.wait_for("Waiting for rotating acme", PATIENCE);
+    session.wait_for("Waiting: rotate acme", PATIENCE);
     gate.open();
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
     super::assert_given_back(&mut session);

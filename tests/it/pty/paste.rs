@@ -22,7 +22,7 @@ fn where_there_is_no_field_a_paste_does_nothing() {
     let place = Place::new();
     let mut session = place.demo();
     session.paste(HARMFUL);
-    let screen = session.wait_for("no field here takes pasted text", PATIENCE);
+    let screen = session.wait_for("Not pasted: there is no field here", PATIENCE);
     assert!(screen.contains("10 groups"), "{screen}");
     session.send("t");
     session.wait_for("T rotates it", PATIENCE);

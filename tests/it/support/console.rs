@@ -52,7 +52,7 @@ pub(crate) const PLACES: [(&str, Focus); 39] = [
     ("va", Focus::ViewName),
     ("P", Focus::Profiles),
     ("m", Focus::Messages),
-    ("Tm<enter>", Focus::Message),
+    ("y<enter>m<enter>", Focus::Message),
     ("4", Focus::Requests),
     ("<enter>4<enter>", Focus::Request),
     ("y", Focus::CopyMenu),

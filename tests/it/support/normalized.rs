@@ -82,7 +82,16 @@ fn latencies(row: &mut [char]) {
         if count == 0 || find(row, after, number + count) != Some(number + count) {
             continue;
         }
-        put(row, at, &format!("{:1$}{before}7{after}", "", count - 1));
+        // In line 1 it ends at the edge; elsewhere it follows its value.
+        let (left, right) = match before {
+            "200 " => (count - 1, 0),
+            _ => (0, count - 1),
+        };
+        put(
+            row,
+            at,
+            &format!("{:left$}{before}7{after}{:right$}", "", ""),
+        );
     }
 }
 

@@ -166,7 +166,7 @@ impl BatchPane {
                 context.say(Severity::Done, text);
             }
             Outcome::Failed(trouble) if self.file.failed(&trouble.text) => {
-                context.say(Severity::Error, trouble.text.clone());
+                context.say(Severity::of(trouble), trouble.text.clone());
             }
             Outcome::Failed(trouble) => {
                 if matches!(self.stage, Stage::Planning(_)) {

@@ -89,7 +89,7 @@ impl Edit {
             self.discarding = Some(context.now);
             let key = context.keys.key(self.field_focus(), Action::Discard);
             let text = format!("Your changes will be lost: {key} again discards them");
-            context.say(Severity::Warning, text);
+            context.messages.ask(context.now, text);
             return;
         }
         context.drafts.remove(&(context.current, self.id.clone()));

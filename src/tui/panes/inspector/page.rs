@@ -4,7 +4,7 @@ use ratatui::style::Style;
 
 use super::style;
 use crate::{
-    operations::Body,
+    operations::{Body, ExchangeKind},
     tui::{state::exchanges::Exchange, theme::Theme, widgets::text_page::TextPage},
 };
 
@@ -20,14 +20,11 @@ pub fn size(bytes: usize) -> String {
 /// The exchange, whole.
 pub fn describe(sheet: &mut TextPage, exchange: &Exchange, theme: Theme) {
     let recorded = &exchange.recorded;
-    let group = recorded
-        .id
-        .as_deref()
-        .unwrap_or("a group that is not known");
+    let group = recorded.id.as_deref().unwrap_or("a group unknown here");
     let what = format!("{} {group}, in {}", recorded.call.word(), recorded.profile);
     let at = exchange.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
     sheet.field("request", &what, theme.title(), &at);
-    let took = format!("{} ms", recorded.duration.as_millis());
+    let took = format!("{}ms", recorded.duration.as_millis());
     let verdict = exchange.verdict();
     sheet.field("result", verdict, style(recorded.sort, theme), &took);
     if !recorded.words.is_empty() {
@@ -39,7 +36,10 @@ pub fn describe(sheet: &mut TextPage, exchange: &Exchange, theme: Theme) {
     body(sheet, &recorded.request, theme);
     sheet.blank();
     let Some(status) = recorded.status else {
-        sheet.heading("No response");
+        sheet.heading(match recorded.sort {
+            ExchangeKind::InFlight => "Waiting for the response",
+            _ => "No response",
+        });
         return;
     };
     let length = recorded.answer.as_ref().map_or(0, |body| body.size);

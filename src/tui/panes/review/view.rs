@@ -10,7 +10,7 @@ use crate::{
         panes::View,
         state::{confirmation::Level, context::Context},
         widgets::{
-            boxes::{page as page_box, page_room, words_that_fit},
+            boxes::{flight_style, page as page_box, page_room, words_that_fit},
             changes::{self, ChangeTarget},
             paint,
             text_page::TextPage,
@@ -247,7 +247,13 @@ fn copy(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, context: &
             theme.warning(),
             "",
         ),
-        Copy::Reading(_) => sheet.field(label, "being read now", theme.dim(), ""),
+        Copy::Reading(ticket) => match context.waiting(Some(*ticket)) {
+            Some(line) => {
+                let style = flight_style(line.is_long, theme);
+                sheet.field(label, &line.whole(), style, "");
+            }
+            None => sheet.field(label, "reading", theme.dim(), ""),
+        },
         Copy::Alarm(text) => sheet.text(text, theme.error()),
         Copy::Unreadable(why) => {
             let key = context.keys.key(review.focus(), Action::Refresh);
@@ -262,6 +268,10 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, context: &Cont
     let style = |on: bool| if on { theme.cursor_row() } else { Style::new() };
     let gutter = |on: bool| if on { "> " } else { "  " };
     let sending = matches!(review.stage, Stage::Sending(_));
+    let waiting = match review.stage {
+        Stage::Sending(ticket) => context.waiting(Some(ticket)).map(|line| line.whole()),
+        Stage::Deciding | Stage::Failed(_) => None,
+    };
     let mut x = line.x;
     let mut put = |text: &str, style: Style| {
         x = paint::text(
@@ -292,7 +302,7 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, context: &Cont
     put(gutter(review.on_apply), Style::new());
     let x = put(&apply, apply_style);
     let note = match blocked {
-        Some(_) if sending => "sending; leaving does not stop it".to_owned(),
+        Some(_) if sending => waiting.unwrap_or_else(|| "sending; leaving does not stop it".into()),
         Some(why) => why,
         None => String::new(),
     };

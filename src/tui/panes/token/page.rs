@@ -13,9 +13,9 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         panes::{View, history::ending_style, new_file::NewFile},
-        state::{confirmation::Level, context::Context},
+        state::{confirmation::Level, context::Context, message::Ticket},
         widgets::{
-            boxes::{page as page_box, page_room},
+            boxes::{flight_style, page as page_box, page_room},
             paint,
             text_page::TextPage,
         },
@@ -58,9 +58,7 @@ pub(super) fn lines(pane: &TokenPane, context: &Context) -> usize {
 fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
     let mut sheet = TextPage::new(width, context.theme);
     match &pane.stage {
-        Stage::Reading(_) => {
-            sheet.text("Reading the group from the service", context.theme.dim());
-        }
+        Stage::Reading(ticket) => waiting(&mut sheet, *ticket, context),
         Stage::Current(done) => {
             current(&mut sheet, done, context);
             secret(&mut sheet, pane, done, context);
@@ -74,12 +72,14 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             sheet.text(&text, context.theme.dim());
         }
         Stage::Check { .. } => {}
-        Stage::Rotating(_) => {
+        Stage::Rotating(ticket) => {
             sheet.heading("Rotating: one request sent.");
             sheet.text(
-                "It is sent once and never repeated. Leaving this page does not stop it; a message reports the result.",
+                "It is never repeated. Leaving this page does not stop it; a message reports the result.",
                 context.theme.dim(),
             );
+            sheet.blank();
+            waiting(&mut sheet, *ticket, context);
         }
         Stage::Rotated { done, confirming } => {
             rotated(&mut sheet, done, confirming.is_some(), context);
@@ -100,6 +100,13 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
         }
     }
     sheet
+}
+
+/// What it waits for, once that takes time.
+fn waiting(sheet: &mut TextPage, ticket: Ticket, context: &Context) {
+    if let Some(line) = context.waiting(Some(ticket)) {
+        sheet.text(&line.whole(), flight_style(line.is_long, context.theme));
+    }
 }
 
 fn known(pane: &TokenPane, context: &Context) -> Option<KnownGroup> {

@@ -4,12 +4,19 @@ use std::io;
 
 use ratatui::Frame;
 
-use crate::{domain::token::Token, tui::terminal};
+use crate::{
+    domain::token::Token,
+    tui::{state::notices::Severity, terminal},
+};
 
 /// What the runner needs of a terminal besides drawing; tests bring their own.
 pub trait Screen {
     /// Draws what the closure renders, as far as it differs from the last drawing.
     fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()>;
+    /// Reads messages aloud, where nothing is seen.
+    fn tell(&mut self, _messages: &[(Severity, String)]) -> io::Result<()> {
+        Ok(())
+    }
     /// Hands a text to the person's clipboard (OSC 52).
     fn copy(&mut self, text: &Token) -> io::Result<()>;
     /// Asks for the colour of the background (OSC 11); the answer comes as keys do, if at all.
@@ -30,11 +37,15 @@ pub trait Screen {
 
 /// Both terminals do it themselves; only what they know of their size differs.
 macro_rules! forward {
-    ($screen:ty, $size:expr) => {
+    ($screen:ty, $size:expr $(, $tell:ident)?) => {
         impl Screen for $screen {
             fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
                 self.draw(render)
             }
+
+            $(fn $tell(&mut self, messages: &[(Severity, String)]) -> io::Result<()> {
+                self.$tell(messages)
+            })?
 
             fn copy(&mut self, text: &Token) -> io::Result<()> {
                 self.copy(text.expose())
@@ -69,4 +80,4 @@ macro_rules! forward {
 }
 
 forward!(terminal::Screen, crossterm::terminal::size().map(Some));
-forward!(terminal::PlainScreen, Ok(None));
+forward!(terminal::PlainScreen, Ok(None), tell);

@@ -9,6 +9,7 @@ use crate::{
         state::{
             live::{GroupNews, learnt, news_between, news_of_all},
             message::Effect,
+            notices::Condition,
         },
     },
 };
@@ -44,7 +45,9 @@ impl App {
         self.context.merge_open(changes.open.iter().map(state));
         if self.context.open.is_empty() {
             self.context.settle_again_at = None;
-            self.context.messages.take_back_open();
+            let now = self.context.now;
+            let messages = &mut self.context.messages;
+            messages.resolve_condition(now, Condition::OpenRotations);
         }
         if self.context.drafts.differ(profile, &changes.drafts) {
             self.context.read_drafts();
@@ -79,17 +82,17 @@ impl App {
             }
         }
         if !changed.is_empty() {
-            context.say(Severity::Info, sentence(&changed, "changed"));
+            context.say(Severity::News, sentence(&changed, "changed"));
         }
         let refresh = context.keys.key(Focus::List, Action::Refresh);
         if !new.is_empty() {
             let text = format!("{}. {refresh} shows", sentence(&new, "added"));
             let text = format!("{text} {}", if new.len() == 1 { "it" } else { "them" });
-            context.say(Severity::Info, text);
+            context.say(Severity::News, text);
         }
         if changes.are_more {
             let text = format!("More groups were changed elsewhere. {refresh} reads them");
-            context.say(Severity::Info, text);
+            context.say(Severity::News, text);
         }
     }
 }

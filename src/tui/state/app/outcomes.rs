@@ -5,8 +5,12 @@ use super::{
 };
 use crate::{
     domain::{change::DesiredFields, group::UserGroupId, history::Ending, rotation::State},
-    operations::RotationRow,
-    tui::{keymap::Focus, panes::export::exported},
+    operations::{Recovered, RotationRow},
+    tui::{
+        keymap::Focus,
+        panes::export::exported,
+        state::{context::Running, notices::Subject},
+    },
 };
 
 impl App {
@@ -20,8 +24,9 @@ impl App {
         if self.draft_done(ticket, running.profile, &outcome) {
             return;
         }
-        self.context.about = Some(ticket);
+        self.begin_about(ticket, &running);
         self.take_in(&mut outcome, is_here);
+        self.resolve(&running, &outcome);
         self.batch_ended(ticket, &outcome, is_here);
         let waiting = self
             .stack
@@ -50,7 +55,70 @@ impl App {
                 .messages
                 .keep(now, severity, &trouble.text, ticket);
         }
+        self.end_about();
+    }
+
+    /// What is said until [`App::end_about`] is about this job.
+    pub(super) fn begin_about(&mut self, ticket: Ticket, running: &Running) {
+        self.context.about = Some(ticket);
+        let group = running.job.group.clone();
+        self.context.subject = group.map(|id| Subject {
+            profile: running.profile,
+            id,
+            verb: running.job.verb().to_owned(),
+        });
+    }
+
+    pub(super) fn end_about(&mut self) {
         self.context.about = None;
+        self.context.subject = None;
+    }
+
+    /// What was said of a group and holds no longer: it was read, the same was done again and succeeded, or it is known now
+    /// how it ended.
+    fn resolve(&mut self, running: &Running, outcome: &Outcome) {
+        let now = self.context.now;
+        let profile = running.profile;
+        match outcome {
+            Outcome::Done(done) => {
+                let id = &done.group.id;
+                let is_open = self.context.open.contains_key(id);
+                let verb = running.job.verb();
+                self.context
+                    .messages
+                    .resolve_subject(now, |subject, severity| {
+                        let is_settled = match severity {
+                            Severity::Unknown => !is_open,
+                            _ => subject.verb == verb || subject.verb == "read",
+                        };
+                        subject.profile == profile && subject.id == *id && is_settled
+                    });
+            }
+            Outcome::Recovered(all) => {
+                for each in all {
+                    let id = &each.row().user_group_id;
+                    if matches!(each, Recovered::Open(_)) {
+                        continue;
+                    }
+                    self.context
+                        .messages
+                        .resolve_subject(now, |subject, severity| {
+                            severity == Severity::Unknown
+                                && subject.profile == profile
+                                && subject.id == *id
+                        });
+                }
+            }
+            Outcome::HandedOff(Some(handed)) if handed.is_done() => {
+                let verb = running.job.verb();
+                self.context.messages.resolve_subject(now, |subject, _| {
+                    subject.profile == profile
+                        && subject.id == handed.user_group_id
+                        && subject.verb == verb
+                });
+            }
+            _ => {}
+        }
     }
 
     /// An answer from another environment marks the profile for the rest of the session (hazard 11).
@@ -259,7 +327,7 @@ impl App {
         };
         let (severity, text) = if running.job.is_write {
             let text = format!(
-                "UNKNOWN how {} ended: internal error, stopped. Read the group",
+                "UNKNOWN: {}. Internal error, stopped; read the group",
                 running.job.label
             );
             self.batch_lost(ticket);
@@ -267,15 +335,18 @@ impl App {
         } else {
             (
                 Severity::Error,
-                format!("Internal error: {} stopped; try again", running.job.label),
+                format!(
+                    "Not done: {}. Internal error, stopped; try again",
+                    running.job.label
+                ),
             )
         };
         if self.draft_lost(ticket) {
             return;
         }
-        self.context.about = Some(ticket);
+        self.begin_about(ticket, &running);
         self.context.say(severity, text);
-        self.context.about = None;
+        self.end_about();
         let waiting = self
             .stack
             .iter_mut()
@@ -300,7 +371,7 @@ fn is_of_the_journal(outcome: &Outcome) -> bool {
     }
 }
 
-fn has_ended(pane: &Pane, ticket: Ticket) {
+pub(super) fn has_ended(pane: &Pane, ticket: Ticket) {
     for pending in pane.view().pending() {
         pending.end(ticket);
     }

@@ -65,7 +65,8 @@ impl App {
     /// What stood in the way does no longer, nor does a message of it.
     fn is_said(&mut self, profile: ProfileIndex) {
         if let Some(problem) = self.context.held.remove(&profile) {
-            self.context.messages.take_back(&problem.to_string());
+            let now = self.context.now;
+            self.context.messages.take_back(now, &problem.to_string());
         }
     }
 

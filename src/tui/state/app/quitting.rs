@@ -29,7 +29,7 @@ impl App {
                 (None, Some(kept)) => format!("{key} again quits; {kept}"),
                 (None, None) => format!("{key} again quits"),
             };
-            self.context.say(Severity::Warning, text);
+            self.context.messages.ask(self.context.now, text);
         }
     }
 
@@ -39,7 +39,7 @@ impl App {
             self.warned = Some((Action::Quit, self.context.now));
             let key = self.shown(Action::Quit);
             let text = format!("{losses} with the console: {key} again quits");
-            self.context.say(Severity::Warning, text);
+            self.context.messages.ask(self.context.now, text);
         } else {
             self.leave(ExitReason::Asked);
         }
@@ -107,7 +107,7 @@ impl App {
             self.context.say(Severity::Warning, text);
         } else if !writes.is_empty() {
             let text = format!(
-                "Waiting for {}; {} leaves now, its outcome then unknown",
+                "Waiting: {}. {} leaves now, the result is unknown then",
                 writes.join(", "),
                 self.shown(Action::Cancel)
             );

@@ -7,7 +7,7 @@ use super::{Action, App, Job, Pane, Severity};
 use crate::{
     domain::rotation::State,
     operations::{Mutation, Recovered, RotationRow},
-    tui::keymap::Focus,
+    tui::{keymap::Focus, state::notices::Condition},
 };
 
 /// Groups named in one message.
@@ -20,7 +20,7 @@ impl App {
             return;
         }
         let text = format!(
-            "{} with an open outcome: settling{}",
+            "{} with an unknown result: checking{}",
             rotations(rows.len()),
             self.context.theme.ellipsis()
         );
@@ -51,7 +51,9 @@ impl App {
             let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::from_hours(1));
             self.context.now + wait + SignedDuration::from_secs(1)
         });
-        self.context.messages.take_back_open();
+        let now = self.context.now;
+        let messages = &mut self.context.messages;
+        messages.resolve_condition(now, Condition::OpenRotations);
         if !settled.is_empty() {
             let is_conflict = |row: &&RotationRow| row.rotation.state == State::Conflict;
             let severity = if settled.iter().any(is_conflict) {
@@ -70,14 +72,15 @@ impl App {
         if let Some(first) = open.first() {
             let key = self.context.keys.key(Focus::List, Action::Rotations);
             let text = format!(
-                "Still open: {}, outcome UNKNOWN: {}: {}. {key} shows {}",
+                "UNKNOWN: {}, {}: {}. {key} shows {}; do not rotate",
                 rotations(open.len()),
                 first.row.user_group_id,
                 first.why,
                 if open.len() == 1 { "it" } else { "them" }
             );
-            let (now, about) = (self.context.now, self.context.about);
-            self.context.messages.say_open(now, text, about);
+            let open = (Condition::OpenRotations, Severity::Unknown);
+            let about = self.context.about;
+            self.context.messages.say_condition(now, open, text, about);
         }
         for pane in &mut self.stack {
             if let Pane::Rotations(pane) = pane {
@@ -111,7 +114,9 @@ impl App {
 
     /// The person has closed one: what was said of it holds no longer.
     pub(super) fn abandoned(&mut self) {
-        self.context.messages.take_back_open();
+        let now = self.context.now;
+        let messages = &mut self.context.messages;
+        messages.resolve_condition(now, Condition::OpenRotations);
     }
 
     /// Settles again once waiting may have helped.

@@ -145,6 +145,8 @@ pub struct JobError {
     /// What happened, whether anything was sent, what to do.
     pub text: String,
     pub ending: Option<Ending>,
+    /// A person gave it up.
+    pub is_cancelled: bool,
     /// Another environment answered than the profile says (hazard 11).
     pub wrong_environment: bool,
     /// What stands in the way, where it is about the place of the profile.
@@ -157,6 +159,7 @@ impl JobError {
         Self {
             text: text.into(),
             ending: None,
+            is_cancelled: false,
             wrong_environment: false,
             place: None,
         }
@@ -176,6 +179,7 @@ impl From<Failure> for JobError {
         Self {
             text: failure.to_string(),
             ending: failure.ending(),
+            is_cancelled: false,
             wrong_environment: failure.is_wrong_environment(),
             place: match failure {
                 Failure::Place(problem) => Some(Box::new(problem)),

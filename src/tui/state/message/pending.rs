@@ -18,6 +18,11 @@ impl Pending {
         self.0.get() == Some(ticket)
     }
 
+    /// The job it waits for.
+    pub fn ticket(&self) -> Option<Ticket> {
+        self.0.get()
+    }
+
     /// Waits for this one from now on.
     pub fn begin(&self, ticket: Ticket) {
         self.0.set(Some(ticket));

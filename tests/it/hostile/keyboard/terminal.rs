@@ -55,7 +55,7 @@ fn a_paste_of_10_mb_is_taken_and_let_go() {
     let text = row.repeat(10 * 1024 * 1024 / row.len());
     // Where there is no field, into a short one, and into the longest.
     session.paste(&text);
-    session.wait_for("no field here takes pasted text", PATIENCE);
+    session.wait_for("Not pasted: there is no field here", PATIENCE);
     session.send("e");
     session.wait_for("Edit acme-eu", PATIENCE);
     session.paste(&text);

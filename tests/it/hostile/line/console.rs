@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const READING: &str = "reading it from the service";
 
 /// A key, and what it shows.
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 11] = [
     ("?", "Groups › h0000 › Help"),
     ("\x1b", READING),
     ("m", "› Messages"),
@@ -26,6 +26,7 @@ const KEYS: [(&str, &str); 10] = [
     ("\x1b", READING),
     ("2", "› History"),
     ("\x1b", READING),
+    ("\x1b", "Cancelled: read h0000"),
     ("\x1b", "1 group"),
 ];
 
@@ -33,7 +34,7 @@ const KEYS: [(&str, &str); 10] = [
 fn pressed(session: &mut Session) -> Vec<u128> {
     session.wait_for("1 group", PATIENCE);
     session.send("\r");
-    session.wait_for(READING, PATIENCE);
+    session.wait_for("Esc cancels", PATIENCE);
     KEYS.iter()
         .map(|(key, shown)| {
             let begun = Instant::now();

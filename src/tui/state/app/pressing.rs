@@ -1,0 +1,137 @@
+//! What a key press may not do: act for a page that did not open, or leave what should only be waited for no longer.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Action, App, Outcome, Severity, Ticket, outcomes::has_ended};
+use crate::tui::{keymap::Press, state::message::JobError};
+
+/// Typed without a pause; what comes later was typed after looking.
+const PAUSE: SignedDuration = SignedDuration::from_millis(300);
+
+/// What follows a refused key was typed for what the key should have opened.
+#[derive(Debug)]
+pub(super) struct Swallowing {
+    until: Timestamp,
+    /// Why the key was refused.
+    why: String,
+    count: usize,
+}
+
+impl App {
+    pub(super) fn key(&mut self, key: KeyEvent) {
+        if key.kind == KeyEventKind::Release {
+            return;
+        }
+        self.context.messages.key(self.context.now);
+        let focus = self.top().focus();
+        let press = self.context.keys.press(focus, key);
+        if press != Press::Do(Action::Cancel) && self.swallow() {
+            return;
+        }
+        self.refused = None;
+        match press {
+            // Nothing new is begun on the way out.
+            Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
+            Press::Do(action) => {
+                self.press(action);
+                self.follow_batch_on_top();
+            }
+            Press::Field(key) => self.input(key),
+            Press::Nothing => {
+                if let Some(letter) = upper_case(key) {
+                    self.refuse(format!("Not available here: {letter}"));
+                }
+            }
+        }
+        let why = self.refused.take().filter(|_| upper_case(key).is_some());
+        self.swallowing = why.map(|why| Swallowing {
+            until: self.context.now + PAUSE,
+            why,
+            count: 0,
+        });
+    }
+
+    /// Says why the key did nothing.
+    pub(super) fn refuse(&mut self, why: String) {
+        self.context.messages.refuse(self.context.now, why.clone());
+        self.refused = Some(why);
+    }
+
+    /// There was a pause: what comes now was typed after looking.
+    pub(super) fn stop_swallowing(&mut self) {
+        let now = self.context.now;
+        self.swallowing
+            .take_if(|swallowing| now >= swallowing.until);
+    }
+
+    /// Takes a key that was typed without a pause after a refused one; whether it did.
+    fn swallow(&mut self) -> bool {
+        let now = self.context.now;
+        let Some(swallowing) = &mut self.swallowing else {
+            return false;
+        };
+        swallowing.until = now + PAUSE;
+        swallowing.count += 1;
+        let text = match swallowing.count {
+            1 => format!("{}. The key after it did nothing", swallowing.why),
+            count => format!("{}. The {count} keys after it did nothing", swallowing.why),
+        };
+        self.context.messages.refuse(now, text);
+        true
+    }
+
+    /// Gives up the reads that the page visibly waits for; whether there were any.
+    pub(super) fn cancel_what_is_waited_for(&mut self) -> bool {
+        let context = &self.context;
+        let waited = context.running.keys().filter(|ticket| {
+            self.top().waits_for(**ticket)
+                && context.can_cancel(**ticket)
+                && context.is_seen_waiting(**ticket)
+        });
+        let waited: Vec<Ticket> = waited.copied().collect();
+        for ticket in &waited {
+            self.cancel_read(*ticket);
+        }
+        !waited.is_empty()
+    }
+
+    /// Gives up a read; whoever waits for it is told.
+    pub(super) fn cancel_read(&mut self, ticket: Ticket) {
+        let Some(running) = self.context.running.get(&ticket).cloned() else {
+            return;
+        };
+        if !self.context.can_cancel(ticket) {
+            return;
+        }
+        self.context.cancel(ticket);
+        self.begin_about(ticket, &running);
+        let text = format!("Cancelled: {}", running.job.label);
+        let outcome = Outcome::Failed(JobError {
+            is_cancelled: true,
+            ..JobError::of(text.clone())
+        });
+        let waiting = self.stack.iter_mut().rev();
+        if let Some(pane) = { waiting }.find(|pane| pane.view().waits_for(ticket)) {
+            has_ended(pane, ticket);
+            pane.view_mut().answer(&outcome, &mut self.context);
+        }
+        let newest = self.context.messages.all().next();
+        if newest.is_none_or(|newest| newest.about != Some(ticket)) {
+            self.context.say(Severity::Info, text);
+        }
+        self.end_about();
+    }
+}
+
+/// A letter that does something strong, or would.
+fn upper_case(key: KeyEvent) -> Option<char> {
+    match key.code {
+        KeyCode::Char(letter)
+            if letter.is_uppercase() && !key.modifiers.contains(KeyModifiers::CONTROL) =>
+        {
+            Some(letter)
+        }
+        _ => None,
+    }
+}

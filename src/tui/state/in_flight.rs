@@ -1,0 +1,158 @@
+//! What is in flight: since when, up to which limit, and what Esc does about it; in words for line 1 and for the page
+//! that waits. Nothing is said of what ends at once, and seconds are told from the first one on.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    context::{Context, Running},
+    message::Ticket,
+};
+
+/// What ends sooner is not worth a word.
+const UNSEEN: SignedDuration = SignedDuration::from_millis(300);
+/// From here on it is long.
+const LONG: i64 = 5;
+/// The sign turns once a second.
+const SIGNS: [char; 4] = ['/', '-', '\\', '|'];
+
+/// The sign of what has been in flight for so many seconds.
+pub fn turning(seconds: i64) -> char {
+    SIGNS[seconds.rem_euclid(4) as usize]
+}
+
+/// One request in flight, or work that sends none now.
+struct Flight {
+    label: String,
+    since: Timestamp,
+    /// For the exchange; local work has none.
+    limit: Option<Duration>,
+}
+
+/// What is in flight, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlightLine {
+    pub text: String,
+    /// What Esc does about it; empty where it does nothing about it.
+    pub esc: &'static str,
+    pub is_long: bool,
+}
+
+impl FlightLine {
+    /// With what Esc does.
+    pub fn whole(&self) -> String {
+        match self.esc {
+            "" => self.text.clone(),
+            esc => format!("{}  {esc}", self.text),
+        }
+    }
+}
+
+impl Context {
+    /// All that is in flight, for line 1.
+    pub fn in_flight(&self) -> Option<FlightLine> {
+        let all = self.running.iter();
+        let all: Vec<Flight> = all
+            .flat_map(|(ticket, running)| self.flights(*ticket, running))
+            .collect();
+        let esc = self.page_waits_for.map_or("", |ticket| self.esc(ticket));
+        self.line(&all, esc)
+    }
+
+    /// What a page waits for, for its body.
+    pub fn waiting(&self, ticket: Option<Ticket>) -> Option<FlightLine> {
+        let ticket = ticket?;
+        let flights = self.flights(ticket, self.running.get(&ticket)?);
+        self.line(&flights, self.esc(ticket))
+    }
+
+    /// A read at the service that a person can see and wait for no longer.
+    pub fn can_cancel(&self, ticket: Ticket) -> bool {
+        let Some(running) = self.running.get(&ticket) else {
+            return false;
+        };
+        let mut requests = self.exchanges.in_flight();
+        let asks = running.job.group.is_some() || requests.any(|one| one.ticket() == ticket);
+        !running.job.is_write && asks
+    }
+
+    /// Whether it takes long enough to be seen.
+    pub fn is_seen_waiting(&self, ticket: Ticket) -> bool {
+        self.waiting(Some(ticket)).is_some()
+    }
+
+    /// When what is said of it changes by itself.
+    pub fn in_flight_due(&self) -> Option<Timestamp> {
+        let all = self.running.iter();
+        let all = all.flat_map(|(ticket, running)| self.flights(*ticket, running));
+        let since: Vec<Timestamp> = all.map(|flight| flight.since).collect();
+        let seen = since.iter().map(|since| *since + UNSEEN);
+        let seen = seen.filter(|at| *at > self.now).min();
+        let longest = since.iter().min()?;
+        let seconds = self.now.duration_since(*longest).as_secs().max(0);
+        let next = *longest + SignedDuration::from_secs(seconds + 1);
+        Some(seen.map_or(next, |seen| seen.min(next)))
+    }
+
+    fn flights(&self, ticket: Ticket, running: &Running) -> Vec<Flight> {
+        let requests = self.exchanges.in_flight();
+        let requests = requests.filter(|one| one.ticket() == ticket);
+        let limit = self.profiles.get(running.profile.0);
+        let limit = limit.map(|profile| profile.timeout);
+        let flights: Vec<Flight> = requests
+            .map(|one| Flight {
+                label: match (&running.job.group, &one.recorded.id) {
+                    (None, Some(id)) => format!("{} {id}", one.recorded.call.word()),
+                    _ => running.job.label.clone(),
+                },
+                since: one.at,
+                limit,
+            })
+            .collect();
+        if !flights.is_empty() {
+            return flights;
+        }
+        let local = Flight {
+            label: running.job.label.clone(),
+            since: running.since,
+            limit: None,
+        };
+        vec![local]
+    }
+
+    fn esc(&self, ticket: Ticket) -> &'static str {
+        let is_write = |running: &Running| running.job.is_write && running.job.group.is_some();
+        if self.can_cancel(ticket) {
+            "Esc cancels"
+        } else if self.running.get(&ticket).is_some_and(is_write) {
+            "Esc leaves, the request continues"
+        } else {
+            ""
+        }
+    }
+
+    fn line(&self, flights: &[Flight], esc: &'static str) -> Option<FlightLine> {
+        let age = |flight: &Flight| self.now.duration_since(flight.since);
+        let seen: Vec<&Flight> = flights
+            .iter()
+            .filter(|flight| age(flight) >= UNSEEN)
+            .collect();
+        let longest = seen.iter().min_by_key(|flight| flight.since)?;
+        let seconds = age(longest).as_secs();
+        let sign = turning(seconds);
+        let is_long = seconds >= LONG;
+        let time = match (seconds, longest.limit) {
+            (0, _) => String::new(),
+            (LONG.., Some(limit)) => format!(" {seconds}s of {}s", limit.as_secs()),
+            (60.., None) => format!(" {}m {}s", seconds / 60, seconds % 60),
+            _ => format!(" {seconds}s"),
+        };
+        let text = match (seen.len(), time.as_str()) {
+            (1, time) => format!("{sign} {}{time}", longest.label),
+            (count, "") => format!("{sign} {count} in flight"),
+            (count, _) => format!("{sign} {count} in flight, longest {seconds}s"),
+        };
+        Some(FlightLine { text, esc, is_long })
+    }
+}

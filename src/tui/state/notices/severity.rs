@@ -1,0 +1,74 @@
+//! How much a message matters: its sign, how long it stays in the line, and whether it must be read.
+
+use jiff::SignedDuration;
+
+use crate::{domain::history::Ending, tui::state::message::JobError};
+
+/// The later one matters more; the sign says so without colour (docs/design/console.md).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Why a key did nothing; of interest until the next one.
+    Refused,
+    Info,
+    Done,
+    Warning,
+    /// Somebody else changed something.
+    News,
+    Error,
+    /// An outcome that nobody knows yet.
+    Unknown,
+}
+
+impl Severity {
+    pub fn of(trouble: &JobError) -> Self {
+        match trouble.ending {
+            _ if trouble.is_cancelled => Self::Info,
+            Some(Ending::Unknown) => Self::Unknown,
+            _ => Self::Error,
+        }
+    }
+
+    pub fn of_warning(is_alarm: bool) -> Self {
+        if is_alarm { Self::Error } else { Self::Warning }
+    }
+
+    pub fn sign(self) -> char {
+        match self {
+            Self::Info => 'i',
+            Self::Done => '+',
+            Self::Refused | Self::Warning => '!',
+            Self::News => '~',
+            Self::Error => 'x',
+            Self::Unknown => '?',
+        }
+    }
+
+    /// As a word, for who hears it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Done => "done",
+            Self::Refused | Self::Warning => "warning",
+            Self::News => "news",
+            Self::Error => "error",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// How long it stays in the line; `None` until the next key.
+    pub fn stays(self) -> Option<SignedDuration> {
+        let seconds = match self {
+            Self::Refused => return None,
+            Self::Info => 6,
+            Self::Done => 8,
+            Self::Warning | Self::News | Self::Error => 15,
+            Self::Unknown => 30,
+        };
+        Some(SignedDuration::from_secs(seconds))
+    }
+
+    /// It counts as unread, and nobody may have been there while it stood in the line.
+    pub fn must_be_read(self) -> bool {
+        self >= Self::Error
+    }
+}

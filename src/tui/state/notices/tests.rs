@@ -1,0 +1,203 @@
+//! What stands in the line when, and what is unread.
+
+use jiff::SignedDuration;
+
+use super::*;
+
+fn at(milliseconds: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::from_millis(milliseconds)
+}
+
+fn say(messages: &mut Notices, at_ms: i64, severity: Severity, text: &str) {
+    messages.say(at(at_ms), severity, text.into());
+}
+
+fn shown(messages: &Notices) -> Option<String> {
+    messages.current().map(|one| one.shown(false))
+}
+
+/// What stands in the line from when on, as it changes by itself until it changes no more.
+fn course(messages: &mut Notices) -> Vec<(i64, Option<String>)> {
+    let mut course = Vec::new();
+    while let Some(due) = messages.due() {
+        messages.advance(due);
+        course.push((due.as_millisecond(), shown(messages)));
+        assert!(course.len() < 20, "{course:?}");
+    }
+    course
+}
+
+#[test]
+fn every_level_stays_its_time() {
+    for (severity, seconds) in [
+        (Severity::Info, 6),
+        (Severity::Done, 8),
+        (Severity::Warning, 15),
+        (Severity::News, 15),
+    ] {
+        let mut messages = Notices::default();
+        say(&mut messages, 0, severity, "said");
+        messages.advance(at(seconds * 1_000 - 1));
+        assert!(shown(&messages).is_some(), "{severity:?}");
+        assert_eq!(course(&mut messages), [(seconds * 1_000, None)]);
+        assert_eq!(messages.unread(), (0, 0), "{severity:?}");
+    }
+}
+
+#[test]
+fn an_error_stays_until_its_time_is_over_and_a_key_was_pressed() {
+    for (severity, seconds, unread) in [
+        (Severity::Error, 15, (0, 1)),
+        (Severity::Unknown, 30, (1, 0)),
+    ] {
+        let mut messages = Notices::default();
+        say(&mut messages, 0, severity, "broken");
+        assert_eq!(messages.due(), None, "nobody was there yet");
+        messages.advance(at(3_600_000));
+        assert!(shown(&messages).is_some());
+        messages.key(at(3_600_000));
+        assert_eq!(shown(&messages), None);
+        assert_eq!(messages.unread(), unread);
+
+        let mut messages = Notices::default();
+        say(&mut messages, 0, severity, "broken");
+        messages.key(at(1_000));
+        assert_eq!(messages.unread(), (0, 0), "it stands in the line");
+        assert_eq!(course(&mut messages), [(seconds * 1_000, None)]);
+        assert_eq!(messages.unread(), unread);
+    }
+}
+
+#[test]
+fn an_info_after_an_error_is_seen_within_four_seconds() {
+    let mut messages = Notices::default();
+    say(&mut messages, 0, Severity::Error, "broken");
+    say(&mut messages, 1_000, Severity::Info, "sent");
+    assert_eq!(shown(&messages).as_deref(), Some("broken"));
+    assert_eq!(
+        course(&mut messages),
+        [(4_000, Some("sent".into())), (10_000, None)]
+    );
+    assert_eq!(messages.unread(), (0, 1));
+
+    say(&mut messages, 20_000, Severity::Error, "broken again");
+    say(&mut messages, 24_000, Severity::Info, "at once");
+    assert_eq!(shown(&messages).as_deref(), Some("at once"));
+    say(
+        &mut messages,
+        24_001,
+        Severity::Error,
+        "what matters as much",
+    );
+    say(
+        &mut messages,
+        24_002,
+        Severity::Unknown,
+        "what matters more",
+    );
+    assert_eq!(shown(&messages).as_deref(), Some("what matters more"));
+    say(&mut messages, 24_003, Severity::Error, "what matters less");
+    assert_eq!(shown(&messages).as_deref(), Some("what matters more"));
+}
+
+#[test]
+fn three_wait_equal_ones_are_counted_and_nothing_old_covers_something_new() {
+    let mut messages = Notices::default();
+    say(&mut messages, 0, Severity::Error, "broken");
+    for text in ["one", "two", "two", "three", "two", "four"] {
+        say(&mut messages, 10, Severity::Info, text);
+    }
+    assert_eq!(
+        course(&mut messages),
+        [
+            (4_000, Some("one".into())),
+            (6_000, Some("two ×3".into())),
+            (8_000, Some("three".into())),
+            (14_000, None),
+        ]
+    );
+    let texts: Vec<_> = messages
+        .all()
+        .map(|one| (one.text.as_str(), one.times))
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            ("four", 1),
+            ("two", 3),
+            ("three", 1),
+            ("one", 1),
+            ("broken", 1)
+        ]
+    );
+
+    say(&mut messages, 20_000, Severity::Error, "broken");
+    say(&mut messages, 20_001, Severity::Info, "old");
+    say(&mut messages, 20_002, Severity::Info, "older");
+    messages.advance(at(24_000));
+    assert_eq!(shown(&messages).as_deref(), Some("old"));
+    say(&mut messages, 24_500, Severity::Info, "new");
+    assert_eq!(course(&mut messages), [(30_500, None)]);
+}
+
+#[test]
+fn a_refusal_goes_with_the_next_key_and_is_not_logged() {
+    let mut messages = Notices::default();
+    messages.refuse(at(0), "Not available: no");
+    assert_eq!(messages.due(), None, "it waits for a key");
+    messages.key(at(60_000));
+    assert_eq!((shown(&messages), messages.all().len()), (None, 0));
+
+    say(&mut messages, 0, Severity::Error, "broken");
+    messages.refuse(at(1), "Not available: no");
+    messages.key(at(2));
+    messages.advance(at(4_000));
+    assert_eq!(shown(&messages).as_deref(), Some("broken"));
+}
+
+#[test]
+fn a_question_about_the_next_key_is_seen_before_it() {
+    let mut messages = Notices::default();
+    say(&mut messages, 0, Severity::Unknown, "UNKNOWN");
+    messages.ask(at(1), "q again quits".into());
+    assert_eq!(shown(&messages).as_deref(), Some("q again quits"));
+    messages.ask(at(2), "q again quits".into());
+    assert_eq!(shown(&messages).as_deref(), Some("q again quits"));
+    assert_eq!(messages.unread(), (1, 0));
+}
+
+#[test]
+fn what_is_read_or_resolved_is_unread_no_more() {
+    let mut messages = Notices::default();
+    say(&mut messages, 0, Severity::Error, "first");
+    say(&mut messages, 1, Severity::Error, "second");
+    assert_eq!(messages.unread(), (0, 1));
+    messages.read_all();
+    assert_eq!((messages.unread(), shown(&messages)), ((0, 0), None));
+
+    let open = (Condition::OpenRotations, Severity::Unknown);
+    messages.say_condition(at(10), open, "1 open".into(), None);
+    messages.say_condition(at(20), open, "2 open".into(), None);
+    assert_eq!(shown(&messages).as_deref(), Some("2 open"));
+    assert_eq!(messages.unread(), (0, 0));
+    say(&mut messages, 5_000, Severity::Done, "news");
+    assert_eq!(messages.unread(), (1, 0));
+    messages.resolve_condition(at(6_000), Condition::OpenRotations);
+    assert_eq!(messages.unread(), (0, 0));
+    let newest = messages.all().nth(1).expect("kept");
+    assert_eq!(newest.resolved, Some(at(6_000)));
+}
+
+#[test]
+fn who_hears_them_is_told_each_once() {
+    let mut messages = Notices::default();
+    say(&mut messages, 0, Severity::Info, "hello");
+    messages.read_aloud();
+    say(&mut messages, 1, Severity::Error, "broken");
+    messages.refuse(at(2), "Not available: no");
+    let heard = messages.take_unheard();
+    let texts: Vec<_> = heard.iter().map(|(_, text)| text.as_str()).collect();
+    assert_eq!(texts, ["hello", "broken", "Not available: no"]);
+    assert_eq!((messages.take_unheard().len(), messages.due()), (0, None));
+    assert!(messages.current().is_none());
+}

@@ -1,0 +1,201 @@
+//! What is in flight is told once it takes time; Esc gives up a read and nothing else.
+
+use groupdesk::{
+    operations::{ExchangeKind, RecordedExchange},
+    tui::state::message::{Effect, Job, Msg, ProfileIndex},
+};
+use jiff::SignedDuration;
+
+use super::{
+    exchanges::sent,
+    scene::{BEGIN, PRODUCTION, Scene, TESTING, canned},
+};
+
+/// The requests of all jobs under way leave and are not answered.
+fn hang(scene: &mut Scene) {
+    for (number, (ticket, _, job)) in (1..).zip(scene.pending.clone()) {
+        let begins = sent(ticket, &job).map(|exchange| RecordedExchange {
+            number,
+            sort: ExchangeKind::InFlight,
+            status: None,
+            answer: None,
+            ..exchange
+        });
+        scene.msg(Msg::Exchanged(begins.into_iter().collect()));
+    }
+}
+
+fn at(scene: &mut Scene, milliseconds: i64) -> String {
+    scene.now = BEGIN + SignedDuration::from_millis(milliseconds);
+    scene.msg(Msg::Tick);
+    scene.screen()
+}
+
+#[test]
+fn what_hangs_is_counted_in_seconds_up_to_the_limit() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("<enter>");
+    hang(&mut scene);
+    for (milliseconds, said) in [
+        (300, "/ read acme-eu  Esc cancels"),
+        (1_000, "- read acme-eu 1s  Esc cancels"),
+        (4_000, "/ read acme-eu 4s  Esc cancels"),
+        (5_000, "- read acme-eu 5s of 30s  Esc cancels"),
+        (12_000, "/ read acme-eu 12s of 30s  Esc cancels"),
+    ] {
+        let before = at(&mut scene, milliseconds - 1);
+        assert!(!before.contains(said), "{milliseconds}:\n{before}");
+        let due = scene.app.wake_at().expect("it counts");
+        assert_eq!(due, BEGIN + SignedDuration::from_millis(milliseconds));
+        let screen = at(&mut scene, milliseconds);
+        assert!(screen.contains(said), "{said}:\n{screen}");
+        let place = screen.lines().next().expect("line 1");
+        assert!(
+            place.contains(said.split("  ").next().expect("a word")),
+            "{place}"
+        );
+    }
+    let (ticket, profile, job) = scene.pending.remove(0);
+    scene.msg(Msg::Exchanged(
+        sent(ticket, &job)
+            .map(|ended| RecordedExchange { number: 1, ..ended })
+            .into_iter()
+            .collect(),
+    ));
+    scene.msg(Msg::Done(ticket, canned(profile, &job)));
+    assert!(!scene.screen().contains("read acme-eu"));
+    assert_eq!(
+        scene.app.wake_at(),
+        None,
+        "an idle console wakes for nothing"
+    );
+}
+
+#[test]
+fn the_first_esc_gives_up_a_read_that_is_seen_to_wait() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("<enter>");
+    hang(&mut scene);
+    let (ticket, ..) = scene.pending[0].clone();
+    at(&mut scene, 2_000);
+    assert_eq!(scene.keys("<esc>"), [Effect::Cancel(ticket)]);
+    assert_eq!(scene.focus(), "Group");
+    scene
+        .says("Cancelled: read acme-eu")
+        .shows("Name of acme-eu");
+    assert_eq!(scene.app.context.messages.unread(), (0, 0));
+    let before = scene.screen();
+    scene.msg(Msg::Done(
+        ticket,
+        canned(
+            ProfileIndex(TESTING),
+            &Job::LookUp(crate::support::world::id("acme-eu")),
+        ),
+    ));
+    assert_eq!(scene.screen(), before, "a late answer means nothing");
+    scene.keys("P<down><enter>");
+    scene.shows("PRODUCTION");
+}
+
+#[test]
+fn esc_leaves_a_rotation_and_never_stops_it() {
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("tT");
+    scene.keys("acme-eu<enter>");
+    hang(&mut scene);
+    let screen = at(&mut scene, 12_000);
+    assert!(screen.contains("rotate acme-eu 12s of 30s"), "{screen}");
+    assert!(
+        screen.contains("Esc leaves, the request continues"),
+        "{screen}"
+    );
+    let effects = scene.keys("<esc>");
+    assert!(
+        !effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Cancel(_))),
+        "{effects:?}"
+    );
+    assert_eq!((scene.focus().as_str(), scene.writes().len()), ("List", 1));
+    scene.shows("rotate acme-eu 12s of 30s").says("continues");
+    assert!(!scene.screen().contains("Esc "), "{}", scene.screen());
+}
+
+#[test]
+fn a_read_is_cancelled_among_the_requests_and_a_rotation_is_not() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("tT");
+    scene.keys("y<esc><down><enter>");
+    hang(&mut scene);
+    let screen = at(&mut scene, 3_000);
+    assert!(screen.contains("2 in flight, longest 3s"), "{screen}");
+    scene.keys("4");
+    scene.shows("2 in flight").shows("waiting").shows("3s/30s");
+    let read = scene
+        .pending
+        .iter()
+        .find(|(.., job)| matches!(job, Job::LookUp(_)));
+    let read = read.expect("hangs").0;
+    let (mut cancelled, mut refused) = (Vec::new(), 0);
+    for _ in 0..2 {
+        cancelled.extend(scene.keys("X"));
+        refused += usize::from(scene.footer().contains("no read in flight"));
+        scene.later(1).keys("<down>");
+    }
+    assert_eq!(cancelled, [Effect::Cancel(read)]);
+    assert_eq!((refused, scene.writes().len()), (1, 1));
+    scene.keys("<esc>");
+    assert_eq!(scene.focus(), "Group");
+    scene.shows("Cancelled: read globex");
+}
+
+#[test]
+fn failed_requests_are_found_by_a_key_and_others_by_words() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("<enter><esc><down><enter><esc>4");
+    scene.shows("acme-eu").shows("globex");
+    scene.walk("/globex<enter>").shows("globex");
+    assert!(!scene.screen().contains("acme-eu"), "{}", scene.screen());
+    scene
+        .walk("<esc>f")
+        .shows("No such request")
+        .shows("failed only");
+}
+
+#[test]
+fn words_typed_for_a_page_that_did_not_open_do_nothing() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("T");
+    assert!(
+        scene.footer().starts_with("! Not available: "),
+        "{}",
+        scene.footer()
+    );
+    let before = scene.screen();
+    for letter in "rotate 3 in eu-live".chars() {
+        scene.now += SignedDuration::from_millis(50);
+        assert_eq!(scene.keys(&letter.to_string()), [], "{letter}");
+    }
+    scene.now += SignedDuration::from_millis(50);
+    assert_eq!(scene.keys("<enter>"), []);
+    assert_eq!(scene.focus(), "List");
+    scene.says("The 20 keys after it did nothing");
+    let body = |screen: &str| {
+        screen
+            .lines()
+            .take(22)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(body(&scene.screen())[..20], body(&before)[..20]);
+    scene.now += SignedDuration::from_millis(300);
+    scene.keys("o");
+    assert_eq!(scene.focus(), "Open", "after a pause keys act again");
+}
+
+#[test]
+fn a_refused_lower_case_key_swallows_nothing() {
+    let mut scene = Scene::on(super::scene::READ_ONLY);
+    scene.keys("eo");
+    assert_eq!(scene.focus(), "Open");
+}

@@ -1,0 +1,128 @@
+//! Every text of the console as a message, in every width: it begins with its verdict, and ends with a word.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use groupdesk::tui::state::notices::{Notices, Severity};
+
+use super::scene::{Scene, TESTING};
+
+/// The sentences in a file: what stands between quotes and has several words. What is put in later is a long id.
+fn sentences(source: &str, into: &mut BTreeSet<String>) {
+    let source = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let source = source.replace("\\\"", "'");
+    let lines = source
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let code = lines.collect::<Vec<_>>().join("\n");
+    let code = code.replace("'\"'", "");
+    for text in code.split('"').skip(1).step_by(2) {
+        let mut said = String::new();
+        let mut rest = text;
+        while let Some((front, after)) = rest.split_once('{') {
+            said.push_str(front);
+            said.push_str("acme-of-the-north-eu");
+            rest = after.split_once('}').map_or("", |(_, after)| after);
+        }
+        said.push_str(rest);
+        let said = said
+            .split_whitespace()
+            .filter(|word| *word != "\\")
+            .collect::<Vec<_>>();
+        // Longer words are cut into lines: addresses, and what is no text.
+        if said.len() > 2 && said.iter().all(|word| word.len() <= 30) {
+            into.insert(said.join(" "));
+        }
+    }
+}
+
+fn read(folder: &Path, into: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            read(&path, into);
+        } else {
+            sentences(&fs::read_to_string(path).expect("a source"), into);
+        }
+    }
+}
+
+fn texts() -> BTreeSet<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut texts = BTreeSet::new();
+    for room in [
+        "tui/state",
+        "tui/panes",
+        "tui/runtime",
+        "operations/failure",
+    ] {
+        read(&root.join(room), &mut texts);
+    }
+    for file in ["operations/failure.rs", "operations/outcome.rs"] {
+        sentences(
+            &fs::read_to_string(root.join(file)).expect("a source"),
+            &mut texts,
+        );
+    }
+    texts
+}
+
+/// The rows of the message, without its sign and the badge.
+fn rows(screen: &str, badge: &str) -> Vec<String> {
+    let lines: Vec<&str> = screen.lines().collect();
+    let last = lines.len() - 2;
+    let first = (0..=last).rev().find(|row| lines[*row].starts_with(" x "));
+    let rows = &lines[first.expect("it is shown")..=last];
+    assert!(rows.len() <= 3, "{screen}");
+    let text = |row: &&str| row.strip_prefix(" x ").unwrap_or(row).trim().to_owned();
+    let mut rows: Vec<String> = rows.iter().map(text).collect();
+    if let Some(last) = rows.last_mut() {
+        *last = last.strip_suffix(badge).unwrap_or(last).trim().to_owned();
+    }
+    rows
+}
+
+/// What follows in the text after these letters, blanks aside.
+fn after<'t>(text: &'t str, letters: &str) -> Option<&'t str> {
+    let mut rest = text.chars();
+    for letter in letters.chars() {
+        let next = rest.find(|next| *next != ' ');
+        (next == Some(letter)).then_some(())?;
+    }
+    Some(rest.as_str())
+}
+
+#[test]
+fn every_text_begins_with_its_verdict_and_ends_with_a_word() {
+    let texts = texts();
+    assert!(texts.len() > 300, "{}", texts.len());
+    let mut scene = Scene::on(TESTING);
+    for width in [40, 60, 80, 120, 200] {
+        scene.app.context.size = (width, 24);
+        for unread in [0, 2] {
+            for text in &texts {
+                let now = scene.now;
+                let mut messages = Notices::default();
+                for number in 0..unread {
+                    messages.say(now, Severity::Error, format!("before {number}"));
+                }
+                messages.say(now, Severity::Error, text.clone());
+                scene.app.context.messages = messages;
+                let screen = scene.screen();
+                let badge = match (unread, width) {
+                    (0, _) => "m messages",
+                    _ => "2 errors  m",
+                };
+                let shown = rows(&screen, badge).concat().replace(' ', "");
+                let what = format!("{width}, {unread} unread: {text}\n{screen}");
+                assert!(unread == 0 || screen.contains(badge), "{what}");
+                if shown == text.replace(' ', "") {
+                    continue;
+                }
+                let front = shown.strip_suffix('…').expect(&what);
+                let after = after(text, front).expect(&what);
+                assert!(after.starts_with(' '), "cut in a word: {what}");
+                assert!(front.len() > 10, "{what}");
+            }
+        }
+    }
+}
