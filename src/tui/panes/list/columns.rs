@@ -15,6 +15,9 @@ const PROPERTY: (u16, u16) = (8, 20);
 /// Under so many cells the age comes before the name.
 const NARROW: u16 = 60;
 
+/// Under so many cells the name is cut before token, mapping and properties are left out.
+const ROOMY: u16 = 96;
+
 /// The columns in the order in which they stand where nobody chose.
 const USUAL: [ListColumn; 11] = [
     ListColumn::Name,
@@ -153,8 +156,13 @@ pub(super) fn fit(
     let mut order: Vec<usize> = (0..columns.len())
         .filter(|at| !scrolled.contains(at))
         .collect();
-    order.sort_by_key(|at| rank(&columns[*at]));
-    // The name has its least before the age, and the rest of it after.
+    let is_cut =
+        |column: &ListColumn| *column == ListColumn::Name && (NARROW..ROOMY).contains(&room);
+    order.sort_by_key(|at| match &columns[*at] {
+        name if is_cut(name) => (rank(&ListColumn::Props), true),
+        column => (rank(column), false),
+    });
+    // The name has its least before the age, and the rest of it after; with little room after the properties.
     let name = order.iter().position(|at| columns[*at] == ListColumn::Name);
     if let Some(name) = name.filter(|_| room >= NARROW) {
         let at = order[name];
@@ -263,7 +271,9 @@ mod tests {
                         "{ids} in {room}: {widths:?}"
                     );
                     let is_less = widths.iter().zip(&before).any(|(now, then)| now < then);
-                    assert!(room == NARROW || !is_less, "{room}: {before:?} {widths:?}");
+                    // From there on the name comes first, then the name is whole.
+                    let is_other_order = [NARROW, ROOMY].contains(&room);
+                    assert!(is_other_order || !is_less, "{room}: {before:?} {widths:?}");
                     before = widths;
                 }
             }
@@ -280,16 +290,13 @@ mod tests {
         };
         let of = |room| widths(needs, &[], room);
         assert_eq!(of(76), [26, 16, 8, 8, 3, 5, 0, 0, 0]);
-        assert_eq!(of(72), [26, 16, 8, 8, 3, 0, 0, 0, 0]);
+        assert_eq!(of(72), [22, 16, 8, 8, 3, 5, 0, 0, 0]);
         assert_eq!(of(140), [26, 16, 8, 8, 3, 5, 9, 14, 5]);
         let fitted = fit(needs, &[], (80, 2), 2, (Some(&SortBy::Rotated), true));
         assert_eq!(fitted.hidden, 2);
         // A property takes its room right after the name.
         let mut chosen = USUAL.to_vec();
         chosen.push(ListColumn::Property("tier".into()));
-        assert_eq!(
-            widths(needs, &chosen, 76),
-            [26, 16, 8, 8, 0, 0, 0, 0, 0, 10]
-        );
+        assert_eq!(widths(needs, &chosen, 76), [16, 16, 8, 8, 3, 5, 0, 0, 0, 8]);
     }
 }

@@ -127,7 +127,10 @@ fn places(list: &List, area: Rect, context: &Context) -> Places {
             });
         } else if area.height >= BELOW {
             let rows = if area.width >= BESIDE.0 {
-                (area.height / 3).max(DETAIL_ROWS)
+                // Also what the groups of the profile leave free below their rule and titles.
+                let groups = context.groups.listed().len().min(area.height.into()) as u16;
+                let free = area.height.saturating_sub(groups + 2);
+                (area.height / 3).max(DETAIL_ROWS).max(free)
             } else {
                 DETAIL_ROWS
             };
