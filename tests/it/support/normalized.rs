@@ -119,7 +119,7 @@ fn what_differs_is_replaced_in_its_place() {
         let rows = [
             format!("{host:<20}{:>12}", format!("200 {latency}ms")),
             format!("{one} -> {other} {:>11}", ""),
-            format!("{:>30} │", format!("answered 200 in {latency} ms")),
+            format!("{:<30} │", format!("answered 200 in {latency} ms")),
             format!("{} x", one.repeat(8)),
         ];
         steady(&Buffer::with_lines(rows))

@@ -171,35 +171,35 @@ impl Session {
                 .split_once(' ')
                 .filter(|(_, unit)| unit.starts_with("group"));
             let (may, counter, count) = match (word, many) {
-                ("creating", _) => (
+                ("create", _) => (
                     self.may_apply(place, enter, y),
                     &mut self.reviewed.creates,
                     1,
                 ),
-                ("updating", _) => (
+                ("update", _) => (
                     self.may_apply(place, enter, y),
                     &mut self.reviewed.updates,
                     1,
                 ),
-                ("rotating", Some((count, _))) => (
+                ("rotate", Some((count, _))) => (
                     matches!(place, Focus::BulkTyped | Focus::Help) && enter,
                     &mut self.reviewed.rotations,
                     count.parse().expect("a number"),
                 ),
-                ("editing", Some((count, _))) => (
+                ("edit", Some((count, _))) => (
                     matches!(place, Focus::BulkEditTyped | Focus::Help) && enter
                         || place == Focus::BulkEditConfirm && y,
                     &mut self.reviewed.updates,
                     count.parse().expect("a number"),
                 ),
-                ("rotating", None) => (
+                ("rotate", None) => (
                     matches!(place, Focus::RotateTyped | Focus::Help) && enter
                         || place == Focus::RotateCheck && y,
                     &mut self.reviewed.rotations,
                     1,
                 ),
                 // Of the directory alone.
-                ("keeping" | "abandoning" | "writing", _) => (true, &mut self.reviewed.creates, 0),
+                ("save" | "close" | "export", _) => (true, &mut self.reviewed.creates, 0),
                 _ => panic!("{label}: an unknown write"),
             };
             assert!(may, "{label} by {key:?} in {place:?}");

@@ -42,12 +42,12 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
     ("write", &[("t", "T rotates it"), ("w", "write")]),
     ("history", &[("2", "› History")]),
     ("rotations", &[("3", "› Rotations")]),
-    ("requests", &[("\r", "read at"), ("4", "1 of this session")]),
+    ("requests", &[("\r", "read at"), ("4", "1 this session")]),
     (
         "request",
         &[
             ("\r", "read at"),
-            ("4", "1 of this session"),
+            ("4", "1 this session"),
             ("\r", "› Request "),
         ],
     ),
