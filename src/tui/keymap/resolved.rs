@@ -203,7 +203,55 @@ fn place(focus: Focus, changes: &[KeyOverride]) -> Vec<Bound> {
         }
         bound.push(Bound::of(row, written, keys, true));
     }
+    give_way(focus, &mut bound);
     bound
+}
+
+/// What came after version 0.2.0 gives way to a key that the configuration gives to something else, so that files written
+/// before stay good; the palette still does it.
+fn give_way(focus: Focus, bound: &mut [Bound]) {
+    let written = bound.iter().filter(|line| line.written.is_some());
+    let written: Vec<Key> = written.flat_map(|line| line.keys.clone()).collect();
+    for line in bound.iter_mut().filter(|line| line.written.is_none()) {
+        let action = line.action;
+        line.keys
+            .retain(|key| !(written.contains(key) && came_later(focus, action, *key)));
+    }
+}
+
+/// Whether an action has a key only since version 0.2.0.
+fn came_later(focus: Focus, action: Action, key: Key) -> bool {
+    let is = |name| Key::named(name) == Some(key);
+    match action {
+        Action::Note
+        | Action::Favourite
+        | Action::Views
+        | Action::MarkDown
+        | Action::MarkUp
+        | Action::NextFlag
+        | Action::PreviousFlag
+        | Action::ScrollLeft
+        | Action::ScrollRight
+        | Action::EditMarked
+        | Action::Resume
+        | Action::Batches
+        | Action::Attention
+        | Action::NextFailed
+        | Action::PreviousFailed
+        | Action::ShowNext
+        | Action::AddColumn
+        | Action::MoveUp
+        | Action::MoveDown
+        | Action::RemoveView => true,
+        Action::PageUp => is("ctrl-b"),
+        Action::PageDown => is("ctrl-f"),
+        Action::NextField => matches!(focus, Focus::List | Focus::Filter),
+        Action::Filter | Action::FailedOnly | Action::Stop => {
+            matches!(focus, Focus::Messages | Focus::Requests)
+        }
+        Action::Refresh => focus == Focus::BulkRun,
+        _ => false,
+    }
 }
 
 /// The keys of a line that nobody rebound in its place: what was changed for all places holds here as well, as far as

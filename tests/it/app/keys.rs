@@ -88,13 +88,13 @@ fn a_changed_key_works_and_stands_in_footer_help_and_palette() {
 
 #[test]
 fn what_is_changed_for_every_place_holds_where_a_place_has_its_own_line() {
-    let text = "[keys.everywhere]\nprofiles = [\"L\"]\nhistory = [\"H\"]\n[keys.move]\ndown = [\"ctrl-n\", \"down\"]\n";
+    let text = "[keys.everywhere]\nprofiles = [\"L\"]\nhistory = [\"H\"]\n[keys.move]\ndown = [\"n\", \"down\"]\n";
     let mut scene = on(TESTING, text);
     scene.app.context.size = (160, 50);
     scene.shows("H history").shows("L profile");
     scene.walk("<enter>H");
     assert_eq!(scene.focus(), "History", "of the group");
-    scene.walk("<esc><esc><ctrl-n>").shows(">   Name of globex");
+    scene.walk("<esc><esc>n").shows(">   Name of globex");
     scene.walk("j").shows(">   Name of globex");
     scene.walk("L");
     assert_eq!(scene.focus(), "Profiles");
@@ -132,6 +132,18 @@ fn a_key_of_a_field_is_handed_on_as_the_one_it_knows() {
     scene.walk("<ctrl-t>");
     assert_eq!(scene.screen(), before, "the old key is given up");
     scene.shows("Ctrl-F format");
+}
+
+/// A file that was written before those keys had a meaning stays good.
+#[test]
+fn keys_that_came_later_give_way_to_those_of_the_configuration() {
+    let text = "[keys.list]\nsort = [\"n\"]\ndetail = [\"h\"]\n[keys.move]\ndown = [\"N\", \"B\", \"down\"]\n[keys.everywhere]\nprofiles = [\"5\"]\n";
+    let mut scene = on(TESTING, text);
+    scene.app.context.size = (160, 50);
+    scene.shows("n sort").shows("h detail").shows("5 profile");
+    scene.walk("N").shows(">   Name of globex");
+    scene.walk("5");
+    assert_eq!(scene.focus(), "Profiles");
 }
 
 #[test]
