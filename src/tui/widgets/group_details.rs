@@ -97,7 +97,7 @@ pub fn whole(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     match &group.mapping {
         Some(known) => {
             sheet.field(
-                "mapping~",
+                "mapping",
                 &rows(known.value.len()),
                 plain,
                 &origin(known, context),
@@ -107,7 +107,7 @@ pub fn whole(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
                 sheet.indented(17, &line, plain);
             }
         }
-        None => sheet.field("mapping~", "?", plain, NEVER_RETURNED),
+        None => sheet.field("mapping", "?", plain, NEVER_RETURNED),
     }
     sheet.blank();
     match &group.properties {
@@ -159,7 +159,7 @@ fn token(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
             let since = context.moment(last.at);
             last.by.as_ref().map_or_else(
                 || format!("changed outside, noticed {since}"),
-                |by| format!("rotated~ {since} by {}", visible(by)),
+                |by| format!("rotated {since} by {}", visible(by)),
             )
         }
         None => "rotation unknown here".to_owned(),

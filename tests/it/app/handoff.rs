@@ -52,7 +52,7 @@ fn the_check_says_where_the_token_goes() {
     assert!(!with.screen().contains("secret-argument"));
     let mut without = Scene::on(TESTING);
     without.walk("tT");
-    without.shows("By itself it goes nowhere");
+    without.shows("It is not sent anywhere");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn a_new_token_stays_on_the_screen_when_something_beside_it_breaks() {
     scene.msg(Msg::Done(ticket, canned(profile, &job)));
     let (confirming, ..) = scene.pending.remove(0);
     scene.msg(Msg::Lost(confirming));
-    scene.shows("not confirmed").shows("v reveals it");
+    scene.shows("not confirmed").shows("v shows it");
     scene.keys("w<enter>");
     let (writing, ..) = scene.pending.remove(0);
     scene.msg(Msg::Lost(writing));

@@ -46,9 +46,23 @@ async fn a_rotation_of_another_console_shows_in_its_row_and_nothing_moves() {
     console
         .until("1 group changed by li@desk7: globex-retail (token)")
         .await;
+    console.shows("globex-retail (token). n goes there");
     let (now_at, now) = row(&console, "globex-retail");
     assert_eq!(now_at, at, "{}", console.screen());
     assert_ne!(before, now, "the fingerprint is another one");
+    let group = console.runner.app.context.groups.get(&id("globex-retail"));
+    let token = group.and_then(|group| group.fingerprint).expect("a token");
+    let at_byte = now.find(&token.value.to_string()).expect("it is shown");
+    let column = now[..at_byte].chars().count() as u16;
+    let news = console.runner.app.context.theme.news();
+    // The cell under the cursor is reversed instead; the sign before the row says the same.
+    console.keys("<up>").await;
+    let cell = &console.buffer()[(column, at as u16)];
+    assert!(news.fg.is_some() && cell.style().fg == news.fg, "{cell:?}");
+    assert_eq!(
+        now.split_whitespace().take(2).collect::<Vec<_>>(),
+        [">", "~"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

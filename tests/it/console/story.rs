@@ -69,7 +69,7 @@ async fn a_production_token_is_rotated_shown_copied_and_written() {
     console.tick(NOW + SignedDuration::from_secs(13));
     console.shows(&token).shows("hidden again in 7s");
     console.tick(NOW + SignedDuration::from_secs(20));
-    console.hides(&token).shows("v reveals it");
+    console.hides(&token).shows("v shows it");
 
     console.keys("y").await;
     assert_eq!(console.runner.screen.copied, std::slice::from_ref(&token));

@@ -212,7 +212,7 @@ fn heads(
 
 /// What cannot be brought over, with the least important last where there is little room; of the token only its
 /// fingerprint.
-const FACTS: [&str; 4] = ["tag", "token", "read", "mapping~"];
+const FACTS: [&str; 4] = ["tag", "token", "read", "mapping"];
 
 /// The facts of both sides, where they are not in the heads.
 fn facts(

@@ -23,7 +23,7 @@ use crate::{
     search::{Entry, ListColumn, Marker},
     tui::{
         keymap::{Action, Focus},
-        state::context::Context,
+        state::{context::Context, live::ChangedField},
         widgets::{
             boxes::{
                 body, rule_end, severity_style, side_by_side, titled, titled_rows, with_details,
@@ -380,5 +380,30 @@ fn cells<'a>(
         }
         ListColumn::Property(key) => entry.property(key).map_or_else(|| Cell::new(""), Cell::new),
     };
-    columns.iter().map(cell).collect()
+    let news = context.live.news_of(entry.id());
+    let is_news = |column: &ListColumn| {
+        let field = changed_field(column);
+        news.is_some_and(|news| field.is_some_and(|field| news.fields.contains(&field)))
+    };
+    let shown = columns.iter().map(|column| {
+        let cell = cell(column);
+        if is_news(column) {
+            styled(cell, theme.news())
+        } else {
+            cell
+        }
+    });
+    shown.collect()
+}
+
+/// The value of a group that a column shows.
+fn changed_field(column: &ListColumn) -> Option<ChangedField> {
+    Some(match column {
+        ListColumn::Name => ChangedField::Name,
+        ListColumn::Token | ListColumn::Age | ListColumn::Due => ChangedField::Token,
+        ListColumn::Map => ChangedField::Mapping,
+        ListColumn::Props | ListColumn::Property(_) => ChangedField::Properties,
+        ListColumn::Tag => ChangedField::Tag,
+        ListColumn::Id | ListColumn::Labels | ListColumn::By | ListColumn::Read => return None,
+    })
 }

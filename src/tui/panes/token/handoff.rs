@@ -43,7 +43,7 @@ pub(super) fn where_to(context: &Context) -> String {
         Some(command) => {
             format!("The new token goes to {command} by hand-off, and is shown here, masked.")
         }
-        None => "The new token is shown here, masked. By itself it goes nowhere.".into(),
+        None => "The new token is shown here, masked. It is not sent anywhere.".into(),
     }
 }
 

@@ -152,7 +152,7 @@ fn current(sheet: &mut TextPage, done: &Done, context: &Context) {
     }
     facts(sheet, &done.group, context);
     sheet.field(
-        "last rotated~",
+        "last rotated",
         &rotated_ago(&done.group, context),
         Style::new(),
         "",
@@ -184,7 +184,7 @@ fn secret(sheet: &mut TextPage, pane: &TokenPane, done: &Done, context: &Context
         sheet.indented(2, token.expose(), context.theme.warning());
     } else {
         let key = context.keys.key(pane.page_focus(), Action::Reveal);
-        let note = format!("{key} reveals it for 20 s");
+        let note = format!("{key} shows it for 20 s");
         sheet.field("token", "", Style::new(), &note);
         let mask = context.theme.mask().repeat(MASKED);
         sheet.indented(2, &mask, Style::new());
@@ -257,7 +257,7 @@ fn check(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
     sheet.blank();
     if let Some(group) = &known(pane, context) {
         facts(sheet, group, context);
-        sheet.field("last rotated~", &rotated_ago(group, context), plain, "");
+        sheet.field("last rotated", &rotated_ago(group, context), plain, "");
         fingerprint(sheet, group);
     }
     sheet.blank();

@@ -82,7 +82,9 @@ impl App {
             }
         }
         if !changed.is_empty() {
-            context.say(Severity::News, sentence(&changed, "changed"));
+            let next = context.keys.key(Focus::List, Action::NextFlag);
+            let text = format!("{}. {next} goes there", sentence(&changed, "changed"));
+            context.say(Severity::News, text);
         }
         let refresh = context.keys.key(Focus::List, Action::Refresh);
         if !new.is_empty() {

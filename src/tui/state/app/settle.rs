@@ -102,7 +102,7 @@ impl App {
         };
         let key = self.context.keys.key(Focus::List, Action::Attention);
         let text = format!(
-            "{} UNKNOWN after reading: {}. {key} lists what is open",
+            "UNKNOWN: {} after reading: {}. {key} lists what is open",
             match open.len() {
                 1 => "1 change".into(),
                 count => format!("{count} changes"),

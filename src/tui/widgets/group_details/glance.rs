@@ -14,7 +14,7 @@ use crate::{
         text::{oddities, visible},
     },
     tui::{
-        state::context::Context,
+        state::{context::Context, live::ChangedField},
         theme::Theme,
         widgets::{
             paint::{self, columns},
@@ -78,6 +78,18 @@ fn value_style(value: &Value, theme: Theme) -> Style {
 
 fn label(text: &str, theme: Theme) -> (String, Style) {
     (format!("{text:<LABEL$}"), theme.heading())
+}
+
+/// Cells of a column of keys.
+fn key_width<'k>(keys: impl Iterator<Item = &'k String>) -> usize {
+    let widest = keys.map(|key| columns(key)).max();
+    widest.unwrap_or(0).min(WIDEST_KEY)
+}
+
+fn padded(key: &str, width: usize, theme: Theme) -> String {
+    let key = paint::cut(key, width, theme);
+    let gap = " ".repeat(width.saturating_sub(columns(&key)));
+    format!("{key}{gap}")
 }
 
 /// As many of the parts as there is room for, how many more there are, and where they came from.
@@ -176,9 +188,18 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
         let value = paint::words_that_fit(value, room, theme);
         sheet.pieces(vec![label(name, theme), (value, style)]);
     };
+    // What others changed has its sign and colour until the person has seen it.
+    let news = context.live.news_of(group.id.as_str());
+    let marked = |field: ChangedField, text: &str, style: Style| {
+        if news.is_some_and(|news| news.fields.contains(&field)) {
+            (format!("~ {text}"), theme.news())
+        } else {
+            (text.to_owned(), style)
+        }
+    };
     if let Some(name) = &group.name {
-        let name = paint::cut(&name.value, sheet.width(), theme);
-        sheet.pieces(vec![(name, theme.title())]);
+        let (name, style) = marked(ChangedField::Name, &name.value, theme.title());
+        sheet.pieces(vec![(paint::cut(&name, sheet.width(), theme), style)]);
     }
     let id = paint::cut_id(group.id.as_str(), room, theme);
     sheet.pieces(vec![label("ID", theme), (id, plain)]);
@@ -202,7 +223,8 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
         .unwrap_or("unknown: never read, Enter reads it");
     field(sheet, "Read", read.trim_start_matches("at "), plain);
     sheet.blank();
-    field(sheet, "Token", &masked(group, context), plain);
+    let (token, style) = marked(ChangedField::Token, &masked(group, context), plain);
+    field(sheet, "Token", &token, style);
     let (age, style) = age(group, context);
     field(sheet, "Age", &age, style);
     let rotated = rotated_by(group, context);
@@ -230,20 +252,14 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
         .mapping
         .iter()
         .flat_map(|known| {
-            let keys = known
-                .value
-                .keys()
-                .map(|key| columns(key))
-                .max()
-                .unwrap_or(0);
-            let keys = keys.min(WIDEST_KEY);
+            let keys = key_width(known.value.keys());
             known.value.iter().map(move |(schema, source)| {
-                let schema = paint::cut(schema, keys, theme);
-                let gap = " ".repeat(keys.saturating_sub(columns(&schema)));
-                let source = visible(source).into_owned();
                 vec![
-                    (format!("  {schema}{gap} {} ", theme.arrow()), plain),
-                    (source, plain),
+                    (
+                        format!("  {} {} ", padded(schema, keys, theme), theme.arrow()),
+                        plain,
+                    ),
+                    (visible(source).into_owned(), plain),
                 ]
             })
         })
@@ -252,20 +268,14 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
         .properties
         .iter()
         .flat_map(|known| {
-            let keys = known
-                .value
-                .keys()
-                .map(|key| columns(key))
-                .max()
-                .unwrap_or(0);
-            let keys = keys.min(WIDEST_KEY);
+            let keys = key_width(known.value.keys());
             known.value.iter().map(move |(key, value)| {
-                let key = paint::cut(key, keys, theme);
-                let gap = " ".repeat(keys.saturating_sub(columns(&key)));
-                let text = visible(&value.to_string()).into_owned();
                 vec![
-                    (format!("  {key}{gap} "), theme.json_key()),
-                    (text, value_style(value, theme)),
+                    (format!("  {} ", padded(key, keys, theme)), theme.json_key()),
+                    (
+                        visible(&value.to_string()).into_owned(),
+                        value_style(value, theme),
+                    ),
                 ]
             })
         })
@@ -278,7 +288,11 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
     let count = known.map_or_else(|| "-".to_owned(), |known| rows(known.value.len()));
     block(
         sheet,
-        ("Mapping", &count, &from),
+        (
+            "Mapping",
+            marked(ChangedField::Mapping, &count, plain),
+            &from,
+        ),
         mapping,
         mapping_rows,
         context,
@@ -291,7 +305,11 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
     let count = known.map_or_else(|| "-".to_owned(), |known| rows(known.value.len()));
     block(
         sheet,
-        ("Properties", &count, &from),
+        (
+            "Properties",
+            marked(ChangedField::Properties, &count, plain),
+            &from,
+        ),
         properties,
         property_rows,
         context,
@@ -311,7 +329,7 @@ fn share(free: usize, one: usize, other: usize) -> (usize, usize) {
 /// A heading with its count and where it came from, and so many rows; the last one says how many more there are.
 fn block(
     sheet: &mut TextPage,
-    (name, count, from): (&str, &str, &str),
+    (name, (count, style), from): (&str, (String, Style), &str),
     all: Vec<Pieces>,
     height: usize,
     context: &Context,
@@ -322,7 +340,7 @@ fn block(
     let from = paint::words_that_fit(from, sheet.width().saturating_sub(columns(&head)), theme);
     sheet.pieces(vec![
         (format!("{name} "), theme.heading()),
-        (format!("{count}  "), Style::new()),
+        (format!("{count}  "), style),
         (from, theme.dim()),
     ]);
     let hidden = if all.len() > height {
