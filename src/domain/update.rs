@@ -239,6 +239,17 @@ impl Plan {
         }
     }
 
+    /// Replaces none of these fields, although a person said that they may be replaced.
+    pub fn object_to(&mut self, unsure: &[Field]) {
+        for field in self.replaced.iter().filter(|field| unsure.contains(field)) {
+            self.objections.push(UnsafeUpdate::InPart {
+                field: *field,
+                at: None,
+                unsure: true,
+            });
+        }
+    }
+
     /// Whether anything may be different afterwards: what is replaced whole and was not read can be anything now.
     pub fn changes(&self, now: &DesiredFields, read: &[Field]) -> bool {
         if self.replaced.iter().any(|field| !read.contains(field)) {

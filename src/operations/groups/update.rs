@@ -17,6 +17,7 @@ use crate::{
         Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownFields, UnknownIdPolicy,
         Warning,
         answer::observe::{Before, ObservationInput},
+        outcome::unsure,
         recording::changes_for_history,
     },
 };
@@ -99,9 +100,13 @@ impl Operations {
             before = self.look_up(id, UnknownIdPolicy::KnownOnly).await?;
         }
         before.open.retain(|other| other.id != claim.id());
-        let plan = before.plan(edit);
-        refuse(id, &plan, &before.open)?;
+        let mut plan = before.plan(edit);
         let now = DesiredFields::of(&before.group);
+        if item.is_some() {
+            // Whoever reviewed it has not seen a change that was begun since.
+            plan.object_to(&unsure(&before.open, &before.read));
+        }
+        refuse(id, &plan, &before.open)?;
         if item.is_some() {
             let what = changed_since(&edit.base, &now);
             if !what.is_empty() {

@@ -210,6 +210,40 @@ async fn what_is_left_is_checked_by_the_rules_of_edits() {
 }
 
 #[tokio::test]
+async fn what_an_open_change_may_have_changed_since_the_review_is_not_replaced() {
+    let scene = scene(2).await;
+    let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
+    let bob = scene.world.installation(Side::Testing).by("bob");
+    let bob = bob.through(scene.proxy.base_url()).operations();
+    scene.proxy.next("PUT", ProxyFault::applied(Then::Drop));
+    let wanted = DesiredFields {
+        mapping: Some([("40".into(), "999".into())].into()),
+        ..DesiredFields::default()
+    };
+    let known = UnknownIdPolicy::KnownOnly;
+    let lost = bob.update(&id("g000"), &wanted, &wanted, known).await;
+    assert!(matches!(lost, Err(Failure::Unknown { .. })), "{lost:?}");
+    let later = Timestamp::now() + settle_window(scene.ana.profile().timeout);
+    let later = scene.world.installation(Side::Testing).at(later);
+    let later = later.through(scene.proxy.base_url()).operations();
+    let resumption = later.plan_resumption(batch).await.expect("readable");
+    assert_eq!(resumption.ready, [id("g001")]);
+    let run = later.run_batch(batch, one_at_a_time(), None).await;
+    let (ended, report) = watch(run.expect("it begins")).await;
+    let expected = [ItemStatus::NotApplied, ItemStatus::Confirmed];
+    assert_eq!(scene.statuses(batch).await, expected);
+    assert_eq!(report.halt, None);
+    let note = ended[0].note.as_deref().expect("why");
+    assert!(
+        note.starts_with("skipped: ") && note.contains("may have arrived"),
+        "{note}"
+    );
+    let rows = ["g000", "g001"].map(|group| scene.row(group));
+    assert_eq!(rows, [json!("999"), json!("214")]);
+    assert_eq!(scene.proxy.count("PUT"), 2, "one of bob, one of the batch");
+}
+
+#[tokio::test]
 async fn a_busy_service_is_asked_again_and_a_refusal_ends_the_item() {
     let scene = scene(2).await;
     let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
