@@ -59,7 +59,7 @@ impl Operations {
     pub(crate) async fn no_secret_in_draft(&self, draft: &Draft) -> Result<(), Failure> {
         let before: HashSet<_> = texts(&draft.base)
             .into_iter()
-            .map(|text| text.text)
+            .flat_map(|text| words(text.text))
             .collect();
         let typed = &draft.typed;
         let rows = typed.mapping.iter();
@@ -69,11 +69,8 @@ impl Operations {
             .chain([("properties", typed.properties.as_str())])
             .chain(typed.mapping_text.as_deref().map(|text| ("mapping", text)))
             .chain(typed.group_text.as_deref().map(|text| ("group", text)));
-        let words = fields.flat_map(|(field, text)| {
-            let words = text.split(|c: char| c.is_whitespace() || "\"'\\,:;={}[]".contains(c));
-            words.map(move |text| (field, text))
-        });
-        let all: Vec<_> = words
+        let all = fields.flat_map(|(field, text)| words(text).map(move |word| (field, word)));
+        let all: Vec<_> = all
             .filter(|(_, text)| !before.contains(text))
             .map(|(field, text)| Text {
                 field: field.to_owned(),
@@ -94,18 +91,18 @@ impl Operations {
     }
 
     pub(crate) async fn no_secret_as_reason(&self, reason: Option<&str>) -> Result<(), Failure> {
-        let field = "reason".to_owned();
-        match reason {
-            Some(text) => self.none_is_secret(&[Text { field, text }]).await,
-            None => Ok(()),
-        }
+        self.no_secret_in_words("reason", reason.unwrap_or_default())
+            .await
     }
 
-    /// Refuses a note whose whole text, or a word of it, is a known secret.
+    /// Refuses a note, or a filter, of which the whole text or a part is a known secret.
     pub(crate) async fn no_secret_in_note(&self, note: &str) -> Result<(), Failure> {
-        let words = note.split_whitespace().chain([note]);
-        let words = words.map(|text| Text {
-            field: "note".to_owned(),
+        self.no_secret_in_words("note", note).await
+    }
+
+    async fn no_secret_in_words(&self, field: &str, text: &str) -> Result<(), Failure> {
+        let words = words(text).map(|text| Text {
+            field: field.to_owned(),
             text,
         });
         self.none_is_secret(&words.collect::<Vec<_>>()).await
@@ -139,6 +136,18 @@ impl Operations {
             None => Ok(()),
         }
     }
+}
+
+/// What of a text may be a secret: the whole, its words, what stands between quotes and punctuation, and what follows a
+/// key: a secret may hold such signs itself.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split_whitespace().flat_map(|word| {
+        let parts = word.split(|c: char| "\"'`\\,:;=|&(){}[]<>".contains(c));
+        let value = word.split_once(['=', ':']).map(|(_, value)| value);
+        let parts = parts.chain(value).chain([word]);
+        parts.flat_map(|part| [part, part.trim_matches(|c: char| c.is_ascii_punctuation())])
+    });
+    parts.chain([text])
 }
 
 fn texts(wanted: &DesiredFields) -> Vec<Text<'_>> {

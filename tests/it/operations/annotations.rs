@@ -61,7 +61,19 @@ async fn a_known_token_is_no_note_and_an_unknown_group_has_none() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let acme = id(ACME);
-    for text in [scene.token(), format!("token {} of acme", scene.token())] {
+    let place = scene.ana.places().await.expect("readable").remove(0);
+    let token = scene.token();
+    for text in [
+        token.clone(),
+        format!("token {token} of acme"),
+        format!("token={token}"),
+        format!("note:{token}"),
+        format!("\"{token}\""),
+        format!("{token}, as of today"),
+        format!("it is {token}."),
+        format!("(-note:'{token}')"),
+        format!("token:{token}."),
+    ] {
         let refused = scene.ana.annotate(vec![acme.clone()], note(&text)).await;
         assert!(
             matches!(refused, Err(Failure::HoldsSecret { .. })),
@@ -71,6 +83,11 @@ async fn a_known_token_is_no_note_and_an_unknown_group_has_none() {
             filter: text,
             ..ListView::default()
         };
+        let reason = scene.ana.acknowledge(&place, &filter.filter).await;
+        assert!(
+            matches!(reason, Err(Failure::HoldsSecret { .. })),
+            "{reason:?}"
+        );
         let refused = scene.ana.save_view("night", filter).await;
         assert!(
             matches!(refused, Err(Failure::HoldsSecret { .. })),
