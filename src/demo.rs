@@ -83,7 +83,7 @@ impl World {
 
     /// [`World::start`] with another clock; the past ends at its now.
     pub async fn start_at(groups: Option<usize>, clock: Clock) -> Result<Self, DemoError> {
-        Empty::open().await?.fill(groups, clock).await
+        Empty::open().await?.fill(groups, clock, |_| {}).await
     }
 
     /// Where the service listens.
@@ -162,27 +162,19 @@ impl Empty {
         .await
     }
 
-    /// Fills it and starts the service. It may be given up at any time.
+    /// Fills it and starts the service; `told` hears how many groups are there. It may be given up at any time.
     pub(crate) async fn fill(
         self,
         groups: Option<usize>,
         clock: Clock,
+        mut told: impl FnMut(usize),
     ) -> Result<World, DemoError> {
-        let plan = match groups {
-            None => samples::all()?,
-            Some(count) => samples::generated(count),
-        };
         let Self {
             folder,
             store,
             keys,
             directory,
         } = self;
-        let (plan, tokens) = blocking({
-            let store = store.clone();
-            move || seed::seed(&store, &plan).map(|tokens| (plan, tokens))
-        })
-        .await?;
         let limits = Limits {
             // Nobody waits for a demo to end.
             grace: Duration::from_secs(1),
@@ -193,15 +185,23 @@ impl Empty {
             .await
             .map_err(DemoError::Listen)?;
         let places = places(&directory, running.address, &keys, clock.now()).await?;
-        history::remember(
-            &directory,
-            places,
-            &plan,
-            &tokens,
-            clock.now(),
-            groups.is_none(),
-        )
-        .await?;
+        let with_history = groups.is_none();
+        let mut parts = seed::parts(store.clone(), groups);
+        let mut made = 0;
+        while let Some(part) = parts.recv().await {
+            let (plan, tokens) = part?;
+            history::remember(
+                &directory,
+                places,
+                &plan,
+                &tokens,
+                clock.now(),
+                with_history,
+            )
+            .await?;
+            made += plan.len();
+            told(made);
+        }
         let config = folder.path().join("config.toml");
         let sources = KEYS.map(|name| format!("env = \"{name}\""));
         private_files::write_new_private(

@@ -19,7 +19,10 @@ mod recording;
 mod refresh;
 mod rotation;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use rotation::settle_window::SentTimes;
@@ -188,6 +191,32 @@ impl Operations {
         self.0.directory.each_group(place, take).await
     }
 
+    /// What `step` makes of all groups, one after another, without holding them; runs on a thread of the directory.
+    pub async fn fold_groups<T: Send + 'static>(
+        &self,
+        start: T,
+        mut step: impl FnMut(&mut T, KnownGroup) + Send + 'static,
+    ) -> Result<Option<T>, DirectoryError> {
+        let made = Arc::new(Mutex::new(Some(start)));
+        let making = Arc::clone(&made);
+        self.each_group(move |groups| {
+            let mut making = making.lock().unwrap_or_else(PoisonError::into_inner);
+            for group in groups {
+                if let Some(making) = making.as_mut() {
+                    step(making, group);
+                }
+            }
+            true
+        })
+        .await?;
+        Ok(made.lock().unwrap_or_else(PoisonError::into_inner).take())
+    }
+
+    /// The known ids, ascending.
+    pub async fn known_ids(&self) -> Result<Vec<UserGroupId>, DirectoryError> {
+        self.0.directory.known_ids(self.place().await?).await
+    }
+
     /// How the list of this profile was left, if it ever was.
     pub async fn view(&self) -> Result<Option<ListView>, DirectoryError> {
         self.0.directory.view(&self.profile().name).await
@@ -332,13 +361,10 @@ impl Operations {
             if known.is_some() {
                 return Err(Failure::OnlyImported { id: id.clone() });
             }
-            let groups = self.list().await.map_err(Failure::NothingSent)?;
+            let known = self.known_ids().await.map_err(Failure::NothingSent)?;
             return Err(Failure::NotKnown {
                 id: id.clone(),
-                near: near(id.as_str(), groups.iter().map(|group| &group.id), 3)
-                    .into_iter()
-                    .cloned()
-                    .collect(),
+                near: near(id.as_str(), &known, 3).into_iter().cloned().collect(),
             });
         }
         Ok(())

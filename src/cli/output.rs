@@ -60,18 +60,21 @@ pub(super) fn token(line: &str) -> io::Result<()> {
 
 /// Writes lines of the result.
 pub(super) fn result(text: &str) -> Result<(), CliError> {
-    let out = if output_is_for_tokens() { &ERR } else { &OUT };
     let written = if text.ends_with('\n') {
-        out.write(text)
+        piece(text)
     } else {
-        out.write(&format!("{text}\n"))
+        piece(&format!("{text}\n"))
     };
-    match written {
+    written.map(|_| ())
+}
+
+/// Writes a part of the result; whether somebody still reads it.
+pub(super) fn piece(text: &str) -> Result<bool, CliError> {
+    let out = if output_is_for_tokens() { &ERR } else { &OUT };
+    match out.write(text) {
         Written::GivenUp => Err(CliError::Interrupted { in_flight: false }),
-        Written::Done(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(CliError::Output(error))
-        }
-        Written::Done(_) => Ok(()),
+        Written::Done(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Written::Done(written) => written.map(|()| true).map_err(CliError::Output),
     }
 }
 
@@ -80,6 +83,26 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value)
         .map_err(CliError::unexpected("the result is no JSON"))?;
     result(&escape_hidden(&text))
+}
+
+/// Some of the items of an indented JSON array, as [`json`] writes them at once; the bracket behind the last is the
+/// caller's.
+pub(super) fn json_items<T: Serialize>(
+    is_first: &mut bool,
+    items: impl Iterator<Item = T>,
+) -> Result<String, CliError> {
+    let mut text = String::new();
+    for item in items {
+        let before = if std::mem::take(is_first) { "[" } else { "," };
+        let item = serde_json::to_string_pretty(&item)
+            .map_err(CliError::unexpected("the result is no JSON"))?;
+        for (number, line) in item.lines().enumerate() {
+            text.push_str(if number == 0 { before } else { "" });
+            text.push_str("\n  ");
+            text.push_str(line);
+        }
+    }
+    Ok(escape_hidden(&text))
 }
 
 /// Writes a result as JSON on one line.

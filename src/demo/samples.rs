@@ -1,5 +1,7 @@
 //! The groups of the demo: those of `assets/demo/groups.json`, or any number of made-up ones, always the same.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 
 use super::DemoError;
@@ -116,10 +118,10 @@ const SECOND: [&str; 12] = [
 const REGION: [&str; 8] = ["eu", "us", "uk", "jp", "br", "in", "za", "au"];
 const TIER: [&str; 3] = ["bronze", "silver", "gold"];
 
-/// Made-up groups, the same ones for the same number. Testing has all of them, production
+/// Made-up groups, the same ones for the same numbers. Testing has all of them, production
 /// every tenth.
-pub(super) fn generated(count: usize) -> Vec<SampleGroup> {
-    (0..count).map(one).collect()
+pub(super) fn generated(numbers: Range<usize>) -> Vec<SampleGroup> {
+    numbers.map(one).collect()
 }
 
 fn one(number: usize) -> SampleGroup {
@@ -201,7 +203,7 @@ mod tests {
     #[test]
     fn generated_groups_are_always_the_same_and_their_ids_differ() {
         let ids = |count| {
-            generated(count)
+            generated(0..count)
                 .into_iter()
                 .map(|group| group.user_group_id)
                 .collect::<Vec<_>>()

@@ -1,10 +1,12 @@
-//! Putting planned groups into the service, and remembering their tokens for as long as it takes to fingerprint them.
+//! Puts planned groups into the service, and remembers their tokens for as long as it takes to fingerprint them.
 
 use std::collections::HashMap;
 
+use tokio::sync::mpsc;
+
 use super::{
     DemoError,
-    samples::{SampleEnvironment, SampleGroup},
+    samples::{self, SampleEnvironment, SampleGroup},
 };
 use crate::{
     domain::token::Token,
@@ -20,8 +22,39 @@ pub(super) struct SeededGroup {
 /// Of each place, by the number of the group in the plan.
 pub(super) type Tokens = HashMap<(SampleEnvironment, usize), SeededGroup>;
 
+/// Groups that are made together.
+const PART: usize = 1_000;
+
+/// Seeds the samples, or so many generated groups, some at a time: those that come next are made while the last ones are
+/// remembered, and never are all of them held. It ends where nobody takes them.
+pub(super) fn parts(store: Store, groups: Option<usize>) -> mpsc::Receiver<Part> {
+    let (sender, parts) = mpsc::channel(1);
+    tokio::task::spawn_blocking(move || {
+        let Some(groups) = groups else {
+            let part = samples::all().and_then(|plan| made(&store, plan));
+            drop(sender.blocking_send(part));
+            return;
+        };
+        for first in (0..groups).step_by(PART) {
+            let part = made(&store, samples::generated(first..groups.min(first + PART)));
+            let is_last = part.is_err();
+            if sender.blocking_send(part).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    parts
+}
+
+type Part = Result<(Vec<SampleGroup>, Tokens), DemoError>;
+
+fn made(store: &Store, plan: Vec<SampleGroup>) -> Part {
+    let tokens = seed(store, &plan)?;
+    Ok((plan, tokens))
+}
+
 /// Seeds both environments. Blocks.
-pub(super) fn seed(store: &Store, plan: &[SampleGroup]) -> Result<Tokens, DemoError> {
+fn seed(store: &Store, plan: &[SampleGroup]) -> Result<Tokens, DemoError> {
     let mut tokens = Tokens::new();
     for place in SampleEnvironment::ALL {
         let there = || {

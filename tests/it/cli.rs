@@ -23,6 +23,7 @@ mod help;
 mod import;
 mod limits;
 mod looks;
+mod memory;
 mod pipes;
 mod places;
 mod profile;

@@ -3,9 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
-use tokio::sync::mpsc;
-
 use super::import::{
     checked::Checked,
     plan::{self, Shown},
@@ -21,10 +18,10 @@ use crate::{
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
     },
-    domain::known::KnownGroup,
     formats::{Ids, Plan},
     operations::{Permit, Sending},
 };
+use serde_json::json;
 
 /// How the names of files in a folder end.
 const ENDINGS: [&str; 3] = ["json", "jsonl", "csv"];
@@ -100,12 +97,8 @@ async fn prepare(
 
 /// Known groups that the files do not have.
 async fn prune_report(session: &Session, ids: &Ids) -> Result<(), CliError> {
-    let (sender, mut some) = mpsc::channel::<Vec<KnownGroup>>(2);
-    let reading = session
-        .operations
-        .each_group(move |groups| sender.blocking_send(groups).is_ok());
-    let telling = async {
-        while let Some(groups) = some.recv().await {
+    session
+        .each_group(|groups| {
             let mut text = String::new();
             for group in groups.iter().filter(|group| !ids.has(&group.id)) {
                 let line = if session.json {
@@ -117,15 +110,9 @@ async fn prune_report(session: &Session, ids: &Ids) -> Result<(), CliError> {
                 text.push_str(&line);
                 text.push('\n');
             }
-            if !text.is_empty() {
-                output::result(&text)?;
-            }
-        }
-        Ok(())
-    };
-    let (read, told) = tokio::join!(reading, telling);
-    read?;
-    told
+            output::piece(&text)
+        })
+        .await
 }
 
 /// The file, or the files of a folder in the order of their names.

@@ -145,9 +145,9 @@ async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
     if unknown.is_empty() {
         return Ok(());
     }
-    let groups = session.operations.list().await?;
+    let known = session.operations.known_ids().await?;
     for id in unknown {
-        let near = near(id.as_str(), groups.iter().map(|group| &group.id), 3);
+        let near = near(id.as_str(), &known, 3);
         let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
         if !near.is_empty() {
             output::say(&format!(

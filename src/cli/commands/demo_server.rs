@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use crate::{
     cli::{
         error::CliError,
-        output,
+        output::{self, progress::Progress},
         process::{exit::Exit, signals::Signals},
     },
     demo::{DemoError, Empty, World},
     operations::Clock,
 };
+
+/// From so many generated groups on, one sees that they are being made.
+const MANY: usize = 5_000;
 
 pub(crate) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
@@ -47,10 +50,21 @@ pub(crate) async fn begin(
     };
     let empty = Empty::open().await.map_err(failed)?;
     let groups = groups.map(|groups| groups as usize);
-    tokio::select! {
-        world = empty.fill(groups, Clock::System) => world.map_err(failed),
+    // Of a few there is nothing to tell.
+    let progress = groups.filter(|groups| *groups >= MANY).map(Progress::start);
+    let told = |made: usize| {
+        if let Some(progress) = &progress {
+            progress.counts(made, &"groups made");
+        }
+    };
+    let made = tokio::select! {
+        world = empty.fill(groups, Clock::System, told) => world.map_err(failed),
         () = end => Err(CliError::Interrupted { in_flight: false }),
+    };
+    if let Some(progress) = progress {
+        progress.end(Exit::Done).await?;
     }
+    made
 }
 
 /// What another shell needs to work in this world.

@@ -13,25 +13,47 @@ use crate::{
     operations::Failure,
 };
 
+/// Written as they are read: a long list is never held as a whole.
 pub(crate) async fn list(session: &Session) -> Result<Exit, CliError> {
-    let groups = session.operations.list().await?;
     if session.json {
-        if groups.is_empty() {
+        let mut is_first = true;
+        session
+            .each_group(|groups| {
+                let groups = groups.iter().map(json::Group::of);
+                output::piece(&output::json_items(&mut is_first, groups)?)
+            })
+            .await?;
+        if is_first {
             session.say_elsewhere().await?;
         }
-        let groups: Vec<_> = groups.iter().map(json::Group::of).collect();
-        output::json(&groups)?;
-    } else if groups.is_empty() {
+        output::result(if is_first { "[]" } else { "\n]" })?;
+        return Ok(Exit::Done);
+    }
+    let max_age = session.operations.profile().max_token_age;
+    let mut list = human::List::new(session.operations.now(), max_age);
+    let mut is_empty = true;
+    session
+        .each_group(|groups| {
+            is_empty &= groups.is_empty();
+            list.measure(groups);
+            Ok(true)
+        })
+        .await?;
+    if is_empty {
         if !session.say_elsewhere().await? {
             output::say(&format!(
                 "the directory knows no group of profile {} yet; read one with `groupdesk get ID --exists`, or make one with `groupdesk create ID`",
                 session.operations.profile().name
             ));
         }
-    } else {
-        let max_age = session.operations.profile().max_token_age;
-        output::result(&human::list(&groups, session.operations.now(), max_age))?;
+        return Ok(Exit::Done);
     }
+    session
+        .each_group(|groups| match groups {
+            [] => Ok(true),
+            groups => output::piece(&list.lines(groups)),
+        })
+        .await?;
     Ok(Exit::Done)
 }
 

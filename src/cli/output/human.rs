@@ -14,7 +14,7 @@ use jiff::Timestamp;
 pub(crate) use {
     group::group,
     history::{changes, history},
-    list::list,
+    list::List,
     rotations::{answered_tokens, rotations},
     rows::{rows, rows_within},
 };

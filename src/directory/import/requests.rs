@@ -27,6 +27,11 @@ impl Directory {
             .await
     }
 
+    /// The ids that are known in a place, ascending.
+    pub async fn known_ids(&self, place: PlaceId) -> Result<Vec<UserGroupId>, DirectoryError> {
+        self.run(Access::Long, move |c| groups::ids(c, place)).await
+    }
+
     /// Adds ids, and what the file says of them where nothing better is known; one transaction. The answers are in the
     /// order of the rows.
     pub async fn import(

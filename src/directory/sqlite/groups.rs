@@ -83,6 +83,19 @@ pub(crate) fn each(
     Ok(())
 }
 
+/// The ids of a place, ascending.
+pub(crate) fn ids(connection: &Connection, place: PlaceId) -> Result<Vec<UserGroupId>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT user_group_id FROM user_groups WHERE place = $1 ORDER BY user_group_id",
+    )?;
+    let rows = statement.query_map([place.0], |row| {
+        Ok(UserGroupId::parse(row.get::<_, String>(0)?))
+    })?;
+    let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
+    // As where groups are read, an id that makes no sense hides no other.
+    Ok(rows.into_iter().flatten().collect())
+}
+
 const GROUP: &str = concat!(
     "SELECT ",
     columns!(),

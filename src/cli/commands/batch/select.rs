@@ -1,7 +1,6 @@
 //! Which groups were meant: ids, words, an age, or a list in a file.
 
 use std::{
-    collections::HashSet,
     io::{self, Read},
     path::Path,
     sync::Arc,
@@ -14,7 +13,7 @@ use crate::{
     cli::{args::BatchArgs, error::CliError, session::Session},
     directory::BatchId,
     domain::{age, group::UserGroupId, known::KnownGroup},
-    search::{Beside, Entry, Index, Query, SearchRequest, SortBy, Word, run_search},
+    search::{Beside, Builder, Query, SearchRequest, SortBy, Word, run_search},
 };
 
 /// Longest list of ids, in bytes.
@@ -37,23 +36,19 @@ pub(super) async fn select(
     if bulk.filter.is_none() && bulk.older_than.is_none() {
         return Ok((ids, true));
     }
-    let groups = session.operations.list().await?;
-    let groups = filtered(session, groups, bulk.filter.as_deref().unwrap_or_default()).await?;
-    let now = session.operations.now();
-    let meant = groups
-        .into_iter()
-        .filter(|group| bulk.older_than.is_none_or(|age| is_older(group, age, now)));
-    Ok((meant.map(|group| group.id).collect(), false))
+    let filter = bulk.filter.as_deref().unwrap_or_default();
+    Ok((matching(session, filter, bulk.older_than).await?, false))
 }
 
 /// The tests of the console's filter; words only as they stand, and in name and id: nothing is rotated for its scattered
-/// letters.
-async fn filtered(
+/// letters. The groups are packed as they are read.
+async fn matching(
     session: &Session,
-    mut groups: Vec<KnownGroup>,
     filter: &str,
-) -> Result<Vec<KnownGroup>, CliError> {
+    older_than: Option<Duration>,
+) -> Result<Vec<UserGroupId>, CliError> {
     let operations = &session.operations;
+    let now = operations.now();
     let views = operations.filters_of_views().await?;
     let mut query = Query::parse_with(filter, operations.profile().max_token_age, &views);
     if !query.wrong.is_empty() {
@@ -64,10 +59,13 @@ async fn filtered(
         )));
     }
     let words = std::mem::take(&mut query.words);
-    groups.retain(|group| holds(group, &words));
-    if query.is_empty() {
-        return Ok(groups);
-    }
+    let take = move |builder: &mut Builder, group: KnownGroup| {
+        if holds(&group, &words) && older_than.is_none_or(|age| is_older(&group, age, now)) {
+            builder.push(&group);
+        }
+    };
+    let builder = operations.fold_groups(Builder::default(), take).await?;
+    let index = builder.unwrap_or_default().finish();
     let open = operations.open_rotations().await?.into_iter();
     let mut beside = Beside::default();
     if query.is_beside() {
@@ -81,7 +79,6 @@ async fn filtered(
         beside.drafts = Arc::new(drafts.collect());
         beside.annotations = Arc::new(operations.annotations().await?);
     }
-    let index = Index::of(&groups);
     let asked = SearchRequest {
         query,
         sort: SortBy::Id,
@@ -92,16 +89,14 @@ async fn filtered(
                 .collect(),
         ),
         beside,
-        at: operations.now(),
+        at: now,
     };
     let found = run_search(&index, asked, None, &|| true);
     let shown = found.iter().flat_map(|found| found.shown.iter());
-    let ids: HashSet<&str> = shown
-        .filter_map(|number| index.entry(*number))
-        .map(Entry::id)
-        .collect();
-    groups.retain(|group| ids.contains(group.id.as_str()));
-    Ok(groups)
+    let entries = shown.filter_map(|number| index.entry(*number));
+    Ok(entries
+        .filter_map(|entry| UserGroupId::parse(entry.id()).ok())
+        .collect())
 }
 
 fn holds(group: &KnownGroup, words: &[Word]) -> bool {

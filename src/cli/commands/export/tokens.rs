@@ -14,7 +14,7 @@ use crate::{
         process::{exit::Exit, signals::Signals},
         session::Session,
     },
-    domain::group::UserGroupId,
+    domain::{group::UserGroupId, known::KnownGroup},
     operations::{
         Done, Failure,
         batch::{Control, RunLimits, TokenSink},
@@ -33,15 +33,21 @@ pub(super) async fn read(
     let operations = &session.operations;
     operations.ready().await?;
     let lines = TokenLines::create(file, operations.directory().fingerprinter())?;
-    let groups = operations.list().await?.into_iter();
-    let (seen, unseen): (Vec<_>, Vec<_>) = groups.partition(|group| group.last_seen.is_some());
-    if !unseen.is_empty() {
+    let seen_or_not = |(seen, unseen): &mut (Vec<_>, usize), group: KnownGroup| {
+        if group.last_seen.is_some() {
+            seen.push(group.id);
+        } else {
+            *unseen += 1;
+        }
+    };
+    let found = operations.fold_groups((Vec::new(), 0), seen_or_not).await?;
+    let (seen, unseen) = found.unwrap_or_default();
+    if unseen > 0 {
         output::alarm(&format!(
-            "! {} groups were never seen at the service and are left out: reading one could create it",
-            unseen.len()
+            "! {unseen} groups were never seen at the service and are left out: reading one could create it"
         ));
     }
-    let mut ids = seen.into_iter().map(|group| group.id);
+    let mut ids = seen.into_iter();
     let all = ids.len();
     let (mut kept, mut failed, mut in_a_row) = (0_usize, 0_usize, 0_usize);
     let control = Control::default();

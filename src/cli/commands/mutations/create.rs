@@ -76,8 +76,8 @@ async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), CliE
         ));
         return Ok(());
     }
-    let groups = session.operations.list().await?;
-    let near = near(id.as_str(), groups.iter().map(|group| &group.id), NEAR);
+    let known = session.operations.known_ids().await?;
+    let near = near(id.as_str(), &known, NEAR);
     if !near.is_empty() {
         let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
         output::context(&format!("! known ids like it: {}", near.join(", ")));

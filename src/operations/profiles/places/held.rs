@@ -1,9 +1,11 @@
 //! What holds a profile back, told before anything is sent, and what a person may look at to decide.
 
+use jiff::Timestamp;
+
 use super::PlaceProblem;
 use crate::{
     directory::{BindingPreview, DirectoryError, PlaceId, Question, QuestionReason},
-    domain::group::UserGroupId,
+    domain::{group::UserGroupId, known::KnownGroup},
     operations::{Failure, Operations},
 };
 
@@ -58,12 +60,18 @@ impl Operations {
     /// The group that proves a key on trial best: its token was seen, the latest of all, and nothing of it is open.
     pub async fn proof(&self) -> Result<Option<UserGroupId>, DirectoryError> {
         let open = self.open_rotations().await?;
-        let groups = self.list().await?;
-        let can_prove = groups.into_iter().filter(|group| {
-            group.fingerprint.is_some() && !open.iter().any(|row| row.user_group_id == group.id)
-        });
-        let seen = can_prove.filter_map(|group| Some((group.last_seen?, group.id)));
-        Ok(seen.max_by_key(|(at, _)| *at).map(|(_, id)| id))
+        let best = move |best: &mut Option<(Timestamp, UserGroupId)>, group: KnownGroup| {
+            let is_open = open.iter().any(|row| row.user_group_id == group.id);
+            if let Some(at) = group.last_seen
+                && group.fingerprint.is_some()
+                && !is_open
+                && best.as_ref().is_none_or(|(latest, _)| at >= *latest)
+            {
+                *best = Some((at, group.id));
+            }
+        };
+        let best = self.fold_groups(None, best).await?.flatten();
+        Ok(best.map(|(_, id)| id))
     }
 
     /// Acknowledges the alarms of the place of that name.

@@ -1,0 +1,80 @@
+//! Memory does not grow with the number of groups where they are only passed on. Margins are wide: this build is not the
+//! shipped one.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+use tokio::{io::AsyncReadExt, process::Child};
+
+use super::program::Home;
+
+/// Held as a whole, they take more than 40 MiB.
+const MANY: &str = "8000";
+/// What many may take beyond what a few take.
+const MORE: u64 = 12 * 1024;
+/// More than pipes and buffers hold of what comes behind it.
+const NEAR_THE_END: usize = 400 * 1024;
+
+/// The most memory a process that is still there ever had, in KiB.
+fn peak(child: &Child) -> u64 {
+    let id = child.id().expect("it runs");
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("readable");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let mut words = line.expect("a peak").split_whitespace();
+    let number = words.nth(1).expect("a number");
+    number.parse().expect("a number")
+}
+
+/// The peak of a command that is looked at shortly before its end, when it waits for its reader.
+async fn peak_of(home: &Home, arguments: &[&str], all: usize) -> u64 {
+    let mut child = home
+        .command(arguments)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut out = child.stdout.take().expect("standard output");
+    let mut read = vec![0; all - NEAR_THE_END];
+    out.read_exact(&mut read).await.expect("so much text");
+    let peak = peak(&child);
+    child.kill().await.expect("it runs");
+    peak
+}
+
+#[tokio::test]
+async fn a_long_list_is_written_as_it_is_read_and_the_demo_made_part_by_part() {
+    let mut few = Home::new();
+    let small = few.hold(&["demo", "--hold"]).await;
+    let mut home = Home::new();
+    let large = home.hold(&["demo", "--hold", "--groups", MANY]).await;
+    let (before, after) = (peak(&small.child), peak(&large.child));
+    assert!(after < before + 2 * MORE, "{before} KiB, then {after}");
+
+    let least = few.run(&["list"]).await.out.len();
+    assert!(least < 64 * 1024, "{least} bytes");
+    let at_rest = peak(&large.child);
+    for arguments in [&["list"][..], &["list", "--json"]] {
+        let ran = home.run(arguments).await;
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        let peak = peak_of(&home, arguments, ran.out.len()).await;
+        // The service that stands beside it does more than a list has to.
+        assert!(
+            peak < at_rest.min(before) + MORE,
+            "{arguments:?}: {peak} KiB"
+        );
+        if arguments.len() == 1 {
+            let column = |line: &str| line.find("group-").map(|at| line[..at].chars().count());
+            let lines: Vec<_> = ran.out.lines().collect();
+            assert_eq!(lines.len(), 8001);
+            let headers = lines.iter().filter(|line| line.starts_with("NAME "));
+            assert_eq!(headers.count(), 1);
+            let plain = lines.iter().filter(|line| line.is_ascii());
+            let columns: Vec<_> = plain.filter_map(|line| column(line)).collect();
+            assert!(columns.len() > 6000 && columns.iter().all(|at| *at == columns[0]));
+        } else {
+            let read: Value = serde_json::from_str(&ran.out).expect("JSON");
+            assert_eq!(read.as_array().map(Vec::len), Some(8000));
+            let whole = serde_json::to_string_pretty(&read).expect("JSON");
+            assert!(ran.out == format!("{whole}\n"), "as one text at once");
+        }
+    }
+}
