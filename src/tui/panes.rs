@@ -101,6 +101,10 @@ pub trait View {
         let pending = self.pending();
         pending.iter().any(|pending| pending.waits_for(ticket))
     }
+    /// What the person asked for is being checked, and the page that takes its keys is still to come.
+    fn is_preparing(&self) -> bool {
+        false
+    }
     /// What it waited for has come.
     fn answer(&mut self, _outcome: &Outcome, _context: &mut Context) {}
     /// The job it waits for panicked.

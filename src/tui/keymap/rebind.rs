@@ -231,15 +231,15 @@ fn clash(focus: Focus, key: Key, one: &Bound, other: &Bound) -> Option<Problem> 
 
 /// What leads to a confirmation must not be the confirmation: a key held down would do both.
 fn hasty(keymap: &Keymap) -> Vec<Problem> {
-    let of = |actions: &'static [Action]| {
+    let of = |is_meant: fn(Focus, Action) -> bool| {
         Focus::ALL.into_iter().flat_map(move |focus| {
             let lines = keymap.bindings(focus).iter();
-            lines.filter(move |bound| actions.contains(&bound.action))
+            lines.filter(move |bound| is_meant(focus, bound.action))
         })
     };
     let mut found = Vec::new();
-    for confirming in of(&[Action::Confirm]) {
-        for leading in of(&[Action::Rotate, Action::Review]) {
+    for confirming in of(|_, action| action == Action::Confirm) {
+        for leading in of(leads_to_a_confirmation) {
             let Some(key) = confirming
                 .keys
                 .iter()
@@ -259,6 +259,14 @@ fn hasty(keymap: &Keymap) -> Vec<Problem> {
         }
     }
     found
+}
+
+fn leads_to_a_confirmation(focus: Focus, action: Action) -> bool {
+    match action {
+        Action::Rotate | Action::Review | Action::Resume | Action::RetryFailed => true,
+        Action::ReverseEdit => focus == Focus::Batches,
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -416,6 +416,10 @@ impl View for BatchPane {
             || pending.any(|pending| pending.waits_for(ticket))
     }
 
+    fn is_preparing(&self) -> bool {
+        matches!(self.stage, Stage::Planning(_))
+    }
+
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
         self.take(outcome, context);
     }

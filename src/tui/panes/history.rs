@@ -199,9 +199,9 @@ fn columns(window: &[&Entry]) -> Vec<Column> {
     let ids = widest(window.iter().map(|entry| entry.user_group_id.as_str()), 40).max(8);
     let who = widest(window.iter().map(|entry| entry.by.as_str()), 24).max(12);
     vec![
-        Column::new("AGO", 4, 5, 0).right(),
+        Column::new("WHEN", 5, 5, 0).right(),
         Column::new("WHAT", 6, 6, 0),
-        Column::new("GROUP", 8, ids, 0).id(),
+        Column::new("GROUP", ids, ids, 0).id(),
         Column::new("RESULT", 11, 14, 1),
         Column::new("BY", 12, who, 2),
         Column::new("TOKEN", 20, 20, 3),
@@ -211,7 +211,7 @@ fn columns(window: &[&Entry]) -> Vec<Column> {
 fn cells<'a>(entry: &'a Entry, context: &Context, here: bool) -> Vec<Cell<'a>> {
     let ending = Cell::new(entry.ending.as_str().replace('_', " "));
     vec![
-        Cell::new(context.age(entry.at)),
+        Cell::new(context.clock(entry.at)),
         Cell::new(entry.operation.as_str()),
         Cell::new(entry.user_group_id.as_str()),
         if here {

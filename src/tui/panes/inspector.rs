@@ -273,7 +273,7 @@ fn columns(window: &[&Exchange]) -> Vec<Column> {
         Column::new("TIME UTC", 8, 8, 1),
         Column::new("PROFILE", 7, widest(profiles, 24).max(7), 2),
         Column::new("WHAT", 11, 11, 0),
-        Column::new("GROUP", 8, ids, 1).id(),
+        Column::new("GROUP", ids, ids, 0).id(),
         Column::new("STATUS", 10, 17, 0),
         Column::new("TOOK", 7, 8, 4).right(),
         Column::new("SIZE", 6, 8, 5).right(),

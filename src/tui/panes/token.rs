@@ -85,6 +85,10 @@ pub struct TokenPane {
 }
 
 impl TokenPane {
+    pub fn id(&self) -> &UserGroupId {
+        &self.id
+    }
+
     /// Reads the group; nothing is rotated from here without the check.
     pub fn open(group: &KnownGroup, context: &mut Context) -> Self {
         let ticket = context.start(Job::LookUp(group.id.clone()));

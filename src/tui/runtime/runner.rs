@@ -365,7 +365,7 @@ impl<S: Screen> Runner<S> {
         let works = self.works.clone();
         let sender = self.sender.clone();
         let (wishes, command) = watch::channel(RunCommand::Go);
-        if matches!(*job, Job::Bulk { .. }) {
+        if job.can_be_steered() {
             lock(&self.wishes).insert(ticket, wishes);
         }
         let news = sender.clone();

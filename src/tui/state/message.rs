@@ -304,7 +304,8 @@ impl Job {
             Self::Create(id, wanted) => write("create").sending(id, wanted),
             Self::Update { id, wanted, .. } => write("update").sending(id, wanted),
             Self::Rotate { id, .. } => write("rotate").of(id),
-            Self::Confirm(done) => read("confirm").of(&done.group.id),
+            // It only reads, but the token on the page and its hand-off hang on it.
+            Self::Confirm(done) => write("confirm").of(&done.group.id),
             Self::History(_) => read("read history"),
             // Leaving waits for these by itself; they change nothing at the service.
             Self::Drafts | Self::KeepDraft(..) | Self::ForgetDraft(..) => read("save drafts"),
@@ -334,6 +335,14 @@ impl Job {
             Self::AnswerPlace(_) => write("compare API key"),
             Self::Acknowledge(..) => write("acknowledge alarm"),
         }
+    }
+
+    /// A run over many groups, which heeds [`RunCommand`](crate::operations::batch::RunCommand) while it goes.
+    pub fn can_be_steered(&self) -> bool {
+        matches!(
+            self,
+            Self::Bulk { .. } | Self::Resume(..) | Self::BulkEdit(_)
+        )
     }
 
     /// Writes are never cancelled or dropped; leaving waits for them.

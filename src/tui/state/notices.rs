@@ -27,6 +27,8 @@ pub struct Subject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     OpenRotations,
+    /// Creates and updates whose result is unknown.
+    OpenChanges,
     HandOffs,
 }
 

@@ -246,3 +246,34 @@ fn the_palette_completes_remembers_and_orders() {
     assert!(matches!(effects[..], [.., Effect::Quit(_)]), "{effects:?}");
     assert_eq!(SortBy::parse("age"), Some(SortBy::Rotated));
 }
+
+#[test]
+fn notes_and_labels_go_to_the_group_of_the_page_and_nowhere_else() {
+    let mut scene = three();
+    scene.walk("<enter>").keys("j:note of acme<enter>");
+    let ids = |scene: &Scene| {
+        let jobs = scene.pending.iter().filter_map(|(_, _, job)| match job {
+            Job::Annotate(ids, _) => Some(ids.clone()),
+            _ => None,
+        });
+        jobs.flatten().collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&scene), [id("acme-eu")]);
+    scene.answer();
+    // No group is meant by the list of rotations.
+    scene.walk("<esc><esc>3").keys(":note lost<enter>");
+    scene.says("it acts on a group");
+    assert_eq!(changes(&scene), []);
+}
+
+#[test]
+fn a_command_of_the_list_does_not_close_a_form_or_a_token() {
+    let mut scene = three();
+    scene.walk("t").keys(":2<enter>");
+    scene.says("close it first");
+    assert_eq!(scene.focus(), "Token");
+    scene.walk("<esc>e");
+    assert_eq!(scene.keys("<f1>"), []);
+    scene.walk("<esc><esc>").keys(":2<enter>");
+    assert_eq!(scene.focus(), "List");
+}

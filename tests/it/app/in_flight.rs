@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 
 use super::{
     exchanges::sent,
-    scene::{BEGIN, PRODUCTION, Scene, TESTING, canned},
+    scene::{BEGIN, PRODUCTION, Scene, TESTING, canned, group, rotated},
 };
 
 /// The requests of all jobs under way leave and are not answered.
@@ -198,4 +198,34 @@ fn a_refused_lower_case_key_swallows_nothing() {
     let mut scene = Scene::on(super::scene::READ_ONLY);
     scene.keys("eo");
     assert_eq!(scene.focus(), "Open");
+}
+
+#[test]
+fn esc_does_not_give_up_the_read_that_confirms_a_rotation() {
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("tT");
+    scene.keys("acme-eu<enter>");
+    scene.answer_with(rotated(group("acme-eu", 9)));
+    hang(&mut scene);
+    let screen = at(&mut scene, 12_000);
+    assert!(screen.contains("confirm acme-eu 12s"), "{screen}");
+    assert!(!screen.contains("Esc cancels"), "{screen}");
+    let effects = scene.keys("<esc>");
+    let gives_up = |effect: &Effect| matches!(effect, Effect::Cancel(_));
+    assert!(!effects.iter().any(gives_up), "{effects:?}");
+    assert!(matches!(scene.writes()[..], [Job::Confirm(_)]));
+}
+
+#[test]
+fn keys_typed_before_a_check_has_its_result_do_nothing() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("*T");
+    let planning = scene.screen();
+    assert_eq!(scene.keys("o2 :rt"), []);
+    scene.says("Still checking");
+    assert!(planning.contains("Bulk rotation"), "{planning}");
+    assert_eq!(scene.focus(), "BulkCheck");
+    scene.answer();
+    assert_eq!(scene.focus(), "BulkTyped");
+    assert!(!scene.screen().contains("o2"), "{}", scene.screen());
 }

@@ -195,6 +195,16 @@ fn a_confirmation_can_be_another_letter_and_nothing_else() {
         line == 4 && what.contains("both leads to a confirmation"),
         "{what}"
     );
+    for leading in [
+        "[keys.batches]\nresume = [\"Y\"]\n",
+        "[keys.batches]\nreverse_edit = [\"Y\"]\n",
+        "[keys.bulk_run]\nretry_failed = [\"Y\"]\n",
+    ] {
+        let (_, _, what) = problem(&format!(
+            "{leading}[keys.resume_check]\nconfirm = [\"Y\"]\n"
+        ));
+        assert!(what.contains("both leads to a confirmation"), "{what}");
+    }
 }
 
 #[test]

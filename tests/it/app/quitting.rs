@@ -125,13 +125,14 @@ fn leaving_waits_for_writes_and_says_so() {
         "{}",
         scene.footer()
     );
-    let (ticket, profile, job) = scene.pending.remove(0);
-    let outcome = super::scene::canned(profile, &job);
-    let effects = scene.msg(Msg::Done(ticket, outcome));
-    assert!(
-        effects.contains(&Effect::Quit(ExitReason::Asked)),
-        "{effects:?}"
-    );
+    // The rotation, and the read that confirms it: its hand-off follows that.
+    for is_last in [false, true] {
+        let (ticket, profile, job) = scene.pending.remove(0);
+        let outcome = super::scene::canned(profile, &job);
+        let effects = scene.msg(Msg::Done(ticket, outcome));
+        let leaves = effects.contains(&Effect::Quit(ExitReason::Asked));
+        assert_eq!(leaves, is_last, "{effects:?}");
+    }
 }
 
 #[test]

@@ -4,12 +4,25 @@
 use std::time::Duration;
 
 use groupdesk::{
-    domain::{group::EnvironmentTag, rotation::State, token::Fingerprint},
-    operations::{Recovered, RotationId, StillOpen, TokenLookup, TokenReport, Warning},
-    tui::state::message::{Effect, Job, Msg, Outcome, ProfileIndex},
+    domain::{
+        group::EnvironmentTag,
+        history::{Ending, Operation},
+        mutation,
+        rotation::State,
+        token::Fingerprint,
+    },
+    operations::{
+        Mutation, MutationId, Recovered, RotationId, StillOpen, TokenLookup, TokenReport, Warning,
+    },
+    tui::state::{
+        message::{Effect, Job, Msg, Outcome, ProfileIndex},
+        notices::Severity,
+    },
 };
 
-use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, owner, rotation, whose};
+use super::scene::{
+    BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, canned, failed, owner, rotation, whose,
+};
 use crate::support::world::id;
 
 /// Answers the job under way that `which` takes.
@@ -275,4 +288,90 @@ fn each_token_of_a_log_is_answered_and_what_is_none_is_no_all_clear() {
     scene.says("no group is known for it");
     scene.walk("gt");
     assert_eq!(scene.focus(), "Token");
+}
+
+/// Messages of an unknown result that stand in the log, unresolved.
+fn unknown(scene: &Scene) -> usize {
+    let said = scene.app.context.messages.all();
+    said.filter(|one| one.severity == Severity::Unknown && one.resolved.is_none())
+        .count()
+}
+
+fn change(state: mutation::State) -> Mutation {
+    Mutation {
+        id: MutationId(1),
+        user_group_id: id("acme-eu"),
+        operation: Operation::Update,
+        state,
+        rotation: None,
+        by: "ana@bastion2".into(),
+        profile: "testing".into(),
+        started_at: BEGIN,
+        sent_at: Some(BEGIN),
+        boot_clock: None,
+        ending: None,
+        note: None,
+        changes: None,
+    }
+}
+
+/// An update of "acme-eu" whose answer was lost.
+fn unknown_update() -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("e<end> 2<ctrl-s><tab>");
+    scene.keys("<enter>");
+    let lost = failed("UNKNOWN: no response", Some(Ending::Unknown));
+    answer(&mut scene, |job| matches!(job, Job::Update { .. }), lost);
+    scene.walk("<esc><esc><esc>").later(40);
+    scene.msg(Msg::Tick);
+    assert_eq!(scene.focus(), "List");
+    scene
+}
+
+#[test]
+fn what_is_unknown_stays_unread_until_a_reading_says_how_it_ended() {
+    let mut scene = unknown_update();
+    assert_eq!(unknown(&scene), 1, "{}", scene.screen());
+    let mut done = match canned(ProfileIndex(TESTING), &Job::LookUp(id("acme-eu"))) {
+        Outcome::Done(done) => done,
+        other => panic!("{other:?}"),
+    };
+    // It may still have arrived.
+    done.warnings.push(Warning::RotationOpen {
+        state: State::Sent,
+        by: "li".into(),
+        decided_from: scene.now,
+    });
+    scene.keys("<enter>");
+    answer(
+        &mut scene,
+        |job| matches!(job, Job::LookUp(_)),
+        Outcome::Done(done.clone()),
+    );
+    assert_eq!(unknown(&scene), 1, "{}", scene.screen());
+    done.warnings.clear();
+    scene.walk("<esc>").keys("<enter>");
+    answer(
+        &mut scene,
+        |job| matches!(job, Job::LookUp(_)),
+        Outcome::Done(done),
+    );
+    assert_eq!(unknown(&scene), 0, "{}", scene.screen());
+}
+
+#[test]
+fn open_changes_are_said_once_however_often_they_are_checked() {
+    let mut scene = Scene::on(TESTING);
+    let open = || Outcome::ChangesSettled(vec![change(mutation::State::Unknown)]);
+    for _ in 0..2 {
+        scene.app.context.start(Job::SettleChanges);
+        scene.msg(Msg::Tick);
+        answer(&mut scene, |job| *job == Job::SettleChanges, open());
+        assert_eq!(unknown(&scene), 1);
+    }
+    scene.app.context.start(Job::SettleChanges);
+    scene.msg(Msg::Tick);
+    let none = Outcome::ChangesSettled(vec![change(mutation::State::Ended)]);
+    answer(&mut scene, |job| *job == Job::SettleChanges, none);
+    assert_eq!(unknown(&scene), 0);
 }

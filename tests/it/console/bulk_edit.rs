@@ -2,8 +2,11 @@
 
 use serde_json::json;
 
-use super::scene::{USUAL, a_world, open};
-use crate::support::world::Side;
+use super::scene::{NOW, USUAL, a_world, open, open_with, wanted};
+use crate::support::{
+    proxy::{FaultyProxy, Gate, ProxyFault},
+    world::{Side, id},
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn marked_groups_are_edited_and_the_rest_is_left() {
@@ -26,4 +29,36 @@ async fn marked_groups_are_edited_and_the_rest_is_left() {
         assert_eq!(stored.properties["tier"], json!("copper"), "{group}");
     }
     assert_eq!(world.stored(Side::Testing, "initech"), other);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_of_edits_is_stopped_and_what_is_resumed_is_stopped_too() {
+    let world = a_world().await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let operations = installation.through(proxy.base_url()).operations();
+    let fields = wanted("One more", &[("40", "1")], "{}");
+    for number in 1..=4 {
+        let new = id(&format!("more-{number}"));
+        let created = operations.create(&new, &fields).await;
+        created.expect("created");
+    }
+    let mut console = open_with(vec![operations]).await;
+    console
+        .keys("*B<shift-tab><right><right><tab>tier<tab>copper<ctrl-s>")
+        .await;
+    for (keys, begins) in [("y", "GET"), ("<esc><esc>5Ry", "GET")] {
+        let gate = Gate::new();
+        for _ in 0..4 {
+            proxy.next(begins, ProxyFault::passed().behind(&gate));
+        }
+        let (last, first) = (&keys[keys.len() - 1..], &keys[..keys.len() - 1]);
+        console.keys(first).await.burst(last);
+        gate.reached().await;
+        console.until("in flight").await.burst("X");
+        (0..4).for_each(|_| gate.open());
+        console.until("Stopped as asked: ").await.settle().await;
+        console.shows("not started");
+    }
+    assert!(proxy.count("PUT") < 11, "{:?}", proxy.methods());
 }

@@ -62,9 +62,9 @@ fn columns(window: &[RotationRow]) -> Vec<Column> {
     let ids = widest(window.iter().map(|row| row.user_group_id.as_str()), 40).max(8);
     let who = widest(window.iter().map(|row| row.by.as_str()), 24).max(12);
     vec![
-        Column::new("AGO", 4, 5, 0).right(),
+        Column::new("WHEN", 5, 5, 0).right(),
         Column::new("STATE", 11, 11, 0),
-        Column::new("GROUP", 8, ids, 0).id(),
+        Column::new("GROUP", ids, ids, 0).id(),
         Column::new("TOKEN", 20, 20, 1),
         Column::new("BY", 12, who, 2),
     ]
@@ -74,7 +74,7 @@ fn cells<'a>(row: &'a RotationRow, context: &Context, here: bool) -> Vec<Cell<'a
     let state = row.rotation.state;
     let word = Cell::new(state.as_str().replace('_', " "));
     vec![
-        Cell::new(context.age(row.started_at)),
+        Cell::new(context.clock(row.started_at)),
         if here {
             word
         } else {

@@ -1,6 +1,6 @@
 //! What others changed in the place one is in: taken in without moving a row, and told once.
 
-use super::{App, Job, ProfileIndex, Severity};
+use super::{App, Job, ProfileIndex, Severity, outcomes::IS_ROTATION};
 use crate::{
     domain::{group::UserGroupId, text::visible},
     operations::{ChangeCursor, Changes, RotationRow},
@@ -42,7 +42,13 @@ impl App {
         }
         self.merge_groups(changes);
         let state = |row: &RotationRow| (row.user_group_id.clone(), row.rotation.state);
+        let were_open: Vec<UserGroupId> = self.context.open.keys().cloned().collect();
         self.context.merge_open(changes.open.iter().map(state));
+        for id in were_open {
+            if !self.context.open.contains_key(&id) {
+                self.resolve_unknown(profile, &id, IS_ROTATION);
+            }
+        }
         if self.context.open.is_empty() {
             self.context.settle_again_at = None;
             let now = self.context.now;
@@ -81,20 +87,32 @@ impl App {
                 context.live.tell(&group.id, news);
             }
         }
+        let (next, refresh) = {
+            let key = |action| context.keys.key(Focus::List, action);
+            (key(Action::NextFlag), key(Action::Refresh))
+        };
+        // One message for what came together.
+        let mut told = Vec::new();
         if !changed.is_empty() {
-            let next = context.keys.key(Focus::List, Action::NextFlag);
-            let text = format!("{}. {next} goes there", sentence(&changed, "changed"));
-            context.say(Severity::News, text);
+            told.push(format!(
+                "{}. {next} goes there",
+                sentence(&changed, "changed")
+            ));
         }
-        let refresh = context.keys.key(Focus::List, Action::Refresh);
         if !new.is_empty() {
-            let text = format!("{}. {refresh} shows", sentence(&new, "added"));
-            let text = format!("{text} {}", if new.len() == 1 { "it" } else { "them" });
-            context.say(Severity::News, text);
+            let them = if new.len() == 1 { "it" } else { "them" };
+            told.push(format!(
+                "{}. {refresh} shows {them}",
+                sentence(&new, "added")
+            ));
         }
         if changes.are_more {
-            let text = format!("More groups were changed elsewhere. {refresh} reads them");
-            context.say(Severity::News, text);
+            told.push(format!(
+                "More groups were changed elsewhere. {refresh} reads them"
+            ));
+        }
+        if !told.is_empty() {
+            context.say(Severity::News, told.join(". "));
         }
     }
 }

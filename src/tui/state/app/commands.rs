@@ -45,8 +45,7 @@ impl App {
                     note: Some(text),
                     ..AnnotationChange::default()
                 };
-                let ids = self.meant(false);
-                self.context.annotate(ids, change);
+                self.annotate(change, false);
             }
             Command::Label { add, remove } => {
                 let change = AnnotationChange {
@@ -54,8 +53,12 @@ impl App {
                     remove,
                     ..AnnotationChange::default()
                 };
-                let ids = self.meant(true);
-                self.context.annotate(ids, change);
+                self.annotate(change, true);
+            }
+            _ if self.stack.iter().any(holds_something) => {
+                let text =
+                    "Not available while a form, a review or a token is open: close it first";
+                self.refuse(text.into());
             }
             command => {
                 // A box above the list goes on standing there.
@@ -69,11 +72,23 @@ impl App {
         }
     }
 
-    /// The group one looks at, or the marked ones where several may be meant.
+    fn annotate(&mut self, change: AnnotationChange, several: bool) {
+        match self.meant(several) {
+            ids if ids.is_empty() => {
+                self.refuse("Not available here: it acts on a group; open one, or the list".into());
+            }
+            ids => self.context.annotate(ids, change),
+        }
+    }
+
+    /// The group that the page is about; on the list the one of the cursor, or the marked ones where several may be meant.
     fn meant(&self, several: bool) -> Vec<UserGroupId> {
-        match (self.stack.last(), self.stack.first()) {
-            (Some(Pane::Group(group)), _) => vec![group.id().clone()],
-            (_, Some(Pane::List(list))) => list.meant(several),
+        let page = self.stack.iter().rfind(|pane| !pane.view().is_overlay());
+        match page {
+            Some(Pane::List(list)) => list.meant(several),
+            Some(Pane::Group(group)) => vec![group.id().clone()],
+            Some(Pane::Edit(form)) => vec![form.id.clone()],
+            Some(Pane::Token(token)) => vec![token.id().clone()],
             _ => Vec::new(),
         }
     }
@@ -88,4 +103,12 @@ impl App {
         let text = format!("No profile {name:?}: {}", names.join(", "));
         self.context.say(Severity::Warning, text);
     }
+}
+
+/// What was typed or received on it would be gone, or out of sight, if the list took its place.
+fn holds_something(pane: &Pane) -> bool {
+    matches!(
+        pane,
+        Pane::Edit(_) | Pane::Review(_) | Pane::Token(_) | Pane::BulkEdit(_) | Pane::Connect(_)
+    )
 }

@@ -1,17 +1,21 @@
 //! What jobs came to: the pane that waits takes it, what a left pane asked for becomes a notice.
 
 use super::{
-    super::annotations, Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket, handoff, token,
+    super::annotations, Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket, handoff,
+    token,
 };
 use crate::{
     domain::{change::DesiredFields, group::UserGroupId, history::Ending, rotation::State},
-    operations::{Recovered, RotationRow},
+    operations::{Done, Recovered, RotationRow, Warning},
     tui::{
         keymap::Focus,
         panes::export::exported,
         state::{context::Running, notices::Subject},
     },
 };
+
+/// For [`App::resolve_unknown`].
+pub(super) const IS_ROTATION: bool = true;
 
 impl App {
     pub(super) fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
@@ -44,8 +48,14 @@ impl App {
                 self.notice(&outcome, running.profile);
             }
         }
-        if is_of_the_journal(&outcome) {
+        if running.job.is_write || is_of_the_journal(&outcome) {
             self.follow_journal();
+        }
+        if is_here
+            && matches!(&outcome, Outcome::Failed(trouble) if Severity::of(trouble) == Severity::Unknown)
+        {
+            // The flag in the list comes from the journal.
+            self.context.start(Job::Rotations);
         }
         self.note_place(running.profile, &outcome);
         if let Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) = &outcome {
@@ -82,13 +92,13 @@ impl App {
         match outcome {
             Outcome::Done(done) => {
                 let id = &done.group.id;
-                let is_open = self.context.open.contains_key(id);
+                let tells_how_it_ended = tells_how_changes_ended(done);
                 let verb = running.job.verb();
                 self.context
                     .messages
                     .resolve_subject(now, |subject, severity| {
                         let is_settled = match severity {
-                            Severity::Unknown => !is_open,
+                            Severity::Unknown => tells_how_it_ended,
                             _ => subject.verb == verb || subject.verb == "read",
                         };
                         subject.profile == profile && subject.id == *id && is_settled
@@ -96,17 +106,17 @@ impl App {
             }
             Outcome::Recovered(all) => {
                 for each in all {
-                    let id = &each.row().user_group_id;
-                    if matches!(each, Recovered::Open(_)) {
-                        continue;
+                    if !matches!(each, Recovered::Open(_)) {
+                        self.resolve_unknown(profile, &each.row().user_group_id, IS_ROTATION);
                     }
-                    self.context
-                        .messages
-                        .resolve_subject(now, |subject, severity| {
-                            severity == Severity::Unknown
-                                && subject.profile == profile
-                                && subject.id == *id
-                        });
+                }
+            }
+            Outcome::Abandoned(row) => {
+                self.resolve_unknown(profile, &row.user_group_id, IS_ROTATION);
+            }
+            Outcome::ChangesSettled(changes) => {
+                for change in changes.iter().filter(|change| !change.state.is_open()) {
+                    self.resolve_unknown(profile, &change.user_group_id, !IS_ROTATION);
                 }
             }
             Outcome::HandedOff(Some(handed)) if handed.is_done() => {
@@ -119,6 +129,23 @@ impl App {
             }
             _ => {}
         }
+    }
+
+    /// It is known how the rotation or the other change of the group ended, or that nobody will find out.
+    pub(super) fn resolve_unknown(
+        &mut self,
+        profile: ProfileIndex,
+        id: &UserGroupId,
+        is_rotation: bool,
+    ) {
+        let now = self.context.now;
+        let is_meant = |subject: &Subject, severity| {
+            severity == Severity::Unknown
+                && (subject.verb == "rotate") == is_rotation
+                && subject.profile == profile
+                && subject.id == *id
+        };
+        self.context.messages.resolve_subject(now, is_meant);
     }
 
     /// An answer from another environment marks the profile for the rest of the session (hazard 11).
@@ -356,6 +383,13 @@ impl App {
             pane.view_mut().lost(&mut self.context);
         }
     }
+}
+
+/// A reading after which no earlier change of the group is open.
+fn tells_how_changes_ended(done: &Done) -> bool {
+    let is_reading = matches!(done.ending, Ending::Found | Ending::CreatedByGet);
+    let is_open = |warning: &Warning| matches!(warning, Warning::RotationOpen { .. });
+    is_reading && done.open.is_empty() && !done.warnings.iter().any(is_open)
 }
 
 /// It may have moved an item of a batch on.

@@ -23,10 +23,18 @@ impl App {
         if key.kind == KeyEventKind::Release {
             return;
         }
-        self.context.messages.key(self.context.now);
+        let now = self.context.now;
+        self.context.messages.key(now);
         let focus = self.top().focus();
         let press = self.context.keys.press(focus, key);
         if press != Press::Do(Action::Cancel) && self.swallow() {
+            return;
+        }
+        if self.top().is_preparing() && is_text(key) {
+            self.context.messages.refuse(
+                now,
+                "Still checking; keys typed before the result do nothing",
+            );
             return;
         }
         self.refused = None;
@@ -122,6 +130,12 @@ impl App {
         }
         self.end_about();
     }
+}
+
+/// It may have been typed for a field.
+fn is_text(key: KeyEvent) -> bool {
+    let held = KeyModifiers::CONTROL | KeyModifiers::ALT;
+    matches!(key.code, KeyCode::Char(_)) && !key.modifiers.intersects(held)
 }
 
 /// A letter that does something strong, or would.

@@ -95,7 +95,10 @@ impl App {
             .iter()
             .filter(|change| change.state.is_open())
             .collect();
+        let now = self.context.now;
         let Some(first) = open.first() else {
+            let messages = &mut self.context.messages;
+            messages.resolve_condition(now, Condition::OpenChanges);
             self.context
                 .say(Severity::Done, "Every open change is settled");
             return;
@@ -109,7 +112,9 @@ impl App {
             },
             first.user_group_id
         );
-        self.context.say(Severity::Unknown, text);
+        let open = (Condition::OpenChanges, Severity::Unknown);
+        let about = self.context.about;
+        self.context.messages.say_condition(now, open, text, about);
     }
 
     /// The person has closed one: what was said of it holds no longer.
