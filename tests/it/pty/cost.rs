@@ -33,12 +33,13 @@ fn here(screen: &vt100::Screen) -> String {
 /// As [`cost`], until the cursor is on another row.
 #[track_caller]
 fn cost_of_move(session: &mut Session, key: &str) -> usize {
+    // First: what comes meanwhile, on a busy machine, is of a move too.
+    let before = session.raw_output().len();
     let row = session.wait_until("a cursor", PATIENCE, |screen| !here(screen).is_empty());
     let row = row
         .lines()
         .find(|line| line.starts_with('>'))
         .map(str::to_owned);
-    let before = session.raw_output().len();
     session.send(key);
     session.wait_until("another row", PATIENCE, |screen| Some(here(screen)) != row);
     while !session.output_during(FRAME).is_empty() {}

@@ -68,7 +68,7 @@ async fn a_lost_line_waits_for_a_rotation_and_costs_nothing_meanwhile() {
     assert!(spent <= FEW_TICKS, "{spent} ticks");
     gate.open();
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
-    assert_eq!(last_ending(&world).await, Ending::Rotated);
+    assert_eq!(last_ending(&world).await, Ending::Confirmed);
     assert_eq!(proxy.count("POST"), 1);
 }
 
@@ -82,5 +82,5 @@ async fn a_signal_waits_for_a_rotation_and_says_so() {
     gate.open();
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
     super::assert_given_back(&mut session);
-    assert_eq!(last_ending(&world).await, Ending::Rotated);
+    assert_eq!(last_ending(&world).await, Ending::Confirmed);
 }
