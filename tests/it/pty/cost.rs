@@ -27,7 +27,7 @@ fn cost(session: &mut Session, key: &str, shows: &str, silence: Duration) -> usi
 fn here(screen: &vt100::Screen) -> String {
     let contents = screen.contents();
     let row = contents.lines().find(|line| line.starts_with('>'));
-    row.unwrap_or_default().to_owned()
+    row.unwrap_or_default().trim_end().to_owned()
 }
 
 /// As [`cost`], until the cursor is on another row.
