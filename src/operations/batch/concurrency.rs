@@ -2,14 +2,14 @@
 //! that asks to be left alone is waited for. Bulk rotation and the reading of all groups are run by it.
 
 mod control;
+mod pace;
 mod retry_budget;
 
-use std::time::Duration;
-
 use futures_util::future::BoxFuture;
-use tokio::{task::JoinSet, time::Instant};
+use tokio::task::JoinSet;
 
 pub use control::{Control, RunCommand};
+pub(crate) use pace::Pace;
 pub(crate) use retry_budget::RetryBudget;
 
 use crate::domain::batch::Halt;
@@ -26,11 +26,9 @@ pub struct RunLimits {
 }
 
 impl RunLimits {
-    /// When the next one may begin after one that begins now.
-    pub fn next_start(self) -> Instant {
-        let apart = self.rate.filter(|rate| *rate > 0.0);
-        let apart = apart.map(|rate| Duration::from_secs_f64(1.0 / rate));
-        Instant::now() + apart.unwrap_or_default()
+    /// When its items may begin; the first one now.
+    pub(crate) fn pace(self) -> Pace {
+        Pace::new(self.rate)
     }
 }
 
@@ -66,12 +64,16 @@ pub(crate) trait Work {
 }
 
 /// Works until nothing is in flight and nothing may be begun; says why something was not begun.
-pub(crate) async fn run(work: &mut impl Work, pace: RunLimits, control: &Control) -> Option<Halt> {
+pub(crate) async fn run(
+    work: &mut impl Work,
+    limits: RunLimits,
+    control: &Control,
+) -> Option<Halt> {
     let mut in_flight = JoinSet::new();
     let mut halt = None;
-    let mut next_start = Instant::now();
+    let mut pace = limits.pace();
     loop {
-        let has_room = in_flight.len() < pace.concurrency.max(1);
+        let has_room = in_flight.len() < limits.concurrency.max(1);
         let wants = halt.is_none() && has_room && work.waiting() > 0;
         if !wants && in_flight.is_empty() {
             return halt;
@@ -87,12 +89,12 @@ pub(crate) async fn run(work: &mut impl Work, pace: RunLimits, control: &Control
                     halt = Some(stopped);
                 }
             }
-            may = control.may_begin(next_start), if wants => {
+            may = control.may_begin(pace.next_start()), if wants => {
                 if !may {
                     work.halted(&Halt::Asked);
                     halt = Some(Halt::Asked);
                 } else if let Some(item) = work.next() {
-                    next_start = pace.next_start();
+                    pace.begun();
                     in_flight.spawn(work.begin(item));
                 }
             }

@@ -4,7 +4,6 @@
 use std::{path::Path, time::Duration};
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use tokio::time::Instant;
 
 use crate::{
     cli::{
@@ -53,7 +52,7 @@ pub(super) async fn read(
     let control = Control::default();
     let progress = Progress::start(all);
     let mut reads: FuturesUnordered<BoxFuture<'_, Read>> = FuturesUnordered::new();
-    let mut next_start = Instant::now();
+    let mut starts = pace.pace();
     let held = |wait: Duration| progress.held(wait);
     let stopped = loop {
         let wants = ids.len() > 0 && reads.len() < pace.concurrency.max(1);
@@ -64,9 +63,9 @@ pub(super) async fn read(
             biased;
             () = signals.next() => break Some(CliError::Interrupted { in_flight: false }),
             Some(read) = reads.next(), if !reads.is_empty() => read,
-            may = control.may_begin(next_start), if wants => {
+            may = control.may_begin(starts.next_start()), if wants => {
                 if may && let Some(id) = ids.next() {
-                    next_start = pace.next_start();
+                    starts.begun();
                     let control = &control;
                     let read = async move {
                         let read = operations.read_patiently(&id, control, held).await;

@@ -7,7 +7,6 @@ use std::{
 };
 
 use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use tokio::time::Instant;
 
 use super::{
     checked::{Checked, Rows, piece},
@@ -97,7 +96,7 @@ pub(crate) async fn run(
     let held = |wait: Duration| progress.held(wait);
     let mut flying: FuturesUnordered<BoxFuture<'_, Ended>> = FuturesUnordered::new();
     let mut run = Run::new(job.pace.stop_after);
-    let mut next_start = Instant::now();
+    let mut starts = job.pace.pace();
     let mut finishing = Shutdown::of(signals);
     let left_at_once = loop {
         let is_stopped = run.stopped.is_some();
@@ -127,9 +126,9 @@ pub(crate) async fn run(
                 run.interrupt();
             }
             next = queue.rows.recv(), if reads => run.counts.done_before += queue.take(next)?,
-            may = control.may_begin(next_start), if wants => {
+            may = control.may_begin(starts.next_start()), if wants => {
                 if may && let Some((number, row)) = queue.waiting.pop_front() {
-                    next_start = job.pace.next_start();
+                    starts.begun();
                     let place = import.map(|import| (import, number));
                     let (permit, control) = (&job.permit, &control);
                     let base = job.bases.get(&number);

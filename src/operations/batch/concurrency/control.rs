@@ -72,6 +72,10 @@ impl Control {
 
     /// Waits until something new may be begun, at that time or later; false when that is never.
     pub async fn may_begin(&self, not_before: Instant) -> bool {
+        // A timer takes a tick of a millisecond, even to wait for what has passed.
+        if not_before <= Instant::now() {
+            return self.may_send().await;
+        }
         tokio::select! {
             biased;
             () = tokio::time::sleep_until(not_before) => self.may_send().await,
@@ -109,7 +113,23 @@ impl Control {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
+
+    #[tokio::test]
+    async fn what_may_begin_now_waits_for_no_timer() {
+        let control = Control::default();
+        let may = control.may_begin(Instant::now()).now_or_never();
+        assert_eq!(may, Some(true));
+        let later = Instant::now() + Duration::from_hours(1);
+        assert_eq!(control.may_begin(later).now_or_never(), None);
+        control.pause();
+        assert_eq!(control.may_begin(Instant::now()).now_or_never(), None);
+        control.stop();
+        let may = control.may_begin(Instant::now()).now_or_never();
+        assert_eq!(may, Some(false));
+    }
 
     #[tokio::test]
     async fn the_longest_pause_that_was_asked_for_is_waited_for() {
