@@ -30,6 +30,8 @@ const CONCURRENCIES: [usize; 3] = [1, 8, 64];
 const READERS: usize = 64;
 
 fn main() {
+    let installed = rustls::crypto::ring::default_provider().install_default();
+    installed.expect("the first");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();

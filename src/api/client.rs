@@ -40,7 +40,7 @@ use super::{
     retry_after::retry_after,
     send_by::{AskBeforeSending, SendBy},
     sent,
-    tls::authorities,
+    tls::{authorities, provider},
     wire::{GroupRequest, RotateRequest},
     zeroizing::{self, Buffer},
 };
@@ -372,6 +372,7 @@ impl Inner {
 }
 
 fn base(profile: &Profile, address: &Address) -> reqwest::ClientBuilder {
+    provider();
     let json = HeaderValue::from_static("application/json");
     let headers =
         HeaderMap::from_iter([(header::CONTENT_TYPE, json.clone()), (header::ACCEPT, json)]);

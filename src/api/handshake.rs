@@ -8,10 +8,11 @@ use tokio_rustls::{
     TlsConnector,
     rustls::{
         ClientConfig,
-        crypto::aws_lc_rs,
         pki_types::{CertificateDer, ServerName},
     },
 };
+
+use super::tls::provider;
 
 /// Shakes hands over this connection and closes it; the version in words. `None`: it failed, and a whole request will say
 /// better why.
@@ -29,7 +30,7 @@ pub(super) async fn shake(
 
 /// It trusts whom the requests trust: the authorities of the system, which it reads, and these of the profile.
 pub(super) fn connector(own: &[CertificateDer<'static>]) -> Option<TlsConnector> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
+    let provider = provider();
     let verifier = Verifier::new_with_extra_roots(own.to_vec(), Arc::clone(&provider)).ok()?;
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

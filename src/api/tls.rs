@@ -6,11 +6,13 @@ use std::{
     io::{self, Read},
     os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::Path,
+    sync::Arc,
 };
 
 use rustix::fs::OFlags;
 use rustls::{
     AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible,
+    crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, pem::PemObject},
 };
 
@@ -113,6 +115,16 @@ impl TlsError {
             Self::Other(_) => "check `base_url`, the certificate of the service and the clock",
         }
     }
+}
+
+/// The ciphers of this process; reqwest asks for those of the process as well.
+pub(super) fn provider() -> Arc<CryptoProvider> {
+    if CryptoProvider::get_default().is_none() {
+        // Another thread may come first, with the same.
+        drop(ring::default_provider().install_default());
+    }
+    let installed = CryptoProvider::get_default().map(Arc::clone);
+    installed.unwrap_or_else(|| Arc::new(ring::default_provider()))
 }
 
 /// The authorities in a PEM file, at least one; or why it cannot be used.

@@ -13,6 +13,7 @@ use groupdesk::{
 use reqwest::{Method, StatusCode, header::HeaderMap};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
+use tokio_rustls::rustls::crypto::ring;
 
 /// Name of the environment tagged `Customer`.
 pub(crate) const PRODUCTION: &str = "production";
@@ -189,6 +190,8 @@ impl Reply {
 
 /// No proxy, no redirects, no CA store: loopback only.
 pub(crate) fn plain_client() -> reqwest::Client {
+    // Another test may have been first, with the same.
+    let _ = ring::default_provider().install_default();
     reqwest::Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())

@@ -21,7 +21,7 @@ use tokio_rustls::{
     TlsAcceptor,
     rustls::{
         ServerConfig,
-        crypto::aws_lc_rs::default_provider,
+        crypto::ring::default_provider,
         pki_types::{CertificateDer, PrivateKeyDer},
     },
 };
