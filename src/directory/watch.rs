@@ -14,8 +14,8 @@ pub struct ChangeCursor {
     pub(super) place: PlaceId,
     /// The number of the last write of a group.
     pub(super) change: i64,
-    /// How many commits of others the connection had seen.
-    pub(super) commits: i64,
+    /// How many commits of others the connection had seen, and which connection.
+    pub(super) commits: (u64, i64),
 }
 
 impl ChangeCursor {

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{fault::Fault, groups, journal};
+use super::{fault::Fault, groups, journal, open};
 use crate::{
     directory::{ChangeCursor, Changes, DraftHead, PlaceId, RotationFilter, Standing, columns},
     domain::group::UserGroupId,
@@ -33,9 +33,7 @@ pub(crate) fn since(
         return Ok((next, None));
     }
     let since = if seen.place == place { seen.change } else { 0 };
-    let mut groups = groups::changed(tx, place, since, MOST + 1)?;
-    let are_more = groups.len() > MOST;
-    groups.truncate(MOST);
+    let (groups, are_more) = groups::changed(tx, place, since, MOST)?;
     let open = RotationFilter {
         place: Some(place),
         open_only: true,
@@ -51,11 +49,13 @@ pub(crate) fn since(
     Ok((next, Some(changes)))
 }
 
-/// A number that is another one once somebody else has written; of this connection only.
-fn commits(connection: &Connection) -> Result<i64, Fault> {
-    Ok(connection
+/// Another value once somebody else has written, or the connection is a new one, which has not counted what was written
+/// before.
+fn commits(connection: &Connection) -> Result<(u64, i64), Fault> {
+    let commits = connection
         .prepare_cached("PRAGMA data_version")?
-        .query_row([], |row| row.get(0))?)
+        .query_row([], |row| row.get(0))?;
+    Ok((open::opened(), commits))
 }
 
 fn drafts(connection: &Connection, place: PlaceId) -> Result<Vec<DraftHead>, Fault> {

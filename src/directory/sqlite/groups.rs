@@ -13,7 +13,7 @@ use crate::{
         columns::{self, Origins},
     },
     domain::{
-        group::UserGroupId,
+        group::{EnvironmentTag, UserGroupId},
         known::{ImportResult, Known, KnownGroup, Observation},
     },
     formats::GroupRow,
@@ -326,17 +326,41 @@ const CHANGED: &str = concat!(
      ORDER BY change LIMIT $4"
 );
 
-/// The groups that others have written since, at most so many of them.
+/// The groups that others have written since, at most so many of them, and whether there are more.
 pub(super) fn changed(
     connection: &Connection,
     place: PlaceId,
     since: i64,
     most: usize,
-) -> Result<Vec<KnownGroup>, Fault> {
+) -> Result<(Vec<KnownGroup>, bool), Fault> {
     let mut statement = connection.prepare_cached(CHANGED)?;
-    let rows = statement.query_map(params![place.0, since, desk(), most as i64], rows::group)?;
-    let rows: Vec<rows::Group> = rows.collect::<rusqlite::Result<_>>()?;
-    Ok(rows.into_iter().filter_map(|row| row.group).collect())
+    let limit = most as i64 + 1;
+    let rows = statement.query_map(params![place.0, since, desk(), limit], rows::group)?;
+    let mut rows: Vec<rows::Group> = rows.collect::<rusqlite::Result<_>>()?;
+    // Counted with those that cannot be read.
+    let are_more = rows.len() > most;
+    rows.truncate(most);
+    let groups = rows.into_iter().filter_map(|row| row.group).collect();
+    Ok((groups, are_more))
+}
+
+/// The tags that this place does not have are known of no group any more.
+const FORGET_TAGS: &str = "\
+UPDATE user_groups SET environment_tag = NULL, origin = json_remove(origin, '$.environment_tag'), desk = $1, \
+ change = (SELECT COALESCE(MAX(change), 0) + 1 FROM user_groups WHERE place = $2 AND change > 0) \
+WHERE place = $2 AND environment_tag IS NOT NULL AND environment_tag IS DISTINCT FROM $3";
+
+pub(super) fn forget_tags(
+    tx: &Connection,
+    place: PlaceId,
+    tag: Option<&EnvironmentTag>,
+) -> Result<(), Fault> {
+    tx.prepare_cached(FORGET_TAGS)?.execute(params![
+        desk(),
+        place.0,
+        tag.map(EnvironmentTag::as_str)
+    ])?;
+    Ok(())
 }
 
 /// A value as JSON; the text stands in memory only until SQLite has its copy of it.

@@ -2,6 +2,7 @@
 //! newest schema, and with its key for fingerprints. A foreign file is left as it is.
 
 use std::{
+    cell::Cell,
     fs::{File, Metadata},
     io::{self, Read},
     os::unix::fs::MetadataExt,
@@ -37,8 +38,18 @@ pub(super) const SMALLEST: u64 = 512;
 /// opening are one step, and an existing private file is not opened by us at all.
 static OPENING: Mutex<()> = Mutex::new(());
 
+thread_local! {
+    static OPENED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many connections this thread has opened: a directory uses one at a time, on one thread.
+pub(super) fn opened() -> u64 {
+    OPENED.get()
+}
+
 pub(super) fn open(path: &Path) -> Result<(Connection, Fingerprinter), DirectoryError> {
     let _alone = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    OPENED.set(OPENED.get() + 1);
     take_care(path)?;
     connect(path).map_err(|fault| fault.explain(path))
 }

@@ -13,7 +13,7 @@ pub(crate) use binding::{bind, bound, elsewhere, foresee, others, place_of, with
 pub(super) use merging::MERGE;
 pub(crate) use merging::merge;
 
-use super::fault::Fault;
+use super::{fault::Fault, groups};
 use crate::{
     directory::{
         Alarm, Caller, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, PlaceKey, columns,
@@ -115,10 +115,6 @@ WHERE place = $4 AND acknowledged_at IS NULL";
 
 const SET_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2";
 
-const FORGET_TAGS: &str = "\
-UPDATE user_groups SET environment_tag = NULL, origin = json_remove(origin, '$.environment_tag') \
-WHERE place = $1 AND environment_tag IS NOT NULL AND environment_tag IS DISTINCT FROM $2";
-
 pub(crate) fn acknowledge(
     tx: &Connection,
     place: PlaceId,
@@ -136,8 +132,7 @@ pub(crate) fn acknowledge(
     tx.prepare_cached(SET_TAG)?
         .execute(params![tag.map(EnvironmentTag::as_str), place.0])?;
     // The tags that raised the alarms are no knowledge of this place.
-    tx.prepare_cached(FORGET_TAGS)?
-        .execute(params![place.0, tag.map(EnvironmentTag::as_str)])?;
+    groups::forget_tags(tx, place, tag)?;
     add_event(tx, place, (at, by, ""), "alarms acknowledged", Some(reason))?;
     Ok(count)
 }

@@ -93,6 +93,31 @@ fn a_commit_that_fails_is_reported_and_its_connection_is_never_used_again() {
 }
 
 #[test]
+fn what_was_written_before_the_connection_was_opened_again_is_told() {
+    let mut scene = scene();
+    // Commits that others made before a connection was opened do not count on it.
+    scene.session.connection = None;
+    let seen = ask(&mut scene.session, Access::Long, |c| {
+        changes::cursor(c, PLACE)
+    });
+    let seen = seen.expect("readable");
+    let other = Connection::open(&scene.path).expect("a second connection");
+    let text = "INSERT INTO alarms (place, what, raised_at, raised_by) VALUES (1, 'x', 0, 'li')";
+    other.execute(text, []).expect("an alarm");
+    scene.session.connection = None;
+    let mut look = |seen| {
+        let looked = ask(&mut scene.session, Access::Write, move |tx| {
+            changes::since(tx, PLACE, seen)
+        });
+        looked.expect("readable")
+    };
+    let (seen, told) = look(seen);
+    assert_eq!(told.expect("somebody has written").standing.alarms, 1);
+    let (_, told) = look(seen);
+    assert!(told.is_none(), "told once: {told:?}");
+}
+
+#[test]
 fn a_commit_that_fails_late_is_an_error_too_and_the_next_look_tells() {
     let mut scene = scene();
     scene.session.database.commit = |tx| tx.commit().and(Err(io_error()));

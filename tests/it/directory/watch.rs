@@ -100,6 +100,39 @@ async fn many_groups_are_a_new_list() {
     assert_eq!(look(&mut watch, place).await, None, "told once");
 }
 
+#[tokio::test]
+async fn many_groups_are_a_new_list_also_where_one_is_damaged() {
+    let installation = Opened::new();
+    let (ours, theirs) = (installation.open(), installation.open());
+    let (mut watch, place) = watching(&ours).await;
+    let records = (0..1_001).map(|n| learnt(observation(&format!("g{n:04}"), OLD, n)));
+    let written = theirs.record_all(place, records.collect()).await;
+    written.expect("written");
+    let text =
+        "UPDATE user_groups SET user_group_id = 'a' || char(0) WHERE user_group_id = 'g0007'";
+    installation.raw().execute(text, []).expect("damaged");
+    let changes = look(&mut watch, place).await.expect("somebody has written");
+    assert!(changes.are_more, "only {} are told", changes.groups.len());
+}
+
+#[tokio::test]
+async fn a_tag_that_was_forgotten_is_told() {
+    let installation = Opened::new();
+    let (ours, theirs) = (installation.open(), installation.open());
+    let mut tagged = observation("acme", OLD, 0);
+    let returned = tagged.returned.as_mut().expect("an answer");
+    returned.environment_tag = Some(EnvironmentTag::parse("Customer"));
+    let place = place(&theirs, "eu");
+    let written = theirs.record(place, learnt(tagged)).await;
+    written.expect("written");
+    let (mut watch, place) = watching(&ours).await;
+    let count = theirs.acknowledge(place, None, second(1), "li@desk7", "a proxy");
+    count.await.expect("written");
+    let changes = look(&mut watch, place).await.expect("somebody has written");
+    assert_eq!(ids(&changes), ["acme"]);
+    assert_eq!(changes.groups[0].environment_tag, None);
+}
+
 /// The hint comes before the commit counts: the look has to wait for it. Every write is told, without a further one.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]

@@ -52,13 +52,10 @@ async fn follow(
     loop {
         let looked = Instant::now();
         match feed.look().await {
-            Ok(changes) => {
-                failed = 0;
-                if let Some(changes) = changes {
-                    let changed = Msg::Changed(profile, Box::new(changes));
-                    if news.send(changed).await.is_err() {
-                        return;
-                    }
+            Ok(Some(changes)) => {
+                let changed = Msg::Changed(profile, Box::new(changes));
+                if news.send(changed).await.is_err() {
+                    return;
                 }
             }
             // Whoever asks for something is told why. A long commit of another process ends.
@@ -67,13 +64,14 @@ async fn follow(
                 sleep(AGAIN).await;
                 continue;
             }
-            Err(_) => {}
+            Ok(None) | Err(_) => {}
         }
         let is_told = feed.has_events();
         tokio::select! {
             () = feed.stirred() => {}
             () = looks.notified(), if !is_told => {}
         }
+        failed = 0;
         sleep_until(looked + GATHERED).await;
     }
 }
