@@ -40,16 +40,13 @@ impl CurrentPlace {
 }
 
 impl Operations {
-    /// The place for reading what is known: the one that this profile was last bound to. Needs no API key.
+    /// The place for reading what is known: the one that this profile was last bound to, here or by another process.
+    /// Needs no API key.
     pub async fn place(&self) -> Result<PlaceId, DirectoryError> {
-        if let Some(bound) = self.0.here.get() {
-            return Ok(bound.place);
-        }
-        let profile = self.profile();
-        let (directory, url) = (self.directory(), profile.url());
-        if let Some(place) = directory.place_of(&profile.name, &url).await? {
+        if let Some(place) = self.place_by_name().await? {
             return Ok(place);
         }
+        let (directory, url) = (self.directory(), self.profile().url());
         // A profile under another name: address and key tell. Asked once, because reading the key may take a command.
         let by_key = self.0.by_key.get_or_init(|| async {
             let key = self.api_key().await.ok()?;
@@ -61,12 +58,15 @@ impl Operations {
 
     /// As [`Operations::place`], told by name and address alone: no API key is read.
     pub(crate) async fn place_by_name(&self) -> Result<Option<PlaceId>, DirectoryError> {
-        if let Some(bound) = self.0.here.get() {
-            return Ok(Some(bound.place));
-        }
+        let here = self.0.here.get().map(|bound| bound.place);
         let profile = self.profile();
+        // Several of one name and address differ by their keys.
+        if profile.from_variables && here.is_some() {
+            return Ok(here);
+        }
         let url = profile.url();
-        self.directory().place_of(&profile.name, &url).await
+        let bound = self.directory().place_of(&profile.name, &url).await?;
+        Ok(bound.or(here))
     }
 
     /// The place for a person's own text, which needs no trusted key. Bound first where it never was.

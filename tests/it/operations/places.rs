@@ -4,7 +4,7 @@ use groupdesk::{
     config::profile::Profile,
     directory::{Binding, BindingAnswer, Caller, Directory, Refusal},
     domain::rotation::{Event, RotateOutcome as Answered, State},
-    operations::{Failure, Operations, PlaceProblem, UnknownIdPolicy},
+    operations::{Failure, Operations, PlaceProblem, UnknownIdPolicy, attention::Matter},
 };
 use jiff::Timestamp;
 
@@ -324,5 +324,48 @@ async fn two_places_that_are_one_are_united_and_nothing_is_lost() {
             Failure::RotationTaken { .. } | Failure::TokenChanged { .. }
         ),
         "{taken}"
+    );
+}
+
+#[tokio::test]
+async fn a_place_that_another_process_united_is_followed_without_a_request() {
+    let scene = Scene::new().await;
+    let directory = scene.world.directory();
+    let older = crate::support::world::place(directory, "older");
+    let li = stranger(&scene, |profile| profile.name = "second".into()).unbound();
+    let key = li.bound().await.expect("address and key tell");
+    let into = scene.world.place(Side::Testing);
+    assert_eq!(key.place, into);
+    let mut feed = li.feed(li.cursor().await.expect("readable"));
+    // Another process finds out that the place is the older one.
+    let places = scene.ana.places().await.expect("readable");
+    let named = |id| {
+        let found = places.iter().find(|place| place.id == id);
+        found.expect("it is there").clone()
+    };
+    let (living, gone) = (named(older), named(into));
+    lost(&scene).await;
+    let now = Timestamp::now() + std::time::Duration::from_hours(1);
+    let elsewhere = scene.installation().at(now).by("bob").operations();
+    elsewhere
+        .merge_places(&gone, &living)
+        .await
+        .expect("united");
+    assert_eq!(li.place().await.expect("readable"), older);
+    assert_eq!(li.list().await.expect("readable").len(), 1);
+    let changes = feed.look().await.expect("readable").expect("news");
+    assert_eq!(changes.standing.place, older);
+    let waits = Operations::attention(&[li], 0, true).await;
+    let waits = waits.expect("readable").concerns;
+    let places: Vec<_> = waits.iter().map(|one| (one.profile, &one.place)).collect();
+    assert!(
+        waits
+            .iter()
+            .any(|one| matches!(one.matter, Matter::Rotation(..))),
+        "{waits:?}"
+    );
+    assert!(
+        places.iter().all(|(profile, _)| *profile == Some(0)),
+        "{places:?}"
     );
 }
