@@ -250,13 +250,14 @@ impl Directory {
             .await
     }
 
-    /// Writes down that an item ended before anything was sent. An item that has a rotation, or has ended, stays.
+    /// Writes down that an item ended before anything was sent, and says whether it did: one that has a rotation or an
+    /// update, or has ended, stays.
     pub async fn end_item(
         &self,
         item: ItemKey,
         ending: Ending,
         note: String,
-    ) -> Result<(), DirectoryError> {
+    ) -> Result<bool, DirectoryError> {
         self.run(Access::Write, move |tx| {
             batches::end_item(tx, item, ending, &note)
         })

@@ -191,14 +191,14 @@ pub(crate) fn end_item(
     item: ItemKey,
     ending: Ending,
     note: &str,
-) -> Result<(), Fault> {
-    tx.prepare_cached(END_ITEM)?.execute(params![
+) -> Result<bool, Fault> {
+    let ended = tx.prepare_cached(END_ITEM)?.execute(params![
         ending.as_str(),
         note,
         item.batch.0,
         item.position as i64
     ])?;
-    Ok(())
+    Ok(ended == 1)
 }
 
 const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";

@@ -2,7 +2,7 @@
 
 use tokio::time::Instant;
 
-use super::item::{ItemContext, Outcome};
+use super::item::{ItemContext, OTHER_RUN, Outcome};
 use crate::{
     directory::{BatchItem, DirectoryError},
     domain::{
@@ -74,7 +74,7 @@ impl ItemContext {
         match failure {
             // Another run of the same batch was faster, or this one was told that nothing happened.
             Failure::NothingSent(DirectoryError::ItemEnded { .. }) => {
-                let why = "sent by another run of this batch".to_owned();
+                let why = OTHER_RUN.to_owned();
                 let outcome = self.after_sending(item, ItemStatus::UnderWay, why, begun);
                 Outcome {
                     harmless: true,

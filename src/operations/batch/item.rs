@@ -20,6 +20,8 @@ use crate::{
     },
 };
 
+pub(super) const OTHER_RUN: &str = "sent by another run of this batch";
+
 /// What every item of a run needs.
 #[derive(Clone)]
 pub(super) struct ItemContext {
@@ -291,7 +293,7 @@ impl ItemContext {
         Outcome::of(&now, now.status(), now.outcome(), begun).noted(why)
     }
 
-    /// Ends an item that has no rotation. One that was sent and settled as not applied has, and stays as it is.
+    /// Ends an item of which nothing was sent. One that was sent, here or by another run, stays as the journal tells it.
     pub(super) async fn not_sent(
         &self,
         item: &BatchItem,
@@ -303,8 +305,25 @@ impl ItemContext {
         let mut outcome = Outcome::of(item, standing, ending.as_str(), begun).noted(why);
         let directory = self.operations.directory();
         let written = directory.end_item(item.key, ending, why.to_owned()).await;
-        outcome.fatal = written.err().map(|error| error.to_string());
-        outcome
+        match written {
+            Ok(true) => outcome,
+            Ok(false) => {
+                let told = self
+                    .after_sending(item, standing, why.to_owned(), begun)
+                    .await;
+                match told.ended.status {
+                    status if status == standing => told,
+                    ItemStatus::Confirmed | ItemStatus::Rotated | ItemStatus::UnderWay => {
+                        told.noted(OTHER_RUN)
+                    }
+                    _ => told,
+                }
+            }
+            Err(error) => {
+                outcome.fatal = Some(error.to_string());
+                outcome
+            }
+        }
     }
 
     /// Hands the token over; an error comes back in words.

@@ -186,6 +186,33 @@ async fn a_stopped_one_is_resumed_and_sends_the_rest() {
 }
 
 #[tokio::test]
+async fn two_runs_tell_of_each_group_what_the_journal_says() {
+    let scene = scene(2).await;
+    let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
+    let gate = Gate::new();
+    scene.proxy.next("PUT", ProxyFault::passed().held(&gate));
+    let slow = scene.run(batch, one_at_a_time()).await;
+    gate.reached().await;
+    let fast = scene.run(batch, one_at_a_time()).await;
+    let (of_fast, _) = watch(fast).await;
+    gate.open();
+    let (of_slow, _) = watch(slow).await;
+    let confirmed = [ItemStatus::Confirmed, ItemStatus::Confirmed];
+    assert_eq!(scene.statuses(batch).await, confirmed);
+    let told: Vec<_> = of_slow.iter().map(|ended| ended.status).collect();
+    assert_eq!(told, confirmed, "{of_slow:?}");
+    assert_eq!(
+        of_slow[1].note.as_deref(),
+        Some("sent by another run of this batch")
+    );
+    let skipped = of_fast
+        .iter()
+        .find(|ended| ended.status == ItemStatus::NotApplied);
+    assert!(skipped.is_none(), "it is being sent: {skipped:?}");
+    assert_eq!(scene.proxy.count("PUT"), 2);
+}
+
+#[tokio::test]
 async fn what_is_left_is_checked_by_the_rules_of_edits() {
     let scene = scene(4).await;
     let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
