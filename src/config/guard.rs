@@ -196,9 +196,9 @@ fn guard(table: &DeTable, at: usize, problems: &mut Problems) -> Option<Guard> {
     };
     let operation = operation?;
     let objection = match rule {
-        Rule::AtLeast(_) if operation == Operation::Bulk => {
-            Some("bulk always asks for typed words; level is for create, update and rotate")
-        }
+        Rule::AtLeast(_) if operation == Operation::Bulk => Some(
+            "bulk has no level of its own; level is for create, update and rotate, whose levels hold for what is resumed, too",
+        ),
         Rule::AtLeast(_) if !operation.can_be_raised() => {
             Some("level is for create, update and rotate; this operation can only be forbidden")
         }

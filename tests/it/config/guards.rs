@@ -72,7 +72,7 @@ fn a_wrong_guard_is_refused_with_its_place_and_the_nearest_word() {
         (
             format!("{{ operation = \"bulk\", level = \"typed\", {reason} }}"),
             10,
-            "bulk always asks for typed words",
+            "bulk has no level of its own",
         ),
         (
             format!("{{ operation = \"abandon\", level = \"typed\", {reason} }}"),
