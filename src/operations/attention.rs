@@ -2,7 +2,6 @@
 //! left, groups changed elsewhere, drafts, and the ages of tokens. Reads the directory alone; no API key is asked for.
 
 use std::{
-    collections::HashSet,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -151,18 +150,9 @@ impl Operations {
         first: usize,
         whole: bool,
     ) -> Result<Attention, DirectoryError> {
-        let mut order: Vec<usize> = (0..all.len()).collect();
-        order.sort_by_key(|index| *index != first);
         let mut attention = Attention::default();
-        let mut seen = HashSet::new();
-        for index in order {
-            let Some(operations) = all.get(index) else {
-                continue;
-            };
-            let place = operations.place_by_name().await?;
-            let Some(place) = place.filter(|place| seen.insert(*place)) else {
-                continue;
-            };
+        let places = Self::each_place(all, first).await?;
+        for &(index, operations, place) in &places {
             attention.profiles += 1;
             let gathering = Gathering {
                 operations,
@@ -174,7 +164,7 @@ impl Operations {
         }
         if let (true, Some(any)) = (whole, all.first()) {
             for place in any.places().await? {
-                if place.open > 0 && !seen.contains(&place.id) {
+                if place.open > 0 && places.iter().all(|(.., known)| *known != place.id) {
                     attention.concerns.push(Concern {
                         profile: None,
                         place: place.name,

@@ -7,7 +7,7 @@ mod item;
 mod queue;
 mod resume;
 
-use std::{collections::HashSet, io, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc;
 
@@ -197,18 +197,16 @@ impl Operations {
         self.directory().batches(self.place().await?).await
     }
 
-    /// All batches of the places that these profiles mean, the last begun first, each with the first profile that means
-    /// its place. No API key is asked for: a profile that was never bound has none.
-    pub async fn batches_of(all: &[Self]) -> Result<Vec<(usize, Batch)>, DirectoryError> {
-        let mut seen = HashSet::new();
+    /// All batches of the places that these profiles mean, the last begun first, each with the profile that stands for its
+    /// place: `first` where it means it. No API key is asked for: a profile that was never bound has none.
+    pub async fn batches_of(
+        all: &[Self],
+        first: usize,
+    ) -> Result<Vec<(usize, Batch)>, DirectoryError> {
         let mut found = Vec::new();
-        for (index, operations) in all.iter().enumerate() {
-            if let Some(place) = operations.place_by_name().await?
-                && seen.insert(place)
-            {
-                let batches = operations.directory().batches(place).await?;
-                found.extend(batches.into_iter().map(|batch| (index, batch)));
-            }
+        for (index, operations, place) in Self::each_place(all, first).await? {
+            let batches = operations.directory().batches(place).await?;
+            found.extend(batches.into_iter().map(|batch| (index, batch)));
         }
         found.sort_by_key(|(_, batch)| std::cmp::Reverse(batch.id));
         Ok(found)

@@ -69,6 +69,27 @@ impl Operations {
         Ok(bound.or(here))
     }
 
+    /// The places that these profiles mean, each once, with the profile that stands for it: the `first` one, then the
+    /// others in their order. No API key is read.
+    pub(crate) async fn each_place(
+        all: &[Self],
+        first: usize,
+    ) -> Result<Vec<(usize, &Self, PlaceId)>, DirectoryError> {
+        let (mine, others): (Vec<_>, Vec<_>) = all
+            .iter()
+            .enumerate()
+            .partition(|(index, _)| *index == first);
+        let mut found: Vec<(usize, &Self, PlaceId)> = Vec::new();
+        for (index, operations) in mine.into_iter().chain(others) {
+            if let Some(place) = operations.place_by_name().await?
+                && found.iter().all(|(.., known)| *known != place)
+            {
+                found.push((index, operations, place));
+            }
+        }
+        Ok(found)
+    }
+
     /// The place for a person's own text, which needs no trusted key. Bound first where it never was.
     pub(crate) async fn place_of_drafts(&self) -> Result<PlaceId, DirectoryError> {
         let bound = self.bound().await;

@@ -117,13 +117,9 @@ impl Batches {
             context.mention("No batch here");
             return;
         };
-        if *profile != context.current {
-            context.navigate(Navigation::SwitchTo(*profile));
-        }
-        let run = running(batch, context).filter(|_| *profile == context.current);
-        let opening = match run {
-            Some(run) => PaneRequest::WatchBulk(run.ticket),
-            None => PaneRequest::Batch(batch.id, aim),
+        let (profile, opening) = match running(batch, context) {
+            Some(run) => (run.profile, PaneRequest::WatchBulk(run.ticket)),
+            None => (*profile, PaneRequest::Batch(batch.id, aim)),
         };
         context.navigate(Navigation::Push(opening));
     }

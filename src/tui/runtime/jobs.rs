@@ -181,7 +181,7 @@ impl Backends {
                 let found = Operations::attention(&self.all(), profile.0, whole).await;
                 listed(found.map(|found| Outcome::Attention(Box::new(found))))
             }
-            Job::AllBatches => listed(batch::of_all(&self.all()).await),
+            Job::AllBatches => listed(batch::of_all(&self.all(), profile).await),
             Job::PlanResumption(id) => match operations.plan_resumption(id).await {
                 Ok(resumption) => Ok(Outcome::Resumable(Box::new(resumption))),
                 Err(failure) => Err(failure.into()),

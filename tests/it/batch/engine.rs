@@ -36,6 +36,27 @@ async fn rotate(scene: &Scene, group: &str) -> Result<Done, Failure> {
 }
 
 #[tokio::test]
+async fn the_batches_of_a_place_are_those_of_the_profile_one_is_in() {
+    let scene = Scene::new(1).await;
+    let batch = scene.begin().await;
+    let second = scene.world.installation(Side::Testing);
+    let second = second.through(scene.proxy.base_url());
+    let second = second.with(|profile| profile.name = "second".into());
+    let second = second.unbound();
+    // Its first use binds it to the same place.
+    let known = UnknownIdPolicy::KnownOnly;
+    second.look_up(&id("g000"), known).await.expect("read");
+    let all = [scene.ana.clone(), second];
+    for here in 0..2 {
+        let found = groupdesk::operations::Operations::batches_of(&all, here)
+            .await
+            .expect("readable");
+        let found: Vec<_> = found.into_iter().map(|(at, one)| (at, one.id)).collect();
+        assert_eq!(found, [(here, batch)]);
+    }
+}
+
+#[tokio::test]
 async fn all_are_rotated_and_confirmed() {
     let scene = Scene::new(9).await;
     let before = scene.world.secrets();

@@ -34,8 +34,11 @@ pub(super) async fn stands(
     Ok(Outcome::Batch(Box::new((batch, items))))
 }
 
-pub(super) async fn of_all(all: &[Operations]) -> Result<Outcome, DirectoryError> {
-    let found = Operations::batches_of(all).await?.into_iter();
+pub(super) async fn of_all(
+    all: &[Operations],
+    first: ProfileIndex,
+) -> Result<Outcome, DirectoryError> {
+    let found = Operations::batches_of(all, first.0).await?.into_iter();
     let found = found.map(|(index, batch)| (ProfileIndex(index), batch));
     Ok(Outcome::AllBatches(found.collect()))
 }
