@@ -12,6 +12,7 @@ use ratatui::{
 
 use super::View;
 use crate::{
+    config::guard::{self, Level},
     domain::batch::{EditPlan, EditRow, Verdict},
     operations::Guarded,
     tui::{
@@ -54,10 +55,27 @@ pub struct BulkEdit {
     /// Rows of the plan that are shown.
     rows: Vec<usize>,
     cursor: Cursor,
-    /// Words are asked for, elsewhere a key.
-    is_production: bool,
+    /// [`Level::Key`] or [`Level::Words`], and the reason of the guard that raised it.
+    level: Level,
+    guard: Option<String>,
     /// `edit N in PROFILE`.
     typed: TextField,
+}
+
+/// How strongly it asks, and the guard that says so. There is no id to type for many groups: what is raised, takes words.
+fn level(context: &Context) -> (Level, Option<String>) {
+    let Some(profile) = context.profile() else {
+        return (Level::Words, None);
+    };
+    let usual = if profile.production {
+        Level::Words
+    } else {
+        Level::Key
+    };
+    match guard::raised(&profile.guards, Guarded::Update, usual) {
+        Some((_, reason)) => (Level::Words, Some(reason.to_owned())),
+        None => (usual, None),
+    }
 }
 
 impl BulkEdit {
@@ -66,6 +84,7 @@ impl BulkEdit {
             EditSource::Groups(_, filter) => Fields::prefilled(filter),
             EditSource::Reverse(_) | EditSource::Again(_) => Fields::prefilled(""),
         };
+        let (level, guard) = level(context);
         let mut pane = Self {
             confirming: !matches!(source, EditSource::Groups(..)),
             source,
@@ -77,7 +96,8 @@ impl BulkEdit {
             include_old: false,
             rows: Vec::new(),
             cursor: Cursor::default(),
-            is_production: context.profile().is_none_or(|profile| profile.production),
+            level,
+            guard,
             typed: TextField::new("", ""),
         };
         pane.check(context);
@@ -146,9 +166,9 @@ impl BulkEdit {
         self.show();
     }
 
-    /// What must be typed in production; `None` elsewhere, where a key is enough.
+    /// What must be typed in production, or where a guard asks for it; `None` elsewhere, where a key is enough.
     fn words(&self, context: &Context) -> Option<String> {
-        let profile = context.profile().filter(|_| self.is_production)?;
+        let profile = context.profile().filter(|_| self.level == Level::Words)?;
         let (count, ..) = self.plan.as_ref()?.counts();
         Some(format!("edit {count} in {}", profile.name))
     }
@@ -205,7 +225,7 @@ impl BulkEdit {
 impl View for BulkEdit {
     fn focus(&self) -> Focus {
         match (self.confirming, self.fields.at) {
-            (true, _) if self.is_production => Focus::BulkEditTyped,
+            (true, _) if self.level == Level::Words => Focus::BulkEditTyped,
             (true, _) => Focus::BulkEditConfirm,
             (false, ACTION) => Focus::BulkEditAction,
             (false, _) => Focus::BulkEditField,

@@ -1,6 +1,7 @@
 //! One change over the marked groups: fields, review and confirmation; nothing is sent before that.
 
 use groupdesk::{
+    config::guard::{Guard, Level, Operation, Rule},
     domain::{
         batch::{BatchKind, BulkChange, Counts},
         history::Ending,
@@ -57,6 +58,25 @@ fn in_production_the_words_are_typed() {
     scene.shows("Text differs");
     assert_eq!(sent(&scene), None);
     scene.keys("<ctrl-u>edit 2 in production<enter>");
+    assert_eq!(sent(&scene).map(|(_, count)| count), Some(2));
+}
+
+#[test]
+fn a_guard_that_raises_updates_asks_for_the_words_and_says_why() {
+    let mut scene = Scene::on(TESTING);
+    scene.app.context.profiles[TESTING].guards = vec![Guard {
+        operation: Operation::Update,
+        rule: Rule::AtLeast(Level::Typed),
+        reason: "two people look".into(),
+    }];
+    scene.walk("*B40<tab>214<ctrl-s>");
+    assert_eq!(scene.focus(), "BulkEditTyped");
+    scene
+        .shows("! Guard: two people look")
+        .shows("Type edit 2 in testing");
+    scene.keys("y<enter>");
+    assert_eq!(sent(&scene), None);
+    scene.keys("<ctrl-u>edit 2 in testing<enter>");
     assert_eq!(sent(&scene).map(|(_, count)| count), Some(2));
 }
 

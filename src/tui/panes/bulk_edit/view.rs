@@ -47,10 +47,11 @@ pub(super) fn draw(
     draw_rule(buffer, take(&mut left, 1), &focus, theme);
     let rows = field_rows(pane, area);
     let cursor = draw_fields(pane, buffer, take(&mut left, rows), theme);
-    let foot = if left.height > FOOT_ROWS + LEAST_TABLE {
-        FOOT_ROWS
+    let guard = u16::from(pane.guard.is_some());
+    let foot = if left.height > FOOT_ROWS + guard + LEAST_TABLE {
+        FOOT_ROWS + guard
     } else {
-        left.height.min(1)
+        left.height.min(1 + guard)
     };
     let mut review = Rect {
         height: left.height - foot,
@@ -329,6 +330,16 @@ fn draw_foot(
     };
     let last = inner.height.saturating_sub(1);
     let cursor = draw_confirmation(pane, buffer, paint::row(inner, last), context);
+    if let Some(guard) = pane.guard.as_ref().filter(|_| last > 0) {
+        let text = format!("! Guard: {guard}");
+        paint::line(
+            buffer,
+            paint::row(inner, last - 1),
+            &text,
+            theme.warning(),
+            theme,
+        );
+    }
     if inner.height < FOOT_ROWS {
         return cursor;
     }
