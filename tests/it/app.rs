@@ -25,6 +25,7 @@ mod review;
 mod safety;
 mod scene;
 mod tickets;
+mod views;
 mod widths;
 
 pub(crate) use groups::learnt;

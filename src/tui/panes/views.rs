@@ -31,6 +31,13 @@ enum Asked {
     Name,
 }
 
+/// The name of a row.
+#[derive(Debug, PartialEq, Eq)]
+enum On {
+    View(String),
+    Column(ListColumn),
+}
+
 /// A row under the cursor.
 enum Row<'v> {
     View(&'v SavedView),
@@ -44,6 +51,8 @@ pub struct ViewsPane {
     columns: Vec<ListColumn>,
     shown: usize,
     cursor: Cursor,
+    /// The row under the cursor, by its name: views come and go, also by other consoles.
+    on: Option<On>,
     asked: Option<(Asked, TextField)>,
 }
 
@@ -63,24 +72,32 @@ impl ViewsPane {
             columns: all,
             shown,
             cursor: Cursor::default(),
+            on: None,
             asked: None,
         }
+    }
+
+    fn name(&self, at: usize, saved: &[SavedView]) -> Option<On> {
+        Some(match self.row(at, saved)? {
+            Row::View(view) => On::View(view.name.clone()),
+            Row::Column(column, _) => On::Column(column.clone()),
+        })
     }
 
     fn row<'v>(&'v self, at: usize, saved: &'v [SavedView]) -> Option<Row<'v>> {
         if let Some(view) = saved.get(at) {
             return Some(Row::View(view));
         }
-        let at = at - saved.len();
+        let at = at.checked_sub(saved.len())?;
         let column = self.columns.get(at)?;
         Some(Row::Column(column, at < self.shown))
     }
 
     /// The column under the cursor.
     fn column(&self, context: &Context) -> Option<usize> {
-        self.cursor
-            .at
-            .checked_sub(context.annotations.saved_views.len())
+        let views = context.annotations.saved_views.len();
+        let at = self.cursor.at.checked_sub(views)?;
+        (at < self.columns.len()).then_some(at)
     }
 
     /// Shows the columns as they are chosen now.
@@ -180,13 +197,12 @@ impl View for ViewsPane {
 
     fn act(&mut self, action: Action, context: &mut Context) {
         let rows = context.annotations.saved_views.len() + self.columns.len();
-        if self.asked.is_none()
-            && self
-                .cursor
-                .act(action, rows, usize::from(context.size.1 / 2))
-        {
+        let page = usize::from(context.size.1 / 2);
+        if self.asked.is_none() && self.cursor.act(action, rows, page) {
+            self.on = None;
             return;
         }
+        self.on = None;
         match action {
             Action::Enter if self.asked.is_some() => self.answered(context),
             Action::NextField => self.complete(context),
@@ -219,6 +235,17 @@ impl View for ViewsPane {
             Action::Back | Action::Views => context.navigate(Navigation::Pop),
             _ => {}
         }
+    }
+
+    fn sync(&mut self, context: &mut Context) {
+        let saved = &context.annotations.saved_views;
+        let rows = saved.len() + self.columns.len();
+        let mut names = (0..rows).map(|at| self.name(at, saved));
+        let found = names.position(|name| name.is_some() && name == self.on);
+        drop(names);
+        let at = found.unwrap_or(self.cursor.at);
+        self.cursor.at = at.min(rows.saturating_sub(1));
+        self.on = self.name(self.cursor.at, saved);
     }
 
     fn input(&mut self, key: KeyEvent, _context: &mut Context) {

@@ -1,0 +1,50 @@
+//! Saved views and columns at the screen: what they do while others save and remove some.
+
+use groupdesk::tui::state::message::{Job, Msg, Outcome};
+
+use super::scene::{Scene, TESTING, canned};
+
+/// With one saved view, whose removal is asked for and not yet done.
+fn removing() -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("vwnight<enter>");
+    scene.shows("@night");
+    scene.keys("gD");
+    scene
+}
+
+fn removed(scene: &mut Scene) {
+    let asked = |(.., job): &(_, _, Job)| matches!(job, Job::RemoveView(_));
+    let at = scene.pending.iter().position(asked).expect("asked");
+    let (ticket, profile, job) = scene.pending.remove(at);
+    let outcome = canned(profile, &job);
+    assert!(matches!(&outcome, Outcome::SavedViews(left, _) if left.is_empty()));
+    scene.msg(Msg::Done(ticket, outcome));
+    assert!(
+        !scene.screen().contains("Saved views"),
+        "{}",
+        scene.screen()
+    );
+}
+
+#[test]
+fn the_cursor_stays_on_its_column_when_a_view_goes() {
+    let mut scene = removing();
+    scene.keys("jj");
+    scene.shows("> [x] id");
+    removed(&mut scene);
+    scene.shows("> [x] id");
+    scene.keys("<space>");
+    scene.shows("[ ] id");
+}
+
+#[test]
+fn the_last_column_is_still_a_column_when_a_view_goes() {
+    let mut scene = removing();
+    scene.keys("G");
+    scene.shows("> [x] tag");
+    removed(&mut scene);
+    scene.shows("> [x] tag");
+    scene.keys("<space>");
+    scene.shows("[ ] tag");
+}
