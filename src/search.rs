@@ -29,7 +29,9 @@ pub use arena::Entry;
 pub use beside::Beside;
 use conditions::Sieve;
 pub use index::{Builder, Index};
-pub use query::{Condition, FilterError, FilterErrorKind, Flag, Number, Query, Side, Views, Word};
+pub use query::{
+    Condition, FilterError, FilterErrorKind, Flag, Number, Query, Side, Views, Word, quoted,
+};
 pub use views::{ListColumn, ListView, SavedView, SortBy};
 use words::{Fit, Words};
 

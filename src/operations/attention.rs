@@ -38,6 +38,8 @@ pub enum Matter {
         id: UserGroupId,
         state: HandOffState,
         exit: Option<i32>,
+        /// The profile that began it and hands it off; `None`: no profile of this name means the place.
+        begun_in: Option<usize>,
     },
     Batch(Box<Batch>),
     /// The token is another one, and nobody here rotated it.
@@ -85,7 +87,7 @@ impl Matter {
 pub struct Concern {
     /// Which of the profiles means the place; `None`: none does.
     pub profile: Option<usize>,
-    /// Name of that profile, or of the place.
+    /// Name of that profile, or of the place; of a hand-off that of the profile that began it.
     pub place: String,
     pub matter: Matter,
     pub since: Option<Timestamp>,
@@ -180,6 +182,7 @@ impl Operations {
             .concerns
             .sort_by_key(|concern| concern.matter.rank());
         Ok(attention)
+                all,
     }
 }
 
@@ -210,6 +213,7 @@ impl Gathering<'_> {
             .open_mutations(self.place)
             .await?
         {
+    all: &'a [Operations],
             self.change(&change);
         }
         for state in [HandOffState::Failed, HandOffState::Pending] {
@@ -288,7 +292,13 @@ impl Gathering<'_> {
                     exit: row.handoff.exit,
                 };
                 let at = row.sent_at.unwrap_or(row.started_at);
-                self.push(matter, Some(at), Some(&row.by));
+                self.found.concerns.push(Concern {
+                    profile: Some(self.index),
+                    place: row.profile,
+                    matter,
+                    since: Some(at),
+                    by: Some(row.by),
+                });
             }
         }
         Ok(())
@@ -311,6 +321,7 @@ impl Gathering<'_> {
             }
             true
         };
+                    begun_in: self.profile_here(&row.profile).await?,
         self.operations
             .directory()
             .each_group(self.place, take)
@@ -319,6 +330,16 @@ impl Gathering<'_> {
         for (id, at) in told.changed {
             self.push(Matter::ChangedElsewhere(id), Some(at), None);
         }
+    /// The profile of this name, where it means this place.
+    async fn profile_here(&self, name: &str) -> Result<Option<usize>, DirectoryError> {
+        let mut all = self.all.iter().enumerate();
+        let Some((at, operations)) = all.find(|(_, one)| one.profile().name == name) else {
+            return Ok(None);
+        };
+        let place = operations.place_by_name().await?;
+        Ok((place == Some(self.place)).then_some(at))
+    }
+
         let ages = told.ages;
         let over = ages.over + ages.far;
         if over > 0 {

@@ -5,6 +5,8 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+pub use read::quoted;
+
 use std::{cmp::Ordering, collections::BTreeMap, fmt, ops::RangeInclusive, time::Duration};
 
 use crate::{

@@ -75,6 +75,14 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
+/// A filter that finds this text and reads nothing of it as a test.
+pub fn quoted(text: &str) -> String {
+    // A quote cannot stand within quotes.
+    let parts = text.split('"').filter(|part| !part.is_empty());
+    let parts = parts.map(|part| format!("\"{part}\""));
+    parts.collect::<Vec<_>>().join(" ")
+}
+
 impl Reader<'_> {
     /// `inside`: the views that led here.
     fn query(&self, text: &str, inside: &mut Vec<String>) -> Query {

@@ -11,7 +11,11 @@ use ratatui::{
 use super::{View, filtered_list::FilteredList};
 use crate::{
     domain::group::UserGroupId,
-    operations::attention::{Attention, Concern, Matter},
+    operations::{
+        Guarded,
+        attention::{Attention, Concern, Matter},
+    },
+    search::quoted,
     tui::{
         forms::group::Edit,
         keymap::{Action, Focus},
@@ -145,19 +149,38 @@ fn open_in(profile: usize, opening: PaneRequest, context: &mut Context) {
     context.navigate(Navigation::Push(opening));
 }
 
-/// The form of a group that is known here; elsewhere the list on it, for the forms of a profile are read after switching.
+/// The form that was left of a group that is known here or new; elsewhere the list on it, for the forms of a profile are
+/// read after switching.
 fn open_draft(profile: usize, id: &UserGroupId, context: &mut Context) {
-    let known = context.groups.get(id);
-    match known.filter(|_| profile == context.current.0) {
-        Some(group) => {
-            let form = Box::new(Edit::of(&group, context));
-            context.navigate(Navigation::Push(PaneRequest::Edit(form)));
-        }
-        None => context.show_list(ProfileIndex(profile), id.as_str()),
+    let is_here = profile == context.current.0;
+    let form = match context.groups.get(id) {
+        Some(group) if is_here => Some(Edit::of(&group, context)),
+        None if is_here && context.has_draft(id) => Some(Edit::create(id.clone(), context)),
+        _ => None,
+    };
+    match form {
+        Some(form) => context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form)))),
+        None => context.show_list(ProfileIndex(profile), &quoted(id.as_str())),
+    }
+}
+
+/// Why a hand-off cannot be run again, if so: the command of another profile must not get the token.
+fn not_handed_off(concern: &Concern, context: &Context) -> Option<String> {
+    let Matter::HandOff { begun_in, .. } = &concern.matter else {
+        return None;
+    };
+    let Some(at) = *begun_in else {
+        let text = format!("no profile here is \"{}\", which began it", concern.place);
+        return Some(text);
+    };
+    let profile = context.profiles.get(at)?;
+    if profile.handoff.is_none() {
+        return Some(format!("profile \"{}\" has no hand-off", profile.name));
     }
 }
 
 impl View for AttentionPane {
+    context.forbidden_in(ProfileIndex(at), Guarded::HandOff)
     fn focus(&self) -> Focus {
         Focus::Attention
     }
@@ -190,9 +213,18 @@ impl View for AttentionPane {
         match (action, at) {
             (Action::Enter, _) => self.go(context),
             (Action::Refresh, _) => self.check(context),
-            (Action::HandOff, Some((profile, Matter::HandOff { rotation, id, .. }))) => {
-                self.work(Job::HandOffAgain(rotation, id), profile, context);
-            }
+            (
+                Action::HandOff,
+                Some((
+                    _,
+                    Matter::HandOff {
+                        rotation,
+                        id,
+                        begun_in: Some(profile),
+                        ..
+                    },
+                )),
+            ) => self.work(Job::HandOffAgain(rotation, id), profile, context),
             (Action::Resume, Some((profile, Matter::Batch(batch)))) => {
                 let opening = PaneRequest::Batch(batch.id, BatchAim::Resume);
                 open_in(profile, opening, context);
@@ -220,10 +252,11 @@ impl View for AttentionPane {
                 concern.is_some_and(|concern| concern.profile.is_some()),
                 "nothing here that a profile means",
             ),
-            Action::HandOff => (
-                matches!(matter, Some(Matter::HandOff { .. })),
-                "this row is no hand-off",
-            ),
+            Action::HandOff if self.working.is_waiting() => (false, "a row is being read"),
+            Action::HandOff if matches!(matter, Some(Matter::HandOff { .. })) => {
+                return concern.and_then(|concern| not_handed_off(concern, context));
+            }
+            Action::HandOff => (false, "this row is no hand-off"),
             Action::Resume => (
                 matches!(matter, Some(Matter::Batch(_))),
                 "this row is no batch",

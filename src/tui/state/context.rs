@@ -368,7 +368,11 @@ impl Context {
 
     /// Why nothing may be changed in this profile, if so.
     pub fn read_only_reason(&self) -> Option<&'static str> {
-        match self.profile() {
+        self.read_only_reason_in(self.current)
+    }
+
+    fn read_only_reason_in(&self, profile: ProfileIndex) -> Option<&'static str> {
+        match self.profiles.get(profile.0) {
             Some(profile) if profile.read_only => Some("this profile is read-only"),
             Some(_) => None,
             None => Some("no profile is chosen"),
@@ -377,10 +381,16 @@ impl Context {
 
     /// Why an operation is not allowed in this profile, if so: read-only, or a guard and its reason.
     pub fn forbidden(&self, operation: Guarded) -> Option<String> {
-        if let Some(why) = self.read_only_reason() {
+        self.forbidden_in(self.current, operation)
+    }
+
+    /// The same for another profile.
+    pub fn forbidden_in(&self, profile: ProfileIndex, operation: Guarded) -> Option<String> {
+        if let Some(why) = self.read_only_reason_in(profile) {
             return Some(why.into());
         }
-        let reason = guard::forbidden(&self.profile()?.guards, operation)?;
+        let guards = &self.profiles.get(profile.0)?.guards;
+        let reason = guard::forbidden(guards, operation)?;
         Some(format!("{} is forbidden: {reason}", operation.as_str()))
     }
 

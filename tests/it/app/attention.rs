@@ -1,12 +1,18 @@
 //! What waits for a person, at the screen: the count in line 1, and where the keys of a row lead.
 
+use std::time::Duration;
+
 use groupdesk::{
-    domain::rotation::State,
+    config::{
+        HandOffCommand,
+        guard::{Guard, Operation, Rule},
+    },
+    domain::{handoff::HandOffState, rotation::State},
     operations::{
         RotationId,
         attention::{Attention, Concern, Matter},
     },
-    tui::state::message::{Job, Outcome, ProfileIndex},
+    tui::state::message::{Job, Msg, Outcome, ProfileIndex},
 };
 
 use super::{
@@ -97,4 +103,100 @@ fn a_draft_is_opened_by_its_key() {
     let mut scene = opened();
     scene.keys("jje");
     assert_eq!(scene.focus(), "EditName");
+}
+
+/// Two hand-offs of this place that failed: one that production began, one of a profile that is gone.
+fn with_hand_offs(command: bool) -> Scene {
+    let mut scene = Scene::on(TESTING);
+    if command {
+        scene.app.context.profiles[PRODUCTION].handoff = Some(HandOffCommand {
+            command: vec!["put-token".into()],
+            timeout: Duration::from_secs(5),
+        });
+    }
+    let hand_off = |number, place: &str, begun_in| Concern {
+        place: place.into(),
+        ..concern(
+            TESTING,
+            Matter::HandOff {
+                rotation: RotationId(number),
+                id: id("globex"),
+                state: HandOffState::Failed,
+                exit: Some(1),
+                begun_in,
+            },
+        )
+    };
+    let found = Attention {
+        concerns: vec![
+            hand_off(7, "production", Some(PRODUCTION)),
+            hand_off(8, "gone", None),
+        ],
+        ages: Vec::new(),
+        profiles: 1,
+    };
+    scene.keys("0");
+    scene.answer_with(Outcome::Attention(Box::new(found)));
+    scene
+}
+
+#[test]
+fn a_hand_off_is_run_by_the_command_of_the_profile_that_began_it() {
+    let mut scene = with_hand_offs(true);
+    scene.shows("!2").shows("h run again: exit 1");
+    scene.keys("jh");
+    scene.says("no profile here is \"gone\"");
+    assert!(asked(&scene).is_empty(), "{:?}", asked(&scene));
+    scene.keys("kh");
+    let again = Job::HandOffAgain(RotationId(7), id("globex"));
+    assert_eq!(asked(&scene), [(ProfileIndex(PRODUCTION), &again)]);
+}
+
+#[test]
+fn a_hand_off_without_a_command_or_against_a_guard_is_not_run() {
+    let mut scene = with_hand_offs(false);
+    scene.keys("h");
+    scene.says("profile \"production\" has no hand-off");
+    let mut scene = with_hand_offs(true);
+    scene.app.context.profiles[PRODUCTION].guards = vec![Guard {
+        operation: Operation::HandOff,
+        rule: Rule::Forbid,
+        reason: "not at night".into(),
+    }];
+    scene.keys("h");
+    scene.says("not at night");
+    assert!(asked(&scene).is_empty(), "{:?}", asked(&scene));
+}
+
+/// The rows come anew.
+fn come(scene: &mut Scene, concerns: Vec<Concern>) {
+    let found = Attention {
+        concerns,
+        ages: Vec::new(),
+        profiles: 2,
+    };
+    let asked = |(.., job): &(_, _, Job)| matches!(job, Job::Attention { whole: true });
+    let at = scene.pending.iter().position(asked).expect("asked");
+    let (ticket, ..) = scene.pending.remove(at);
+    let found = Outcome::Attention(Box::new(found));
+    scene.msg(Msg::Done(ticket, found));
+}
+
+#[test]
+fn the_draft_of_a_new_group_is_opened_and_an_odd_id_is_no_test() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("oinitech<enter>Typed<esc>");
+    scene.keys("0");
+    let rows = vec![
+        concern(TESTING, Matter::Draft(id("initech"), BEGIN)),
+        concern(PRODUCTION, Matter::Draft(id("old"), BEGIN)),
+    ];
+    come(&mut scene, rows);
+    scene.keys("e");
+    assert_eq!(scene.focus(), "EditName");
+    scene.shows("Typed");
+    scene.keys("<esc>");
+    assert_eq!(scene.focus(), "Attention");
+    scene.keys("j<enter>");
+    scene.shows("PRODUCTION").shows("/\"old\"");
 }

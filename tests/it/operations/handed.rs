@@ -9,7 +9,7 @@ use groupdesk::{
         history::{Ending, Operation},
         rotation::State,
     },
-    operations::{HandedOff, Operations, UnknownIdPolicy},
+    operations::{HandedOff, Operations, UnknownIdPolicy, attention::Matter},
 };
 use tokio::task::JoinHandle;
 
@@ -152,6 +152,44 @@ async fn a_rotation_that_turns_out_a_conflict_hands_nothing_off() {
     assert_eq!(states(&scene.ana).await, [HandOffState::None]);
     assert_eq!(scene.ana.hand_off(&done).await, None);
     assert!(!taker.path("ran").exists());
+}
+
+#[tokio::test]
+async fn what_waits_names_the_profile_that_began_it_and_never_another_one_of_the_place() {
+    let taker = Taker::new("exit 3");
+    let scene = taker.scene().await;
+    let done = rotated(&scene).await;
+    assert!(!handed(&scene, &done).await.is_done());
+    let second = scene
+        .installation()
+        .with(|profile| profile.name = "second".into());
+    let second = second.unbound();
+    // Its first use binds it to the same place.
+    let known = UnknownIdPolicy::KnownOnly;
+    second.look_up(&id(ACME), known).await.expect("read");
+    let begun_in = async |all: &[Operations]| {
+        let found = Operations::attention(all, 0, false).await;
+        let found = found.expect("readable").concerns;
+        match &found[..] {
+            [concern] => match &concern.matter {
+                Matter::HandOff { begun_in, .. } => {
+                    assert_eq!((concern.profile, &*concern.place), (Some(0), "testing"));
+                    *begun_in
+                }
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        begun_in(&[second.clone(), scene.ana.clone()]).await,
+        Some(1)
+    );
+    assert_eq!(
+        begun_in(&[scene.ana.clone(), second.clone()]).await,
+        Some(0)
+    );
+    assert_eq!(begun_in(&[second]).await, None, "it is not configured");
 }
 
 #[tokio::test]

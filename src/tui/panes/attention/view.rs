@@ -8,7 +8,7 @@ use ratatui::{
     style::Style,
 };
 
-use super::AttentionPane;
+use super::{AttentionPane, not_handed_off};
 use crate::{
     domain::{
         age::{TokenAge, USUAL_LIMIT},
@@ -182,7 +182,10 @@ fn step(concern: &Concern, context: &Context) -> String {
         Matter::Change(..) => format!("{read} read it"),
         Matter::HandOff { exit, .. } => {
             let exit = exit.map_or_else(String::new, |exit| format!(": exit {exit}"));
-            format!("{} run again{exit}", key(Action::HandOff))
+            match not_handed_off(concern, context) {
+                Some(why) => why,
+                None => format!("{} run again{exit}", key(Action::HandOff)),
+            }
         }
         Matter::Batch(batch) => {
             let (left, all) = (batch.counts.not_started, batch.counts.planned());
