@@ -94,6 +94,31 @@ pub struct Concern {
     pub by: Option<String>,
 }
 
+impl Concern {
+    /// The same thing, however it stands by now.
+    pub fn is_about(&self, other: &Self) -> bool {
+        let place = (self.profile, &self.place) == (other.profile, &other.place);
+        place
+            && match (&self.matter, &other.matter) {
+                (Matter::Rotation(one, ..), Matter::Rotation(other, ..))
+                | (
+                    Matter::HandOff { rotation: one, .. },
+                    Matter::HandOff {
+                        rotation: other, ..
+                    },
+                ) => one == other,
+                (Matter::Change(one, ..), Matter::Change(other, ..)) => one == other,
+                (Matter::Batch(one), Matter::Batch(other)) => one.id == other.id,
+                (Matter::ChangedElsewhere(one), Matter::ChangedElsewhere(other)) => one == other,
+                (Matter::Draft(one, _), Matter::Draft(other, _)) => one == other,
+                (Matter::Over(..), Matter::Over(..))
+                | (Matter::Due(..), Matter::Due(..))
+                | (Matter::NoProfile(_), Matter::NoProfile(_)) => true,
+                _ => false,
+            }
+    }
+}
+
 /// How many tokens of a place are how old, by the limit of its profile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ages {
@@ -157,6 +182,7 @@ impl Operations {
         for &(index, operations, place) in &places {
             attention.profiles += 1;
             let gathering = Gathering {
+                all,
                 operations,
                 index,
                 place,
@@ -182,12 +208,12 @@ impl Operations {
             .concerns
             .sort_by_key(|concern| concern.matter.rank());
         Ok(attention)
-                all,
     }
 }
 
 /// The work on one place.
 struct Gathering<'a> {
+    all: &'a [Operations],
     operations: &'a Operations,
     index: usize,
     place: PlaceId,
@@ -213,7 +239,6 @@ impl Gathering<'_> {
             .open_mutations(self.place)
             .await?
         {
-    all: &'a [Operations],
             self.change(&change);
         }
         for state in [HandOffState::Failed, HandOffState::Pending] {
@@ -290,6 +315,7 @@ impl Gathering<'_> {
                     id: row.user_group_id,
                     state,
                     exit: row.handoff.exit,
+                    begun_in: self.profile_here(&row.profile).await?,
                 };
                 let at = row.sent_at.unwrap_or(row.started_at);
                 self.found.concerns.push(Concern {
@@ -302,6 +328,16 @@ impl Gathering<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The profile of this name, where it means this place.
+    async fn profile_here(&self, name: &str) -> Result<Option<usize>, DirectoryError> {
+        let mut all = self.all.iter().enumerate();
+        let Some((at, operations)) = all.find(|(_, one)| one.profile().name == name) else {
+            return Ok(None);
+        };
+        let place = operations.place_by_name().await?;
+        Ok((place == Some(self.place)).then_some(at))
     }
 
     async fn groups(&mut self) -> Result<(), DirectoryError> {
@@ -321,7 +357,6 @@ impl Gathering<'_> {
             }
             true
         };
-                    begun_in: self.profile_here(&row.profile).await?,
         self.operations
             .directory()
             .each_group(self.place, take)
@@ -330,16 +365,6 @@ impl Gathering<'_> {
         for (id, at) in told.changed {
             self.push(Matter::ChangedElsewhere(id), Some(at), None);
         }
-    /// The profile of this name, where it means this place.
-    async fn profile_here(&self, name: &str) -> Result<Option<usize>, DirectoryError> {
-        let mut all = self.all.iter().enumerate();
-        let Some((at, operations)) = all.find(|(_, one)| one.profile().name == name) else {
-            return Ok(None);
-        };
-        let place = operations.place_by_name().await?;
-        Ok((place == Some(self.place)).then_some(at))
-    }
-
         let ages = told.ages;
         let over = ages.over + ages.far;
         if over > 0 {

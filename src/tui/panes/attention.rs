@@ -79,11 +79,14 @@ impl AttentionPane {
         let on = self.here(context).cloned();
         self.found.clone_from(found);
         self.is_read = true;
+        self.stay_on(on.as_ref(), context);
+    }
+
+    fn stay_on(&mut self, on: Option<&Concern>, context: &Context) {
         let shown = self.shown(context);
-        let same = |concern: &&Concern| on.as_ref().is_some_and(|on| on.matter == concern.matter);
-        let at = shown.iter().position(same);
-        let last = shown.len().saturating_sub(1);
-        self.list.cursor.at = at.unwrap_or(self.list.cursor.at).min(last);
+        let same = |concern: &&Concern| on.is_some_and(|on| on.is_about(concern));
+        let (found, rows) = (shown.iter().position(same), shown.len());
+        self.list.stay_on(found, rows);
     }
 
     fn go(&self, context: &mut Context) {
@@ -177,10 +180,10 @@ fn not_handed_off(concern: &Concern, context: &Context) -> Option<String> {
     if profile.handoff.is_none() {
         return Some(format!("profile \"{}\" has no hand-off", profile.name));
     }
+    context.forbidden_in(ProfileIndex(at), Guarded::HandOff)
 }
 
 impl View for AttentionPane {
-    context.forbidden_in(ProfileIndex(at), Guarded::HandOff)
     fn focus(&self) -> Focus {
         Focus::Attention
     }
@@ -233,8 +236,9 @@ impl View for AttentionPane {
                 open_draft(profile, &id, context);
             }
             (Action::NextField, _) => {
+                let on = self.here(context).cloned();
                 self.only_here = !self.only_here;
-                self.list.cursor.at = 0;
+                self.stay_on(on.as_ref(), context);
             }
             _ => {}
         }
@@ -248,14 +252,14 @@ impl View for AttentionPane {
         let concern = self.here(context);
         let matter = concern.map(|concern| &concern.matter);
         let (fits, why) = match action {
-            Action::Enter => (
-                concern.is_some_and(|concern| concern.profile.is_some()),
-                "nothing here that a profile means",
-            ),
             Action::HandOff if self.working.is_waiting() => (false, "a row is being read"),
             Action::HandOff if matches!(matter, Some(Matter::HandOff { .. })) => {
                 return concern.and_then(|concern| not_handed_off(concern, context));
             }
+            Action::Enter => (
+                concern.is_some_and(|concern| concern.profile.is_some()),
+                "nothing here that a profile means",
+            ),
             Action::HandOff => (false, "this row is no hand-off"),
             Action::Resume => (
                 matches!(matter, Some(Matter::Batch(_))),

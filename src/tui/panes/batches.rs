@@ -106,8 +106,8 @@ impl Batches {
             find(&|batch| is_unfinished(batch, context) && own(batch))
                 .or_else(|| find(&|batch| is_unfinished(batch, context)))
         };
-        let last = shown.len().saturating_sub(1);
-        self.list.cursor.at = at.unwrap_or(self.list.cursor.at).min(last);
+        let rows = shown.len();
+        self.list.stay_on(at, rows);
         self.is_read = true;
     }
 
@@ -121,6 +121,9 @@ impl Batches {
             Some(run) => (run.profile, PaneRequest::WatchBulk(run.ticket)),
             None => (*profile, PaneRequest::Batch(batch.id, aim)),
         };
+        if profile != context.current {
+            context.navigate(Navigation::SwitchTo(profile));
+        }
         context.navigate(Navigation::Push(opening));
     }
 
@@ -188,9 +191,12 @@ impl View for Batches {
             Action::WriteFile => self.go(BatchAim::Report, context),
             Action::Refresh => self.check(context),
             Action::NextField => {
+                let on = self.here(context).map(|(_, batch)| batch.id);
                 self.all = !self.all;
-                let last = self.shown(context).len().saturating_sub(1);
-                self.list.cursor.at = self.list.cursor.at.min(last);
+                let shown = self.shown(context);
+                let at = shown.iter().position(|(_, batch)| Some(batch.id) == on);
+                let rows = shown.len();
+                self.list.stay_on(at, rows);
             }
             _ => {}
         }

@@ -118,6 +118,12 @@ impl FilteredList {
         self.field().map(|filter| filter.paste(text)).is_some()
     }
 
+    /// The rows are others: the cursor goes to its row where that was found again, else it stays within them.
+    pub(super) fn stay_on(&mut self, found: Option<usize>, rows: usize) {
+        let at = found.unwrap_or(self.cursor.at);
+        self.cursor.at = at.min(rows.saturating_sub(1));
+    }
+
     /// Draws the filter where there is one, so many columns from the left; the area that is left, and where the terminal's cursor belongs.
     pub(super) fn draw_filter(
         &self,

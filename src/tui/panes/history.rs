@@ -57,12 +57,12 @@ impl History {
 
     /// The cursor stays on its entry.
     fn take(&mut self, entries: &[Numbered<Entry>]) {
-        let at = self.list.cursor.at;
-        let on = self.rows().get(at).map(|entry| entry.number);
+        let on = self.rows().get(self.list.cursor.at).map(|one| one.number);
         self.entries = entries.to_vec();
         let rows = self.rows();
         let found = rows.iter().position(|entry| Some(entry.number) == on);
-        self.list.cursor.at = found.unwrap_or(at.min(rows.len().saturating_sub(1)));
+        let rows = rows.len();
+        self.list.stay_on(found, rows);
     }
 
     fn shown(&self) -> Vec<&Entry> {

@@ -229,12 +229,9 @@ impl View for Inspector {
 
     fn sync(&mut self, context: &mut Context) {
         let chosen = self.chosen.filter(|_| self.list.cursor.at > 0);
-        let at = chosen.and_then(|number| {
-            let shown = self.shown(context);
-            shown.iter().position(|exchange| exchange.number == number)
-        });
-        let last = self.shown(context).len().saturating_sub(1);
-        self.list.cursor.at = at.unwrap_or(self.list.cursor.at.min(last));
+        let shown = self.shown(context);
+        let at = chosen.and_then(|number| shown.iter().position(|one| one.number == number));
+        self.list.stay_on(at, shown.len());
         self.choose(context);
     }
 

@@ -32,6 +32,8 @@ use crate::{
 pub struct MessagesPane {
     list: FilteredList,
     errors_only: bool,
+    /// The message below the cursor; it stays below it while others come.
+    chosen: Option<u64>,
     whole: Option<Box<ShownMessage>>,
 }
 
@@ -49,6 +51,7 @@ impl Default for MessagesPane {
         Self {
             list: FilteredList::with_filter(""),
             errors_only: false,
+            chosen: None,
             whole: None,
         }
     }
@@ -64,6 +67,11 @@ impl MessagesPane {
                 && words.iter().all(|word| text.contains(word.as_str()))
         };
         context.messages.all().filter(is_meant).collect()
+    }
+
+    fn choose(&mut self, context: &Context) {
+        let below = self.shown(context).get(self.list.cursor.at).copied();
+        self.chosen = below.map(Notice::stable_number);
     }
 }
 
@@ -211,6 +219,7 @@ impl View for MessagesPane {
             context.messages.read_all();
         }
         if self.list.act(action, rows, context) {
+            self.choose(context);
             return;
         }
         match action {
@@ -224,7 +233,6 @@ impl View for MessagesPane {
             }
             Action::FailedOnly => {
                 self.errors_only = !self.errors_only;
-                self.list.cursor.at = 0;
             }
             Action::Messages => {
                 context.messages.read_all();
@@ -234,10 +242,23 @@ impl View for MessagesPane {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+    fn input(&mut self, key: KeyEvent, context: &mut Context) {
         if self.list.key(key) {
             self.list.cursor.at = 0;
+            self.choose(context);
         }
+    }
+
+    fn sync(&mut self, context: &mut Context) {
+        // A person who has not moved watches the newest.
+        let chosen = self.chosen.filter(|_| self.list.cursor.at > 0);
+        let shown = self.shown(context);
+        let at = chosen.and_then(|number| {
+            let mut shown = shown.iter();
+            shown.position(|one| one.stable_number() == number)
+        });
+        self.list.stay_on(at, shown.len());
+        self.choose(context);
     }
 
     fn paste(&mut self, text: &str, _context: &mut Context) -> bool {

@@ -78,8 +78,7 @@ impl Rotations {
         self.rows = rows.to_vec();
         self.rows.sort_by_key(|row| !row.rotation.state.is_open());
         let found = self.rows.iter().position(|row| Some(row.id) == on);
-        let last = self.rows.len().saturating_sub(1);
-        self.list.cursor.at = found.unwrap_or(self.list.cursor.at).min(last);
+        self.list.stay_on(found, self.rows.len());
     }
 
     fn abandon(&mut self, context: &mut Context) {

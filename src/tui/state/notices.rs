@@ -36,6 +36,8 @@ pub enum Condition {
 pub struct Notice {
     /// Counts from 1 and is never given twice.
     number: u64,
+    /// The number it had when it was said first.
+    first: u64,
     pub at: Timestamp,
     pub severity: Severity,
     pub text: String,
@@ -51,6 +53,11 @@ pub struct Notice {
 }
 
 impl Notice {
+    /// The same for as long as it stands in the log, however often it is said again.
+    pub fn stable_number(&self) -> u64 {
+        self.first
+    }
+
     fn is_unread(&self) -> bool {
         self.severity.must_be_read() && !self.is_read && self.resolved.is_none()
     }
@@ -105,6 +112,7 @@ impl Notices {
         let before = known.and_then(|at| self.log.remove(at));
         self.push(Notice {
             number,
+            first: before.as_ref().map_or(number, |before| before.first),
             at,
             severity,
             text,
@@ -155,6 +163,7 @@ impl Notices {
         let number = self.next_number();
         self.push(Notice {
             number,
+            first: number,
             at,
             severity,
             text: text.to_owned(),

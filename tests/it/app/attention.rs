@@ -168,6 +168,12 @@ fn a_hand_off_without_a_command_or_against_a_guard_is_not_run() {
     assert!(asked(&scene).is_empty(), "{:?}", asked(&scene));
 }
 
+fn batch(number: i64, not_started: usize) -> Matter {
+    let mut batch = left(groupdesk::operations::BatchId(number)).batch;
+    batch.counts.not_started = not_started;
+    Matter::Batch(Box::new(batch))
+}
+
 /// The rows come anew.
 fn come(scene: &mut Scene, concerns: Vec<Concern>) {
     let found = Attention {
@@ -180,6 +186,48 @@ fn come(scene: &mut Scene, concerns: Vec<Concern>) {
     let (ticket, ..) = scene.pending.remove(at);
     let found = Outcome::Attention(Box::new(found));
     scene.msg(Msg::Done(ticket, found));
+}
+
+#[test]
+fn the_cursor_stays_on_its_row_whatever_comes_and_changes() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("0");
+    let rotation = |number| {
+        let id = id("globex");
+        Matter::Rotation(RotationId(number), State::Unknown, id)
+    };
+    let rows = vec![
+        concern(PRODUCTION, rotation(1)),
+        concern(PRODUCTION, Matter::Over(3, Duration::from_secs(9))),
+        concern(TESTING, batch(12, 28)),
+        concern(TESTING, Matter::Over(3, Duration::from_secs(9))),
+    ];
+    come(&mut scene, rows);
+    scene.keys("jj");
+    scene.shows("> x batch unfinished");
+    // Another one is worse, and of this one less is left.
+    let rows = vec![
+        concern(PRODUCTION, rotation(2)),
+        concern(PRODUCTION, rotation(1)),
+        concern(PRODUCTION, Matter::Over(3, Duration::from_secs(9))),
+        concern(TESTING, batch(12, 11)),
+        concern(TESTING, Matter::Over(2, Duration::from_secs(9))),
+    ];
+    scene.keys("<tab>");
+    scene.shows("2 items").shows("> x batch unfinished");
+    scene.keys("<tab>");
+    scene.shows("4 items").shows("> x batch unfinished");
+    scene.keys("r");
+    let settle = scene
+        .pending
+        .iter()
+        .position(|(.., job)| *job == Job::Settle);
+    let (ticket, ..) = scene.pending.remove(settle.expect("asked"));
+    scene.msg(Msg::Done(ticket, Outcome::Recovered(Vec::new())));
+    come(&mut scene, rows);
+    scene
+        .shows("> x batch unfinished")
+        .shows("resume: 11 of 12 left");
 }
 
 #[test]

@@ -348,6 +348,31 @@ fn a_stopped_batch_is_resumed_in_three_keys_by_who_began_it() {
 }
 
 #[test]
+fn the_running_batch_is_watched_from_another_profile_too() {
+    let (mut scene, ticket) = half_way();
+    scene.keys("<esc>P<down><enter>5");
+    let (own, other) = (stored(BATCH), stored(BatchId(8)));
+    let all = vec![
+        (ProfileIndex(PRODUCTION), other),
+        (ProfileIndex(TESTING), own),
+    ];
+    let asked = |(.., job): &(_, _, Job)| matches!(job, Job::AllBatches);
+    let at = scene.pending.iter().position(asked).expect("asked");
+    let (read, ..) = scene.pending.remove(at);
+    scene.msg(Msg::Done(read, Outcome::AllBatches(all)));
+    scene.shows(">   +   8");
+    // The cursor stays on its batch when those of other profiles come in.
+    scene.keys("<tab>j<tab>");
+    scene.shows(">   +   8");
+    scene.keys("<tab>j");
+    scene.shows(">   /   7");
+    scene.keys("<enter>");
+    assert_eq!(scene.focus(), "BulkRun");
+    scene.shows("1 not applied  1 in flight   all 2");
+    assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Pause)]);
+}
+
+#[test]
 fn where_words_are_asked_for_nothing_is_resumed_without_them() {
     let mut scene = listed("li@bastion2", PRODUCTION);
     scene.keys("R");

@@ -126,3 +126,27 @@ fn every_text_begins_with_its_verdict_and_ends_with_a_word() {
         }
     }
 }
+
+#[test]
+fn the_cursor_stays_on_its_message_while_others_come_and_are_said_again() {
+    let mut scene = Scene::on(TESTING);
+    let say = |scene: &mut Scene, text: &str| {
+        scene.app.context.say(Severity::Info, text);
+        scene.keys("<f12>");
+    };
+    for text in ["the first one", "the second one", "the third one"] {
+        say(&mut scene, text);
+    }
+    scene.keys("m");
+    let below = |scene: &Scene| {
+        let screen = scene.screen();
+        let mut lines = screen
+            .lines()
+            .skip_while(|line| !line.starts_with(" >") && !line.starts_with('>'));
+        lines.nth(1).unwrap_or_default().trim().to_owned()
+    };
+    scene.keys("j");
+    assert_eq!(below(&scene), "the second one", "{}", scene.screen());
+    say(&mut scene, "the fourth one");
+    assert_eq!(below(&scene), "the second one", "{}", scene.screen());
+}
