@@ -109,8 +109,8 @@ impl Concern {
                 ) => one == other,
                 (Matter::Change(one, ..), Matter::Change(other, ..)) => one == other,
                 (Matter::Batch(one), Matter::Batch(other)) => one.id == other.id,
-                (Matter::ChangedElsewhere(one), Matter::ChangedElsewhere(other)) => one == other,
-                (Matter::Draft(one, _), Matter::Draft(other, _)) => one == other,
+                (Matter::ChangedElsewhere(one), Matter::ChangedElsewhere(other))
+                | (Matter::Draft(one, _), Matter::Draft(other, _)) => one == other,
                 (Matter::Over(..), Matter::Over(..))
                 | (Matter::Due(..), Matter::Due(..))
                 | (Matter::NoProfile(_), Matter::NoProfile(_)) => true,

@@ -252,7 +252,9 @@ impl View for AttentionPane {
         let concern = self.here(context);
         let matter = concern.map(|concern| &concern.matter);
         let (fits, why) = match action {
-            Action::HandOff if self.working.is_waiting() => (false, "a row is being read"),
+            Action::HandOff | Action::Refresh if self.working.is_waiting() => {
+                (false, "a row is being read")
+            }
             Action::HandOff if matches!(matter, Some(Matter::HandOff { .. })) => {
                 return concern.and_then(|concern| not_handed_off(concern, context));
             }
@@ -269,7 +271,6 @@ impl View for AttentionPane {
                 matches!(matter, Some(Matter::Draft(..))),
                 "this row is no draft",
             ),
-            Action::Refresh if self.working.is_waiting() => (false, "a row is being read"),
             _ => (true, ""),
         };
         (!fits).then(|| why.into())
