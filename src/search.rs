@@ -30,7 +30,8 @@ pub use beside::Beside;
 use conditions::Sieve;
 pub use index::{Builder, Index};
 pub use query::{
-    Condition, FilterError, FilterErrorKind, Flag, Number, Query, Side, Views, Word, quoted,
+    AskedRow, Condition, FilterError, FilterErrorKind, Flag, Number, Query, Side, Views, Word,
+    asked_row, quoted,
 };
 pub use views::{ListColumn, ListView, SavedView, SortBy};
 use words::{Fit, Words};

@@ -75,6 +75,46 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
+/// A row of the mapping or a property with its value, both as they were typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AskedRow {
+    Mapping(String, String),
+    Property(String, String),
+}
+
+/// The first row that a filter asks for with its value, else the first property. What is left out, compared or in quotes
+/// as a whole is none.
+pub fn asked_row(text: &str) -> Option<AskedRow> {
+    let mut property = None;
+    let asked = pieces(text).into_iter();
+    for piece in asked.filter(|piece| !piece.quoted && !piece.negated) {
+        let lower = lowered(&piece.text);
+        let test = match lower.split_once(':') {
+            Some(("prop", property)) => property_test(property),
+            Some(("map", row)) => match named("map", row) {
+                Some(test) => test,
+                None => continue,
+            },
+            _ => continue,
+        };
+        // The same letters before the colon, whatever their case.
+        let typed = piece
+            .text
+            .split_once(':')
+            .and_then(|(_, typed)| typed.split_once('='));
+        let Some((key, value)) = typed else { continue };
+        let (key, value) = (key.to_owned(), value.to_owned());
+        match test {
+            Ok(Condition::MapRow(..)) => return Some(AskedRow::Mapping(key, value)),
+            Ok(Condition::Property(_, Some(_))) if property.is_none() => {
+                property = Some(AskedRow::Property(key, value));
+            }
+            _ => {}
+        }
+    }
+    property
+}
+
 /// A filter that finds this text and reads nothing of it as a test.
 pub fn quoted(text: &str) -> String {
     // A quote cannot stand within quotes.

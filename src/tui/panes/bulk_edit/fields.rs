@@ -1,6 +1,10 @@
 //! The fields of a bulk edit: what is done, to which row, to what, and only where it is what.
 
-use crate::{domain::batch::BulkChange, tui::widgets::text_field::TextField};
+use crate::{
+    domain::batch::BulkChange,
+    search::{AskedRow, asked_row},
+    tui::widgets::text_field::TextField,
+};
 
 /// The first field, which takes no text.
 pub(super) const ACTION: usize = 0;
@@ -54,15 +58,11 @@ pub(super) struct Fields {
 impl Fields {
     /// With the row of a filter like `map:40=213` or `prop:tier=gold`; the focus in the first field that is empty.
     pub(super) fn prefilled(filter: &str) -> Self {
-        let row = |test: &str| {
-            let mut words = filter.split_whitespace();
-            words.find_map(|word| word.strip_prefix(test)?.split_once('='))
+        let (change, key, value) = match asked_row(filter) {
+            Some(AskedRow::Mapping(key, value)) => (Change::SetRow, key, value),
+            Some(AskedRow::Property(key, value)) => (Change::SetProperty, key, value),
+            None => (Change::SetRow, String::new(), String::new()),
         };
-        let (change, found) = match (row("map:"), row("prop:")) {
-            (None, Some(found)) => (Change::SetProperty, Some(found)),
-            (found, _) => (Change::SetRow, found),
-        };
-        let (key, value) = found.unwrap_or_default();
         let mut fields = Self {
             change,
             key: TextField::new("", key),
@@ -143,6 +143,36 @@ mod tests {
         assert_eq!(fields.change(), expected.map_err(|why| why.to_string()));
         let fields = Fields::prefilled("acme");
         assert_eq!((fields.at, fields.change().is_err()), (1, true));
+    }
+
+    #[test]
+    fn the_filter_is_read_as_the_search_reads_it() {
+        for (filter, change, key, only) in [
+            (
+                "prop:tier=\"very gold\"",
+                Change::SetProperty,
+                "tier",
+                "very gold",
+            ),
+            ("MAP:40=A1 prop:tier=gold", Change::SetRow, "40", "A1"),
+            (
+                "-map:40=213 prop:Tier=Gold",
+                Change::SetProperty,
+                "Tier",
+                "Gold",
+            ),
+            ("prop:seats>=100", Change::SetRow, "", ""),
+            (
+                "-prop:tier=gold \"map:40=213\" map:40",
+                Change::SetRow,
+                "",
+                "",
+            ),
+        ] {
+            let fields = Fields::prefilled(filter);
+            let found = (fields.change, fields.key.text(), fields.only_where.text());
+            assert_eq!(found, (change, key, only), "{filter}");
+        }
     }
 
     #[test]
