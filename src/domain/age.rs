@@ -74,6 +74,12 @@ pub fn exceeds(age: Option<Duration>, limit: Duration) -> bool {
 /// The limit that counts where none is set, for colours and counts only.
 pub const USUAL_LIMIT: Duration = Duration::from_secs(90 * DAY);
 
+/// How long before its limit a token is due: a sixth of the limit, 7 days at least, and of a short limit its half, else
+/// each would be due at once.
+pub fn due_within(limit: Duration) -> Duration {
+    (limit / 6).max(Duration::from_secs(7 * DAY)).min(limit / 2)
+}
+
 /// How near to its limit a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TokenAge {
@@ -91,13 +97,11 @@ impl TokenAge {
     /// By a limit, or the usual one.
     pub fn of(age: Option<Duration>, limit: Option<Duration>) -> Self {
         let limit = limit.unwrap_or(USUAL_LIMIT);
-        // Of a short limit no more than its half: else each would be due at once.
-        let last = (limit / 6).max(Duration::from_secs(7 * DAY)).min(limit / 2);
         match age {
             None => Self::Unknown,
             Some(age) if age > limit * 2 => Self::Far,
             Some(age) if age > limit => Self::Over,
-            Some(age) if age >= limit.saturating_sub(last) => Self::Due,
+            Some(age) if age >= limit.saturating_sub(due_within(limit)) => Self::Due,
             Some(_) => Self::Fresh,
         }
     }

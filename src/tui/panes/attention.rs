@@ -111,8 +111,7 @@ impl AttentionPane {
             }
             Matter::Draft(id, _) => open_draft(*profile, id, context),
             Matter::Over(..) | Matter::Due(..) => {
-                let limit = context.profiles.get(*profile);
-                let limit = limit.and_then(|profile| profile.max_token_age);
+                let limit = view::limit(*profile, context);
                 let filter = view::filter(limit, matches!(matter, Matter::Over(..)));
                 context.show_list(ProfileIndex(*profile), &filter);
             }

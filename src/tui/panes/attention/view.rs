@@ -11,7 +11,7 @@ use ratatui::{
 use super::{AttentionPane, not_handed_off};
 use crate::{
     domain::{
-        age::{TokenAge, USUAL_LIMIT},
+        age::{TokenAge, USUAL_LIMIT, due_within},
         batch::BatchKind,
         handoff::HandOffState,
         history::Operation,
@@ -26,11 +26,12 @@ use crate::{
             boxes::{titled, with_details},
             columns::{Cell, Column, widest},
             paint,
+            time_format::days,
         },
     },
 };
 
-const DAY: u64 = 24 * 60 * 60;
+const HOUR: u64 = 60 * 60;
 /// Cells of one count of the histogram with its bar.
 const BUCKET: u16 = 9;
 /// Cells of the longest bar.
@@ -76,26 +77,42 @@ pub(super) fn draw(
     None
 }
 
-/// The filter that finds what is over its limit, or due.
+/// After how long a token of a profile is old, where it says so.
+pub(super) fn limit(profile: usize, context: &Context) -> Option<Duration> {
+    context.profiles.get(profile)?.max_token_age
+}
+
+/// The filter that finds what is counted as over its limit, or as due.
 pub(super) fn filter(limit: Option<Duration>, is_over: bool) -> String {
-    let all = limit.unwrap_or(USUAL_LIMIT).as_secs() / DAY;
-    let due = all.saturating_sub(due_days(limit));
-    if is_over {
-        format!("age>{all}d")
-    } else {
-        format!("age>{due}d -age>{all}d")
+    let due = due_within(limit.unwrap_or(USUAL_LIMIT));
+    match (limit, is_over) {
+        (Some(_), true) => "old".into(),
+        (Some(_), false) => format!("due<={} -old", whole(due)),
+        // Without a limit nothing is old to the filter.
+        (None, true) => format!("age>{}", whole(USUAL_LIMIT)),
+        (None, false) => {
+            let (due, all) = (whole(USUAL_LIMIT - due), whole(USUAL_LIMIT));
+            format!("age>{due} -age>{all}")
+        }
     }
 }
 
-/// Days before the limit from which a token is due.
-pub(super) fn due_days(limit: Option<Duration>) -> u64 {
-    let limit = limit.unwrap_or(USUAL_LIMIT);
-    let last = (limit / 6).max(Duration::from_secs(7 * DAY)).min(limit / 2);
-    last.as_secs().div_ceil(DAY)
+/// As a filter reads it: in days, else in hours.
+fn whole(time: Duration) -> String {
+    let hours = time.as_secs().div_ceil(HOUR);
+    if hours % 24 == 0 {
+        format!("{}d", hours / 24)
+    } else {
+        format!("{hours}h")
+    }
 }
 
-fn days(time: Duration) -> String {
-    format!("{}d", time.as_secs() / DAY)
+/// In whole days from two on, else in hours.
+fn about(time: Duration) -> String {
+    match time.as_secs() / HOUR {
+        hours @ 0..48 => format!("{hours}h"),
+        hours => format!("{}d", hours / 24),
+    }
 }
 
 fn columns(window: &[&Concern], context: &Context) -> Vec<Column> {
@@ -189,14 +206,20 @@ fn step(concern: &Concern, context: &Context) -> String {
         }
         Matter::Batch(batch) => {
             let (left, all) = (batch.counts.not_started, batch.counts.planned());
-            format!("{} resume: {left} of {all} left", key(Action::Resume))
+            match (left, batch.counts.unknown) {
+                (0, 0) => format!("{} close: nothing left", key(Action::Resume)),
+                (0, unknown) => format!("{read} read {unknown} UNKNOWN"),
+                _ => format!("{} resume: {left} of {all} left", key(Action::Resume)),
+            }
         }
         Matter::ChangedElsewhere(_) => format!("{enter} compare: token"),
         Matter::Over(_, oldest) => format!("{enter} list: oldest {}", days(*oldest)),
         Matter::Due(..) => {
-            let profile = concern.profile.and_then(|at| context.profiles.get(at));
-            let limit = profile.and_then(|profile| profile.max_token_age);
-            format!("{enter} list: next {}d", due_days(limit))
+            let limit = concern.profile.and_then(|at| limit(at, context));
+            format!(
+                "{enter} list: next {}",
+                about(due_within(limit.unwrap_or(USUAL_LIMIT)))
+            )
         }
         Matter::Draft(..) => format!("{} open", key(Action::Edit)),
         Matter::NoProfile(open) => format!("bind a profile: {open} open"),
@@ -207,17 +230,8 @@ fn since(concern: &Concern, context: &Context) -> String {
     if let Matter::Due(_, left) = concern.matter {
         return format!("in {}", days(left));
     }
-    let Some(at) = concern.since else {
-        return "-".into();
-    };
-    // A clock time does not grow old on the screen.
-    if context.now.duration_since(at).as_hours() < 24 {
-        at.to_zoned(context.zone.clone())
-            .strftime("%H:%M")
-            .to_string()
-    } else {
-        context.age(at)
-    }
+    let at = concern.since;
+    at.map_or_else(|| "-".into(), |at| context.clock(at))
 }
 
 fn cells<'a>(concern: &'a Concern, context: &Context, here: bool) -> Vec<Cell<'a>> {
@@ -238,12 +252,19 @@ fn cells<'a>(concern: &'a Concern, context: &Context, here: bool) -> Vec<Cell<'a
 
 fn histogram(ages: &[&(usize, Ages)], buffer: &mut Buffer, area: Rect, context: &Context) {
     let theme = context.theme;
-    let limit = context.profile().and_then(|profile| profile.max_token_age);
-    let title = match limit {
-        Some(limit) => format!("Token age  limit {}", days(limit)),
-        None => format!("Token age  usual limit {}", days(USUAL_LIMIT)),
+    let limits: Vec<Option<Duration>> = ages.iter().map(|(at, _)| limit(*at, context)).collect();
+    let same = limits
+        .first()
+        .filter(|first| limits.iter().all(|one| one == *first));
+    let title = match same {
+        Some(Some(limit)) => format!("Token age  limit {}", about(*limit)),
+        Some(None) => format!("Token age  usual limit {}", about(USUAL_LIMIT)),
+        None => {
+            let limits = limits.iter().map(|one| about(one.unwrap_or(USUAL_LIMIT)));
+            let limits: Vec<_> = limits.collect();
+            format!("Token age  limits {}", limits.join(", "))
+        }
     };
-    let limit = limit.unwrap_or(USUAL_LIMIT);
     let inner = titled(buffer, area, &title, false, theme);
     let names: Vec<&str> = ages
         .iter()
@@ -256,14 +277,22 @@ fn histogram(ages: &[&(usize, Ages)], buffer: &mut Buffer, area: Rect, context: 
         .collect();
     let names_width = widest(names.iter().copied(), 16).max(8);
     let first = inner.x + names_width + 1;
-    let due = limit.saturating_sub(Duration::from_secs(due_days(Some(limit)) * DAY));
+    // Where each row has a limit of its own, the titles are parts of it.
+    let [third, two, due, twice] = match same {
+        Some(limit) => {
+            let limit = limit.unwrap_or(USUAL_LIMIT);
+            let due = limit.saturating_sub(due_within(limit));
+            [limit / 3, limit * 2 / 3, due, limit * 2].map(about)
+        }
+        None => ["1/3", "2/3", "due", "2x"].map(str::to_owned),
+    };
     let titles = [
-        format!("<{}", days(limit / 3)),
-        format!("<{}", days(limit * 2 / 3)),
-        format!("<{}", days(due)),
+        format!("<{third}"),
+        format!("<{two}"),
+        format!("<{due}"),
         "due".into(),
         "over".into(),
-        format!(">{}", days(limit * 2)),
+        format!(">{twice}"),
         "unknown".into(),
     ];
     let most = ages
@@ -311,4 +340,29 @@ fn counts(ages: &Ages) -> [(usize, TokenAge); 7] {
         (ages.far, TokenAge::Far),
         (ages.unknown, TokenAge::Unknown),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Query;
+
+    #[test]
+    fn the_list_is_asked_for_what_was_counted() {
+        let hours = |hours: u64| Some(Duration::from_secs(hours * HOUR));
+        for (limit, over, due) in [
+            (hours(12), "old", "due<=6h -old"),
+            (hours(36), "old", "due<=18h -old"),
+            (hours(90 * 24), "old", "due<=15d -old"),
+            (hours(100 * 24), "old", "due<=400h -old"),
+            (None, "age>90d", "age>75d -age>90d"),
+        ] {
+            assert_eq!(filter(limit, true), over);
+            assert_eq!(filter(limit, false), due);
+            let query = Query::parse(due, limit);
+            assert_eq!(query.wrong, [], "{due}");
+        }
+        assert_eq!(about(Duration::from_hours(12)), "12h");
+        assert_eq!(about(Duration::from_hours(800)), "33d");
+    }
 }
