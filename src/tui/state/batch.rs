@@ -111,6 +111,8 @@ pub struct BatchRun {
     pub report: Option<Report>,
     /// It could not begin, or broke off inside this program.
     pub trouble: Option<String>,
+    /// The journal has it open, and nothing here runs it: another console may.
+    pub is_open: bool,
     counts: Counts,
     under_way: usize,
     /// Those that an earlier run had done.
@@ -141,6 +143,7 @@ impl BatchRun {
             halt: None,
             report: None,
             trouble: None,
+            is_open: false,
             counts: Counts {
                 not_started: groups.len(),
                 ..Counts::default()
@@ -178,6 +181,7 @@ impl BatchRun {
             halt: None,
         });
         run.batch = Some(batch.id);
+        run.is_open = batch.ended_at.is_none();
         run.follow(items);
         run
     }
@@ -185,6 +189,7 @@ impl BatchRun {
     /// What is left of it is begun from now on.
     pub fn resumed(&mut self, now: Timestamp) {
         self.report = None;
+        self.is_open = false;
         self.begun_with = self.counts.done();
         self.going_since = Some(now);
         self.version += 1;
@@ -414,6 +419,7 @@ impl BatchRun {
     /// How it goes, in a word.
     pub fn word(&self) -> &'static str {
         match (&self.report, self.command) {
+            (Some(_), _) if self.counts.not_started > 0 && self.is_open => "unfinished",
             (Some(_), _) if self.counts.not_started > 0 => "stopped",
             (Some(_), _) => "finished",
             (None, _) if self.trouble.is_some() => "stopped",

@@ -97,7 +97,7 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
     console.shows("Batch 1 is unfinished:").shows("!1");
     // Its own, of today: three keys, and no group is sent twice.
     console.keys("5").await;
-    console.shows("stopped: ").shows("1 unfinished of 1");
+    console.shows("unfinished: ").shows("1 unfinished of 1");
     console.keys("Ry").await;
     console.shows("7 of 7  100%").shows("7 confirmed   all 7");
     assert_eq!(proxy.count("POST"), 7, "{:?}", proxy.methods());

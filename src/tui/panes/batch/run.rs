@@ -200,6 +200,14 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
     match (counts.not_started, why) {
         (0, None) => {}
         (0, Some(why)) => parts.push(sentence(why)),
+        (left, None) if run.is_open => {
+            let all = counts.planned();
+            parts.push(format!(
+                "Not started: {left} of {all}; another console may be running it"
+            ));
+            let resume = key(Action::Resume);
+            parts.push(format!("{resume} resumes them, nothing is sent twice"));
+        }
         (left, why) => {
             let why = why.map_or_else(|| "Stopped".to_owned(), |why| sentence(why));
             parts.push(format!("{why}: {left} of {} not started", counts.planned()));

@@ -86,8 +86,9 @@ pub(super) fn state(batch: &Batch, context: &Context) -> (&'static str, String, 
     }
     let unknown = format!("{} UNKNOWN", counts.unknown);
     if is_unfinished(batch, context) {
-        let left = format!("stopped: {} left", counts.not_started);
+        let left = format!("unfinished: {} left", counts.not_started);
         return match (counts.not_started, counts.unknown) {
+            (0, 0) => ("!", "not closed: nothing left".into(), theme.warning()),
             (0, _) => ("?", unknown, theme.unknown()),
             (_, 0) => ("x", left, theme.error()),
             (_, _) => ("x", format!("{left}, {unknown}"), theme.error()),
@@ -113,17 +114,25 @@ fn what(batch: &Batch) -> String {
     }
 }
 
+fn done(batch: &Batch) -> String {
+    format!("{} of {}", batch.counts.done(), batch.counts.planned())
+}
+
 fn columns(window: &[&Row], wide: bool, context: &Context) -> Vec<Column> {
     let who = widest(window.iter().map(|(_, batch)| batch.by.as_str()), 24).max(4);
     let what = window.iter().map(|(_, batch)| what(batch));
     let what = what.map(|what| paint::columns(&what)).max().unwrap_or(0);
     let what = u16::try_from(what).unwrap_or(24).clamp(8, 24);
+    let done = window.iter().map(|(_, batch)| paint::columns(&done(batch)));
+    let done = u16::try_from(done.max().unwrap_or(0))
+        .unwrap_or(14)
+        .clamp(8, 14);
     let mut columns = vec![
         Column::new("   NO", 5, 7, 0).right(),
         Column::new("WHAT", 6, what, 2),
         Column::new("STARTED", 9, 12, 1),
         Column::new("BY", 4, who, 3),
-        Column::new("DONE", 10, 14, 0),
+        Column::new("DONE", done, done, 0),
         Column::new("STATE", 12, 28, 0),
     ];
     if wide {
@@ -149,13 +158,12 @@ fn cells<'a>(
 ) -> Vec<Cell<'a>> {
     let (sign, state, style) = state(batch, context);
     let style = if here { Style::new() } else { style };
-    let counts = &batch.counts;
     let mut cells = vec![
         Cell::new(format!("{sign} {:>3}", batch.id.0)).styled(style),
         Cell::new(what(batch)),
         Cell::new(context.moment(batch.started_at)),
         Cell::new(batch.by.as_str()),
-        Cell::new(format!("{} of {}", counts.done(), counts.planned())),
+        Cell::new(done(batch)),
         Cell::new(state).styled(style),
     ];
     if wide {
