@@ -309,7 +309,8 @@ impl View for AttentionPane {
     }
 
     fn lost(&mut self, context: &mut Context) {
-        let text = "Internal error, stopped; r reads again";
+        let key = context.keys.key(Focus::Attention, Action::Refresh);
+        let text = format!("Internal error, stopped; {key} reads again");
         context.say(Severity::Error, text);
     }
 

@@ -276,10 +276,9 @@ impl View for Batches {
     }
 
     fn lost(&mut self, context: &mut Context) {
-        context.say(
-            Severity::Error,
-            "Batches not read: internal error; r reads them",
-        );
+        let key = context.keys.key(Focus::Batches, Action::Refresh);
+        let text = format!("Batches not read: internal error; {key} reads them");
+        context.say(Severity::Error, text);
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {

@@ -312,7 +312,7 @@ impl List {
             Some(run) if run.is_under_way() && run.profile != context.current => {
                 let place = context.profiles.get(run.profile.0);
                 let place = place.map_or("another profile", |profile| profile.name.as_str());
-                Some(format!("a bulk rotation in {place} is running"))
+                Some(format!("a batch in {place} is running"))
             }
             _ if self.marks.is_empty() && context.batch_here().is_none() => {
                 let token = context.keys.key(Focus::List, Action::Token);

@@ -100,6 +100,13 @@ impl ViewsPane {
         (at < self.columns.len()).then_some(at)
     }
 
+    /// It alone says which group a row is.
+    fn is_last_name(&self, at: Option<usize>) -> bool {
+        let names = |column: &ListColumn| matches!(column, ListColumn::Id | ListColumn::Name);
+        let mut shown = self.columns[..self.shown].iter().enumerate();
+        !shown.any(|(other, column)| Some(other) != at && names(column))
+    }
+
     /// Shows the columns as they are chosen now.
     fn apply(&self, context: &mut Context) {
         let shown = self.columns[..self.shown].to_vec();
@@ -265,7 +272,9 @@ impl View for ViewsPane {
         let is_shown = column.is_some_and(|at| at < self.shown);
         match action {
             Action::Choose if column.is_none() => Some("this row is a saved view".into()),
-            Action::Choose if is_shown && self.shown == 1 => Some("one column has to stay".into()),
+            Action::Choose if is_shown && self.is_last_name(column) => {
+                Some("id or name has to stay".into())
+            }
             Action::MoveDown | Action::MoveUp if !is_shown => {
                 Some("only a shown column moves".into())
             }

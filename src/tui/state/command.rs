@@ -218,7 +218,8 @@ impl ColumnsChange {
     /// The columns as they are then; empty: the usual ones.
     pub fn of(self, now: &[ListColumn]) -> Vec<ListColumn> {
         let (add, remove) = match self {
-            Self::Set(columns) => return columns,
+            Self::Set(columns) if columns.is_empty() => return columns,
+            Self::Set(columns) => return with_names(columns),
             Self::Change { add, remove } => (add, remove),
         };
         let mut columns = if now.is_empty() {
@@ -233,11 +234,21 @@ impl ColumnsChange {
                 columns.insert(at, column);
             }
         }
+        columns = with_names(columns);
         if columns == ListColumn::ALL {
             columns.clear();
         }
         columns
     }
+}
+
+/// With the id where neither it nor the name is left: else nobody could tell which group a row is.
+fn with_names(mut columns: Vec<ListColumn>) -> Vec<ListColumn> {
+    let names = |column: &ListColumn| matches!(column, ListColumn::Id | ListColumn::Name);
+    if !columns.iter().any(names) {
+        columns.insert(0, ListColumn::Id);
+    }
+    columns
 }
 
 /// Properties come right after the name, behind those that are there; others at the end.
@@ -327,6 +338,20 @@ mod tests {
             );
             assert!(read(&line).is_some(), "{line}");
         }
+    }
+
+    #[test]
+    fn id_and_name_are_never_both_left_out() {
+        let change = |line| match is(line) {
+            Command::Columns(change) => change,
+            other => panic!("{other:?}"),
+        };
+        let all = change("columns -id -name").of(&[]);
+        assert_eq!(all[..2], [ListColumn::Id, ListColumn::Age]);
+        let two = change("columns age,tag").of(&[]);
+        assert_eq!(two, [ListColumn::Id, ListColumn::Age, ListColumn::Tag]);
+        let name = change("columns -id").of(&two[..1]);
+        assert_eq!(name, [ListColumn::Id], "something has to stay");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use groupdesk::{
 };
 use jiff::Timestamp;
 
-use super::scene::{BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING};
+use super::scene::{BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, failed};
 use crate::support::world::id;
 
 pub(super) const BATCH: BatchId = BatchId(7);
@@ -333,7 +333,7 @@ fn a_stopped_batch_is_resumed_in_three_keys_by_who_began_it() {
     let mut scene = listed("ana@bastion2", TESTING);
     scene
         .shows("1 unfinished of 1")
-        .shows("stopped: 1 left")
+        .shows("unfinished: 1 left")
         .shows("R checks the 1 again, then asks.");
     scene.walk("R");
     assert_eq!(scene.focus(), "ResumeCheck");
@@ -370,6 +370,38 @@ fn the_running_batch_is_watched_from_another_profile_too() {
     assert_eq!(scene.focus(), "BulkRun");
     scene.shows("1 not applied  1 in flight   all 2");
     assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Pause)]);
+}
+
+#[test]
+fn what_nobody_here_runs_may_run_elsewhere_and_is_read_again_as_it_was_asked_for() {
+    let mut scene = listed("ana@bastion2", TESTING);
+    scene.keys("<enter>");
+    let look = [&Job::Batch(BATCH)];
+    let asked = |scene: &Scene| scene.pending.iter().map(|(.., job)| job.clone()).collect();
+    let jobs: Vec<Job> = asked(&scene);
+    assert_eq!(jobs.iter().collect::<Vec<_>>(), look);
+    scene.answer_with(failed("no room left on the disk", None));
+    scene.keys("r");
+    let jobs: Vec<Job> = asked(&scene);
+    assert_eq!(jobs.iter().collect::<Vec<_>>(), look, "not the resumption");
+    let left = left(BATCH);
+    scene.answer_with(Outcome::Batch(Box::new((left.batch, left.items))));
+    scene
+        .shows("Not started: 1 of 2; another console may be running it")
+        .shows("unfinished");
+}
+
+#[test]
+fn a_batch_that_only_lacks_its_end_is_not_closed() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("5");
+    let batch = Batch {
+        ended_at: None,
+        ..stored(BATCH)
+    };
+    let all = vec![(ProfileIndex(TESTING), batch)];
+    scene.answer_with(Outcome::AllBatches(all));
+    scene.shows("not closed: nothing left");
 }
 
 #[test]
@@ -449,7 +481,7 @@ fn another_profile_does_not_show_it_nor_begin_one() {
         scene.msg(Msg::Done(ticket, super::scene::canned(profile, &job)));
     }
     scene.keys("*T");
-    scene.says("a bulk rotation in testing is running");
+    scene.says("a batch in testing is running");
     assert!(!scene.screen().contains("T shows it"));
     finish(&mut scene, None);
     scene.says("in testing");

@@ -48,3 +48,12 @@ fn the_last_column_is_still_a_column_when_a_view_goes() {
     scene.keys("<space>");
     scene.shows("[ ] tag");
 }
+
+#[test]
+fn id_or_name_stays() {
+    let mut scene = Scene::on(TESTING);
+    scene.walk("vj<space>");
+    scene.shows("[ ] id");
+    scene.walk("g<space>");
+    scene.says("id or name has to stay").shows("[x] name");
+}

@@ -114,8 +114,9 @@ impl BatchPane {
     }
 
     pub(super) fn check_again(&mut self, context: &mut Context) {
-        if self.number.is_some() {
-            return self.plan_resumption(context);
+        if let Some(id) = self.number {
+            *self = Self::of(id, self.aim, context);
+            return;
         }
         let ticket = context.start(Job::PlanBulk {
             ids: self.ids.clone(),

@@ -11,7 +11,7 @@ use super::{BulkEdit, Shown, fields::ACTION};
 use crate::{
     domain::batch::{EditPlan, EditRow, Verdict},
     tui::{
-        keymap::Action,
+        keymap::{Action, Focus},
         panes::View,
         state::context::Context,
         theme::Theme,
@@ -360,7 +360,8 @@ fn draw_foot(
         _ if pane.changes() == 0 => String::new(),
         _ => {
             let count = pane.changes();
-            format!("i Undo later: Batches, z prepares the reverse edit of all {count}")
+            let key = context.keys.key(Focus::Batches, Action::ReverseEdit);
+            format!("i Undo later: Batches, {key} prepares the reverse edit of all {count}")
         }
     };
     paint::line(buffer, paint::row(inner, 1), &undo, theme.dim(), theme);

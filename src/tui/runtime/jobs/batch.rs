@@ -113,7 +113,7 @@ async fn drive(
     let report = follow(&mut run.progress, &run.control, &mut link).await;
     report
         .map(Outcome::BulkEnded)
-        .ok_or_else(|| broke("Internal error, stopped; Batches has the rest, R resumes them"))
+        .ok_or_else(|| broke("Internal error, stopped; Batches has the rest"))
 }
 
 async fn follow(

@@ -55,7 +55,7 @@ impl App {
 
     pub(super) fn batch_lost(&mut self, ticket: Ticket) {
         if let Some(run) = self.batch_of(ticket) {
-            run.broke_off("Internal error, stopped; Batches has the rest, R resumes them".into());
+            run.broke_off("Internal error, stopped; Batches has the rest".into());
         }
     }
 
