@@ -2,6 +2,7 @@
 
 mod attention;
 mod batch;
+mod batches;
 mod bulk_edit;
 mod commands;
 mod compare;

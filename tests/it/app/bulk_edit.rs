@@ -12,7 +12,8 @@ use groupdesk::{
 };
 
 use super::{
-    batch::{BATCH, items, listed, stored},
+    batch::{BATCH, items, stored},
+    batches::listed,
     scene::{PRODUCTION, READ_ONLY, Scene, TESTING},
 };
 

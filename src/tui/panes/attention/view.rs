@@ -91,7 +91,7 @@ pub(super) fn filter(limit: Option<Duration>, is_over: bool) -> String {
         // Without a limit nothing is old to the filter.
         (None, true) => format!("age>{}", whole(USUAL_LIMIT)),
         (None, false) => {
-            let (due, all) = (whole(USUAL_LIMIT - due), whole(USUAL_LIMIT));
+            let (due, all) = (whole(USUAL_LIMIT.saturating_sub(due)), whole(USUAL_LIMIT));
             format!("age>{due} -age>{all}")
         }
     }
@@ -100,7 +100,7 @@ pub(super) fn filter(limit: Option<Duration>, is_over: bool) -> String {
 /// As a filter reads it: in days, else in hours.
 fn whole(time: Duration) -> String {
     let hours = time.as_secs().div_ceil(HOUR);
-    if hours % 24 == 0 {
+    if hours.is_multiple_of(24) {
         format!("{}d", hours / 24)
     } else {
         format!("{hours}h")

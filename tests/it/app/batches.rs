@@ -1,0 +1,124 @@
+//! The list of batches, at the screen: what is resumed, watched and read again from it.
+
+use groupdesk::{
+    config::guard::Level,
+    operations::{
+        Batch, BatchId,
+        batch::{Resumption, RunCommand},
+    },
+    tui::state::message::{Effect, Job, Msg, Outcome, ProfileIndex},
+};
+
+use super::{
+    batch::{BATCH, half_way, left, stored},
+    scene::{PRODUCTION, Scene, TESTING, failed},
+};
+
+/// The list with one batch of which something is left.
+pub(super) fn listed(by: &str, profile: usize) -> Scene {
+    let mut scene = Scene::on(profile);
+    scene.keys("5");
+    let batch = Batch {
+        by: by.into(),
+        ..left(BATCH).batch
+    };
+    let all = vec![(ProfileIndex(profile), batch)];
+    scene.answer_with(Outcome::AllBatches(all));
+    scene
+}
+
+#[test]
+fn a_stopped_batch_is_resumed_in_three_keys_by_who_began_it() {
+    let mut scene = listed("ana@bastion2", TESTING);
+    scene
+        .shows("1 unfinished of 1")
+        .shows("unfinished: 1 left")
+        .shows("R checks the 1 again, then asks.");
+    scene.walk("R");
+    assert_eq!(scene.focus(), "ResumeCheck");
+    scene.shows("Batch 7: 1 of 2 groups left").shows("ready");
+    assert_eq!(scene.keys("<enter>"), [], "Enter does nothing");
+    scene.keys("y");
+    assert_eq!(scene.writes(), [&Job::Resume(BATCH, 1)]);
+    scene
+        .shows("1 of 2  50%")
+        .shows("1 confirmed  1 waiting   all 2")
+        .shows("running");
+}
+
+#[test]
+fn the_running_batch_is_watched_from_another_profile_too() {
+    let (mut scene, ticket) = half_way();
+    scene.keys("<esc>P<down><enter>5");
+    let (own, other) = (stored(BATCH), stored(BatchId(8)));
+    let all = vec![
+        (ProfileIndex(PRODUCTION), other),
+        (ProfileIndex(TESTING), own),
+    ];
+    let asked = |(.., job): &(_, _, Job)| matches!(job, Job::AllBatches);
+    let at = scene.pending.iter().position(asked).expect("asked");
+    let (read, ..) = scene.pending.remove(at);
+    scene.msg(Msg::Done(read, Outcome::AllBatches(all)));
+    scene.shows(">   +   8");
+    // The cursor stays on its batch when those of other profiles come in.
+    scene.keys("<tab>j<tab>");
+    scene.shows(">   +   8");
+    scene.keys("<tab>j");
+    scene.shows(">   /   7");
+    scene.keys("<enter>");
+    assert_eq!(scene.focus(), "BulkRun");
+    scene.shows("1 not applied  1 in flight   all 2");
+    assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Pause)]);
+}
+
+#[test]
+fn what_nobody_here_runs_may_run_elsewhere_and_is_read_again_as_it_was_asked_for() {
+    let mut scene = listed("ana@bastion2", TESTING);
+    scene.keys("<enter>");
+    let look = [&Job::Batch(BATCH)];
+    let asked = |scene: &Scene| scene.pending.iter().map(|(.., job)| job.clone()).collect();
+    let jobs: Vec<Job> = asked(&scene);
+    assert_eq!(jobs.iter().collect::<Vec<_>>(), look);
+    scene.answer_with(failed("no room left on the disk", None));
+    scene.keys("r");
+    let jobs: Vec<Job> = asked(&scene);
+    assert_eq!(jobs.iter().collect::<Vec<_>>(), look, "not the resumption");
+    let left = left(BATCH);
+    scene.answer_with(Outcome::Batch(Box::new((left.batch, left.items))));
+    scene
+        .shows("Not started: 1 of 2; another console may be running it")
+        .shows("unfinished");
+}
+
+#[test]
+fn a_batch_that_only_lacks_its_end_is_not_closed() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("5");
+    let batch = Batch {
+        ended_at: None,
+        ..stored(BATCH)
+    };
+    let all = vec![(ProfileIndex(TESTING), batch)];
+    scene.answer_with(Outcome::AllBatches(all));
+    scene.shows("not closed: nothing left");
+}
+
+#[test]
+fn where_words_are_asked_for_nothing_is_resumed_without_them() {
+    let mut scene = listed("li@bastion2", PRODUCTION);
+    scene.keys("R");
+    let asked = Resumption {
+        level: Level::Words,
+        ..left(BATCH)
+    };
+    scene.answer_with(Outcome::Resumable(Box::new(asked)));
+    assert_eq!(scene.focus(), "ResumeTyped");
+    scene.shows("resume 1 in production").shows("begun by");
+    for wrong in ["", "y", "resume 1", "rotate 1 in production"] {
+        scene.keys(&format!("<ctrl-u>{wrong}<enter>"));
+        assert!(scene.writes().is_empty(), "{wrong:?}");
+        scene.says("text differs; nothing was sent");
+    }
+    scene.keys("<ctrl-u>resume 1 in production<enter>");
+    assert_eq!(scene.writes(), [&Job::Resume(BATCH, 1)]);
+}
