@@ -53,7 +53,7 @@ pub enum DemoError {
     Lost,
 }
 
-/// A running service, two profiles and a directory, thrown away at the end.
+/// A running service, two profiles and a directory, deleted on exit.
 pub struct World {
     pub production: Operations,
     pub testing: Operations,

@@ -180,7 +180,7 @@ pub(super) enum Command {
         after_help = "Examples:\n  groupdesk place list\n  groupdesk place acknowledge live --reason 'looked into'"
     )]
     Place(PlaceCommand),
-    /// Try groupdesk on sample groups; on this machine only, thrown away at the end
+    /// Try groupdesk on sample groups; on this machine only, deleted on exit
     #[command(after_help = "Examples:\n  groupdesk demo\n  groupdesk demo --groups 100000")]
     Demo(Demo),
     /// Run the User Group Service itself

@@ -148,8 +148,8 @@ impl Connector {
             Ok::<_, NotAdded>((new.name, Settings::load(&overrides)))
         };
         let written = tokio::task::spawn_blocking(writing).await;
-        let (name, settings) = written
-            .map_err(|_| NotAdded::Other("the writing broke off; look at the file".into()))??;
+        let (name, settings) =
+            written.map_err(|_| NotAdded::Other("write interrupted, check the file".into()))??;
         let after = |error: String| {
             NotAdded::Other(format!(
                 "the profile is written, but it cannot be opened: {error}"

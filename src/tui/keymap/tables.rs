@@ -437,10 +437,10 @@ places! {
     }
 
     Attention COMMANDS {
-        Enter "go there" "open the group, batch or list; switches the profile";
-        Refresh "check" "read what the row is about; else look again";
+        Enter "go there" "open the item";
+        Refresh "check" "check the item, or all again";
         HandOff "hand off" "run the hand-off";
-        Resume ["R"] "RESUME" "resume the batch, after a new check";
+        Resume ["R"] "RESUME" "check and resume";
         Edit "open draft" "continue the draft";
         NextField "this profile" "this profile / all profiles";
         Back "back" "back";
@@ -451,9 +451,9 @@ places! {
         Enter "groups" "the groups of this batch";
         RetryFailed ["F"] "RETRY failed" "retry failed";
         Refresh "check" "check unknown ones (reads only), refresh";
-        ReverseEdit ["z"] "undo" "prepare the reverse edit (edits only)";
-        WriteFile "report" "save the report to a new file, .json or .csv";
-        Filter "filter" "filter by number, person, reason, profile or state";
+        ReverseEdit ["z"] "undo" "prepare the reverse edit";
+        WriteFile "report" "save the report to a file";
+        Filter "filter" "filter by words";
         NextField "all profiles" "this profile / all profiles";
         Back "back" "back";
     } + MOVE

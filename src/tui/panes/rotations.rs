@@ -115,7 +115,7 @@ impl View for Rotations {
 
     fn status(&self, _context: &Context) -> String {
         if self.settling.is_waiting() {
-            "settling by reading".into()
+            "checking (reads only)".into()
         } else if self.list.pending.is_waiting() {
             "reading".into()
         } else {

@@ -396,7 +396,7 @@ impl View for TokenPane {
             *confirming = None;
             if self.handing == Handing::Later {
                 let key = context.keys.key(Focus::RotateResult, Action::HandOff);
-                let why = format!("reading it back broke off; {key} reads and runs it");
+                let why = format!("the confirming read stopped; {key} reads and runs it");
                 self.handing = Handing::NotRun(why);
             }
             return;

@@ -71,7 +71,7 @@ fn the_inspector_lists_what_was_sent_and_shows_one_whole() {
     let mut scene = Scene::on(TESTING);
     scene.walk("4").shows("Nothing was sent yet");
     scene.walk("<esc><enter><esc>4");
-    scene.shows("GET get").shows("acme-eu").shows("+");
+    scene.shows("GET get").shows("acme-eu").shows("200");
     scene.walk("<enter>");
     scene
         .shows("GET https://groups.example.com/api/user")

@@ -8,6 +8,41 @@ use groupdesk::tui::{
 use super::scene::{PRODUCTION, Scene, TESTING, TOKEN};
 use crate::support::console::PLACES;
 
+/// Not among the places of every test: they need a past of their own, and have tests of their own.
+const ELSEWHERE: [Focus; 17] = [
+    // Without a profile.
+    Focus::Welcome,
+    Focus::ConnectField,
+    Focus::ConnectChoice,
+    Focus::ConnectCheck,
+    // While a request is in flight.
+    Focus::ConfirmTyped,
+    Focus::RotateRunning,
+    // With an open rotation, or a pasted token.
+    Focus::AbandonReason,
+    Focus::Whose,
+    Focus::WhoseFound,
+    // With no group that is ready, or a batch that was stopped.
+    Focus::BulkCheck,
+    Focus::ResumeCheck,
+    Focus::ResumeTyped,
+    // At an API key whose environment is not known, or an alarm.
+    Focus::PlaceChoice,
+    Focus::PlaceNew,
+    Focus::PlaceProof,
+    Focus::PlaceReason,
+    Focus::PlaceWait,
+];
+
+#[test]
+fn every_place_is_visited() {
+    let missing: Vec<Focus> = Focus::ALL
+        .into_iter()
+        .filter(|focus| !PLACES.iter().any(|(_, place)| place == focus))
+        .collect();
+    assert_eq!(missing, ELSEWHERE);
+}
+
 #[test]
 fn every_place_can_be_reached_and_left() {
     for (script, focus) in PLACES {

@@ -122,7 +122,7 @@ async fn what_is_open_is_not_settled_with_a_key_that_nobody_knows() {
     console
         .shows("Which environment is this?")
         .shows("1 open")
-        .hides("settling")
+        .hides("unknown result")
         .hides(" x ");
     console.keys("<esc>m").await;
     console.hides("settled");

@@ -169,7 +169,7 @@ async fn what_is_wrong_is_said_at_its_field_and_nothing_is_lost() {
     console
         .shows("must begin with https://")
         .hides(" x ")
-        .hides("unread")
+        .hides("1 error")
         .hides("Testing the connection");
     // Leaving and coming back keeps what was typed.
     console.keys("<esc>").await;

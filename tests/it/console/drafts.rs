@@ -45,7 +45,7 @@ async fn a_draft_goes_from_one_console_to_the_next_and_ends_with_its_sending() {
         .shows("2 changes");
     console.shows("your unsent draft (0s ago)");
     console.keys("<f5>").await;
-    console.shows("read again: the service's copy is the same");
+    console.shows("Refreshed: unchanged at the service");
     let rows_before = rows(&world).join("\n");
     for secret in world.secrets() {
         assert!(!rows_before.contains(&secret), "{rows_before}");

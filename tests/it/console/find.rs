@@ -61,5 +61,5 @@ async fn the_next_start_remembers_filter_and_order() {
     console
         .shows("7 groups")
         .shows("sort tag ▴")
-        .hides("of last time");
+        .hides("Last filter");
 }

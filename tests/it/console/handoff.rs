@@ -35,7 +35,7 @@ async fn a_new_token_is_handed_off_and_a_failure_is_done_again() {
     console.keys("y").await;
     let token = world.stored(Side::Testing, "acme-eu").token;
     console
-        .shows("confirmed")
+        .shows("confirmation   confirmed")
         .shows("FAILED (exit 3)")
         .shows("h runs it again")
         .hides(&token);

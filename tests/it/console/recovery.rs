@@ -109,5 +109,5 @@ async fn in_a_low_window_the_panes_still_say_what_matters() {
     console.keys("3").await;
     console.shows("confirmed").shows("0 open");
     console.keys("W").await;
-    console.shows("Whose token is this?").shows("find");
+    console.shows("Whose token is this?").shows("Enter find");
 }

@@ -58,7 +58,7 @@ async fn a_production_token_is_rotated_shown_copied_and_written() {
     console.keys("globex-retail<enter>").await;
     console
         .shows("ROTATED")
-        .shows("confirmed")
+        .shows("confirmation   confirmed")
         .shows("Customer");
     let token = world.stored(Side::Production, "globex-retail").token;
     assert_ne!(token, before);

@@ -87,7 +87,7 @@ fn rotate(session: &mut Session) -> (String, String) {
     session.send("acme-e\r");
     session.wait_for("that is not the id", PATIENCE);
     session.send("u\r");
-    let masked = session.wait_for("confirmed", PATIENCE);
+    let masked = session.wait_for("confirmation   confirmed", PATIENCE);
     assert!(masked.contains("••••••••"), "{masked}");
     assert!(masked.contains("Customer"), "{masked}");
     assert_eq!(token(&masked), None);

@@ -34,7 +34,7 @@ fn walk(session: &mut Session) {
     session.send("qt");
     session.wait_for("T rotates it", PATIENCE);
     session.send("Ty");
-    session.wait_for("confirmed", PATIENCE);
+    session.wait_for("confirmation   confirmed", PATIENCE);
     session.send("v");
     session.wait_for("hidden again in", PATIENCE);
     session.send("q?");

@@ -146,7 +146,7 @@ async fn a_leaked_token_is_found_and_rotated() {
     let now = || scene.world.stored(Side::Production, "initech").token;
     assert_eq!(now(), leaked, "Nothing was sent");
     session.send("h\r");
-    on_production(&session.wait_for("confirmed", PATIENCE));
+    on_production(&session.wait_for("confirmation   confirmed", PATIENCE));
     assert_ne!(now(), leaked);
     let key = scene.world.new_key("production", Some("Customer"));
     let caller = Caller::new(scene.world.base_url(), &key.into());

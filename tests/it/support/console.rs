@@ -24,7 +24,7 @@ use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A script to every place there is, from the list of a testing profile with a production profile below it.
-pub(crate) const PLACES: [(&str, Focus); 39] = [
+pub(crate) const PLACES: [(&str, Focus); 43] = [
     ("", Focus::List),
     ("/", Focus::Filter),
     ("<enter>", Focus::Group),
@@ -44,6 +44,9 @@ pub(crate) const PLACES: [(&str, Focus); 39] = [
     ("tw", Focus::WritePath),
     ("w", Focus::WritePath),
     ("2", Focus::History),
+    ("3", Focus::Rotations),
+    ("0", Focus::Attention),
+    ("5", Focus::Batches),
     ("o", Focus::Open),
     ("?", Focus::Help),
     (":", Focus::Palette),
@@ -53,7 +56,7 @@ pub(crate) const PLACES: [(&str, Focus); 39] = [
     ("P", Focus::Profiles),
     ("m", Focus::Messages),
     ("y<enter>m<enter>", Focus::Message),
-    ("4", Focus::Requests),
+    ("<enter>4", Focus::Requests),
     ("<enter>4<enter>", Focus::Request),
     ("y", Focus::CopyMenu),
     ("*T<shift-tab>", Focus::BulkReason),
@@ -64,6 +67,10 @@ pub(crate) const PLACES: [(&str, Focus); 39] = [
     (
         "*B<shift-tab><right><right><tab>tier<tab>x<ctrl-s>",
         Focus::BulkEditConfirm,
+    ),
+    (
+        "P<down><enter>*B<shift-tab><right><right><tab>tier<tab>x<ctrl-s>",
+        Focus::BulkEditTyped,
     ),
     ("P<down><enter>tT", Focus::RotateTyped),
     ("P<down><enter>e<end> 2<ctrl-s>", Focus::ReviewKey),

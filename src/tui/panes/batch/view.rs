@@ -138,10 +138,11 @@ fn resume(sheet: &mut TextPage, resumption: &Resumption, context: &Context) {
     }
     if resumption.level == Level::Words {
         let words = resumption.words(name);
-        sheet.field("type", &words, theme.title(), "then Enter");
+        let enter = context.keys.key(Focus::ResumeTyped, Action::Enter);
+        sheet.field("type", &words, theme.title(), &format!("then {enter}"));
     } else {
         let key = context.keys.key(Focus::ResumeCheck, Action::Confirm);
-        let text = format!("Press {key} to resume in {name}. Enter does nothing.");
+        let text = format!("Press {key} to resume in {name}. No other key does.");
         sheet.text(&text, theme.title());
     }
     groups(sheet, &resumption.ready, &resumption.refused, context);

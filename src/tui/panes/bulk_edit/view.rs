@@ -416,7 +416,9 @@ fn draw_confirmation(
         ..line
     };
     let x = paint::line(buffer, rest(x), &words, theme.title(), theme);
-    let x = paint::line(buffer, rest(x), " then Enter: ", Style::new(), theme);
+    let enter = context.keys.key(Focus::BulkEditTyped, Action::Enter);
+    let then = format!(" then {enter}: ");
+    let x = paint::line(buffer, rest(x), &then, Style::new(), theme);
     let field = rest(x);
     let error = pane.typed.error.as_deref().unwrap_or_default();
     let room = (paint::columns(&words) as u16 + 2).min(field.width);

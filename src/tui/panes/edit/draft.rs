@@ -193,10 +193,10 @@ impl Edit {
         self.meanwhile = None;
         self.base_at = done.group.last_seen.unwrap_or(context.now);
         let text = if changed.is_empty() {
-            "read again: the service's copy is the same".to_owned()
+            "Refreshed: unchanged at the service".to_owned()
         } else {
             let changed = changed.join(", ");
-            format!("read again; changed meanwhile: {changed}; what you typed stays")
+            format!("Refreshed; changed meanwhile: {changed}; your text stays")
         };
         context.say(Severity::Info, text);
         self.keep(context);

@@ -62,7 +62,7 @@ pub(super) fn draw(
     };
     if pane.working.is_some() {
         sheet.blank();
-        sheet.text("under way", context.theme.dim());
+        sheet.text("running", context.theme.dim());
     }
     let field = field.filter(|_| pane.working.is_none());
     let rows = if field.is_some() { FIELD_ROWS } else { 0 };

@@ -42,7 +42,7 @@ pub(super) fn draw(
     pane.list.draw(
         buffer,
         rows,
-        ("Rotations, the open ones first", &hint),
+        ("Rotations (open first)", &hint),
         &pane.rows,
         (columns, |row, here| cells(row, context, here)),
         context.theme,

@@ -60,7 +60,7 @@ async fn aside<T: Send + 'static>(
     let text = match tokio::task::spawn_blocking(write).await {
         Ok(Ok(written)) => return Ok(written),
         Ok(Err(error)) => format!("{what} was not written: {error}"),
-        Err(_) => format!("{what} was not written: the job broke off"),
+        Err(_) => format!("{what} was not written: internal error, stopped"),
     };
     Err(JobError::of(text))
 }

@@ -166,7 +166,7 @@ pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
         });
         one_line(sheet, "Props", rows, &origin(known, context), theme);
     } else {
-        let unread = "unknown: never read, Enter reads it";
+        let unread = "unknown: not read yet, Enter reads it";
         one_line(sheet, "Props", std::iter::empty(), unread, theme);
     }
     if let Some(oddity) = oddities(group.id.as_str()).first() {
@@ -220,7 +220,7 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
     let read = group.last_seen.map(|at| context.moment(at));
     let read = read
         .as_deref()
-        .unwrap_or("unknown: never read, Enter reads it");
+        .unwrap_or("unknown: not read yet, Enter reads it");
     field(sheet, "Read", read.trim_start_matches("at "), plain);
     sheet.blank();
     let (token, style) = marked(ChangedField::Token, &masked(group, context), plain);
@@ -299,7 +299,7 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
     );
     let known = group.properties.as_ref();
     let from = known.map_or_else(
-        || "unknown: never read".into(),
+        || "unknown: not read yet".into(),
         |known| origin(known, context),
     );
     let count = known.map_or_else(|| "-".to_owned(), |known| rows(known.value.len()));
