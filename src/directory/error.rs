@@ -118,7 +118,7 @@ pub enum DirectoryError {
     NotBound(String),
     /// Before a newer schema; nothing was changed.
     #[error(
-        "a rotation is under way in another groupdesk, which could not write down what comes of it after the directory's \
+        "a change is under way in another groupdesk, which could not write down what comes of it after the directory's \
          schema has changed; nothing was changed: wait a minute and try again"
     )]
     UnderWay,

@@ -9,20 +9,16 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    directory::{
-        Batch, DirectoryError, Mutation, MutationId, PlaceId, RotationFilter, RotationId,
-        RotationRow,
-    },
+    directory::{Batch, DirectoryError, Mutation, MutationId, PlaceId, RotationFilter, RotationId},
     domain::{
         age::{self, TokenAge, USUAL_LIMIT},
         group::UserGroupId,
         handoff::HandOffState,
         history::Operation,
         known::KnownGroup,
-        mutation,
         rotation::State,
     },
-    operations::Operations,
+    operations::{Operations, batch::in_hand::InHand},
 };
 
 /// For so long a group that was changed elsewhere is named.
@@ -186,6 +182,7 @@ impl Operations {
                 operations,
                 index,
                 place,
+                in_hand: InHand::default(),
                 found: &mut attention,
             };
             gathering.all(whole).await?;
@@ -217,6 +214,7 @@ struct Gathering<'a> {
     operations: &'a Operations,
     index: usize,
     place: PlaceId,
+    in_hand: InHand,
     found: &'a mut Attention,
 }
 
@@ -245,7 +243,7 @@ impl Gathering<'_> {
             self.hand_offs(state).await?;
         }
         for batch in self.operations.directory().batches(self.place).await? {
-            if batch.ended_at.is_none() {
+            if batch.ended_at.is_none() && !self.is_run_by_another(&batch).await? {
                 let (at, by) = (batch.started_at, batch.by.clone());
                 self.push(Matter::Batch(Box::new(batch)), Some(at), Some(&by));
             }
@@ -261,13 +259,18 @@ impl Gathering<'_> {
         Ok(())
     }
 
-    /// One whose process may still be at it is no concern yet.
-    fn is_in_hand(&self, row: &RotationRow) -> bool {
-        let moves = matches!(
-            row.rotation.state,
-            State::Intended | State::Sent | State::Rotated
-        );
-        moves && self.operations.settle_window_left(row).is_some()
+    /// One that somebody else runs right now is no concern yet. One's own may have been killed a moment ago.
+    async fn is_run_by_another(&self, batch: &Batch) -> Result<bool, DirectoryError> {
+        if self.in_hand.is_empty() || batch.counts.unknown + batch.counts.rotated == 0 {
+            return Ok(false);
+        }
+        let items = self
+            .operations
+            .directory()
+            .batch_items(self.place, batch.id);
+        let items = items.await?;
+        let by = self.in_hand.runs(&items);
+        Ok(by.is_some_and(|by| by != self.operations.operator()))
     }
 
     async fn rotations(&mut self) -> Result<(), DirectoryError> {
@@ -277,7 +280,8 @@ impl Gathering<'_> {
             ..RotationFilter::default()
         };
         for row in self.operations.directory().rotations(filter).await? {
-            if !self.is_in_hand(&row) {
+            // One whose process may still be at it is no concern yet.
+            if !self.in_hand.holds_rotation(self.operations, &row) {
                 let at = row.sent_at.unwrap_or(row.started_at);
                 let matter = Matter::Rotation(row.id, row.rotation.state, row.user_group_id);
                 self.push(matter, Some(at), Some(&row.by));
@@ -287,11 +291,7 @@ impl Gathering<'_> {
     }
 
     fn change(&mut self, change: &Mutation) {
-        let is_unknown = matches!(
-            change.state,
-            mutation::State::Unknown | mutation::State::Open
-        );
-        let is_left = is_unknown || self.operations.window_left(change).is_zero();
+        let is_left = !self.in_hand.holds_change(self.operations, change);
         // A rotation stands in its own journal.
         if change.rotation.is_none() && is_left {
             let id = change.user_group_id.clone();

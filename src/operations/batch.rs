@@ -3,6 +3,7 @@
 
 pub(super) mod concurrency;
 mod edit_item;
+pub(super) mod in_hand;
 mod item;
 mod queue;
 mod resume;

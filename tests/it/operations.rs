@@ -1,6 +1,7 @@
 //! What an operator can do, against the real service, a proxy that interferes and a service that misbehaves.
 
 mod annotations;
+mod attention;
 mod claims;
 mod clock;
 mod create;

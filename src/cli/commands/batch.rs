@@ -187,6 +187,12 @@ async fn resume(
     for (id, skip) in resumption.refused.iter().take(report::NAMED) {
         output::context(&format!("will be refused as things stand: {id}: {skip}"));
     }
+    if let Some(by) = &resumption.run_by {
+        output::context(&format!(
+            "! batch {} may still be running: {by} sent something of it a moment ago",
+            batch.id.0
+        ));
+    }
     operations.ready().await?;
     if resumption.left() > 0 {
         let words = resumption.words(&operations.profile().name);

@@ -26,8 +26,8 @@ use crate::{directory::DirectoryError, domain::token::Fingerprinter, platform::p
 /// Marks the file as ours: "gdsk" in ASCII.
 const APPLICATION_ID: i64 = 0x6764_736b;
 
-/// From this version on a program that meets a newer one is told so before it sends.
-const PLACES: i64 = 7;
+/// From this version on creates and updates have a journal, too.
+const MUTATIONS: i64 = 8;
 
 const KEY: &str = "fingerprint_key";
 
@@ -166,20 +166,21 @@ pub(super) fn still_ours(tx: &Transaction<'_>) -> Result<(), Fault> {
     }
 }
 
-/// An older groupdesk that is sending right now could not write down what came of it. Its rotation is younger than the
+/// An older groupdesk that is sending right now could not write down what came of it. Its change is younger than the
 /// shortest settle window.
 fn nothing_under_way(tx: &Transaction<'_>, from: i64) -> Result<(), Fault> {
-    if from >= PLACES {
-        return Ok(());
-    }
-    let under_way: bool = tx.query_row(
-        "SELECT EXISTS (SELECT 1 FROM rotations WHERE state IN ('intended', 'sent') \
-         AND COALESCE(sent_at, started_at) / 1000000 BETWEEN unixepoch() - 60 AND unixepoch())",
-        [],
-        |row| row.get(0),
-    )?;
-    if under_way {
-        return Err(DirectoryError::UnderWay.into());
+    let journals: &[&str] = match from {
+        ..MUTATIONS => &["rotations"],
+        _ => &["rotations", "mutations"],
+    };
+    for journal in journals {
+        let text = format!(
+            "SELECT EXISTS (SELECT 1 FROM {journal} WHERE state IN ('intended', 'sent') \
+             AND COALESCE(sent_at, started_at) / 1000000 BETWEEN unixepoch() - 60 AND unixepoch())"
+        );
+        if tx.query_row(&text, [], |row| row.get(0))? {
+            return Err(DirectoryError::UnderWay.into());
+        }
     }
     Ok(())
 }

@@ -158,6 +158,52 @@ fn the_index_knows_which_states_hold_a_token() {
     }
 }
 
+/// The version after opening what version 8 left with a change in this state that was begun so many seconds ago.
+fn opened_from_version_8(journal: &str, state: &str, seconds: i64) -> Result<i64, DirectoryError> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("directory.db");
+    let raw = Connection::open(&path).expect("a connection");
+    for migration in &MIGRATIONS[..8] {
+        raw.execute_batch(migration).expect("the schema");
+    }
+    let (columns, values) = match journal {
+        "rotations" => ("previous, refused, read_unchanged", "zeroblob(32), 0, 0"),
+        _ => ("operation, note", "'update', NULL"),
+    };
+    let text = format!(
+        "INSERT INTO meta VALUES ('fingerprint_key', zeroblob(32)); \
+         INSERT INTO places (number, name, made_at, made_by) VALUES (1, 'eu', 0, 'ana'); \
+         INSERT INTO {journal} ({columns}, place, profile, user_group_id, state, by, started_at) \
+         VALUES ({values}, 1, 'eu', 'acme', '{state}', 'ana', (unixepoch() - {seconds}) * 1000000); \
+         PRAGMA application_id = 0x6764736b; PRAGMA user_version = 8"
+    );
+    raw.execute_batch(&text).expect("a directory");
+    drop(raw);
+    let (session, _) = File::open(&path)?;
+    let connection = session.connection.expect("open");
+    Ok(open::version(&connection).expect("readable"))
+}
+
+#[test]
+fn a_newer_schema_waits_for_whoever_waits_for_an_answer() {
+    for journal in ["rotations", "mutations"] {
+        for (state, seconds, waits) in [
+            ("sent", 5, true),
+            ("intended", 5, true),
+            ("unknown", 5, false),
+            ("sent", 3_600, false),
+        ] {
+            let opened = opened_from_version_8(journal, state, seconds);
+            let what = format!("{journal} {state} {seconds} s: {opened:?}");
+            match opened {
+                Err(DirectoryError::UnderWay) => assert!(waits, "{what}"),
+                Ok(schema::NEWEST) => assert!(!waits, "{what}"),
+                _ => panic!("{what}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn a_file_that_a_newer_version_took_over_is_not_written_any_more() {
     let mut scene = scene();

@@ -9,14 +9,21 @@ use crate::{
     directory::{Batch, BatchId, BatchItem, DirectoryError},
     domain::{
         age,
-        batch::{BatchKind, BulkChange, EditSkip, ItemStatus, OnlyWhere, Rules, Verdict, Wanted},
+        batch::{
+            BatchKind, Blind, BulkChange, EditSkip, ItemStatus, OnlyWhere, Rules, Verdict, Wanted,
+        },
         group::UserGroupId,
     },
     operations::{Failure, Guarded, Operations, groups::update::changed_since},
 };
 
-/// What is ready, and what is not with why.
-type Checked = (Vec<UserGroupId>, Vec<(UserGroupId, String)>);
+/// What is ready, what is not with why, and what of the ready ones nobody can read.
+#[derive(Default)]
+struct Checked {
+    ready: Vec<UserGroupId>,
+    refused: Vec<(UserGroupId, String)>,
+    blind: Vec<Blind>,
+}
 
 /// Within this time the one who began a batch goes on with it without typing words.
 const SAME_SHIFT: Duration = Duration::from_hours(24);
@@ -30,8 +37,12 @@ pub struct Resumption {
     pub ready: Vec<UserGroupId>,
     /// And what its item will refuse as things stand, with nothing sent; each with why.
     pub refused: Vec<(UserGroupId, String)>,
+    /// How many of the ready ones are sent with a field that nobody can read, and the one that was sent the longest time ago.
+    pub blind: Option<(usize, Blind)>,
     /// Items whose rotation or update is open; they are read first.
     pub open: usize,
+    /// Who may be running it right now: something of it was begun or sent a moment ago.
+    pub run_by: Option<String>,
     /// [`Level::Key`] or [`Level::Words`].
     pub level: Level,
     /// The reason of the guard that raised it.
@@ -69,12 +80,17 @@ impl Operations {
                 self.check_edits(&left, change).await
             }
         };
-        let (ready, refused) = checked.map_err(Failure::NothingSent)?;
-        let (level, guard) = self.level_of_resuming(&batch);
+        let checked = checked.map_err(Failure::NothingSent)?;
+        let held = self.in_hand().await.map_err(Failure::NothingSent)?;
+        let run_by = held.runs(&items).map(str::to_owned);
+        let (level, guard) = self.level_of_resuming(&batch, run_by.as_deref());
+        let oldest = checked.blind.iter().min_by_key(|blind| blind.at);
         Ok(Resumption {
             open: items.iter().filter(|item| item.is_open()).count(),
-            ready,
-            refused,
+            blind: oldest.map(|oldest| (checked.blind.len(), oldest.clone())),
+            ready: checked.ready,
+            refused: checked.refused,
+            run_by,
             batch,
             items,
             level,
@@ -99,8 +115,11 @@ impl Operations {
         let ids: Vec<_> = left.iter().map(|item| item.user_group_id.clone()).collect();
         let plan = self.plan_by(&ids, &rules).await?;
         let refused = plan.skipped.into_iter();
-        let refused = refused.map(|(id, skip)| (id, skip.to_string())).collect();
-        Ok((plan.ready, refused))
+        Ok(Checked {
+            ready: plan.ready,
+            refused: refused.map(|(id, skip)| (id, skip.to_string())).collect(),
+            ..Checked::default()
+        })
     }
 
     /// By the rules of edits; each group is to be as it was when it was reviewed.
@@ -109,13 +128,13 @@ impl Operations {
         left: &[&BatchItem],
         change: &BulkChange,
     ) -> Result<Checked, DirectoryError> {
-        let mut refused = Vec::new();
+        let mut checked = Checked::default();
         let mut reviewed = HashMap::new();
         let mut wanted = Vec::new();
         for item in left {
             let id = item.user_group_id.clone();
             let Some(edit) = &item.edit else {
-                refused.push((id, UNREADABLE.to_owned()));
+                checked.refused.push((id, UNREADABLE.to_owned()));
                 continue;
             };
             let to = Wanted {
@@ -127,7 +146,6 @@ impl Operations {
         }
         // What was last sent long ago was included by the person who began it.
         let plan = self.plan_rows(change.clone(), wanted, true).await?;
-        let mut ready = Vec::new();
         for row in plan.rows {
             let said = reviewed.get(&row.id).map(|edit| &edit.base);
             let changed = said.map(|said| changed_since(said, &row.edit.base));
@@ -141,18 +159,23 @@ impl Operations {
                 (Verdict::Skipped(skip), _) => Some(skip.to_string()),
             };
             match why {
-                None => ready.push(row.id),
-                Some(why) => refused.push((row.id, why)),
+                None => {
+                    checked.ready.push(row.id);
+                    checked.blind.extend(row.blind);
+                }
+                Some(why) => checked.refused.push((row.id, why)),
             }
         }
-        Ok((ready, refused))
+        Ok(checked)
     }
 
-    fn level_of_resuming(&self, batch: &Batch) -> (Level, Option<String>) {
+    fn level_of_resuming(&self, batch: &Batch, run_by: Option<&str>) -> (Level, Option<String>) {
         let profile = self.profile();
         let is_own =
             batch.by == self.operator() && age::since(batch.started_at, self.now()) < SAME_SHIFT;
-        let usual = if is_own || !profile.production {
+        // A second run sends nothing twice, yet a person who runs it may want to stop it.
+        let is_run_by_another = run_by.is_some_and(|by| by != self.operator());
+        let usual = if (is_own || !profile.production) && !is_run_by_another {
             Level::Key
         } else {
             Level::Words

@@ -28,6 +28,7 @@ use crate::{
     },
 };
 use fields::{ACTION, Fields};
+pub(super) use view::sent_unread;
 
 /// Which rows are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -222,6 +222,8 @@ async fn what_is_left_is_checked_by_the_rules_of_edits() {
     let resumption = scene.ana.plan_resumption(batch).await.expect("readable");
     assert_eq!(resumption.left(), 4);
     assert_eq!(resumption.ready, [id("g002"), id("g003")]);
+    let (blind, oldest) = resumption.blind.as_ref().expect("nobody can read it");
+    assert_eq!((*blind, oldest.field.as_str()), (2, "mapping"));
     let [(changed, why), (same, already)] = &resumption.refused[..] else {
         panic!("{:?}", resumption.refused);
     };

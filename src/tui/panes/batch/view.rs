@@ -18,7 +18,7 @@ use crate::{
     operations::batch::Resumption,
     tui::{
         keymap::{Action, Focus},
-        panes::{View, new_file::NewFile},
+        panes::{View, bulk_edit, new_file::NewFile},
         state::context::Context,
         widgets::{
             boxes::{page, page_room},
@@ -132,6 +132,17 @@ fn resume(sheet: &mut TextPage, resumption: &Resumption, context: &Context) {
         }
     };
     sheet.text(text, theme.warning());
+    if let Some((count, oldest)) = &resumption.blind {
+        let text = bulk_edit::sent_unread(*count, oldest, context);
+        sheet.text(&format!("! {text}"), theme.warning());
+    }
+    if let Some(by) = &resumption.run_by {
+        let text = format!(
+            "! Batch {} may still be running: {by} sent something of it a moment ago.",
+            batch.id.0
+        );
+        sheet.text(&text, theme.warning());
+    }
     if resumption.open > 0 {
         let text = format!("First {} with an open outcome are read.", resumption.open);
         sheet.text(&text, Style::new());

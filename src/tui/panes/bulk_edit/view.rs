@@ -9,7 +9,7 @@ use ratatui::{
 
 use super::{BulkEdit, Shown, fields::ACTION};
 use crate::{
-    domain::batch::{EditPlan, EditRow, Verdict},
+    domain::batch::{Blind, EditPlan, EditRow, Verdict},
     tui::{
         keymap::{Action, Focus},
         panes::View,
@@ -343,8 +343,8 @@ fn draw_foot(
     if inner.height < FOOT_ROWS {
         return cursor;
     }
-    let (text, style) = match pane.plan.as_ref().and_then(|plan| blind(plan, context)) {
-        Some(blind) => (blind, theme.warning()),
+    let (text, style) = match pane.plan.as_ref().and_then(EditPlan::blind) {
+        Some((count, oldest)) => (sent_unread(count, oldest, context), theme.warning()),
         None => (
             "One update per group, each with its whole mapping; each group is read first.".into(),
             theme.dim(),
@@ -369,8 +369,11 @@ fn draw_foot(
 }
 
 /// `17 whole mappings are sent as last sent from here, the oldest 200d ago by ana`.
-fn blind(plan: &EditPlan, context: &Context) -> Option<String> {
-    let (count, oldest) = plan.blind()?;
+pub(in crate::tui::panes) fn sent_unread(
+    count: usize,
+    oldest: &Blind,
+    context: &Context,
+) -> String {
     let whole = match (count, oldest.field.as_str()) {
         (1, "mapping") => "1 whole mapping is".to_owned(),
         (count, "mapping") => format!("{count} whole mappings are"),
@@ -378,9 +381,7 @@ fn blind(plan: &EditPlan, context: &Context) -> Option<String> {
         (count, field) => format!("{field} of {count} groups are"),
     };
     let (when, by) = (context.age(oldest.at), &oldest.by);
-    Some(format!(
-        "{whole} sent as last sent from here, the oldest {when} ago by {by}"
-    ))
+    format!("{whole} sent as last sent from here, the oldest {when} ago by {by}")
 }
 
 fn draw_confirmation(

@@ -1,0 +1,153 @@
+//! What waits over two profiles of one directory, told without reading an API key; and a batch that somebody else runs.
+
+use groupdesk::{
+    config::{guard::Level, profile::KeySource},
+    directory::{BatchId, NewBatch},
+    domain::{
+        batch::BatchKind,
+        change::DesiredFields,
+        draft::{Draft, Typed},
+    },
+    operations::{
+        Operations,
+        attention::{Concern, Matter},
+        batch::RunLimits,
+    },
+};
+use jiff::Timestamp;
+
+use super::{ACME, Scene, places::lost};
+use crate::support::{
+    proxy::{Gate, ProxyFault},
+    world::{ANA, Side, World, id},
+};
+
+fn named(concerns: &[Concern]) -> Vec<(Option<usize>, &'static str)> {
+    let name = |matter: &Matter| match matter {
+        Matter::Rotation(..) => "rotation",
+        Matter::Batch(_) => "batch",
+        Matter::Draft(..) => "draft",
+        _ => "other",
+    };
+    let named = concerns.iter().map(|one| (one.profile, name(&one.matter)));
+    named.filter(|(_, name)| *name != "other").collect()
+}
+
+async fn concerns(all: &[Operations], first: usize) -> Vec<Concern> {
+    let found = Operations::attention(all, first, true).await;
+    found.expect("readable").concerns
+}
+
+/// A batch of one group that was begun and never run.
+async fn left(world: &World, side: Side, by: &str, at: Timestamp) -> BatchId {
+    let batch = NewBatch {
+        by: by.into(),
+        reason: None,
+        at,
+        kind: BatchKind::Rotate,
+        items: vec![(id(ACME), None)],
+    };
+    let begun = world.directory().begin_batch(world.place(side), batch);
+    begun.await.expect("durable")
+}
+
+#[tokio::test]
+async fn what_waits_is_told_over_two_profiles_and_no_key_is_read() {
+    let scene = Scene::new().await;
+    lost(&scene).await;
+    let world = &scene.world;
+    left(world, Side::Production, ANA, Timestamp::now()).await;
+    let draft = Draft {
+        user_group_id: id(ACME),
+        creating: false,
+        typed: Typed::default(),
+        base: DesiredFields::default(),
+        base_at: Timestamp::now(),
+        changed_at: Timestamp::now(),
+    };
+    scene.ana.keep_draft(draft, None).await.expect("kept");
+    // Bound in an earlier session; its keys come from a command that leaves a trace.
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("asked");
+    let asks = ["touch".to_owned(), trace.display().to_string()];
+    let without_key = |side| {
+        let installation = world.installation(side);
+        installation.clone().operations();
+        let installation =
+            installation.with(|profile| profile.api_key = KeySource::Command(asks.to_vec()));
+        installation.unbound()
+    };
+    let all = [without_key(Side::Testing), without_key(Side::Production)];
+    let found = concerns(&all, 0).await;
+    assert_eq!(
+        named(&found),
+        [
+            (Some(0), "rotation"),
+            (Some(1), "batch"),
+            (Some(0), "draft")
+        ],
+        "the worst first: {found:?}"
+    );
+    assert!(!trace.exists(), "an API key was asked for");
+    let counted = Operations::attention(&all, 0, false).await;
+    let counted = counted.expect("readable").concerns;
+    assert_eq!(
+        named(&counted),
+        [(Some(0), "rotation"), (Some(1), "batch")],
+        "enough for the counts"
+    );
+    // It would have been asked for a request.
+    assert!(all[0].bound().await.is_err());
+    assert!(trace.exists());
+}
+
+#[tokio::test]
+async fn resuming_asks_for_words_of_others_and_on_another_day_in_production() {
+    let scene = Scene::new().await;
+    let now = Timestamp::now();
+    for (side, by, hours, expected) in [
+        (Side::Production, ANA, 23, Level::Key),
+        (Side::Production, ANA, 25, Level::Words),
+        (Side::Production, "li@desk7", 1, Level::Words),
+        (Side::Testing, ANA, 25, Level::Key),
+        (Side::Testing, "li@desk7", 25, Level::Key),
+    ] {
+        let at = now - std::time::Duration::from_hours(hours);
+        let batch = left(&scene.world, side, by, at).await;
+        let installation = scene.world.installation(side).at(now);
+        let asked = installation.operations().plan_resumption(batch).await;
+        let asked = asked.expect("readable");
+        assert_eq!(asked.level, expected, "{side:?} {by} {hours} h");
+        assert_eq!((asked.left(), &asked.run_by), (1, &None));
+    }
+}
+
+#[tokio::test]
+async fn a_batch_that_somebody_else_runs_waits_for_nobody_and_is_resumed_with_words() {
+    let scene = Scene::new().await;
+    let bob = scene.installation().by("bob@desk7").operations();
+    let plan = bob.plan_batch(&[id(ACME)], true).await.expect("readable");
+    let batch = bob.begin_batch(&plan, None).await.expect("durable");
+    let gate = Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().held(&gate));
+    let run = bob.run_batch(batch, RunLimits::default(), None).await;
+    let mut run = run.expect("it begins");
+    gate.reached().await;
+    let here = std::slice::from_ref(&scene.ana);
+    assert_eq!(named(&concerns(here, 0).await), [], "it is in hand");
+    let asked = scene.ana.plan_resumption(batch).await.expect("readable");
+    assert_eq!(asked.run_by.as_deref(), Some("bob@desk7"));
+    assert_eq!(asked.level, Level::Words);
+    // His own console shows it: he may have killed the one that ran it.
+    assert_eq!(
+        named(&concerns(&[bob.clone()], 0).await),
+        [(Some(0), "batch")]
+    );
+    let asked = bob.plan_resumption(batch).await.expect("readable");
+    assert_eq!(asked.run_by.as_deref(), Some("bob@desk7"));
+    assert_eq!(asked.level, Level::Key);
+    gate.open();
+    while run.progress.recv().await.is_some() {}
+    let asked = scene.ana.plan_resumption(batch).await.expect("readable");
+    assert_eq!(asked.run_by, None);
+}
