@@ -5,8 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     config::guard::Level,
     domain::{
-        batch::{BatchKind, Blind, Counts, Halt, ItemStatus},
-        facts::Field,
+        batch::{BatchKind, Counts, Halt, ItemStatus},
         rotation::State,
     },
     operations::{
@@ -316,27 +315,6 @@ fn what_somebody_else_settles_changes_row_counts_and_what_can_be_retried() {
             include_recent: false,
         }]
     );
-}
-
-#[test]
-fn what_is_sent_unread_and_who_may_still_run_it_stand_above_the_confirmation() {
-    let mut scene = listed("ana@bastion2", TESTING);
-    scene.keys("R");
-    let oldest = Blind {
-        field: Field::Mapping,
-        at: BEGIN - Duration::from_hours(24 * 200),
-        by: "li@bastion2".into(),
-    };
-    let asked = Resumption {
-        blind: Some((17, oldest)),
-        run_by: Some("bob@desk7".into()),
-        level: Level::Words,
-        ..left(BATCH)
-    };
-    scene.answer_with(Outcome::Resumable(Box::new(asked)));
-    scene
-        .shows("17 whole mappings are sent as last sent from here, the oldest 200d ago by li")
-        .shows("Batch 7 may still be running: bob@desk7 sent something of it a moment ago.");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! The list of batches, at the screen: what is resumed, watched and read again from it.
 
+use std::time::Duration;
+
 use groupdesk::{
     config::guard::Level,
+    domain::{batch::Blind, facts::Field},
     operations::{
         Batch, BatchId,
         batch::{Resumption, RunCommand},
@@ -11,7 +14,7 @@ use groupdesk::{
 
 use super::{
     batch::{BATCH, half_way, left, stored},
-    scene::{PRODUCTION, Scene, TESTING, failed},
+    scene::{BEGIN, PRODUCTION, Scene, TESTING, failed},
 };
 
 /// The list with one batch of which something is left.
@@ -121,4 +124,25 @@ fn where_words_are_asked_for_nothing_is_resumed_without_them() {
     }
     scene.keys("<ctrl-u>resume 1 in production<enter>");
     assert_eq!(scene.writes(), [&Job::Resume(BATCH, 1)]);
+}
+
+#[test]
+fn what_is_sent_unread_and_who_may_still_run_it_stand_above_the_confirmation() {
+    let mut scene = listed("ana@bastion2", TESTING);
+    scene.keys("R");
+    let oldest = Blind {
+        field: Field::Mapping,
+        at: BEGIN - Duration::from_hours(24 * 200),
+        by: "li@bastion2".into(),
+    };
+    let asked = Resumption {
+        blind: Some((17, oldest)),
+        run_by: Some("bob@desk7".into()),
+        level: Level::Words,
+        ..left(BATCH)
+    };
+    scene.answer_with(Outcome::Resumable(Box::new(asked)));
+    scene
+        .shows("! 17 whole mappings are sent as last sent from here, the oldest 200d ago by")
+        .shows("Batch 7 may still be running: bob@desk7 sent something of it a moment ago.");
 }

@@ -222,8 +222,12 @@ async fn what_is_left_is_checked_by_the_rules_of_edits() {
     let resumption = scene.ana.plan_resumption(batch).await.expect("readable");
     assert_eq!(resumption.left(), 4);
     assert_eq!(resumption.ready, [id("g002"), id("g003")]);
-    let (blind, oldest) = resumption.blind.as_ref().expect("nobody can read it");
-    assert_eq!((*blind, oldest.field.as_str()), (2, "mapping"));
+    assert_eq!(resumption.blind, None, "nobody else writes");
+    scene.world.alone(false);
+    let unread = scene.ana.plan_resumption(batch).await.expect("readable");
+    let (blind, oldest) = unread.blind.expect("others may have changed it unseen");
+    assert_eq!((blind, oldest.field.as_str()), (2, "mapping"));
+    scene.world.alone(true);
     let [(changed, why), (same, already)] = &resumption.refused[..] else {
         panic!("{:?}", resumption.refused);
     };

@@ -140,7 +140,7 @@ async fn a_batch_that_somebody_else_runs_waits_for_nobody_and_is_resumed_with_wo
     assert_eq!(asked.level, Level::Words);
     // His own console shows it: he may have killed the one that ran it.
     assert_eq!(
-        named(&concerns(&[bob.clone()], 0).await),
+        named(&concerns(std::slice::from_ref(&bob), 0).await),
         [(Some(0), "batch")]
     );
     let asked = bob.plan_resumption(batch).await.expect("readable");
