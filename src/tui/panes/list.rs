@@ -1,5 +1,6 @@
 //! The groups of a profile: find one, and go on from there. State and actions; `view` draws.
 
+mod batch;
 mod columns;
 mod commands;
 mod finder;
@@ -39,7 +40,7 @@ use crate::{
             batch::BatchRun,
             context::{Context, Navigation},
             message::{Job, Outcome, Pending, Ticket},
-            navigation::{EditSource, PaneRequest},
+            navigation::PaneRequest,
             notices::Severity,
         },
         widgets::{group_details, scroll::Cursor, text_page::TextPage},
@@ -181,28 +182,6 @@ impl List {
         self.rows.cursor.at = 0;
     }
 
-    fn mark(&mut self) {
-        let Some(id) = self.id() else {
-            return;
-        };
-        self.on = Some(id.clone());
-        self.marks.toggle(id);
-    }
-
-    /// Marks the row and the next one, as shift does elsewhere.
-    fn mark_range(&mut self, action: Action, context: &mut Context) {
-        for step in 0..2 {
-            if step > 0 {
-                self.act(action, context);
-            }
-            if let Some(id) = self.id()
-                && !self.marks.contains(id.as_str())
-            {
-                self.mark();
-            }
-        }
-    }
-
     /// To the next row with a flag, around the end.
     fn seek_flag(&mut self, is_next: bool, context: &Context) {
         let flags = Flags::of(context);
@@ -243,83 +222,12 @@ impl List {
         sheet.last_scroll(area.height.saturating_sub(1)) + 1
     }
 
-    fn mark_all(&mut self, context: &mut Context) {
-        if let Some(found) = self.finder.found() {
-            self.marks.add(found);
-        }
-        let loose = self.finder.found().map_or(0, |found| found.loose);
-        if loose > 0 {
-            let text = format!(
-                "{loose} of the marked only have the letters of the filter, scattered; \"...\" finds them together"
-            );
-            context.say(Severity::Warning, text);
-        }
-    }
-
-    /// Why what is shown is not what was asked for, so that it is not marked as a whole.
-    fn no_marking(&self) -> Option<String> {
-        if let Some(wrong) = self.finder.remark() {
-            return Some(wrong.to_string());
-        }
-        let searching = self.finder.is_searching();
-        searching.then(|| "the search is still running".into())
-    }
-
-    /// Checks what is marked; where nothing is, shows the run under way or the last one.
-    fn rotate_marked(&mut self, context: &mut Context) {
-        let run = context.batch_here();
-        let watched = run.filter(|run| run.is_under_way() || self.marks.is_empty());
-        let opening = match watched {
-            Some(run) => PaneRequest::WatchBulk(run.ticket),
-            None => PaneRequest::CheckBulk(self.marks.ids()),
-        };
-        context.navigate(Navigation::Push(opening));
-    }
-
-    /// One change over what is marked; the filter says which row is meant.
-    fn edit_marked(&self, context: &mut Context) {
-        let filter = self.rows.filter().to_owned();
-        let source = EditSource::Groups(self.marks.ids(), filter);
-        context.navigate(Navigation::Push(PaneRequest::BulkEdit(source)));
-    }
-
-    fn no_bulk_edit(&self, context: &Context) -> Option<String> {
-        if self.marks.is_empty() {
-            let edit = context.keys.key(Focus::List, Action::Edit);
-            return Some(format!("nothing is marked; {edit}: this row"));
-        }
-        if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
-            return Some("another batch is running".into());
-        }
-        let forbidden = context.forbidden(Guarded::Bulk);
-        forbidden.or_else(|| context.forbidden(Guarded::Update))
-    }
-
     fn export(&self, context: &mut Context) {
         let mut of = (self.marks.ids(), "marked");
         if of.0.is_empty() {
             of = (self.finder.ids(), "shown");
         }
         context.navigate(Navigation::Push(PaneRequest::Export(of.0, of.1)));
-    }
-
-    fn no_batch(&self, context: &Context) -> Option<String> {
-        let is_watched = context.batch_here().is_some_and(BatchRun::is_under_way);
-        if let Some(why) = context.forbidden(Guarded::Bulk).filter(|_| !is_watched) {
-            return Some(why);
-        }
-        match &context.bulk {
-            Some(run) if run.is_under_way() && run.profile != context.current => {
-                let place = context.profiles.get(run.profile.0);
-                let place = place.map_or("another profile", |profile| profile.name.as_str());
-                Some(format!("a batch in {place} is running"))
-            }
-            _ if self.marks.is_empty() && context.batch_here().is_none() => {
-                let token = context.keys.key(Focus::List, Action::Token);
-                Some(format!("nothing is marked; {token}: this row"))
-            }
-            _ => None,
-        }
     }
 }
 

@@ -11,14 +11,14 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{
-        annotation::{Annotation, AnnotationChange, LONGEST_NOTE, Label, Written},
+        annotation::{Annotation, AnnotationChange, LONGEST_NOTE, Label},
         group::UserGroupId,
         text::visible,
     },
     tui::{
         keymap::{Action, Focus},
         state::context::{Context, Navigation},
-        widgets::{boxes::popup, paint, text_field::TextField},
+        widgets::{boxes::popup, group_details::by, paint, text_field::TextField},
     },
 };
 
@@ -104,11 +104,6 @@ impl NotePane {
         }
         context.navigate(Navigation::Pop);
     }
-}
-
-/// "by li@desk7, 4d ago".
-pub(crate) fn by(written: &Written, context: &Context) -> String {
-    format!("{}, {}", visible(&written.by), context.moment(written.at))
 }
 
 impl View for NotePane {

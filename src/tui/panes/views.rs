@@ -7,7 +7,7 @@ use ratatui::{
     style::Style,
 };
 
-use super::{View, note::by};
+use super::View;
 use crate::{
     domain::text::visible,
     search::{ListColumn, SavedView},
@@ -18,7 +18,7 @@ use crate::{
             context::{Context, Navigation},
             message::Job,
         },
-        widgets::{boxes::popup, paint, scroll::Cursor, text_field::TextField},
+        widgets::{boxes::popup, group_details::by, paint, scroll::Cursor, text_field::TextField},
     },
 };
 

@@ -27,15 +27,18 @@ pub fn origin<T>(known: &Known<T>, context: &Context) -> String {
     }
 }
 
+/// "li@desk7, 4d ago".
+pub fn by(written: &Written, context: &Context) -> String {
+    format!("{}, {}", visible(&written.by), context.moment(written.at))
+}
+
 /// What people wrote beside it, where they did: each with who and when.
 pub fn annotation(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     let Some(annotation) = context.annotations.get(group.id.as_str()) else {
         return;
     };
     let by = |written: Option<&Written>| {
-        written.map_or_else(String::new, |written| {
-            format!("{}, {}", visible(&written.by), context.moment(written.at))
-        })
+        written.map_or_else(String::new, |written| by(written, context))
     };
     if let Some(note) = &annotation.note {
         sheet.field("Note", note, Style::new(), &by(annotation.noted.as_ref()));

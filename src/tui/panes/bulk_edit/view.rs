@@ -16,6 +16,7 @@ use crate::{
         state::context::Context,
         theme::Theme,
         widgets::{
+            boxes::titled_rows,
             columns::{Cell, Column, widest},
             paint, table,
         },
@@ -39,12 +40,7 @@ pub(super) fn draw(
 ) -> Option<Position> {
     let theme = context.theme;
     let mut left = area;
-    let focus = Rule {
-        has_keys: !pane.confirming,
-        title: "Change",
-        counts: "",
-    };
-    draw_rule(buffer, take(&mut left, 1), &focus, theme);
+    left = titled_rows(buffer, left, "Change", !pane.confirming, theme);
     let rows = field_rows(pane, area);
     let cursor = draw_fields(pane, buffer, take(&mut left, rows), theme);
     let guard = u16::from(pane.guard.is_some());
@@ -53,17 +49,12 @@ pub(super) fn draw(
     } else {
         left.height.min(1 + guard)
     };
-    let mut review = Rect {
+    let review = Rect {
         height: left.height - foot,
         ..left
     };
-    let counts = counts(pane);
-    let words = Rule {
-        has_keys: pane.confirming,
-        title: "Review",
-        counts: &counts,
-    };
-    draw_rule(buffer, take(&mut review, 1), &words, theme);
+    let title = format!("Review  {}", counts(pane));
+    let review = titled_rows(buffer, review, title.trim_end(), pane.confirming, theme);
     draw_rows(pane, buffer, review, context);
     let below = Rect {
         y: left.bottom() - foot,
@@ -83,47 +74,6 @@ fn take(area: &mut Rect, rows: u16) -> Rect {
     area.y += rows;
     area.height -= rows;
     first
-}
-
-/// A titled rule: whether its pane has the keys, its title, and the counts behind it.
-struct Rule<'a> {
-    has_keys: bool,
-    title: &'a str,
-    counts: &'a str,
-}
-
-fn draw_rule(buffer: &mut Buffer, area: Rect, rule: &Rule<'_>, theme: Theme) {
-    if area.is_empty() {
-        return;
-    }
-    let sign = theme.rule(rule.has_keys);
-    let style = if rule.has_keys {
-        theme.focus()
-    } else {
-        theme.dim()
-    };
-    let line = sign.repeat(usize::from(area.width));
-    paint::text(buffer, area.x, area.y, area.width, &line, style);
-    let x = area.x + 2.min(area.width);
-    let room = area.width.saturating_sub(4);
-    let title = format!(" {} ", rule.title);
-    let at = paint::text(
-        buffer,
-        x,
-        area.y,
-        room,
-        &title,
-        if rule.has_keys {
-            theme.focus()
-        } else {
-            theme.title()
-        },
-    );
-    if !rule.counts.is_empty() {
-        let room = (area.right().saturating_sub(2)).saturating_sub(at);
-        let counts = format!(" {} ", rule.counts);
-        paint::text(buffer, at, area.y, room, &counts, theme.warning());
-    }
 }
 
 /// `17 change  1 already set  2 skipped`, or what is shown of them.

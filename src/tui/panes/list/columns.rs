@@ -18,21 +18,6 @@ const NARROW: u16 = 60;
 /// Under so many cells the name is cut before token, mapping and properties are left out.
 const ROOMY: u16 = 96;
 
-/// The columns in the order in which they stand where nobody chose.
-const USUAL: [ListColumn; 11] = [
-    ListColumn::Name,
-    ListColumn::Id,
-    ListColumn::Age,
-    ListColumn::Token,
-    ListColumn::Map,
-    ListColumn::Props,
-    ListColumn::Due,
-    ListColumn::Labels,
-    ListColumn::By,
-    ListColumn::Read,
-    ListColumn::Tag,
-];
-
 /// The order that a click on a title asks for.
 pub(super) fn sort_of(column: &ListColumn) -> Option<SortBy> {
     Some(match column {
@@ -96,7 +81,11 @@ impl Needs {
 
     /// The columns as they stand: those that were chosen, or the usual ones.
     fn shown(self, chosen: &[ListColumn]) -> Vec<ListColumn> {
-        let columns = if chosen.is_empty() { &USUAL } else { chosen };
+        let columns = if chosen.is_empty() {
+            &ListColumn::ALL
+        } else {
+            chosen
+        };
         let columns = columns.iter();
         let columns = columns.filter(|column| self.width(column).is_some());
         columns.cloned().collect()
@@ -262,7 +251,7 @@ mod tests {
                     has_tags: true,
                     has_labels: true,
                 };
-                let mut before = vec![0; USUAL.len()];
+                let mut before = vec![0; ListColumn::ALL.len()];
                 for room in 20..220 {
                     let widths = widths(needs, &[], room);
                     let others = widths.iter().filter(|width| **width > 0).count() - 1;
@@ -295,7 +284,7 @@ mod tests {
         let fitted = fit(needs, &[], (80, 2), 2, (Some(&SortBy::Rotated), true));
         assert_eq!(fitted.hidden, 2);
         // A property takes its room right after the name.
-        let mut chosen = USUAL.to_vec();
+        let mut chosen = ListColumn::ALL.to_vec();
         chosen.push(ListColumn::Property("tier".into()));
         assert_eq!(widths(needs, &chosen, 76), [16, 16, 8, 8, 3, 5, 0, 0, 0, 8]);
     }

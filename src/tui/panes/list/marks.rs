@@ -3,9 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use super::{super::View, List};
 use crate::{
     domain::group::UserGroupId,
     search::{Entry, Index, SearchResults},
+    tui::{
+        keymap::Action,
+        state::{context::Context, notices::Severity},
+    },
 };
 
 #[derive(Debug, Default)]
@@ -155,6 +160,52 @@ impl Marks {
                 .filter(move |bit| (word >> bit) & 1 == 1)
                 .map(move |bit| first + bit)
         })
+    }
+}
+
+impl List {
+    pub(super) fn mark(&mut self) {
+        let Some(id) = self.id() else {
+            return;
+        };
+        self.on = Some(id.clone());
+        self.marks.toggle(id);
+    }
+
+    /// Marks the row and the next one, as shift does elsewhere.
+    pub(super) fn mark_range(&mut self, action: Action, context: &mut Context) {
+        for step in 0..2 {
+            if step > 0 {
+                self.act(action, context);
+            }
+            if let Some(id) = self.id()
+                && !self.marks.contains(id.as_str())
+            {
+                self.mark();
+            }
+        }
+    }
+
+    pub(super) fn mark_all(&mut self, context: &mut Context) {
+        if let Some(found) = self.finder.found() {
+            self.marks.add(found);
+        }
+        let loose = self.finder.found().map_or(0, |found| found.loose);
+        if loose > 0 {
+            let text = format!(
+                "{loose} of the marked only have the letters of the filter, scattered; \"...\" finds them together"
+            );
+            context.say(Severity::Warning, text);
+        }
+    }
+
+    /// Why what is shown is not what was asked for, so that it is not marked as a whole.
+    pub(super) fn no_marking(&self) -> Option<String> {
+        if let Some(wrong) = self.finder.remark() {
+            return Some(wrong.to_string());
+        }
+        let searching = self.finder.is_searching();
+        searching.then(|| "the search is still running".into())
     }
 }
 

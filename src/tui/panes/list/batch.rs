@@ -1,0 +1,65 @@
+//! From the marked groups to a batch: rotating them or editing them at once, and why not.
+
+use super::List;
+use crate::{
+    operations::Guarded,
+    tui::{
+        keymap::{Action, Focus},
+        state::{
+            batch::BatchRun,
+            context::{Context, Navigation},
+            navigation::{EditSource, PaneRequest},
+        },
+    },
+};
+
+impl List {
+    /// Checks what is marked; where nothing is, shows the run under way or the last one.
+    pub(super) fn rotate_marked(&mut self, context: &mut Context) {
+        let run = context.batch_here();
+        let watched = run.filter(|run| run.is_under_way() || self.marks.is_empty());
+        let opening = match watched {
+            Some(run) => PaneRequest::WatchBulk(run.ticket),
+            None => PaneRequest::CheckBulk(self.marks.ids()),
+        };
+        context.navigate(Navigation::Push(opening));
+    }
+
+    /// One change over what is marked; the filter says which row is meant.
+    pub(super) fn edit_marked(&self, context: &mut Context) {
+        let filter = self.rows.filter().to_owned();
+        let source = EditSource::Groups(self.marks.ids(), filter);
+        context.navigate(Navigation::Push(PaneRequest::BulkEdit(source)));
+    }
+
+    pub(super) fn no_bulk_edit(&self, context: &Context) -> Option<String> {
+        if self.marks.is_empty() {
+            let edit = context.keys.key(Focus::List, Action::Edit);
+            return Some(format!("nothing is marked; {edit}: this row"));
+        }
+        if context.bulk.as_ref().is_some_and(BatchRun::is_under_way) {
+            return Some("another batch is running".into());
+        }
+        let forbidden = context.forbidden(Guarded::Bulk);
+        forbidden.or_else(|| context.forbidden(Guarded::Update))
+    }
+
+    pub(super) fn no_batch(&self, context: &Context) -> Option<String> {
+        let is_watched = context.batch_here().is_some_and(BatchRun::is_under_way);
+        if let Some(why) = context.forbidden(Guarded::Bulk).filter(|_| !is_watched) {
+            return Some(why);
+        }
+        match &context.bulk {
+            Some(run) if run.is_under_way() && run.profile != context.current => {
+                let place = context.profiles.get(run.profile.0);
+                let place = place.map_or("another profile", |profile| profile.name.as_str());
+                Some(format!("a batch in {place} is running"))
+            }
+            _ if self.marks.is_empty() && context.batch_here().is_none() => {
+                let token = context.keys.key(Focus::List, Action::Token);
+                Some(format!("nothing is marked; {token}: this row"))
+            }
+            _ => None,
+        }
+    }
+}
