@@ -31,6 +31,23 @@ pub fn created_with(entry: &Entry) -> Result<DesiredFields, &'static str> {
     }
 }
 
+/// What the fields that an update or a create changed were before it and after it; no other field.
+///
+/// # Errors
+///
+/// Why the history does not know it, in words.
+pub fn changed(entry: &Entry) -> Result<(DesiredFields, DesiredFields), &'static str> {
+    if !matches!(entry.operation, Operation::Update | Operation::Create) {
+        return Err("it changed no name, mapping or property");
+    }
+    let changes = entry.changes.as_ref().ok_or("it changed nothing")?;
+    let mut fields = changes.clone();
+    if let Some(fields) = fields.as_object_mut() {
+        fields.remove(NOT_KNOWN_BEFORE);
+    }
+    sides(&fields).ok_or("its changes cannot be read")
+}
+
 /// The parts that an update changed, and what they were before it.
 ///
 /// # Errors

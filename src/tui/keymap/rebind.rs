@@ -264,7 +264,7 @@ fn hasty(keymap: &Keymap) -> Vec<Problem> {
 fn leads_to_a_confirmation(focus: Focus, action: Action) -> bool {
     match action {
         Action::Rotate | Action::Review | Action::Resume | Action::RetryFailed => true,
-        Action::ReverseEdit => focus == Focus::Batches,
+        Action::ReverseEdit => matches!(focus, Focus::Batches | Focus::History),
         _ => false,
     }
 }

@@ -250,6 +250,7 @@ fn came_later(focus: Focus, action: Action, key: Key) -> bool {
             matches!(focus, Focus::Messages | Focus::Requests)
         }
         Action::Refresh => focus == Focus::BulkRun,
+        Action::Detail => focus == Focus::History,
         _ => false,
     }
 }

@@ -265,7 +265,8 @@ places! {
     History COMMANDS {
         Enter "open group" "open the group of this entry";
         Filter;
-        ReverseEdit ["z"] "restore" "restore (prepare an edit)";
+        ReverseEdit ["z"] "restore" "restore (review of the reverse edit)";
+        Detail ["d"] "diff" "difference to the entry before; again: to now";
         CopyCurl ["c"] "copy as curl" "copy a create as curl";
         Refresh "refresh" "read the history again";
         Back "back" "back";

@@ -86,13 +86,20 @@ impl Edit {
     }
 
     fn review(&mut self, context: &mut Context) {
+        if let Some(proposal) = self.proposal(context) {
+            context.navigate(Navigation::Push(PaneRequest::Review(Box::new(proposal))));
+        }
+    }
+
+    /// What is reviewed; where nothing can be, it is said why.
+    pub(super) fn proposal(&mut self, context: &mut Context) -> Option<Proposal> {
         if !self.commit(context) {
             self.section = Section::Properties;
-            return;
+            return None;
         }
         if let Some(why) = self.unread(context) {
             context.say(Severity::Warning, why);
-            return;
+            return None;
         }
         match self.sendable() {
             Err((text, field)) => {
@@ -107,15 +114,16 @@ impl Edit {
             Ok(wanted) => {
                 // Kept from here on: whatever the review comes to, the text is not lost.
                 self.keep(context);
-                let proposal = Proposal {
+                return Some(Proposal {
                     id: self.id.clone(),
                     creating: self.creating,
                     base: self.base.clone(),
                     wanted,
-                };
-                context.navigate(Navigation::Push(PaneRequest::Review(Box::new(proposal))));
+                    restores: false,
+                });
             }
         }
+        None
     }
 
     fn go_to_problem(&mut self) {

@@ -27,11 +27,21 @@ use crate::{
         theme::Theme,
         widgets::{
             boxes::{titled, with_details},
+            changes::{self, ChangeTarget},
             columns::{Cell, Column, widest},
             text_page::TextPage,
         },
     },
 };
+
+/// What a row is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Against {
+    /// The state before it.
+    Before,
+    /// What is known now.
+    Now,
+}
 
 #[derive(Debug)]
 pub struct History {
@@ -39,6 +49,8 @@ pub struct History {
     id: Option<UserGroupId>,
     entries: Vec<Numbered<Entry>>,
     list: FilteredList,
+    /// The difference is shown instead of the entry.
+    against: Option<Against>,
 }
 
 /// Rows of the box with the whole entry.
@@ -52,6 +64,7 @@ impl History {
             id,
             entries: Vec::new(),
             list,
+            against: None,
         }
     }
 
@@ -119,6 +132,13 @@ impl View for History {
             Action::Refresh => context.ask(&self.list.pending, Job::History(self.id.clone())),
             Action::CopyCurl => self.copy_curl(context),
             Action::ReverseEdit => self.reverse(context),
+            Action::Detail => {
+                self.against = match self.against {
+                    None => Some(Against::Before),
+                    Some(Against::Before) => Some(Against::Now),
+                    Some(Against::Now) => None,
+                };
+            }
             Action::Enter => {
                 let shown = self.shown();
                 let entry = shown.get(self.list.cursor.at);
@@ -147,6 +167,14 @@ impl View for History {
         }
     }
 
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        match (action, self.against) {
+            (Action::Detail, Some(Against::Before)) => Some("diff with now"),
+            (Action::Detail, Some(Against::Now)) => Some("details"),
+            _ => None,
+        }
+    }
+
     fn pending(&self) -> Vec<&Pending> {
         vec![&self.list.pending]
     }
@@ -165,7 +193,9 @@ impl View for History {
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let (area, cursor) = self.list.draw_filter(buffer, area, 0, context.theme);
-        let (rows, below) = with_details(area, DETAIL_ROWS);
+        // A difference takes what it needs, up to half of the page.
+        let room = self.against.map_or(DETAIL_ROWS, |_| u16::MAX);
+        let (rows, below) = with_details(area, room);
         let title = match &self.id {
             Some(id) => format!("History of {id}"),
             None => "History".into(),
@@ -185,10 +215,19 @@ impl View for History {
             context.theme,
         );
         if let Some(entry) = entries.get(self.list.cursor.at) {
-            let title = format!("{} {}", entry.operation.as_str(), entry.user_group_id);
+            let against = match self.against {
+                None => "",
+                Some(Against::Before) => ": before and after it",
+                Some(Against::Now) => ": after it and now",
+            };
+            let (what, id) = (entry.operation.as_str(), &entry.user_group_id);
+            let title = format!("{what} {id}{against}");
             let inner = titled(buffer, below, &title, false, context.theme);
             let mut sheet = TextPage::new(inner.width, context.theme);
-            describe(&mut sheet, entry, context);
+            match self.against {
+                None => describe(&mut sheet, entry, context),
+                Some(against) => compare(&mut sheet, entry, against, context),
+            }
             sheet.draw_still(buffer, inner);
         }
         cursor
@@ -231,6 +270,17 @@ fn tokens(entry: &Entry, theme: Theme) -> String {
         }
         (_, Some(fingerprint)) | (Some(fingerprint), None) => fingerprint.to_string(),
         (None, None) => String::new(),
+    }
+}
+
+fn compare(sheet: &mut TextPage, entry: &Entry, against: Against, context: &Context) {
+    let theme = context.theme;
+    match reuse::difference(entry, against, context) {
+        Ok(change) if change.is_empty() => {
+            sheet.text("The same now as after this entry.", theme.ok());
+        }
+        Ok(change) => changes::write(sheet, &change, ChangeTarget::Creation, false, theme),
+        Err(why) => sheet.text(&format!("No difference to show: {why}."), theme.dim()),
     }
 }
 

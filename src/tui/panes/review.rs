@@ -124,7 +124,18 @@ impl Review {
             creating,
             base,
             wanted,
+            restores,
         } = proposal;
+        let mut usual = ConfirmationLevel::about(context.profile(), operation(creating));
+        if restores {
+            let is_production = context.profile().is_none_or(|profile| profile.production);
+            let least = if is_production {
+                Level::Words
+            } else {
+                Level::Key
+            };
+            usual.level = usual.level.max(least);
+        }
         let copy = if creating {
             Copy::NotAsked
         } else {
@@ -154,8 +165,8 @@ impl Review {
             chosen: None,
             copy,
             stage: Stage::Deciding,
-            usual: ConfirmationLevel::about(context.profile(), operation(creating)),
-            asks: ConfirmationLevel::about(context.profile(), operation(creating)),
+            asks: usual.clone(),
+            usual,
             on_apply: false,
             unchanged_too: false,
             page: Page::Difference,

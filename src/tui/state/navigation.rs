@@ -66,6 +66,8 @@ pub struct Proposal {
     pub base: DesiredFields,
     /// What the form holds.
     pub wanted: DesiredFields,
+    /// It takes an update back, and nobody has typed it: a key confirms it, in production words.
+    pub restores: bool,
 }
 
 /// Words that must be typed before the asking pane sends something.

@@ -1,21 +1,49 @@
 //! From an entry back to its request: copied as curl, or prepared as the edit that takes it back. Both only where the
 //! history knows enough; nothing is sent from here.
 
-use super::History;
+use super::{Against, History};
 use crate::{
-    domain::{change::DesiredFields, history::Entry, merge::Part, undo},
+    domain::{
+        change::{Change, DesiredFields},
+        history::Entry,
+        merge::{self, Part},
+        undo,
+    },
     operations::{Method, as_curl, request},
     tui::{
         forms::group::Edit,
         state::{
             context::{Context, Navigation},
-            navigation::PaneRequest,
+            navigation::{PaneRequest, Proposal},
             notices::Severity,
         },
     },
 };
 
 const NO_ENTRY: &str = "no entry here";
+
+/// What the row has changed, or how that stands against the group as it is known now; in words why not.
+pub(super) fn difference(
+    entry: &Entry,
+    against: Against,
+    context: &Context,
+) -> Result<Change, &'static str> {
+    let (before, after) = undo::changed(entry)?;
+    if against == Against::Before {
+        return Ok(Change::between(&before, &after));
+    }
+    let group = context.groups.get(&entry.user_group_id);
+    let known = DesiredFields::of(&group.ok_or("the group is not in the directory")?);
+    let parts = merge::parts(&[&before, &after]);
+    if !parts.iter().all(|part| part.is_known_in(&known)) {
+        return Err("the present values are unknown here");
+    }
+    let mut now = after.clone();
+    for part in &parts {
+        part.carry(&known, &mut now);
+    }
+    Ok(Change::between(&after, &now))
+}
 
 impl History {
     fn entry(&self) -> Result<&Entry, &'static str> {
@@ -58,7 +86,7 @@ impl History {
         }
     }
 
-    /// Opens the form with what the parts of the update were before it.
+    /// Opens the form with what the parts of the update were before it, and its review.
     pub(super) fn reverse(&self, context: &mut Context) {
         let (Ok(entry), Ok((parts, before))) = (self.entry(), self.reversal(context)) else {
             return;
@@ -67,11 +95,20 @@ impl History {
             return;
         };
         match Edit::carrying(&group, &parts, &before, context) {
-            Ok(edit) => {
+            Ok(mut edit) => {
                 let age = context.age(entry.at);
                 let text = format!("Filled with what it was {age} ago, before that update");
                 context.say(Severity::Info, text);
+                let proposal = edit.proposal(context);
                 context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(edit))));
+                if let Some(proposal) = proposal {
+                    let proposal = Proposal {
+                        restores: true,
+                        ..proposal
+                    };
+                    let review = PaneRequest::Review(Box::new(proposal));
+                    context.navigate(Navigation::Push(review));
+                }
             }
             Err(why) => context.say(Severity::Warning, why),
         }
