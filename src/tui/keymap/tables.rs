@@ -265,7 +265,7 @@ places! {
     History COMMANDS {
         Enter "open group" "open the group of this entry";
         Filter;
-        ReverseEdit ["z"] "restore" "restore (review of the reverse edit)";
+        ReverseEdit ["z"] "restore" "restore (opens the review)";
         Detail ["d"] "diff" "difference to the entry before; again: to now";
         CopyCurl ["c"] "copy as curl" "copy a create as curl";
         Refresh "refresh" "read the history again";

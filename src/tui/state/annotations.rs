@@ -47,6 +47,10 @@ impl Annotations {
         self.of.get(id).filter(|annotation| !annotation.is_empty())
     }
 
+    pub fn has_favourites(&self) -> bool {
+        self.of.values().any(|one| one.is_favourite)
+    }
+
     pub fn has_labels(&self) -> bool {
         self.of.values().any(|one| !one.labels.is_empty())
     }

@@ -69,8 +69,10 @@ fn a_note_is_written_with_a_enter_and_found_again() {
 fn a_favourite_is_made_and_taken_back() {
     let mut scene = three();
     scene.walk("f").says("Favourite: acme-eu");
+    scene.shows("★ Name of acme-eu");
     scene.walk("/fav<enter>").shows("1 of 3");
     scene.walk("<esc>f").says("No longer a favourite: acme-eu");
+    assert!(!scene.screen().contains('★'), "{}", scene.screen());
 }
 
 #[test]

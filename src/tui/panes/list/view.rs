@@ -64,12 +64,20 @@ pub(super) struct Places {
     pub(super) layout: ListLayout,
 }
 
+/// Cells, and graphemes, of the sign before the name of a favourite.
+const STAR: usize = 2;
+
 /// What the columns depend on.
 fn needs(list: &List, context: &Context) -> Needs {
     let found = list.finder.found();
     let (names, ids) = found.map_or((0, 0), |found| found.index.widest());
+    let star = if context.annotations.has_favourites() {
+        STAR
+    } else {
+        0
+    };
     Needs {
-        names,
+        names: names + star,
         ids,
         has_limit: context
             .profile()
@@ -351,8 +359,14 @@ fn cells<'a>(
     let cell = |column: &ListColumn| match column {
         // A group without a name shows its id once.
         ListColumn::Name => {
-            let name = Cell::new(entry.name().unwrap_or("-"));
-            let name = name.marked(in_name.clone(), matched);
+            let name = entry.name().unwrap_or("-");
+            let annotation = context.annotations.get(entry.id());
+            let name = if annotation.is_some_and(|one| one.is_favourite) {
+                let marks = in_name.iter().map(|at| at + STAR).collect();
+                Cell::new(format!("{} {name}", theme.star())).marked(marks, matched)
+            } else {
+                Cell::new(name).marked(in_name.clone(), matched)
+            };
             if is_marked {
                 styled(name, theme.mark())
             } else {
