@@ -195,6 +195,9 @@ pub fn cut_middle(text: &str, room: usize, ellipsis: &str) -> String {
 
 /// As much of the beginning as fits into `room` columns.
 pub fn take_front(text: &str, room: usize) -> String {
+    if text.is_ascii() && !text.chars().any(is_hidden) {
+        return text[..room.min(text.len())].to_owned();
+    }
     let mut used = 0;
     text.graphemes(true)
         .take_while(|g| {

@@ -1,13 +1,13 @@
 //! The terminal itself: entering, leaving and suspending the full screen, so that whatever happens the person gets the
 //! terminal back as it was. It draws nothing and reads no keys. There is one screen per process.
 
-mod backend;
 pub mod input;
 mod line_mode;
 pub mod paint;
 pub mod panic;
 pub mod signals;
 pub mod spoken;
+mod synchronised;
 mod tty_writer;
 
 pub use input::{Input, InputEvent, LONGEST_PASTE};
@@ -31,9 +31,11 @@ use crossterm::{
     style::ResetColor,
     terminal::{self, disable_raw_mode, enable_raw_mode},
 };
-use ratatui::{Frame, Terminal, buffer::Buffer};
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
 
-use backend::CursorOnlyBackend;
 use paint::Painter;
 use rustix::termios::{LocalModes, tcgetattr};
 use tty_writer::{TtyWriter, out};
@@ -94,14 +96,14 @@ impl Modes {
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
 
+/// Draws a frame onto empty cells; says where the cursor is seen, if at all.
+pub type Render<'r> = &'r mut dyn FnMut(&mut Buffer) -> Option<Position>;
+
 /// The full screen, in raw mode, with bracketed paste. Left on drop.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CursorOnlyBackend>,
     painter: Painter,
     out: Gate<'static>,
-    /// The frame that was drawn last.
-    frame: Buffer,
     modes: Modes,
 }
 
@@ -111,37 +113,22 @@ impl Screen {
         let term = std::env::var("TERM").ok();
         check(io::stdout().is_terminal(), term.as_deref()).map_err(io::Error::other)?;
         let out = Gate(out()?);
-        let synchronised = backend::holds_frames_back(|name| std::env::var(name).ok());
+        let synchronised = synchronised::holds_frames_back(|name| std::env::var(name).ok());
         *console_thread() = Some(std::thread::current().id());
         let modes = Modes::screen(mouse);
         take_over(modes)?;
-        match Terminal::new(CursorOnlyBackend::default()) {
-            Ok(terminal) => Ok(Self {
-                terminal,
-                painter: Painter::new(synchronised),
-                out,
-                frame: Buffer::default(),
-                modes,
-            }),
-            Err(error) => {
-                restore();
-                Err(error)
-            }
-        }
+        Ok(Self {
+            painter: Painter::new(synchronised),
+            out,
+            modes,
+        })
     }
 
     /// Draws one frame; only what differs from the one before is written, at once.
-    pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        let Self {
-            terminal, frame, ..
-        } = self;
-        terminal.draw(|drawn| {
-            render(drawn);
-            paint::copy(drawn.buffer_mut(), frame);
-        })?;
-        let cursor = self.terminal.backend().cursor();
-        let bytes = self.painter.paint(&self.frame, cursor);
-        self.out.write_all(&bytes)
+    pub fn draw(&mut self, render: Render<'_>) -> io::Result<()> {
+        let (width, height) = terminal::size()?;
+        let area = Rect::new(0, 0, width, height);
+        self.out.write_all(&self.painter.paint(area, render))
     }
 
     /// Forgets what is on the screen, so that the next frame is written whole.

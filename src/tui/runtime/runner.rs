@@ -299,11 +299,9 @@ impl<S: Screen> Runner<S> {
     pub fn draw(&mut self) -> io::Result<()> {
         let unheard = self.app.context.messages.take_unheard();
         let app = &self.app;
-        self.screen.draw(&mut |drawn| {
-            let area = drawn.area();
-            if let Some(cursor) = frame::draw(app, drawn.buffer_mut(), area) {
-                drawn.set_cursor_position(cursor);
-            }
+        self.screen.draw(&mut |buffer| {
+            let area = buffer.area;
+            frame::draw(app, buffer, area)
         })?;
         self.screen.tell(&unheard)
     }

@@ -2,11 +2,11 @@
 
 use std::io::{self, IsTerminal};
 
-use ratatui::{Frame, Terminal, buffer::Buffer};
+use ratatui::{buffer::Buffer, layout::Rect};
 
 use super::{
-    Gate, Modes, NoTerminal, backend::CursorOnlyBackend, console_thread, input, restore, signals,
-    take_over, tty_writer::out,
+    Gate, Modes, NoTerminal, Render, console_thread, input, restore, signals, take_over,
+    tty_writer::out,
 };
 use crate::{
     domain::text::visible,
@@ -19,7 +19,6 @@ use crate::{
 /// Raw mode and bracketed paste, and nothing else; left on drop.
 #[derive(Debug)]
 pub struct PlainScreen {
-    terminal: Terminal<CursorOnlyBackend>,
     reader: Reader,
     out: Gate<'static>,
     frame: Buffer,
@@ -33,28 +32,20 @@ impl PlainScreen {
             return Err(io::Error::other(NoTerminal::NotATerminal));
         }
         let out = Gate(out()?);
-        let terminal = Terminal::new(CursorOnlyBackend::of_size(COLUMNS, ROWS))?;
         *console_thread() = Some(std::thread::current().id());
         take_over(Modes::empty())?;
         Ok(Self {
-            terminal,
             reader: Reader::default(),
             out,
-            frame: Buffer::default(),
+            frame: Buffer::empty(Rect::new(0, 0, COLUMNS, ROWS)),
             is_ascii,
         })
     }
 
     /// Appends what is new.
-    pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        let Self {
-            terminal, frame, ..
-        } = self;
-        terminal.draw(|drawn| {
-            render(drawn);
-            frame.clone_from(drawn.buffer_mut());
-        })?;
-        let cursor = self.terminal.backend().cursor();
+    pub fn draw(&mut self, render: Render<'_>) -> io::Result<()> {
+        self.frame.reset();
+        let cursor = render(&mut self.frame);
         let lines = self.reader.read(&self.frame, cursor);
         self.append(lines)
     }

@@ -9,10 +9,12 @@ use std::io::Write as _;
 
 use ratatui::{
     buffer::{Buffer, Cell},
-    layout::Position,
+    layout::{Position, Rect},
 };
 
+use super::Render;
 use cell::ScreenCell;
+use scroll::Marks;
 use sgr::CellStyle;
 
 /// From so many bytes on a frame is worth the two marks around it; a shorter one reaches the terminal in one piece.
@@ -26,6 +28,9 @@ const WORTH_ERASING: usize = 5;
 #[derive(Debug)]
 pub struct Painter {
     last: Buffer,
+    /// What is drawn next.
+    next: Buffer,
+    marks: Marks,
     /// Nobody knows what is on the screen.
     is_stale: bool,
     cursor: Option<Position>,
@@ -47,6 +52,8 @@ impl Painter {
     pub fn new(synchronised: bool) -> Self {
         Self {
             last: Buffer::default(),
+            next: Buffer::default(),
+            marks: Marks::default(),
             is_stale: false,
             cursor: None,
             pen: Pen::default(),
@@ -59,11 +66,17 @@ impl Painter {
         self.is_stale = true;
     }
 
-    /// The bytes for the next frame, and where its cursor belongs; none where nothing differs.
-    pub fn paint(&mut self, next: &Buffer, cursor: Option<Position>) -> Vec<u8> {
+    /// The bytes for the next frame; none where nothing differs.
+    pub fn paint(&mut self, area: Rect, render: Render<'_>) -> Vec<u8> {
+        if self.next.area == area {
+            self.next.reset();
+        } else {
+            self.next = Buffer::empty(area);
+        }
+        let cursor = render(&mut self.next);
         let mut out = Vec::new();
         let is_first = self.last.area.is_empty() && !self.is_stale;
-        let is_whole = self.is_stale || self.last.area != next.area;
+        let is_whole = self.is_stale || self.last.area != area;
         if is_whole {
             if !is_first {
                 // The state of the terminal is unknown, too: a shell may have left it in another one.
@@ -75,34 +88,33 @@ impl Painter {
                 });
             }
             self.pen = Pen::default();
-            self.last = Buffer::empty(next.area);
+            self.last = Buffer::empty(area);
+            self.marks.forget();
             self.is_stale = false;
         }
+        let (old, new): (Vec<_>, Vec<_>) = (rows(&self.last).collect(), rows(&self.next).collect());
+        // Most rows are as they were: nothing is made of them.
+        let changed: Vec<usize> = (0..new.len()).filter(|y| old[*y] != new[*y]).collect();
         let mut pen = self.pen;
         let mut plain = Vec::new();
-        for (y, (old, new)) in cells(&self.last).zip(cells(next)).enumerate() {
-            // Most rows are as they were: nothing is made of them.
-            if old != new {
-                write_row(
-                    &mut plain,
-                    &mut pen,
-                    y as u16,
-                    &cell::row(old),
-                    &cell::row(new),
-                );
-            }
+        for y in &changed {
+            write_row(&mut plain, &mut pen, *y, old[*y], new[*y]);
         }
-        if plain.len() > WORTH_A_LOOK && !is_whole {
-            let old: Vec<_> = cells(&self.last).map(cell::row).collect();
-            let new: Vec<_> = cells(next).map(cell::row).collect();
-            if let Some(shift) = scroll::found(&old, &new) {
-                let mut moved = Vec::new();
-                let mut moved_pen = self.pen;
-                shift.write(&mut moved, &mut moved_pen);
-                write_rows(&mut moved, &mut moved_pen, &shift.apply(&old), &new);
-                if moved.len() < plain.len() {
-                    (plain, pen) = (moved, moved_pen);
+        if is_whole || plain.len() <= WORTH_A_LOOK {
+            self.marks.forget_some(&changed);
+        } else if let Some(shift) = self.marks.shift(&old, &new, &changed) {
+            let mut moved = Vec::new();
+            let mut moved_pen = self.pen;
+            shift.write(&mut moved, &mut moved_pen);
+            let blank = vec![Cell::EMPTY; usize::from(area.width)];
+            for (y, row) in new.iter().enumerate() {
+                let there = shift.source(y).map_or(&blank[..], |from| old[from]);
+                if there != *row {
+                    write_row(&mut moved, &mut moved_pen, y, there, row);
                 }
+            }
+            if moved.len() < plain.len() {
+                (plain, pen) = (moved, moved_pen);
             }
         }
         out.append(&mut plain);
@@ -112,7 +124,7 @@ impl Painter {
         }
         self.place(&mut out, &mut pen, cursor);
         self.pen = pen;
-        copy(next, &mut self.last);
+        std::mem::swap(&mut self.last, &mut self.next);
         if self.synchronised && out.len() >= WORTH_A_MARK {
             let mut marked = b"\x1b[?2026h".to_vec();
             marked.append(&mut out);
@@ -199,48 +211,52 @@ fn forward(cells: u16, out: &mut Vec<u8>) {
     }
 }
 
-/// Into the memory that is there; `Buffer::clone_from` would take new memory for every frame.
-pub(super) fn copy(from: &Buffer, to: &mut Buffer) {
-    to.area = from.area;
-    to.content.clone_from(&from.content);
-}
-
-/// The rows of a buffer.
-fn cells(buffer: &Buffer) -> impl Iterator<Item = &[Cell]> {
+fn rows(buffer: &Buffer) -> impl Iterator<Item = &[Cell]> {
     let width = usize::from(buffer.area.width).max(1);
     buffer.content.chunks_exact(width)
 }
 
-fn write_rows(
-    out: &mut Vec<u8>,
-    pen: &mut Pen,
-    old: &[Vec<ScreenCell<'_>>],
-    new: &[Vec<ScreenCell<'_>>],
-) {
-    for (y, (old, new)) in old.iter().zip(new).enumerate() {
-        if old != new {
-            write_row(out, pen, y as u16, old, new);
+fn write_row(out: &mut Vec<u8>, pen: &mut Pen, y: usize, old: &[Cell], new: &[Cell]) {
+    let (mut old, new) = (cell::row(old), cell::row(new));
+    let (mut plain, mut plain_pen) = (Vec::new(), *pen);
+    let Some(first) = write_changes(&mut plain, &mut plain_pen, y as u16, &old, &new) else {
+        return;
+    };
+    // Erased as a whole at first, the blanks between the texts are only skipped.
+    if plain.len() > WORTH_A_LOOK / 2 {
+        let (mut erased, mut erased_pen) = (Vec::new(), *pen);
+        erased_pen.go_to((first as u16, y as u16), &mut erased);
+        if !erased_pen.look.leaves_blanks_alone() {
+            erased_pen.take(CellStyle::default(), &mut erased);
+        }
+        erased.extend(b"\x1b[K");
+        old[first..].fill(ScreenCell::BLANK);
+        write_changes(&mut erased, &mut erased_pen, y as u16, &old, &new);
+        if erased.len() < plain.len() {
+            (plain, plain_pen) = (erased, erased_pen);
         }
     }
+    out.append(&mut plain);
+    *pen = plain_pen;
 }
 
-fn write_row(
+/// Writes what differs; says where that begins, if anywhere.
+fn write_changes(
     out: &mut Vec<u8>,
     pen: &mut Pen,
     y: u16,
     old: &[ScreenCell<'_>],
     new: &[ScreenCell<'_>],
-) {
+) -> Option<usize> {
     let columns = new.len();
     let changed = cell::changed(old, new);
     let blank_from = new
         .iter()
         .rposition(|spot| !spot.is_blank())
         .map_or(0, |last| last + 1);
-    let Some(end) = changed.iter().rposition(|changed| *changed) else {
-        return;
-    };
-    let mut x = 0;
+    let first = changed.iter().position(|changed| *changed)?;
+    let end = changed.iter().rposition(|changed| *changed)?;
+    let mut x = first;
     while x <= end {
         if !changed[x] {
             x += 1;
@@ -275,6 +291,7 @@ fn write_row(
         pen.write(&new[x], columns as u16, out);
         x += usize::from(new[x].width.max(1));
     }
+    Some(first)
 }
 
 /// Goes to the next cell that changed: over the cells between by a move, or by writing them once more.

@@ -17,6 +17,9 @@ use crate::{
 
 /// The text as it may be drawn: [`visible`], and marks that would take no cell (and so vanish) as escapes.
 pub fn shown(text: &str) -> Cow<'_, str> {
+    if is_plain(text) {
+        return Cow::Borrowed(text);
+    }
     let text = visible(text);
     if text.is_ascii() || text.graphemes(true).all(|g| g.cell_width() > 0) {
         return text;
@@ -195,9 +198,17 @@ pub fn text(buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: S
     if y < area.top() || y >= area.bottom() || x < area.left() || x >= area.right() {
         return x;
     }
-    buffer
-        .set_stringn(x, y, shown(text), usize::from(room), style)
-        .0
+    if !is_plain(text) {
+        let drawn = buffer.set_stringn(x, y, shown(text), usize::from(room), style);
+        return drawn.0;
+    }
+    // Most texts; each byte is a sign of one cell.
+    let room = usize::from(room.min(area.right() - x)).min(text.len());
+    let first = buffer.index_of(x, y);
+    for (at, cell) in buffer.content[first..first + room].iter_mut().enumerate() {
+        cell.set_symbol(&text[at..=at]).set_style(style);
+    }
+    x + room as u16
 }
 
 /// Draws a line of text into the first row of an area, cut after a word where it is too long.

@@ -216,7 +216,10 @@ pub(super) fn assert_harmless(screen: &str, at: &str) {
 pub(super) fn emulated(buffer: &Buffer) -> vt100::Parser {
     let size = |cells| NonZeroU16::new(cells).expect("not empty");
     let mut terminal = vt100::Parser::new(size(buffer.area.height), size(buffer.area.width), 0);
-    terminal.process(&Painter::new(false).paint(buffer, None));
+    terminal.process(&Painter::new(false).paint(buffer.area, &mut |frame| {
+        frame.clone_from(buffer);
+        None
+    }));
     terminal
 }
 

@@ -14,11 +14,12 @@ use groupdesk::{
         prepare,
         runtime::runner::{Runner, Screen},
         state::message::Msg,
+        terminal,
         theme::Theme,
     },
 };
 use jiff::Timestamp;
-use ratatui::{Frame, Terminal, backend::TestBackend, buffer::Buffer};
+use ratatui::{buffer::Buffer, layout::Rect};
 
 /// Longest wait for anything that must happen.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -78,8 +79,7 @@ pub(crate) const PLACES: [(&str, Focus); 43] = [
 
 /// A screen that only remembers.
 pub(crate) struct Memory {
-    terminal: Terminal<TestBackend>,
-    /// The last frame; the backend's own buffer keeps stale cells behind wide characters.
+    /// The last frame.
     frame: Buffer,
     pub(crate) copied: Vec<String>,
     pub(crate) suspended: usize,
@@ -90,8 +90,7 @@ pub(crate) struct Memory {
 impl Memory {
     fn new((columns, rows): (u16, u16)) -> Self {
         Self {
-            terminal: Terminal::new(TestBackend::new(columns, rows)).expect("never fails"),
-            frame: Buffer::default(),
+            frame: Buffer::empty(Rect::new(0, 0, columns, rows)),
             copied: Vec::new(),
             suspended: 0,
             given: 0,
@@ -100,16 +99,9 @@ impl Memory {
 }
 
 impl Screen for Memory {
-    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
-        let Self {
-            terminal, frame, ..
-        } = self;
-        terminal
-            .draw(|drawn| {
-                render(drawn);
-                frame.clone_from(drawn.buffer_mut());
-            })
-            .map_err(io::Error::other)?;
+    fn draw(&mut self, render: terminal::Render<'_>) -> io::Result<()> {
+        self.frame.reset();
+        render(&mut self.frame);
         Ok(())
     }
 
@@ -242,11 +234,7 @@ impl Console {
 
     /// Another window, at once.
     pub(crate) fn resize(&mut self, (columns, rows): (u16, u16)) -> &mut Self {
-        self.runner
-            .screen
-            .terminal
-            .backend_mut()
-            .resize(columns, rows);
+        self.runner.screen.frame = Buffer::empty(Rect::new(0, 0, columns, rows));
         self.runner.take(Msg::Resize(columns, rows));
         self.draw()
     }

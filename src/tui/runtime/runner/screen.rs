@@ -2,8 +2,6 @@
 
 use std::io;
 
-use ratatui::Frame;
-
 use crate::{
     domain::token::Token,
     tui::{state::notices::Severity, terminal},
@@ -12,7 +10,7 @@ use crate::{
 /// What the runner needs of a terminal besides drawing; tests bring their own.
 pub trait Screen {
     /// Draws what the closure renders, as far as it differs from the last drawing.
-    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()>;
+    fn draw(&mut self, render: terminal::Render<'_>) -> io::Result<()>;
     /// Reads messages aloud, where nothing is seen.
     fn tell(&mut self, _messages: &[(Severity, String)]) -> io::Result<()> {
         Ok(())
@@ -39,7 +37,7 @@ pub trait Screen {
 macro_rules! forward {
     ($screen:ty, $size:expr $(, $tell:ident)?) => {
         impl Screen for $screen {
-            fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
+            fn draw(&mut self, render: terminal::Render<'_>) -> io::Result<()> {
                 self.draw(render)
             }
 

@@ -1,11 +1,13 @@
 //! Rows that only moved: the terminal moves them itself, and only what is new is written.
 
 use std::{
-    hash::{DefaultHasher, Hash, Hasher},
+    hash::{Hash, Hasher},
     io::Write as _,
 };
 
-use super::{Pen, cell::ScreenCell, sgr::CellStyle};
+use ratatui::buffer::Cell;
+
+use super::{Pen, cell, sgr::CellStyle};
 
 /// Fewer rows are written sooner than moved.
 const LEAST: usize = 3;
@@ -18,52 +20,106 @@ pub(super) struct Shift {
     up: isize,
 }
 
-/// The shift that brings the most rows to their place.
-pub(super) fn found(old: &[Vec<ScreenCell<'_>>], new: &[Vec<ScreenCell<'_>>]) -> Option<Shift> {
-    let marks = |rows: &[Vec<ScreenCell<'_>>]| rows.iter().map(mark).collect::<Vec<_>>();
-    let (old, new) = (marks(old), marks(new));
-    let height = new.len() as isize;
-    let source = |y: usize, up: isize| usize::try_from(y as isize + up).ok();
-    let comes = |y: usize, up: isize| {
-        source(y, up).is_some_and(|from| new[y] != old[y] && old.get(from) == Some(&new[y]))
-    };
-    let count = |up: isize| (0..new.len()).filter(|y| comes(*y, up)).count();
-    let up = (1..height)
-        .flat_map(|by| [by, -by])
-        .max_by_key(|up| (count(*up), -up.abs()))?;
-    if count(up) < LEAST {
-        return None;
+/// What tells the rows on the screen apart, as far as it was asked for.
+#[derive(Debug, Default)]
+pub(super) struct Marks(Vec<Option<u64>>);
+
+impl Marks {
+    /// Nobody knows what is on the screen.
+    pub(super) fn forget(&mut self) {
+        self.0.clear();
     }
-    let first = (0..new.len()).find(|y| comes(*y, up))?;
-    let last = (0..new.len()).rfind(|y| comes(*y, up))?;
-    Some(Shift {
-        top: first.min(source(first, up)?),
-        bottom: last.max(source(last, up)?),
-        up,
-    })
+
+    /// These rows are others now.
+    pub(super) fn forget_some(&mut self, changed: &[usize]) {
+        for y in changed {
+            if let Some(mark) = self.0.get_mut(*y) {
+                *mark = None;
+            }
+        }
+    }
+
+    /// The shift that brings the most rows to their place. The new rows are those on the screen from now on.
+    pub(super) fn shift(
+        &mut self,
+        old: &[&[Cell]],
+        new: &[&[Cell]],
+        changed: &[usize],
+    ) -> Option<Shift> {
+        self.0.resize(old.len(), None);
+        let marks = self.0.iter_mut().zip(old);
+        let before: Vec<u64> = marks
+            .map(|(mark, row)| *mark.get_or_insert_with(|| mark_of(row)))
+            .collect();
+        for y in changed {
+            self.0[*y] = Some(mark_of(new[*y]));
+        }
+        let marks: Vec<(usize, u64)> = changed
+            .iter()
+            .filter_map(|y| Some((*y, self.0[*y]?)))
+            .filter(|(y, mark)| before[*y] != *mark)
+            .collect();
+        // Where a row that comes stood before.
+        let source = |y: usize, up: isize| usize::try_from(y as isize + up).ok();
+        let comes = |(y, mark): &&(usize, u64), up: isize| {
+            source(*y, up).and_then(|from| before.get(from)) == Some(mark)
+        };
+        let moved = marks.iter().filter(|(_, mark)| before.contains(mark));
+        if moved.count() < LEAST {
+            return None;
+        }
+        let count = |up: isize| marks.iter().filter(|row| comes(row, up)).count();
+        let height = new.len() as isize;
+        let up = (1..height)
+            .flat_map(|by| [by, -by])
+            .max_by_key(|up| (count(*up), -up.abs()))?;
+        if count(up) < LEAST {
+            return None;
+        }
+        let first = marks.iter().find(|row| comes(row, up))?.0;
+        let last = marks.iter().rfind(|row| comes(row, up))?.0;
+        Some(Shift {
+            top: first.min(source(first, up)?),
+            bottom: last.max(source(last, up)?),
+            up,
+        })
+    }
 }
 
-fn mark(row: &Vec<ScreenCell<'_>>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    row.hash(&mut hasher);
+/// A mistake costs some bytes, no wrong cell: what stands elsewhere after a shift is compared once more.
+fn mark_of(row: &[Cell]) -> u64 {
+    let mut hasher = RowHasher(0);
+    cell::row(row).hash(&mut hasher);
     hasher.finish()
 }
 
+/// Soon done, for rows that nobody chooses to be alike.
+struct RowHasher(u64);
+
+impl Hasher for RowHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            let mixed = self.0.rotate_left(5) ^ u64::from_le_bytes(word);
+            self.0 = mixed.wrapping_mul(0x517c_c1b7_2722_0a95);
+        }
+    }
+}
+
 impl Shift {
-    /// The rows as they are after it.
-    pub(super) fn apply<'a>(&self, rows: &[Vec<ScreenCell<'a>>]) -> Vec<Vec<ScreenCell<'a>>> {
-        (0..rows.len())
-            .map(|y| {
-                if y < self.top || y > self.bottom {
-                    return rows[y].clone();
-                }
-                let from = y as isize + self.up;
-                match usize::try_from(from) {
-                    Ok(from) if (self.top..=self.bottom).contains(&from) => rows[from].clone(),
-                    _ => vec![ScreenCell::BLANK; rows[y].len()],
-                }
-            })
-            .collect()
+    /// Where a row stood before it; `None`: nowhere, it is blank.
+    pub(super) fn source(&self, y: usize) -> Option<usize> {
+        let moved = self.top..=self.bottom;
+        if !moved.contains(&y) {
+            return Some(y);
+        }
+        let from = usize::try_from(y as isize + self.up).ok()?;
+        moved.contains(&from).then_some(from)
     }
 
     /// Lines are deleted or inserted at the top of a scroll region: every terminal can, also those without SU and SD.

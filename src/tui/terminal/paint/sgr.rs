@@ -74,53 +74,64 @@ impl CellStyle {
             return;
         }
         let step = self.step_to(to);
-        let mut reset = Self::default().step_to(to);
-        if !reset.is_empty() {
-            reset.insert_str(0, "0;");
-        }
-        let codes = if reset.len() < step.len() {
-            reset
-        } else {
-            step
-        };
+        let reset = Self::default().step_to(to);
         out.extend(b"\x1b[");
-        out.extend(codes.as_bytes());
+        if reset.is_empty() {
+            // All off, the shortest there is.
+        } else if reset.len() + 2 < step.len() {
+            out.extend(b"0;");
+            out.extend(reset);
+        } else {
+            out.extend(step);
+        }
         out.push(b'm');
     }
 
-    fn step_to(self, to: Self) -> String {
-        let mut codes: Vec<String> = Vec::new();
+    /// The codes of what differs.
+    fn step_to(self, to: Self) -> Vec<u8> {
+        let mut codes = Vec::with_capacity(16);
         let mut now = self.modifier;
-        for (attribute, _, off) in ATTRIBUTES {
-            if now.contains(attribute) && !to.modifier.contains(attribute) {
-                codes.push(off.to_string());
-                // One code may end two attributes; the other is put back below.
-                for (other, _, ends) in ATTRIBUTES {
-                    if ends == off {
-                        now.remove(other);
+        if now != to.modifier {
+            for (attribute, _, off) in ATTRIBUTES {
+                if now.contains(attribute) && !to.modifier.contains(attribute) {
+                    code(&mut codes, off);
+                    // One code may end two attributes; the other is put back below.
+                    for (other, _, ends) in ATTRIBUTES {
+                        if ends == off {
+                            now.remove(other);
+                        }
                     }
                 }
             }
-        }
-        for (attribute, on, _) in ATTRIBUTES {
-            if to.modifier.contains(attribute) && !now.contains(attribute) {
-                codes.push(on.to_string());
+            for (attribute, on, _) in ATTRIBUTES {
+                if to.modifier.contains(attribute) && !now.contains(attribute) {
+                    code(&mut codes, on);
+                }
             }
         }
         if self.foreground != to.foreground {
-            codes.push(colour(to.foreground, 30));
+            colour(&mut codes, to.foreground, 30);
         }
         if self.background != to.background {
-            codes.push(colour(to.background, 40));
+            colour(&mut codes, to.background, 40);
         }
-        codes.join(";")
+        codes
     }
 }
 
+fn code(codes: &mut Vec<u8>, number: u8) {
+    if !codes.is_empty() {
+        codes.push(b';');
+    }
+    let digits = [number / 100, number / 10 % 10, number % 10];
+    let zeros = digits[..2].iter().take_while(|digit| **digit == 0).count();
+    codes.extend(digits[zeros..].iter().map(|digit| b'0' + digit));
+}
+
 /// `base` is 30 for letters and 40 for what is behind them.
-fn colour(colour: Color, base: u8) -> String {
+fn colour(codes: &mut Vec<u8>, colour: Color, base: u8) {
     let bright = base + 60;
-    let code = match colour {
+    let number = match colour {
         Color::Reset => base + 9,
         Color::Black => base,
         Color::Red => base + 1,
@@ -138,10 +149,17 @@ fn colour(colour: Color, base: u8) -> String {
         Color::LightMagenta => bright + 5,
         Color::LightCyan => bright + 6,
         Color::White => bright + 7,
-        Color::Indexed(index) => return format!("{};5;{index}", base + 8),
-        Color::Rgb(red, green, blue) => return format!("{};2;{red};{green};{blue}", base + 8),
+        Color::Indexed(index) => {
+            return [base + 8, 5, index]
+                .into_iter()
+                .for_each(|n| code(codes, n));
+        }
+        Color::Rgb(red, green, blue) => {
+            let numbers = [base + 8, 2, red, green, blue].into_iter();
+            return numbers.for_each(|n| code(codes, n));
+        }
     };
-    code.to_string()
+    code(codes, number);
 }
 
 #[cfg(test)]

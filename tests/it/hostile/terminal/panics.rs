@@ -19,7 +19,6 @@ use groupdesk::{
         theme::Theme,
     },
 };
-use ratatui::Frame;
 
 use super::{PATIENCE, assert_soon, ends};
 use crate::{
@@ -46,11 +45,12 @@ struct Fused {
 }
 
 impl Screen for Fused {
-    fn draw(&mut self, render: &mut dyn FnMut(&mut Frame<'_>)) -> io::Result<()> {
+    fn draw(&mut self, render: terminal::Render<'_>) -> io::Result<()> {
         let is_lit = self.is_lit;
-        self.screen.draw(|frame| {
-            render(frame);
+        self.screen.draw(&mut |buffer| {
+            let cursor = render(buffer);
             assert!(!is_lit, "no room for {SECRET}");
+            cursor
         })
     }
 
