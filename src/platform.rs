@@ -6,3 +6,4 @@ pub(crate) mod clock;
 pub(crate) mod file_events;
 pub mod private_files;
 pub(crate) mod test_clock;
+pub(crate) mod time_zone;

@@ -16,11 +16,11 @@ pub mod terminal;
 pub mod theme;
 pub mod widgets;
 
-use std::{io, path::PathBuf, thread};
+use std::{io, path::PathBuf};
 
 use crossterm::event::Event;
 use futures_util::{StreamExt, future::ready};
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::Timestamp;
 use keymap::Keymap;
 use runtime::{jobs::Backends, runner::Runner};
 use state::{app::App, context::Context, message::ProfileIndex, notices::Severity};
@@ -30,6 +30,7 @@ use theme::{Palette, Theme};
 use crate::{
     config::{Environment, UiSettings},
     operations::{Clock, Connector, Operations, break_at},
+    platform::time_zone::time_zone,
     tui::terminal::spoken,
 };
 
@@ -136,9 +137,6 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         palette: Palette::of(&start.comfort, variable),
         ..theme
     };
-    // The names of all zones are looked through for it; nothing needs it before the first group is there.
-    let zone = thread::spawn(TimeZone::system);
-    let zone = || zone.join().unwrap_or(TimeZone::UTC);
     if start.comfort.plain {
         let screen = terminal::PlainScreen::enter(theme.ascii)?;
         break_at("console")?;
@@ -154,7 +152,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         app.context.boxes_alone = true;
         app.context.messages.read_aloud();
         let mut runner = Runner::new(app, screen, backends, Clock::System);
-        runner.app.context.zone = zone();
+        runner.app.context.zone = time_zone();
         let _watch = Watch::for_the_end(runner.stopper())?;
         // Its lines are as long in every window.
         let is_for_us = |came: &io::Result<InputEvent>| {
@@ -172,7 +170,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     let (app, backends) = prepare(start, theme, size, Clock::System.now());
     let mut runner = Runner::new(app, screen, backends, Clock::System);
     runner.asks_background = asks;
-    runner.app.context.zone = zone();
+    runner.app.context.zone = time_zone();
     // While the terminal does not read, the loop waits with it, and hears no signal.
     let _watch = Watch::for_the_end(runner.stopper())?;
     let reason = runner.run(input, Some(signals)).await;
