@@ -85,7 +85,7 @@ fn a_cursor_move_is_cheap_whatever_it_shows() {
         settle(&mut session);
         let bytes = cost_of_move(&mut session, "j");
         // Wide enough, a row has all its columns and their colours.
-        let most = if columns < 160 { 250 } else { 300 };
+        let most = if columns < 160 { 250 } else { 290 };
         assert!((1..=most).contains(&bytes), "no details: {bytes} bytes");
     });
 }
