@@ -15,10 +15,11 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 
 use self::{
-    args::{Cli, Command, Global},
+    args::{BatchesCommand, Cli, Command, Global},
     commands::{
-        apply, batch, completions, console, demo_server, directory, doctor, export, groups, help,
-        import, man, mutations, places, profile, refresh, rotations, serve, whose,
+        annotations, apply, attention, batch, batches, completions, console, demo_server,
+        directory, doctor, export, groups, help, import, man, mutations, places, profile, refresh,
+        rotations, serve, whose,
     },
     error::CliError,
     input::secrets,
@@ -85,6 +86,9 @@ async fn run(cli: Cli) -> Result<Exit, CliError> {
         Some(Command::Get(get)) if get.refresh.refresh_all => {
             Box::pin(refresh::run(&global, get)).await
         }
+        Some(Command::Batches(BatchesCommand::Resume(resume))) => {
+            Box::pin(batch::resume_one(&global, resume)).await
+        }
         Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
             Box::pin(batch::run(&global, rotate)).await
         }
@@ -135,6 +139,13 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
             None => Ok(Exit::Usage),
         },
         Command::Rotations(arguments) => rotations::run(session, arguments).await,
+        Command::Attention(arguments) => attention::run(session, arguments.all).await,
+        Command::Batches(BatchesCommand::List { unfinished }) => {
+            batches::list(session, unfinished).await
+        }
+        Command::Batches(BatchesCommand::Show { number }) => batches::show(session, number).await,
+        Command::Note(note) => annotations::note(session, note).await,
+        Command::Label(labels) => annotations::label(session, labels).await,
         Command::Place(command) => places::run(session, command).await,
         Command::Demo(_)
         | Command::Serve(_)
@@ -147,6 +158,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
         | Command::Help(_)
         | Command::Import(_)
         | Command::Export(_)
+        | Command::Batches(BatchesCommand::Resume(_))
         | Command::Apply(_) => Ok(Exit::Done),
     }
 }

@@ -1,6 +1,7 @@
 //! What can be typed on the command line: options, commands, their words. It decides nothing.
 
 mod batch;
+mod beside;
 mod completions;
 mod directory;
 mod doctor;
@@ -19,6 +20,7 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 
 pub(super) use batch::BatchArgs;
+pub(super) use beside::{AttentionArgs, BatchesCommand, Labels, Note, ResumeBatch};
 pub(super) use completions::{Completions, Shell};
 pub(super) use directory::Command as DirectoryCommand;
 pub(super) use doctor::Doctor;
@@ -147,6 +149,19 @@ pub(super) enum Command {
                             groupdesk rotations settle"
     )]
     Rotations(Rotations),
+    /// List what waits for a person, the worst first; nothing is sent and no API key is read
+    #[command(
+        after_help = "Exit codes: 0 nothing is unfinished or failed, 7 something is.\n\nExamples:\n  groupdesk attention\n  groupdesk attention --all --json | jq '.[] | select(.counted)'"
+    )]
+    Attention(AttentionArgs),
+    /// List, show and resume bulk rotations and bulk edits
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  groupdesk batches list --unfinished\n  groupdesk batches resume 12"
+    )]
+    Batches(BatchesCommand),
+    Note(Note),
+    Label(Labels),
     /// Tell which group has or had a token, read from standard input; nothing is sent
     #[command(
         after_help = "Exit codes: 0 found, 1 not found.\n\nExamples:\n  groupdesk whose\n  groupdesk whose --json < leaked.token"

@@ -1,7 +1,10 @@
 //! One module a command: each is a caller of `operations` and prints through `output`.
 
+pub(super) mod annotations;
 pub(super) mod apply;
+pub(super) mod attention;
 pub(super) mod batch;
+pub(super) mod batches;
 pub(super) mod completions;
 pub(super) mod console;
 pub(super) mod demo_server;

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use super::{args::Global, error::CliError, output};
 use crate::{
-    config::{Environment, Overrides, Settings},
+    config::{Environment, Overrides, Settings, profile::Profile},
     directory::Directory,
     domain::known::KnownGroup,
     operations::{ClaimHolder, Clock, Operations},
@@ -42,6 +42,9 @@ pub(super) struct Session {
     pub(super) json: bool,
     pub(super) no_input: bool,
     pub(super) in_flight: InFlight,
+    /// All that are configured, and where their variables come from.
+    profiles: Vec<Profile>,
+    environment: Environment,
 }
 
 impl Session {
@@ -58,9 +61,10 @@ impl Session {
         let settings = Settings::load(&overrides)?;
         let profile = settings.profile(None)?.clone();
         let directory = Directory::open(&settings.directory)?;
+        let environment = overrides.env;
         let operations = Operations::new(
             profile,
-            overrides.env,
+            environment.clone(),
             directory,
             settings.operator,
             Clock::System,
@@ -70,7 +74,28 @@ impl Session {
             json,
             no_input,
             in_flight,
+            profiles: settings.profiles,
+            environment,
         })
+    }
+
+    /// One for each configured profile, the chosen one first; for what the directory alone tells.
+    pub(super) fn operations_of_all(&self) -> Vec<Operations> {
+        let mine = &self.operations.profile().name;
+        let others = self.profiles.iter().filter(|other| other.name != *mine);
+        let others = others.map(|other| {
+            Operations::new(
+                other.clone(),
+                self.environment.clone(),
+                self.operations.directory().clone(),
+                self.operations.operator().to_owned(),
+                Clock::System,
+            )
+        });
+        [self.operations.clone()]
+            .into_iter()
+            .chain(others)
+            .collect()
     }
 
     /// A profile made of variables goes to a place of its own where its key is new; what other keys of that address left

@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 
 use crate::{
     cli::{
-        args::{BatchArgs, Global, Rotate},
+        args::{BatchArgs, Global, ResumeBatch, Rotate},
         error::CliError,
         input::confirm::{self, Question},
         output::{self, progress::Progress},
@@ -43,6 +43,8 @@ struct Ready {
     /// The person named every group.
     all_named: bool,
     tokens: Option<Arc<TokenLines>>,
+    /// It edits, and rotates nothing.
+    is_edit: bool,
 }
 
 /// `groupdesk rotate` for anything but one id.
@@ -56,10 +58,33 @@ pub(crate) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, CliE
         () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
         ready = Box::pin(prepare(&session, arguments, pace)) => ready?,
     };
-    let ready = match ready {
-        Ok(ready) => ready,
-        Err(exit) => return Ok(exit),
+    match ready {
+        Ok(ready) => begin(&session, &ready, pace, &mut signals).await,
+        Err(exit) => Ok(exit),
+    }
+}
+
+/// `groupdesk batches resume`: rotations and edits.
+pub(crate) async fn resume_one(global: &Global, arguments: ResumeBatch) -> Result<Exit, CliError> {
+    let mut signals = Signals::new()?;
+    let session = Session::open(global, InFlight::default())?;
+    confirm::can_be_asked(&session, arguments.yes)?;
+    session.say_where();
+    let ready = tokio::select! {
+        biased;
+        // Nothing is sent before this is over.
+        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
+        ready = Box::pin(resume(&session, &arguments, false)) => ready?,
     };
+    begin(&session, &ready, RunLimits::default(), &mut signals).await
+}
+
+async fn begin(
+    session: &Session,
+    ready: &Ready,
+    pace: RunLimits,
+    signals: &mut Signals,
+) -> Result<Exit, CliError> {
     let keep = ready
         .tokens
         .clone()
@@ -68,7 +93,7 @@ pub(crate) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, CliE
         .operations
         .run_batch(ready.batch, pace, keep)
         .await?;
-    drive(&session, run, &ready, &mut signals).await
+    drive(session, run, ready, signals).await
 }
 
 fn pace(bulk: &BatchArgs) -> RunLimits {
@@ -98,7 +123,16 @@ async fn prepare(
     }
     session.say_where();
     if let Some(batch) = arguments.bulk.resume {
-        return resume(session, &arguments, batch.map(BatchId)).await;
+        let number = match batch {
+            Some(number) => number,
+            None => newest_unfinished(session).await?,
+        };
+        let resumed = ResumeBatch {
+            number,
+            yes: arguments.mutation.yes,
+            token_out: arguments.token.token_out,
+        };
+        return Ok(Ok(resume(session, &resumed, true).await?));
     }
     let include_recent = arguments.bulk.include_recent;
     let (ids, all_named) = select::select(session, arguments.ids, &arguments.bulk).await?;
@@ -134,6 +168,7 @@ async fn prepare(
         plan,
         all_named,
         tokens,
+        is_edit: false,
     }))
 }
 
@@ -159,27 +194,50 @@ async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
     Ok(())
 }
 
+/// The newest rotation of which something is left.
+async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
+    let batches = session.operations.batches().await?;
+    let mut unfinished = batches
+        .iter()
+        .filter(|batch| batch.ended_at.is_none() && batch.kind == BatchKind::Rotate);
+    let newest = unfinished.next().map(|batch| batch.id.0);
+    newest.ok_or_else(|| {
+        CliError::Guarded("no batch of this profile is unfinished; nothing was sent".into())
+    })
+}
+
+/// A batch of edits is not for `rotate`.
+fn rotates(batch: &Batch) -> Result<(), CliError> {
+    match batch.kind {
+        BatchKind::Rotate => Ok(()),
+        BatchKind::Edit(_) => Err(CliError::Guarded(format!(
+            "batch {0} is an edit, no rotation; nothing was sent; `groupdesk batches resume {0}` or the console resumes it",
+            batch.id.0
+        ))),
+    }
+}
+
+/// Checks what is left of a batch and asks.
 async fn resume(
     session: &Session,
-    arguments: &Rotate,
-    wanted: Option<BatchId>,
-) -> Result<Result<Ready, Exit>, CliError> {
+    arguments: &ResumeBatch,
+    only_rotations: bool,
+) -> Result<Ready, CliError> {
     let operations = &session.operations;
-    let id = if let Some(id) = wanted {
-        id
-    } else {
-        let batches = operations.batches().await?;
-        let mut unfinished = batches
-            .iter()
-            .filter(|batch| batch.ended_at.is_none() && batch.kind == BatchKind::Rotate);
-        let newest = unfinished.next().map(|batch| batch.id);
-        newest.ok_or_else(|| {
-            CliError::Guarded("no batch of this profile is unfinished; nothing was sent".into())
-        })?
-    };
-    let resumption = operations.plan_resumption(id).await?;
+    let resumption = operations
+        .plan_resumption(BatchId(arguments.number))
+        .await?;
     let batch = &resumption.batch;
-    rotates(batch)?;
+    let is_edit = matches!(batch.kind, BatchKind::Edit(_));
+    if only_rotations {
+        rotates(batch)?;
+    }
+    if is_edit && arguments.token_out.is_some() {
+        return Err(CliError::Usage(format!(
+            "batch {} is an edit and makes no tokens; leave --token-out out. Nothing was sent",
+            batch.id.0
+        )));
+    }
     output::context(&format!(
         "batch {} of {}, begun {:.0}: {}",
         batch.id.0, batch.by, batch.started_at, batch.counts
@@ -200,30 +258,21 @@ async fn resume(
             Level::Words => Question::TypeWords(&words),
             Level::Button | Level::Key | Level::Typed => Question::YesOrNo,
         };
-        let what = format!(
-            "{} left: every old token stops working at once.",
-            resumption.left()
-        );
-        confirm::confirm(arguments.mutation.yes, &what, question).await?;
+        let effect = match &batch.kind {
+            BatchKind::Rotate => "every old token stops working at once".into(),
+            BatchKind::Edit(change) => format!("one update each, after a read: {change}"),
+        };
+        let what = format!("{} left: {effect}.", resumption.left());
+        confirm::confirm(arguments.yes, &what, question).await?;
     }
-    let tokens = token_lines(session, arguments.token.token_out.as_deref())?;
-    Ok(Ok(Ready {
-        batch: id,
+    let tokens = token_lines(session, arguments.token_out.as_deref())?;
+    Ok(Ready {
+        batch: batch.id,
         plan: Plan::default(),
         all_named: true,
         tokens,
-    }))
-}
-
-/// A batch of edits is not this command's.
-fn rotates(batch: &Batch) -> Result<(), CliError> {
-    match batch.kind {
-        BatchKind::Rotate => Ok(()),
-        BatchKind::Edit(_) => Err(CliError::Guarded(format!(
-            "batch {} is an edit, no rotation; nothing was sent; the console resumes it",
-            batch.id.0
-        ))),
-    }
+        is_edit,
+    })
 }
 
 /// Level 4 of docs/design/console.md.
@@ -316,7 +365,8 @@ async fn drive(
     let Some(report) = report else {
         let _ = progress.end(Exit::Interrupted).await;
         output::alarm(&format!(
-            "the journal knows how far it came; go on with: groupdesk rotate --resume {batch}"
+            "the journal knows how far it came; go on with: {} {batch}",
+            report::resuming(ready.is_edit)
         ));
         return Err(CliError::Interrupted { in_flight: true });
     };
@@ -337,9 +387,9 @@ async fn finish(
     let left_out = ready.all_named && !ready.plan.skipped.is_empty();
     let exit = Exit::of_batch(report, left_out, not_handed_off);
     if exit == Exit::Done {
-        progress.say(report::ending(report));
+        progress.say(report::ending(report, ready.is_edit));
     } else {
-        progress.alarm(report::ending(report));
+        progress.alarm(report::ending(report, ready.is_edit));
     }
     if not_handed_off > 0 {
         progress.alarm(report::not_handed_off(not_handed_off));

@@ -10,6 +10,7 @@ mod refresh;
 mod render;
 mod rotations;
 mod shared;
+mod work;
 
 pub(crate) use render::{manual, object, text};
 
@@ -98,6 +99,7 @@ fn shapes() -> impl Iterator<Item = &'static Shape> {
         groups::SHAPES,
         refresh::SHAPES,
         rotations::SHAPES,
+        work::SHAPES,
         exchange::SHAPES,
         places::SHAPES,
         profiles::SHAPES,

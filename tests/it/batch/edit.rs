@@ -14,7 +14,7 @@ use groupdesk::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Scene, one_at_a_time, watch};
+use super::{Scene, binary::wait, one_at_a_time, watch};
 use crate::support::{
     faults::http,
     proxy::{Gate, ProxyFault, Then},
@@ -370,4 +370,50 @@ async fn drafts_and_what_is_not_known_here_are_left_out_and_limits_hold() {
         matches!(refused, Err(Failure::Forbidden { .. })),
         "{refused:?}"
     );
+}
+
+#[tokio::test]
+async fn the_command_line_lists_shows_and_resumes_a_batch_of_edits() {
+    let scene = scene(3).await;
+    let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
+    let number = batch.0.to_string();
+    let run = async |arguments: &[&str]| {
+        let child = scene.program(arguments).spawn().expect("it starts");
+        let ended = wait(child).await;
+        let values = serde_json::Deserializer::from_slice(&ended.stdout).into_iter::<Value>();
+        let values = values.collect::<Result<Vec<_>, _>>().expect("JSON");
+        let err = String::from_utf8(ended.stderr).expect("UTF-8");
+        (ended.status.code(), values, err)
+    };
+    let (code, listed, _) =
+        run(&["batches", "list", "--unfinished", "--json", "-P", "testing"]).await;
+    let listed = &listed[0][0];
+    assert_eq!((code, &listed["operation"]), (Some(0), &json!("edit")));
+    assert_eq!(listed["not_started"], 3);
+    // A rotation is not what would go on.
+    let (code, _, err) = run(&["rotate", "--resume", &number, "--yes", "-P", "testing"]).await;
+    assert_eq!(code, Some(3), "{err}");
+    assert!(
+        err.contains(&format!("groupdesk batches resume {number}")),
+        "{err}"
+    );
+    assert_eq!(scene.row("g000"), "213");
+    let resume = [
+        "batches", "resume", &number, "--yes", "--json", "-P", "testing",
+    ];
+    let (code, lines, err) = run(&resume).await;
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(lines.last().expect("a sum")["confirmed"], 3);
+    for group in &scene.groups {
+        assert_eq!(scene.row(group), "214", "{group}");
+    }
+    let sent = scene.proxy.count("PUT");
+    let (code, ..) = run(&resume).await;
+    assert_eq!(
+        (code, scene.proxy.count("PUT")),
+        (Some(0), sent),
+        "nothing is sent twice"
+    );
+    let (_, shown, _) = run(&["batches", "show", &number, "--json", "-P", "testing"]).await;
+    assert_eq!(shown[0]["items"][2]["outcome"], "updated");
 }

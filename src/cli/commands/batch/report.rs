@@ -123,7 +123,7 @@ fn more(count: usize) -> Option<String> {
 }
 
 /// The counts and what to do next.
-pub(super) fn ending(report: &Report) -> String {
+pub(super) fn ending(report: &Report, is_edit: bool) -> String {
     let Report {
         batch,
         counts,
@@ -131,19 +131,35 @@ pub(super) fn ending(report: &Report) -> String {
     } = report;
     let mut lines = vec![format!("batch {}: {counts}", batch.0)];
     lines.extend(halt.as_ref().map(ToString::to_string));
+    let number = batch.0;
     if counts.unknown > 0 {
-        lines.push("unknown ones are settled by reading the group, never by rotating again".into());
-    }
-    if counts.not_applied > 0 {
+        let again = if is_edit { "sending" } else { "rotating" };
         lines.push(format!(
-            "what was not applied can be tried again: groupdesk rotate --retry-failed {}",
-            batch.0
+            "unknown ones are settled by reading the group, never by {again} again"
         ));
     }
+    if counts.not_applied > 0 {
+        lines.push(if is_edit {
+            format!("what was not applied: batch {number} in the console retries it after a review")
+        } else {
+            format!(
+                "what was not applied can be tried again: groupdesk rotate --retry-failed {number}"
+            )
+        });
+    }
     if counts.not_started > 0 {
-        lines.push(format!("the rest: groupdesk rotate --resume {}", batch.0));
+        lines.push(format!("the rest: {} {number}", resuming(is_edit)));
     }
     lines.join("\n")
+}
+
+/// The command that resumes a batch, before its number.
+pub(super) fn resuming(is_edit: bool) -> &'static str {
+    if is_edit {
+        "groupdesk batches resume"
+    } else {
+        "groupdesk rotate --resume"
+    }
 }
 
 /// What to do about new tokens that have not arrived.

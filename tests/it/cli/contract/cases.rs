@@ -78,6 +78,11 @@ async fn groups(c: &mut Contract, home: &Home) {
     c.case(home, 0, "update ID --dry-run", &dry).await;
     let yes = [&update[..], &["--yes"]].concat();
     c.case(home, 0, "update ID", &yes).await;
+    let note = ["note", "new-1", "call first"];
+    c.case(home, 0, "note ID", &note).await;
+    let label = ["label", "new-1", "--add", "vip"];
+    c.case(home, 0, "label ID", &label).await;
+    c.case(home, 0, "attention", &["attention", "--all"]).await;
     c.case(home, 0, "history [ID]", &["history", "new-1"]).await;
     c.case(home, 3, "any command that fails", &["get", "acme-eux"])
         .await;
@@ -149,6 +154,11 @@ async fn rotations(c: &mut Contract) {
         .await;
     let yes = [&many[..], &["--yes", "--concurrency", "1"]].concat();
     c.case(&home, 6, "rotate, of many groups", &yes).await;
+    c.case(&home, 0, "batches list", &["batches", "list"]).await;
+    c.case(&home, 0, "batches show BATCH", &["batches", "show", "1"])
+        .await;
+    let resume = ["batches", "resume", "1", "--yes"];
+    c.case(&home, 0, "batches resume BATCH", &resume).await;
 
     // The answer is lost, and every read returns the old token.
     let old = || group("token-0", &Value::Null);

@@ -1,0 +1,103 @@
+//! `note` and `label`: what people write beside a group, kept in the directory and never sent.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::{
+    cli::{
+        args::{Labels, Note},
+        error::CliError,
+        output,
+        process::exit::Exit,
+        session::Session,
+    },
+    domain::{
+        annotation::{Annotation, AnnotationChange},
+        group::UserGroupId,
+        text::visible,
+    },
+    operations::Failure,
+};
+
+pub(crate) async fn note(session: &Session, arguments: Note) -> Result<Exit, CliError> {
+    let note = match (arguments.text, arguments.remove) {
+        (_, true) => Some(String::new()),
+        (text, false) => text,
+    };
+    let change = note.map(|note| AnnotationChange {
+        note: Some(note),
+        ..AnnotationChange::default()
+    });
+    let found = changed(session, vec![arguments.id], change).await?;
+    if session.json {
+        return printed(&found).map(|()| Exit::Done);
+    }
+    for (id, annotation) in &found {
+        match &annotation.note {
+            Some(note) => output::result(&visible(note))?,
+            None => output::say(&format!("\"{id}\" has no note")),
+        }
+    }
+    Ok(Exit::Done)
+}
+
+pub(crate) async fn label(session: &Session, arguments: Labels) -> Result<Exit, CliError> {
+    let change = AnnotationChange {
+        add: arguments.add.into_iter().collect(),
+        remove: arguments.remove.into_iter().collect(),
+        ..AnnotationChange::default()
+    };
+    let differs = !change.add.is_empty() || !change.remove.is_empty();
+    let found = changed(session, arguments.ids, differs.then_some(change)).await?;
+    if session.json {
+        return printed(&found).map(|()| Exit::Done);
+    }
+    for (id, annotation) in &found {
+        let labels = annotation.labels_text();
+        let labels = if labels.is_empty() { "-" } else { &labels };
+        output::result(&format!("{id}  {labels}"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What stands beside the groups, after the change where there is one.
+async fn changed(
+    session: &Session,
+    ids: Vec<UserGroupId>,
+    change: Option<AnnotationChange>,
+) -> Result<Vec<(UserGroupId, Annotation)>, CliError> {
+    let operations = &session.operations;
+    if let Some(change) = change {
+        return Ok(operations.annotate(ids, change).await?);
+    }
+    let known = operations.show_some(ids.clone()).await?;
+    if let Some((id, _)) = ids.iter().zip(known).find(|(_, known)| known.is_none()) {
+        return Err(Failure::NotKnown {
+            id: id.clone(),
+            near: Vec::new(),
+        }
+        .into());
+    }
+    let mut all: BTreeMap<UserGroupId, Annotation> = operations.annotations().await?;
+    let of = ids.into_iter().map(|id| {
+        let annotation = all.remove(&id).unwrap_or_default();
+        (id, annotation)
+    });
+    Ok(of.collect())
+}
+
+fn printed(found: &[(UserGroupId, Annotation)]) -> Result<(), CliError> {
+    let values = found.iter().map(|(id, annotation)| value(id, annotation));
+    output::json(&values.collect::<Vec<_>>())
+}
+
+fn value(id: &UserGroupId, annotation: &Annotation) -> Value {
+    let labels = annotation.labels.iter().map(|label| label.as_str());
+    json!({
+        "user_group_id": id.as_str(),
+        "note": annotation.note,
+        "labels": labels.collect::<Vec<_>>(),
+        "favourite": annotation.is_favourite,
+    })
+}

@@ -1,0 +1,128 @@
+//! `batches`: bulk rotations and bulk edits as the journal has them. Resuming one is `batch`'s.
+
+use serde_json::{Value, json};
+
+use crate::{
+    cli::{
+        error::CliError,
+        output::{self, human},
+        process::exit::Exit,
+        session::Session,
+    },
+    domain::{batch::BatchKind, text::visible},
+    operations::{Batch, BatchId, BatchItem},
+};
+
+const STATE: usize = 1;
+
+pub(crate) async fn list(session: &Session, unfinished: bool) -> Result<Exit, CliError> {
+    let mut batches = session.operations.batches().await?;
+    batches.retain(|batch| !unfinished || batch.ended_at.is_none());
+    if session.json {
+        output::json(&batches.iter().map(value).collect::<Vec<_>>())?;
+    } else if batches.is_empty() {
+        output::say(if unfinished {
+            "no batch is unfinished"
+        } else {
+            "no batch yet"
+        });
+    } else {
+        let now = session.operations.now();
+        let lines = batches.iter().map(|batch| {
+            let counts = &batch.counts;
+            [
+                batch.id.0.to_string(),
+                state(batch),
+                what(batch),
+                human::ago(batch.started_at, now),
+                visible(&batch.by).into_owned(),
+                format!("{} of {}", counts.done(), counts.planned()),
+                visible(batch.reason.as_deref().unwrap_or_default()).into_owned(),
+            ]
+        });
+        let header = ["BATCH", "STATE", "WHAT", "STARTED", "WHO", "DONE", "WHY"];
+        let lines = lines.collect::<Vec<_>>();
+        output::result(&human::rows(header, &lines, Some(STATE)))?;
+    }
+    Ok(Exit::Done)
+}
+
+pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliError> {
+    let id = BatchId(number);
+    let batch = session.operations.batch(id).await?;
+    let items = session.operations.batch_items(id).await?;
+    if session.json {
+        let mut shown = value(&batch);
+        shown["items"] = items.iter().map(item).collect();
+        output::json(&shown)?;
+        return Ok(Exit::Done);
+    }
+    let now = session.operations.now();
+    output::context(&format!(
+        "batch {number}: {}, begun {} by {}: {}",
+        what(&batch),
+        human::ago(batch.started_at, now),
+        visible(&batch.by),
+        batch.counts
+    ));
+    let lines = items.iter().map(|item| {
+        [
+            item.user_group_id.to_string(),
+            human::word(item.outcome()),
+            visible(item.note.as_deref().unwrap_or_default()).into_owned(),
+        ]
+    });
+    let lines = lines.collect::<Vec<_>>();
+    output::result(&human::rows(["ID", "STATE", "NOTE"], &lines, Some(STATE)))?;
+    Ok(Exit::Done)
+}
+
+fn state(batch: &Batch) -> String {
+    let counts = &batch.counts;
+    match batch.ended_at {
+        None => format!("unfinished: {} left", counts.not_started + counts.unknown),
+        Some(_) if counts.unknown > 0 => format!("{} unknown", counts.unknown),
+        Some(_) => "finished".into(),
+    }
+}
+
+fn what(batch: &Batch) -> String {
+    match &batch.kind {
+        BatchKind::Rotate => "rotate".into(),
+        BatchKind::Edit(change) => visible(&format!("edit: {change}")).into_owned(),
+    }
+}
+
+fn value(batch: &Batch) -> Value {
+    let counts = &batch.counts;
+    let change = match &batch.kind {
+        BatchKind::Rotate => None,
+        BatchKind::Edit(change) => Some(change.to_string()),
+    };
+    json!({
+        "batch": batch.id.0,
+        "operation": if change.is_some() { "edit" } else { "rotate" },
+        "change": change,
+        "by": batch.by,
+        "reason": batch.reason,
+        "started_at": batch.started_at.to_string(),
+        "ended_at": batch.ended_at.map(|at| at.to_string()),
+        "planned": counts.planned(),
+        "confirmed": counts.confirmed,
+        "rotated": counts.rotated,
+        "not_applied": counts.not_applied,
+        "unknown": counts.unknown,
+        "conflict": counts.conflict,
+        "abandoned": counts.abandoned,
+        "not_started": counts.not_started,
+    })
+}
+
+fn item(item: &BatchItem) -> Value {
+    json!({
+        "user_group_id": item.user_group_id.as_str(),
+        "outcome": item.outcome(),
+        "rotation": item.rotation.map(|rotation| rotation.0),
+        "note": item.note,
+    })
+}

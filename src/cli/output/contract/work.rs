@@ -1,0 +1,68 @@
+//! What is unfinished, batches, and what is written beside groups.
+
+use super::{Field, Shape, field, shared::THE_GROUP};
+
+#[rustfmt::skip] // A table: one field a line.
+const BATCH: &[Field] = &[
+    field("batch", "number", "", "its number, for batches show and resume"),
+    field("operation", "text", "", "rotate or edit"),
+    field("change", "text", "it rotates", "what is set or removed; for people"),
+    field("by", "text", "", "who began it: user@machine"),
+    field("reason", "text", "none was given", "why it was begun"),
+    field("started_at", "time", "", "when it was begun"),
+    field("ended_at", "time", "something is left to do", "when the last group ended"),
+    field("planned", "number", "", "groups of the batch"),
+    field("confirmed", "number", "", "rotated and read back, or updated"),
+    field("rotated", "number", "", "rotated, not read back"),
+    field("not_applied", "number", "", "nothing was changed; may be tried again"),
+    field("unknown", "number", "", "may or may not have been changed; settled by reading only"),
+    field("conflict", "number", "", "the answers contradict each other"),
+    field("abandoned", "number", "", "given up by a person"),
+    field("not_started", "number", "", "left for batches resume"),
+];
+
+#[rustfmt::skip] // A table: one field a line.
+pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        name: "concern",
+        about: "something that waits for a person, the worst first",
+        fields: &[&[
+            field("what", "text", "", "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, changed elsewhere, tokens over their limit, tokens due, draft"),
+            field("counted", "bool", "", "unfinished or failed work: the exit code tells of it"),
+            field("profile", "text", "", "the profile that means the place, or the place"),
+            field("object", "text", "", "the group, the number of the batch, or how many"),
+            field("since", "time", "not known", "since when"),
+            field("by", "text", "not known", "who began it: user@machine"),
+            field("next", "text", "", "the command that goes on with it; for people"),
+        ]],
+    },
+    Shape {
+        name: "batch",
+        about: "a bulk rotation or a bulk edit, the newest first",
+        fields: &[BATCH],
+    },
+    Shape {
+        name: "batch-shown",
+        about: "a batch with each of its groups",
+        fields: &[
+            BATCH,
+            &[
+                field("items", "object[]", "", "its groups, in their order"),
+                field("items[].user_group_id", "text", "", "the group"),
+                field("items[].outcome", "text", "", "as in `bulk-item`; not_started: nothing was sent"),
+                field("items[].rotation", "number", "none was begun", "number of the rotation"),
+                field("items[].note", "text", "none", "what to know; for people"),
+            ],
+        ],
+    },
+    Shape {
+        name: "beside",
+        about: "what is written beside a group in the directory; never sent",
+        fields: &[&[
+            THE_GROUP,
+            field("note", "text", "none is written", "one line"),
+            field("labels", "text[]", "", "without #"),
+            field("favourite", "bool", "", "as the console marks it"),
+        ]],
+    },
+];
