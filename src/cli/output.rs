@@ -85,7 +85,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
     result(&escape_hidden(&text))
 }
 
-/// Some of the items of an indented JSON array, as [`json`] writes them at once; the bracket behind the last is the
+/// Some of the items of an indented JSON array, as [`json()`] writes them at once; the bracket behind the last is the
 /// caller's.
 pub(super) fn json_items<T: Serialize>(
     is_first: &mut bool,

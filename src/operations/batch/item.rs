@@ -312,7 +312,8 @@ impl ItemContext {
                     .after_sending(item, standing, why.to_owned(), begun)
                     .await;
                 match told.ended.status {
-                    status if status == standing => told,
+                    // It was sent here: the word is that of its answer.
+                    status if status == standing => outcome,
                     ItemStatus::Confirmed | ItemStatus::Rotated | ItemStatus::UnderWay => {
                         told.noted(OTHER_RUN)
                     }

@@ -337,7 +337,7 @@ impl Job {
         }
     }
 
-    /// A run over many groups, which heeds [`RunCommand`](crate::operations::batch::RunCommand) while it goes.
+    /// A run over many groups, which heeds [`RunCommand`] while it goes.
     pub fn can_be_steered(&self) -> bool {
         matches!(
             self,
