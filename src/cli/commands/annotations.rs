@@ -13,7 +13,7 @@ use crate::{
         session::Session,
     },
     domain::{
-        annotation::{Annotation, AnnotationChange},
+        annotation::{Annotation, AnnotationChange, Label},
         group::UserGroupId,
         text::visible,
     },
@@ -93,7 +93,7 @@ fn printed(found: &[(UserGroupId, Annotation)]) -> Result<(), CliError> {
 }
 
 fn value(id: &UserGroupId, annotation: &Annotation) -> Value {
-    let labels = annotation.labels.iter().map(|label| label.as_str());
+    let labels = annotation.labels.iter().map(Label::as_str);
     json!({
         "user_group_id": id.as_str(),
         "note": annotation.note,

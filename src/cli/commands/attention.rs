@@ -34,7 +34,7 @@ pub(crate) async fn run(session: &Session, all: bool) -> Result<Exit, CliError> 
         .map(|concern| {
             let (what, object) = words(&concern.matter);
             let limit = limit(concern).unwrap_or(USUAL_LIMIT);
-            let next = next(&concern.matter, format!("{}d", limit.as_secs() / 86_400));
+            let next = next(&concern.matter, &format!("{}d", limit.as_secs() / 86_400));
             (concern, what, object, next)
         })
         .collect();
@@ -90,7 +90,7 @@ fn words(matter: &Matter) -> (&'static str, String) {
 }
 
 /// The command that goes on with it.
-fn next(matter: &Matter, limit: String) -> String {
+fn next(matter: &Matter, limit: &str) -> String {
     match matter {
         Matter::Rotation(id, ..) => format!("groupdesk rotations settle {}", id.0),
         Matter::Change(..) => "groupdesk rotations settle".into(),
