@@ -81,6 +81,9 @@ use crate::{
     search::{ListView, suggest::near},
 };
 
+/// Groups that are read in one go.
+const AT_ONCE: usize = 1_000;
+
 /// Whether an id may be read that the directory does not know (hazard 1: a read can create).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownIdPolicy {
@@ -239,6 +242,18 @@ impl Operations {
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
         let place = self.place().await?;
         self.0.directory.some_groups(place, ids).await
+    }
+
+    /// The same of any number of them.
+    async fn show_all(
+        &self,
+        ids: &[UserGroupId],
+    ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
+        let mut groups = Vec::with_capacity(ids.len());
+        for some in ids.chunks(AT_ONCE) {
+            groups.extend(self.show_some(some.to_vec()).await?);
+        }
+        Ok(groups)
     }
 
     /// Newest first; of this place, and of one group where an id is given.

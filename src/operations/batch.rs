@@ -8,7 +8,7 @@ mod item;
 mod queue;
 mod resume;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{collections::HashMap, io, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc;
 
@@ -108,19 +108,15 @@ impl Operations {
     }
 
     async fn plan_by(&self, wanted: &[UserGroupId], rules: &Rules) -> Result<Plan, DirectoryError> {
-        let groups = self.list().await?;
-        let open = self.open_rotations().await?;
-        let candidates = wanted.iter().map(|id| Candidate {
+        let groups = self.show_all(wanted).await?;
+        let mut open = HashMap::new();
+        for row in self.open_rotations().await? {
+            open.entry(row.user_group_id).or_insert(row.rotation.state);
+        }
+        let candidates = wanted.iter().zip(&groups).map(|(id, group)| Candidate {
             id: id.clone(),
-            // Ordered by the bytes of their ids.
-            group: groups
-                .binary_search_by(|group| group.id.as_str().as_bytes().cmp(id.as_str().as_bytes()))
-                .ok()
-                .and_then(|at| groups.get(at)),
-            open: open
-                .iter()
-                .find(|row| row.user_group_id == *id)
-                .map(|row| row.rotation.state),
+            group: group.as_ref(),
+            open: open.get(id).copied(),
         });
         Ok(Plan::of(candidates, rules))
     }

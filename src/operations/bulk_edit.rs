@@ -17,9 +17,6 @@ use crate::{
     },
 };
 
-/// Groups read at once.
-const AT_ONCE: usize = 1_000;
-
 impl Operations {
     /// What a change would do to each of these groups, as far as it is known here. Nothing is sent or written.
     /// `include_old`: also where what cannot be read was last sent more than 30 days ago.
@@ -98,10 +95,7 @@ impl Operations {
         include_old: bool,
     ) -> Result<EditPlan, DirectoryError> {
         let ids: Vec<_> = wanted.iter().map(|(id, _)| id.clone()).collect();
-        let mut groups = Vec::with_capacity(ids.len());
-        for some in ids.chunks(AT_ONCE) {
-            groups.extend(self.show_some(some.to_vec()).await?);
-        }
+        let groups = self.show_all(&ids).await?;
         let rotations = self.open_rotations().await?;
         let changes: HashMap<_, Mutation> = by_group(self.open_changes().await?, |change| {
             change.user_group_id.clone()
