@@ -10,6 +10,7 @@ mod facts;
 mod ids;
 mod import;
 mod mutation;
+mod packed;
 mod place;
 mod replay;
 mod sqlite;
@@ -45,6 +46,7 @@ pub use facts::{Fact, Statement};
 pub use ids::{MutationId, RotationId};
 pub use import::{Import, ImportId};
 pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
+pub use packed::FirstGroups;
 pub use place::{
     Alarm, Binding, BindingAnswer, BindingPreview, Bound, Caller, Gate, KeyId, KeyState,
     OtherPlace, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, Refusal,

@@ -8,6 +8,7 @@ mod conditions;
 mod index;
 pub mod normalize;
 mod order;
+mod packed;
 mod packed_group;
 mod query;
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub use arena::Entry;
 pub use beside::Beside;
 use conditions::Sieve;
 pub use index::{Builder, Index};
+pub use packed::{is_odd, pack, title_key};
 pub use query::{
     AskedRow, Condition, FilterError, FilterErrorKind, Flag, Number, Query, Side, Views, Word,
     asked_row, quoted,

@@ -57,12 +57,8 @@ impl Fingerprint {
 /// The first 8 hex digits: the form people see (docs/design/rotation.md).
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut short = String::with_capacity(8);
-        for byte in &self.0[..4] {
-            use fmt::Write;
-            write!(short, "{byte:02x}")?;
-        }
-        f.pad(&short)
+        let first = self.0.first_chunk().expect("it is longer");
+        f.pad(&format!("{:08x}", u32::from_be_bytes(*first)))
     }
 }
 

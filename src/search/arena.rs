@@ -1,25 +1,28 @@
 //! Many groups in a few buffers: the texts that are searched, one small row each, and in bytes what else is known of
 //! them. Any group can be had back whole.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    fmt::{self, Write},
+};
 
 use indexmap::IndexSet;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::packed::{JSON, Packed, RECORD, UNIT};
 use crate::domain::{
     known::KnownGroup,
     text::{visible, width},
+    token::Fingerprint,
 };
-
-/// Between a key and its text, between a key and any other value as JSON, and between two rows. Nobody types them;
-/// groups that have them in a text all the same are kept as they are.
-pub(super) const UNIT: char = '\u{1f}';
-pub(super) const JSON: char = '\u{1d}';
-pub(super) const RECORD: char = '\u{1e}';
 
 /// In the place of the rest: the group is one of the odd ones.
 pub(super) const ODD: u32 = 1 << 31;
+
+/// Bytes of a usual group.
+const TEXT: usize = 192;
+const REST: usize = 96;
 
 /// A count that is not known.
 const UNKNOWN: u32 = u32::MAX;
@@ -63,57 +66,47 @@ pub(super) struct Arena {
 
 impl Arena {
     /// Takes in the texts of a group; its row is complete once it says where the rest begins.
-    pub(super) fn texts(&mut self, group: &KnownGroup) -> TextSpan {
+    pub(super) fn texts(&mut self, id: &str, group: &Packed<'_>) -> TextSpan {
         let start = self.text.len() as u32;
-        if let Some(name) = &group.name {
-            self.add(&name.value);
-        }
+        self.add(group.name.unwrap_or_default());
         let name = self.end();
-        self.add(group.id.as_str());
-        let id = self.end();
-        if let Some(tag) = &group.environment_tag {
-            self.add(tag.value.as_str());
-        }
+        self.add(id);
+        let end_of_id = self.end();
+        self.add(group.tag.unwrap_or_default());
         let tag = self.end();
-        if let Some(fingerprint) = &group.fingerprint {
-            self.add(&fingerprint.value.to_string());
+        if let Some(fingerprint) = group.fingerprint {
+            self.show(&Fingerprint::from_bytes(*fingerprint));
         }
         let fingerprint = self.end();
         if let Some(team) = &group.team_id {
-            self.add(&team.value.to_string());
+            self.show(team);
         }
         let team = self.end();
-        for (schema, source) in group.mapping.iter().flat_map(|known| &known.value) {
-            self.pair(schema, UNIT, source);
-        }
+        self.add(group.mapping.map_or("", |(_, text)| text));
         let mapping = self.end();
-        for (key, value) in group.properties.iter().flat_map(|known| &known.value) {
-            match value {
-                Value::String(text) => self.pair(key, UNIT, text),
-                other => self.pair(key, JSON, &other.to_string()),
-            }
-        }
+        self.add(group.properties.map_or("", |(_, text)| text));
         let properties = self.end();
-        let count = |count: Option<usize>| count.map_or(UNKNOWN, |count| count as u32);
-        let time = |at: Option<Timestamp>| at.map_or(NEVER, Timestamp::as_microsecond);
-        let title = cells(group.title());
-        let id_cells = cells(group.id.as_str());
+        let id_cells = cells(id);
+        let title = match group.name {
+            Some(name) if !name.is_empty() => cells(name),
+            _ => id_cells,
+        };
         self.widest = (self.widest.0.max(title), self.widest.1.max(id_cells));
         TextSpan {
             start,
             name,
-            id,
+            id: end_of_id,
             tag,
             fingerprint,
             team,
             mapping,
             properties,
-            mapped: count(group.mapping.as_ref().map(|known| known.value.len())),
-            keys: count(group.properties.as_ref().map(|known| known.value.len())),
+            mapped: group.mapping.map_or(UNKNOWN, |(count, _)| count),
+            keys: group.properties.map_or(UNKNOWN, |(count, _)| count),
             rest: 0,
-            rotated: time(group.last_rotated.as_ref().map(|last| last.at)),
-            created: time(group.created_at),
-            seen: time(group.last_seen),
+            rotated: group.times.rotated.unwrap_or(NEVER),
+            created: group.times.created.unwrap_or(NEVER),
+            seen: group.times.seen.unwrap_or(NEVER),
         }
     }
 
@@ -128,12 +121,10 @@ impl Arena {
         }
     }
 
-    fn pair(&mut self, key: &str, between: char, value: &str) {
-        if self.has_room(key.len() + value.len() + 2) {
-            self.text.push_str(key);
-            self.text.push(between);
-            self.text.push_str(value);
-            self.text.push(RECORD);
+    /// A few letters.
+    fn show(&mut self, value: &impl fmt::Display) {
+        if self.has_room(64) {
+            write!(self.text, "{value}").expect("a text takes what is written");
         }
     }
 
@@ -144,6 +135,12 @@ impl Arena {
     pub(super) fn entry(&self, row: usize) -> Option<Entry<'_>> {
         let row = self.rows.get(row)?;
         Some(Entry { arena: self, row })
+    }
+
+    pub(super) fn reserve(&mut self, groups: usize) {
+        self.text.reserve(groups.saturating_mul(TEXT));
+        self.rows.reserve(groups);
+        self.rest.reserve(groups.saturating_mul(REST));
     }
 
     pub(super) fn shrink_to_fit(&mut self) {

@@ -49,13 +49,25 @@ impl fmt::Debug for Index {
 }
 
 /// Takes groups in one by one, so that they need not all be there at once.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Builder(Arena);
 
 impl Builder {
+    /// With room for so many usual groups, so that buffers need not grow.
+    pub fn for_groups(count: usize) -> Self {
+        let mut arena = Arena::default();
+        arena.reserve(count);
+        Self(arena)
+    }
+
     /// Groups come ordered by id, each once.
     pub fn push(&mut self, group: &KnownGroup) {
         self.0.push(group);
+    }
+
+    /// The same of a packed group; `false` where the bytes are none, and its own row is to be read.
+    pub fn push_packed(&mut self, id: &str, packed: &[u8]) -> bool {
+        self.0.unpack(id, packed)
     }
 
     pub fn finish(self) -> Index {

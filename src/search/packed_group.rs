@@ -4,29 +4,93 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::arena::{Arena, Entry, JSON, ODD, RECORD, UNIT, pairs};
+use super::{
+    arena::{Arena, Entry, ODD, pairs},
+    packed::{
+        BY, FIELDS, Origin, Packed, Times, UNIT, mapping_text, origins, pack, properties_text,
+        rotated_by,
+    },
+};
 use crate::domain::{
     group::{EnvironmentTag, Mapping, Properties, UserGroupId},
     known::{Known, KnownGroup, LastRotated, Source},
     token::Fingerprint,
 };
 
-/// Fields that have an origin, in the order of their bits.
-const FIELDS: usize = 6;
-/// In the bits of what is known: who rotated last.
-const BY: u8 = 1 << FIELDS;
-
-type Origin<'a> = (Source, Timestamp, &'a str);
-
-fn origin<T>(known: Option<&Known<T>>) -> Option<Origin<'_>> {
-    known.map(|known| (known.source, known.at, known.by.as_str()))
-}
-
 impl Arena {
     pub(super) fn push(&mut self, group: &KnownGroup) {
-        let mut row = self.texts(group);
-        row.rest = keep(self, group);
+        let id = group.id.as_str();
+        if self.unpack(id, &pack(group)) {
+            return;
+        }
+        // Found by its texts, and had back from itself.
+        let (mapping, properties) = (mapping_text(group), properties_text(group));
+        let micros = |at: Option<Timestamp>| at.map(Timestamp::as_microsecond);
+        let count = |count: usize| count as u32;
+        let texts = Packed {
+            times: Times {
+                rotated: micros(group.last_rotated.as_ref().map(|last| last.at)),
+                created: micros(group.created_at),
+                seen: micros(group.last_seen),
+            },
+            fingerprint: group
+                .fingerprint
+                .as_ref()
+                .map(|known| known.value.as_bytes()),
+            team_id: group.team_id.as_ref().map(|known| known.value),
+            name: group.name.as_ref().map(|known| known.value.as_str()),
+            tag: group
+                .environment_tag
+                .as_ref()
+                .map(|known| known.value.as_str()),
+            mapping: group
+                .mapping
+                .as_ref()
+                .map(|known| (count(known.value.len()), mapping.as_str())),
+            properties: group
+                .properties
+                .as_ref()
+                .map(|known| (count(known.value.len()), properties.as_str())),
+            ..Packed::default()
+        };
+        let mut row = self.texts(id, &texts);
+        row.rest = ODD | self.odd.len() as u32;
+        self.odd.push(group.clone());
         self.rows.push(row);
+    }
+
+    /// Takes in a packed group; `false`, and nothing is taken in, where the bytes are none.
+    pub(super) fn unpack(&mut self, id: &str, packed: &[u8]) -> bool {
+        let Some(group) = Packed::read(packed) else {
+            return false;
+        };
+        // Where there is so much text, a part would have to be left out.
+        if !self.has_room(1 << 27) || self.rest.len() >= ODD as usize {
+            return false;
+        }
+        let mut row = self.texts(id, &group);
+        row.rest = self.rest.len() as u32;
+        self.rows.push(row);
+        self.rest.extend(group.bits);
+        for (at, by) in group.origins.into_iter().flatten() {
+            self.rest.extend(at.to_le_bytes());
+            self.person(by);
+        }
+        if let Some(by) = group.rotated_by {
+            self.person(by);
+        }
+        if let Some(fingerprint) = group.fingerprint {
+            self.rest.extend(fingerprint);
+        }
+        true
+    }
+
+    fn person(&mut self, by: &str) {
+        let number = self
+            .people
+            .get_index_of(by)
+            .unwrap_or_else(|| self.people.insert_full(by.to_owned()).0);
+        self.rest.extend((number as u32).to_le_bytes());
     }
 }
 
@@ -45,105 +109,6 @@ impl Entry<'_> {
         let mut sent = origins.into_iter().flatten();
         sent.any(|(source, _, by)| source == Source::Sent && is_one(by)) || by.is_some_and(is_one)
     }
-}
-
-fn origins(group: &KnownGroup) -> [Option<Origin<'_>>; FIELDS] {
-    [
-        origin(group.name.as_ref()),
-        origin(group.team_id.as_ref()),
-        origin(group.mapping.as_ref()),
-        origin(group.properties.as_ref()),
-        origin(group.environment_tag.as_ref()),
-        origin(group.fingerprint.as_ref()),
-    ]
-}
-
-fn rotated_by(group: &KnownGroup) -> Option<&str> {
-    group.last_rotated.as_ref()?.by.as_deref()
-}
-
-/// Keeps what the texts do not say. Four bytes of bits (what is known, what was returned, what was imported, where an
-/// origin differs from the one before), the origins, who rotated, the fingerprint.
-fn keep(arena: &mut Arena, group: &KnownGroup) -> u32 {
-    let start = arena.rest.len();
-    if !fits(arena, group) || start >= ODD as usize {
-        arena.odd.push(group.clone());
-        return ODD | (arena.odd.len() - 1) as u32;
-    }
-    let mut bits = [0_u8; 4];
-    arena.rest.extend(bits);
-    let mut before = None;
-    for (field, origin) in origins(group).into_iter().enumerate() {
-        let Some((source, at, by)) = origin else {
-            continue;
-        };
-        bits[0] |= 1 << field;
-        match source {
-            Source::Sent => {}
-            Source::Returned => bits[1] |= 1 << field,
-            Source::Imported => bits[2] |= 1 << field,
-        }
-        if before != Some((at, by)) {
-            bits[3] |= 1 << field;
-            arena.rest.extend(at.as_microsecond().to_le_bytes());
-            person(arena, by);
-        }
-        before = Some((at, by));
-    }
-    if let Some(by) = rotated_by(group) {
-        bits[0] |= BY;
-        person(arena, by);
-    }
-    if let Some(fingerprint) = &group.fingerprint {
-        arena.rest.extend(fingerprint.value.as_bytes());
-    }
-    arena.rest[start..start + bits.len()].copy_from_slice(&bits);
-    start as u32
-}
-
-fn person(arena: &mut Arena, by: &str) {
-    let number = arena
-        .people
-        .get_index_of(by)
-        .unwrap_or_else(|| arena.people.insert_full(by.to_owned()).0);
-    arena.rest.extend((number as u32).to_le_bytes());
-}
-
-/// Whether texts and bytes say all of it. Most groups do; the others are few.
-fn fits(arena: &Arena, group: &KnownGroup) -> bool {
-    let between = [UNIT, JSON, RECORD].map(|c| c as u8);
-    let is_plain = |text: &str| !text.bytes().any(|byte| between.contains(&byte));
-    let is_kept = |at: Timestamp| {
-        Timestamp::from_microsecond(at.as_microsecond()).is_ok_and(|kept| kept == at)
-    };
-    let times = [
-        group.name.as_ref().map(|known| known.at),
-        group.team_id.as_ref().map(|known| known.at),
-        group.mapping.as_ref().map(|known| known.at),
-        group.properties.as_ref().map(|known| known.at),
-        group.environment_tag.as_ref().map(|known| known.at),
-        group.fingerprint.as_ref().map(|known| known.at),
-        group.last_rotated.as_ref().map(|last| last.at),
-        group.created_at,
-        group.last_seen,
-    ];
-    let mut rows = group.mapping.iter().flat_map(|known| &known.value);
-    let mut properties = group.properties.iter().flat_map(|known| &known.value);
-    let tag = group.environment_tag.as_ref().map(|known| &known.value);
-    // Where there is so much text, a part may have been left out.
-    arena.has_room(1 << 27)
-        && times.into_iter().flatten().all(is_kept)
-        && tag.is_none_or(|tag| EnvironmentTag::parse(tag.as_str()) == *tag)
-        && rows.all(|(schema, source)| is_plain(schema) && is_plain(source))
-        && properties.all(|(key, value)| {
-            is_plain(key)
-                && match value {
-                    Value::String(text) => is_plain(text),
-                    Value::Null | Value::Bool(_) => true,
-                    other => serde_json::from_str::<Value>(&other.to_string())
-                        .is_ok_and(|read| read == *other),
-                }
-        })
 }
 
 /// Reads the bytes in the order in which they were written.
@@ -249,7 +214,8 @@ fn json(between: char, text: &str) -> Value {
     if between == UNIT {
         Value::String(text.to_owned())
     } else {
-        serde_json::from_str(text).expect("it was read back before")
+        // It was read back before it was written.
+        serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
     }
 }
 

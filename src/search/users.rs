@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::{
     Index,
-    arena::{Entry, RECORD, UNIT},
+    arena::Entry,
+    packed::{RECORD, UNIT},
 };
 
 /// Lengths that are told apart before a source is looked up.

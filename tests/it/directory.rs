@@ -2,6 +2,7 @@
 
 use crate::support::world::place;
 mod care;
+mod copies;
 mod drafts;
 mod journal;
 mod memory;

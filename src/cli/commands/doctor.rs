@@ -14,7 +14,8 @@ use crate::{
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session, overrides},
     },
-    config::guard::Level,
+    config::{directory_of, guard::Level},
+    directory::Directory,
     domain::group::UserGroupId,
     operations::{
         Clock, Guarded, UnknownIdPolicy,
@@ -53,6 +54,12 @@ pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliE
     }
     let mut signals = Signals::new()?;
     let overrides = overrides(global);
+    if arguments.rebuild {
+        let directory = Directory::open(&directory_of(&overrides)?)?;
+        directory.rebuild_copies().await?;
+        // Closed before it is looked at.
+        drop(directory);
+    }
     let theme = Theme::detect(global.ascii, |name| {
         let value = overrides.env.get(name)?;
         value.to_str().map(str::to_owned)

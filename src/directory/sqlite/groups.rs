@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, ToSql, params, types::ToSqlOutput};
 use serde::Serialize;
 
-use super::{facts, fault::Fault, fingerprints, journal, mutations, rows};
+use super::{facts, fault::Fault, fingerprints, journal, mutations, packed, rows};
 use crate::{
     directory::{
         Damaged, DirectoryError, GroupSnapshot, KeyId, PlaceId, Precondition, Recorded,
@@ -21,12 +21,14 @@ use crate::{
 
 const TABLE: &str = "user_groups";
 
-macro_rules! columns {
+/// As `rows::group` reads them.
+macro_rules! group_columns {
     () => {
         "user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, origin, \
          last_rotated_at, last_rotated_by, last_seen, created_at"
     };
 }
+pub(super) use group_columns;
 
 /// All groups of a place, and what could not be read of them.
 #[derive(Debug, Default)]
@@ -37,7 +39,7 @@ pub(crate) struct Groups {
 
 const GROUPS: &str = concat!(
     "SELECT ",
-    columns!(),
+    group_columns!(),
     " FROM user_groups WHERE place = $1 ORDER BY user_group_id"
 );
 
@@ -98,7 +100,7 @@ pub(crate) fn ids(connection: &Connection, place: PlaceId) -> Result<Vec<UserGro
 
 const GROUP: &str = concat!(
     "SELECT ",
-    columns!(),
+    group_columns!(),
     " FROM user_groups WHERE place = $1 AND user_group_id = $2"
 );
 
@@ -293,6 +295,26 @@ fn save(
         group.created_at.map(columns::micros),
         desk(),
     ])?;
+    packed::write(tx, place, group)?;
+    #[cfg(debug_assertions)]
+    must_have_its_copy(tx, place, group)?;
+    Ok(())
+}
+
+/// Every test that writes a group proves it.
+#[cfg(debug_assertions)]
+fn must_have_its_copy(tx: &Connection, place: PlaceId, group: &KnownGroup) -> Result<(), Fault> {
+    use crate::search::{pack, title_key};
+    let kept: (String, Vec<u8>) = tx
+        .prepare_cached(
+            "SELECT title, packed FROM packed_groups WHERE place = $1 AND user_group_id = $2",
+        )?
+        .query_row(params![place.0, group.id.as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let whole = one(tx, place, &group.id)?;
+    let right = whole.map(|whole| (title_key(&whole), pack(&whole)));
+    assert_eq!(Some(kept), right, "the copy of {:?}", group.id.as_str());
     Ok(())
 }
 
@@ -321,7 +343,7 @@ pub(super) fn last_change(connection: &Connection, place: PlaceId) -> Result<i64
 
 const CHANGED: &str = concat!(
     "SELECT ",
-    columns!(),
+    group_columns!(),
     " FROM user_groups WHERE place = $1 AND change > 0 AND change > $2 AND desk IS DISTINCT FROM $3 \
      ORDER BY change LIMIT $4"
 );

@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{
+    copies,
     fault::Fault,
     journal::open_states,
     open::{SMALLEST, key, not_a_log_alone, version},
@@ -44,6 +45,8 @@ pub struct Contents {
     pub pending_hand_offs: u32,
     pub failed_hand_offs: u32,
     pub drafts: u32,
+    /// Copies of groups, as lists read them, that say something else than their groups.
+    pub differing: u32,
 }
 
 /// Looks at the file and checks it; blocks, and reads all of it. Not while this process has it open: closing it here
@@ -132,7 +135,11 @@ fn contents(connection: &Connection) -> Result<Contents, Fault> {
             failed_hand_offs: row.get(3)?,
             drafts: row.get(4)?,
             open_changes: row.get(5)?,
+            differing: 0,
         })
     })?;
-    Ok(contents)
+    Ok(Contents {
+        differing: copies::differing(connection)? as u32,
+        ..contents
+    })
 }

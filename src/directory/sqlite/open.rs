@@ -17,9 +17,9 @@ use rusqlite::{
 use zeroize::Zeroizing;
 
 use super::{
-    backup,
+    backup, copies,
     fault::{Fault, is_busy},
-    schema::{MIGRATIONS, NEWEST, PATIENCE, beside},
+    schema::{MIGRATIONS, NEWEST, PACKED, PATIENCE, beside},
 };
 use crate::{directory::DirectoryError, domain::token::Fingerprinter, platform::private_files};
 
@@ -198,6 +198,9 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     }
     for migration in &MIGRATIONS[from as usize..] {
         tx.execute_batch(migration)?;
+    }
+    if (1..PACKED).contains(&from) {
+        copies::rebuild(&tx)?;
     }
     if from == 0 {
         let mut key = Zeroizing::new([0; 32]);

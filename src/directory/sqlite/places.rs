@@ -13,7 +13,7 @@ pub(crate) use binding::{bind, bound, elsewhere, foresee, others, place_of, with
 pub(super) use merging::MERGE;
 pub(crate) use merging::merge;
 
-use super::{fault::Fault, groups};
+use super::{copies, fault::Fault, groups};
 use crate::{
     directory::{
         Alarm, Caller, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, PlaceKey, columns,
@@ -133,6 +133,7 @@ pub(crate) fn acknowledge(
         .execute(params![tag.map(EnvironmentTag::as_str), place.0])?;
     // The tags that raised the alarms are no knowledge of this place.
     groups::forget_tags(tx, place, tag)?;
+    copies::mend(tx, place)?;
     add_event(tx, place, (at, by, ""), "alarms acknowledged", Some(reason))?;
     Ok(count)
 }

@@ -275,7 +275,7 @@ fn word<T>(
 }
 
 /// Borrowed, so that a long list copies each text once.
-fn text<'a>(row: &'a Row<'_>, index: usize) -> Result<&'a str> {
+pub(super) fn text<'a>(row: &'a Row<'_>, index: usize) -> Result<&'a str> {
     Ok(row.get_ref(index)?.as_str()?)
 }
 

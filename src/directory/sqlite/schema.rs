@@ -19,7 +19,11 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0009_annotations.sql"),
     include_str!("../../../assets/migrations/directory/0010_batches_of_edits.sql"),
     include_str!("../../../assets/migrations/directory/0011_changes.sql"),
+    include_str!("../../../assets/migrations/directory/0012_packed_groups.sql"),
 ];
+
+/// From this version on groups have packed copies.
+pub(super) const PACKED: i64 = 12;
 
 pub(super) const NEWEST: i64 = MIGRATIONS.len() as i64;
 

@@ -150,6 +150,16 @@ fn copies(file: &Path, report: &mut Report) {
 fn waiting(contents: &Contents, report: &mut Report) {
     let groups = many(contents.groups, "group", "groups");
     report.ok(AREA, format!("{groups} known, over all profiles"));
+    if contents.differing > 0 {
+        report.warning(
+            AREA,
+            format!(
+                "{} that lists are read from differ from their groups; what is changed is read from the groups themselves",
+                many(contents.differing, "copy", "copies")
+            ),
+            "`groupdesk doctor --rebuild` makes them anew.",
+        );
+    }
     match contents.open_rotations {
         0 => report.ok(AREA, "no open rotation"),
         open => report.warning(

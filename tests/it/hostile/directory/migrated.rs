@@ -11,6 +11,7 @@ use std::{
 };
 
 use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, backup_of, inspect};
+use groupdesk::search::SortBy;
 use rusqlite::Connection;
 
 use super::{
@@ -138,6 +139,15 @@ async fn must_have_all(path: &Path) {
     );
     let history = directory.history(HistoryFilter::default()).await;
     assert_eq!(history.expect("readable").len(), ROWS);
+    let listed = directory.first_groups(place(&directory, PROFILE), SortBy::Name, false, (ROWS, 0));
+    let listed = listed.await.expect("readable");
+    assert_eq!(
+        (listed.total, listed.index.len(), listed.empty),
+        (ROWS, ROWS, 0)
+    );
+    drop(directory);
+    let contents = inspect(path).expect("ours").contents.expect("newest");
+    assert_eq!(contents.differing, 0, "every copy says what its group says");
 }
 
 /// The version that this program makes.

@@ -1,0 +1,215 @@
+//! The packed copies of groups, as lists read them: the first ones of an order, all of them; compared with their groups, and
+//! made anew.
+
+use rusqlite::{Connection, params};
+
+use super::{fault::Fault, groups, packed, rows};
+use crate::{
+    directory::{FirstGroups, PlaceId},
+    domain::group::UserGroupId,
+    search::{Builder, SortBy, is_odd, pack, title_key},
+};
+
+const ALL: &str = "\
+SELECT user_group_id, packed FROM packed_groups WHERE place = $1 ORDER BY user_group_id";
+
+/// Groups between two words about how many there are.
+const TOLD: usize = 1 << 14;
+
+/// Packs all groups of a place; says how many copies were empty. `tell` hears how many are there so far, and says whether
+/// more are wanted.
+pub(crate) fn load(
+    connection: &Connection,
+    place: PlaceId,
+    builder: &mut Builder,
+    mut tell: impl FnMut(usize) -> bool,
+) -> Result<usize, Fault> {
+    let mut statement = connection.prepare_cached(ALL)?;
+    let mut found = statement.query([place.0])?;
+    let (mut empty, mut count) = (0, 0_usize);
+    while let Some(row) = found.next()? {
+        let packed = row.get_ref(1)?.as_blob().unwrap_or_default();
+        let id = rows::text(row, 0)?;
+        empty += usize::from(push(connection, place, builder, (id, packed))?);
+        count += 1;
+        if count.is_multiple_of(TOLD) && !tell(count) {
+            break;
+        }
+    }
+    Ok(empty)
+}
+
+/// Takes a group in by its copy, or where that is none, by its own row. Whether the copy has to be made anew.
+fn push(
+    connection: &Connection,
+    place: PlaceId,
+    builder: &mut Builder,
+    (id, packed): (&str, &[u8]),
+) -> Result<bool, Fault> {
+    if builder.push_packed(id, packed) {
+        return Ok(false);
+    }
+    let Ok(id) = UserGroupId::parse(id) else {
+        return Ok(false);
+    };
+    if let Some(group) = groups::one(connection, place, &id)? {
+        builder.push(&group);
+    }
+    Ok(!is_odd(packed))
+}
+
+/// An order that an index has.
+fn kept_order(sort: &SortBy, reverse: bool) -> Option<&'static str> {
+    match (sort, reverse) {
+        (SortBy::Name, false) => Some("title, user_group_id"),
+        (SortBy::Name, true) => Some("title DESC, user_group_id"),
+        (SortBy::Id, false) => Some("user_group_id"),
+        (SortBy::Id, true) => Some("user_group_id DESC"),
+        _ => None,
+    }
+}
+
+/// All groups where they are no more than `all`; else the first `some` in this order, or none where no index has it.
+pub(crate) fn first(
+    connection: &Connection,
+    place: PlaceId,
+    (sort, reverse): (&SortBy, bool),
+    (all, some): (usize, usize),
+) -> Result<FirstGroups, Fault> {
+    let total = count(connection, place)?;
+    let (order, limit) = if total <= all {
+        (kept_order(&SortBy::Id, false), all + 1)
+    } else {
+        (kept_order(sort, reverse), some)
+    };
+    let mut rows: Vec<(String, Vec<u8>)> = Vec::new();
+    if let Some(order) = order {
+        let text = format!(
+            "SELECT user_group_id, packed FROM packed_groups WHERE place = $1 ORDER BY {order} LIMIT $2"
+        );
+        rows = connection
+            .prepare_cached(&text)?
+            .query_map(params![place.0, limit as i64], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?
+            .collect::<rusqlite::Result<_>>()?;
+    }
+    let is_all = total <= all && rows.len() <= all;
+    if !is_all && total <= all {
+        // The count is wrong: these are not the first ones.
+        rows.clear();
+    }
+    // As an index is made.
+    rows.sort_unstable();
+    let (mut builder, mut empty) = (Builder::default(), 0);
+    for (id, packed) in &rows {
+        empty += usize::from(push(connection, place, &mut builder, (id, packed))?);
+    }
+    Ok(FirstGroups {
+        total,
+        is_all,
+        index: builder.finish(),
+        empty,
+    })
+}
+
+/// How many groups a place has.
+pub(crate) fn count(connection: &Connection, place: PlaceId) -> Result<usize, Fault> {
+    let count: i64 = connection
+        .prepare_cached("SELECT COALESCE(MAX(groups), 0) FROM group_counts WHERE place = $1")?
+        .query_row([place.0], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or_default())
+}
+
+const EMPTY: &str = "\
+SELECT user_group_id FROM packed_groups WHERE place = $1 AND packed = x'' ORDER BY user_group_id";
+
+/// Makes the empty copies of a place anew; says how many.
+pub(crate) fn mend(tx: &Connection, place: PlaceId) -> Result<usize, Fault> {
+    let ids: Vec<String> = tx
+        .prepare_cached(EMPTY)?
+        .query_map([place.0], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut mended = 0;
+    for id in ids.into_iter().flat_map(UserGroupId::parse) {
+        if let Some(group) = groups::one(tx, place, &id)? {
+            packed::write(tx, place, &group)?;
+            mended += 1;
+        }
+    }
+    Ok(mended)
+}
+
+/// Every group of every place with its copy, where there is one.
+const COMPARED: &str = concat!(
+    "SELECT ",
+    groups::group_columns!(),
+    ", title, packed FROM user_groups LEFT JOIN packed_groups USING (place, user_group_id) \
+     ORDER BY place, user_group_id"
+);
+
+/// How many copies say something else than their groups, are missing or too many; empty ones say nothing.
+pub(super) fn differing(connection: &Connection) -> Result<usize, Fault> {
+    let mut statement = connection.prepare(COMPARED)?;
+    let mut found = statement.query([])?;
+    let mut differing = 0;
+    while let Some(row) = found.next()? {
+        let group = rows::group(row)?.group;
+        let title = row.get_ref(12)?.as_str().ok();
+        let packed = row.get_ref(13)?.as_blob().ok();
+        let is_right = match (group, packed) {
+            (_, Some([])) | (None, _) => true,
+            (Some(group), Some(packed)) => {
+                packed == pack(&group) && title == Some(title_key(&group).as_str())
+            }
+            (Some(_), None) => false,
+        };
+        differing += usize::from(!is_right);
+    }
+    let of_nothing: i64 = connection.query_row(
+        "SELECT (SELECT count(*) FROM packed_groups p WHERE NOT EXISTS (SELECT 1 FROM user_groups g \
+          WHERE g.place = p.place AND g.user_group_id = p.user_group_id)) \
+         + (SELECT count(*) FROM (SELECT place, count(*) AS groups FROM user_groups GROUP BY place \
+          EXCEPT SELECT place, groups FROM group_counts))",
+        [],
+        |row| row.get(0),
+    )?;
+    Ok(differing + of_nothing as usize)
+}
+
+/// Makes all copies and counts anew. The index comes last: made of what is sorted, it costs a fraction.
+pub(crate) fn rebuild(tx: &Connection) -> Result<(), Fault> {
+    let index: String = tx.query_row(
+        "SELECT sql FROM sqlite_schema WHERE name = 'packed_groups_by_title'",
+        [],
+        |row| row.get(0),
+    )?;
+    tx.execute_batch(
+        "DROP INDEX packed_groups_by_title; DELETE FROM packed_groups; DELETE FROM group_counts; \
+         INSERT INTO group_counts (place, groups) SELECT place, count(*) FROM user_groups GROUP BY place;",
+    )?;
+    let mut statement = tx.prepare(concat!(
+        "SELECT ",
+        groups::group_columns!(),
+        ", place FROM user_groups ORDER BY place, user_group_id"
+    ))?;
+    let mut put = tx.prepare(
+        "INSERT INTO packed_groups (place, user_group_id, title, packed) VALUES ($1, $2, $3, $4)",
+    )?;
+    let mut found = statement.query([])?;
+    while let Some(row) = found.next()? {
+        let place: i64 = row.get(12)?;
+        match rows::group(row)?.group {
+            Some(group) => put.execute(params![
+                place,
+                group.id.as_str(),
+                title_key(&group),
+                pack(&group)
+            ])?,
+            // Not even its id can be read: no list shows it.
+            None => continue,
+        };
+    }
+    tx.execute_batch(&index)?;
+    Ok(())
+}
