@@ -63,9 +63,10 @@ pub use crate::{
     config::guard::Operation as Guarded,
     directory::{
         Alarm, Batch, BatchId, BatchItem, BindingAnswer, Bound, ChangeCursor, Changes,
-        DirectoryError, DraftHead, DraftSaved, Fact, Import, ImportId, ItemKey, ItemUpdate,
-        KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft, OtherPlace, Owner, Place,
-        PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, RotationId, RotationRow, Standing,
+        DirectoryError, DraftHead, DraftSaved, Fact, FirstGroups, Import, ImportId, ItemKey,
+        ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft, OtherPlace,
+        Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, RotationId,
+        RotationRow, Standing,
     },
 };
 
@@ -78,7 +79,7 @@ use crate::{
     directory::{Directory, HistoryFilter, RotationFilter},
     domain::{group::UserGroupId, history::Entry, known::KnownGroup, rotation::settle_window},
     operations::profiles::{facts, places},
-    search::{ListView, suggest::near},
+    search::{Builder, ListView, suggest::near},
 };
 
 /// Groups that are read in one go.
@@ -213,6 +214,38 @@ impl Operations {
         })
         .await?;
         Ok(made.lock().unwrap_or_else(PoisonError::into_inner).take())
+    }
+
+    /// All groups of this place where they are no more than `all`, else the first `some` in the order of the view, as far as
+    /// an index has it.
+    pub async fn first_groups(
+        &self,
+        view: &ListView,
+        all: usize,
+        some: usize,
+    ) -> Result<FirstGroups, DirectoryError> {
+        let place = self.place().await?;
+        // With a filter nobody knows which ones are the first.
+        let some = if view.filter.is_empty() { some } else { 0 };
+        self.directory()
+            .first_groups(place, view.sort.clone(), view.reverse, (all, some))
+            .await
+    }
+
+    /// All groups of this place, packed, for a list; `tell` hears how many are there so far, and says whether more are
+    /// wanted. Copies that another program left empty are made anew beside it.
+    pub async fn load_groups(
+        &self,
+        tell: impl FnMut(usize) -> bool + Send + 'static,
+    ) -> Result<Builder, DirectoryError> {
+        let place = self.place().await?;
+        let (builder, empty) = self.directory().load_groups(place, tell).await?;
+        if empty > 0 {
+            let directory = self.directory().clone();
+            // Where it fails, the next list is as right, and tries again.
+            tokio::spawn(async move { directory.mend_copies(place).await });
+        }
+        Ok(builder)
     }
 
     /// The known ids, ascending.

@@ -9,6 +9,7 @@ mod compare;
 mod confirm;
 mod drafts;
 mod drafts_kept;
+mod early;
 mod exchanges;
 mod external_editor;
 mod find;

@@ -8,6 +8,7 @@ mod colours;
 mod compare;
 mod connect;
 mod drafts;
+mod early;
 mod export;
 mod find;
 mod foreign_names;

@@ -177,7 +177,7 @@ pub(crate) fn first_secret(
 
 const PLACES: &str = "\
 SELECT p.number, p.name, p.tag, \
- (SELECT COUNT(*) FROM user_groups g WHERE g.place = p.number), \
+ COALESCE((SELECT c.groups FROM group_counts c WHERE c.place = p.number), 0), \
  (SELECT COUNT(*) FROM rotations r WHERE r.place = p.number \
   AND (r.state IN ('intended', 'sent', 'rotated', 'unknown') OR r.handoff IN ('pending', 'failed'))), \
  (SELECT MAX(h.at) FROM history h WHERE h.place = p.number) \

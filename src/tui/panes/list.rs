@@ -246,11 +246,12 @@ impl View for List {
 
     fn counts(&self, context: &Context) -> Vec<(String, Style)> {
         let theme = context.theme;
-        let all = context.groups.listed().len();
+        let coming = context.groups.coming();
+        let all = coming.map_or(context.groups.listed().len(), |coming| coming.total);
         let shown = self.finder.shown().len();
         let filter = self.rows.filter();
         let mut counts = Vec::new();
-        let count = match (filter.is_empty(), all) {
+        let count = match (filter.is_empty() || coming.is_some(), all) {
             (true, 1) => "1 group".into(),
             (true, _) => format!("{all} groups"),
             (false, _) => format!("{shown} of {all}"),
@@ -278,10 +279,7 @@ impl View for List {
     }
 
     fn status(&self, context: &Context) -> String {
-        let read = context.groups.read_at.map_or_else(
-            || "reading".into(),
-            |at| format!("read {}", context.clock(at)),
-        );
+        let read = summary::how_far(context, self.rows.pending.is_waiting());
         let order = match (self.finder.is_ranked(), self.finder.reverse) {
             (true, _) => String::new(),
             (false, is_falling) => format!(" {}", context.theme.order(is_falling)),
@@ -406,7 +404,7 @@ impl View for List {
             Action::Compare => Compare::impossible(context),
             Action::RotateMarked => self.no_batch(context),
             Action::EditMarked => self.no_bulk_edit(context),
-            Action::MarkAll | Action::WriteFile => self.no_marking(),
+            Action::MarkAll | Action::WriteFile => self.no_marking(context),
             Action::Note | Action::Favourite if self.id().is_none() => {
                 Some("no group under the cursor".into())
             }

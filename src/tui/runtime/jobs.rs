@@ -88,7 +88,7 @@ impl Backends {
                 let _ = news.try_send(Msg::Waiting(Box::new(held.clone())));
             }));
         let result = match job {
-            Job::List => listed(search::list(operations).await),
+            Job::List => listed(search::list(operations, &context).await),
             Job::Search {
                 index,
                 look,

@@ -20,7 +20,7 @@ use futures_util::{Stream, StreamExt};
 use tokio::{
     sync::{mpsc, watch},
     task::AbortHandle,
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep, sleep_until, timeout_at},
 };
 
 use super::{
@@ -76,6 +76,8 @@ const QUEUE: usize = 64;
 const NAP: Duration = Duration::from_millis(10);
 /// How long a leaving console waits for what is in flight, unless it is told otherwise.
 const PATIENCE: Duration = Duration::from_secs(35);
+/// How long the first frame waits for the first groups.
+const AT_ONCE: Duration = Duration::from_millis(100);
 /// Messages taken in before the screen is drawn again, at the most.
 const BATCH: usize = 4_096;
 
@@ -114,6 +116,7 @@ impl<S: Screen> Runner<S> {
     ) -> io::Result<ExitReason> {
         let mut terminal_lives = true;
         let mut deadline: Option<Instant> = None;
+        self.wait_for_groups().await;
         self.draw()?;
         if self.asks_background {
             self.screen.ask_background()?;
@@ -209,6 +212,17 @@ impl<S: Screen> Runner<S> {
                 if let Some(reason) = self.reason {
                     return Ok(reason);
                 }
+            }
+        }
+    }
+
+    /// The first frame shows the groups where they are there at once, so that it is not drawn twice.
+    async fn wait_for_groups(&mut self) {
+        let deadline = Instant::now() + AT_ONCE;
+        while self.app.waits_for_groups() {
+            match timeout_at(deadline, self.receiver.recv()).await {
+                Ok(Some(msg)) => self.take(msg),
+                Ok(None) | Err(_) => return,
             }
         }
     }

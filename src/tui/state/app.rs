@@ -126,6 +126,8 @@ impl App {
                 theme.palette = theme.palette.on((red, green, blue));
             }
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
+            Msg::Begun(ticket, listing) => self.begun(ticket, *listing),
+            Msg::Read(ticket, read) => self.note_read(ticket, read),
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::News(ticket, news) => self.news(ticket, news),
             Msg::Changed(profile, changes) => self.changed(profile, &changes),

@@ -15,6 +15,8 @@ use crate::{
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
     index: Index,
+    /// How many groups there are, where these are only the first of them.
+    pub total: Option<usize>,
     /// The open rotations; `None` where they were not read.
     pub open: Option<Vec<(UserGroupId, State)>>,
     /// How the list was left; `None` where it never was.
@@ -27,10 +29,19 @@ pub struct Listing {
     pub saved_views: Option<Vec<SavedView>>,
 }
 
+impl Listing {
+    /// All groups are there now.
+    pub fn replace_index(&mut self, index: Index) {
+        self.index = index;
+        self.total = None;
+    }
+}
+
 impl From<Index> for Listing {
     fn from(index: Index) -> Self {
         Self {
             index,
+            total: None,
             open: None,
             view: None,
             since: None,
@@ -47,9 +58,20 @@ impl From<Vec<KnownGroup>> for Listing {
     }
 }
 
+/// How far a list is read whose first groups are shown already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coming {
+    pub read: usize,
+    pub total: usize,
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct Groups {
     index: Index,
+    /// Only the first groups are here; the others are being read.
+    coming: Option<Coming>,
+    /// What became known while the others were read: newer than what is read.
+    meanwhile: Vec<KnownGroup>,
     /// What order and membership of the list stand on where that is older than the values: nothing moves under the hand.
     listed: Option<Index>,
     /// When the directory was read; `None` before the first time.
@@ -59,8 +81,32 @@ pub struct Groups {
 }
 
 impl Groups {
+    /// The first groups are there, and the others will be. Of no use where all have been.
+    pub fn begin(&mut self, listing: Listing) {
+        let total = listing.total.unwrap_or_default();
+        self.coming = Some(Coming { read: 0, total });
+        self.index = listing.index;
+        self.generation += 1;
+    }
+
+    /// So many of those that are coming have been read.
+    pub fn note_read(&mut self, read: usize) {
+        if let Some(coming) = &mut self.coming {
+            coming.read = read.min(coming.total);
+        }
+    }
+
+    /// `None` where all that are known are here, or none were read yet.
+    pub fn coming(&self) -> Option<Coming> {
+        self.coming
+    }
+
     pub fn replace(&mut self, listing: Listing, at: Timestamp) {
         self.index = listing.index;
+        self.coming = None;
+        for group in std::mem::take(&mut self.meanwhile) {
+            self.index.put(&group);
+        }
         self.listed = None;
         self.read_at = Some(at);
         self.generation += 1;
@@ -69,6 +115,9 @@ impl Groups {
     /// Takes in what is known of one group now.
     pub fn upsert(&mut self, group: &KnownGroup) {
         self.generation += 1;
+        if self.coming.is_some() {
+            self.meanwhile.push(group.clone());
+        }
         self.index.put(group);
         if let Some(listed) = &mut self.listed {
             listed.put(group);

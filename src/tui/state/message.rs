@@ -29,7 +29,7 @@ use crate::{
         batch::{BatchEvent, RunCommand},
     },
     search::{Index, ListView, SearchRequest, SearchResults},
-    tui::{ExitReason, runtime::external_editor::EditRequest},
+    tui::{ExitReason, runtime::external_editor::EditRequest, state::groups::Listing},
 };
 
 /// The address of a job; given before it starts, so that late answers are harmless.
@@ -52,6 +52,10 @@ pub enum Msg {
     /// Red, green and blue of the terminal's background.
     Background(u8, u8, u8),
     Done(Ticket, Outcome),
+    /// The first groups of a list, for the screen; the others come with the end of the job.
+    Begun(Ticket, Box<Listing>),
+    /// How many of them have been read.
+    Read(Ticket, usize),
     /// What happened in a bulk rotation since the last news, in order; it goes on.
     News(Ticket, Vec<BatchEvent>),
     /// The job waits for a group that somebody else is changing.

@@ -67,6 +67,13 @@ impl List {
                     return;
                 };
                 let mut ids = self.marks.ids();
+                if ids.is_empty() && context.groups.coming().is_some() {
+                    context.say(
+                        Severity::Warning,
+                        "Not exported: not all groups are read yet",
+                    );
+                    return;
+                }
                 if ids.is_empty() {
                     ids = self.finder.ids();
                 }
@@ -120,6 +127,13 @@ impl List {
 
     /// Marks what a filter finds among all groups, its words only as they stand.
     fn mark_found(&mut self, filter: &str, context: &mut Context) {
+        if context.groups.coming().is_some() {
+            context.say(
+                Severity::Warning,
+                "Nothing marked: not all groups are read yet",
+            );
+            return;
+        }
         let limit = context.profile().and_then(|profile| profile.max_token_age);
         let mut query = Query::parse_with(filter, limit, &context.annotations.filters);
         if let Some(wrong) = query.wrong.first() {

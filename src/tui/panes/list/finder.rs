@@ -31,6 +31,8 @@ pub(super) struct Finder {
     asked: Option<Box<PendingSearch>>,
     /// A search that broke off; the same is not begun again by itself.
     broken: Option<Box<PendingSearch>>,
+    /// What is asked is answered when all groups are there: among the first ones the answer would be another.
+    is_early: bool,
 }
 
 /// A search under way.
@@ -51,6 +53,7 @@ impl Finder {
             found: None,
             asked: None,
             broken: None,
+            is_early: false,
         }
     }
 
@@ -88,7 +91,7 @@ impl Finder {
 
     /// What is asked now is not answered yet.
     pub(super) fn is_searching(&self) -> bool {
-        self.asked.is_some() || self.broken.is_some()
+        self.asked.is_some() || self.broken.is_some() || self.is_early
     }
 
     pub(super) fn waits_for(&self, ticket: Ticket) -> bool {
@@ -171,6 +174,12 @@ impl Finder {
                 || (&look.sort, look.reverse) != (&asked.sort, asked.reverse)
                 || look.best_first != asked.best_first
         };
+        let is_other = self.found.as_ref().is_some_and(is_moved) || !asked.query.is_empty();
+        self.is_early = context.groups.coming().is_some() && is_other;
+        if self.is_early {
+            self.give_up(context);
+            return None;
+        }
         if self.found.as_ref().is_some_and(is_moved) {
             context.let_rows_move();
             asked.open = context.open.clone();

@@ -200,7 +200,10 @@ impl List {
     }
 
     /// Why what is shown is not what was asked for, so that it is not marked as a whole.
-    pub(super) fn no_marking(&self) -> Option<String> {
+    pub(super) fn no_marking(&self, context: &Context) -> Option<String> {
+        if context.groups.coming().is_some() {
+            return Some("not all groups are read yet".into());
+        }
         if let Some(wrong) = self.finder.remark() {
             return Some(wrong.to_string());
         }

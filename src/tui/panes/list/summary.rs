@@ -8,7 +8,10 @@ use ratatui::style::Style;
 use crate::{
     domain::age::{TokenAge, since},
     search::{Entry, Index},
-    tui::state::context::Context,
+    tui::{
+        keymap::{Action, Focus},
+        state::{context::Context, groups::Coming},
+    },
 };
 
 #[derive(Debug, Default)]
@@ -31,8 +34,26 @@ pub(super) fn age(entry: Entry<'_>, context: &Context) -> (Option<Duration>, Tok
     (age, TokenAge::of(age, limit))
 }
 
+/// When all groups were read, or how far they are.
+pub(super) fn how_far(context: &Context, is_waiting: bool) -> String {
+    match (context.groups.coming(), context.groups.read_at) {
+        (Some(Coming { read, total }), _) if is_waiting => format!("reading {read} of {total}"),
+        // It failed; the first ones are there.
+        (Some(Coming { total, .. }), _) => {
+            let key = context.keys.key(Focus::List, Action::Refresh);
+            format!("{} of {total} read: {key}", context.groups.index().len())
+        }
+        (None, None) => "reading".into(),
+        (None, Some(at)) => format!("read {}", context.clock(at)),
+    }
+}
+
 impl Summary {
     pub(super) fn follow(&mut self, context: &Context) {
+        if context.groups.coming().is_some() {
+            *self = Self::default();
+            return;
+        }
         let profile = context.profile();
         let limit = profile.and_then(|profile| profile.max_token_age);
         let expected = profile.and_then(|profile| profile.environment.as_ref());

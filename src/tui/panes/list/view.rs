@@ -294,7 +294,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
 
 fn empty_hint(list: &List, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::List, action);
-    if context.groups.read_at.is_none() {
+    if context.groups.read_at.is_none() || context.groups.coming().is_some() {
         "reading the directory".into()
     } else if list.finder.found().is_none() {
         "searching".into()

@@ -6,65 +6,71 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
-        mpsc::sync_channel,
     },
 };
 
+use super::JobContext;
 use crate::{
-    domain::{group::UserGroupId, known::KnownGroup},
+    domain::group::UserGroupId,
     operations::{DirectoryError, Operations},
-    search::{Builder, Index, SearchRequest, SearchResults, run_search, suggest::near},
+    search::{Index, SearchRequest, SearchResults, run_search, suggest::near},
     tui::state::{
         groups::Listing,
-        message::{JobError, Outcome},
+        message::{JobError, Msg, Outcome},
     },
 };
 
 /// Near ids shown.
 pub(crate) const NEAR: usize = 6;
 
-/// How often the directory may hand over groups before they are taken in.
-const AHEAD: usize = 8;
+/// Up to so many groups are read at once; of more, so many fill any screen until the others are there.
+const ALL_AT_ONCE: usize = 2_000;
+const FIRST: usize = 400;
 
-/// All that the directory knows of a profile.
-pub(super) async fn list(operations: &Operations) -> Result<Outcome, DirectoryError> {
+/// All that the directory knows of a profile. Of many groups the first are told before the others are read.
+pub(super) async fn list(
+    operations: &Operations,
+    context: &JobContext,
+) -> Result<Outcome, DirectoryError> {
     // First, so that nothing falls between the list and the watch.
     let since = operations.cursor().await?;
-    let (index, view, open, annotations, saved_views) = tokio::try_join!(
-        index(operations),
+    let (view, open, annotations, saved_views) = tokio::try_join!(
         operations.view(),
         operations.open_rotations(),
         operations.annotations(),
         operations.saved_views()
     )?;
-    let mut listing = Listing::from(index);
+    let order = view.clone().unwrap_or_default();
+    let first = operations.first_groups(&order, ALL_AT_ONCE, FIRST).await?;
+    let mut listing = Listing::from(first.index);
     let state = |row: crate::operations::RotationRow| (row.user_group_id, row.rotation.state);
     listing.open = Some(open.into_iter().map(state).collect());
     listing.view = view;
     listing.since = Some(since);
     listing.annotations = Some(annotations);
     listing.saved_views = Some(saved_views);
+    if !first.is_all {
+        listing.total = Some(first.total);
+        let begun = Msg::Begun(context.ticket, Box::new(listing.clone()));
+        // A loop that has ended wants no list either.
+        drop(context.news.send(begun).await);
+        listing.replace_index(all(operations, context).await?);
+    }
     Ok(Outcome::Listed(Box::new(listing)))
 }
 
-/// Groups are taken in while others are still read: they are never all there at once.
-async fn index(operations: &Operations) -> Result<Index, DirectoryError> {
-    let (sender, groups) = sync_channel::<Vec<KnownGroup>>(AHEAD);
-    let building = aside(move |is_wanted| {
-        let mut builder = Builder::default();
-        for some in groups {
-            for group in &some {
-                builder.push(group);
-            }
-            if !is_wanted() {
-                return Index::default();
-            }
-        }
-        builder.finish()
-    });
-    let reading = operations.each_group(move |some| sender.send(some).is_ok());
-    let (index, read) = tokio::join!(building, reading);
-    read.map(|()| index)
+/// All groups. They are packed as they are read: they are never there as they are.
+async fn all(operations: &Operations, context: &JobContext) -> Result<Index, DirectoryError> {
+    let (news, ticket) = (context.news.clone(), context.ticket);
+    let is_wanted = Arc::new(AtomicBool::new(true));
+    let _wanted = StillWanted(is_wanted.clone());
+    let tell = move |read| {
+        // Not worth waiting for: the next one says more.
+        let _ = news.try_send(Msg::Read(ticket, read));
+        is_wanted.load(Ordering::Relaxed)
+    };
+    let builder = operations.load_groups(tell).await?;
+    Ok(aside(move |_| builder.finish()).await)
 }
 
 pub(super) async fn search(

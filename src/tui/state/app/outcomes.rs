@@ -10,7 +10,7 @@ use crate::{
     tui::{
         keymap::Focus,
         panes::export::exported,
-        state::{context::Running, notices::Subject},
+        state::{context::Running, groups::Listing, notices::Subject},
     },
 };
 
@@ -66,6 +66,43 @@ impl App {
                 .keep(now, severity, &trouble.text, ticket);
         }
         self.end_about();
+    }
+
+    /// What a list begins with. Where all were read before, more than that stands there already.
+    pub(super) fn begun(&mut self, ticket: Ticket, listing: Listing) {
+        let groups = &self.context.groups;
+        if self.is_of_another(ticket) || groups.read_at.is_some() || groups.coming().is_some() {
+            return;
+        }
+        let mut outcome = Outcome::Listed(Box::new(listing));
+        self.take_in(&mut outcome, true);
+        let waiting = self.stack.iter_mut().rev();
+        let waiting = waiting.map(Pane::view_mut);
+        if let Some(pane) = { waiting }.find(|pane| pane.waits_for(ticket)) {
+            pane.answer(&outcome, &mut self.context);
+        }
+    }
+
+    /// Nothing of the list is there yet, and its answer will come.
+    pub fn waits_for_groups(&self) -> bool {
+        let groups = &self.context.groups;
+        let is_waiting = || {
+            let mut running = self.context.running.keys();
+            running.any(|ticket| self.stack[0].view().waits_for(*ticket))
+        };
+        groups.read_at.is_none() && groups.coming().is_none() && is_waiting()
+    }
+
+    pub(super) fn note_read(&mut self, ticket: Ticket, read: usize) {
+        if !self.is_of_another(ticket) {
+            self.context.groups.note_read(read);
+        }
+    }
+
+    /// A job of another profile, or one that is not wanted any more.
+    fn is_of_another(&self, ticket: Ticket) -> bool {
+        let running = self.context.running.get(&ticket);
+        running.is_none_or(|running| running.profile != self.context.current)
     }
 
     /// What is said until [`App::end_about`] is about this job.
@@ -208,6 +245,10 @@ impl App {
                 }
                 if let Some(saved) = taken.saved_views.take() {
                     self.context.annotations.take_views(saved);
+                }
+                if taken.total.is_some() {
+                    self.context.groups.begin(taken);
+                    return;
                 }
                 self.context.groups.replace(taken, now);
                 if let Some(since) = since {

@@ -1,0 +1,26 @@
+//! More groups than are read at once.
+
+use groupdesk::{demo, operations::Clock, tui::theme::Theme};
+
+use super::scene::NOW;
+use crate::support::console::Console;
+
+#[tokio::test]
+async fn a_long_list_is_whole_in_the_end_and_found_in() {
+    let clock = Clock::Fixed(NOW);
+    let world = demo::World::start_at(Some(2_500), clock)
+        .await
+        .expect("a world");
+    let operations = vec![world.testing.clone()];
+    let mut console = Console::open_at(operations, 0, (80, 24), Theme::default(), clock).await;
+    console.settle().await;
+    console.shows("2500 groups").hides("reading");
+    let first = console.screen();
+    console.keys("s").await.keys("s").await.keys("G").await;
+    console.keys("/2499").await;
+    console.shows(" of 2500").shows("Initech Parts 2499");
+    console.keys("<esc><esc>").await.shows("2500 groups");
+    assert!(first.lines().any(|line| line.contains("Acme")), "{first}");
+    drop(console);
+    world.end().await;
+}
