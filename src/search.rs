@@ -22,7 +22,9 @@ mod users;
 mod views;
 mod words;
 
-use std::{collections::BTreeMap, ops::Range, sync::Arc};
+use std::{
+    collections::BTreeMap, num::NonZero, ops::Range, panic::resume_unwind, sync::Arc, thread,
+};
 
 use jiff::Timestamp;
 
@@ -143,7 +145,7 @@ pub fn run_search(
         }
         Some(hits)
     };
-    let hits = some(0..wider.map_or(order.len(), Vec::len))?;
+    let hits = in_parts(wider.map_or(order.len(), Vec::len), &some)?;
     let loose = hits.iter().filter(|hit| !hit.fit.exact).count();
     let shown = if look.best_first {
         ranked(&hits).into()
@@ -157,6 +159,34 @@ pub fn run_search(
         loose,
         order,
         hits: Some(hits),
+    })
+}
+
+/// Below so many groups a part costs more than it saves.
+const PART: usize = 1 << 13;
+
+/// What is found in all of so many groups, with a thread for each part of them. `None` where one was given up.
+fn in_parts(
+    count: usize,
+    find: &(dyn Fn(Range<usize>) -> Option<Vec<Hit>> + Sync),
+) -> Option<Vec<Hit>> {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    let parts = (count / PART).clamp(1, processors);
+    let ends = (0..=parts).map(|part| count * part / parts);
+    let ends: Vec<usize> = ends.collect();
+    let (first, others) = (ends[0]..ends[1], ends[1..].windows(2));
+    thread::scope(|scope| {
+        let others = others.map(|ends| {
+            let range = ends[0]..ends[1];
+            scope.spawn(move || find(range))
+        });
+        let others: Vec<_> = others.collect();
+        let mut hits = find(first)?;
+        for other in others {
+            let found = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+            hits.extend(found?);
+        }
+        Some(hits)
     })
 }
 

@@ -1,6 +1,6 @@
 //! The rows of an arena in the order of a column.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, thread};
 
 use super::{
     SortBy,
@@ -32,15 +32,42 @@ pub(super) fn sorted(arena: &Arena, sort: &SortBy, reverse: bool) -> Vec<u32> {
         }
     }
     // Most are told apart by the key, without a look at their texts.
-    known.sort_unstable_by(|(a_key, a), (b_key, b)| {
+    let order = |(a_key, a): &(u128, u32), (b_key, b): &(u128, u32)| {
         a_key.cmp(b_key).then_with(|| match (entry(*a), entry(*b)) {
             (Some(a), Some(b)) if is_text(sort) => compare(a, b, sort, reverse),
             _ => a.cmp(b),
         })
+    };
+    let mut sorted = Vec::with_capacity(arena.rows.len());
+    let half = if known.len() < MANY {
+        0
+    } else {
+        known.len() / 2
+    };
+    let (left, right) = known.split_at_mut(half);
+    thread::scope(|scope| {
+        if !left.is_empty() {
+            scope.spawn(|| left.sort_unstable_by(order));
+        }
+        right.sort_unstable_by(order);
     });
-    let known = known.into_iter().map(|(_, row)| row);
-    known.chain(unknown).collect()
+    let (mut left, mut right) = (&*left, &*right);
+    while let ([first, others @ ..], [second, ..]) = (left, right) {
+        if order(second, first) == Ordering::Less {
+            sorted.push(second.1);
+            right = &right[1..];
+        } else {
+            sorted.push(first.1);
+            left = others;
+        }
+    }
+    sorted.extend(left.iter().chain(right).map(|(_, row)| row));
+    sorted.extend(unknown);
+    sorted
 }
+
+/// From so many on two threads sort.
+const MANY: usize = 1 << 14;
 
 fn is_text(sort: &SortBy) -> bool {
     matches!(

@@ -418,7 +418,25 @@ fn many_are_found_in_their_order() {
         .filter(|group| group.title().contains('7') || group.id.as_str().contains('7'))
         .map(|group| group.id.as_str())
         .collect();
-    assert_eq!(ids(&find(&index, by_column)), expected);
+    assert_eq!(ids(&find(&index, by_column.clone())), expected);
+    for reverse in [false, true] {
+        let by_name = SearchRequest {
+            sort: SortBy::Name,
+            reverse,
+            ..by_column.clone()
+        };
+        let mut by_title: Vec<_> = groups
+            .iter()
+            .filter(|group| expected.binary_search(&group.id.as_str()).is_ok())
+            .collect();
+        by_title.sort_by(|a, b| {
+            let titles = a.title().to_lowercase().cmp(&b.title().to_lowercase());
+            let titles = if reverse { titles.reverse() } else { titles };
+            titles.then_with(|| a.id.cmp(&b.id))
+        });
+        let by_title: Vec<_> = by_title.iter().map(|group| group.id.as_str()).collect();
+        assert_eq!(ids(&find(&index, by_name)), by_title);
+    }
     let ranked = find(&index, asked("\"7\""));
     let mut all = ids(&ranked);
     assert_eq!(
