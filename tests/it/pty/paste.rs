@@ -25,13 +25,13 @@ fn where_there_is_no_field_a_paste_does_nothing() {
     let screen = session.wait_for("Not pasted: there is no field here", PATIENCE);
     assert!(screen.contains("10 groups"), "{screen}");
     session.send("2");
-    let newest = |screen: &str| {
-        screen
-            .lines()
-            .find(|line| line.starts_with('>'))
-            .map(str::to_owned)
+    let has_rows = |screen: &vt100::Screen| {
+        let text = screen.contents();
+        text.contains("› History") && text.lines().any(|line| line.starts_with('>'))
     };
-    let before = newest(&session.wait_for("› History", PATIENCE)).expect("a past");
+    let history = session.wait_until("the history", PATIENCE, has_rows);
+    let newest = history.lines().find(|line| line.starts_with('>'));
+    let before = newest.expect("a past").to_owned();
     session.send("q");
     session.wait_for("10 groups", PATIENCE);
     session.send("t");
@@ -42,7 +42,7 @@ fn where_there_is_no_field_a_paste_does_nothing() {
     session.send("\x1b");
     session.wait_for("Nothing was sent", PATIENCE);
     session.send("2");
-    let history = session.wait_for("› History", PATIENCE);
+    let history = session.wait_until("the history", PATIENCE, has_rows);
     // Reading the group for its token is the only entry that came.
     let rows = history.lines().skip_while(|line| !line.starts_with('>'));
     let came: Vec<&str> = rows
