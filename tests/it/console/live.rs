@@ -47,6 +47,8 @@ async fn a_rotation_of_another_console_shows_in_its_row_and_nothing_moves() {
         .until("1 group changed by li@desk7: globex-retail (token)")
         .await;
     console.shows("globex-retail (token). n goes there");
+    // A look between the answer and its confirmation shows it open.
+    console.until("> ~ ").await;
     let (now_at, now) = row(&console, "globex-retail");
     assert_eq!(now_at, at, "{}", console.screen());
     assert_ne!(before, now, "the fingerprint is another one");
