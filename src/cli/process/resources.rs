@@ -15,11 +15,11 @@ const FILES: usize = 32;
 /// Standard input, output and error.
 const STANDARD: usize = 3;
 /// Bytes for what is not a thread's stack.
-const MEMORY: usize = 16 << 20;
+const MEMORY: usize = 24 << 20;
 /// What tokio and the standard library give a thread.
 const STACK: usize = 2 << 20;
-/// Threads beside the workers: directory, output, keyboard, files.
-const THREADS: usize = 6;
+/// Threads beside the workers: directory, output, keyboard, files, names of hosts; more of them where the machine is busy.
+const THREADS: usize = 10;
 
 /// The runtime, on a system that has room for it.
 pub(crate) fn runtime() -> Result<Runtime, CliError> {

@@ -112,7 +112,12 @@ pub fn side_by_side(buffer: &mut Buffer, area: Rect, right: u16, theme: Theme) -
 
 /// An area, and below it one of so many rows for details, or of half of all.
 pub fn with_details(area: Rect, rows: u16) -> (Rect, Rect) {
-    let below = rows.min(area.height / 2);
+    split_below(area, rows.min(area.height / 2))
+}
+
+/// So many rows at the bottom, and what is above them.
+pub fn split_below(area: Rect, rows: u16) -> (Rect, Rect) {
+    let below = rows.min(area.height);
     let above = Rect {
         height: area.height - below,
         ..area

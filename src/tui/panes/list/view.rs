@@ -26,7 +26,8 @@ use crate::{
         state::{context::Context, live::ChangedField},
         widgets::{
             boxes::{
-                body, rule_end, severity_style, side_by_side, titled, titled_rows, with_details,
+                body, rule_end, severity_style, side_by_side, split_below, titled, titled_rows,
+                with_details,
             },
             columns::Cell,
             group_details, paint,
@@ -134,15 +135,14 @@ fn places(list: &List, area: Rect, context: &Context) -> Places {
                 ..area
             });
         } else if area.height >= BELOW {
-            let rows = if area.width >= BESIDE.0 {
+            let (above, below) = if area.width >= BESIDE.0 {
                 // Also what the groups of the profile leave free below their rule and titles.
                 let groups = context.groups.listed().len().min(area.height.into()) as u16;
-                let free = area.height.saturating_sub(groups + 2);
-                (area.height / 3).max(DETAIL_ROWS).max(free)
+                let free = area.height.saturating_sub(groups.max(3) + 2);
+                split_below(area, (area.height / 3).max(DETAIL_ROWS).max(free))
             } else {
-                DETAIL_ROWS
+                with_details(area, DETAIL_ROWS)
             };
-            let (above, below) = with_details(area, rows);
             places.list = above;
             places.details = Some(below);
         }
