@@ -2,6 +2,7 @@
 //! Lower case is safe, upper case is stronger, and no key here changes anything at the service without a review.
 
 mod actions;
+pub mod footer;
 mod key;
 pub mod mouse;
 mod names;

@@ -32,7 +32,7 @@ const ONE_RULE: DefaultValue = Words("exactly one of level, forbid, max");
 pub const SETTINGS: [Setting; 60] = [
     setting("", "default_profile", "text", Words("the only profile"), "the profile that opens when none is named"),
     setting("", "operator", "text", Words("USER@host"), "who works here, for the history; at most 64 characters"),
-    setting("", "mouse", "flag", Value("false"), "the wheel scrolls, a click chooses a row or sorts, a second click opens the row, which reads its group; none changes anything"),
+    setting("", "mouse", "flag", Value("false"), "the wheel scrolls, a click chooses a row or sorts, a second click opens the row, which reads its group, and one on a small key of the last line presses it; none confirms, sends or rotates"),
     setting("", "plain", "flag", Value("false"), "lines that are appended instead of a screen, for screen readers; as --plain"),
     setting("theme", "base", "\"terminal\", \"light\" or \"dark\"", Words("the terminal is asked for its background"), "the 16 colours of the terminal, or fixed ones for such a background"),
     setting("theme", "production", COLOUR, OF_BASE, "the word PRODUCTION"),

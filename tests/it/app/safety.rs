@@ -1,5 +1,6 @@
 //! Guards at the screen, the profile from every place, and where one is in sight at every size.
 
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use groupdesk::{
     config::guard::{Guard, Level, Operation, Rule},
     domain::{group::EnvironmentTag, history::Ending},
@@ -272,4 +273,43 @@ fn read_only_cannot_be_lifted_in_the_session() {
     }
     let known = scene.app.context.groups.get(&id("new"));
     assert!(known.is_none());
+}
+
+#[test]
+fn no_click_on_the_footer_confirms_sends_or_rotates() {
+    let mut pressed = 0;
+    for (script, _) in PLACES {
+        for profile in [TESTING, PRODUCTION] {
+            if profile == PRODUCTION && script.starts_with('P') {
+                continue;
+            }
+            let mut scene = Scene::on(profile);
+            scene.walk(script);
+            let before = scene.screen();
+            for column in 0..80 {
+                scene.msg(Msg::Mouse(MouseEvent {
+                    kind: MouseEventKind::Down(MouseButton::Left),
+                    column,
+                    row: 23,
+                    modifiers: KeyModifiers::NONE,
+                }));
+                let sends = scene.pending.iter().find(|(_, _, job)| {
+                    job.can_be_steered()
+                        || matches!(
+                            job,
+                            Job::Create(..)
+                                | Job::Update { .. }
+                                | Job::Rotate { .. }
+                                | Job::Abandon(..)
+                                | Job::HandOff(_)
+                                | Job::HandOffAgain(..)
+                        )
+                });
+                assert!(sends.is_none(), "{script:?}, {column}: {sends:?}");
+                scene.answer();
+            }
+            pressed += usize::from(scene.screen() != before);
+        }
+    }
+    assert!(pressed > PLACES.len(), "{pressed}: they do nothing at all");
 }

@@ -71,8 +71,8 @@ fn wheel_and_click_move_the_cursor_and_nothing_else() {
     wait_for_cursor(&mut session, 7);
     press(&mut session, 0, 10, 5);
     wait_for_cursor(&mut session, 5);
-    // On every row and on every key of the footer, outside of the details, which would take the keys: no pane opens.
-    for row in (1..=17).chain(23..=24) {
+    // On every row outside of the details, which would take the keys, and on no small key of the footer: no pane opens.
+    for row in (1..=17).chain([23]) {
         for column in [1, 3, 12, 40, 79] {
             press(&mut session, 0, column, row);
             press(&mut session, 2, column, row);
@@ -86,6 +86,13 @@ fn wheel_and_click_move_the_cursor_and_nothing_else() {
     let screen = wait_for_cursor(&mut session, 5);
     let way = screen.lines().nth(1).expect("a second line");
     assert!(way.starts_with(" Groups  10 groups"), "{screen}");
+    // A small key of the footer is as good as pressed; then back.
+    let keys = screen.lines().nth(23).expect("the footer");
+    let edit = keys.find("e edit").expect("it is there") as u16 + 1;
+    press(&mut session, 0, edit, 24);
+    session.wait_for("› Edit", PATIENCE);
+    session.send("\x1b");
+    wait_for_cursor(&mut session, 5);
     // In a review nothing is pressed by it.
     session.send("e\x1b[Fx\x13");
     session.wait_for("saved values   read at", PATIENCE);

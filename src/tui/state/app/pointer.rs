@@ -1,12 +1,12 @@
-//! The mouse: it moves the cursor, gives a pane the keys, sorts, and opens what is clicked twice. No click confirms, sends
-//! or rotates.
+//! The mouse: it moves the cursor, gives a pane the keys, sorts, presses small keys of the footer, and opens what is
+//! clicked twice. No click confirms, sends or rotates.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
 use super::App;
 use crate::tui::{
-    keymap::{Action, Focus, mouse},
+    keymap::{Action, Focus, footer, mouse},
     panes::Click,
 };
 
@@ -31,6 +31,11 @@ impl App {
                 }
             }
             MouseEventKind::Down(MouseButton::Left) => {
+                if let Some(action) = footer::clicked(at, self.top(), &self.context) {
+                    return self.press(action);
+                }
+                let pane = self.stack.last_mut().expect("the bottom pane stays");
+                let pane = pane.view_mut();
                 let click = pane.click(at, &mut self.context);
                 if click == Click::Elsewhere {
                     self.repeat(action, times);
