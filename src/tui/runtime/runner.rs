@@ -118,8 +118,8 @@ impl<S: Screen> Runner<S> {
         let mut deadline: Option<Instant> = None;
         self.wait_for_groups().await;
         self.draw()?;
-        if self.asks_background {
-            self.screen.ask_background()?;
+        // Where the line is lost by now, the loop hears of it.
+        if self.asks_background && self.screen.ask_background().is_ok() {
             self.background_asked_at = Some(Instant::now());
         }
         loop {
