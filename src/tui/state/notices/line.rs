@@ -1,4 +1,4 @@
-//! The message line: the newest shows at once, errors hold it for a moment, and everything goes in its time.
+//! The message line: the newest shows at once, errors and questions hold it for a moment, and everything goes in its time.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::severity::Severity;
 
-/// How long an error holds the line against what matters less.
+/// How long an error holds the line against what matters less, and a question against everything else.
 const HELD: SignedDuration = SignedDuration::from_secs(4);
 /// How long each message stands while others wait.
 const TURN: SignedDuration = SignedDuration::from_secs(2);
@@ -56,7 +56,7 @@ impl LineMessage {
 
     /// When it leaves the line by itself.
     fn until(&self, others_wait: bool) -> Option<Timestamp> {
-        let stays = if others_wait && self.severity.must_be_read() {
+        let stays = if others_wait && (self.asks || self.severity.must_be_read()) {
             HELD
         } else if others_wait {
             TURN
@@ -95,10 +95,10 @@ impl MessageLine {
             return std::mem::replace(&mut same.number, new.number);
         }
         let holds = |shown: &LineMessage| {
-            shown.severity.must_be_read()
-                && new.severity < shown.severity
-                && !new.asks
-                && now < shown.since + HELD
+            // Whoever presses the same key again must have seen what it asks.
+            let is_asked = shown.asks && !shown.had_key;
+            let matters_more = shown.severity.must_be_read() && new.severity < shown.severity;
+            (is_asked || matters_more) && !new.asks && now < shown.since + HELD
         };
         if !self.shown.as_ref().is_some_and(holds) {
             // Nothing old ever covers something new.

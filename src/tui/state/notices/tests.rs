@@ -201,3 +201,19 @@ fn who_hears_them_is_told_each_once() {
     assert_eq!((messages.take_unheard().len(), messages.due()), (0, None));
     assert!(messages.current().is_none());
 }
+
+#[test]
+fn a_question_is_seen_before_what_comes_after_it() {
+    let mut messages = Notices::default();
+    messages.ask(at(0), "Ctrl-C again quits".into());
+    say(&mut messages, 0, Severity::Info, "1 draft");
+    say(&mut messages, 1, Severity::Error, "not read");
+    assert_eq!(shown(&messages).as_deref(), Some("Ctrl-C again quits"));
+    messages.advance(at(4_000));
+    assert_eq!(shown(&messages).as_deref(), Some("1 draft"));
+    // Whoever goes on by another key has seen it.
+    messages.ask(at(20_000), "q again quits".into());
+    messages.key(at(20_001));
+    say(&mut messages, 20_002, Severity::Info, "sorted");
+    assert_eq!(shown(&messages).as_deref(), Some("sorted"));
+}
