@@ -7,6 +7,8 @@ mod plan;
 
 use std::fmt;
 
+use serde_json::Value;
+
 pub use change::{BatchKind, BulkChange, ItemEdit, NotAChange, OnlyWhere, Target};
 pub use edit::{
     Blind, EditCandidate, EditPlan, EditRow, EditRules, EditSkip, ForeignDraft, OLD, OpenChange,
@@ -112,6 +114,22 @@ impl Counts {
             + self.unknown
             + self.conflict
             + self.abandoned
+    }
+
+    /// Adds them to the JSON of a report; from `confirmed` to `not_started` they add up to `planned`.
+    pub fn add_to(&self, report: &mut Value) {
+        for (name, count) in [
+            ("planned", self.planned()),
+            ("confirmed", self.confirmed),
+            ("rotated", self.rotated),
+            ("not_applied", self.not_applied),
+            ("unknown", self.unknown),
+            ("conflict", self.conflict),
+            ("abandoned", self.abandoned),
+            ("not_started", self.not_started),
+        ] {
+            report[name] = count.into();
+        }
     }
 
     fn of_status(&mut self, standing: ItemStatus) -> &mut usize {

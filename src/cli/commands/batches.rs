@@ -94,12 +94,11 @@ fn what(batch: &Batch) -> String {
 }
 
 fn value(batch: &Batch) -> Value {
-    let counts = &batch.counts;
     let change = match &batch.kind {
         BatchKind::Rotate => None,
         BatchKind::Edit(change) => Some(change.to_string()),
     };
-    json!({
+    let mut value = json!({
         "batch": batch.id.0,
         "operation": if change.is_some() { "edit" } else { "rotate" },
         "change": change,
@@ -107,15 +106,9 @@ fn value(batch: &Batch) -> Value {
         "reason": batch.reason,
         "started_at": batch.started_at.to_string(),
         "ended_at": batch.ended_at.map(|at| at.to_string()),
-        "planned": counts.planned(),
-        "confirmed": counts.confirmed,
-        "rotated": counts.rotated,
-        "not_applied": counts.not_applied,
-        "unknown": counts.unknown,
-        "conflict": counts.conflict,
-        "abandoned": counts.abandoned,
-        "not_started": counts.not_started,
-    })
+    });
+    batch.counts.add_to(&mut value);
+    value
 }
 
 fn item(item: &BatchItem) -> Value {

@@ -35,24 +35,17 @@ pub(super) fn item(ended: &Ended) -> Value {
     })
 }
 
-/// The last line: the standings, from `confirmed` to `not_started`, add up to `planned`.
 /// The last line; without a report there was nothing to rotate.
 pub(super) fn summary(report: Option<&Report>, plan: &Plan, not_handed_off: usize) -> Value {
     let counts = report.map(|report| report.counts).unwrap_or_default();
-    json!({
-        "batch": report.map(|report| report.batch.0),
-        "planned": counts.planned(),
-        "confirmed": counts.confirmed,
-        "rotated": counts.rotated,
-        "not_applied": counts.not_applied,
-        "unknown": counts.unknown,
-        "conflict": counts.conflict,
-        "abandoned": counts.abandoned,
-        "not_started": counts.not_started,
-        "not_handed_off": not_handed_off,
-        "stopped": report.and_then(|report| Some(report.halt.as_ref()?.to_string())),
-        "skipped": skipped(plan),
-    })
+    let mut summary = json!({ "batch": report.map(|report| report.batch.0) });
+    counts.add_to(&mut summary);
+    summary["not_handed_off"] = not_handed_off.into();
+    summary["stopped"] = report
+        .and_then(|report| Some(report.halt.as_ref()?.to_string()))
+        .into();
+    summary["skipped"] = skipped(plan);
+    summary
 }
 
 pub(super) fn dry_run(plan: &Plan, url: &str) -> Value {

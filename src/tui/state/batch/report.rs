@@ -17,7 +17,6 @@ pub fn of(run: &BatchRun, profile: &str, path: &Path) -> String {
 }
 
 fn json(run: &BatchRun, profile: &str) -> String {
-    let counts = run.counts();
     let groups: Vec<_> = run
         .rows
         .iter()
@@ -32,22 +31,15 @@ fn json(run: &BatchRun, profile: &str) -> String {
             })
         })
         .collect();
-    let report = json!({
+    let mut report = json!({
         "batch": run.batch.map(|batch| batch.0),
         "profile": profile,
         "reason": run.reason,
         "ended": !run.is_under_way(),
-        "planned": counts.planned(),
-        "confirmed": counts.confirmed,
-        "rotated": counts.rotated,
-        "not_applied": counts.not_applied,
-        "unknown": counts.unknown,
-        "conflict": counts.conflict,
-        "abandoned": counts.abandoned,
-        "not_started": counts.not_started,
-        "stopped": run.halt,
-        "groups": groups,
     });
+    run.counts().add_to(&mut report);
+    report["stopped"] = run.halt.clone().into();
+    report["groups"] = groups.into();
     format!("{report:#}\n")
 }
 
