@@ -98,7 +98,9 @@ pub enum DirectoryError {
     ClaimMoved { id: MutationId },
     #[error("there is no rotation {} in this profile; list them with `groupdesk rotations`", id.0)]
     NoRotation { id: RotationId },
-    #[error("there is no batch {0} in this profile; leave the number out to take the newest one")]
+    #[error(
+        "there is no batch {0} in this profile; `groupdesk batches list` shows those that are there"
+    )]
     NoBatch(i64),
     /// Another process was faster, or the item never existed.
     #[error("item {position} of batch {batch} has ended already")]

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use crate::{
     directory::{Batch, DirectoryError, Mutation, MutationId, PlaceId, RotationFilter, RotationId},
     domain::{
-        age::{self, TokenAge, USUAL_LIMIT},
+        age::{self, TokenAge, USUAL_LIMIT, due_within},
         group::UserGroupId,
         handoff::HandOffState,
         history::Operation,
@@ -62,6 +62,15 @@ impl Matter {
             Self::Over(..) => 6,
             Self::Due(..) => 7,
             Self::Draft(..) => 8,
+        }
+    }
+
+    /// The filter of the list that finds the tokens it counts, by the limit of their profile; `None` where it counts none.
+    pub fn filter(&self, limit: Option<Duration>) -> Option<String> {
+        match self {
+            Self::Over(..) => Some(filter(limit, true)),
+            Self::Due(..) => Some(filter(limit, false)),
+            _ => None,
         }
     }
 
@@ -163,6 +172,33 @@ pub struct Attention {
 struct OfGroups {
     ages: Ages,
     changed: Vec<(UserGroupId, Timestamp)>,
+}
+
+const HOUR: u64 = 60 * 60;
+
+/// The filter that finds what is counted as over its limit, or as due.
+fn filter(limit: Option<Duration>, is_over: bool) -> String {
+    let due = due_within(limit.unwrap_or(USUAL_LIMIT));
+    match (limit, is_over) {
+        (Some(_), true) => "old".into(),
+        (Some(_), false) => format!("due<={} -old", whole(due)),
+        // Without a limit nothing is old to the filter.
+        (None, true) => format!("age>{}", whole(USUAL_LIMIT)),
+        (None, false) => {
+            let (due, all) = (whole(USUAL_LIMIT.saturating_sub(due)), whole(USUAL_LIMIT));
+            format!("age>{due} -age>{all}")
+        }
+    }
+}
+
+/// As a filter reads it: in days, else in hours.
+fn whole(time: Duration) -> String {
+    let hours = time.as_secs().div_ceil(HOUR);
+    if hours.is_multiple_of(24) {
+        format!("{}d", hours / 24)
+    } else {
+        format!("{hours}h")
+    }
 }
 
 impl Operations {
@@ -376,5 +412,28 @@ impl Gathering<'_> {
         }
         self.found.ages.push((self.index, ages));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Query;
+
+    #[test]
+    fn the_list_is_asked_for_what_was_counted() {
+        let hours = |hours: u64| Some(Duration::from_secs(hours * HOUR));
+        for (limit, over, due) in [
+            (hours(12), "old", "due<=6h -old"),
+            (hours(36), "old", "due<=18h -old"),
+            (hours(90 * 24), "old", "due<=15d -old"),
+            (hours(100 * 24), "old", "due<=400h -old"),
+            (None, "age>90d", "age>75d -age>90d"),
+        ] {
+            assert_eq!(filter(limit, true), over);
+            assert_eq!(filter(limit, false), due);
+            let query = Query::parse(due, limit);
+            assert_eq!(query.wrong, [], "{due}");
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    domain::{age::USUAL_LIMIT, text::visible},
+    domain::text::visible,
     operations::{
         Operations,
         attention::{Concern, Matter},
@@ -25,17 +25,11 @@ pub(crate) async fn run(session: &Session, all: bool) -> Result<Exit, CliError> 
         vec![session.operations.clone()]
     };
     let found = Operations::attention(&profiles, 0, true).await?.concerns;
-    let limit = |concern: &Concern| {
-        let profile = concern.profile.and_then(|index| profiles.get(index));
-        profile.and_then(|operations| operations.profile().max_token_age)
-    };
     let shown: Vec<_> = found
         .iter()
         .map(|concern| {
             let (what, object) = words(&concern.matter);
-            let limit = limit(concern).unwrap_or(USUAL_LIMIT);
-            let next = next(&concern.matter, &format!("{}d", limit.as_secs() / 86_400));
-            (concern, what, object, next)
+            (concern, what, object, next(concern, &profiles))
         })
         .collect();
     if session.json {
@@ -89,17 +83,29 @@ fn words(matter: &Matter) -> (&'static str, String) {
     }
 }
 
-/// The command that goes on with it.
-fn next(matter: &Matter, limit: &str) -> String {
-    match matter {
-        Matter::Rotation(id, ..) => format!("groupdesk rotations settle {}", id.0),
-        Matter::Change(..) => "groupdesk rotations settle".into(),
-        Matter::HandOff { rotation, .. } => format!("groupdesk rotations handoff {}", rotation.0),
-        Matter::Batch(batch) => format!("groupdesk batches resume {}", batch.id.0),
-        Matter::ChangedElsewhere(id) => format!("groupdesk history {id}"),
-        Matter::Over(..) => format!("groupdesk rotate --older-than {limit} --dry-run"),
-        Matter::Due(..) => "groupdesk list".into(),
-        Matter::Draft(..) => "e on the group in the console".into(),
-        Matter::NoProfile(_) => "groupdesk place list".into(),
+/// The command that goes on with it, in the profile that means the place where that is not the chosen one.
+fn next(concern: &Concern, profiles: &[Operations]) -> String {
+    let at = match concern.matter {
+        Matter::HandOff { begun_in, .. } => begun_in,
+        _ => concern.profile,
+    };
+    let profile = at.and_then(|at| profiles.get(at)).map(Operations::profile);
+    let limit = profile.and_then(|profile| profile.max_token_age);
+    let command = match &concern.matter {
+        Matter::Rotation(id, ..) => format!("rotations settle {}", id.0),
+        Matter::Change(..) => "rotations settle".into(),
+        Matter::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
+        Matter::Batch(batch) => format!("batches resume {}", batch.id.0),
+        Matter::ChangedElsewhere(id) => format!("history {id}"),
+        Matter::Over(..) | Matter::Due(..) => {
+            let filter = concern.matter.filter(limit).unwrap_or_default();
+            format!("rotate --filter '{filter}' --dry-run")
+        }
+        Matter::Draft(..) => return "e on the group in the console".into(),
+        Matter::NoProfile(_) => "place list".into(),
+    };
+    match profile.filter(|_| at != Some(0)) {
+        Some(profile) => format!("groupdesk -P {} {command}", profile.name),
+        None => format!("groupdesk {command}"),
     }
 }

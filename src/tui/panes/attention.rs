@@ -111,9 +111,8 @@ impl AttentionPane {
             }
             Matter::Draft(id, _) => open_draft(*profile, id, context),
             Matter::Over(..) | Matter::Due(..) => {
-                let limit = view::limit(*profile, context);
-                let filter = view::filter(limit, matches!(matter, Matter::Over(..)));
-                context.show_list(ProfileIndex(*profile), &filter);
+                let filter = matter.filter(view::limit(*profile, context));
+                context.show_list(ProfileIndex(*profile), &filter.unwrap_or_default());
             }
             Matter::NoProfile(_) => {}
         }

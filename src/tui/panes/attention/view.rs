@@ -82,31 +82,6 @@ pub(super) fn limit(profile: usize, context: &Context) -> Option<Duration> {
     context.profiles.get(profile)?.max_token_age
 }
 
-/// The filter that finds what is counted as over its limit, or as due.
-pub(super) fn filter(limit: Option<Duration>, is_over: bool) -> String {
-    let due = due_within(limit.unwrap_or(USUAL_LIMIT));
-    match (limit, is_over) {
-        (Some(_), true) => "old".into(),
-        (Some(_), false) => format!("due<={} -old", whole(due)),
-        // Without a limit nothing is old to the filter.
-        (None, true) => format!("age>{}", whole(USUAL_LIMIT)),
-        (None, false) => {
-            let (due, all) = (whole(USUAL_LIMIT.saturating_sub(due)), whole(USUAL_LIMIT));
-            format!("age>{due} -age>{all}")
-        }
-    }
-}
-
-/// As a filter reads it: in days, else in hours.
-fn whole(time: Duration) -> String {
-    let hours = time.as_secs().div_ceil(HOUR);
-    if hours.is_multiple_of(24) {
-        format!("{}d", hours / 24)
-    } else {
-        format!("{hours}h")
-    }
-}
-
 /// In whole days from two on, else in hours.
 fn about(time: Duration) -> String {
     match time.as_secs() / HOUR {
@@ -345,23 +320,9 @@ fn counts(ages: &Ages) -> [(usize, TokenAge); 7] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::Query;
 
     #[test]
-    fn the_list_is_asked_for_what_was_counted() {
-        let hours = |hours: u64| Some(Duration::from_secs(hours * HOUR));
-        for (limit, over, due) in [
-            (hours(12), "old", "due<=6h -old"),
-            (hours(36), "old", "due<=18h -old"),
-            (hours(90 * 24), "old", "due<=15d -old"),
-            (hours(100 * 24), "old", "due<=400h -old"),
-            (None, "age>90d", "age>75d -age>90d"),
-        ] {
-            assert_eq!(filter(limit, true), over);
-            assert_eq!(filter(limit, false), due);
-            let query = Query::parse(due, limit);
-            assert_eq!(query.wrong, [], "{due}");
-        }
+    fn two_days_and_more_are_told_in_days() {
         assert_eq!(about(Duration::from_hours(12)), "12h");
         assert_eq!(about(Duration::from_hours(800)), "33d");
     }
