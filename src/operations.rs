@@ -196,24 +196,22 @@ impl Operations {
     }
 
     /// What `step` makes of all groups, one after another, without holding them; runs on a thread of the directory.
-    pub async fn fold_groups<T: Send + 'static>(
+    pub async fn fold_groups<T: Default + Send + 'static>(
         &self,
-        start: T,
         mut step: impl FnMut(&mut T, KnownGroup) + Send + 'static,
-    ) -> Result<Option<T>, DirectoryError> {
-        let made = Arc::new(Mutex::new(Some(start)));
+    ) -> Result<T, DirectoryError> {
+        let made = Arc::new(Mutex::new(T::default()));
         let making = Arc::clone(&made);
         self.each_group(move |groups| {
             let mut making = making.lock().unwrap_or_else(PoisonError::into_inner);
-            for group in groups {
-                if let Some(making) = making.as_mut() {
-                    step(making, group);
-                }
-            }
+            groups
+                .into_iter()
+                .for_each(|group| step(&mut making, group));
             true
         })
         .await?;
-        Ok(made.lock().unwrap_or_else(PoisonError::into_inner).take())
+        let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(std::mem::take(&mut made))
     }
 
     /// All groups of this place where they are no more than `all`, else the first `some` in the order of the view, as far as

@@ -64,8 +64,7 @@ async fn matching(
             builder.push(&group);
         }
     };
-    let builder = operations.fold_groups(Builder::default(), take).await?;
-    let index = builder.unwrap_or_default().finish();
+    let index = operations.fold_groups(take).await?.finish();
     let open = operations.open_rotations().await?.into_iter();
     let mut beside = Beside::default();
     if query.is_beside() {

@@ -39,8 +39,7 @@ pub(super) async fn read(
             *unseen += 1;
         }
     };
-    let found = operations.fold_groups((Vec::new(), 0), seen_or_not).await?;
-    let (seen, unseen) = found.unwrap_or_default();
+    let (seen, unseen) = operations.fold_groups(seen_or_not).await?;
     if unseen > 0 {
         output::alarm(&format!(
             "! {unseen} groups were never seen at the service and are left out: reading one could create it"

@@ -70,7 +70,7 @@ impl Operations {
                 *best = Some((at, group.id));
             }
         };
-        let best = self.fold_groups(None, best).await?.flatten();
+        let best = self.fold_groups(best).await?;
         Ok(best.map(|(_, id)| id))
     }
 

@@ -1,6 +1,6 @@
 //! What others changed in the place one is in: taken in without moving a row, and told once.
 
-use super::{App, Job, ProfileIndex, Severity, outcomes::IS_ROTATION};
+use super::{App, Job, ProfileIndex, Severity, outcomes::Open};
 use crate::{
     domain::{group::UserGroupId, text::visible},
     operations::{ChangeCursor, Changes, RotationRow},
@@ -46,7 +46,7 @@ impl App {
         self.context.merge_open(changes.open.iter().map(state));
         for id in were_open {
             if !self.context.open.contains_key(&id) {
-                self.resolve_unknown(profile, &id, IS_ROTATION);
+                self.resolve_unknown(profile, &id, Open::Rotation);
             }
         }
         if self.context.open.is_empty() {

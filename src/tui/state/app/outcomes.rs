@@ -14,8 +14,13 @@ use crate::{
     },
 };
 
-/// For [`App::resolve_unknown`].
-pub(super) const IS_ROTATION: bool = true;
+/// What came to an end, or stays open, of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Open {
+    Rotation,
+    /// A create or an update.
+    Change,
+}
 
 impl App {
     pub(super) fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
@@ -144,16 +149,16 @@ impl App {
             Outcome::Recovered(all) => {
                 for each in all {
                     if !matches!(each, Recovered::Open(_)) {
-                        self.resolve_unknown(profile, &each.row().user_group_id, IS_ROTATION);
+                        self.resolve_unknown(profile, &each.row().user_group_id, Open::Rotation);
                     }
                 }
             }
             Outcome::Abandoned(row) => {
-                self.resolve_unknown(profile, &row.user_group_id, IS_ROTATION);
+                self.resolve_unknown(profile, &row.user_group_id, Open::Rotation);
             }
             Outcome::ChangesSettled(changes) => {
                 for change in changes.iter().filter(|change| !change.state.is_open()) {
-                    self.resolve_unknown(profile, &change.user_group_id, !IS_ROTATION);
+                    self.resolve_unknown(profile, &change.user_group_id, Open::Change);
                 }
             }
             Outcome::HandedOff(Some(handed)) if handed.is_done() => {
@@ -169,16 +174,11 @@ impl App {
     }
 
     /// It is known how the rotation or the other change of the group ended, or that nobody will find out.
-    pub(super) fn resolve_unknown(
-        &mut self,
-        profile: ProfileIndex,
-        id: &UserGroupId,
-        is_rotation: bool,
-    ) {
+    pub(super) fn resolve_unknown(&mut self, profile: ProfileIndex, id: &UserGroupId, what: Open) {
         let now = self.context.now;
         let is_meant = |subject: &Subject, severity| {
             severity == Severity::Unknown
-                && (subject.verb == "rotate") == is_rotation
+                && (subject.verb == "rotate") == (what == Open::Rotation)
                 && subject.profile == profile
                 && subject.id == *id
         };
