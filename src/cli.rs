@@ -139,7 +139,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
             None => Ok(Exit::Usage),
         },
         Command::Rotations(arguments) => rotations::run(session, arguments).await,
-        Command::Attention(arguments) => attention::run(session, arguments.all).await,
+        Command::Attention { all } => attention::run(session, all).await,
         Command::Batches(BatchesCommand::List { unfinished }) => {
             batches::list(session, unfinished).await
         }

@@ -1,7 +1,8 @@
 //! What can be typed on the command line: options, commands, their words. It decides nothing.
 
+mod annotations;
 mod batch;
-mod beside;
+mod batches;
 mod completions;
 mod directory;
 mod doctor;
@@ -19,8 +20,9 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
+pub(super) use annotations::{Labels, Note};
 pub(super) use batch::BatchArgs;
-pub(super) use beside::{AttentionArgs, BatchesCommand, Labels, Note, ResumeBatch};
+pub(super) use batches::{BatchesCommand, ResumeBatch};
 pub(super) use completions::{Completions, Shell};
 pub(super) use directory::Command as DirectoryCommand;
 pub(super) use doctor::Doctor;
@@ -153,7 +155,11 @@ pub(super) enum Command {
     #[command(
         after_help = "Exit codes: 0 nothing is unfinished or failed, 7 something is.\n\nExamples:\n  groupdesk attention\n  groupdesk attention --all --json | jq '.[] | select(.counted)'"
     )]
-    Attention(AttentionArgs),
+    Attention {
+        /// Of all profiles, not only of this one
+        #[arg(long)]
+        all: bool,
+    },
     /// List, show and resume bulk rotations and bulk edits
     #[command(
         subcommand,

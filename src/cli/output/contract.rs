@@ -1,6 +1,7 @@
 //! What scripts rely on: which JSON every command prints and what each field of it means. The one place that says so:
 //! `help json` and the manual print it, and a test compares it with what the commands really print.
 
+mod batches;
 mod exchange;
 mod groups;
 mod places;
@@ -10,7 +11,6 @@ mod refresh;
 mod render;
 mod rotations;
 mod shared;
-mod work;
 
 pub(crate) use render::{manual, object, text};
 
@@ -99,7 +99,7 @@ fn shapes() -> impl Iterator<Item = &'static Shape> {
         groups::SHAPES,
         refresh::SHAPES,
         rotations::SHAPES,
-        work::SHAPES,
+        batches::SHAPES,
         exchange::SHAPES,
         places::SHAPES,
         profiles::SHAPES,

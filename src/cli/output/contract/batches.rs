@@ -1,4 +1,4 @@
-//! What is unfinished, batches, and what is written beside groups.
+//! What waits for a person, batches, and annotations of groups.
 
 use super::{Field, Shape, field, shared::THE_GROUP};
 
@@ -56,8 +56,8 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
-        name: "beside",
-        about: "what is written beside a group in the directory; never sent",
+        name: "annotation",
+        about: "what people wrote about a group in the directory; never sent",
         fields: &[&[
             THE_GROUP,
             field("note", "text", "none is written", "one line"),

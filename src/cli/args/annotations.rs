@@ -1,0 +1,44 @@
+//! What `note` and `label` take.
+
+use clap::Args;
+
+use super::user_group_id;
+use crate::domain::{annotation::Label, group::UserGroupId};
+
+/// Write a note of a group, or show it; kept in the directory, never sent
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  groupdesk note acme-eu\n  groupdesk note acme-eu 'SSO change until 1 Dec, call first'\n  groupdesk note acme-eu --remove"
+)]
+pub(crate) struct Note {
+    /// The group
+    #[arg(value_parser = user_group_id)]
+    pub(crate) id: UserGroupId,
+    /// The note, one line [default: show it]
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Option<String>,
+    /// Take the note away
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) remove: bool,
+}
+
+/// Give groups labels, take them away, or show them; kept in the directory, never sent
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  groupdesk label acme-eu acme-us --add vip --remove trial\n  groupdesk label acme-eu --json"
+)]
+pub(crate) struct Labels {
+    /// The groups
+    #[arg(required = true, value_name = "ID", value_parser = user_group_id)]
+    pub(crate) ids: Vec<UserGroupId>,
+    /// A label to add; letters, digits and - _ . / :
+    #[arg(long, value_name = "LABEL", value_parser = label)]
+    pub(crate) add: Vec<Label>,
+    /// A label to take away
+    #[arg(long, value_name = "LABEL", value_parser = label)]
+    pub(crate) remove: Vec<Label>,
+}
+
+fn label(text: &str) -> Result<Label, String> {
+    Label::parse(text).map_err(|error| error.to_string())
+}
