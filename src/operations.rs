@@ -204,9 +204,9 @@ impl Operations {
         let making = Arc::clone(&made);
         self.each_group(move |groups| {
             let mut making = making.lock().unwrap_or_else(PoisonError::into_inner);
-            groups
-                .into_iter()
-                .for_each(|group| step(&mut making, group));
+            for group in groups {
+                step(&mut making, group);
+            }
             true
         })
         .await?;
