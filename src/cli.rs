@@ -139,7 +139,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
             None => Ok(Exit::Usage),
         },
         Command::Rotations(arguments) => rotations::run(session, arguments).await,
-        Command::Attention { all } => attention::run(session, all).await,
+        Command::Attention { all, hidden } => attention::run(session, all, hidden).await,
         Command::Batches(BatchesCommand::List { unfinished }) => {
             batches::list(session, unfinished).await
         }

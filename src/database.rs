@@ -1,8 +1,16 @@
-//! SQLite on a thread of its own, for every room that keeps something: a connection never leaves its thread, what is
-//! queued is done in one transaction, and answered after its commit. It knows no tables and no files.
+//! Databases, for every room that keeps something: statements with their values, rows, and requests that read, decide and
+//! write. SQLite is on a thread of its own: a connection never leaves it, what is queued is done in one transaction, and
+//! answered after its commit. It knows no tables and no files.
 
+mod fault;
+mod lane;
+mod postgres;
+mod request;
 mod session;
+mod sqlite;
+mod statement;
 mod task;
+mod value;
 
 use std::{
     any::Any,
@@ -14,8 +22,14 @@ use std::{
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub(crate) use fault::Fault;
+pub(crate) use lane::Lane;
+pub(crate) use postgres::{AddressFault, Server, ServerFault};
+pub(crate) use request::{Request, Tx};
 pub(crate) use session::Session;
+pub(crate) use statement::{Found, Row, Rows, Statement, Statements, values};
 pub(crate) use task::{Access, Work, task};
+pub(crate) use value::{Value, ValueRef};
 
 /// A database as its thread uses it: how it is opened, and what its failures mean.
 pub(crate) trait Database: Send + 'static {
@@ -49,6 +63,9 @@ pub(crate) trait Database: Send + 'static {
     fn failed(&self, _error: &Self::Error) {}
 }
 
+/// For a file that goes with the process: many rows are written soon, and nothing outlives the machine.
+pub(crate) const THROWN_AWAY: &str = "PRAGMA synchronous = OFF; PRAGMA cache_size = -24000";
+
 /// A thread that does what is queued until this is dropped; dropping waits until all of it is done and the connection is
 /// closed. `S` is the sending end of its queue: how much may wait is for its maker to say.
 pub(crate) struct Worker<S>(Option<(S, JoinHandle<()>)>);
@@ -80,3 +97,6 @@ impl<S> Drop for Worker<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! The demo's world: the service in this process on a loopback port, two environments as profiles, and a directory
 //! that remembers a past. All of it in one temporary folder; tests and pictures build the same world.
 
+mod fill;
 mod history;
 mod samples;
 mod seed;
@@ -14,9 +15,11 @@ use std::{
     time::Duration,
 };
 
-use jiff::Timestamp;
+use jiff::{Timestamp, Unit};
 use secrecy::{ExposeSecret, SecretString};
 use tempfile::TempDir;
+
+use fill::Filler;
 
 use crate::{
     api::wire::DEFAULT_PATH,
@@ -27,7 +30,7 @@ use crate::{
     platform::private_files,
     service::{
         Limits, Running, Service,
-        store::{Store, StoreError},
+        store::{Options, Store, StoreError},
     },
 };
 
@@ -149,11 +152,15 @@ impl Empty {
                 .permissions(std::fs::Permissions::from_mode(0o700))
                 .tempdir()
                 .map_err(DemoError::Folder)?;
-            let store = Store::open(&folder.path().join("service.db"))?;
+            let options = Options {
+                is_thrown_away: true,
+                ..Options::default()
+            };
+            let store = Store::open_with(&folder.path().join("service.db"), options)?;
             let (_, production) = store.create_key("production", Some("Customer"), false)?;
             let (_, testing) = store.create_key("testing", Some("Testing"), false)?;
             Ok(Self {
-                directory: Directory::open(&directory_file(folder.path()))?,
+                directory: Directory::open_thrown_away(&directory_file(folder.path()))?,
                 store,
                 keys: [production, testing],
                 folder,
@@ -186,22 +193,25 @@ impl Empty {
             .map_err(DemoError::Listen)?;
         let places = places(&directory, running.address, &keys, clock.now()).await?;
         let with_history = groups.is_none();
-        let mut parts = seed::parts(store.clone(), groups);
+        // As finely as it is kept.
+        let now = clock.now().round(Unit::Microsecond).unwrap_or(clock.now());
+        let mut filler = Filler::of(&directory);
+        let (mut parts, making) = seed::parts(store.clone(), groups);
         let mut made = 0;
         while let Some(part) = parts.recv().await {
             let (plan, tokens) = part?;
-            history::remember(
-                &directory,
-                places,
-                &plan,
-                &tokens,
-                clock.now(),
-                with_history,
-            )
-            .await?;
+            if with_history {
+                history::remember(&directory, places, &plan, &tokens, now).await?;
+            } else {
+                let known = history::known(directory.fingerprinter(), places, &plan, &tokens, now)?;
+                filler.add(known).await?;
+            }
             made += plan.len();
             told(made);
         }
+        filler.finish().await?;
+        // Where it panicked, fewer came than there should be.
+        making.await.map_err(|_| DemoError::Lost)?;
         let config = folder.path().join("config.toml");
         let sources = KEYS.map(|name| format!("env = \"{name}\""));
         private_files::write_new_private(

@@ -7,13 +7,16 @@ mod columns;
 mod draft;
 mod error;
 mod facts;
+mod hidden;
 mod ids;
 mod import;
+mod location;
 mod mutation;
 mod packed;
 mod place;
 mod replay;
 mod sqlite;
+mod team;
 mod unsettled_here;
 mod values;
 mod watch;
@@ -28,8 +31,9 @@ use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::{
-    database::{Access, Work, Worker, task},
+    database::{Access, Request, THROWN_AWAY, Tx, Work, Worker, task},
     domain::{
+        batch::Halt,
         draft::Draft,
         group::UserGroupId,
         handoff::HandOff,
@@ -43,8 +47,10 @@ pub use batch::{Batch, BatchId, BatchItem, ItemKey, ItemUpdate, NewBatch};
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 pub use error::DirectoryError;
 pub use facts::{Fact, Statement};
+pub use hidden::HiddenConcern;
 pub use ids::{MutationId, RotationId};
 pub use import::{Import, ImportId};
+pub use location::{InvalidLocation, Location, TeamFault, TeamLocation};
 pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
 pub use packed::FirstGroups;
 pub use place::{
@@ -57,6 +63,8 @@ use sqlite::{
     Connection, Fault, batches, console, drafts, fingerprints, groups, handoff, history, journal,
 };
 pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
+use team::Lanes;
+pub use team::set_up;
 use unsettled_here::Noted;
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
@@ -75,22 +83,49 @@ pub use watch::{ChangeCursor, Changes, DraftHead, Standing, requests::Watch};
 pub struct Directory(Arc<Inner>);
 
 struct Inner {
-    path: PathBuf,
+    location: Location,
     fingerprinter: Fingerprinter,
-    /// A connection of their own, so that they are not held up by commits. Dropped, and so closed, before the other one:
-    /// SQLite lets the last one take the log along, and of two that close at once neither is the last.
-    reads: Thread,
-    requests: Thread,
+    engine: Engine,
+}
+
+enum Engine {
+    File {
+        /// A connection of their own, so that they are not held up by commits. Dropped, and so closed, before the other
+        /// one: SQLite lets the last one take the log along, and of two that close at once neither is the last.
+        reads: Thread,
+        requests: Thread,
+    },
+    Team(Lanes),
 }
 
 /// Any amount of work may wait for it.
 type Thread = Worker<mpsc::Sender<Box<dyn Work<Fault>>>>;
 
 impl Directory {
-    /// Opens a directory file, or makes it: 0600, its folder 0700. Blocks, briefly; takes a thread of its own.
+    /// Opens a directory file, or makes it: 0600, its folder 0700; or the directory of a team that was set up ([`set_up`]).
+    /// Blocks, briefly; takes two threads of its own.
     ///
     /// A file of something else, of a newer version or of another user is refused and left as it is.
-    pub fn open(path: &Path) -> Result<Self, DirectoryError> {
+    pub fn open(location: impl Into<Location>) -> Result<Self, DirectoryError> {
+        match location.into() {
+            Location::File(path) => Self::open_as(&path, false),
+            Location::Team(team) => {
+                let (lanes, fingerprinter) = team::open(&team)?;
+                Ok(Self(Arc::new(Inner {
+                    location: Location::Team(team),
+                    fingerprinter,
+                    engine: Engine::Team(lanes),
+                })))
+            }
+        }
+    }
+
+    /// The same of a file that goes with this process, as a demo's does: what is written may not outlive the machine.
+    pub(crate) fn open_thrown_away(path: &Path) -> Result<Self, DirectoryError> {
+        Self::open_as(path, true)
+    }
+
+    fn open_as(path: &Path, is_thrown_away: bool) -> Result<Self, DirectoryError> {
         let unusable = |source: std::io::Error| DirectoryError::Unusable {
             path: path.to_owned(),
             source: source.into(),
@@ -98,14 +133,17 @@ impl Directory {
         // Absolute: SQLite gives names like ":memory:" a meaning of their own.
         let path = std::path::absolute(path).map_err(unusable)?;
         let (session, fingerprinter) = sqlite::File::open(&path)?;
+        if is_thrown_away && let Some(connection) = &session.connection {
+            let done = connection.execute_batch(THROWN_AWAY).map_err(Fault::from);
+            done.map_err(|fault| fault.explain(&path))?;
+        }
         let requests = Worker::start("directory", session, mpsc::channel()).map_err(unusable)?;
         let (session, _) = sqlite::File::open(&path)?;
         let reads = Worker::start("directory-reads", session, mpsc::channel()).map_err(unusable)?;
         Ok(Self(Arc::new(Inner {
-            path,
+            location: Location::File(path),
             fingerprinter,
-            reads,
-            requests,
+            engine: Engine::File { reads, requests },
         })))
     }
 
@@ -129,7 +167,7 @@ impl Directory {
         place: PlaceId,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
     ) -> Result<(), DirectoryError> {
-        self.run(Access::Long, move |c| groups::each(c, place, take))
+        self.read(Access::Long, move |c| groups::each(c, place, take))
             .await
     }
 
@@ -139,7 +177,8 @@ impl Directory {
     }
 
     async fn all_groups(&self, place: PlaceId) -> Result<groups::Groups, DirectoryError> {
-        self.run(Access::Long, move |c| groups::all(c, place)).await
+        self.read(Access::Long, move |c| groups::all(c, place))
+            .await
     }
 
     /// One group, if it is known.
@@ -149,7 +188,7 @@ impl Directory {
         id: &UserGroupId,
     ) -> Result<Option<KnownGroup>, DirectoryError> {
         let id = id.clone();
-        self.run(Access::Short, move |c| groups::one(c, place, &id))
+        self.read(Access::Short, move |c| groups::one(c, place, &id))
             .await
     }
 
@@ -160,7 +199,7 @@ impl Directory {
         id: &UserGroupId,
     ) -> Result<GroupSnapshot, DirectoryError> {
         let id = id.clone();
-        self.run(Access::Short, move |c| groups::snapshot(c, place, &id))
+        self.read(Access::Short, move |c| groups::snapshot(c, place, &id))
             .await
     }
 
@@ -181,9 +220,7 @@ impl Directory {
     ) -> Result<Vec<Recorded>, DirectoryError> {
         let noted = Noted::of_all(&records);
         let written = self
-            .run(Access::Write, move |tx| {
-                sqlite::record_all(tx, place, records)
-            })
+            .write(move |tx| sqlite::record_all(tx, place, &records))
             .await;
         for one in noted {
             one.written(written.is_ok());
@@ -196,7 +233,7 @@ impl Directory {
         &self,
         filter: HistoryFilter,
     ) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
-        self.run(Access::Long, move |c| history::list(c, filter))
+        self.read(Access::Long, move |c| history::list(c, filter))
             .await
     }
 
@@ -206,8 +243,7 @@ impl Directory {
         place: PlaceId,
         intent: RotationIntent,
     ) -> Result<BeginResult, DirectoryError> {
-        self.run(Access::Write, move |tx| journal::begin(tx, place, &intent))
-            .await
+        self.request(journal::BeginRotation { place, intent }).await
     }
 
     /// Writes how the hand-off of a rotation ended, with its line of the history, in one transaction.
@@ -220,10 +256,8 @@ impl Directory {
         handoff: HandOff,
         entry: Entry,
     ) -> Result<bool, DirectoryError> {
-        self.run(Access::Write, move |tx| {
-            handoff::end(tx, id, &handoff, &entry)
-        })
-        .await
+        self.request(handoff::EndHandOff { id, handoff, entry })
+            .await
     }
 
     /// Makes a batch and all of its items durable, in one transaction.
@@ -232,13 +266,12 @@ impl Directory {
         place: PlaceId,
         batch: NewBatch,
     ) -> Result<BatchId, DirectoryError> {
-        self.run(Access::Write, move |tx| batches::begin(tx, place, &batch))
-            .await
+        self.request(batches::BeginBatch { place, batch }).await
     }
 
     /// All batches of a place, the last begun first.
     pub async fn batches(&self, place: PlaceId) -> Result<Vec<Batch>, DirectoryError> {
-        self.run(Access::Long, move |c| batches::list(c, place))
+        self.read(Access::Long, move |c| batches::list(c, place))
             .await
     }
 
@@ -248,7 +281,7 @@ impl Directory {
         place: PlaceId,
         id: BatchId,
     ) -> Result<Vec<BatchItem>, DirectoryError> {
-        self.run(Access::Long, move |c| batches::items(c, place, id))
+        self.read(Access::Long, move |c| batches::items(c, place, id))
             .await
     }
 
@@ -260,21 +293,29 @@ impl Directory {
         ending: Ending,
         note: String,
     ) -> Result<bool, DirectoryError> {
-        self.run(Access::Write, move |tx| {
-            batches::end_item(tx, item, ending, &note)
-        })
-        .await
+        self.write(move |tx| batches::end_item(tx, item, ending, &note))
+            .await
     }
 
-    /// Closes a batch in which nothing is left to be begun or found under way; says whether it did.
-    pub async fn end_batch(&self, id: BatchId, at: Timestamp) -> Result<bool, DirectoryError> {
-        self.run(Access::Write, move |tx| batches::end(tx, id, at))
-            .await
+    /// Writes down that a run of a batch begins.
+    pub async fn begin_run(&self, id: BatchId) -> Result<(), DirectoryError> {
+        self.write(move |tx| batches::begin_run(tx, id)).await
+    }
+
+    /// Writes down why a run began nothing more, and closes its batch where nothing is left to be begun or found under
+    /// way; says whether it did.
+    pub async fn end_run(
+        &self,
+        id: BatchId,
+        at: Timestamp,
+        halt: Option<Halt>,
+    ) -> Result<bool, DirectoryError> {
+        self.request(batches::EndRun { id, at, halt }).await
     }
 
     /// The unsent forms of a place, the last changed first. One that cannot be read is left out.
     pub async fn drafts(&self, place: PlaceId) -> Result<Vec<KeptDraft>, DirectoryError> {
-        self.run(Access::Short, move |c| drafts::list(c, place))
+        self.read(Access::Short, move |c| drafts::list(c, place))
             .await
     }
 
@@ -288,8 +329,11 @@ impl Directory {
         seen: Option<Timestamp>,
     ) -> Result<DraftSaved, DirectoryError> {
         let by = by.to_owned();
-        self.run(Access::Write, move |tx| {
-            drafts::save(tx, place, &draft, &by, seen)
+        self.request(drafts::SaveDraft {
+            place,
+            draft,
+            by,
+            seen,
         })
         .await
     }
@@ -302,15 +346,13 @@ impl Directory {
         until: Timestamp,
     ) -> Result<(), DirectoryError> {
         let id = id.clone();
-        self.run(Access::Write, move |tx| {
-            drafts::forget(tx, place, &id, until)
-        })
-        .await
+        self.write(move |tx| drafts::forget(tx, place, &id, until))
+            .await
     }
 
     /// One rotation as it stands.
     pub async fn rotation(&self, id: RotationId) -> Result<Option<RotationRow>, DirectoryError> {
-        self.run(Access::Short, move |c| journal::one(c, id)).await
+        self.read(Access::Short, move |c| journal::one(c, id)).await
     }
 
     /// Rotations as they stand, the last begun first.
@@ -322,7 +364,7 @@ impl Directory {
             Some(_) => Access::Short,
             None => Access::Long,
         };
-        self.run(access, move |c| journal::list(c, filter)).await
+        self.read(access, move |c| journal::list(c, filter)).await
     }
 
     /// What happened to a rotation, in order; empty when there is none. [`replay()`] makes the rotation of it.
@@ -330,56 +372,134 @@ impl Directory {
         &self,
         id: RotationId,
     ) -> Result<Vec<JournalEvent>, DirectoryError> {
-        self.run(Access::Short, move |c| journal::events(c, id))
+        self.read(Access::Short, move |c| journal::events(c, id))
             .await
     }
 
     /// How the list of a profile was left, if it ever was.
     pub async fn view(&self, profile: &str) -> Result<Option<ListView>, DirectoryError> {
         let profile = profile.to_owned();
-        self.run(Access::Short, move |c| console::view(c, &profile))
+        self.read(Access::Short, move |c| console::view(c, &profile))
             .await
     }
 
     /// Keeps how the list of a profile was left, in the place of what was kept before.
     pub async fn keep_view(&self, profile: &str, view: ListView) -> Result<(), DirectoryError> {
         let profile = profile.to_owned();
-        self.run(Access::Write, move |tx| {
-            console::keep_view(tx, &profile, &view)
-        })
-        .await
+        self.write(move |tx| console::keep_view(tx, &profile, &view))
+            .await
     }
 
     /// Every group of every place that has or had the token, current ones first.
     pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
-        self.run(Access::Short, move |c| fingerprints::owners(c, fingerprint))
+        self.read(Access::Short, move |c| fingerprints::owners(c, fingerprint))
             .await
     }
 
     /// Where commits go before they reach the file.
-    fn log(&self) -> PathBuf {
-        sqlite::beside(&self.0.path, "-wal")
+    fn log(&self) -> Option<PathBuf> {
+        match &self.0.location {
+            Location::File(path) => Some(sqlite::beside(path, "-wal")),
+            Location::Team(_) => None,
+        }
     }
 
-    /// One piece of work on a thread of the directory.
-    async fn run<T: Send + 'static>(
+    async fn request<R>(&self, request: R) -> Result<R::Answer, DirectoryError>
+    where
+        R: Request<Answer: Send + 'static, Error = Fault> + Send + 'static,
+    {
+        self.write(move |tx| tx.run_last(&request)).await
+    }
+
+    /// One write on the directory's thread. It can be done again from its start: nothing but the database hears of it.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, DirectoryError> {
+        let (reply, answer) = oneshot::channel();
+        match &self.0.engine {
+            Engine::File { requests, .. } => {
+                let work = move |connection: &Connection| work(&Tx::of(connection));
+                self.queue(requests, task(Access::Write, work, reply))?;
+            }
+            Engine::Team(lanes) => lanes.writes.write(work, reply),
+        }
+        self.answer(answer).await
+    }
+
+    /// A write that takes in what cannot come again.
+    async fn write_once<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, DirectoryError> {
+        let (reply, answer) = oneshot::channel();
+        match &self.0.engine {
+            Engine::File { requests, .. } => {
+                let work = move |connection: &Connection| work(&Tx::of(connection));
+                self.queue(requests, task(Access::Write, work, reply))?;
+            }
+            Engine::Team(lanes) => lanes.writes.write_once(work, reply),
+        }
+        self.answer(answer).await
+    }
+
+    async fn read<T: Send + 'static>(
         &self,
         access: Access,
-        work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
-        let path = &self.0.path;
-        let stopped = || DirectoryError::Stopped { path: path.clone() };
-        let worker = match access {
-            Access::Short => &self.0.reads,
-            Access::Long | Access::Write => &self.0.requests,
-        };
         let (reply, answer) = oneshot::channel();
-        let queue = worker.queue().ok_or_else(stopped)?;
-        queue
-            .send(task(access, work, reply))
-            .map_err(|_| stopped())?;
-        let answer = answer.await.map_err(|_| stopped())?;
-        answer.map_err(|fault| fault.explain(path))
+        match &self.0.engine {
+            Engine::File { reads, requests } => {
+                let worker = match access {
+                    Access::Short => reads,
+                    Access::Long | Access::Write => requests,
+                };
+                let work = move |connection: &Connection| work(&Tx::of(connection));
+                self.queue(worker, task(access, work, reply))?;
+            }
+            Engine::Team(lanes) => match access {
+                Access::Short => lanes.reads.read(work, reply),
+                Access::Long | Access::Write => lanes.writes.read(work, reply),
+            },
+        }
+        self.answer(answer).await
+    }
+
+    /// What waits for whoever is writing; on a server nobody has to.
+    async fn look<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, DirectoryError> {
+        match &self.0.engine {
+            Engine::File { .. } => self.write(work).await,
+            Engine::Team(_) => self.read(Access::Long, work).await,
+        }
+    }
+
+    fn queue(&self, worker: &Thread, task: Box<dyn Work<Fault>>) -> Result<(), DirectoryError> {
+        let queue = worker.queue().ok_or_else(|| self.stopped())?;
+        queue.send(task).map_err(|_| self.stopped())
+    }
+
+    async fn answer<T>(
+        &self,
+        answer: oneshot::Receiver<Result<T, Fault>>,
+    ) -> Result<T, DirectoryError> {
+        let answer = answer.await.map_err(|_| self.stopped())?;
+        answer.map_err(|fault| match &self.0.location {
+            Location::File(path) => fault.explain(path),
+            Location::Team(team) => fault.explain_of(team),
+        })
+    }
+
+    fn stopped(&self) -> DirectoryError {
+        DirectoryError::Stopped {
+            path: match &self.0.location {
+                Location::File(path) => path.clone(),
+                Location::Team(team) => team.to_string().into(),
+            },
+        }
     }
 }
 

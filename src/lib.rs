@@ -34,7 +34,9 @@
 //! - [`api`]: the service as its callers see it. [`api::wire`] is its JSON, [`api::client`] the three requests,
 //!   [`api::answer`] the one way to judge an answer, [`api::probe`] a test that creates nothing, [`api::inspect`] and
 //!   [`api::recording`] what a person may see of an exchange, with secrets masked (`masking`*).
-//! - `database`*: SQLite on a thread of its own (`Worker`), for whoever keeps something: one piece of work is a closure and
+//! - `database`*: statements with their values and rows (`statement`*, `value`*), and requests that read, decide and write
+//!   (`request`*); PostgreSQL on lines of its own (`Lane`, `postgres`*); SQLite on a thread of its own (`Worker`), for whoever keeps
+//!   something: one piece of work is a closure and
 //!   a reply (`task`*), what is queued is one transaction (`session`*). Its users say how to open theirs (`Database`).
 //! - [`directory`]: what is remembered. Every question is a method of [`directory::Directory`], its SQL stands in
 //!   `sqlite`*; the journal is replayed by the rules of the domain (`replay`*).

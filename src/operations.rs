@@ -85,6 +85,9 @@ use crate::{
 /// Groups that are read in one go.
 const AT_ONCE: usize = 1_000;
 
+/// Copies of groups that are repaired in one transaction, so that nobody waits long for it.
+const REPAIRED: usize = 1 << 10;
+
 /// Whether an id may be read that the directory does not know (hazard 1: a read can create).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownIdPolicy {
@@ -225,25 +228,41 @@ impl Operations {
         let place = self.place().await?;
         // With a filter nobody knows which ones are the first.
         let some = if view.filter.is_empty() { some } else { 0 };
-        self.directory()
+        let first = self
+            .directory()
             .first_groups(place, view.sort.clone(), view.reverse, (all, some))
-            .await
+            .await?;
+        if first.is_all {
+            self.repair_beside(place, &first.unreadable);
+        }
+        Ok(first)
     }
 
     /// All groups of this place, packed, for a list; `tell` hears how many are there so far, and says whether more are
-    /// wanted. Copies that another program left empty are made anew beside it.
+    /// wanted. Copies that cannot be read are repaired beside it.
     pub async fn load_groups(
         &self,
         tell: impl FnMut(usize) -> bool + Send + 'static,
     ) -> Result<Builder, DirectoryError> {
         let place = self.place().await?;
-        let (builder, empty) = self.directory().load_groups(place, tell).await?;
-        if empty > 0 {
-            let directory = self.directory().clone();
-            // Where it fails, the next list is as right, and tries again.
-            tokio::spawn(async move { directory.mend_copies(place).await });
-        }
+        let (builder, unreadable) = self.directory().load_groups(place, tell).await?;
+        self.repair_beside(place, &unreadable);
         Ok(builder)
+    }
+
+    /// Where it fails, the next list is as right, and tries again.
+    fn repair_beside(&self, place: PlaceId, unreadable: &[UserGroupId]) {
+        let parts: Vec<_> = unreadable.chunks(REPAIRED).map(<[_]>::to_vec).collect();
+        if parts.is_empty() {
+            return;
+        }
+        let directory = self.directory().clone();
+        tokio::spawn(async move {
+            for part in parts {
+                directory.repair_copies(place, part).await?;
+            }
+            Ok::<_, DirectoryError>(())
+        });
     }
 
     /// The known ids, ascending.

@@ -23,7 +23,12 @@ mod views;
 mod words;
 
 use std::{
-    collections::BTreeMap, num::NonZero, ops::Range, panic::resume_unwind, sync::Arc, thread,
+    collections::BTreeMap,
+    num::NonZero,
+    ops::Range,
+    panic::resume_unwind,
+    sync::{Arc, LazyLock},
+    thread,
 };
 
 use jiff::Timestamp;
@@ -64,6 +69,12 @@ impl SearchRequest {
     }
 }
 
+/// Tells of one group after the other whether a question finds it.
+pub fn finds(look: &SearchRequest) -> impl FnMut(Entry<'_>) -> bool {
+    let mut sieve = Sieve::of(&look.query);
+    move |entry| sieve.fit(entry, look).is_some()
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hit {
     number: u32,
@@ -86,6 +97,49 @@ pub struct SearchResults {
 }
 
 impl SearchResults {
+    /// With the rows of an earlier answer to the same question that are not found any more, each where it stood; `None`
+    /// where there are none. Nothing moves under the hand.
+    pub fn with_rows_of(&self, old: &Self) -> Option<Self> {
+        let (new, before) = (&self.look, &old.look);
+        let is_same = new.query == before.query
+            && new.has_order_of(before)
+            && new.best_first == before.best_first;
+        if !is_same || !self.index.has_numbers_of(&old.index) {
+            return None;
+        }
+        let mut is_found = vec![false; self.index.len()];
+        for number in &*self.shown {
+            is_found[*number as usize] = true;
+        }
+        let gone = old.shown.iter().enumerate();
+        let mut gone = gone
+            .filter(|(_, number)| is_found.get(**number as usize) == Some(&false))
+            .peekable();
+        gone.peek()?;
+        let mut shown = Vec::with_capacity(self.shown.len().max(old.shown.len()));
+        let mut rest = self.shown.iter().copied();
+        for (row, number) in gone {
+            shown.extend(rest.by_ref().take(row - shown.len()));
+            shown.push(*number);
+        }
+        shown.extend(rest);
+        Some(Self {
+            shown: shown.into(),
+            ..self.clone()
+        })
+    }
+
+    /// Only some of its rows.
+    #[must_use]
+    pub fn only(&self, mut is_wanted: impl FnMut(Entry<'_>) -> bool) -> Self {
+        let shown = self.shown.iter().copied();
+        let is_wanted = |number: &u32| self.index.entry(*number).is_some_and(&mut is_wanted);
+        Self {
+            shown: shown.filter(is_wanted).collect(),
+            ..self.clone()
+        }
+    }
+
     /// Whether every word is in a group that was found as it stands.
     pub fn is_exact(&self, number: u32) -> bool {
         let Some(hits) = &self.hits else {
@@ -162,6 +216,10 @@ pub fn run_search(
     })
 }
 
+/// Asked once: the answer is read from files.
+static PROCESSORS: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
+
 /// Below so many groups a part costs more than it saves.
 const PART: usize = 1 << 13;
 
@@ -170,8 +228,7 @@ fn in_parts(
     count: usize,
     find: &(dyn Fn(Range<usize>) -> Option<Vec<Hit>> + Sync),
 ) -> Option<Vec<Hit>> {
-    let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    let parts = (count / PART).clamp(1, processors);
+    let parts = (count / PART).clamp(1, *PROCESSORS);
     let ends = (0..=parts).map(|part| count * part / parts);
     let ends: Vec<usize> = ends.collect();
     let (first, others) = (ends[0]..ends[1], ends[1..].windows(2));

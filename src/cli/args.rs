@@ -159,6 +159,9 @@ pub(super) enum Command {
         /// Of all profiles, not only of this one
         #[arg(long)]
         all: bool,
+        /// Also what the console hid for a day
+        #[arg(long)]
+        hidden: bool,
     },
     /// List, show and resume bulk rotations and bulk edits
     #[command(

@@ -16,19 +16,18 @@ use crate::{
     domain::{
         group::UserGroupId,
         history::{Ending, Entry, Operation},
-        known::{Observation, Returned, Sent},
-        token::Fingerprint,
+        known::{KnownGroup, Observation, Returned, Sent},
+        token::{Fingerprint, Fingerprinter},
     },
 };
 
-/// Writes what was recorded, and with the samples their history and the journal of their rotations.
+/// Writes what was recorded, with the history and the journal of the rotations.
 pub(super) async fn remember(
     directory: &Directory,
     places: [PlaceId; 2],
     plan: &[SampleGroup],
     tokens: &Tokens,
     now: Timestamp,
-    with_history: bool,
 ) -> Result<(), DemoError> {
     for (place, number) in SampleEnvironment::ALL.into_iter().zip(places) {
         let mut records = Vec::new();
@@ -43,19 +42,17 @@ pub(super) async fn remember(
             };
             let fingerprint = directory.fingerprinter().of(&seeded.token);
             for observation in observations(group, place, seeded, fingerprint, now)? {
-                if observation.rotated_by.is_some() && with_history {
+                if observation.rotated_by.is_some() {
                     rotations.push(observation);
                 } else {
                     records.push((observation.at, learnt(observation)));
                 }
             }
         }
-        if with_history {
-            records.extend(history(directory, place, plan, tokens, now)?);
-            rotations.sort_by_key(|observation| observation.at);
-            for observation in rotations {
-                records.extend(rotation::journaled(directory, (place, number), observation).await?);
-            }
+        records.extend(history(directory, place, plan, tokens, now)?);
+        rotations.sort_by_key(|observation| observation.at);
+        for observation in rotations {
+            records.extend(rotation::journaled(directory, (place, number), observation).await?);
         }
         // What came later is recorded later; steps of one moment stay in their order.
         records.sort_by_key(|(at, _)| *at);
@@ -63,6 +60,34 @@ pub(super) async fn remember(
         directory.record_all(number, records).await?;
     }
     Ok(())
+}
+
+/// All that the directory would know of these groups, had it recorded their past.
+pub(super) fn known(
+    fingerprinter: &Fingerprinter,
+    places: [PlaceId; 2],
+    plan: &[SampleGroup],
+    tokens: &Tokens,
+    now: Timestamp,
+) -> Result<Vec<(PlaceId, KnownGroup)>, DemoError> {
+    let mut all = Vec::with_capacity(plan.len());
+    for (place, number) in SampleEnvironment::ALL.into_iter().zip(places) {
+        let there = plan.iter().enumerate();
+        for (position, group) in there.filter(|(_, group)| group.is_in(place)) {
+            let Some(seeded) = tokens.get(&(place, position)) else {
+                continue;
+            };
+            let fingerprint = fingerprinter.of(&seeded.token);
+            let mut past: Vec<_> = observations(group, place, seeded, fingerprint, now)?.collect();
+            past.sort_by_key(|observation| observation.at);
+            let mut known = KnownGroup::new(user_group_id(&group.user_group_id)?);
+            for observation in past {
+                known.observe(observation);
+            }
+            all.push((number, known));
+        }
+    }
+    Ok(all)
 }
 
 fn learnt(observation: Observation) -> Record {
@@ -279,4 +304,83 @@ fn user_group_id(text: &str) -> Result<UserGroupId, DemoError> {
 fn before(now: Timestamp, hours: i64) -> Timestamp {
     now.checked_sub(SignedDuration::from_hours(hours))
         .unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+    use crate::{
+        demo::{
+            fill::Filler,
+            places,
+            seed::{PART, parts},
+        },
+        directory::inspect,
+        service::store::Store,
+    };
+
+    #[tokio::test]
+    async fn what_is_filled_in_is_what_would_have_been_recorded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("service.db")).expect("a store");
+        let keys = [("production", "Customer"), ("testing", "Testing")].map(|(name, tag)| {
+            let made = store.create_key(name, Some(tag), false);
+            made.expect("a key").1
+        });
+        let file = folder.path().join("directory.db");
+        let directory = Directory::open(&file).expect("a directory");
+        let now = Timestamp::constant(1_790_000_000, 0);
+        let mut both = Vec::new();
+        for port in [1, 2] {
+            let address = SocketAddr::from(([127, 0, 0, 1], port));
+            let places = places(&directory, address, &keys, now).await;
+            both.push(places.expect("places"));
+        }
+        let (mut parts, making) = parts(store, Some(PART + 5));
+        let mut filler = Filler::of(&directory);
+        // Nothing else is written before it has ended.
+        let mut recorded = Vec::new();
+        while let Some(part) = parts.recv().await {
+            let (plan, tokens) = part.expect("made");
+            let known = known(directory.fingerprinter(), both[0], &plan, &tokens, now);
+            filler.add(known.expect("known")).await.expect("written");
+            for (place, number) in SampleEnvironment::ALL.into_iter().zip(both[1]) {
+                let mut records = Vec::new();
+                for (position, group) in plan.iter().enumerate() {
+                    if let Some(seeded) = tokens.get(&(place, position)) {
+                        let fingerprint = directory.fingerprinter().of(&seeded.token);
+                        let past = observations(group, place, seeded, fingerprint, now);
+                        records.extend(past.expect("a past").map(|one| (one.at, learnt(one))));
+                    }
+                }
+                records.sort_by_key(|(at, _)| *at);
+                let records = records.into_iter().map(|(_, record)| record);
+                recorded.push((number, records.collect()));
+            }
+        }
+        making.await.expect("to its end");
+        filler.finish().await.expect("written");
+        for (number, records) in recorded {
+            let written = directory.record_all(number, records).await;
+            written.expect("written");
+        }
+        for (filled, recorded) in both[0].into_iter().zip(both[1]) {
+            let filled = directory.groups(filled).await.expect("readable");
+            assert_eq!(filled, directory.groups(recorded).await.expect("readable"));
+            let last = filled.last().expect("some");
+            let fingerprint = last.fingerprint.as_ref().expect("known").value;
+            let owners = directory.owners(fingerprint).await.expect("readable");
+            let of_last: Vec<_> = owners.iter().map(|owner| &owner.user_group_id).collect();
+            assert_eq!(of_last, [&last.id; 2], "{owners:?}");
+            assert_eq!(owners[0].last_seen, owners[1].last_seen);
+        }
+        let places = directory.places().await.expect("readable");
+        let tags = places.iter().filter(|place| place.tag.is_some());
+        assert_eq!(tags.count(), 4, "{places:?}");
+        drop(directory);
+        let inspected = inspect(&file).expect("ours");
+        assert_eq!(inspected.contents.expect("current").differing, 0);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, task::JoinHandle};
 
 use super::{
     DemoError,
@@ -10,7 +10,10 @@ use super::{
 };
 use crate::{
     domain::token::Token,
-    service::{seed::SeedGroup, store::Store},
+    service::{
+        seed::{SeedGroup, Seeder},
+        store::{Store, StoreError},
+    },
 };
 
 /// What the service gave a group.
@@ -23,38 +26,55 @@ pub(super) struct SeededGroup {
 pub(super) type Tokens = HashMap<(SampleEnvironment, usize), SeededGroup>;
 
 /// Groups that are made together.
-const PART: usize = 1_000;
+pub(super) const PART: usize = 1_000;
+
+/// Groups of one transaction.
+pub(super) const AT_ONCE: usize = 100 * PART;
 
 /// Seeds the samples, or so many generated groups, some at a time: those that come next are made while the last ones are
-/// remembered, and never are all of them held. It ends where nobody takes them.
-pub(super) fn parts(store: Store, groups: Option<usize>) -> mpsc::Receiver<Part> {
+/// remembered, and never are all of them held. It ends where nobody takes them; whether it came to its end says the handle.
+pub(super) fn parts(store: Store, groups: Option<usize>) -> (mpsc::Receiver<Part>, JoinHandle<()>) {
     let (sender, parts) = mpsc::channel(1);
-    tokio::task::spawn_blocking(move || {
+    let making = tokio::task::spawn_blocking(move || {
         let Some(groups) = groups else {
-            let part = samples::all().and_then(|plan| made(&store, plan));
+            let part = samples::all().and_then(|plan| {
+                let wanted = plan.clone();
+                let tokens = store.seed_with(move |seeder| seed(seeder, &wanted))?;
+                Ok((plan, tokens))
+            });
             drop(sender.blocking_send(part));
             return;
         };
-        for first in (0..groups).step_by(PART) {
-            let part = made(&store, samples::generated(first..groups.min(first + PART)));
-            let is_last = part.is_err();
-            if sender.blocking_send(part).is_err() || is_last {
-                return;
+        for first in (0..groups).step_by(AT_ONCE) {
+            let all = first..groups.min(first + AT_ONCE);
+            let parts = sender.clone();
+            let made = store.seed_with(move |seeder| {
+                for first in all.clone().step_by(PART) {
+                    let plan = samples::generated(first..all.end.min(first + PART));
+                    let tokens = seed(seeder, &plan)?;
+                    if parts.blocking_send(Ok((plan, tokens))).is_err() {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            });
+            match made {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => {
+                    drop(sender.blocking_send(Err(error.into())));
+                    return;
+                }
             }
         }
     });
-    parts
+    (parts, making)
 }
 
 type Part = Result<(Vec<SampleGroup>, Tokens), DemoError>;
 
-fn made(store: &Store, plan: Vec<SampleGroup>) -> Part {
-    let tokens = seed(store, &plan)?;
-    Ok((plan, tokens))
-}
-
 /// Seeds both environments. Blocks.
-fn seed(store: &Store, plan: &[SampleGroup]) -> Result<Tokens, DemoError> {
+fn seed(seeder: &Seeder<'_>, plan: &[SampleGroup]) -> Result<Tokens, StoreError> {
     let mut tokens = Tokens::new();
     for place in SampleEnvironment::ALL {
         let there = || {
@@ -70,7 +90,7 @@ fn seed(store: &Store, plan: &[SampleGroup]) -> Result<Tokens, DemoError> {
                 properties: group.properties.clone(),
             })
             .collect();
-        let seeded = store.seed(place.environment(), groups)?;
+        let seeded = seeder.add(place.environment(), groups)?;
         tokens.extend(there().zip(seeded).map(|((number, _), seeded)| {
             use secrecy::ExposeSecret;
             let token = Token::new(seeded.token.expose_secret().to_owned());

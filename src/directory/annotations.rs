@@ -21,7 +21,7 @@ impl Directory {
         &self,
         place: PlaceId,
     ) -> Result<BTreeMap<UserGroupId, Annotation>, DirectoryError> {
-        self.run(Access::Short, move |c| annotations::all(c, place))
+        self.read(Access::Short, move |c| annotations::all(c, place))
             .await
     }
 
@@ -33,15 +33,18 @@ impl Directory {
         change: AnnotationChange,
         by: Written,
     ) -> Result<Result<Vec<(UserGroupId, Annotation)>, InvalidAnnotation>, DirectoryError> {
-        self.run(Access::Write, move |tx| {
-            annotations::change(tx, place, &ids, &change, &by)
+        self.request(annotations::Annotate {
+            place,
+            ids,
+            change,
+            by,
         })
         .await
     }
 
     /// Saved views of the list, by name.
     pub async fn saved_views(&self) -> Result<Vec<SavedView>, DirectoryError> {
-        self.run(Access::Short, console::saved_views).await
+        self.read(Access::Short, console::saved_views).await
     }
 
     /// Saves a view under a name, in the place of one that had it.
@@ -52,16 +55,13 @@ impl Directory {
         by: Written,
     ) -> Result<(), DirectoryError> {
         let name = name.to_owned();
-        self.run(Access::Write, move |tx| {
-            console::save_view(tx, &name, &view, &by)
-        })
-        .await
+        self.write(move |tx| console::save_view(tx, &name, &view, &by))
+            .await
     }
 
     /// Removes a saved view; whether there was one.
     pub async fn remove_view(&self, name: &str) -> Result<bool, DirectoryError> {
         let name = name.to_owned();
-        self.run(Access::Write, move |tx| console::remove_view(tx, &name))
-            .await
+        self.write(move |tx| console::remove_view(tx, &name)).await
     }
 }

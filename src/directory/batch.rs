@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::{MutationId, RotationId};
 use crate::domain::{
-    batch::{BatchKind, Counts, ItemEdit, ItemStatus},
+    batch::{BatchKind, Counts, ItemEdit, ItemStatus, LastRun},
     group::UserGroupId,
     history::Ending,
     mutation,
@@ -46,6 +46,15 @@ pub struct Batch {
     /// `None` while something is left to do.
     pub ended_at: Option<Timestamp>,
     pub counts: Counts,
+    /// What was written down of its last run; `None`: nothing, or it stopped at nothing.
+    pub last_run: Option<LastRun>,
+}
+
+impl Batch {
+    /// Why its last run began nothing more, in words.
+    pub fn stopped(&self) -> Option<String> {
+        self.last_run.as_ref().map(LastRun::to_string)
+    }
 }
 
 /// One group of a batch.

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
-use super::{MutationId, RotationId};
+use super::{MutationId, RotationId, TeamFault};
 use crate::domain::{known::Observation, rotation::State};
 
 /// Why the directory did not do what was asked. Nothing was recorded, unless [`DirectoryError::Failed`] says otherwise.
@@ -124,9 +124,9 @@ pub enum DirectoryError {
          schema has changed; nothing was changed: wait a minute and try again"
     )]
     UnderWay,
-    /// Before a newer schema; nothing was changed.
+    /// Before a newer schema, or before the copies are made anew; nothing was changed.
     #[error(
-        "{} needs {needed} bytes on its disk to change its schema (with a copy of what it is now), and {free} are free; \
+        "{} needs {needed} bytes on its disk while its tables are made anew, and {free} are free; \
          nothing was changed: make room and try again",
         path.display()
     )]
@@ -142,6 +142,8 @@ pub enum DirectoryError {
     },
     #[error("the system gave no random numbers for the directory's key; try again")]
     NoRandomness,
+    #[error("the directory of the team, {at}, {fault}")]
+    Team { at: String, fault: TeamFault },
     #[error("the directory {} has stopped working; start groupdesk again", path.display())]
     Stopped { path: PathBuf },
     #[error(

@@ -2,7 +2,7 @@
 
 mod requests;
 
-use crate::search::Index;
+use crate::{domain::group::UserGroupId, search::Index};
 
 /// What a list begins with.
 #[derive(Debug, Clone, Default)]
@@ -12,6 +12,6 @@ pub struct FirstGroups {
     /// All of them are in `index`.
     pub is_all: bool,
     pub index: Index,
-    /// How many copies were empty, and are to be made anew.
-    pub empty: usize,
+    /// Groups whose copies could not be read, and are to be repaired.
+    pub unreadable: Vec<UserGroupId>,
 }

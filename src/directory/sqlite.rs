@@ -3,7 +3,7 @@
 //! PostgreSQL share. Parameters are `$1`, `$2`, … and first appear in that order: SQLite numbers them by first appearance.
 
 pub(super) mod annotations;
-mod backup;
+pub(super) mod backup;
 pub(super) mod batches;
 pub(super) mod changes;
 pub(super) mod console;
@@ -15,6 +15,7 @@ mod fault;
 pub(super) mod fingerprints;
 pub(super) mod groups;
 pub(super) mod handoff;
+pub(super) mod hidden;
 pub(super) mod history;
 pub(super) mod imports;
 mod inspect;
@@ -26,6 +27,8 @@ pub(super) mod places;
 mod rows;
 mod schema;
 mod select;
+mod stops;
+pub(super) mod whole;
 
 use std::{
     os::unix::fs::MetadataExt,
@@ -37,7 +40,7 @@ use rusqlite::{Transaction, TransactionBehavior};
 
 use super::{DirectoryError, PlaceId, Record, Recorded};
 use crate::{
-    database::{Database, Session},
+    database::{Database, Found, Request, Session, Statements, Tx},
     domain::token::Fingerprinter,
 };
 pub(super) use fault::Fault;
@@ -46,44 +49,88 @@ pub(super) use schema::beside;
 pub use backup::{backup_of, backups_of, copy_to};
 pub use inspect::{Contents, Inspected, foresee_in, inspect};
 
-pub(super) fn record_all(
-    tx: &Connection,
+/// What one exchange leaves behind, of the group, the history and the journals.
+struct WriteRecord<'r> {
     place: PlaceId,
-    records: Vec<Record>,
+    record: &'r Record,
+}
+
+impl Request for WriteRecord<'_> {
+    type Answer = Recorded;
+    type Error = Fault;
+
+    fn read(&self) -> Statements {
+        let mut reads = Statements::default();
+        if let Some(step) = &self.record.rotation {
+            journal::look(&mut reads, step.id);
+        }
+        if let Some(step) = &self.record.mutation {
+            mutations::claim_step(&mut reads, self.place, step);
+        }
+        if let Some(step) = &self.record.handoff {
+            handoff::look(&mut reads, step);
+        }
+        groups::look_to_observe(&mut reads, self.place, self.record);
+        reads
+    }
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Recorded), Fault> {
+        let Self { place, record } = *self;
+        let mut writes = Statements::default();
+        // First, because it is the part that is refused most often.
+        if let Some(step) = &record.rotation {
+            journal::step(found, &mut writes, place, step)?;
+        }
+        if let Some(step) = &record.mutation {
+            mutations::step(found, &mut writes, step)?;
+        }
+        if let Some(step) = &record.handoff {
+            handoff::set(found, &mut writes, place, step)?;
+        }
+        if let Some(entry) = &record.entry {
+            history::add(&mut writes, place, record.key, entry);
+        }
+        if let (Some(what), Some(entry)) = (&record.alarm, &record.entry) {
+            places::raise(&mut writes, place, what, entry);
+        }
+        let recorded = groups::observe(found, &mut writes, place, record)?;
+        Ok((writes, recorded))
+    }
+
+    fn read_after(&self) -> Statements {
+        let mut reads = Statements::default();
+        if let Some(observation) = &self.record.observation {
+            journal::look_for_open(&mut reads, self.place, &observation.id);
+        }
+        reads
+    }
+
+    fn finish(&self, recorded: &mut Recorded, after: &mut Found) -> Result<(), Fault> {
+        recorded.open = journal::open(after)?;
+        Ok(())
+    }
+}
+
+pub(super) fn record_all(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    records: &[Record],
 ) -> Result<Vec<Recorded>, Fault> {
-    records
-        .into_iter()
-        .map(|record| {
-            // First, because it is the part that is refused most often.
-            if let Some(step) = &record.rotation {
-                journal::step(tx, place, step)?;
-            }
-            if let Some(step) = &record.mutation {
-                mutations::step(tx, place, step)?;
-            }
-            if let Some(step) = &record.handoff {
-                handoff::set(tx, place, step)?;
-            }
-            if let Some(entry) = &record.entry {
-                history::add(tx, place, record.key, entry)?;
-            }
-            if let (Some(what), Some(entry)) = (&record.alarm, &record.entry) {
-                places::raise(tx, place, what, entry)?;
-            }
-            record.observation.map_or_else(
-                || Ok(Recorded::default()),
-                |observation| {
-                    let drawn = groups::ObservedUnder {
-                        upon: record.upon,
-                        since: record.since,
-                        key: record.key,
-                        created: record.created,
-                    };
-                    groups::observe(tx, place, observation, drawn)
-                },
-            )
-        })
-        .collect()
+    let last = records.len().saturating_sub(1);
+    let recorded = records.iter().enumerate().map(|(at, record)| {
+        let request = WriteRecord { place, record };
+        let recorded = if at == last {
+            tx.run_last(&request)?
+        } else {
+            tx.run(&request)?
+        };
+        #[cfg(debug_assertions)]
+        if let Some(group) = &recorded.group {
+            groups::must_have_its_copy(tx, place, &group.id)?;
+        }
+        Ok(recorded)
+    });
+    recorded.collect()
 }
 
 /// One directory file.
@@ -153,5 +200,7 @@ fn identity(path: &Path) -> Result<(u64, u64), DirectoryError> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
+#[cfg(test)]
+mod decisions;
 #[cfg(test)]
 mod tests;

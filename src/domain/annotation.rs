@@ -4,6 +4,8 @@ use std::{collections::BTreeSet, fmt};
 
 use jiff::Timestamp;
 
+use super::text::visible;
+
 /// Characters of a note, at the most.
 pub const LONGEST_NOTE: usize = 500;
 /// Characters of a label, at the most.
@@ -24,6 +26,9 @@ pub enum InvalidAnnotation {
     BadLabel(String),
     #[error("A group has {MOST_LABELS} labels at most")]
     ManyLabels,
+    /// Somebody else wrote the note since it was seen; this is what stands there now.
+    #[error("{}", changed(.0))]
+    NoteChanged(Box<Annotation>),
 }
 
 /// A label: lower case, without spaces; written with or without a `#`.
@@ -120,7 +125,12 @@ impl Annotation {
     ) -> Result<bool, InvalidAnnotation> {
         let before = self.clone();
         if let Some(text) = &change.note {
-            self.note = note(text)?;
+            let wanted = note(text)?;
+            let is_seen = change.seen.as_ref().is_none_or(|seen| seen.0 == self.note);
+            if !is_seen && wanted != self.note {
+                return Err(InvalidAnnotation::NoteChanged(Box::new(before)));
+            }
+            self.note = wanted;
         }
         if let Some(labels) = &change.labels {
             self.labels.clone_from(labels);
@@ -145,11 +155,29 @@ impl Annotation {
     }
 }
 
+/// A note as it was seen; `None`: there was none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SeenNote(pub Option<String>);
+
+fn changed(now: &Annotation) -> String {
+    let by = now.noted.as_ref();
+    let by = by.map_or_else(String::new, |noted| format!(" by {}", visible(&noted.by)));
+    match &now.note {
+        Some(note) => format!(
+            "Note not saved: it was changed{by} to \"{}\"",
+            visible(note)
+        ),
+        None => format!("Note not saved: it was removed{by}"),
+    }
+}
+
 /// What is to become of an annotation; what is not named stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnnotationChange {
     /// The new note; an empty one takes it away.
     pub note: Option<String>,
+    /// The note that the new one was made from; another one by now refuses the change. `None`: whatever stands there.
+    pub seen: Option<SeenNote>,
     /// In the place of all labels.
     pub labels: Option<BTreeSet<Label>>,
     pub add: BTreeSet<Label>,
@@ -205,6 +233,24 @@ mod tests {
         };
         assert_eq!(annotation.apply(&none, &written(4)), Ok(true));
         assert!(annotation.is_empty());
+        let from = |seen: Option<&str>, text: &str| AnnotationChange {
+            note: Some(text.into()),
+            seen: Some(SeenNote(seen.map(Into::into))),
+            ..AnnotationChange::default()
+        };
+        assert_eq!(annotation.apply(&from(None, "one"), &written(5)), Ok(true));
+        let refused = annotation.apply(&from(None, "two"), &written(6));
+        let now = Box::new(annotation.clone());
+        assert_eq!(refused, Err(InvalidAnnotation::NoteChanged(now)));
+        assert_eq!(
+            annotation.note.as_deref(),
+            Some("one"),
+            "nothing is changed"
+        );
+        let same = annotation.apply(&from(None, "one"), &written(7));
+        assert_eq!(same, Ok(false), "both wrote the same");
+        let next = annotation.apply(&from(Some("one"), "two"), &written(8));
+        assert_eq!(next, Ok(true));
         assert_eq!(note("two\nlines"), Err(InvalidAnnotation::LinesInNote));
         assert_eq!(note(&"x".repeat(501)), Err(InvalidAnnotation::LongNote));
     }

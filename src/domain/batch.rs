@@ -3,6 +3,7 @@
 
 mod change;
 mod edit;
+mod halt;
 mod plan;
 
 use std::fmt;
@@ -14,9 +15,10 @@ pub use edit::{
     Blind, EditCandidate, EditPlan, EditRow, EditRules, EditSkip, ForeignDraft, OLD, OpenChange,
     Recent, Verdict, Wanted,
 };
+pub use halt::{FailureStreak, Halt, LastRun, StopCause};
 pub use plan::{Candidate, Plan, RECENT, Rules, Skip};
 
-use super::{group::UserGroupId, history::Ending, mutation, rotation::State};
+use super::{history::Ending, mutation, rotation::State};
 
 /// How an item of a batch stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,84 +171,13 @@ impl fmt::Display for Counts {
     }
 }
 
-/// Why a run began nothing new any more.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Halt {
-    /// So many failures in a row.
-    Failures(usize),
-    /// The answers about this group contradict each other; a person must look.
-    Conflict(UserGroupId),
-    /// A read of this group raised an alarm (hazards 1 and 11 of docs/design/service.md); a person must look.
-    Alarm(UserGroupId),
-    /// A person or a signal asked for it.
-    Asked,
-    /// Nothing can be written down, no token can be kept, or there is no key: the next one would fail too.
-    Cannot(String),
-}
-
-impl fmt::Display for Halt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Failures(1) => f.write_str("stopped at a failure"),
-            Self::Failures(count) => write!(f, "stopped after {count} failures in a row"),
-            Self::Conflict(id) => {
-                write!(f, "stopped at a conflict: a person must look at \"{id}\"")
-            }
-            Self::Alarm(id) => write!(f, "stopped at an alarm: a person must look at \"{id}\""),
-            Self::Asked => f.write_str("stopped as asked"),
-            Self::Cannot(why) => write!(f, "stopped: {why}"),
-        }
-    }
-}
-
-/// Counts failures in a row, in the order in which items end.
-#[derive(Debug, Clone)]
-pub struct FailureStreak {
-    /// Zero: never.
-    stop_after: usize,
-    failures: usize,
-}
-
-impl FailureStreak {
-    pub fn new(stop_after: usize) -> Self {
-        Self {
-            stop_after,
-            failures: 0,
-        }
-    }
-
-    /// Whether the run must stop after an item that ended so.
-    pub fn ended(&mut self, id: &UserGroupId, standing: ItemStatus) -> Option<Halt> {
-        match standing {
-            ItemStatus::Conflict => return Some(Halt::Conflict(id.clone())),
-            ItemStatus::Confirmed | ItemStatus::Rotated => self.succeeded(),
-            ItemStatus::NotApplied | ItemStatus::Unknown | ItemStatus::UnderWay => {
-                return self.failed();
-            }
-            ItemStatus::NotStarted | ItemStatus::Abandoned => {}
-        }
-        None
-    }
-
-    pub fn succeeded(&mut self) {
-        self.failures = 0;
-    }
-
-    /// Whether the run must stop after this one.
-    pub fn failed(&mut self) -> Option<Halt> {
-        self.failures += 1;
-        (self.stop_after > 0 && self.failures >= self.stop_after)
-            .then_some(Halt::Failures(self.failures))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
 
     use super::*;
     use crate::domain::{
-        group::EnvironmentTag,
+        group::{EnvironmentTag, UserGroupId},
         known::{Known, KnownGroup, LastRotated, Source},
     };
 

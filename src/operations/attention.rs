@@ -1,12 +1,16 @@
 //! What waits for a person, over all places that the profiles mean: open rotations and changes, hand-offs, batches that were
 //! left, groups changed elsewhere, drafts, and the ages of tokens. Reads the directory alone; no API key is asked for.
 
+mod hidden;
+
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use jiff::Timestamp;
+
+use hidden::Hidden;
 
 use crate::{
     directory::{Batch, DirectoryError, Mutation, MutationId, PlaceId, RotationFilter, RotationId},
@@ -74,8 +78,7 @@ impl Matter {
         }
     }
 
-    /// Unfinished or failed work, as opposed to what only grows old.
-    pub fn is_counted(&self) -> bool {
+    fn is_counted(&self) -> bool {
         match self {
             Self::Rotation(..) | Self::Change(..) | Self::HandOff { .. } | Self::Batch(_) => true,
             Self::ChangedElsewhere(_)
@@ -97,6 +100,10 @@ pub struct Concern {
     pub matter: Matter,
     pub since: Option<Timestamp>,
     pub by: Option<String>,
+    /// The place that holds it.
+    pub held_by: PlaceId,
+    /// It was put aside until then, and still stands as it did.
+    pub hidden_until: Option<Timestamp>,
 }
 
 impl Concern {
@@ -219,6 +226,7 @@ impl Operations {
                 index,
                 place,
                 in_hand: InHand::default(),
+                hidden: Hidden::of(operations, place).await?,
                 found: &mut attention,
             };
             gathering.all(whole).await?;
@@ -226,13 +234,17 @@ impl Operations {
         if let (true, Some(any)) = (whole, all.first()) {
             for place in any.places().await? {
                 if place.open > 0 && places.iter().all(|(.., known)| *known != place.id) {
-                    attention.concerns.push(Concern {
+                    let mut concern = Concern {
                         profile: None,
                         place: place.name,
                         matter: Matter::NoProfile(place.open as usize),
                         since: place.last_used,
                         by: None,
-                    });
+                        held_by: place.id,
+                        hidden_until: None,
+                    };
+                    Hidden::of(any, place.id).await?.mark(&mut concern);
+                    attention.concerns.push(concern);
                 }
             }
         }
@@ -251,18 +263,34 @@ struct Gathering<'a> {
     index: usize,
     place: PlaceId,
     in_hand: InHand,
+    hidden: Hidden,
     found: &'a mut Attention,
 }
 
 impl Gathering<'_> {
     fn push(&mut self, matter: Matter, since: Option<Timestamp>, by: Option<&str>) {
-        self.found.concerns.push(Concern {
+        let place = self.operations.profile().name.clone();
+        self.push_of(place, matter, since, by);
+    }
+
+    fn push_of(
+        &mut self,
+        place: String,
+        matter: Matter,
+        since: Option<Timestamp>,
+        by: Option<&str>,
+    ) {
+        let mut concern = Concern {
             profile: Some(self.index),
-            place: self.operations.profile().name.clone(),
+            place,
             matter,
             since,
             by: by.map(str::to_owned),
-        });
+            held_by: self.place,
+            hidden_until: None,
+        };
+        self.hidden.mark(&mut concern);
+        self.found.concerns.push(concern);
     }
 
     async fn all(mut self, whole: bool) -> Result<(), DirectoryError> {
@@ -317,7 +345,7 @@ impl Gathering<'_> {
         };
         for row in self.operations.directory().rotations(filter).await? {
             // One whose process may still be at it is no concern yet.
-            if !self.in_hand.holds_rotation(self.operations, &row) {
+            if !self.in_hand.note_rotation(self.operations, &row) {
                 let at = row.sent_at.unwrap_or(row.started_at);
                 let matter = Matter::Rotation(row.id, row.rotation.state, row.user_group_id);
                 self.push(matter, Some(at), Some(&row.by));
@@ -327,7 +355,7 @@ impl Gathering<'_> {
     }
 
     fn change(&mut self, change: &Mutation) {
-        let is_left = !self.in_hand.holds_change(self.operations, change);
+        let is_left = !self.in_hand.note_change(self.operations, change);
         // A rotation stands in its own journal.
         if change.rotation.is_none() && is_left {
             let id = change.user_group_id.clone();
@@ -354,13 +382,7 @@ impl Gathering<'_> {
                     begun_in: self.profile_here(&row.profile).await?,
                 };
                 let at = row.sent_at.unwrap_or(row.started_at);
-                self.found.concerns.push(Concern {
-                    profile: Some(self.index),
-                    place: row.profile,
-                    matter,
-                    since: Some(at),
-                    by: Some(row.by),
-                });
+                self.push_of(row.profile, matter, Some(at), Some(&row.by));
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::{
     directory::Watch,
-    operations::{ChangeCursor, Changes, DirectoryError, Operations},
+    operations::{ChangeCursor, Changes, DirectoryError, Operations, break_at},
 };
 
 /// Follows the place that the profile means, also when it is bound to another one meanwhile.
@@ -19,9 +19,13 @@ impl Operations {
 
     /// Follows what others write from there on. Inside a runtime.
     pub fn feed(&self, from: ChangeCursor) -> Feed {
+        let mut watch = self.directory().watch(from);
+        if break_at("file-events").is_err() {
+            watch.forget_events();
+        }
         Feed {
             operations: self.clone(),
-            watch: self.directory().watch(from),
+            watch,
         }
     }
 }

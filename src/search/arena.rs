@@ -18,7 +18,7 @@ use crate::domain::{
 };
 
 /// In the place of the rest: the group is one of the odd ones.
-pub(super) const ODD: u32 = 1 << 31;
+pub(super) const ODD_ROW: u32 = 1 << 31;
 
 /// Bytes of a usual group.
 const TEXT: usize = 192;
@@ -289,7 +289,7 @@ impl<'a> Entry<'a> {
     /// The group itself where its texts cannot be told apart.
     pub(super) fn odd(self) -> Option<&'a KnownGroup> {
         let rest = self.row.rest;
-        (rest & ODD != 0).then(|| &self.arena.odd[(rest & !ODD) as usize])
+        (rest & ODD_ROW != 0).then(|| &self.arena.odd[(rest & !ODD_ROW) as usize])
     }
 
     /// Whether a row of the mapping, schema id and data source id, is one.

@@ -56,7 +56,8 @@ impl Builder {
     /// With room for so many usual groups, so that buffers need not grow.
     pub fn for_groups(count: usize) -> Self {
         let mut arena = Arena::default();
-        arena.reserve(count);
+        // The count was stored, and may be anything.
+        arena.reserve(count.min(1 << 20));
         Self(arena)
     }
 

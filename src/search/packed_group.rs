@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    arena::{Arena, Entry, ODD, pairs},
+    arena::{Arena, Entry, ODD_ROW, pairs},
     packed::{
         BY, FIELDS, Origin, Packed, Times, UNIT, mapping_text, origins, pack, properties_text,
         rotated_by,
@@ -54,7 +54,7 @@ impl Arena {
             ..Packed::default()
         };
         let mut row = self.texts(id, &texts);
-        row.rest = ODD | self.odd.len() as u32;
+        row.rest = ODD_ROW | self.odd.len() as u32;
         self.odd.push(group.clone());
         self.rows.push(row);
     }
@@ -65,7 +65,7 @@ impl Arena {
             return false;
         };
         // Where there is so much text, a part would have to be left out.
-        if !self.has_room(1 << 27) || self.rest.len() >= ODD as usize {
+        if !self.has_room(1 << 27) || self.rest.len() >= ODD_ROW as usize {
             return false;
         }
         let mut row = self.texts(id, &group);

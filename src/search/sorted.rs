@@ -31,40 +31,69 @@ pub(super) fn sorted(arena: &Arena, sort: &SortBy, reverse: bool) -> Vec<u32> {
             None => unknown.push(row),
         }
     }
-    // Most are told apart by the key, without a look at their texts.
-    let order = |(a_key, a): &(u128, u32), (b_key, b): &(u128, u32)| {
-        a_key.cmp(b_key).then_with(|| match (entry(*a), entry(*b)) {
-            (Some(a), Some(b)) if is_text(sort) => compare(a, b, sort, reverse),
-            _ => a.cmp(b),
-        })
-    };
-    let mut sorted = Vec::with_capacity(arena.rows.len());
     let half = if known.len() < MANY {
         0
     } else {
         known.len() / 2
     };
-    let (left, right) = known.split_at_mut(half);
+    if half > 0 {
+        // What stands in front of the middle, and behind it.
+        known.select_nth_unstable(half);
+    }
+    in_two(&mut known, half, <[_]>::sort_unstable);
+    if is_text(sort) {
+        let is_same = |at: usize| at > 0 && at < known.len() && known[at].0 == known[at - 1].0;
+        let border = (half..=known.len())
+            .find(|at| !is_same(*at))
+            .unwrap_or(half);
+        in_two(&mut known, border, |part| {
+            split_ties(arena, part, (sort, reverse), 1);
+        });
+    }
+    let known = known.into_iter().map(|(_, row)| row);
+    known.chain(unknown).collect()
+}
+
+/// A key and the row it is of.
+type Keyed = (u128, u32);
+
+/// Does the same with both parts, each on a thread.
+fn in_two(all: &mut [Keyed], half: usize, work: impl Fn(&mut [Keyed]) + Sync) {
+    let (left, right) = all.split_at_mut(half);
     thread::scope(|scope| {
         if !left.is_empty() {
-            scope.spawn(|| left.sort_unstable_by(order));
+            scope.spawn(|| work(left));
         }
-        right.sort_unstable_by(order);
+        work(right);
     });
-    let (mut left, mut right) = (&*left, &*right);
-    while let ([first, others @ ..], [second, ..]) = (left, right) {
-        if order(second, first) == Ordering::Less {
-            sorted.push(second.1);
-            right = &right[1..];
-        } else {
-            sorted.push(first.1);
-            left = others;
+}
+
+/// Orders those whose keys are the same by what follows in their texts, so that a text is looked at once for each key of it
+/// and not at each comparison.
+fn split_ties(arena: &Arena, keyed: &mut [Keyed], (sort, reverse): (&SortBy, bool), depth: usize) {
+    let entry = |row: u32| arena.entry(row as usize);
+    for ties in keyed.chunk_by_mut(|(a, _), (b, _)| a == b) {
+        let next = |row: u32| entry(row).and_then(|entry| key_at(entry, sort, depth));
+        if ties.len() > FEW && depth < DEEPEST && next(ties[0].1).is_some() {
+            for (key, row) in &mut *ties {
+                let next = next(*row).unwrap_or_default();
+                *key = if reverse { !next } else { next };
+            }
+            ties.sort_unstable();
+            split_ties(arena, ties, (sort, reverse), depth + 1);
+        } else if ties.len() > 1 {
+            ties.sort_unstable_by(|(_, a), (_, b)| match (entry(*a), entry(*b)) {
+                (Some(a), Some(b)) => compare(a, b, sort, reverse),
+                _ => a.cmp(b),
+            });
         }
     }
-    sorted.extend(left.iter().chain(right).map(|(_, row)| row));
-    sorted.extend(unknown);
-    sorted
 }
+
+/// So few are compared, each with each.
+const FEW: usize = 8;
+/// From there on texts are compared as a whole: they are the same, or long.
+const DEEPEST: usize = 8;
 
 /// From so many on two threads sort.
 const MANY: usize = 1 << 14;
@@ -81,17 +110,7 @@ fn key(entry: Entry<'_>, sort: &SortBy) -> Option<u128> {
     let time =
         |at: jiff::Timestamp| (i128::from(at.as_microsecond()) - i128::from(i64::MIN)) as u128;
     match sort {
-        SortBy::Name => {
-            let title = entry.title();
-            Some(if title.is_ascii() {
-                beginning(title.bytes().map(|byte| byte.to_ascii_lowercase()))
-            } else {
-                beginning(title.to_lowercase().bytes())
-            })
-        }
-        SortBy::Id => Some(beginning(entry.id().bytes())),
-        SortBy::Tag => Some(beginning(entry.tag()?.bytes())),
-        SortBy::Token => Some(beginning(entry.fingerprint()?.bytes())),
+        SortBy::Name | SortBy::Id | SortBy::Tag | SortBy::Token => key_at(entry, sort, 0),
         SortBy::Mapping => entry.mapped().map(u128::from),
         SortBy::Properties => entry.keys().map(u128::from),
         SortBy::Rotated => entry.rotated().map(time),
@@ -106,6 +125,29 @@ fn key(entry: Entry<'_>, sort: &SortBy) -> Option<u128> {
     }
 }
 
+/// The part of a text that stands behind so many keys of it; `None` of a column that is no plain text, or not known.
+fn key_at(entry: Entry<'_>, sort: &SortBy, depth: usize) -> Option<u128> {
+    let skipped = depth * KEY;
+    Some(match sort {
+        SortBy::Name => {
+            let title = entry.title();
+            if title.is_ascii() {
+                let lower = title.bytes().map(|byte| byte.to_ascii_lowercase());
+                beginning(lower.skip(skipped))
+            } else {
+                beginning(title.to_lowercase().bytes().skip(skipped))
+            }
+        }
+        SortBy::Id => beginning(entry.id().bytes().skip(skipped)),
+        SortBy::Tag => beginning(entry.tag()?.bytes().skip(skipped)),
+        SortBy::Token => beginning(entry.fingerprint()?.bytes().skip(skipped)),
+        _ => return None,
+    })
+}
+
+/// Bytes of a key.
+const KEY: usize = 16;
+
 /// Texts stand behind all numbers.
 const TEXT: u128 = 1 << 127;
 
@@ -118,7 +160,7 @@ fn value(text: &str) -> (bool, Option<Number>, String) {
 }
 
 fn beginning(bytes: impl Iterator<Item = u8>) -> u128 {
-    let mut first = [0; 16];
+    let mut first = [0; KEY];
     for (slot, byte) in first.iter_mut().zip(bytes) {
         *slot = byte;
     }
@@ -163,5 +205,52 @@ fn caseless(a: &str, b: &str) -> Ordering {
         a.bytes().map(lower).cmp(b.bytes().map(lower))
     } else {
         a.to_lowercase().cmp(&b.to_lowercase())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{
+        domain::{
+            group::UserGroupId,
+            known::{Known, KnownGroup, Source},
+        },
+        search::Index,
+    };
+
+    proptest! {
+        /// Many begin alike, for more than a key or two.
+        #[test]
+        fn long_texts_that_begin_alike_stand_as_if_they_were_compared(
+            names in prop::collection::vec("(the same beginning of (all|ALL|\u{c9}ll) names? ){0,3}[a-bA-B\u{e9}\u{0}]{0,2}", 1..80),
+            reverse: bool,
+        ) {
+            let groups = names.into_iter().enumerate().map(|(at, value)| {
+                let id = UserGroupId::parse(format!("{at:03}")).expect("a valid id");
+                let mut group = KnownGroup::new(id);
+                group.name = Some(Known {
+                    value,
+                    source: Source::Sent,
+                    at: Timestamp::UNIX_EPOCH,
+                    by: "ana".into(),
+                });
+                group
+            });
+            let groups: Vec<_> = groups.collect();
+            let index = Index::of(&groups);
+            let arena = index.base();
+            for sort in [SortBy::Name, SortBy::Tag] {
+                let mut compared: Vec<u32> = (0..groups.len() as u32).collect();
+                compared.sort_by(|a, b| {
+                    let entry = |row: u32| arena.entry(row as usize).expect("there");
+                    compare(entry(*a), entry(*b), &sort, reverse)
+                });
+                prop_assert_eq!(sorted(arena, &sort, reverse), compared);
+            }
+        }
     }
 }

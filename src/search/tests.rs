@@ -473,3 +473,26 @@ fn users_of_a_source_are_told_once_each() {
         .collect();
     assert_eq!(told, [("acme-eu", "213"), ("globex", "213"), ("odd", "77")]);
 }
+
+proptest! {
+    /// As if each had been put in where it stood, the upper ones first.
+    #[test]
+    fn rows_that_are_not_found_any_more_stand_where_they_stood(
+        before in Just((0..40_u32).collect::<Vec<_>>()).prop_shuffle(),
+        after in Just((0..40_u32).collect::<Vec<_>>()).prop_shuffle(),
+        (was, is) in (0..=40_usize, 0..=40_usize),
+    ) {
+        let groups: Vec<_> = (0..40).map(|n| group(&format!("g{n:02}"), "")).collect();
+        let found = find(&Index::of(&groups), asked(""));
+        let showing = |shown: &[u32]| SearchResults { shown: shown.into(), ..found.clone() };
+        let (old, new) = (showing(&before[..was]), showing(&after[..is]));
+        let mut wanted = after[..is].to_vec();
+        for (row, number) in before[..was].iter().enumerate() {
+            if !after[..is].contains(number) {
+                wanted.insert(row.min(wanted.len()), *number);
+            }
+        }
+        let shown = new.with_rows_of(&old).map(|all| all.shown.to_vec());
+        prop_assert_eq!(shown, (wanted.len() > is).then_some(wanted));
+    }
+}

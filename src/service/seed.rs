@@ -39,14 +39,34 @@ impl Store {
         groups: Vec<SeedGroup>,
     ) -> Result<Vec<Seeded>, StoreError> {
         let environment = environment.to_owned();
-        self.ask_blocking(Access::Write, move |connection| {
-            let caller = environment_of(connection, &environment)?
-                .ok_or(StoreError::UnknownEnvironment(environment))?;
-            let seeded = groups.into_iter().enumerate();
-            seeded
-                .map(|(index, group)| add(connection, &caller, index + 1, group))
-                .collect()
-        })
+        self.seed_with(move |seeder| seeder.add(&environment, groups))
+    }
+
+    /// Adds groups of any environments in one transaction, all or none. Blocks, and so does the store until `work` ends.
+    pub fn seed_with<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Seeder<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.ask_blocking(Access::Write, move |connection| work(&Seeder(connection)))
+    }
+}
+
+/// Adds groups within one transaction.
+pub struct Seeder<'c>(&'c Connection);
+
+impl Seeder<'_> {
+    /// As [`Store::seed`].
+    pub fn add(
+        &self,
+        environment: &str,
+        groups: Vec<SeedGroup>,
+    ) -> Result<Vec<Seeded>, StoreError> {
+        let caller = environment_of(self.0, environment)?
+            .ok_or_else(|| StoreError::UnknownEnvironment(environment.to_owned()))?;
+        let seeded = groups.into_iter().enumerate();
+        seeded
+            .map(|(index, group)| add(self.0, &caller, index + 1, group))
+            .collect()
     }
 }
 

@@ -19,7 +19,7 @@ mod error;
 mod file;
 
 pub(super) use crate::database::Access;
-use crate::database::{Session, Work, Worker, task};
+use crate::database::{Session, THROWN_AWAY, Work, Worker, task};
 pub use error::StoreError;
 use file::File;
 
@@ -34,6 +34,8 @@ pub struct Options {
     /// How much work may wait; more is refused with [`StoreError::Overloaded`].
     pub queue: usize,
     pub report: Option<ReportFailure>,
+    /// The file goes with the process: nothing in it has to outlive the machine.
+    pub is_thrown_away: bool,
 }
 
 impl Default for Options {
@@ -42,6 +44,7 @@ impl Default for Options {
             busy_timeout: Duration::from_secs(5),
             queue: 1_024,
             report: None,
+            is_thrown_away: false,
         }
     }
 }
@@ -77,6 +80,9 @@ impl Store {
     /// [`Store::open`] with other limits.
     pub fn open_with(path: &Path, options: Options) -> Result<Self, StoreError> {
         let connection = file::open_or_create(path, options.busy_timeout)?;
+        if options.is_thrown_away {
+            connection.execute_batch(THROWN_AWAY)?;
+        }
         let database = File {
             path: path.to_owned(),
             busy_timeout: options.busy_timeout,

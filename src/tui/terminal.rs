@@ -78,6 +78,7 @@ struct Modes(u8);
 impl Modes {
     const FULL: u8 = 1;
     const MOUSE: u8 = 2;
+    const FOCUS: u8 = 4;
 
     const fn empty() -> Self {
         Self(0)
@@ -95,6 +96,10 @@ impl Modes {
 /// Buttons and wheel, in coordinates without a limit; movements are not reported (modes 1000 and 1006).
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
+
+/// The terminal says when its window gets the keys (mode 1004).
+const FOCUS_ON: &[u8] = b"\x1b[?1004h";
+const FOCUS_OFF: &[u8] = b"\x1b[?1004l";
 
 /// Draws a frame onto empty cells; says where the cursor is seen, if at all.
 pub type Render<'r> = &'r mut dyn FnMut(&mut Buffer) -> Option<Position>;
@@ -171,6 +176,13 @@ impl Screen {
         self.out.write_all(b"\x1b]11;?\x1b\\")
     }
 
+    /// Has the terminal say from now on when its window gets the keys.
+    pub fn report_focus(&mut self) -> io::Result<()> {
+        self.modes.0 |= Modes::FOCUS;
+        MODES.fetch_or(Modes::FOCUS, Ordering::SeqCst);
+        self.out.write_all(FOCUS_ON)
+    }
+
     /// Stops this process as Ctrl-Z does elsewhere, with the terminal given back; returns when it is continued.
     ///
     /// Without a shell that could continue it, nothing stops, and the screen only flickers.
@@ -219,6 +231,9 @@ fn take_over(modes: Modes) -> io::Result<()> {
         if modes.has(Modes::MOUSE) {
             out.extend(MOUSE_ON);
         }
+        if modes.has(Modes::FOCUS) {
+            out.extend(FOCUS_ON);
+        }
         queue!(out, event::EnableBracketedPaste)
     });
     if entered.is_err() {
@@ -247,7 +262,12 @@ fn commands_of_leaving(out: &mut Vec<u8>, modes: Modes) -> io::Result<()> {
     if modes.has(Modes::MOUSE) {
         out.extend(MOUSE_OFF);
     }
+    if modes.has(Modes::FOCUS) {
+        out.extend(FOCUS_OFF);
+    }
     if modes.has(Modes::FULL) {
+        // A frame may have been cut in its middle: scroll region, line wrap and the mark of a whole frame (mode 2026).
+        out.extend(b"\x1b[?2026l\x1b[r\x1b[?7h");
         queue!(
             out,
             ResetColor,
@@ -299,6 +319,20 @@ mod tests {
         for error in [NoTerminal::NotATerminal, NoTerminal::Dumb] {
             assert!(error.to_string().contains("groupdesk --help"));
         }
+    }
+
+    #[test]
+    fn what_was_switched_on_is_switched_off() {
+        let switched = |modes: Modes| {
+            let mut bytes = Vec::new();
+            commands_of_leaving(&mut bytes, modes).expect("commands");
+            let has = |what: &[u8]| bytes.windows(what.len()).any(|bytes| bytes == what);
+            (has(MOUSE_OFF), has(FOCUS_OFF))
+        };
+        assert_eq!(switched(Modes::screen(false)), (false, false));
+        assert_eq!(switched(Modes::screen(true)), (true, false));
+        let both = Modes(Modes::screen(true).0 | Modes::FOCUS);
+        assert_eq!(switched(both), (true, true));
     }
 
     #[test]

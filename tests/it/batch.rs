@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 use groupdesk::{
     directory::{BatchId, BatchItem},
-    domain::batch::Counts,
+    domain::batch::{Counts, LastRun},
     operations::{
         Operations, UnknownIdPolicy,
         batch::{BatchEvent, Ended, Report, Run, RunLimits},
@@ -79,6 +79,9 @@ impl Scene {
         let items = self.items(report.batch).await;
         let counts = Counts::of(items.iter().map(BatchItem::status));
         assert_eq!(counts, report.counts);
+        let batch = self.ana.batch(report.batch).await.expect("readable");
+        let stopped = report.halt.clone().map(LastRun::Stopped);
+        assert_eq!(batch.last_run, stopped, "why it stopped is written down");
         assert_sent_once(&self.proxy);
     }
 }

@@ -8,9 +8,9 @@ mod colours;
 mod compare;
 mod connect;
 mod drafts;
-mod early;
 mod export;
 mod find;
+mod first_rows;
 mod foreign_names;
 mod handoff;
 mod live;
@@ -21,6 +21,7 @@ mod requests;
 mod review;
 mod scene;
 mod snapshots;
+mod steps;
 mod story;
 mod trouble;
 

@@ -1,11 +1,12 @@
 //! What this installation remembers: recorded in one transaction, kept for ever, shared by several processes, never a token.
 
-use crate::support::world::place;
+use crate::support::{postgres, world::place};
 mod care;
 mod copies;
 mod drafts;
 mod journal;
 mod memory;
+mod team;
 mod watch;
 
 use std::{
@@ -18,7 +19,7 @@ use futures_util::future::join_all;
 use groupdesk::{
     directory::{
         BeginResult, Directory, DirectoryError, HistoryFilter, Precondition, Record,
-        RotationFilter, RotationId, RotationIntent, RotationStep, replay,
+        RotationFilter, RotationId, RotationIntent, RotationStep, TeamLocation, replay,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -49,15 +50,17 @@ fn second(n: i64) -> Timestamp {
     Timestamp::from_second(1_767_225_600 + n).expect("in range")
 }
 
-/// A directory in a folder of its own.
+/// A directory in a folder of its own; below `team`, in a database that is shared.
 struct Opened {
     folder: tempfile::TempDir,
+    team: Option<TeamLocation>,
 }
 
 impl Opened {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        Self { folder }
+        let team = postgres::team();
+        Self { folder, team }
     }
 
     fn path(&self) -> PathBuf {
@@ -65,7 +68,36 @@ impl Opened {
     }
 
     fn open(&self) -> Directory {
-        Directory::open(&self.path()).expect("it opens")
+        match &self.team {
+            Some(team) => Directory::open(team),
+            None => Directory::open(&self.path()),
+        }
+        .expect("it opens")
+    }
+
+    /// One text.
+    fn ask(&self, text: &str) -> String {
+        match &self.team {
+            Some(team) => postgres::server()
+                .expect("a server")
+                .execute(team.schema(), text),
+            None => self
+                .raw()
+                .query_row(text, [], |row| row.get(0))
+                .expect("read"),
+        }
+    }
+
+    /// Writes what no groupdesk would.
+    fn tamper(&self, text: &str) {
+        match &self.team {
+            Some(team) => drop(
+                postgres::server()
+                    .expect("a server")
+                    .execute(team.schema(), text),
+            ),
+            None => drop(self.raw().execute(text, []).expect("damaged")),
+        }
     }
 
     fn raw(&self) -> Connection {

@@ -23,6 +23,7 @@ mod rows;
 mod schedules;
 mod secret_check;
 mod settle;
+mod team;
 mod together;
 mod too_large;
 mod unwritable;

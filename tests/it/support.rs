@@ -6,6 +6,7 @@ pub(crate) mod faults;
 pub(crate) mod long;
 pub(crate) mod normalized;
 pub(crate) mod odd;
+pub(crate) mod postgres;
 pub(crate) mod proxy;
 pub(crate) mod pty;
 pub(crate) mod service;

@@ -17,6 +17,9 @@ pub(crate) struct Note {
     /// The note, one line [default: show it]
     #[arg(value_name = "TEXT")]
     pub(crate) text: Option<String>,
+    /// Only where the note is this one; '' where there is none
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) expect: Option<String>,
     /// Take the note away
     #[arg(long, conflicts_with = "text")]
     pub(crate) remove: bool,

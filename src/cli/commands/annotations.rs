@@ -13,7 +13,7 @@ use crate::{
         session::Session,
     },
     domain::{
-        annotation::{Annotation, AnnotationChange, Label},
+        annotation::{Annotation, AnnotationChange, Label, SeenNote},
         group::UserGroupId,
         text::visible,
     },
@@ -25,11 +25,37 @@ pub(crate) async fn note(session: &Session, arguments: Note) -> Result<Exit, Cli
         (_, true) => Some(String::new()),
         (text, false) => text,
     };
-    let change = note.map(|note| AnnotationChange {
-        note: Some(note),
-        ..AnnotationChange::default()
-    });
+    let mut replaced = None;
+    let change = match note {
+        None if arguments.expect.is_some() => {
+            let text = "--expect is for writing: a note, or --remove";
+            return Err(CliError::Usage(text.into()));
+        }
+        None => None,
+        Some(text) => {
+            // What is replaced is told, so that nothing is lost without a word.
+            let before = session.operations.annotations().await?;
+            let before = before.get(&arguments.id).cloned().unwrap_or_default();
+            let seen = arguments
+                .expect
+                .map(|text| Some(text).filter(|text| !text.is_empty()));
+            let seen = SeenNote(seen.unwrap_or_else(|| before.note.clone()));
+            replaced = Some(before).filter(|before| before.note.is_some());
+            Some(AnnotationChange {
+                note: Some(text),
+                seen: Some(seen),
+                ..AnnotationChange::default()
+            })
+        }
+    };
     let found = changed(session, vec![arguments.id], change).await?;
+    if let Some((note, noted)) = replaced.and_then(|before| Some((before.note?, before.noted?)))
+        && found
+            .iter()
+            .all(|(_, now)| now.note.as_ref() != Some(&note))
+    {
+        output::context(&format!("was: {} ({})", visible(&note), visible(&noted.by)));
+    }
     if session.json {
         return printed(&found).map(|()| Exit::Done);
     }

@@ -18,13 +18,18 @@ use crate::{
 
 const WHAT: usize = 0;
 
-pub(crate) async fn run(session: &Session, all: bool) -> Result<Exit, CliError> {
+pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Result<Exit, CliError> {
     let profiles = if all {
         session.operations_of_all()
     } else {
         vec![session.operations.clone()]
     };
-    let found = Operations::attention(&profiles, 0, true).await?.concerns;
+    let mut found = Operations::attention(&profiles, 0, true).await?.concerns;
+    let waits = found.iter().any(Concern::is_counted);
+    let all = found.len();
+    // What is unclear is told here whatever was hidden: the exit code speaks of it.
+    found.retain(|concern| with_hidden || concern.hidden_until.is_none() || concern.is_counted());
+    let hidden = all - found.len();
     let shown: Vec<_> = found
         .iter()
         .map(|concern| {
@@ -36,17 +41,22 @@ pub(crate) async fn run(session: &Session, all: bool) -> Result<Exit, CliError> 
         let values = shown.iter().map(|(concern, what, object, next)| {
             json!({
                 "what": what,
-                "counted": concern.matter.is_counted(),
+                "counted": concern.is_counted(),
                 "profile": concern.place,
                 "object": object,
                 "since": concern.since.map(|at| at.to_string()),
                 "by": concern.by,
+                "hidden_until": concern.hidden_until.map(|until| until.to_string()),
                 "next": next,
             })
         });
         output::json(&values.collect::<Vec<_>>())?;
     } else if shown.is_empty() {
-        output::say("nothing waits");
+        output::say(if hidden > 0 {
+            "nothing else waits"
+        } else {
+            "nothing waits"
+        });
     } else {
         let now = session.operations.now();
         let lines = shown.iter().map(|(concern, what, object, next)| {
@@ -64,7 +74,9 @@ pub(crate) async fn run(session: &Session, all: bool) -> Result<Exit, CliError> 
         let header = ["WHAT", "PROFILE", "WHICH", "SINCE", "NEXT"];
         output::result(&human::rows(header, &lines, Some(WHAT)))?;
     }
-    let waits = found.iter().any(|concern| concern.matter.is_counted());
+    if hidden > 0 && !session.json {
+        output::say(&format!("{hidden} hidden: --hidden lists them"));
+    }
     Ok(if waits { Exit::Unknown } else { Exit::Done })
 }
 

@@ -65,6 +65,9 @@ pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliErro
         visible(&batch.by),
         batch.counts
     ));
+    if let Some(why) = batch.stopped() {
+        output::context(&visible(&why));
+    }
     let lines = items.iter().map(|item| {
         [
             item.user_group_id.to_string(),
@@ -80,7 +83,11 @@ pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliErro
 fn state(batch: &Batch) -> String {
     let counts = &batch.counts;
     match batch.ended_at {
-        None => format!("unfinished: {} left", counts.not_started + counts.unknown),
+        None => {
+            let left = counts.not_started + counts.unknown;
+            let stopped = batch.stopped().map(|why| format!(", {}", visible(&why)));
+            format!("unfinished: {left} left{}", stopped.unwrap_or_default())
+        }
         Some(_) if counts.unknown > 0 => format!("{} unknown", counts.unknown),
         Some(_) => "finished".into(),
     }
@@ -106,6 +113,7 @@ fn value(batch: &Batch) -> Value {
         "reason": batch.reason,
         "started_at": batch.started_at.to_string(),
         "ended_at": batch.ended_at.map(|at| at.to_string()),
+        "stopped": batch.stopped(),
     });
     batch.counts.add_to(&mut value);
     value

@@ -112,8 +112,8 @@ async fn play(
         keys: Keymap::default(),
         greeting: vec![
             format!(
-                "for another shell: {}",
-                elsewhere.replace('\n', " ").trim_end()
+                "For another shell: `{}`",
+                elsewhere.trim_end().replace("\nexport", "")
             ),
             "Demo on this machine; deleted when you quit. P: production.".into(),
         ],

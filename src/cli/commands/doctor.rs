@@ -55,10 +55,14 @@ pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliE
     let mut signals = Signals::new()?;
     let overrides = overrides(global);
     if arguments.rebuild {
-        let directory = Directory::open(&directory_of(&overrides)?)?;
-        directory.rebuild_copies().await?;
-        // Closed before it is looked at.
-        drop(directory);
+        let file = directory_of(&overrides)?;
+        // Where there is none, none is made, and the report says so.
+        if file.symlink_metadata().is_ok() {
+            let directory = Directory::open(&file)?;
+            directory.rebuild_copies().await?;
+            // Closed before it is looked at.
+            drop(directory);
+        }
     }
     let theme = Theme::detect(global.ascii, |name| {
         let value = overrides.env.get(name)?;

@@ -90,7 +90,7 @@ impl Exit {
         let batch::Report { counts, halt, .. } = report;
         if counts.unknown > 0 || counts.conflict > 0 {
             Self::Unknown
-        } else if *halt == Some(Halt::Asked) {
+        } else if matches!(halt, Some(Halt::Asked(_))) {
             Self::Interrupted
         } else {
             let in_part = counts.not_applied > 0 || counts.not_started > 0 || halt.is_some();

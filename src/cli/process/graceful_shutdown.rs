@@ -6,7 +6,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::signals::Signals;
-use crate::{cli::output::progress::Progress, operations::batch::Control};
+use crate::{
+    cli::output::progress::Progress, domain::batch::StopCause, operations::batch::Control,
+};
 
 /// How long what is in flight may take after a signal; tests have less time.
 fn patience() -> Duration {
@@ -57,15 +59,15 @@ impl<'s> Shutdown<'s> {
                 None => std::future::pending().await,
             }
         };
-        let is_person = tokio::select! {
+        let cause = tokio::select! {
             biased;
-            is_person = self.signals.next_is_a_person() => is_person,
+            cause = self.signals.next_cause() => cause,
             () = late => return ShutdownRequest::ToLeave,
         };
-        if self.is_begun() && is_person {
+        if self.is_begun() && cause == StopCause::Person {
             return ShutdownRequest::ToLeave;
         }
-        control.stop();
+        control.stop(cause);
         self.deadline.get_or_insert(Instant::now() + patience());
         progress.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
         ShutdownRequest::ToFinish

@@ -13,7 +13,7 @@ use tokio::{
     sync::watch,
 };
 
-use crate::cli::error::CliError;
+use crate::{cli::error::CliError, domain::batch::StopCause};
 
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 /// When the first one came.
@@ -65,15 +65,15 @@ impl Signals {
 
     /// Waits for the next one.
     pub(crate) async fn next(&mut self) {
-        self.next_is_a_person().await;
+        self.next_cause().await;
     }
 
-    /// Waits for the next one; true for SIGINT. The others come from a system that ends a session, often twice.
-    pub(crate) async fn next_is_a_person(&mut self) -> bool {
+    /// Waits for the next one; SIGINT is a person. The others come from a system that ends a session, often twice.
+    pub(crate) async fn next_cause(&mut self) -> StopCause {
         tokio::select! {
-            _ = self.interrupt.recv() => true,
-            _ = self.terminate.recv() => false,
-            _ = self.hang_up.recv() => false,
+            _ = self.interrupt.recv() => StopCause::Person,
+            _ = self.terminate.recv() => StopCause::Signal,
+            _ = self.hang_up.recv() => StopCause::LineLost,
         }
     }
 }

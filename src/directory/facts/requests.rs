@@ -10,7 +10,7 @@ use crate::{
 impl Directory {
     /// What is known of this place; by default nothing.
     pub async fn facts(&self, place: PlaceId) -> Result<Facts, DirectoryError> {
-        self.run(Access::Short, move |c| facts::of(c, place)).await
+        self.read(Access::Short, move |c| facts::of(c, place)).await
     }
 
     /// Keeps what was stated, in the place of what was known before.
@@ -19,9 +19,7 @@ impl Directory {
         place: PlaceId,
         statements: Vec<Statement>,
     ) -> Result<(), DirectoryError> {
-        self.run(Access::Write, move |tx| {
-            facts::state(tx, place, &statements)
-        })
-        .await
+        self.write(move |tx| Ok(tx.write_all(facts::state(place, &statements))?))
+            .await
     }
 }

@@ -23,13 +23,14 @@ impl Directory {
         place: PlaceId,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
-        self.run(Access::Short, move |c| groups::some(c, place, &ids))
+        self.read(Access::Short, move |c| groups::some(c, place, &ids))
             .await
     }
 
     /// The ids that are known in a place, ascending.
     pub async fn known_ids(&self, place: PlaceId) -> Result<Vec<UserGroupId>, DirectoryError> {
-        self.run(Access::Long, move |c| groups::ids(c, place)).await
+        self.read(Access::Long, move |c| groups::ids(c, place))
+            .await
     }
 
     /// Adds ids, and what the file says of them where nothing better is known; one transaction. The answers are in the
@@ -42,10 +43,8 @@ impl Directory {
         by: &str,
     ) -> Result<Vec<ImportResult>, DirectoryError> {
         let by = by.to_owned();
-        self.run(Access::Write, move |tx| {
-            groups::import(tx, place, &rows, at, &by)
-        })
-        .await
+        self.write(move |tx| groups::import(tx, place, &rows, at, &by))
+            .await
     }
 
     /// What was begun with this digest and not finished.
@@ -54,7 +53,7 @@ impl Directory {
         place: PlaceId,
         digest: [u8; 32],
     ) -> Result<Option<Import>, DirectoryError> {
-        self.run(Access::Long, move |c| imports::open(c, place, digest))
+        self.read(Access::Long, move |c| imports::open(c, place, digest))
             .await
     }
 
@@ -67,10 +66,8 @@ impl Directory {
         by: &str,
     ) -> Result<Import, DirectoryError> {
         let by = by.to_owned();
-        self.run(Access::Write, move |tx| {
-            imports::begin(tx, place, digest, at, &by)
-        })
-        .await
+        self.write(move |tx| imports::begin(tx, place, digest, at, &by))
+            .await
     }
 
     /// Writes down that a row is done: it is not sent again.
@@ -80,15 +77,12 @@ impl Directory {
         row: usize,
         outcome: &'static str,
     ) -> Result<(), DirectoryError> {
-        self.run(Access::Write, move |tx| {
-            imports::end_row(tx, import, row, outcome)
-        })
-        .await
+        self.write(move |tx| imports::end_row(tx, import, row, outcome))
+            .await
     }
 
     /// Every row is done; the same file is sent again from its start.
     pub async fn end_import(&self, import: ImportId, at: Timestamp) -> Result<(), DirectoryError> {
-        self.run(Access::Write, move |tx| imports::end(tx, import, at))
-            .await
+        self.write(move |tx| imports::end(tx, import, at)).await
     }
 }

@@ -15,10 +15,8 @@ impl Directory {
         place: PlaceId,
         intent: MutationIntent,
     ) -> Result<Claimed, DirectoryError> {
-        self.run(Access::Write, move |tx| {
-            mutations::begin(tx, place, &intent)
-        })
-        .await
+        self.request(mutations::BeginMutation { place, intent })
+            .await
     }
 
     /// Takes one step; [`DirectoryError::ClaimMoved`] where it is not where the step starts from.
@@ -28,15 +26,14 @@ impl Directory {
         step: MutationStep,
     ) -> Result<(), DirectoryError> {
         let noted = Noted::of_mutation(&step);
-        let stepped = self.run(Access::Write, move |tx| mutations::step(tx, place, &step));
-        let stepped = stepped.await;
+        let stepped = self.request(mutations::StepMutation { place, step }).await;
         noted.written(stepped.is_ok());
         stepped
     }
 
     /// Creates and updates of a place of which something is still to be found out, the last begun first.
     pub async fn open_mutations(&self, place: PlaceId) -> Result<Vec<Mutation>, DirectoryError> {
-        self.run(Access::Long, move |c| mutations::open(c, place))
+        self.read(Access::Long, move |c| mutations::open(c, place))
             .await
     }
 
@@ -46,7 +43,7 @@ impl Directory {
         place: PlaceId,
         id: MutationId,
     ) -> Result<Option<Mutation>, DirectoryError> {
-        self.run(Access::Short, move |c| mutations::one(c, place, id))
+        self.read(Access::Short, move |c| mutations::one(c, place, id))
             .await
     }
 }

@@ -1,8 +1,14 @@
 //! What is asked of the packed copies.
 
+use tokio::sync::mpsc;
+
 use crate::{
     database::Access,
-    directory::{Directory, DirectoryError, FirstGroups, PlaceId, sqlite::copies},
+    directory::{
+        Directory, DirectoryError, FirstGroups, Location, PlaceId,
+        sqlite::{backup, copies, groups, whole},
+    },
+    domain::{group::UserGroupId, known::KnownGroup},
     search::{Builder, SortBy},
 };
 
@@ -16,36 +22,73 @@ impl Directory {
         reverse: bool,
         (all, some): (usize, usize),
     ) -> Result<FirstGroups, DirectoryError> {
-        self.run(Access::Short, move |c| {
-            copies::first(c, place, (&sort, reverse), (all, some))
+        self.read(Access::Short, move |c| match c.sqlite() {
+            Some(file) => copies::first(file, place, (&sort, reverse), (all, some)),
+            None => whole::first(c, place, all),
         })
         .await
     }
 
-    /// All groups of a place, and how many copies were empty; `tell` hears how many are there so far, and says whether more
-    /// are wanted.
+    /// All groups of a place, and those whose copies could not be read; `tell` hears how many are there so far, and says
+    /// whether more are wanted.
     pub async fn load_groups(
         &self,
         place: PlaceId,
         tell: impl FnMut(usize) -> bool + Send + 'static,
-    ) -> Result<(Builder, usize), DirectoryError> {
-        self.run(Access::Long, move |c| {
-            let total = copies::count(c, place)?;
+    ) -> Result<(Builder, Vec<UserGroupId>), DirectoryError> {
+        self.read(Access::Long, move |c| {
+            let Some(file) = c.sqlite() else {
+                return Ok((whole::load(c, place, tell)?, Vec::new()));
+            };
+            let total = copies::count(file, place)?;
             let mut builder = Builder::for_groups(total);
-            let empty = copies::load(c, place, &mut builder, tell)?;
-            Ok((builder, empty))
+            let unreadable = copies::load(file, place, &mut builder, tell)?;
+            Ok((builder, unreadable))
         })
         .await
     }
 
-    /// Makes the copies of a place anew that are empty: another program wrote their groups. Says how many.
-    pub async fn mend_copies(&self, place: PlaceId) -> Result<usize, DirectoryError> {
-        self.run(Access::Write, move |tx| copies::mend(tx, place))
+    /// Before many [`Directory::fill`]: until [`Directory::end_filling`] nothing is to be listed.
+    pub async fn begin_filling(&self) -> Result<(), DirectoryError> {
+        self.write(|tx| tx.sqlite().map_or(Ok(()), copies::disorder))
             .await
     }
 
-    /// Makes the copies of all groups anew.
+    /// Adds groups that their places do not know yet, as they come, in one transaction; until their end nothing else is
+    /// written. What is known of them is taken as it is, with no line of history.
+    pub async fn fill(
+        &self,
+        mut parts: mpsc::Receiver<Vec<(PlaceId, KnownGroup)>>,
+    ) -> Result<(), DirectoryError> {
+        // What came cannot come again: this is no write of several tries.
+        self.write_once(move |tx| groups::fill(tx, std::iter::from_fn(|| parts.blocking_recv())))
+            .await
+    }
+
+    pub async fn end_filling(&self) -> Result<(), DirectoryError> {
+        self.write(|tx| tx.sqlite().map_or(Ok(()), copies::order))
+            .await
+    }
+
+    /// Makes the copies of these groups anew: another program wrote the groups, or the copies are damaged.
+    pub async fn repair_copies(
+        &self,
+        place: PlaceId,
+        ids: Vec<UserGroupId>,
+    ) -> Result<(), DirectoryError> {
+        self.write(move |tx| copies::repair(tx, place, &ids)).await
+    }
+
+    /// Makes the copies of all groups anew. Refused where the disk has no room for it.
     pub async fn rebuild_copies(&self) -> Result<(), DirectoryError> {
-        self.run(Access::Write, copies::rebuild).await
+        // A team's directory has none.
+        let Location::File(path) = self.0.location.clone() else {
+            return Ok(());
+        };
+        self.write(move |tx| {
+            backup::room(&path, backup::MADE_ANEW)?;
+            tx.sqlite().map_or(Ok(()), copies::rebuild)
+        })
+        .await
     }
 }

@@ -23,7 +23,7 @@ impl Directory {
         url: &str,
     ) -> Result<Option<PlaceId>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.run(Access::Short, move |c| places::place_of(c, &profile, &url))
+        self.read(Access::Short, move |c| places::place_of(c, &profile, &url))
             .await
     }
 
@@ -34,7 +34,7 @@ impl Directory {
         key: Fingerprint,
     ) -> Result<Option<PlaceId>, DirectoryError> {
         let url = url.to_owned();
-        self.run(Access::Short, move |c| places::with_key(c, &url, key))
+        self.read(Access::Short, move |c| places::with_key(c, &url, key))
             .await
     }
 
@@ -43,20 +43,17 @@ impl Directory {
         let looked = caller.clone();
         // Nothing is to be written for a profile that is used every day.
         let settled = self
-            .run(Access::Short, move |c| places::bound(c, &looked))
+            .read(Access::Short, move |c| places::bound(c, &looked))
             .await?;
         match settled {
             Some(bound) => Ok(Binding::Bound(bound)),
-            None => {
-                self.run(Access::Write, move |tx| places::bind(tx, &caller))
-                    .await
-            }
+            None => self.write(move |tx| places::bind(tx, &caller)).await,
         }
     }
 
     /// What [`Directory::bind`] would come to; nothing is written.
     pub async fn foresee(&self, caller: Caller) -> Result<BindingPreview, DirectoryError> {
-        self.run(Access::Short, move |c| places::foresee(c, &caller))
+        self.read(Access::Short, move |c| places::foresee(c, &caller))
             .await
     }
 
@@ -67,7 +64,7 @@ impl Directory {
         url: &str,
     ) -> Result<Vec<(String, String)>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.run(Access::Short, move |c| places::elsewhere(c, &profile, &url))
+        self.read(Access::Short, move |c| places::elsewhere(c, &profile, &url))
             .await
     }
 
@@ -77,7 +74,7 @@ impl Directory {
         caller: Caller,
         answer: BindingAnswer,
     ) -> Result<Result<Bound, Refusal>, DirectoryError> {
-        self.run(Access::Write, move |tx| places::answer(tx, &caller, answer))
+        self.write(move |tx| places::answer(tx, &caller, answer))
             .await
     }
 
@@ -89,7 +86,7 @@ impl Directory {
         place: PlaceId,
     ) -> Result<Vec<OtherPlace>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.run(Access::Short, move |c| {
+        self.read(Access::Short, move |c| {
             places::others(c, &profile, &url, place)
         })
         .await
@@ -97,7 +94,7 @@ impl Directory {
 
     /// What holds requests of this key back.
     pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
-        self.run(Access::Short, move |c| places::gate(c, place, key))
+        self.read(Access::Short, move |c| places::gate(c, place, key))
             .await
     }
 
@@ -109,7 +106,7 @@ impl Directory {
         token: Fingerprint,
     ) -> Result<bool, DirectoryError> {
         let id = id.clone();
-        self.run(Access::Short, move |c| {
+        self.read(Access::Short, move |c| {
             places::had_token(c, place, &id, token)
         })
         .await
@@ -124,10 +121,8 @@ impl Directory {
         note: &str,
     ) -> Result<(), DirectoryError> {
         let (place, key, note) = (bound.place, bound.key, note.to_owned());
-        self.run(Access::Write, move |tx| {
-            places::end_trial(tx, &caller, place, key, state, &note)
-        })
-        .await
+        self.write(move |tx| places::end_trial(tx, &caller, place, key, state, &note))
+            .await
     }
 
     /// The first of these texts that is a token or an API key which was ever seen; each by its fingerprint as either.
@@ -135,18 +130,18 @@ impl Directory {
         &self,
         texts: Vec<[Fingerprint; 2]>,
     ) -> Result<Option<usize>, DirectoryError> {
-        self.run(Access::Short, move |c| places::first_secret(c, &texts))
+        self.read(Access::Short, move |c| places::first_secret(c, &texts))
             .await
     }
 
     /// All places, by name.
     pub async fn places(&self) -> Result<Vec<Place>, DirectoryError> {
-        self.run(Access::Long, places::all).await
+        self.read(Access::Long, places::all).await
     }
 
     /// What was said about a place, the oldest first.
     pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
-        self.run(Access::Long, move |c| places::events(c, place))
+        self.read(Access::Long, move |c| places::events(c, place))
             .await
     }
 
@@ -159,10 +154,8 @@ impl Directory {
         by: &str,
     ) -> Result<bool, DirectoryError> {
         let (name, by) = (name.to_owned(), by.to_owned());
-        self.run(Access::Write, move |tx| {
-            places::rename(tx, place, &name, at, &by)
-        })
-        .await
+        self.write(move |tx| places::rename(tx, place, &name, at, &by))
+            .await
     }
 
     /// Makes one place of two, in one transaction: of each field the newer value stays, history, fingerprints, journals and
@@ -175,10 +168,8 @@ impl Directory {
         by: &str,
     ) -> Result<Result<(), Refusal>, DirectoryError> {
         let by = by.to_owned();
-        self.run(Access::Write, move |tx| {
-            places::merge(tx, from, into, at, &by)
-        })
-        .await
+        self.write(move |tx| places::merge(tx, from, into, at, &by))
+            .await
     }
 
     /// Acknowledges all alarms of a place; says how many there were. `tag` is what answers are compared with from now on.
@@ -191,9 +182,7 @@ impl Directory {
         reason: &str,
     ) -> Result<usize, DirectoryError> {
         let (by, reason) = (by.to_owned(), reason.to_owned());
-        self.run(Access::Write, move |tx| {
-            places::acknowledge(tx, place, tag.as_ref(), at, &by, &reason)
-        })
-        .await
+        self.write(move |tx| places::acknowledge(tx, place, tag.as_ref(), at, &by, &reason))
+            .await
     }
 }

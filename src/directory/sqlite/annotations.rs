@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
-
 use super::fault::Fault;
 use crate::{
+    database::{Found, Request, Row, Statements, Tx, values},
     directory::{PlaceId, columns},
     domain::{
         annotation::{Annotation, AnnotationChange, InvalidAnnotation, Label, Written},
@@ -19,19 +18,14 @@ const ALL: &str = "\
 SELECT note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite, user_group_id \
 FROM annotations WHERE place = $1";
 
-pub(crate) fn all(
-    connection: &Connection,
-    place: PlaceId,
-) -> Result<BTreeMap<UserGroupId, Annotation>, Fault> {
-    let mut statement = connection.prepare_cached(ALL)?;
-    let mut found = statement.query([place.0])?;
+pub(crate) fn all(tx: &Tx<'_>, place: PlaceId) -> Result<BTreeMap<UserGroupId, Annotation>, Fault> {
     let mut all = BTreeMap::new();
-    while let Some(row) = found.next()? {
-        let id: String = row.get(7)?;
-        if let Ok(id) = UserGroupId::parse(id) {
+    tx.each(ALL, values![place.0], |row| {
+        if let Ok(id) = UserGroupId::parse(row.text(7)?) {
             all.insert(id, read(row)?);
         }
-    }
+        Ok::<_, Fault>(())
+    })?;
     Ok(all)
 }
 
@@ -47,44 +41,64 @@ ON CONFLICT (place, user_group_id) DO UPDATE SET note = excluded.note, noted_at 
  labelled_by = excluded.labelled_by, favourite = excluded.favourite";
 
 /// All or none; the annotations as they are afterwards.
-pub(crate) fn change(
-    tx: &Connection,
-    place: PlaceId,
-    ids: &[UserGroupId],
-    change: &AnnotationChange,
-    by: &Written,
-) -> Result<Result<Vec<(UserGroupId, Annotation)>, InvalidAnnotation>, Fault> {
-    let mut changed = Vec::with_capacity(ids.len());
-    for id in ids {
-        let found = tx
-            .prepare_cached(ONE)?
-            .query_row(params![place.0, id.as_str()], |row| Ok(read(row)))
-            .optional()?;
-        let mut annotation = found.transpose()?.unwrap_or_default();
-        match annotation.apply(change, by) {
-            Ok(differs) => changed.push((id.clone(), annotation, differs)),
-            Err(invalid) => return Ok(Err(invalid)),
+pub(crate) struct Annotate {
+    pub(crate) place: PlaceId,
+    pub(crate) ids: Vec<UserGroupId>,
+    pub(crate) change: AnnotationChange,
+    pub(crate) by: Written,
+}
+
+impl Request for Annotate {
+    type Answer = Result<Vec<(UserGroupId, Annotation)>, InvalidAnnotation>;
+    type Error = Fault;
+
+    fn read(&self) -> Statements {
+        let mut reads = Statements::default();
+        for id in &self.ids {
+            reads.add(ONE, values![self.place.0, id.as_str()]);
         }
+        reads
     }
-    for (id, annotation, _) in changed.iter().filter(|(.., differs)| *differs) {
-        let labels: Vec<&str> = annotation.labels.iter().map(Label::as_str).collect();
-        let labels = serde_json::to_string(&labels).map_err(|_| Fault::Row(TABLE))?;
-        let (noted_at, noted_by) = split(annotation.noted.as_ref());
-        let (labelled_at, labelled_by) = split(annotation.labelled.as_ref());
-        tx.prepare_cached(KEEP)?.execute(params![
-            place.0,
-            id.as_str(),
-            annotation.note,
-            noted_at,
-            noted_by,
-            labels,
-            labelled_at,
-            labelled_by,
-            annotation.is_favourite,
-        ])?;
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), Fault> {
+        let mut writes = Statements::default();
+        let mut changed = Vec::with_capacity(self.ids.len());
+        for id in &self.ids {
+            let mut annotation = found.next().first(read)?.unwrap_or_default();
+            match annotation.apply(&self.change, &self.by) {
+                Ok(true) => keep(&mut writes, self.place, id, &annotation)?,
+                Ok(false) => {}
+                Err(invalid) => return Ok((Statements::default(), Err(invalid))),
+            }
+            changed.push((id.clone(), annotation));
+        }
+        Ok((writes, Ok(changed)))
     }
-    let changed = changed.into_iter();
-    Ok(Ok(changed.map(|(id, now, _)| (id, now)).collect()))
+}
+
+fn keep(
+    writes: &mut Statements,
+    place: PlaceId,
+    id: &UserGroupId,
+    annotation: &Annotation,
+) -> Result<(), Fault> {
+    let labels: Vec<&str> = annotation.labels.iter().map(Label::as_str).collect();
+    let labels = serde_json::to_string(&labels).map_err(|_| Fault::Row(TABLE))?;
+    let (noted_at, noted_by) = split(annotation.noted.as_ref());
+    let (labelled_at, labelled_by) = split(annotation.labelled.as_ref());
+    let values = values![
+        place.0,
+        id.as_str(),
+        annotation.note.as_ref(),
+        noted_at,
+        noted_by,
+        labels,
+        labelled_at,
+        labelled_by,
+        annotation.is_favourite,
+    ];
+    writes.add(KEEP, values);
+    Ok(())
 }
 
 fn split(written: Option<&Written>) -> (Option<i64>, Option<&str>) {
@@ -93,8 +107,7 @@ fn split(written: Option<&Written>) -> (Option<i64>, Option<&str>) {
 }
 
 fn read(row: &Row<'_>) -> Result<Annotation, Fault> {
-    let labels: String = row.get(3)?;
-    let labels: Vec<String> = serde_json::from_str(&labels).unwrap_or_default();
+    let labels: Vec<String> = serde_json::from_str(row.text(3)?).unwrap_or_default();
     let labels = labels.iter().filter_map(|label| Label::parse(label).ok());
     Ok(Annotation {
         note: row.get(0)?,

@@ -27,10 +27,14 @@ pub fn backups_of(path: &Path) -> Vec<(i64, PathBuf)> {
         .collect()
 }
 
-/// Refuses before anything is touched where the disk has no room for the copy, the tables made anew, and the log.
-pub(super) fn room(path: &Path) -> Result<(), Fault> {
+/// The tables made anew and the log, in sizes of the file; before a newer schema its copy, too.
+pub(in crate::directory) const MADE_ANEW: u64 = 2;
+pub(super) const MIGRATED: u64 = 3;
+
+/// Refuses before anything is touched where the disk has no room for so many times the file.
+pub(in crate::directory) fn room(path: &Path, times: u64) -> Result<(), Fault> {
     let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
-    let needed = 3 * (bytes(path) + bytes(&beside(path, "-wal")));
+    let needed = times * (bytes(path) + bytes(&beside(path, "-wal")));
     let folder = path.parent().unwrap_or(Path::new("/"));
     // Where nobody can tell, SQLite will.
     let Ok(disk) = rustix::fs::statvfs(folder) else {

@@ -2,16 +2,16 @@
 //! where it stands afterwards is what the journal says.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{edits, fault::Fault, rows};
+use super::{edits, fault::Fault, rows, stops};
 use crate::{
+    database::{Found, Request, Statements, Tx, values},
     directory::{
         Batch, BatchId, BatchItem, DirectoryError, ItemKey, MutationId, NewBatch, PlaceId,
         RotationId, columns,
     },
     domain::{
-        batch::{Counts, ItemStatus},
+        batch::{Counts, Halt, ItemStatus, LastRun},
         group::UserGroupId,
         history::Ending,
     },
@@ -26,48 +26,62 @@ VALUES ($1, (SELECT name FROM places WHERE number = $1), $2, $3, $4, $5, $6) RET
 const ADD_ITEM: &str = "\
 INSERT INTO batch_items (batch_id, position, user_group_id, edit) VALUES ($1, $2, $3, $4)";
 
-pub(crate) fn begin(tx: &Connection, place: PlaceId, batch: &NewBatch) -> Result<BatchId, Fault> {
-    let at = columns::micros(batch.at);
-    let id: i64 = tx.prepare_cached(ADD_BATCH)?.query_row(
-        params![
-            place.0,
-            batch.by,
-            batch.reason,
-            at,
+pub(crate) struct BeginBatch {
+    pub(crate) place: PlaceId,
+    pub(crate) batch: NewBatch,
+}
+
+impl Request for BeginBatch {
+    type Answer = BatchId;
+    type Error = Fault;
+
+    fn read(&self) -> Statements {
+        let batch = &self.batch;
+        let values = values![
+            self.place.0,
+            &batch.by,
+            batch.reason.as_ref(),
+            columns::micros(batch.at),
             edits::kind_word(&batch.kind),
-            edits::change_text(&batch.kind)
-        ],
-        |row| row.get(0),
-    )?;
-    let mut add = tx.prepare_cached(ADD_ITEM)?;
-    for (position, (group, edit)) in batch.items.iter().enumerate() {
-        let edit = edit.as_ref().map(edits::item_text).transpose()?;
-        add.execute(params![id, position as i64, group.as_str(), edit])?;
+            edits::change_text(&batch.kind),
+        ];
+        Statements::default().with(ADD_BATCH, values)
     }
-    Ok(BatchId(id))
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, BatchId), Fault> {
+        let id: Option<i64> = found.next().first(|row| row.get(0))?;
+        let id = id.ok_or(Fault::Row("batches"))?;
+        let mut writes = Statements::default();
+        for (position, (group, edit)) in self.batch.items.iter().enumerate() {
+            let edit = edit.as_ref().map(edits::item_text).transpose()?;
+            writes.add(ADD_ITEM, values![id, position, group.as_str(), edit]);
+        }
+        Ok((writes, BatchId(id)))
+    }
 }
 
 const BATCHES: &str = "\
-SELECT id, by, reason, started_at, ended_at, kind, change FROM batches WHERE place = $1 ORDER BY id DESC";
+SELECT id, by, reason, started_at, ended_at, kind, change, stopped FROM batches WHERE place = $1 ORDER BY id DESC";
 
-pub(crate) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<Batch>, Fault> {
-    let mut statement = connection.prepare_cached(BATCHES)?;
-    let mut found = statement.query([place.0])?;
-    let mut batches = Vec::new();
-    while let Some(row) = found.next()? {
-        let id = BatchId(row.get(0)?);
+pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
+    let mut batches = tx.all(BATCHES, values![place.0], |row| {
         let started_at = columns::timestamp(row.get(3)?).ok_or(Fault::Row("batches"))?;
         let ended: Option<i64> = row.get(4)?;
         let (word, change): (String, Option<String>) = (row.get(5)?, row.get(6)?);
-        batches.push(Batch {
-            id,
+        let stopped: Option<String> = row.get(7)?;
+        Ok::<_, Fault>(Batch {
+            id: BatchId(row.get(0)?),
             by: row.get(1)?,
             reason: row.get(2)?,
             started_at,
             ended_at: ended.and_then(columns::timestamp),
             kind: edits::kind(&word, change.as_deref()).ok_or(Fault::Row("batches"))?,
-            counts: counts(connection, id)?,
-        });
+            counts: Counts::default(),
+            last_run: stopped.as_deref().and_then(stops::read),
+        })
+    })?;
+    for batch in &mut batches {
+        batch.counts = counts(tx, batch.id)?;
     }
     Ok(batches)
 }
@@ -78,12 +92,11 @@ SELECT r.state, COALESCE(m.ending, i.outcome), m.state FROM batch_items i \
 LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
 WHERE i.batch_id = $1";
 
-fn counts(connection: &Connection, id: BatchId) -> Result<Counts, Fault> {
-    let mut statement = connection.prepare_cached(STANDINGS)?;
-    let standings = statement.query_map([id.0], rows::item_status)?;
-    let standings: Vec<Option<ItemStatus>> = standings.collect::<rusqlite::Result<_>>()?;
-    let standings: Option<Vec<_>> = standings.into_iter().collect();
-    Ok(Counts::of(standings.ok_or(Fault::Row(TABLE))?))
+fn counts(tx: &Tx<'_>, id: BatchId) -> Result<Counts, Fault> {
+    let standings = tx.all(STANDINGS, values![id.0], |row| {
+        rows::item_status(row)?.ok_or(Fault::Row(TABLE))
+    })?;
+    Ok(Counts::of(standings))
 }
 
 const HAS_BATCH: &str = "SELECT 1 FROM batches WHERE id = $1 AND place = $2";
@@ -94,64 +107,48 @@ SELECT i.position, i.user_group_id, i.rotation_id, r.state, COALESCE(m.ending, i
 FROM batch_items i LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
 WHERE i.batch_id = $1 ORDER BY i.position";
 
-pub(crate) fn items(
-    connection: &Connection,
-    place: PlaceId,
-    id: BatchId,
-) -> Result<Vec<BatchItem>, Fault> {
-    let known = connection
-        .prepare_cached(HAS_BATCH)?
-        .exists(params![id.0, place.0])?;
-    if !known {
-        return Err(DirectoryError::NoBatch(id.0).into());
-    }
-    let mut statement = connection.prepare_cached(ITEMS)?;
-    let mut found = statement.query([id.0])?;
-    let mut items = Vec::new();
-    while let Some(row) = found.next()? {
-        items.push(rows::item(id, row)?.ok_or(Fault::Row(TABLE))?);
-    }
-    Ok(items)
+pub(crate) fn items(tx: &Tx<'_>, place: PlaceId, id: BatchId) -> Result<Vec<BatchItem>, Fault> {
+    let known = tx.one(HAS_BATCH, values![id.0, place.0], |_| Ok::<_, Fault>(()))?;
+    known.ok_or(DirectoryError::NoBatch(id.0))?;
+    tx.all(ITEMS, values![id.0], |row| {
+        rows::item(id, row)?.ok_or(Fault::Row(TABLE))
+    })
 }
 
 const ITEM: &str = "\
 SELECT rotation_id, outcome IS NOT NULL FROM batch_items \
 WHERE batch_id = $1 AND position = $2 AND user_group_id = $3";
 
+/// Where the item of a batch stands, of the group that it names.
+pub(super) fn look(reads: &mut Statements, item: ItemKey, group: &UserGroupId) {
+    reads.add(ITEM, values![item.batch.0, item.position, group.as_str()]);
+}
+
 /// The rotation that has taken the item already; `None` where it is free.
-pub(super) fn taken(
-    tx: &Connection,
-    item: ItemKey,
-    group: &UserGroupId,
-) -> Result<Option<RotationId>, Fault> {
-    let found: Option<(Option<i64>, bool)> = tx
-        .prepare_cached(ITEM)?
-        .query_row(
-            params![item.batch.0, item.position as i64, group.as_str()],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .optional()?;
+pub(super) fn taken(found: &mut Found, item: ItemKey) -> Result<Option<RotationId>, Fault> {
+    let found = found
+        .next()
+        .first(|row| Ok::<(Option<i64>, bool), Fault>((row.get(0)?, row.get(1)?)))?;
     match found {
         Some((Some(rotation), _)) => Ok(Some(RotationId(rotation))),
         Some((None, false)) => Ok(None),
-        Some((None, true)) | None => Err(DirectoryError::ItemEnded {
-            batch: item.batch.0,
-            position: item.position,
-        }
-        .into()),
+        Some((None, true)) | None => Err(ended(item).into()),
+    }
+}
+
+fn ended(item: ItemKey) -> DirectoryError {
+    DirectoryError::ItemEnded {
+        batch: item.batch.0,
+        position: item.position,
     }
 }
 
 const TAKE_ITEM: &str = "\
 UPDATE batch_items SET rotation_id = $1 WHERE batch_id = $2 AND position = $3";
 
-pub(super) fn take(tx: &Connection, item: ItemKey, rotation: RotationId) -> Result<(), Fault> {
-    tx.prepare_cached(TAKE_ITEM)?.execute(params![
-        rotation.0,
-        item.batch.0,
-        item.position as i64
-    ])?;
-    Ok(())
+pub(super) fn take(writes: &mut Statements, item: ItemKey, rotation: RotationId) {
+    let values = values![rotation.0, item.batch.0, item.position];
+    writes.add(TAKE_ITEM, values);
 }
 
 /// An update that certainly changed nothing leaves the item free: to send it again changes nothing twice.
@@ -162,24 +159,16 @@ WHERE batch_id = $2 AND position = $3 AND rotation_id IS NULL AND outcome IS NUL
  AND (mutation_id IS NULL OR EXISTS (SELECT 1 FROM mutations m WHERE m.id = batch_items.mutation_id \
   AND m.state = 'ended' AND m.ending IN ('refused', 'not_applied', 'unreachable')))";
 
-pub(super) fn take_for_update(
-    tx: &Connection,
-    item: ItemKey,
-    update: MutationId,
-) -> Result<(), Fault> {
-    let taken = tx.prepare_cached(TAKE_FOR_UPDATE)?.execute(params![
-        update.0,
-        item.batch.0,
-        item.position as i64
-    ])?;
-    if taken == 1 {
-        return Ok(());
+pub(super) fn claim_for_update(claims: &mut Statements, item: ItemKey, update: MutationId) {
+    let values = values![update.0, item.batch.0, item.position];
+    claims.add(TAKE_FOR_UPDATE, values);
+}
+
+pub(super) fn taken_for_update(found: &mut Found, item: ItemKey) -> Result<(), Fault> {
+    match found.next().changed {
+        1 => Ok(()),
+        _ => Err(ended(item).into()),
     }
-    Err(DirectoryError::ItemEnded {
-        batch: item.batch.0,
-        position: item.position,
-    }
-    .into())
 }
 
 const END_ITEM: &str = "\
@@ -187,31 +176,54 @@ UPDATE batch_items SET outcome = $1, note = $2 \
 WHERE batch_id = $3 AND position = $4 AND rotation_id IS NULL AND mutation_id IS NULL AND outcome IS NULL";
 
 pub(crate) fn end_item(
-    tx: &Connection,
+    tx: &Tx<'_>,
     item: ItemKey,
     ending: Ending,
     note: &str,
 ) -> Result<bool, Fault> {
-    let ended = tx.prepare_cached(END_ITEM)?.execute(params![
-        ending.as_str(),
-        note,
-        item.batch.0,
-        item.position as i64
-    ])?;
-    Ok(ended == 1)
+    let values = values![ending.as_str(), note, item.batch.0, item.position];
+    Ok(tx.write(END_ITEM, values)? == 1)
+}
+
+const STOPPED: &str = "UPDATE batches SET stopped = $1 WHERE id = $2";
+
+pub(crate) fn begin_run(tx: &Tx<'_>, id: BatchId) -> Result<(), Fault> {
+    let running = stops::text(&LastRun::Begun)?;
+    tx.write(STOPPED, values![running, id.0])?;
+    Ok(())
 }
 
 const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";
 
-pub(crate) fn end(tx: &Connection, id: BatchId, at: Timestamp) -> Result<bool, Fault> {
-    let mut statement = tx.prepare_cached(STANDINGS)?;
-    let mut found = statement.query([id.0])?;
-    while let Some(row) = found.next()? {
-        if let Some(ItemStatus::NotStarted | ItemStatus::UnderWay) = rows::item_status(row)? {
-            return Ok(false);
-        }
+pub(crate) struct EndRun {
+    pub(crate) id: BatchId,
+    pub(crate) at: Timestamp,
+    pub(crate) halt: Option<Halt>,
+}
+
+impl Request for EndRun {
+    type Answer = bool;
+    type Error = Fault;
+
+    fn read(&self) -> Statements {
+        Statements::default().with(STANDINGS, values![self.id.0])
     }
-    tx.prepare_cached(END_BATCH)?
-        .execute(params![columns::micros(at), id.0])?;
-    Ok(true)
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, bool), Fault> {
+        let standings = found.next().all(rows::item_status)?;
+        let goes_on = |standing: &Option<ItemStatus>| {
+            matches!(
+                standing,
+                Some(ItemStatus::NotStarted | ItemStatus::UnderWay)
+            )
+        };
+        let stopped = self.halt.clone().map(LastRun::Stopped);
+        let stopped = stopped.as_ref().map(stops::text).transpose()?;
+        let mut writes = Statements::default().with(STOPPED, values![stopped, self.id.0]);
+        let ends = !standings.iter().any(goes_on);
+        if ends {
+            writes.add(END_BATCH, values![columns::micros(self.at), self.id.0]);
+        }
+        Ok((writes, ends))
+    }
 }

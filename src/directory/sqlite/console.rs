@@ -1,10 +1,9 @@
 //! How the list of a profile was left, and views that were saved under a name. A comfort: what cannot be understood any
 //! more is left out.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
-
 use super::fault::Fault;
 use crate::{
+    database::{Row, Tx, values},
     directory::columns,
     domain::annotation::Written,
     search::{ListColumn, ListView, SavedView, SortBy},
@@ -13,15 +12,11 @@ use crate::{
 const VIEW: &str =
     "SELECT filter, sort, reverse, best_first, columns FROM console_views WHERE profile = $1";
 
-pub(crate) fn view(connection: &Connection, profile: &str) -> Result<Option<ListView>, Fault> {
-    let view = connection
-        .prepare_cached(VIEW)?
-        .query_row([profile], read)
-        .optional()?;
-    Ok(view)
+pub(crate) fn view(tx: &Tx<'_>, profile: &str) -> Result<Option<ListView>, Fault> {
+    tx.one(VIEW, values![profile], read)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<ListView> {
+fn read(row: &Row<'_>) -> Result<ListView, Fault> {
     let (sort, columns): (String, String) = (row.get(1)?, row.get(4)?);
     Ok(ListView {
         filter: row.get(0)?,
@@ -37,39 +32,35 @@ INSERT INTO console_views (profile, filter, sort, reverse, best_first, columns) 
 ON CONFLICT (profile) DO UPDATE SET filter = excluded.filter, sort = excluded.sort, reverse = excluded.reverse, \
  best_first = excluded.best_first, columns = excluded.columns";
 
-pub(crate) fn keep_view(tx: &Connection, profile: &str, view: &ListView) -> Result<(), Fault> {
-    tx.prepare_cached(KEEP_VIEW)?.execute(params![
+pub(crate) fn keep_view(tx: &Tx<'_>, profile: &str, view: &ListView) -> Result<(), Fault> {
+    let values = values![
         profile,
-        view.filter,
+        &view.filter,
         view.sort.to_string(),
         view.reverse,
         view.best_first,
-        ListColumn::text_of(&view.columns)
-    ])?;
+        ListColumn::text_of(&view.columns),
+    ];
+    tx.write(KEEP_VIEW, values)?;
     Ok(())
 }
 
 const SAVED: &str = "\
 SELECT filter, sort, reverse, best_first, columns, name, at, by FROM saved_views ORDER BY name";
 
-pub(crate) fn saved_views(connection: &Connection) -> Result<Vec<SavedView>, Fault> {
-    let mut statement = connection.prepare_cached(SAVED)?;
-    let mut rows = statement.query([])?;
-    let mut saved = Vec::new();
-    while let Some(row) = rows.next()? {
+pub(crate) fn saved_views(tx: &Tx<'_>) -> Result<Vec<SavedView>, Fault> {
+    let saved = tx.all(SAVED, values![], |row| {
         let Some(at) = columns::timestamp(row.get(6)?) else {
-            continue;
+            return Ok(None);
         };
-        saved.push(SavedView {
+        let by = row.get(7)?;
+        Ok::<_, Fault>(Some(SavedView {
             name: row.get(5)?,
             view: read(row)?,
-            written: Written {
-                at,
-                by: row.get(7)?,
-            },
-        });
-    }
-    Ok(saved)
+            written: Written { at, by },
+        }))
+    })?;
+    Ok(saved.into_iter().flatten().collect())
 }
 
 const SAVE: &str = "\
@@ -79,27 +70,26 @@ ON CONFLICT (name) DO UPDATE SET filter = excluded.filter, sort = excluded.sort,
  best_first = excluded.best_first, columns = excluded.columns, at = excluded.at, by = excluded.by";
 
 pub(crate) fn save_view(
-    tx: &Connection,
+    tx: &Tx<'_>,
     name: &str,
     view: &ListView,
     written: &Written,
 ) -> Result<(), Fault> {
-    tx.prepare_cached(SAVE)?.execute(params![
+    let values = values![
         name,
-        view.filter,
+        &view.filter,
         view.sort.to_string(),
         view.reverse,
         view.best_first,
         ListColumn::text_of(&view.columns),
         columns::micros(written.at),
-        written.by,
-    ])?;
+        &written.by,
+    ];
+    tx.write(SAVE, values)?;
     Ok(())
 }
 
-pub(crate) fn remove_view(tx: &Connection, name: &str) -> Result<bool, Fault> {
-    let removed = tx
-        .prepare_cached("DELETE FROM saved_views WHERE name = $1")?
-        .execute([name])?;
+pub(crate) fn remove_view(tx: &Tx<'_>, name: &str) -> Result<bool, Fault> {
+    let removed = tx.write("DELETE FROM saved_views WHERE name = $1", values![name])?;
     Ok(removed > 0)
 }

@@ -5,6 +5,7 @@ use rusqlite::{Connection, params};
 
 use super::{fault::Fault, groups, packed, rows};
 use crate::{
+    database::{Row, Statements, Tx, values},
     directory::{FirstGroups, PlaceId},
     domain::group::UserGroupId,
     search::{Builder, SortBy, is_odd, pack, title_key},
@@ -16,46 +17,51 @@ SELECT user_group_id, packed FROM packed_groups WHERE place = $1 ORDER BY user_g
 /// Groups between two words about how many there are.
 const TOLD: usize = 1 << 14;
 
-/// Packs all groups of a place; says how many copies were empty. `tell` hears how many are there so far, and says whether
-/// more are wanted.
+/// Copies that are named to be repaired; where more cannot be read, the next list names others.
+const MOST_REPAIRED: usize = 1 << 14;
+
+/// Packs all groups of a place; names those whose copies could not be read. `tell` hears how many are there so far, and says
+/// whether more are wanted.
 pub(crate) fn load(
     connection: &Connection,
     place: PlaceId,
     builder: &mut Builder,
     mut tell: impl FnMut(usize) -> bool,
-) -> Result<usize, Fault> {
+) -> Result<Vec<UserGroupId>, Fault> {
     let mut statement = connection.prepare_cached(ALL)?;
     let mut found = statement.query([place.0])?;
-    let (mut empty, mut count) = (0, 0_usize);
+    let (mut unreadable, mut count) = (Vec::new(), 0_usize);
     while let Some(row) = found.next()? {
         let packed = row.get_ref(1)?.as_blob().unwrap_or_default();
-        let id = rows::text(row, 0)?;
-        empty += usize::from(push(connection, place, builder, (id, packed))?);
+        let id = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        let repair = push(connection, place, builder, (id, packed))?;
+        unreadable.extend(repair.filter(|_| unreadable.len() < MOST_REPAIRED));
         count += 1;
         if count.is_multiple_of(TOLD) && !tell(count) {
             break;
         }
     }
-    Ok(empty)
+    Ok(unreadable)
 }
 
-/// Takes a group in by its copy, or where that is none, by its own row. Whether the copy has to be made anew.
+/// Takes a group in by its copy, or where that cannot be read, by its own row: then its id, for the copy to be repaired.
 fn push(
     connection: &Connection,
     place: PlaceId,
     builder: &mut Builder,
     (id, packed): (&str, &[u8]),
-) -> Result<bool, Fault> {
+) -> Result<Option<UserGroupId>, Fault> {
     if builder.push_packed(id, packed) {
-        return Ok(false);
+        return Ok(None);
     }
     let Ok(id) = UserGroupId::parse(id) else {
-        return Ok(false);
+        return Ok(None);
     };
-    if let Some(group) = groups::one(connection, place, &id)? {
-        builder.push(&group);
-    }
-    Ok(!is_odd(packed))
+    let Some(group) = groups::one(&Tx::of(connection), place, &id)? else {
+        return Ok(None);
+    };
+    builder.push(&group);
+    Ok((!is_odd(packed)).then_some(id))
 }
 
 /// An order that an index has.
@@ -101,15 +107,15 @@ pub(crate) fn first(
     }
     // As an index is made.
     rows.sort_unstable();
-    let (mut builder, mut empty) = (Builder::default(), 0);
+    let (mut builder, mut unreadable) = (Builder::default(), Vec::new());
     for (id, packed) in &rows {
-        empty += usize::from(push(connection, place, &mut builder, (id, packed))?);
+        unreadable.extend(push(connection, place, &mut builder, (id, packed))?);
     }
     Ok(FirstGroups {
         total,
         is_all,
         index: builder.finish(),
-        empty,
+        unreadable,
     })
 }
 
@@ -124,20 +130,25 @@ pub(crate) fn count(connection: &Connection, place: PlaceId) -> Result<usize, Fa
 const EMPTY: &str = "\
 SELECT user_group_id FROM packed_groups WHERE place = $1 AND packed = x'' ORDER BY user_group_id";
 
-/// Makes the empty copies of a place anew; says how many.
-pub(crate) fn mend(tx: &Connection, place: PlaceId) -> Result<usize, Fault> {
-    let ids: Vec<String> = tx
-        .prepare_cached(EMPTY)?
-        .query_map([place.0], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    let mut mended = 0;
-    for id in ids.into_iter().flat_map(UserGroupId::parse) {
-        if let Some(group) = groups::one(tx, place, &id)? {
-            packed::write(tx, place, &group)?;
-            mended += 1;
+/// Makes the empty copies of a place anew.
+pub(super) fn repair_empty(tx: &Tx<'_>, place: PlaceId) -> Result<(), Fault> {
+    let ids = tx.all(EMPTY, values![place.0], |row| {
+        Ok::<_, Fault>(UserGroupId::parse(row.text(0)?))
+    })?;
+    let ids: Vec<_> = ids.into_iter().flatten().collect();
+    repair(tx, place, &ids)
+}
+
+/// Makes the copies of these groups anew.
+pub(crate) fn repair(tx: &Tx<'_>, place: PlaceId, ids: &[UserGroupId]) -> Result<(), Fault> {
+    for id in ids {
+        if let Some(group) = groups::one(tx, place, id)? {
+            let mut writes = Statements::default();
+            packed::write(&mut writes, place, &group);
+            tx.write_all(writes)?;
         }
     }
-    Ok(mended)
+    Ok(())
 }
 
 /// Every group of every place with its copy, where there is one.
@@ -154,7 +165,7 @@ pub(super) fn differing(connection: &Connection) -> Result<usize, Fault> {
     let mut found = statement.query([])?;
     let mut differing = 0;
     while let Some(row) = found.next()? {
-        let group = rows::group(row)?.group;
+        let group = rows::group(&Row::Sqlite(row))?.group;
         let title = row.get_ref(12)?.as_str().ok();
         let packed = row.get_ref(13)?.as_blob().ok();
         let is_right = match (group, packed) {
@@ -169,23 +180,34 @@ pub(super) fn differing(connection: &Connection) -> Result<usize, Fault> {
     let of_nothing: i64 = connection.query_row(
         "SELECT (SELECT count(*) FROM packed_groups p WHERE NOT EXISTS (SELECT 1 FROM user_groups g \
           WHERE g.place = p.place AND g.user_group_id = p.user_group_id)) \
-         + (SELECT count(*) FROM (SELECT place, count(*) AS groups FROM user_groups GROUP BY place \
-          EXCEPT SELECT place, groups FROM group_counts))",
+         + (SELECT count(*) FROM (SELECT place, count(*) AS there FROM user_groups GROUP BY place) g \
+          FULL JOIN (SELECT place, groups FROM group_counts WHERE groups <> 0) c ON c.place = g.place \
+          WHERE g.there IS DISTINCT FROM c.groups)",
         [],
         |row| row.get(0),
     )?;
     Ok(differing + of_nothing as usize)
 }
 
-/// Makes all copies and counts anew. The index comes last: made of what is sorted, it costs a fraction.
+/// As the schema has it.
+const BY_TITLE: &str = "CREATE INDEX packed_groups_by_title ON packed_groups (place, title)";
+
+/// Where many groups are to come; nothing is listed before [`order`].
+pub(crate) fn disorder(tx: &Connection) -> Result<(), Fault> {
+    Ok(tx.execute_batch("DROP INDEX IF EXISTS packed_groups_by_title")?)
+}
+
+/// Makes the index of titles: of what is there already, it costs a fraction.
+pub(crate) fn order(tx: &Connection) -> Result<(), Fault> {
+    disorder(tx)?;
+    Ok(tx.execute_batch(BY_TITLE)?)
+}
+
+/// Makes all copies and counts anew, and their index, should it be lost.
 pub(crate) fn rebuild(tx: &Connection) -> Result<(), Fault> {
-    let index: String = tx.query_row(
-        "SELECT sql FROM sqlite_schema WHERE name = 'packed_groups_by_title'",
-        [],
-        |row| row.get(0),
-    )?;
+    disorder(tx)?;
     tx.execute_batch(
-        "DROP INDEX packed_groups_by_title; DELETE FROM packed_groups; DELETE FROM group_counts; \
+        "DELETE FROM packed_groups; DELETE FROM group_counts; \
          INSERT INTO group_counts (place, groups) SELECT place, count(*) FROM user_groups GROUP BY place;",
     )?;
     let mut statement = tx.prepare(concat!(
@@ -199,7 +221,7 @@ pub(crate) fn rebuild(tx: &Connection) -> Result<(), Fault> {
     let mut found = statement.query([])?;
     while let Some(row) = found.next()? {
         let place: i64 = row.get(12)?;
-        match rows::group(row)?.group {
+        match rows::group(&Row::Sqlite(row))?.group {
             Some(group) => put.execute(params![
                 place,
                 group.id.as_str(),
@@ -210,6 +232,5 @@ pub(crate) fn rebuild(tx: &Connection) -> Result<(), Fault> {
             None => continue,
         };
     }
-    tx.execute_batch(&index)?;
-    Ok(())
+    order(tx)
 }

@@ -1,11 +1,11 @@
 //! Unsent forms of a place: the newer one of a group wins, whoever typed it.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use crate::{
+    database::{Found, Request, Row, Statements, Tx, values},
     directory::{DraftSaved, KeptDraft, OtherDraft, PlaceId, columns},
     domain::{
         change::DesiredFields,
@@ -32,14 +32,9 @@ SELECT user_group_id, creating, name, mapping, properties, mapping_text, group_t
 FROM drafts WHERE place = $1 ORDER BY changed_at DESC, user_group_id";
 
 /// One that cannot be read hides no other.
-pub(crate) fn list(connection: &Connection, place: PlaceId) -> Result<Vec<KeptDraft>, Fault> {
-    let mut statement = connection.prepare_cached(DRAFTS)?;
-    let mut found = statement.query([place.0])?;
-    let mut drafts = Vec::new();
-    while let Some(row) = found.next()? {
-        drafts.extend(read(row)?);
-    }
-    Ok(drafts)
+pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<KeptDraft>, Fault> {
+    let drafts = tx.all(DRAFTS, values![place.0], read)?;
+    Ok(drafts.into_iter().flatten().collect())
 }
 
 fn read(row: &Row<'_>) -> Result<Option<KeptDraft>, Fault> {
@@ -48,7 +43,7 @@ fn read(row: &Row<'_>) -> Result<Option<KeptDraft>, Fault> {
         let rows: Vec<KeptRow> = serde_json::from_str(&mapping).ok()?;
         let base: Base = serde_json::from_str(&base).ok()?;
         Some(Draft {
-            user_group_id: UserGroupId::parse(row.get::<_, String>(0).ok()?).ok()?,
+            user_group_id: UserGroupId::parse(row.text(0).ok()?).ok()?,
             creating: row.get(1).ok()?,
             typed: Typed {
                 name: row.get(2).ok()?,
@@ -98,61 +93,82 @@ ON CONFLICT (place, user_group_id, merged) DO UPDATE SET \
  changed_at = excluded.changed_at, \
  by = excluded.by";
 
-pub(crate) fn save(
-    tx: &Connection,
-    place: PlaceId,
-    draft: &Draft,
-    by: &str,
-    seen: Option<Timestamp>,
-) -> Result<DraftSaved, Fault> {
-    let changed_at = columns::micros(draft.changed_at);
-    let found: Option<(i64, String)> = tx
-        .prepare_cached(DRAFT_BY)?
-        .query_row(params![place.0, draft.user_group_id.as_str()], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .optional()?;
-    let other = found.filter(|(at, _)| Some(*at) != seen.map(columns::micros));
-    let is_newer = |(at, _): &(i64, String)| *at > changed_at;
-    let overtaken = other.as_ref().is_some_and(is_newer);
-    let other = other.and_then(|(at, by)| {
-        let at = columns::timestamp(at)?;
-        Some(OtherDraft { by, at })
-    });
-    if let (true, Some(other)) = (overtaken, &other) {
-        return Ok(DraftSaved::Overtaken(other.clone()));
+pub(crate) struct SaveDraft {
+    pub(crate) place: PlaceId,
+    pub(crate) draft: Draft,
+    pub(crate) by: String,
+    /// When the one that the caller knows of was changed.
+    pub(crate) seen: Option<Timestamp>,
+}
+
+impl Request for SaveDraft {
+    type Answer = DraftSaved;
+    type Error = Fault;
+
+    fn read(&self) -> Statements {
+        let id = self.draft.user_group_id.as_str();
+        let mut reads = Statements::default();
+        reads.lock(DRAFT_BY, values![self.place.0, id]);
+        reads
     }
-    let unwritable = |_| Fault::Row(TABLE);
-    let rows = draft.typed.mapping.iter().map(|row| {
-        KeptRow(
-            row.key.clone(),
-            row.value.clone(),
-            row.before.clone(),
-            row.is_dropped,
-        )
-    });
-    let mapping = serde_json::to_string(&rows.collect::<Vec<_>>()).map_err(unwritable)?;
-    let base = Base {
-        name: draft.base.name.clone(),
-        mapping: draft.base.mapping.clone(),
-        properties: draft.base.properties.clone(),
-    };
-    let base = serde_json::to_string(&base).map_err(unwritable)?;
-    tx.prepare_cached(SAVE_DRAFT)?.execute(params![
-        place.0,
-        draft.user_group_id.as_str(),
-        draft.creating,
-        draft.typed.name,
-        mapping,
-        draft.typed.properties,
-        draft.typed.mapping_text,
-        draft.typed.group_text,
-        base,
-        columns::micros(draft.base_at),
-        changed_at,
-        by,
-    ])?;
-    Ok(other.map_or(DraftSaved::Kept, DraftSaved::Replaced))
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, DraftSaved), Fault> {
+        let changed_at = columns::micros(self.draft.changed_at);
+        let found: Option<(i64, String)> = found
+            .next()
+            .first(|row| Ok::<_, Fault>((row.get(0)?, row.get(1)?)))?;
+        let other = found.filter(|(at, _)| Some(*at) != self.seen.map(columns::micros));
+        let is_newer = |(at, _): &(i64, String)| *at > changed_at;
+        let overtaken = other.as_ref().is_some_and(is_newer);
+        let other = other.and_then(|(at, by)| {
+            let at = columns::timestamp(at)?;
+            Some(OtherDraft { by, at })
+        });
+        match (overtaken, other) {
+            (true, Some(other)) => Ok((Statements::default(), DraftSaved::Overtaken(other))),
+            (_, other) => Ok((
+                self.write()?,
+                other.map_or(DraftSaved::Kept, DraftSaved::Replaced),
+            )),
+        }
+    }
+}
+
+impl SaveDraft {
+    fn write(&self) -> Result<Statements, Fault> {
+        let draft = &self.draft;
+        let unwritable = |_| Fault::Row(TABLE);
+        let rows = draft.typed.mapping.iter().map(|row| {
+            KeptRow(
+                row.key.clone(),
+                row.value.clone(),
+                row.before.clone(),
+                row.is_dropped,
+            )
+        });
+        let mapping = serde_json::to_string(&rows.collect::<Vec<_>>()).map_err(unwritable)?;
+        let base = Base {
+            name: draft.base.name.clone(),
+            mapping: draft.base.mapping.clone(),
+            properties: draft.base.properties.clone(),
+        };
+        let base = serde_json::to_string(&base).map_err(unwritable)?;
+        let values = values![
+            self.place.0,
+            draft.user_group_id.as_str(),
+            draft.creating,
+            &draft.typed.name,
+            mapping,
+            &draft.typed.properties,
+            draft.typed.mapping_text.as_ref(),
+            draft.typed.group_text.as_ref(),
+            base,
+            columns::micros(draft.base_at),
+            columns::micros(draft.changed_at),
+            &self.by,
+        ];
+        Ok(Statements::default().with(SAVE_DRAFT, values))
+    }
 }
 
 /// A newer one of another console stays.
@@ -164,19 +180,14 @@ UPDATE drafts SET merged = 0 WHERE place = $1 AND user_group_id = $2 AND merged 
  SELECT MIN(other.merged) FROM drafts other WHERE other.place = $1 AND other.user_group_id = $2)";
 
 pub(crate) fn forget(
-    tx: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
     until: Timestamp,
 ) -> Result<(), Fault> {
-    let forgotten = tx.prepare_cached(FORGET_DRAFT)?.execute(params![
-        place.0,
-        id.as_str(),
-        columns::micros(until)
-    ])?;
-    if forgotten > 0 {
-        tx.prepare_cached(NEXT_DRAFT)?
-            .execute(params![place.0, id.as_str()])?;
+    let values = values![place.0, id.as_str(), columns::micros(until)];
+    if tx.write(FORGET_DRAFT, values)? > 0 {
+        tx.write(NEXT_DRAFT, values![place.0, id.as_str()])?;
     }
     Ok(())
 }

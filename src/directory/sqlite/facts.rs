@@ -1,9 +1,8 @@
 //! The facts of a place, and the tag that its answers carry.
 
-use rusqlite::{Connection, params};
-
 use super::fault::Fault;
 use crate::{
+    database::{Statements, Tx, values},
     directory::{Fact, PlaceId, Statement, columns},
     domain::{
         facts::{Basis, Facts, Field, Stated},
@@ -13,16 +12,14 @@ use crate::{
 
 const FACTS: &str = "SELECT fact, value, source, at, by FROM facts WHERE place = $1";
 
-pub(crate) fn of(connection: &Connection, place: PlaceId) -> Result<Facts, Fault> {
-    let mut statement = connection.prepare_cached(FACTS)?;
-    let mut found = statement.query([place.0])?;
+pub(crate) fn of(tx: &Tx<'_>, place: PlaceId) -> Result<Facts, Fault> {
     let mut facts = Facts::default();
-    while let Some(row) = found.next()? {
+    tx.each(FACTS, values![place.0], |row| {
         let (name, value, source): (String, String, String) =
             (row.get(0)?, row.get(1)?, row.get(2)?);
         // What a later version wrote counts as not known.
         let (Some(fact), Some(basis)) = (Fact::parse(&name, &value), Basis::parse(&source)) else {
-            continue;
+            return Ok(());
         };
         let at = columns::timestamp(row.get(3)?);
         let by: String = row.get(4)?;
@@ -41,21 +38,16 @@ pub(crate) fn of(connection: &Connection, place: PlaceId) -> Result<Facts, Fault
             }
             Fact::SoleWriter(value) => facts.sole_writer = stated(value, basis, at, by),
         }
-    }
+        Ok::<_, Fault>(())
+    })?;
     Ok(facts)
 }
 
 const FIRST_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2 AND tag IS NULL";
 
 /// The first tag that an answer brought is the place's, where no profile names one.
-pub(super) fn first_tag(
-    tx: &Connection,
-    place: PlaceId,
-    tag: &EnvironmentTag,
-) -> Result<(), Fault> {
-    tx.prepare_cached(FIRST_TAG)?
-        .execute(params![tag.as_str(), place.0])?;
-    Ok(())
+pub(super) fn first_tag(writes: &mut Statements, place: PlaceId, tag: &EnvironmentTag) {
+    writes.add(FIRST_TAG, values![tag.as_str(), place.0]);
 }
 
 fn stated<T>(value: T, basis: Basis, at: Option<jiff::Timestamp>, by: Option<String>) -> Stated<T> {
@@ -72,20 +64,18 @@ INSERT INTO facts (place, fact, value, source, at, by) VALUES ($1, $2, $3, $4, $
 ON CONFLICT (place, fact) DO UPDATE SET value = excluded.value, source = excluded.source, at = excluded.at, \
  by = excluded.by";
 
-pub(crate) fn state(
-    tx: &Connection,
-    place: PlaceId,
-    statements: &[Statement],
-) -> Result<(), Fault> {
+pub(crate) fn state(place: PlaceId, statements: &[Statement]) -> Statements {
+    let mut writes = Statements::default();
     for said in statements {
-        tx.prepare_cached(STATE_FACT)?.execute(params![
+        let values = values![
             place.0,
             said.fact.name(),
             said.fact.value(),
             said.basis.as_str(),
             columns::micros(said.at),
-            said.by,
-        ])?;
+            &said.by,
+        ];
+        writes.add(STATE_FACT, values);
     }
-    Ok(())
+    writes
 }

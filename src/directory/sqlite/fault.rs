@@ -4,7 +4,10 @@ use std::{path::Path, sync::Arc};
 
 use rusqlite::{ErrorCode, ffi};
 
-use crate::directory::DirectoryError;
+use crate::{
+    database::{self, ServerFault},
+    directory::{DirectoryError, TeamFault, TeamLocation},
+};
 
 /// Why a piece of work on a connection did not succeed. Everybody hears it whose work it undid.
 #[derive(Debug, Clone)]
@@ -13,6 +16,10 @@ pub(crate) enum Fault {
     Sqlite(Arc<rusqlite::Error>),
     /// In the commit: it may have been written.
     Commit(Arc<rusqlite::Error>),
+    /// Of the database of a team.
+    Server(ServerFault),
+    /// A column holds another type than the schema says.
+    Column,
     /// A row of this table cannot be understood.
     Row(&'static str),
     /// By a rule of ours.
@@ -30,6 +37,16 @@ pub(crate) enum Fault {
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error.into())
+    }
+}
+
+impl From<database::Fault> for Fault {
+    fn from(fault: database::Fault) -> Self {
+        match fault {
+            database::Fault::Sqlite(error) => Self::Sqlite(error),
+            database::Fault::Column => Self::Column,
+            database::Fault::Server(fault) => Self::Server(fault),
+        }
     }
 }
 
@@ -58,11 +75,35 @@ impl Fault {
                         | ErrorCode::CannotOpen
                 )
             ),
-            Self::Row(_)
+            Self::Server(_)
+            | Self::Column
+            | Self::Row(_)
             | Self::Refused(_)
             | Self::Newer { .. }
             | Self::NotADirectory
             | Self::NotShareable => false,
+        }
+    }
+
+    /// The same, of the database of a team.
+    pub(in crate::directory) fn explain_of(self, team: &TeamLocation) -> DirectoryError {
+        let fault = match self {
+            Self::Refused(error) => return error,
+            Self::Row(table) => {
+                let path = team.to_string().into();
+                return DirectoryError::DamagedRow { path, table };
+            }
+            Self::Server(fault) => fault.into(),
+            Self::Newer { found, known } => TeamFault::OtherVersion { found, known },
+            Self::Column
+            | Self::Sqlite(_)
+            | Self::Commit(_)
+            | Self::NotADirectory
+            | Self::NotShareable => TeamFault::NotSetUp,
+        };
+        DirectoryError::Team {
+            at: team.to_string(),
+            fault,
         }
     }
 
@@ -72,7 +113,9 @@ impl Fault {
             Self::Refused(error) => error,
             Self::Row(table) => DirectoryError::DamagedRow { path, table },
             Self::Newer { found, known } => DirectoryError::Newer { path, found, known },
-            Self::NotADirectory => DirectoryError::NotADirectory { path },
+            Self::Server(_) | Self::Column | Self::NotADirectory => {
+                DirectoryError::NotADirectory { path }
+            }
             Self::NotShareable => DirectoryError::NotShareable { path },
             Self::Commit(error) if !is_busy(&error) => DirectoryError::Failed { path },
             Self::Commit(error) | Self::Sqlite(error) => match error.sqlite_error_code() {

@@ -1,9 +1,8 @@
 //! Every fingerprint that a group ever had, and so whose a token is or was.
 
-use rusqlite::{Connection, params};
-
 use super::{fault::Fault, rows};
 use crate::{
+    database::{Statements, Tx, values},
     directory::{Owner, PlaceId},
     domain::{group::UserGroupId, token::Fingerprint},
 };
@@ -16,19 +15,14 @@ WHERE fingerprints.last_seen < excluded.last_seen";
 
 /// Remembers for ever that a group had this token.
 pub(super) fn keep(
-    tx: &Connection,
+    writes: &mut Statements,
     place: PlaceId,
     id: &UserGroupId,
     fingerprint: Fingerprint,
     at: i64,
-) -> Result<(), Fault> {
-    tx.prepare_cached(KEEP_FINGERPRINT)?.execute(params![
-        fingerprint.as_bytes(),
-        place.0,
-        id.as_str(),
-        at
-    ])?;
-    Ok(())
+) {
+    let values = values![fingerprint.as_bytes(), place.0, id.as_str(), at];
+    writes.add(KEEP_FINGERPRINT, values);
 }
 
 const OWNERS: &str = "\
@@ -38,15 +32,8 @@ LEFT JOIN user_groups g ON g.place = f.place AND g.user_group_id = f.user_group_
 WHERE f.fingerprint = $1 \
 ORDER BY is_current DESC, f.last_seen DESC, p.name, f.user_group_id";
 
-pub(crate) fn owners(
-    connection: &Connection,
-    fingerprint: Fingerprint,
-) -> Result<Vec<Owner>, Fault> {
-    let mut statement = connection.prepare_cached(OWNERS)?;
-    let mut found = statement.query([fingerprint.as_bytes()])?;
-    let mut owners = Vec::new();
-    while let Some(row) = found.next()? {
-        owners.push(rows::owner(row)?.ok_or(Fault::Row("fingerprints"))?);
-    }
-    Ok(owners)
+pub(crate) fn owners(tx: &Tx<'_>, fingerprint: Fingerprint) -> Result<Vec<Owner>, Fault> {
+    tx.all(OWNERS, values![fingerprint.as_bytes()], |row| {
+        rows::owner(row)?.ok_or(Fault::Row("fingerprints"))
+    })
 }

@@ -3,18 +3,19 @@
 use std::io;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, ToSql, params, types::ToSqlOutput};
 use serde::Serialize;
 
 use super::{facts, fault::Fault, fingerprints, journal, mutations, packed, rows};
 use crate::{
+    database::{Found, Request, Statements, Tx, Value, values},
     directory::{
-        Damaged, DirectoryError, GroupSnapshot, KeyId, PlaceId, Precondition, Recorded,
+        Damaged, DirectoryError, GroupSnapshot, KeyId, PlaceId, Precondition, Record, Recorded,
         columns::{self, Origins},
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
-        known::{ImportResult, Known, KnownGroup, Observation},
+        known::{ImportResult, Known, KnownGroup},
+        token::Fingerprint,
     },
     formats::GroupRow,
 };
@@ -43,11 +44,9 @@ const GROUPS: &str = concat!(
     " FROM user_groups WHERE place = $1 ORDER BY user_group_id"
 );
 
-pub(crate) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fault> {
-    let mut statement = connection.prepare_cached(GROUPS)?;
-    let mut found = statement.query([place.0])?;
+pub(crate) fn all(tx: &Tx<'_>, place: PlaceId) -> Result<Groups, Fault> {
     let mut all = Groups::default();
-    while let Some(row) = found.next()? {
+    tx.each(GROUPS, values![place.0], |row| {
         let rows::Group {
             group,
             unreadable: fields,
@@ -60,7 +59,8 @@ pub(crate) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fau
             });
         }
         all.groups.extend(group);
-    }
+        Ok::<_, Fault>(())
+    })?;
     Ok(all)
 }
 
@@ -68,34 +68,33 @@ pub(crate) fn all(connection: &Connection, place: PlaceId) -> Result<Groups, Fau
 const SOME: usize = 128;
 
 pub(crate) fn each(
-    connection: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     mut take: impl FnMut(Vec<KnownGroup>) -> bool,
 ) -> Result<(), Fault> {
-    let mut statement = connection.prepare_cached(GROUPS)?;
-    let mut found = statement.query([place.0])?;
     let mut some = Vec::with_capacity(SOME);
-    while let Some(row) = found.next()? {
+    let mut is_wanted = true;
+    tx.each_while(GROUPS, values![place.0], |row| {
         some.extend(rows::group(row)?.group);
-        if some.len() == SOME && !take(std::mem::replace(&mut some, Vec::with_capacity(SOME))) {
-            return Ok(());
+        if some.len() == SOME {
+            is_wanted = take(std::mem::replace(&mut some, Vec::with_capacity(SOME)));
         }
+        Ok::<_, Fault>(is_wanted)
+    })?;
+    if is_wanted {
+        take(some);
     }
-    take(some);
     Ok(())
 }
 
 /// The ids of a place, ascending.
-pub(crate) fn ids(connection: &Connection, place: PlaceId) -> Result<Vec<UserGroupId>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT user_group_id FROM user_groups WHERE place = $1 ORDER BY user_group_id",
-    )?;
-    let rows = statement.query_map([place.0], |row| {
-        Ok(UserGroupId::parse(row.get::<_, String>(0)?))
+pub(crate) fn ids(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<UserGroupId>, Fault> {
+    let text = "SELECT user_group_id FROM user_groups WHERE place = $1 ORDER BY user_group_id";
+    let ids = tx.all(text, values![place.0], |row| {
+        Ok::<_, Fault>(UserGroupId::parse(row.text(0)?))
     })?;
-    let rows: Vec<_> = rows.collect::<rusqlite::Result<_>>()?;
     // As where groups are read, an id that makes no sense hides no other.
-    Ok(rows.into_iter().flatten().collect())
+    Ok(ids.into_iter().flatten().collect())
 }
 
 const GROUP: &str = concat!(
@@ -105,143 +104,212 @@ const GROUP: &str = concat!(
 );
 
 pub(crate) fn one(
-    connection: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Option<KnownGroup>, Fault> {
-    let row = connection
-        .prepare_cached(GROUP)?
-        .query_row(params![place.0, id.as_str()], rows::group)
-        .optional()?;
+    let row = tx.one(GROUP, values![place.0, id.as_str()], rows::group)?;
+    Ok(row.and_then(|row| row.group))
+}
+
+fn look(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+    reads.lock(GROUP, values![place.0, id.as_str()]);
+}
+
+fn found(found: &mut Found) -> Result<Option<KnownGroup>, Fault> {
+    let row = found.next().first(rows::group)?;
     Ok(row.and_then(|row| row.group))
 }
 
 /// In the order of the ids.
 pub(crate) fn some(
-    connection: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     ids: &[UserGroupId],
 ) -> Result<Vec<Option<KnownGroup>>, Fault> {
-    let groups = ids.iter().map(|id| one(connection, place, id));
+    let groups = ids.iter().map(|id| one(tx, place, id));
     groups.collect()
 }
 
 pub(crate) fn snapshot(
-    connection: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<GroupSnapshot, Fault> {
     Ok(GroupSnapshot {
-        group: one(connection, place, id)?,
-        open: journal::open_of(connection, place, id)?,
-        mutations: mutations::open_of(connection, place, id)?,
-        recorded: mutations::recorded(connection, place, id)?,
+        group: one(tx, place, id)?,
+        open: journal::open_of(tx, place, id)?,
+        mutations: mutations::open_of(tx, place, id)?,
+        recorded: mutations::recorded(tx, place, id)?,
     })
 }
 
-/// What an observation is drawn from, and holds under.
-#[derive(Clone, Copy)]
-pub(super) struct ObservedUnder {
-    pub(super) upon: Precondition,
-    pub(super) since: Option<i64>,
-    pub(super) key: Option<KeyId>,
-    pub(super) created: bool,
+/// What [`observe`] decides upon.
+pub(super) fn look_to_observe(reads: &mut Statements, place: PlaceId, record: &Record) {
+    if let Some(observation) = &record.observation {
+        look(reads, place, &observation.id);
+        mutations::look_for_recorded(reads, place, &observation.id);
+    }
 }
 
-/// Reads the group, lets it learn, writes it back.
+/// Lets the group learn, and writes it back.
 pub(super) fn observe(
-    tx: &Connection,
+    found: &mut Found,
+    writes: &mut Statements,
     place: PlaceId,
-    mut observation: Observation,
-    drawn: ObservedUnder,
+    record: &Record,
 ) -> Result<Recorded, Fault> {
-    let ObservedUnder {
-        upon,
-        since,
-        key,
-        created,
-    } = drawn;
+    let Some(observation) = &record.observation else {
+        return Ok(Recorded::default());
+    };
+    let mut observation = observation.clone();
     observation.at = columns::as_kept(observation.at);
-    let mut group =
-        one(tx, place, &observation.id)?.unwrap_or_else(|| KnownGroup::new(observation.id.clone()));
+    let known = self::found(found)?;
+    let recorded: Option<i64> = found.next().first(|row| row.get(0))?;
+    let is_new = known.is_none();
+    let mut group = known.unwrap_or_else(|| KnownGroup::new(observation.id.clone()));
     let token = group.fingerprint.as_ref().map(|known| known.value);
-    if matches!(upon, Precondition::Token(seen) if seen != token) {
+    if matches!(record.upon, Precondition::Token(seen) if seen != token) {
         return Err(DirectoryError::Overtaken(Box::new(observation)).into());
     }
-    if let Some(since) = since
-        && mutations::recorded(tx, place, &observation.id)? > since
-    {
+    if record.since.is_some_and(|since| recorded > Some(since)) {
         return Err(DirectoryError::ReadOvertaken(Box::new(observation)).into());
     }
-    let (at, returned) = (
-        columns::micros(observation.at),
-        observation.returned.as_ref(),
-    );
+    let at = columns::micros(observation.at);
+    let returned = observation.returned.as_ref();
     let fingerprint = returned.map(|returned| returned.fingerprint);
-    if let Some(tag) = observation
-        .returned
-        .as_ref()
-        .and_then(|r| r.environment_tag.as_ref())
-    {
-        facts::first_tag(tx, place, tag)?;
+    if let Some(tag) = returned.and_then(|returned| returned.environment_tag.as_ref()) {
+        facts::first_tag(writes, place, tag);
     }
-    if created {
+    if record.created {
         group.created_at = columns::timestamp(at);
     }
     let noticed = group.observe(observation);
-    save(tx, place, &group, key)?;
+    save(writes, place, &group, record.key, is_new)?;
     if let Some(fingerprint) = fingerprint {
-        fingerprints::keep(tx, place, &group.id, fingerprint, at)?;
+        fingerprints::keep(writes, place, &group.id, fingerprint, at);
     }
-    let open = journal::open_of(tx, place, &group.id)?;
     Ok(Recorded {
         group: Some(group),
         noticed,
-        open,
+        open: Vec::new(),
     })
 }
 
-/// Takes in rows of a file: ids that were not known, and what nothing better is known of.
+/// Takes in a row of a file: an id that was not known, and what nothing better is known of.
+pub(crate) struct ImportRow<'a> {
+    pub(crate) place: PlaceId,
+    pub(crate) row: &'a GroupRow,
+    pub(crate) at: Timestamp,
+    pub(crate) by: &'a str,
+}
+
+impl Request for ImportRow<'_> {
+    type Answer = ImportResult;
+    type Error = Fault;
+
+    fn read(&self) -> Statements {
+        let mut reads = Statements::default();
+        look(&mut reads, self.place, &self.row.id);
+        reads
+    }
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, ImportResult), Fault> {
+        let known = self::found(found)?;
+        let is_new = known.is_none();
+        let mut group = known.unwrap_or_else(|| KnownGroup::new(self.row.id.clone()));
+        let before = group.clone();
+        let at = columns::as_kept(self.at);
+        let taken = group.import(&self.row.said, at, self.by);
+        let mut writes = Statements::default();
+        if is_new || group != before {
+            save(&mut writes, self.place, &group, None, is_new)?;
+        }
+        Ok((writes, if is_new { ImportResult::Added } else { taken }))
+    }
+}
+
+/// Rows of a file, in their order; one may follow another of its group.
 pub(crate) fn import(
-    tx: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     rows: &[GroupRow],
     at: Timestamp,
     by: &str,
 ) -> Result<Vec<ImportResult>, Fault> {
-    let at = columns::as_kept(at);
     let rows = rows.iter().map(|row| {
-        let known = one(tx, place, &row.id)?;
-        let is_new = known.is_none();
-        let mut group = known.unwrap_or_else(|| KnownGroup::new(row.id.clone()));
-        let before = group.clone();
-        let taken = group.import(&row.said, at, by);
-        if is_new || group != before {
-            save(tx, place, &group, None)?;
-        }
-        Ok(if is_new { ImportResult::Added } else { taken })
+        let request = ImportRow { place, row, at, by };
+        let result = tx.run(&request)?;
+        #[cfg(debug_assertions)]
+        must_have_its_copy(tx, place, &row.id)?;
+        Ok(result)
     });
     rows.collect()
 }
 
+/// Adds groups that are not known yet. Fingerprints are written in their order: among many a page is written once, not often.
+pub(crate) fn fill(
+    tx: &Tx<'_>,
+    parts: impl Iterator<Item = Vec<(PlaceId, KnownGroup)>>,
+) -> Result<(), Fault> {
+    let (mut tagged, mut had) = (Vec::new(), Vec::new());
+    for (place, group) in parts.flatten() {
+        let mut writes = Statements::default();
+        let tag = group.environment_tag.as_ref();
+        if let Some(tag) = tag.filter(|_| !tagged.contains(&place)) {
+            facts::first_tag(&mut writes, place, &tag.value);
+            tagged.push(place);
+        }
+        save(&mut writes, place, &group, None, true)?;
+        tx.write_all(writes)?;
+        if let Some(known) = group.fingerprint {
+            let at = columns::micros(known.at);
+            had.push((*known.value.as_bytes(), place, group.id, at));
+        }
+    }
+    had.sort_unstable_by_key(|(fingerprint, ..)| *fingerprint);
+    for (fingerprint, place, id, at) in had {
+        let mut writes = Statements::default();
+        let fingerprint = Fingerprint::from_bytes(fingerprint);
+        fingerprints::keep(&mut writes, place, &id, fingerprint, at);
+        tx.write_all(writes)?;
+    }
+    Ok(())
+}
+
 /// What both places hold of a group is united field by field; the rest is moved.
-pub(super) fn unite(tx: &Connection, from: PlaceId, into: PlaceId) -> Result<(), Fault> {
+pub(super) fn unite(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<(), Fault> {
     for group in all(tx, from)?.groups {
         let group = match one(tx, into, &group.id)? {
             Some(other) => other.combined_with(group),
             None => group,
         };
-        save(tx, into, &group, None)?;
+        let mut writes = Statements::default();
+        save(&mut writes, into, &group, None, false)?;
+        tx.write_all(writes)?;
+        #[cfg(debug_assertions)]
+        must_have_its_copy(tx, into, &group.id)?;
     }
     Ok(())
 }
 
-/// A value that is not known never erases a stored one, not even one that could not be read.
-const SAVE_GROUP: &str = "\
+macro_rules! add_group {
+    () => {
+        "\
 INSERT INTO user_groups (place, user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, \
  origin, last_rotated_at, last_rotated_by, last_seen, key, created_at, desk, change) \
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
- (SELECT COALESCE(MAX(change), 0) + 1 FROM user_groups WHERE place = $1 AND change > 0)) \
+ (SELECT COALESCE(MAX(change), 0) + 1 FROM user_groups WHERE place = $1 AND change > 0))"
+    };
+}
+
+/// Fails where somebody else was faster, on a server that has several writers: then it is read again.
+const ADD_GROUP: &str = add_group!();
+
+/// A value that is not known never erases a stored one, not even one that could not be read.
+const SAVE_GROUP: &str = concat!(
+    add_group!(),
+    " \
 ON CONFLICT (place, user_group_id) DO UPDATE SET \
  name = COALESCE(excluded.name, user_groups.name), \
  team_id = COALESCE(excluded.team_id, user_groups.team_id), \
@@ -256,23 +324,26 @@ ON CONFLICT (place, user_group_id) DO UPDATE SET \
  key = COALESCE(excluded.key, user_groups.key), \
  created_at = COALESCE(excluded.created_at, user_groups.created_at), \
  desk = excluded.desk, \
- change = excluded.change";
+ change = excluded.change"
+);
 
 fn save(
-    tx: &Connection,
+    writes: &mut Statements,
     place: PlaceId,
     group: &KnownGroup,
     key: Option<KeyId>,
+    is_new: bool,
 ) -> Result<(), Fault> {
     let unwritable = |_| Fault::Row(TABLE);
     let origin = serde_json::to_string(&Origins::of(group)).map_err(unwritable)?;
-    tx.prepare_cached(SAVE_GROUP)?.execute(params![
+    let last = group.last_rotated.as_ref();
+    let values = values![
         place.0,
         group.id.as_str(),
         group.name.as_ref().map(|known| &known.value),
         group.team_id.as_ref().map(|known| known.value),
-        group.mapping.as_ref().map(Json),
-        group.properties.as_ref().map(Json),
+        group.mapping.as_ref().map(json).transpose()?,
+        group.properties.as_ref().map(json).transpose()?,
         group
             .environment_tag
             .as_ref()
@@ -282,63 +353,43 @@ fn save(
             .as_ref()
             .map(|known| known.value.as_bytes()),
         origin,
-        group
-            .last_rotated
-            .as_ref()
-            .map(|last| columns::micros(last.at)),
-        group
-            .last_rotated
-            .as_ref()
-            .and_then(|last| last.by.as_ref()),
+        last.map(|last| columns::micros(last.at)),
+        last.and_then(|last| last.by.as_ref()),
         group.last_seen.map(columns::micros),
         key.map(|key| key.0),
         group.created_at.map(columns::micros),
-        desk(),
-    ])?;
-    packed::write(tx, place, group)?;
-    #[cfg(debug_assertions)]
-    must_have_its_copy(tx, place, group)?;
+        Value::Writer,
+    ];
+    writes.add(if is_new { ADD_GROUP } else { SAVE_GROUP }, values);
+    packed::write(writes, place, group);
     Ok(())
 }
 
 /// Every test that writes a group proves it.
 #[cfg(debug_assertions)]
-fn must_have_its_copy(tx: &Connection, place: PlaceId, group: &KnownGroup) -> Result<(), Fault> {
+pub(super) fn must_have_its_copy(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    id: &UserGroupId,
+) -> Result<(), Fault> {
     use crate::search::{pack, title_key};
-    let kept: (String, Vec<u8>) = tx
-        .prepare_cached(
-            "SELECT title, packed FROM packed_groups WHERE place = $1 AND user_group_id = $2",
-        )?
-        .query_row(params![place.0, group.id.as_str()], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-    let whole = one(tx, place, &group.id)?;
-    let right = whole.map(|whole| (title_key(&whole), pack(&whole)));
-    assert_eq!(Some(kept), right, "the copy of {:?}", group.id.as_str());
+    if tx.sqlite().is_none() {
+        return Ok(());
+    }
+    let text = "SELECT title, packed FROM packed_groups WHERE place = $1 AND user_group_id = $2";
+    let kept = tx.one(text, values![place.0, id.as_str()], |row| {
+        Ok::<(String, Vec<u8>), Fault>((row.get(0)?, row.get(1)?))
+    })?;
+    let right = one(tx, place, id)?.map(|whole| (title_key(&whole), pack(&whole)));
+    assert_eq!(kept, right, "the copy of {:?}", id.as_str());
     Ok(())
 }
 
-thread_local! {
-    static DESK: i64 = {
-        let mut number = [0; 8];
-        // Without randomness one's own writes may look like another's.
-        let _ = getrandom::fill(&mut number);
-        i64::from_le_bytes(number)
-    };
-}
-
-/// Tells the writes of one open directory from those of others: all of them are done by its one thread.
-fn desk() -> i64 {
-    DESK.with(|number| *number)
-}
-
 /// The number of the last write of a group of this place.
-pub(super) fn last_change(connection: &Connection, place: PlaceId) -> Result<i64, Fault> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT COALESCE(MAX(change), 0) FROM user_groups WHERE place = $1 AND change > 0",
-        )?
-        .query_row([place.0], |row| row.get(0))?)
+pub(super) fn last_change(tx: &Tx<'_>, place: PlaceId) -> Result<i64, Fault> {
+    let text = "SELECT COALESCE(MAX(change), 0) FROM user_groups WHERE place = $1 AND change > 0";
+    let last = tx.one(text, values![place.0], |row| row.get(0))?;
+    Ok(last.unwrap_or_default())
 }
 
 const CHANGED: &str = concat!(
@@ -348,17 +399,24 @@ const CHANGED: &str = concat!(
      ORDER BY change LIMIT $4"
 );
 
+/// As [`CHANGED`], since a transaction.
+const CHANGED_IN: &str = concat!(
+    "SELECT ",
+    group_columns!(),
+    " FROM user_groups WHERE place = $1 AND changed_in >= ($2::bigint)::text::xid8 \
+     AND desk IS DISTINCT FROM $3 ORDER BY changed_in LIMIT $4"
+);
+
 /// The groups that others have written since, at most so many of them, and whether there are more.
 pub(super) fn changed(
-    connection: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     since: i64,
     most: usize,
 ) -> Result<(Vec<KnownGroup>, bool), Fault> {
-    let mut statement = connection.prepare_cached(CHANGED)?;
-    let limit = most as i64 + 1;
-    let rows = statement.query_map(params![place.0, since, desk(), limit], rows::group)?;
-    let mut rows: Vec<rows::Group> = rows.collect::<rusqlite::Result<_>>()?;
+    let values = values![place.0, since, Value::Writer, most + 1];
+    let text = tx.sqlite().map_or(CHANGED_IN, |_| CHANGED);
+    let mut rows = tx.all(text, values, rows::group)?;
     // Counted with those that cannot be read.
     let are_more = rows.len() > most;
     rows.truncate(most);
@@ -373,32 +431,23 @@ UPDATE user_groups SET environment_tag = NULL, origin = json_remove(origin, '$.e
 WHERE place = $2 AND environment_tag IS NOT NULL AND environment_tag IS DISTINCT FROM $3";
 
 pub(super) fn forget_tags(
-    tx: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     tag: Option<&EnvironmentTag>,
 ) -> Result<(), Fault> {
-    tx.prepare_cached(FORGET_TAGS)?.execute(params![
-        desk(),
-        place.0,
-        tag.map(EnvironmentTag::as_str)
-    ])?;
+    let values = values![Value::Writer, place.0, tag.map(EnvironmentTag::as_str)];
+    tx.write(FORGET_TAGS, values)?;
     Ok(())
 }
 
-/// A value as JSON; the text stands in memory only until SQLite has its copy of it.
-struct Json<'a, T>(&'a Known<T>);
-
-impl<T: Serialize> ToSql for Json<'_, T> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let unwritable = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
-        let mut length = Length(0);
-        serde_json::to_writer(&mut length, &self.0.value).map_err(unwritable)?;
-        // A buffer that grows stands there twice.
-        let mut text = Vec::with_capacity(length.0);
-        serde_json::to_writer(&mut text, &self.0.value).map_err(unwritable)?;
-        let text = String::from_utf8(text).expect("JSON is UTF-8");
-        Ok(text.into())
-    }
+/// A value as JSON, in a text of its length: one that grows stands there twice.
+fn json<T: Serialize>(known: &Known<T>) -> Result<Value, Fault> {
+    let unwritable = |_| Fault::Row(TABLE);
+    let mut length = Length(0);
+    serde_json::to_writer(&mut length, &known.value).map_err(unwritable)?;
+    let mut text = Vec::with_capacity(length.0);
+    serde_json::to_writer(&mut text, &known.value).map_err(unwritable)?;
+    Ok(String::from_utf8(text).expect("JSON is UTF-8").into())
 }
 
 /// Counts what is written, in bytes.

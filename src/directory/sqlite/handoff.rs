@@ -1,10 +1,9 @@
 //! The hand-off of a rotation's new token, as its row keeps it (docs/design/rotation.md, "Hand-off"). Only the latest
 //! rotation of a group has a token worth handing off.
 
-use rusqlite::{Connection, params};
-
 use super::{fault::Fault, history, journal};
 use crate::{
+    database::{Found, Request, Statements, values},
     directory::{DirectoryError, HandOffStep, PlaceId, RotationId},
     domain::{
         handoff::{HandOff, HandOffState},
@@ -22,30 +21,37 @@ const OVERTAKE_HAND_OFFS: &str = "\
 UPDATE rotations SET handoff = 'none', handoff_note = $1 \
 WHERE id < $2 AND place = $3 AND user_group_id = $4 AND handoff IN ('pending', 'failed')";
 
+/// What [`set`] decides upon.
+pub(super) fn look(reads: &mut Statements, step: &HandOffStep) {
+    journal::look(reads, step.id);
+}
+
 /// Sets where the hand-off stands, of a rotation of this place.
-pub(super) fn set(tx: &Connection, place: PlaceId, step: &HandOffStep) -> Result<(), Fault> {
+pub(super) fn set(
+    found: &mut Found,
+    writes: &mut Statements,
+    place: PlaceId,
+    step: &HandOffStep,
+) -> Result<(), Fault> {
     let HandOffStep {
         id,
         moved_to,
         after,
     } = step;
-    let row = journal::one(tx, *id)?
+    let row = journal::found(found)?
         .filter(|row| row.place == place)
         .ok_or(DirectoryError::NoRotation { id: *id })?;
-    tx.prepare_cached(HAND_OFF)?.execute(params![
+    let values = values![
         after.state.as_str(),
         after.exit,
-        after.note,
-        moved_to,
+        after.note.as_ref(),
+        moved_to.as_ref(),
         id.0
-    ])?;
+    ];
+    writes.add(HAND_OFF, values);
     if after.state == HandOffState::Pending {
-        tx.prepare_cached(OVERTAKE_HAND_OFFS)?.execute(params![
-            OVERTAKEN,
-            id.0,
-            place.0,
-            row.user_group_id.as_str()
-        ])?;
+        let values = values![OVERTAKEN, id.0, place.0, row.user_group_id.as_str()];
+        writes.add(OVERTAKE_HAND_OFFS, values);
     }
     Ok(())
 }
@@ -62,25 +68,37 @@ WHERE id = (SELECT MAX(later.id) FROM rotations later JOIN rotations this \
  WHERE this.id = $2 AND later.id > $2 AND later.handoff <> 'none')";
 
 /// Writes how it ended; false where it was overtaken meanwhile, and the later one is pending again.
-pub(crate) fn end(
-    tx: &Connection,
-    id: RotationId,
-    handoff: &HandOff,
-    entry: &Entry,
-) -> Result<bool, Fault> {
-    let row = journal::one(tx, id)?.ok_or(DirectoryError::NoRotation { id })?;
-    history::add(tx, row.place, None, entry)?;
-    let changed = tx.prepare_cached(END_HAND_OFF)?.execute(params![
-        handoff.state.as_str(),
-        handoff.exit,
-        handoff.note,
-        id.0
-    ])?;
-    if changed == 1 {
-        return Ok(true);
+pub(crate) struct EndHandOff {
+    pub(crate) id: RotationId,
+    pub(crate) handoff: HandOff,
+    pub(crate) entry: Entry,
+}
+
+impl Request for EndHandOff {
+    type Answer = bool;
+    type Error = Fault;
+
+    fn read(&self) -> Statements {
+        let mut reads = Statements::default();
+        journal::look(&mut reads, self.id);
+        let values = values![
+            self.handoff.state.as_str(),
+            self.handoff.exit,
+            self.handoff.note.as_ref(),
+            self.id.0
+        ];
+        reads.with(END_HAND_OFF, values)
     }
-    let again = "an older token may have been put over it";
-    tx.prepare_cached(HAND_OFF_LATER)?
-        .execute(params![again, id.0])?;
-    Ok(false)
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, bool), Fault> {
+        let row = journal::found(found)?.ok_or(DirectoryError::NoRotation { id: self.id })?;
+        let mut writes = Statements::default();
+        history::add(&mut writes, row.place, None, &self.entry);
+        let ended = found.next().changed == 1;
+        if !ended {
+            let again = "an older token may have been put over it";
+            writes.add(HAND_OFF_LATER, values![again, self.id.0]);
+        }
+        Ok((writes, ended))
+    }
 }

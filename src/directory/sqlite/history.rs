@@ -1,9 +1,8 @@
 //! The append-only history: lines are added and read, never changed (the database refuses it too).
 
-use rusqlite::{Connection, params, params_from_iter, types::Value};
-
 use super::{fault::Fault, rows, select::Select};
 use crate::{
+    database::{Statements, Tx, Value, values},
     directory::{HistoryFilter, KeyId, Numbered, PlaceId, columns},
     domain::{history::Entry, token::Fingerprint},
 };
@@ -13,16 +12,11 @@ INSERT INTO history (at, by, profile, user_group_id, operation, ending, previous
  changes, note, place, key) \
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 
-pub(super) fn add(
-    tx: &Connection,
-    place: PlaceId,
-    key: Option<KeyId>,
-    entry: &Entry,
-) -> Result<(), Fault> {
-    tx.prepare_cached(ADD_ENTRY)?.execute(params![
+pub(super) fn add(writes: &mut Statements, place: PlaceId, key: Option<KeyId>, entry: &Entry) {
+    let values = values![
         columns::micros(entry.at),
-        entry.by,
-        entry.profile,
+        &entry.by,
+        &entry.profile,
         entry.user_group_id.as_str(),
         entry.operation.as_str(),
         entry.ending.as_str(),
@@ -31,13 +25,13 @@ pub(super) fn add(
             .as_ref()
             .map(Fingerprint::as_bytes),
         entry.fingerprint.as_ref().map(Fingerprint::as_bytes),
-        entry.reason,
+        entry.reason.as_ref(),
         entry.changes.as_ref().map(serde_json::Value::to_string),
-        entry.note,
+        entry.note.as_ref(),
         place.0,
         key.map(|key| key.0),
-    ])?;
-    Ok(())
+    ];
+    writes.add(ADD_ENTRY, values);
 }
 
 const HISTORY: &str = "\
@@ -58,16 +52,9 @@ pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
     select.newest_first("number", filter.limit)
 }
 
-pub(crate) fn list(
-    connection: &Connection,
-    filter: HistoryFilter,
-) -> Result<Vec<Numbered<Entry>>, Fault> {
-    let (text, parameters) = selected(filter);
-    let mut statement = connection.prepare_cached(&text)?;
-    let mut found = statement.query(params_from_iter(parameters))?;
-    let mut entries = Vec::new();
-    while let Some(row) = found.next()? {
-        entries.push(rows::entry(row)?.ok_or(Fault::Row("history"))?);
-    }
-    Ok(entries)
+pub(crate) fn list(tx: &Tx<'_>, filter: HistoryFilter) -> Result<Vec<Numbered<Entry>>, Fault> {
+    let (text, values) = selected(filter);
+    tx.all(text, values, |row| {
+        rows::entry(row)?.ok_or(Fault::Row("history"))
+    })
 }

@@ -14,6 +14,7 @@ use super::{
     schema::{NEWEST, PATIENCE},
 };
 use crate::{
+    database::Tx,
     directory::{BindingPreview, Caller, DirectoryError, Place},
     domain::token::Fingerprinter,
 };
@@ -76,7 +77,7 @@ pub fn foresee_in(
     let look = || {
         let connection = read_only(path)?;
         let caller = caller(&key(&connection)?);
-        places::foresee(&connection, &caller)
+        places::foresee(&Tx::of(&connection), &caller)
     };
     look().map_err(|fault| fault.explain(path))
 }
@@ -96,7 +97,7 @@ fn look(path: &Path, bytes: u64) -> Result<Inspected, Fault> {
         .then(|| contents(&connection))
         .transpose()?;
     let places = match contents {
-        Some(_) => places::all(&connection)?,
+        Some(_) => places::all(&Tx::of(&connection))?,
         None => Vec::new(),
     };
     Ok(Inspected {

@@ -1,9 +1,8 @@
 //! The journal of rotations (docs/design/rotation.md): intents, steps, and every event for ever.
 
-use rusqlite::{Connection, OptionalExtension, Rows, params, params_from_iter, types::Value};
-
 use super::{batches, fault::Fault, fingerprints, mutations, rows, select::Select};
 use crate::{
+    database::{Found, Request, Row, Statements, Tx, Value, values},
     directory::{
         BeginResult, DirectoryError, EventKind, JournalEvent, PlaceId, RotationFilter, RotationId,
         RotationIntent, RotationRow, RotationStep,
@@ -45,11 +44,17 @@ const UNSETTLED: &str = concat!(
      AND state IN ('intended', 'sent', 'unknown') ORDER BY id DESC LIMIT 1"
 );
 
-/// Nothing is returned where another rotation holds the token.
+/// Nothing is returned where another rotation holds the token, or something the group, or the item of the batch is taken.
 const BEGIN_ROTATION: &str = "\
 INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
  boot_clock, profile, key, hands_off) \
-VALUES ($1, $2, 'intended', $3, 0, 0, $4, $5, $6, $7, $8, $9, $10) \
+SELECT $1, $2, 'intended', $3, FALSE, FALSE, $4, $5, $6, $7, $8, $9, $10 \
+WHERE NOT EXISTS (SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $2 \
+  AND state IN ('intended', 'sent', 'unknown')) \
+ AND NOT EXISTS (SELECT 1 FROM mutations WHERE place = $1 AND user_group_id = $2 \
+  AND state IN ('intended', 'sent', 'unknown')) \
+ AND NOT EXISTS (SELECT 1 FROM batch_items WHERE batch_id = $11 AND position = $12 \
+  AND (rotation_id IS NOT NULL OR outcome IS NOT NULL)) \
 ON CONFLICT DO NOTHING RETURNING id";
 
 const HOLDER: &str = concat!(
@@ -59,79 +64,108 @@ const HOLDER: &str = concat!(
      AND state NOT IN ('not_applied', 'abandoned')"
 );
 
+const TAKER: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM rotations WHERE id = (SELECT rotation_id FROM batch_items WHERE batch_id = $1 AND position = $2)"
+);
+
 /// Inserts the intent, unless the item of the batch is taken or the group held; about the same token the index decides.
-pub(crate) fn begin(
-    tx: &Connection,
-    place: PlaceId,
-    intent: &RotationIntent,
-) -> Result<BeginResult, Fault> {
-    let group = intent.user_group_id.as_str();
-    let at = columns::micros(intent.at);
-    if let Some(item) = intent.item
-        && let Some(rotation) = batches::taken(tx, item, &intent.user_group_id)?
-    {
-        let row = one(tx, rotation)?.ok_or(Fault::Row(TABLE))?;
-        return Ok(BeginResult::TakenBy(row));
-    }
-    // Until it is known what became of an earlier one, another token may be its work.
-    let unsettled = tx
-        .prepare_cached(UNSETTLED)?
-        .query_row(params![place.0, group], rows::rotation)
-        .optional()?;
-    if let Some(row) = unsettled {
-        return Ok(BeginResult::TakenBy(row.ok_or(Fault::Row(TABLE))?));
-    }
-    if let Some(holder) = mutations::holder(tx, place, &intent.user_group_id)? {
-        return Ok(BeginResult::HeldBy(Box::new(holder)));
-    }
-    let started: Option<i64> = tx
-        .prepare_cached(BEGIN_ROTATION)?
-        .query_row(
-            params![
-                place.0,
-                group,
-                intent.previous.as_bytes(),
-                intent.by,
-                intent.reason,
-                at,
-                boot_clock(),
-                intent.profile,
-                intent.key.map(|key| key.0),
-                intent.hands_off,
-            ],
-            |row| row.get(0),
-        )
-        .optional()?;
-    let Some(id) = started.map(RotationId) else {
-        let holder = tx
-            .prepare_cached(HOLDER)?
-            .query_row(
-                params![place.0, group, intent.previous.as_bytes()],
-                rows::rotation,
-            )?
-            .ok_or(Fault::Row(TABLE))?;
-        return Ok(BeginResult::TakenBy(holder));
-    };
-    let what = EventKind::Intended {
-        previous: intent.previous,
-    };
-    add(tx, id, at, what, State::Intended, None)?;
-    if let Some(item) = intent.item {
-        batches::take(tx, item, id)?;
-    }
-    mutations::begin_rotation(tx, place, id, intent)?;
-    fingerprints::keep(tx, place, &intent.user_group_id, intent.previous, at)?;
-    Ok(BeginResult::Started(id))
+pub(crate) struct BeginRotation {
+    pub(crate) place: PlaceId,
+    pub(crate) intent: RotationIntent,
 }
 
-/// Compare and set: changes nothing where the state is not the expected one.
+impl Request for BeginRotation {
+    type Answer = BeginResult;
+    type Error = Fault;
+
+    fn read(&self) -> Statements {
+        let intent = &self.intent;
+        let (place, group) = (self.place.0, intent.user_group_id.as_str());
+        let mut reads = Statements::default();
+        if let Some(item) = intent.item {
+            batches::look(&mut reads, item, &intent.user_group_id);
+            reads.add(TAKER, values![item.batch.0, item.position]);
+        }
+        let claim = values![
+            place,
+            group,
+            intent.previous.as_bytes(),
+            &intent.by,
+            intent.reason.as_ref(),
+            columns::micros(intent.at),
+            boot_clock(),
+            &intent.profile,
+            intent.key.map(|key| key.0),
+            intent.hands_off,
+            intent.item.map(|item| item.batch.0),
+            intent.item.map(|item| item.position),
+        ];
+        reads.add(BEGIN_ROTATION, claim);
+        // Behind the claim: it may have waited for whoever holds the group.
+        reads.add(UNSETTLED, values![place, group]);
+        mutations::look_for_holder(&mut reads, self.place, &intent.user_group_id);
+        reads.with(HOLDER, values![place, group, intent.previous.as_bytes()])
+    }
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, BeginResult), Fault> {
+        let none = |answer| Ok((Statements::default(), answer));
+        if let Some(item) = self.intent.item {
+            let taken = batches::taken(found, item)?;
+            let taker = found.next().first(understood)?;
+            if taken.is_some() {
+                return none(BeginResult::TakenBy(taker.ok_or(Fault::Row(TABLE))?));
+            }
+        }
+        let begun: Option<i64> = found.next().first(|row| row.get(0))?;
+        if let Some(id) = begun.map(RotationId) {
+            return Ok((self.begun(id), BeginResult::Started(id)));
+        }
+        // Until it is known what became of an earlier one, another token may be its work.
+        if let Some(row) = found.next().first(understood)? {
+            return none(BeginResult::TakenBy(row));
+        }
+        if let Some(holder) = mutations::holder(found)? {
+            return none(BeginResult::HeldBy(Box::new(holder)));
+        }
+        let holder = found.next().first(understood)?;
+        none(BeginResult::TakenBy(holder.ok_or(Fault::Row(TABLE))?))
+    }
+}
+
+impl BeginRotation {
+    fn begun(&self, id: RotationId) -> Statements {
+        let (place, intent) = (self.place, &self.intent);
+        let at = columns::micros(intent.at);
+        let what = EventKind::Intended {
+            previous: intent.previous,
+        };
+        let mut writes = Statements::default();
+        add(&mut writes, id, at, what, State::Intended, None);
+        if let Some(item) = intent.item {
+            batches::take(&mut writes, item, id);
+        }
+        mutations::begin_rotation(&mut writes, place, id, intent);
+        let (group, previous) = (&intent.user_group_id, intent.previous);
+        fingerprints::keep(&mut writes, place, group, previous, at);
+        writes
+    }
+}
+
+/// The row was read in the same transaction.
 const STEP_ROTATION: &str = "\
 UPDATE rotations SET state = $1, fingerprint = $2, refused = $3, read_unchanged = $4, \
  sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note), boot_clock = COALESCE($7, boot_clock) \
-WHERE id = $8 AND state = $9";
+WHERE id = $8";
 
 /// Takes one step, if the rotation still is where the step starts from and the step follows from there.
-pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Result<(), Fault> {
+pub(super) fn step(
+    found: &mut Found,
+    writes: &mut Statements,
+    place: PlaceId,
+    step: &RotationStep,
+) -> Result<(), Fault> {
     let RotationStep {
         id,
         from,
@@ -139,7 +173,7 @@ pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Resu
         after,
         ..
     } = *step;
-    let before = one(tx, id)?
+    let before = self::found(found)?
         .filter(|row| row.place == place)
         .ok_or(DirectoryError::NoRotation { id })?;
     let moved_on = || DirectoryError::MovedOn {
@@ -155,28 +189,25 @@ pub(super) fn step(tx: &Connection, place: PlaceId, step: &RotationStep) -> Resu
         replay::horizon_passed(before.rotation, event, after).ok_or_else(moved_on)?;
     let at = columns::micros(step.at);
     let sends = matches!(event, Event::Sending);
-    let changed = tx.prepare_cached(STEP_ROTATION)?.execute(params![
+    let values = values![
         after.state.as_str(),
         after.fingerprint.as_ref().map(Fingerprint::as_bytes),
         after.refused,
         after.read_unchanged,
         sends.then_some(at),
-        step.note,
+        step.note.as_ref(),
         sends.then(boot_clock).flatten(),
         id.0,
-        from.as_str(),
-    ])?;
-    if changed != 1 {
-        return Err(moved_on().into());
-    }
-    mutations::follow(tx, step)?;
+    ];
+    writes.add(STEP_ROTATION, values);
+    mutations::follow(writes, step);
     let what = EventKind::Stepped {
         event,
         horizon_passed,
     };
-    add(tx, id, at, what, after.state, step.note.as_deref())?;
+    add(writes, id, at, what, after.state, step.note.as_deref());
     if let Some(fingerprint) = after.fingerprint {
-        fingerprints::keep(tx, place, &before.user_group_id, fingerprint, at)?;
+        fingerprints::keep(writes, place, &before.user_group_id, fingerprint, at);
     }
     Ok(())
 }
@@ -186,15 +217,15 @@ INSERT INTO rotation_events (rotation_id, seq, at, event, fingerprint, since_sen
 SELECT $1, COALESCE(MAX(seq), 0) + 1, $2, $3, $4, $5, $6, $7, $8 FROM rotation_events WHERE rotation_id = $1";
 
 fn add(
-    tx: &Connection,
+    writes: &mut Statements,
     id: RotationId,
     at: i64,
     what: EventKind,
     state: State,
     note: Option<&str>,
-) -> Result<(), Fault> {
+) {
     let columns = EventColumns::from(what);
-    tx.prepare_cached(ADD_EVENT)?.execute(params![
+    let values = values![
         id.0,
         at,
         columns.event,
@@ -203,19 +234,27 @@ fn add(
         columns.horizon_passed,
         state.as_str(),
         note,
-    ])?;
-    Ok(())
+    ];
+    writes.add(ADD_EVENT, values);
 }
 
 const ROTATION: &str = concat!("SELECT ", columns!(), " FROM rotations WHERE id = $1");
 
-pub(crate) fn one(connection: &Connection, id: RotationId) -> Result<Option<RotationRow>, Fault> {
-    connection
-        .prepare_cached(ROTATION)?
-        .query_row([id.0], rows::rotation)
-        .optional()?
-        .map(|row| row.ok_or(Fault::Row(TABLE)))
-        .transpose()
+pub(crate) fn one(tx: &Tx<'_>, id: RotationId) -> Result<Option<RotationRow>, Fault> {
+    tx.one(ROTATION, values![id.0], understood)
+}
+
+/// One rotation, for what is decided upon it.
+pub(super) fn look(reads: &mut Statements, id: RotationId) {
+    reads.lock(ROTATION, values![id.0]);
+}
+
+pub(super) fn found(found: &mut Found) -> Result<Option<RotationRow>, Fault> {
+    found.next().first(understood)
+}
+
+fn understood(row: &Row<'_>) -> Result<RotationRow, Fault> {
+    rows::rotation(row)?.ok_or(Fault::Row(TABLE))
 }
 
 /// Listed by the index `rotations_open`.
@@ -229,12 +268,20 @@ const OPEN_OF_GROUP: &str = concat!(
 
 /// What is still to be found out of the rotations of a group.
 pub(super) fn open_of(
-    connection: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Vec<RotationRow>, Fault> {
-    let mut statement = connection.prepare_cached(OPEN_OF_GROUP)?;
-    rotations(statement.query(params![place.0, id.as_str()])?)
+    tx.all(OPEN_OF_GROUP, values![place.0, id.as_str()], understood)
+}
+
+/// The same, beside other statements.
+pub(super) fn look_for_open(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+    reads.add(OPEN_OF_GROUP, values![place.0, id.as_str()]);
+}
+
+pub(super) fn open(found: &mut Found) -> Result<Vec<RotationRow>, Fault> {
+    found.next().all(understood)
 }
 
 /// The text of a filter, and its parameters.
@@ -255,33 +302,17 @@ pub(super) fn selected(filter: RotationFilter) -> (String, Vec<Value>) {
     select.newest_first("id", filter.limit)
 }
 
-pub(crate) fn list(
-    connection: &Connection,
-    filter: RotationFilter,
-) -> Result<Vec<RotationRow>, Fault> {
-    let (text, parameters) = selected(filter);
-    let mut statement = connection.prepare_cached(&text)?;
-    rotations(statement.query(params_from_iter(parameters))?)
-}
-
-fn rotations(mut found: Rows<'_>) -> Result<Vec<RotationRow>, Fault> {
-    let mut rotations = Vec::new();
-    while let Some(row) = found.next()? {
-        rotations.push(rows::rotation(row)?.ok_or(Fault::Row(TABLE))?);
-    }
-    Ok(rotations)
+pub(crate) fn list(tx: &Tx<'_>, filter: RotationFilter) -> Result<Vec<RotationRow>, Fault> {
+    let (text, values) = selected(filter);
+    tx.all(text, values, understood)
 }
 
 const EVENTS: &str = "\
 SELECT at, event, fingerprint, since_sent, horizon_passed, state, note \
 FROM rotation_events WHERE rotation_id = $1 ORDER BY seq";
 
-pub(crate) fn events(connection: &Connection, id: RotationId) -> Result<Vec<JournalEvent>, Fault> {
-    let mut statement = connection.prepare_cached(EVENTS)?;
-    let mut found = statement.query([id.0])?;
-    let mut events = Vec::new();
-    while let Some(row) = found.next()? {
-        events.push(rows::journal_event(row)?.ok_or(Fault::Row("rotation_events"))?);
-    }
-    Ok(events)
+pub(crate) fn events(tx: &Tx<'_>, id: RotationId) -> Result<Vec<JournalEvent>, Fault> {
+    tx.all(EVENTS, values![id.0], |row| {
+        rows::journal_event(row)?.ok_or(Fault::Row("rotation_events"))
+    })
 }

@@ -1,9 +1,8 @@
 //! The journal of mutations: who holds a group, and what became of it.
 
-use rusqlite::{Connection, OptionalExtension, Row, Rows, params};
-
 use super::{batches, fault::Fault};
 use crate::{
+    database::{Found, Request, Row, Statements, Tx, values},
     directory::{
         Claimed, DirectoryError, Mutation, MutationId, MutationIntent, MutationStep, PlaceId,
         RotationId, RotationIntent, RotationStep,
@@ -46,66 +45,86 @@ pub(super) const IS_OPEN: &str = is_open!();
 #[cfg(test)]
 pub(super) const HOLDS: &str = holds!();
 
-/// Nothing is returned where another one holds the group.
-const BEGIN: &str = "\
-INSERT INTO mutations (place, user_group_id, operation, state, rotation_id, by, profile, key, reason, started_at, \
- boot_clock, changes) \
-VALUES ($1, $2, $3, 'intended', $4, $5, $6, $7, $8, $9, $10, $11) \
-ON CONFLICT DO NOTHING RETURNING id";
+macro_rules! begin_columns {
+    () => {
+        "INSERT INTO mutations (place, user_group_id, operation, state, rotation_id, by, profile, key, reason, \
+         started_at, boot_clock, changes) "
+    };
+}
+
+/// Nothing is returned where another one holds the group. Not by the index alone: where two places became one, it lets
+/// two stand beside each other.
+const BEGIN: &str = concat!(
+    begin_columns!(),
+    "SELECT $1, $2, $3, 'intended', NULL, $4, $5, $6, NULL, $7, $8, $9 \
+     WHERE NOT EXISTS (SELECT 1 FROM mutations WHERE place = $1 AND user_group_id = $2 AND ",
+    holds!(),
+    ") ON CONFLICT DO NOTHING RETURNING id"
+);
 
 /// Inserts the intent, unless another mutation holds the group.
-pub(crate) fn begin(
-    tx: &Connection,
-    place: PlaceId,
-    intent: &MutationIntent,
-) -> Result<Claimed, Fault> {
-    // Not the index alone: where two places became one, it lets two stand beside each other.
-    if let Some(holder) = holder(tx, place, &intent.user_group_id)? {
-        return Ok(Claimed::HeldBy(Box::new(holder)));
-    }
-    let id = tx.prepare_cached(BEGIN)?.query_row(
-        params![
-            place.0,
+pub(crate) struct BeginMutation {
+    pub(crate) place: PlaceId,
+    pub(crate) intent: MutationIntent,
+}
+
+impl Request for BeginMutation {
+    type Answer = Claimed;
+    type Error = Fault;
+
+    fn read(&self) -> Statements {
+        let intent = &self.intent;
+        let claim = values![
+            self.place.0,
             intent.user_group_id.as_str(),
             intent.operation.as_str(),
-            None::<i64>,
-            intent.by,
-            intent.profile,
+            &intent.by,
+            &intent.profile,
             intent.key.map(|key| key.0),
-            None::<String>,
             columns::micros(intent.at),
             boot_clock(),
             intent.changes.as_ref().map(serde_json::Value::to_string),
-        ],
-        |row| row.get(0),
-    )?;
-    Ok(Claimed::Begun(MutationId(id)))
+        ];
+        let mut reads = Statements::default().with(BEGIN, claim);
+        look_for_holder(&mut reads, self.place, &intent.user_group_id);
+        reads
+    }
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Claimed), Fault> {
+        let begun: Option<i64> = found.next().first(|row| row.get(0))?;
+        let answer = match begun {
+            Some(id) => Claimed::Begun(MutationId(id)),
+            None => Claimed::HeldBy(Box::new(holder(found)?.ok_or(Fault::Row(TABLE))?)),
+        };
+        Ok((Statements::default(), answer))
+    }
 }
+
+/// Fails where another one holds the group: the claim of the rotation has looked.
+const BEGIN_ROTATION: &str = concat!(
+    begin_columns!(),
+    "VALUES ($1, $2, 'rotate', 'intended', $3, $4, $5, $6, $7, $8, $9, NULL)"
+);
 
 /// The claim of a rotation, in the transaction of its intent.
 pub(super) fn begin_rotation(
-    tx: &Connection,
+    writes: &mut Statements,
     place: PlaceId,
     id: RotationId,
     intent: &RotationIntent,
-) -> Result<(), Fault> {
-    tx.prepare_cached(BEGIN)?.query_row(
-        params![
-            place.0,
-            intent.user_group_id.as_str(),
-            Operation::Rotate.as_str(),
-            id.0,
-            intent.by,
-            intent.profile,
-            intent.key.map(|key| key.0),
-            intent.reason,
-            columns::micros(intent.at),
-            boot_clock(),
-            None::<String>,
-        ],
-        |_| Ok(()),
-    )?;
-    Ok(())
+) {
+    let values = values![
+        place.0,
+        intent.user_group_id.as_str(),
+        id.0,
+        &intent.by,
+        &intent.profile,
+        intent.key.map(|key| key.0),
+        intent.reason.as_ref(),
+        columns::micros(intent.at),
+        boot_clock(),
+    ];
+    writes.add(BEGIN_ROTATION, values);
 }
 
 /// Also one of a place that became this one.
@@ -117,17 +136,12 @@ const HOLDER: &str = concat!(
     " ORDER BY id DESC LIMIT 1"
 );
 
-pub(super) fn holder(
-    connection: &Connection,
-    place: PlaceId,
-    id: &UserGroupId,
-) -> Result<Option<Mutation>, Fault> {
-    connection
-        .prepare_cached(HOLDER)?
-        .query_row(params![place.0, id.as_str()], mutation)
-        .optional()?
-        .map(|row| row.ok_or(Fault::Row(TABLE)))
-        .transpose()
+pub(super) fn look_for_holder(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+    reads.add(HOLDER, values![place.0, id.as_str()]);
+}
+
+pub(super) fn holder(found: &mut Found) -> Result<Option<Mutation>, Fault> {
+    found.next().first(mutation)
 }
 
 /// Compare and set: changes nothing where the state is not the expected one.
@@ -143,33 +157,63 @@ UPDATE mutations SET recorded = (SELECT COALESCE(MAX(other.recorded), 0) + 1 FRO
  WHERE other.place = mutations.place AND other.user_group_id = mutations.user_group_id) WHERE id = $1";
 
 /// Takes one step, if the mutation still is where it starts from.
-pub(crate) fn step(tx: &Connection, place: PlaceId, step: &MutationStep) -> Result<(), Fault> {
+pub(crate) struct StepMutation {
+    pub(crate) place: PlaceId,
+    pub(crate) step: MutationStep,
+}
+
+impl Request for StepMutation {
+    type Answer = ();
+    type Error = Fault;
+
+    fn read(&self) -> Statements {
+        let mut claims = Statements::default();
+        claim_step(&mut claims, self.place, &self.step);
+        claims
+    }
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, ()), Fault> {
+        let mut writes = Statements::default();
+        step(found, &mut writes, &self.step)?;
+        Ok((writes, ()))
+    }
+}
+
+pub(super) fn claim_step(claims: &mut Statements, place: PlaceId, step: &MutationStep) {
     let at = columns::micros(step.at);
     let sends = step.to == State::Sent;
-    let moved = || DirectoryError::ClaimMoved { id: step.id };
-    if !step.from.may_become(step.to) {
-        return Err(moved().into());
-    }
-    let changed = tx.prepare_cached(STEP)?.execute(params![
+    let values = values![
         step.to.as_str(),
         sends.then_some(at),
         sends.then(boot_clock).flatten(),
         (step.to == State::Ended).then_some(at),
         step.ending.map(Ending::as_str),
-        step.note,
+        step.note.as_ref(),
         step.changes.as_ref().map(serde_json::Value::to_string),
         place.0,
         step.id.0,
         step.from.as_str(),
-    ])?;
-    if changed != 1 {
-        return Err(moved().into());
+    ];
+    claims.add(STEP, values);
+    if let Some(item) = step.item {
+        batches::claim_for_update(claims, item, step.id);
+    }
+}
+
+/// Refuses what [`claim_step`] could not claim, or must not.
+pub(super) fn step(
+    found: &mut Found,
+    writes: &mut Statements,
+    step: &MutationStep,
+) -> Result<(), Fault> {
+    if found.next().changed != 1 || !step.from.may_become(step.to) {
+        return Err(DirectoryError::ClaimMoved { id: step.id }.into());
     }
     if let Some(item) = step.item {
-        batches::take_for_update(tx, item, step.id)?;
+        batches::taken_for_update(found, item)?;
     }
     if step.is_outcome {
-        tx.prepare_cached(COUNT_RECORDED)?.execute([step.id.0])?;
+        writes.add(COUNT_RECORDED, values![step.id.0]);
     }
     Ok(())
 }
@@ -180,7 +224,7 @@ UPDATE mutations SET state = $1, sent_at = COALESCE(sent_at, $2), boot_clock = C
  ended_at = COALESCE(ended_at, $4), ending = COALESCE($5, ending) WHERE rotation_id = $6";
 
 /// The claim of a rotation follows it.
-pub(super) fn follow(tx: &Connection, step: &RotationStep) -> Result<(), Fault> {
+pub(super) fn follow(writes: &mut Statements, step: &RotationStep) {
     let at = columns::micros(step.at);
     let sends = matches!(step.event, rotation::Event::Sending);
     let state = match step.after.state {
@@ -189,30 +233,29 @@ pub(super) fn follow(tx: &Connection, step: &RotationStep) -> Result<(), Fault> 
         rotation::State::Unknown => State::Unknown,
         _ => State::Ended,
     };
-    tx.prepare_cached(FOLLOW_ROTATION)?.execute(params![
+    let values = values![
         state.as_str(),
         sends.then_some(at),
         sends.then(boot_clock).flatten(),
         (state == State::Ended).then_some(at),
         (state == State::Ended).then(|| step.after.state.as_str()),
         step.id.0,
-    ])?;
-    Ok(())
+    ];
+    writes.add(FOLLOW_ROTATION, values);
 }
 
 const RECORDED: &str = "\
 SELECT COALESCE(MAX(recorded), 0) FROM mutations WHERE place = $1 AND user_group_id = $2";
 
 /// How many outcomes of the group were written down so far.
-pub(super) fn recorded(
-    connection: &Connection,
-    place: PlaceId,
-    id: &UserGroupId,
-) -> Result<i64, Fault> {
-    let recorded = connection
-        .prepare_cached(RECORDED)?
-        .query_row(params![place.0, id.as_str()], |row| row.get(0))?;
-    Ok(recorded)
+pub(super) fn recorded(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId) -> Result<i64, Fault> {
+    let recorded = tx.one(RECORDED, values![place.0, id.as_str()], |row| row.get(0))?;
+    Ok(recorded.unwrap_or_default())
+}
+
+/// The same, beside other statements.
+pub(super) fn look_for_recorded(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+    reads.add(RECORDED, values![place.0, id.as_str()]);
 }
 
 const ONE: &str = concat!(
@@ -221,17 +264,8 @@ const ONE: &str = concat!(
     " FROM mutations WHERE place = $1 AND id = $2"
 );
 
-pub(crate) fn one(
-    connection: &Connection,
-    place: PlaceId,
-    id: MutationId,
-) -> Result<Option<Mutation>, Fault> {
-    connection
-        .prepare_cached(ONE)?
-        .query_row(params![place.0, id.0], mutation)
-        .optional()?
-        .map(|row| row.ok_or(Fault::Row(TABLE)))
-        .transpose()
+pub(crate) fn one(tx: &Tx<'_>, place: PlaceId, id: MutationId) -> Result<Option<Mutation>, Fault> {
+    tx.one(ONE, values![place.0, id.0], mutation)
 }
 
 /// Those of rotations stand in their own journal.
@@ -243,9 +277,8 @@ const OPEN: &str = concat!(
     " ORDER BY id DESC"
 );
 
-pub(crate) fn open(connection: &Connection, place: PlaceId) -> Result<Vec<Mutation>, Fault> {
-    let mut statement = connection.prepare_cached(OPEN)?;
-    all(statement.query([place.0])?)
+pub(crate) fn open(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Mutation>, Fault> {
+    tx.all(OPEN, values![place.0], mutation)
 }
 
 const OPEN_OF_GROUP: &str = concat!(
@@ -257,33 +290,27 @@ const OPEN_OF_GROUP: &str = concat!(
 );
 
 pub(super) fn open_of(
-    connection: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
 ) -> Result<Vec<Mutation>, Fault> {
-    let mut statement = connection.prepare_cached(OPEN_OF_GROUP)?;
-    all(statement.query(params![place.0, id.as_str()])?)
+    tx.all(OPEN_OF_GROUP, values![place.0, id.as_str()], mutation)
 }
 
-fn all(mut found: Rows<'_>) -> Result<Vec<Mutation>, Fault> {
-    let mut all = Vec::new();
-    while let Some(row) = found.next()? {
-        all.push(mutation(row)?.ok_or(Fault::Row(TABLE))?);
-    }
-    Ok(all)
+fn mutation(row: &Row<'_>) -> Result<Mutation, Fault> {
+    as_written(row)?.ok_or(Fault::Row(TABLE))
 }
 
 /// `None` is a row that makes no sense.
-fn mutation(row: &Row<'_>) -> rusqlite::Result<Option<Mutation>> {
-    let word = |at: usize| row.get::<_, String>(at);
+fn as_written(row: &Row<'_>) -> Result<Option<Mutation>, Fault> {
     let ending: Option<String> = row.get(10)?;
     let changes: Option<String> = row.get(12)?;
     let changes = changes.map(|text| serde_json::from_str(&text).ok());
     let sent: Option<i64> = row.get(8)?;
     let parts = (
-        UserGroupId::parse(word(1)?).ok(),
-        Operation::parse(&word(2)?),
-        State::parse(&word(3)?),
+        UserGroupId::parse(row.text(1)?).ok(),
+        Operation::parse(row.text(2)?),
+        State::parse(row.text(3)?),
         columns::timestamp(row.get(7)?),
     );
     let (Some(user_group_id), Some(operation), Some(state), Some(started_at)) = parts else {
@@ -294,13 +321,13 @@ fn mutation(row: &Row<'_>) -> rusqlite::Result<Option<Mutation>> {
         user_group_id,
         operation,
         state,
-        rotation: row.get::<_, Option<i64>>(4)?.map(RotationId),
+        rotation: row.get::<Option<i64>>(4)?.map(RotationId),
         by: row.get(5)?,
         profile: row.get(6)?,
         started_at,
         sent_at: sent.and_then(columns::timestamp),
         boot_clock: row
-            .get::<_, Option<String>>(9)?
+            .get::<Option<String>>(9)?
             .and_then(|text| BootTime::parse(&text)),
         ending: ending.as_deref().and_then(Ending::parse),
         note: row.get(11)?,

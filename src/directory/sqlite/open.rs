@@ -193,7 +193,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     let from = version(&tx)?;
     if (1..NEWEST).contains(&from) {
         nothing_under_way(&tx, from)?;
-        backup::room(path)?;
+        backup::room(path, backup::MIGRATED)?;
         backup::keep(path, from)?;
     }
     for migration in &MIGRATIONS[from as usize..] {

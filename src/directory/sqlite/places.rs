@@ -5,7 +5,6 @@ mod binding;
 mod merging;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 pub(crate) use answering::{answer, end_trial};
 pub(crate) use binding::{bind, bound, elsewhere, foresee, others, place_of, with_key};
@@ -15,6 +14,7 @@ pub(crate) use merging::merge;
 
 use super::{copies, fault::Fault, groups};
 use crate::{
+    database::{Fault as DatabaseFault, Row, Statements, Tx, Value, values},
     directory::{
         Alarm, Caller, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, PlaceKey, columns,
     },
@@ -28,45 +28,34 @@ use crate::{
 const TABLE: &str = "places";
 
 /// The moment of a column that must hold one.
-fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
-    let micros = row.get(column)?;
-    columns::timestamp(micros).ok_or(rusqlite::Error::IntegralValueOutOfRange(column, micros))
+fn moment(row: &Row<'_>, column: usize) -> Result<Timestamp, DatabaseFault> {
+    columns::timestamp(row.get(column)?).ok_or(DatabaseFault::Column)
 }
 
-/// Rows of one query, each as a value.
-fn rows<T>(
-    connection: &Connection,
-    text: &str,
-    parameters: impl Params,
-    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Vec<T>, Fault> {
-    let mut statement = connection.prepare_cached(text)?;
-    let found = statement.query_map(parameters, read)?;
-    Ok(found.collect::<rusqlite::Result<_>>()?)
+fn is_there(tx: &Tx<'_>, text: &'static str, values: Vec<Value>) -> Result<bool, Fault> {
+    let found = tx.one(text, values, |_| Ok::<_, Fault>(()))?;
+    Ok(found.is_some())
 }
 
-fn number(row: &Row<'_>) -> rusqlite::Result<PlaceId> {
+fn number(row: &Row<'_>) -> Result<PlaceId, DatabaseFault> {
     row.get(0).map(PlaceId)
 }
 
 const KEY_STATE: &str = "SELECT k.state, p.tag FROM place_keys k JOIN places p ON p.number = k.place \
      WHERE k.number = $1 AND k.place = $2";
 
-pub(crate) fn gate(connection: &Connection, place: PlaceId, key: KeyId) -> Result<Gate, Fault> {
-    let found: Option<(String, Option<String>)> = connection
-        .prepare_cached(KEY_STATE)?
-        .query_row(params![key.0, place.0], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .optional()?;
+pub(crate) fn gate(tx: &Tx<'_>, place: PlaceId, key: KeyId) -> Result<Gate, Fault> {
+    let found = tx.one(KEY_STATE, values![key.0, place.0], |row| {
+        let tag: Option<String> = row.get(1)?;
+        Ok::<_, Fault>((KeyState::parse(row.text(0)?), tag))
+    })?;
     let (state, tag) = found.unzip();
-    let state = state.as_deref().and_then(KeyState::parse);
-    let tag = tag.flatten();
+    let (state, tag) = (state.flatten(), tag.flatten());
     Ok(Gate {
         // A key that is there no more went with a place that became part of another.
         key: state.unwrap_or(KeyState::Withdrawn),
         tag: tag.as_deref().map(EnvironmentTag::parse),
-        alarms: alarms(connection, place)?,
+        alarms: alarms(tx, place)?,
     })
 }
 
@@ -74,8 +63,8 @@ const ALARMS: &str = "\
 SELECT number, user_group_id, what, raised_at, raised_by FROM alarms \
 WHERE place = $1 AND acknowledged_at IS NULL ORDER BY number";
 
-fn alarms(connection: &Connection, place: PlaceId) -> Result<Vec<Alarm>, Fault> {
-    rows(connection, ALARMS, [place.0], |row| {
+fn alarms(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Alarm>, Fault> {
+    tx.all(ALARMS, values![place.0], |row| {
         Ok(Alarm {
             number: row.get(0)?,
             user_group_id: row.get(1)?,
@@ -90,23 +79,18 @@ fn alarms(connection: &Connection, place: PlaceId) -> Result<Vec<Alarm>, Fault> 
 const ADD_ALARM: &str = "\
 INSERT INTO alarms (place, user_group_id, what, raised_at, raised_by) \
 SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM alarms \
- WHERE place = $1 AND user_group_id IS $2 AND what = $3 AND acknowledged_at IS NULL)";
+ WHERE place = $1 AND user_group_id IS NOT DISTINCT FROM $2 AND what = $3 AND acknowledged_at IS NULL)";
 
 /// Nothing by id is sent for the place from here on.
-pub(super) fn raise(
-    tx: &Connection,
-    place: PlaceId,
-    what: &str,
-    entry: &Entry,
-) -> Result<(), Fault> {
-    tx.prepare_cached(ADD_ALARM)?.execute(params![
+pub(super) fn raise(writes: &mut Statements, place: PlaceId, what: &str, entry: &Entry) {
+    let values = values![
         place.0,
         entry.user_group_id.as_str(),
         what,
         columns::micros(entry.at),
-        entry.by
-    ])?;
-    Ok(())
+        &entry.by
+    ];
+    writes.add(ADD_ALARM, values);
 }
 
 const ACKNOWLEDGE: &str = "\
@@ -116,24 +100,23 @@ WHERE place = $4 AND acknowledged_at IS NULL";
 const SET_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2";
 
 pub(crate) fn acknowledge(
-    tx: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     tag: Option<&EnvironmentTag>,
     at: Timestamp,
     by: &str,
     reason: &str,
 ) -> Result<usize, Fault> {
-    let count = tx.prepare_cached(ACKNOWLEDGE)?.execute(params![
-        columns::micros(at),
-        by,
-        reason,
-        place.0
-    ])?;
-    tx.prepare_cached(SET_TAG)?
-        .execute(params![tag.map(EnvironmentTag::as_str), place.0])?;
+    let count = tx.write(
+        ACKNOWLEDGE,
+        values![columns::micros(at), by, reason, place.0],
+    )?;
+    tx.write(SET_TAG, values![tag.map(EnvironmentTag::as_str), place.0])?;
     // The tags that raised the alarms are no knowledge of this place.
     groups::forget_tags(tx, place, tag)?;
-    copies::mend(tx, place)?;
+    if tx.sqlite().is_some() {
+        copies::repair_empty(tx, place)?;
+    }
     add_event(tx, place, (at, by, ""), "alarms acknowledged", Some(reason))?;
     Ok(count)
 }
@@ -142,17 +125,16 @@ const HAD_TOKEN: &str =
     "SELECT 1 FROM fingerprints WHERE fingerprint = $1 AND place = $2 AND user_group_id = $3";
 
 pub(crate) fn had_token(
-    connection: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     id: &UserGroupId,
     token: Fingerprint,
 ) -> Result<bool, Fault> {
-    let known = connection.prepare_cached(HAD_TOKEN)?.exists(params![
-        token.as_bytes(),
-        place.0,
-        id.as_str()
-    ])?;
-    Ok(known)
+    is_there(
+        tx,
+        HAD_TOKEN,
+        values![token.as_bytes(), place.0, id.as_str()],
+    )
 }
 
 /// A token or an API key that was ever seen, wherever.
@@ -161,13 +143,12 @@ SELECT 1 FROM fingerprints WHERE fingerprint = $1 \
 UNION ALL SELECT 1 FROM place_keys WHERE fingerprint = $1 LIMIT 1";
 
 pub(crate) fn first_secret(
-    connection: &Connection,
+    tx: &Tx<'_>,
     texts: &[[Fingerprint; 2]],
 ) -> Result<Option<usize>, Fault> {
-    let mut statement = connection.prepare_cached(IS_SECRET)?;
     for (at, fingerprints) in texts.iter().enumerate() {
         for fingerprint in fingerprints {
-            if statement.exists([fingerprint.as_bytes()])? {
+            if is_there(tx, IS_SECRET, values![fingerprint.as_bytes()])? {
                 return Ok(Some(at));
             }
         }
@@ -187,11 +168,11 @@ const URLS: &str = "SELECT url FROM place_urls WHERE place = $1 ORDER BY url";
 
 const PROFILES: &str = "SELECT DISTINCT profile FROM bindings WHERE place = $1 ORDER BY profile";
 
-pub(crate) fn all(connection: &Connection) -> Result<Vec<Place>, Fault> {
-    let found = rows(connection, PLACES, [], |row| {
+pub(crate) fn all(tx: &Tx<'_>) -> Result<Vec<Place>, Fault> {
+    let found = tx.all(PLACES, values![], |row| {
         let tag: Option<String> = row.get(2)?;
         let last_used: Option<i64> = row.get(5)?;
-        Ok(Place {
+        Ok::<_, Fault>(Place {
             id: PlaceId(row.get(0)?),
             name: row.get(1)?,
             tag: tag.as_deref().map(EnvironmentTag::parse),
@@ -207,11 +188,10 @@ pub(crate) fn all(connection: &Connection) -> Result<Vec<Place>, Fault> {
     found
         .into_iter()
         .map(|mut place| {
-            let number = [place.id.0];
-            place.urls = rows(connection, URLS, number, |row| row.get(0))?;
-            place.profiles = rows(connection, PROFILES, number, |row| row.get(0))?;
-            place.keys = keys(connection, place.id)?;
-            place.alarms = alarms(connection, place.id)?;
+            place.urls = tx.all(URLS, values![place.id.0], |row| row.get(0))?;
+            place.profiles = tx.all(PROFILES, values![place.id.0], |row| row.get(0))?;
+            place.keys = keys(tx, place.id)?;
+            place.alarms = alarms(tx, place.id)?;
             Ok(place)
         })
         .collect()
@@ -222,8 +202,8 @@ SELECT k.number, k.fingerprint, k.state, k.added_at, k.added_by, \
  (SELECT COUNT(*) FROM history h WHERE h.place = k.place AND h.key = k.number) \
 FROM place_keys k WHERE k.place = $1 ORDER BY k.number";
 
-fn keys(connection: &Connection, place: PlaceId) -> Result<Vec<PlaceKey>, Fault> {
-    rows(connection, KEYS, [place.0], |row| {
+fn keys(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<PlaceKey>, Fault> {
+    tx.all(KEYS, values![place.0], |row| {
         let state: String = row.get(2)?;
         Ok(PlaceKey {
             id: KeyId(row.get(0)?),
@@ -240,8 +220,8 @@ fn keys(connection: &Connection, place: PlaceId) -> Result<Vec<PlaceKey>, Fault>
 const EVENTS: &str = "\
 SELECT at, by, profile, event, note FROM place_events WHERE place = $1 ORDER BY number";
 
-pub(crate) fn events(connection: &Connection, place: PlaceId) -> Result<Vec<PlaceEvent>, Fault> {
-    rows(connection, EVENTS, [place.0], |row| {
+pub(crate) fn events(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<PlaceEvent>, Fault> {
+    tx.all(EVENTS, values![place.0], |row| {
         Ok(PlaceEvent {
             at: moment(row, 0)?,
             by: row.get(1)?,
@@ -253,7 +233,7 @@ pub(crate) fn events(connection: &Connection, place: PlaceId) -> Result<Vec<Plac
 }
 
 fn event(
-    tx: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     caller: &Caller,
     event: &str,
@@ -272,30 +252,22 @@ const ADD_EVENT: &str = "\
 INSERT INTO place_events (place, at, by, profile, event, note) VALUES ($1, $2, $3, $4, $5, $6)";
 
 fn add_event(
-    tx: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     (at, by, profile): (Timestamp, &str, &str),
     event: &str,
     note: Option<&str>,
 ) -> Result<(), Fault> {
-    tx.prepare_cached(ADD_EVENT)?.execute(params![
-        place.0,
-        columns::micros(at),
-        by,
-        profile,
-        event,
-        note
-    ])?;
+    let values = values![place.0, columns::micros(at), by, profile, event, note];
+    tx.write(ADD_EVENT, values)?;
     Ok(())
 }
 
 const NAME: &str = "SELECT name FROM places WHERE number = $1";
 
-fn name(connection: &Connection, place: PlaceId) -> Result<String, Fault> {
-    let name = connection
-        .prepare_cached(NAME)?
-        .query_row([place.0], |row| row.get(0))?;
-    Ok(name)
+fn name(tx: &Tx<'_>, place: PlaceId) -> Result<String, Fault> {
+    let name = tx.one(NAME, values![place.0], |row| row.get(0))?;
+    name.ok_or(Fault::Row(TABLE))
 }
 
 pub(super) const IS_USED: &str = "\
@@ -307,39 +279,35 @@ SELECT EXISTS (SELECT 1 FROM user_groups WHERE place = $1) \
  OR EXISTS (SELECT 1 FROM imports WHERE place = $1) \
  OR EXISTS (SELECT 1 FROM drafts WHERE place = $1)";
 
-fn is_empty(connection: &Connection, place: PlaceId) -> Result<bool, Fault> {
-    let used = connection
-        .prepare_cached(IS_USED)?
-        .query_row([place.0], |row| row.get::<_, bool>(0))?;
-    Ok(!used)
+fn is_empty(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
+    let used: Option<bool> = tx.one(IS_USED, values![place.0], |row| row.get(0))?;
+    Ok(used == Some(false))
 }
 
 const HAS_KEY: &str = "SELECT 1 FROM place_keys WHERE place = $1 AND state <> 'withdrawn' LIMIT 1";
 
-fn has_no_key(connection: &Connection, place: PlaceId) -> Result<bool, Fault> {
-    let mut statement = connection.prepare_cached(HAS_KEY)?;
-    Ok(!statement.exists([place.0])?)
+fn has_no_key(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
+    Ok(!is_there(tx, HAS_KEY, values![place.0])?)
 }
 
 const HAS_TOKEN: &str = "SELECT 1 FROM fingerprints WHERE place = $1 LIMIT 1";
 
-fn has_no_tokens(connection: &Connection, place: PlaceId) -> Result<bool, Fault> {
-    let mut statement = connection.prepare_cached(HAS_TOKEN)?;
-    Ok(!statement.exists([place.0])?)
+fn has_no_tokens(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
+    Ok(!is_there(tx, HAS_TOKEN, values![place.0])?)
 }
 
 const RENAME: &str = "\
 UPDATE places SET name = $1 WHERE number = $2 AND NOT EXISTS (SELECT 1 FROM places WHERE name = $1)";
 
 pub(crate) fn rename(
-    tx: &Connection,
+    tx: &Tx<'_>,
     place: PlaceId,
     to: &str,
     at: Timestamp,
     by: &str,
 ) -> Result<bool, Fault> {
     let was = name(tx, place)?;
-    let changed = tx.prepare_cached(RENAME)?.execute(params![to, place.0])?;
+    let changed = tx.write(RENAME, values![to, place.0])?;
     if changed == 1 {
         let note = format!("{was} is {to} from here on");
         add_event(tx, place, (at, by, ""), "renamed", Some(&note))?;

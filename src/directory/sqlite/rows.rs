@@ -2,11 +2,11 @@
 //! no sense; of a group, only the field that makes none is left out.
 
 use jiff::Timestamp;
-use rusqlite::{Result, Row, types::ValueRef};
 use serde::de::DeserializeOwned;
 
 use super::edits;
 use crate::{
+    database::{Fault, Row, ValueRef},
     directory::{
         BatchId, BatchItem, ItemKey, ItemUpdate, JournalEvent, MutationId, Numbered, Owner,
         PlaceId, RotationId, RotationRow,
@@ -25,6 +25,8 @@ use crate::{
     platform::boot_time::BootTime,
 };
 
+type Result<T> = std::result::Result<T, Fault>;
+
 /// A group as far as its row can be read.
 pub(super) struct Group {
     /// `None` where not even the id can be.
@@ -34,24 +36,24 @@ pub(super) struct Group {
 
 pub(super) fn group(row: &Row<'_>) -> Result<Group> {
     let mut unreadable = Vec::new();
-    let Ok(id) = UserGroupId::parse(text(row, 0)?) else {
+    let Ok(id) = UserGroupId::parse(row.text(0)?) else {
         return Ok(Group {
             group: None,
             unreadable: vec!["user_group_id"],
         });
     };
-    let origins = serde_json::from_str::<Origins<'_>>(text(row, 7)?).unwrap_or_else(|_| {
+    let origins = serde_json::from_str::<Origins<'_>>(row.text(7)?).unwrap_or_else(|_| {
         unreadable.push("origin");
         Origins::default()
     });
     let mut fields = Fields { row, unreadable };
     let mut group = KnownGroup::new(id);
     group.name = fields.known("name", 1, origins.name, string)?;
-    group.team_id = fields.known("team_id", 2, origins.team_id, |value| value.as_i64().ok())?;
+    group.team_id = fields.known("team_id", 2, origins.team_id, integer)?;
     group.mapping = fields.known("mapping", 3, origins.mapping, json)?;
     group.properties = fields.known("properties", 4, origins.properties, json)?;
     group.environment_tag = fields.known("environment_tag", 5, origins.environment_tag, |tag| {
-        tag.as_str().ok().map(EnvironmentTag::parse)
+        tag.text().map(EnvironmentTag::parse)
     })?;
     group.fingerprint = fields.known("fingerprint", 6, origins.fingerprint, to_fingerprint)?;
     let by = row.get(9)?;
@@ -81,7 +83,7 @@ impl Fields<'_> {
         origin: Option<Origin<'_>>,
         read: impl FnOnce(ValueRef<'_>) -> Option<T>,
     ) -> Result<Option<Known<T>>> {
-        let value = self.row.get_ref(index)?;
+        let value = self.row.value(index)?;
         if value == ValueRef::Null && origin.is_none() {
             return Ok(None);
         }
@@ -118,12 +120,12 @@ pub(super) fn owner(row: &Row<'_>) -> Result<Option<Owner>> {
 }
 
 pub(super) fn entry(row: &Row<'_>) -> Result<Option<Numbered<Entry>>> {
-    let changes = row.get_ref(10)?;
+    let changes = row.value(10)?;
     let parts = (
         time(row, 1)?,
         id(row, 4)?,
-        Operation::parse(text(row, 5)?),
-        Ending::parse(text(row, 6)?),
+        Operation::parse(row.text(5)?),
+        Ending::parse(row.text(6)?),
         json_or_null(changes),
     );
     let (Some(at), Some(user_group_id), Some(operation), Some(ending), Some(changes)) = parts
@@ -152,10 +154,10 @@ pub(super) fn rotation(row: &Row<'_>) -> Result<Option<RotationRow>> {
     let sent_at = sent.map(columns::timestamp);
     let parts = (
         id(row, 2)?,
-        State::parse(text(row, 3)?),
+        State::parse(row.text(3)?),
         fingerprint(row, 4)?,
         time(row, 10)?,
-        HandOffState::parse(text(row, 13)?),
+        HandOffState::parse(row.text(13)?),
     );
     let (Some(user_group_id), Some(state), Some(previous), Some(started_at), Some(handoff)) = parts
     else {
@@ -188,20 +190,20 @@ pub(super) fn rotation(row: &Row<'_>) -> Result<Option<RotationRow>> {
             note: row.get(15)?,
         },
         boot_clock: row
-            .get::<_, Option<String>>(16)?
+            .get::<Option<String>>(16)?
             .and_then(|text| BootTime::parse(&text)),
     }))
 }
 
 pub(super) fn journal_event(row: &Row<'_>) -> Result<Option<JournalEvent>> {
     let what = EventColumns {
-        event: text(row, 1)?,
+        event: row.text(1)?,
         fingerprint: fingerprint(row, 2)?,
         since_sent: row.get(3)?,
         horizon_passed: row.get(4)?,
     }
     .what();
-    let (Some(at), Some(what), Some(state)) = (time(row, 0)?, what, State::parse(text(row, 5)?))
+    let (Some(at), Some(what), Some(state)) = (time(row, 0)?, what, State::parse(row.text(5)?))
     else {
         return Ok(None);
     };
@@ -268,19 +270,14 @@ fn word<T>(
     index: usize,
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<Option<Option<T>>> {
-    Ok(match row.get_ref(index)? {
+    Ok(match row.value(index)? {
         ValueRef::Null => Some(None),
-        value => value.as_str().ok().and_then(parse).map(Some),
+        value => value.text().and_then(parse).map(Some),
     })
 }
 
-/// Borrowed, so that a long list copies each text once.
-pub(super) fn text<'a>(row: &'a Row<'_>, index: usize) -> Result<&'a str> {
-    Ok(row.get_ref(index)?.as_str()?)
-}
-
 fn id(row: &Row<'_>, index: usize) -> Result<Option<UserGroupId>> {
-    Ok(UserGroupId::parse(text(row, index)?).ok())
+    Ok(UserGroupId::parse(row.text(index)?).ok())
 }
 
 fn time(row: &Row<'_>, index: usize) -> Result<Option<Timestamp>> {
@@ -293,16 +290,20 @@ fn fingerprint(row: &Row<'_>, index: usize) -> Result<Option<Fingerprint>> {
 }
 
 fn to_fingerprint(value: ValueRef<'_>) -> Option<Fingerprint> {
-    let bytes = value.as_blob().ok()?.try_into().ok()?;
+    let bytes = value.bytes()?.try_into().ok()?;
     Some(Fingerprint::from_bytes(bytes))
 }
 
+fn integer(value: ValueRef<'_>) -> Option<i64> {
+    value.integer()
+}
+
 fn string(value: ValueRef<'_>) -> Option<String> {
-    value.as_str().ok().map(str::to_owned)
+    value.text().map(str::to_owned)
 }
 
 fn json<T: DeserializeOwned>(value: ValueRef<'_>) -> Option<T> {
-    serde_json::from_str(value.as_str().ok()?).ok()
+    serde_json::from_str(value.text()?).ok()
 }
 
 /// The outer `None`: neither JSON nor null.

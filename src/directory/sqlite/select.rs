@@ -1,8 +1,6 @@
 //! Texts that are put together from a filter, with their parameters.
 
-use rusqlite::types::Value;
-
-use crate::directory::PlaceId;
+use crate::{database::Value, directory::PlaceId};
 
 /// A statement as it grows.
 pub(super) struct Select {

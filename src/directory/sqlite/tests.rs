@@ -1,11 +1,11 @@
 //! What SQLite does with the files and statements of the directory.
 
 use jiff::Timestamp;
-use rusqlite::{ffi, types::Value};
+use rusqlite::ffi;
 
 use super::{schema::MIGRATIONS, *};
 use crate::{
-    database::{Access, task},
+    database::{Access, Tx, Value, task},
     directory::{BeginResult, HistoryFilter, RotationFilter, RotationId, RotationIntent},
     domain::{group::UserGroupId, mutation, rotation::State, token::Fingerprint},
 };
@@ -49,9 +49,10 @@ fn intent(group: &str) -> RotationIntent {
 fn ask<T: Send + 'static>(
     session: &mut Session<File>,
     access: Access,
-    work: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, DirectoryError> {
     let (reply, answer) = tokio::sync::oneshot::channel();
+    let work = move |connection: &Connection| work(&Tx::of(connection));
     session.process_batch(vec![task(access, work, reply)]);
     heard(answer)
 }
@@ -62,10 +63,13 @@ fn heard<T>(answer: tokio::sync::oneshot::Receiver<Result<T, Fault>>) -> Result<
     answer.map_err(|fault| fault.explain(Path::new("/x/directory.db")))
 }
 
+fn begin_of(group: &str) -> journal::BeginRotation {
+    let (place, intent) = (PLACE, intent(group));
+    journal::BeginRotation { place, intent }
+}
+
 fn begin(session: &mut Session<File>) -> Result<BeginResult, DirectoryError> {
-    ask(session, Access::Write, |tx| {
-        journal::begin(tx, PLACE, &intent("acme"))
-    })
+    ask(session, Access::Write, |tx| tx.run(&begin_of("acme")))
 }
 
 fn io_error() -> rusqlite::Error {
@@ -300,7 +304,7 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
     for group in ["acme", "refused", "globex"] {
         let (reply, answer) = tokio::sync::oneshot::channel();
         let work = move |tx: &Connection| {
-            let begun = journal::begin(tx, PLACE, &intent(group))?;
+            let begun = Tx::of(tx).run(&begin_of(group))?;
             if group == "refused" {
                 return Err(DirectoryError::NoBatch(7).into());
             }
@@ -335,7 +339,7 @@ fn a_commit_that_fails_is_told_to_everybody_in_it() {
     let mut answers = Vec::new();
     for group in ["acme", "globex"] {
         let (reply, answer) = tokio::sync::oneshot::channel();
-        let work = move |tx: &Connection| journal::begin(tx, PLACE, &intent(group));
+        let work = move |tx: &Connection| Tx::of(tx).run(&begin_of(group));
         batch.push(task(Access::Write, work, reply));
         answers.push(answer);
     }

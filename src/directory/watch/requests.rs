@@ -18,7 +18,7 @@ impl Directory {
     /// Where a look begins that is to miss nothing of what is written after this.
     pub async fn cursor(&self, place: PlaceId) -> Result<ChangeCursor, DirectoryError> {
         // Where the looks are done: what only this directory writes meanwhile needs none.
-        self.run(Access::Long, move |c| changes::cursor(c, place))
+        self.read(Access::Long, move |c| changes::cursor(c, place))
             .await
     }
 
@@ -28,7 +28,7 @@ impl Directory {
             directory: self.clone(),
             cursor: from,
             // A commit is appended to the log before it counts.
-            events: FileEvents::of(&self.log()),
+            events: self.log().and_then(|log| FileEvents::of(&log)),
         }
     }
 }
@@ -37,6 +37,11 @@ impl Watch {
     /// Whether the system says when something is written. Elsewhere one looks now and then.
     pub fn has_events(&self) -> bool {
         self.events.is_some()
+    }
+
+    /// As where the file lies on a file system that does not say when it is written to.
+    pub fn forget_events(&mut self) {
+        self.events = None;
     }
 
     /// Waits until something may have been written; for ever where nobody says so.
@@ -53,7 +58,7 @@ impl Watch {
         let seen = self.cursor;
         let looking = self
             .directory
-            .run(Access::Write, move |tx| changes::since(tx, place, seen));
+            .look(move |tx| changes::since(tx, place, seen));
         let (next, changes) = looking.await?;
         self.cursor = next;
         Ok(changes)

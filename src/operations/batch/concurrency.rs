@@ -12,7 +12,7 @@ pub use control::{Control, RunCommand};
 pub(crate) use pace::Pace;
 pub(crate) use retry_budget::RetryBudget;
 
-use crate::domain::batch::Halt;
+use crate::domain::batch::{Halt, StopCause};
 
 /// How fast a run goes, and when it gives up.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,15 +84,16 @@ pub(crate) async fn run(
                 let stopped = work.ended(joined.ok());
                 if halt.is_none() && let Some(stopped) = stopped {
                     // Those who wait for a busy service have sent nothing yet.
-                    control.stop();
+                    control.stop(StopCause::Person);
                     work.halted(&stopped);
                     halt = Some(stopped);
                 }
             }
             may = control.may_begin(pace.next_start()), if wants => {
                 if !may {
-                    work.halted(&Halt::Asked);
-                    halt = Some(Halt::Asked);
+                    let asked = control.asked();
+                    work.halted(&asked);
+                    halt = Some(asked);
                 } else if let Some(item) = work.next() {
                     pace.begun();
                     in_flight.spawn(work.begin(item));

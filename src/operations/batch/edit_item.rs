@@ -2,9 +2,9 @@
 
 use tokio::time::Instant;
 
-use super::item::{ItemContext, OTHER_RUN, Outcome};
+use super::item::{ItemContext, Outcome};
 use crate::{
-    directory::{BatchItem, DirectoryError},
+    directory::BatchItem,
     domain::{
         batch::{BulkChange, ItemStatus},
         history::Ending,
@@ -72,15 +72,6 @@ impl ItemContext {
 
     async fn not_edited(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
         match failure {
-            // Another run of the same batch was faster, or this one was told that nothing happened.
-            Failure::NothingSent(DirectoryError::ItemEnded { .. }) => {
-                let why = OTHER_RUN.to_owned();
-                let outcome = self.after_sending(item, ItemStatus::UnderWay, why, begun);
-                Outcome {
-                    harmless: true,
-                    ..outcome.await
-                }
-            }
             // It says something about this group, and nothing about the service.
             Failure::ChangedSince { .. } | Failure::Held(_) | Failure::NotKnownEnough(_) => {
                 let why = format!("skipped: {failure}");

@@ -17,7 +17,7 @@ pub(crate) struct InHand {
 
 impl InHand {
     /// Says whether its process may still be at it, and remembers it if so.
-    pub(crate) fn holds_rotation(&mut self, operations: &Operations, row: &RotationRow) -> bool {
+    pub(crate) fn note_rotation(&mut self, operations: &Operations, row: &RotationRow) -> bool {
         let moves = matches!(
             row.rotation.state,
             State::Intended | State::Sent | State::Rotated
@@ -29,8 +29,8 @@ impl InHand {
         is_held
     }
 
-    /// As [`InHand::holds_rotation`], of a create or an update.
-    pub(crate) fn holds_change(&mut self, operations: &Operations, change: &Mutation) -> bool {
+    /// As [`InHand::note_rotation`], of a create or an update.
+    pub(crate) fn note_change(&mut self, operations: &Operations, change: &Mutation) -> bool {
         let moves = matches!(
             change.state,
             mutation::State::Intended | mutation::State::Sent
@@ -62,10 +62,10 @@ impl Operations {
     pub(super) async fn in_hand(&self) -> Result<InHand, DirectoryError> {
         let mut held = InHand::default();
         for row in self.open_rotations().await? {
-            held.holds_rotation(self, &row);
+            held.note_rotation(self, &row);
         }
         for change in self.open_changes().await? {
-            held.holds_change(self, &change);
+            held.note_change(self, &change);
         }
         Ok(held)
     }

@@ -15,12 +15,12 @@ use crate::{
         rotation::State,
     },
     operations::{
-        Done, Failure, Operations, UnknownIdPolicy, Warning, batch::concurrency::RetryBudget,
-        rotation::recover::READS,
+        DirectoryError, Done, Failure, Operations, UnknownIdPolicy, Warning,
+        batch::concurrency::RetryBudget, rotation::recover::READS,
     },
 };
 
-pub(super) const OTHER_RUN: &str = "sent by another run of this batch";
+const OTHER_RUN: &str = "sent by another run of this batch";
 
 /// What every item of a run needs.
 #[derive(Clone)]
@@ -248,6 +248,15 @@ impl ItemContext {
             Failure::WrongEnvironment { .. } => {
                 self.not_sent(item, Ending::Conflict, &why, begun).await
             }
+            // Another run of the same batch was faster, or this one was told that nothing happened.
+            Failure::NothingSent(DirectoryError::ItemEnded { .. }) => {
+                let why = OTHER_RUN.to_owned();
+                let outcome = self.after_sending(item, ItemStatus::UnderWay, why, begun);
+                Outcome {
+                    harmless: true,
+                    ..outcome.await
+                }
+            }
             Failure::ReadOnly { .. }
             | Failure::Forbidden { .. }
             | Failure::Place(_)
@@ -258,13 +267,6 @@ impl ItemContext {
                     .after_sending(item, ItemStatus::NotStarted, why, begun)
                     .await;
                 outcome.fatal.clone_from(&outcome.ended.note);
-                outcome
-            }
-            Failure::RotationTaken { .. } => {
-                let ended = self.not_sent(item, Ending::NotApplied, &why, begun).await;
-                let standing = ended.ended.status;
-                let mut outcome = self.after_sending(item, standing, why, begun).await;
-                outcome.fatal = ended.fatal;
                 outcome
             }
             other => {
@@ -312,8 +314,8 @@ impl ItemContext {
                     .after_sending(item, standing, why.to_owned(), begun)
                     .await;
                 match told.ended.status {
-                    // It was sent here: the word is that of its answer.
-                    status if status == standing => outcome,
+                    // It was sent here: the word is that of its answer. And what stops a run is not hidden by what another did.
+                    status if status == standing || standing == ItemStatus::Conflict => outcome,
                     ItemStatus::Confirmed | ItemStatus::Rotated | ItemStatus::UnderWay => {
                         told.noted(OTHER_RUN)
                     }

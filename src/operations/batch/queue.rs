@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use super::{
-    BatchEvent, Control, Report, RunCommand, RunLimits, TokenSink,
+    BatchEvent, Control, Report, RunLimits, TokenSink,
     item::{ItemContext, Outcome},
 };
 use crate::{
@@ -69,14 +69,17 @@ impl Queue {
             reason: self.reason.clone(),
             began: self.began,
         };
+        let directory = self.operations.directory().clone();
+        // Where that cannot be written, no item can be begun either.
+        drop(directory.begin_run(self.batch).await);
         let mut halt = self.go(&context).await;
-        if halt.is_none() && control.command() != RunCommand::Stop {
+        if halt.is_none() && !control.command().is_stop() {
             // A second try to read back what could not be read at once.
             self.waiting = self.rotated_only().await;
             halt = self.go(&context).await;
         }
-        let ended = self.operations.directory();
-        if let Err(error) = ended.end_batch(self.batch, self.operations.now()).await {
+        let ended = directory.end_run(self.batch, self.operations.now(), halt.clone());
+        if let Err(error) = ended.await {
             halt = halt.or(Some(Halt::Cannot(error.to_string())));
         }
         let items = self.operations.batch_items(self.batch).await;
@@ -160,7 +163,7 @@ impl Work for Shift<'_> {
             return Some(Halt::Cannot(why));
         }
         if stopped {
-            return Some(Halt::Asked);
+            return Some(self.context.control.asked());
         }
         if harmless {
             return None;

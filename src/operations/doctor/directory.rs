@@ -154,10 +154,11 @@ fn waiting(contents: &Contents, report: &mut Report) {
         report.warning(
             AREA,
             format!(
-                "{} that lists are read from differ from their groups; what is changed is read from the groups themselves",
+                "{} that the console shows groups from say something else than the groups; a form that is opened there, or copied \
+                 from there, begins with it",
                 many(contents.differing, "copy", "copies")
             ),
-            "`groupdesk doctor --rebuild` makes them anew.",
+            "`groupdesk doctor --rebuild` makes them anew; the groups stay as they are.",
         );
     }
     match contents.open_rotations {

@@ -120,7 +120,7 @@ impl Work for Queue {
             return Some(Halt::Cannot("a read broke off in this program".into()));
         };
         let Some(mut read) = outcome else {
-            return Some(Halt::Asked);
+            return Some(self.context.control.asked());
         };
         self.counts.ended(read.found);
         read.counts = self.counts;

@@ -2,12 +2,13 @@
 //! `panes::edit`; left, it is part of a draft.
 
 mod data_source_usage;
+mod last_updates;
 
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
 
-use self::data_source_usage::DataSourceUsage;
+use self::{data_source_usage::DataSourceUsage, last_updates::LastUpdates};
 use crate::{
     domain::{
         change::{Change, DesiredFields},
@@ -83,6 +84,8 @@ pub struct Edit {
     pub(crate) discarding: Option<Timestamp>,
     /// What others changed of the group while the form is open, in words.
     pub(crate) meanwhile: Option<String>,
+    /// What was done to the group before.
+    pub(crate) updates: LastUpdates,
 }
 
 /// What would change, or the field that cannot be understood and why.
@@ -118,6 +121,7 @@ impl Edit {
             outside: None,
             reading: Pending::default(),
             discarding: None,
+            updates: LastUpdates::default(),
             meanwhile: None,
             id,
             base,
@@ -164,6 +168,7 @@ impl Edit {
             reading: Pending::default(),
             discarding: None,
             meanwhile: None,
+            updates: LastUpdates::default(),
         }
     }
 

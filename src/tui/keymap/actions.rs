@@ -91,6 +91,9 @@ pub enum Action {
     Resume,
     Batches,
     Attention,
+    /// Puts aside what waits, or shows it again.
+    Hide,
+    ShowHidden,
     NextFailed,
     PreviousFailed,
     Abandon,

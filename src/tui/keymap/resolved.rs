@@ -236,6 +236,8 @@ fn came_later(focus: Focus, action: Action, key: Key) -> bool {
         | Action::Resume
         | Action::Batches
         | Action::Attention
+        | Action::Hide
+        | Action::ShowHidden
         | Action::NextFailed
         | Action::PreviousFailed
         | Action::ShowNext

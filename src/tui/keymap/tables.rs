@@ -309,7 +309,7 @@ places! {
 
     /// One of them, whole.
     Message COMMANDS {
-        CopyMenu ["c"] "copy as curl" "copy as curl, without the API key";
+        CopyMenu ["c"] "copy as curl" "copy as curl, or the text";
         Back ["esc" "enter"] "close" "back to the messages";
     } + MOVE
 
@@ -443,6 +443,8 @@ places! {
         HandOff "hand off" "run the hand-off";
         Resume ["R"] "RESUME" "check and resume";
         Edit "open draft" "continue the draft";
+        Hide ["s"] "hide 1 day" "hide for 1 day / show again";
+        ShowHidden ["f"] "hidden" "show / leave out hidden rows";
         NextField "this profile" "this profile / all profiles";
         Back "back" "back";
     } + MOVE

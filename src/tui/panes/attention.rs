@@ -35,6 +35,8 @@ pub struct AttentionPane {
     is_read: bool,
     /// Only those of the profile one is in.
     only_here: bool,
+    /// Also those that were put aside.
+    with_hidden: bool,
     list: FilteredList,
     /// A check or a hand-off of a row.
     working: Pending,
@@ -47,6 +49,7 @@ impl AttentionPane {
             found: Attention::default(),
             is_read: false,
             only_here: false,
+            with_hidden: false,
             list: FilteredList::default(),
             working: Pending::default(),
         };
@@ -60,6 +63,20 @@ impl AttentionPane {
     }
 
     fn shown<'a>(&'a self, context: &Context) -> Vec<&'a Concern> {
+        let mut meant = self.meant(context);
+        meant.retain(|concern| self.with_hidden || concern.hidden_until.is_none());
+        meant
+    }
+
+    /// How many were put aside.
+    fn hidden(&self, context: &Context) -> usize {
+        let meant = self.meant(context).into_iter();
+        meant
+            .filter(|concern| concern.hidden_until.is_some())
+            .count()
+    }
+
+    fn meant<'a>(&'a self, context: &Context) -> Vec<&'a Concern> {
         let here = Some(context.current.0);
         // The batch that runs here is no concern.
         let running = context.bulk.as_ref().filter(|run| run.is_under_way());
@@ -123,6 +140,16 @@ impl AttentionPane {
         self.working.begin(ticket);
     }
 
+    /// Puts the row aside for a day, or takes that back.
+    fn hide(&self, context: &mut Context) {
+        if let Some(concern) = self.here(context).cloned() {
+            let profile = concern.profile.unwrap_or(context.current.0);
+            let is_shown = concern.hidden_until.is_none();
+            let job = Job::Hide(Box::new(concern), is_shown);
+            self.work(job, profile, context);
+        }
+    }
+
     /// Reads what the row is about, in its own profile.
     fn check(&self, context: &mut Context) {
         let job = self.here(context).and_then(|concern| {
@@ -150,18 +177,22 @@ fn open_in(profile: usize, opening: PaneRequest, context: &mut Context) {
     context.navigate(Navigation::Push(opening));
 }
 
-/// The form that was left of a group that is known here or new; elsewhere the list on it, for the forms of a profile are
-/// read after switching.
+/// The form that was left; in another profile once its groups and drafts are read after switching.
 fn open_draft(profile: usize, id: &UserGroupId, context: &mut Context) {
-    let is_here = profile == context.current.0;
-    let form = match context.groups.get(id) {
-        Some(group) if is_here => Some(Edit::of(&group, context)),
-        None if is_here && context.has_draft(id) => Some(Edit::create(id.clone(), context)),
-        _ => None,
-    };
-    match form {
+    let profile = ProfileIndex(profile);
+    if profile != context.current {
+        context.navigate(Navigation::SwitchTo(profile));
+        context.draft_to_open = Some((profile, id.clone()));
+        return;
+    }
+    let is_known = context.groups.contains(id);
+    if let Some(why) = context.not_all_read().filter(|_| !is_known) {
+        context.say(Severity::Info, format!("Draft of {id} not opened: {why}"));
+        return;
+    }
+    match Edit::of_left(id, context) {
         Some(form) => context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form)))),
-        None => context.show_list(ProfileIndex(profile), &quoted(id.as_str())),
+        None => context.show_list(profile, &quoted(id.as_str())),
     }
 }
 
@@ -198,9 +229,14 @@ impl View for AttentionPane {
             (true, _) | (false, 1) => "this profile".to_owned(),
             (false, profiles) => format!("{profiles} profiles"),
         };
+        let hidden = match (self.hidden(context), self.with_hidden) {
+            (0, _) => String::new(),
+            (hidden, false) => format!(", {hidden} hidden"),
+            (hidden, true) => format!(", {hidden} of them hidden"),
+        };
         match self.shown(context).len() {
-            1 => format!("1 item in {profiles}"),
-            items => format!("{items} items in {profiles}"),
+            1 => format!("1 item in {profiles}{hidden}"),
+            items => format!("{items} items in {profiles}{hidden}"),
         }
     }
 
@@ -238,19 +274,31 @@ impl View for AttentionPane {
                 self.only_here = !self.only_here;
                 self.stay_on(on.as_ref(), context);
             }
+            (Action::Hide, _) => self.hide(context),
+            (Action::ShowHidden, _) => {
+                let on = self.here(context).cloned();
+                self.with_hidden = !self.with_hidden;
+                self.stay_on(on.as_ref(), context);
+            }
             _ => {}
         }
     }
 
-    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
-        (action == Action::NextField && self.only_here).then_some("all profiles")
+    fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
+        let is_hidden = |concern: &Concern| concern.hidden_until.is_some();
+        match action {
+            Action::NextField if self.only_here => Some("all profiles"),
+            Action::Hide if self.here(context).is_some_and(is_hidden) => Some("show again"),
+            Action::ShowHidden if self.with_hidden => Some("without hidden"),
+            _ => None,
+        }
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         let concern = self.here(context);
         let matter = concern.map(|concern| &concern.matter);
         let (fits, why) = match action {
-            Action::HandOff | Action::Refresh if self.working.is_waiting() => {
+            Action::HandOff | Action::Refresh | Action::Hide if self.working.is_waiting() => {
                 (false, "a row is being read")
             }
             Action::HandOff if matches!(matter, Some(Matter::HandOff { .. })) => {
@@ -261,6 +309,11 @@ impl View for AttentionPane {
                 "nothing here that a profile means",
             ),
             Action::HandOff => (false, "this row is no hand-off"),
+            Action::Hide => (concern.is_some(), "no row here"),
+            Action::ShowHidden => (
+                self.with_hidden || self.hidden(context) > 0,
+                "no row is hidden",
+            ),
             Action::Resume => (
                 matches!(matter, Some(Matter::Batch(_))),
                 "this row is no batch",
@@ -299,6 +352,20 @@ impl View for AttentionPane {
                 self.read_anew(context);
             }
             Outcome::Recovered(_) => self.read_anew(context),
+            Outcome::Hidden(until) => {
+                let text = until.map_or_else(
+                    || "The row is shown again".to_owned(),
+                    |until| {
+                        let key = context.keys.key(Focus::Attention, Action::ShowHidden);
+                        let until = until.strftime("%d %b %H:%M UTC");
+                        format!(
+                            "Hidden until {until}, or until it changes; {key} shows hidden rows"
+                        )
+                    },
+                );
+                context.say(Severity::Done, text);
+                self.read_anew(context);
+            }
             Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) => {
                 context.say(Severity::of(trouble), trouble.text.clone());
                 self.read_anew(context);

@@ -15,7 +15,7 @@ use super::{View, confirm_typed, new_file::NewFile};
 use crate::{
     config::guard::Level,
     domain::{
-        batch::{BatchKind, Plan},
+        batch::{BatchKind, Plan, StopCause},
         group::UserGroupId,
     },
     operations::{
@@ -297,7 +297,7 @@ impl View for BatchPane {
                 });
             }
             Action::Stop => {
-                context.steer(RunCommand::Stop);
+                context.steer(RunCommand::Stop(StopCause::Person));
                 let text = "Stopping: no further group is started, what is in flight is finished";
                 context.say(Severity::Warning, text);
             }
@@ -355,7 +355,7 @@ impl View for BatchPane {
         match action {
             Action::Pause | Action::Stop => match run {
                 Some(run) if !run.is_under_way() => Some(format!("the batch is {}", run.word())),
-                Some(run) if run.command == RunCommand::Stop || run.halt.is_some() => {
+                Some(run) if run.command.is_stop() || run.halt.is_some() => {
                     Some("the batch is stopping already".into())
                 }
                 Some(_) => None,

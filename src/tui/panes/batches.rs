@@ -212,8 +212,13 @@ impl View for Batches {
         self.list.paste(text)
     }
 
-    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
-        (action == Action::NextField && self.all).then_some("this profile")
+    fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
+        let has_nothing_left = |(_, batch): &(_, Batch)| batch.counts.not_started == 0;
+        match action {
+            Action::NextField if self.all => Some("this profile"),
+            Action::Resume if self.here(context).is_some_and(has_nothing_left) => Some("CLOSE"),
+            _ => None,
+        }
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {

@@ -3,6 +3,7 @@
 mod begin;
 mod draft;
 mod external_editor;
+mod last_updates;
 mod prefill;
 mod view;
 
@@ -213,6 +214,7 @@ impl View for Edit {
 
     fn sync(&mut self, context: &mut Context) {
         self.judged = OnceLock::new();
+        self.ask_last_updates(context);
         if self.section == Section::Mapping {
             self.elsewhere
                 .look(&self.id, &self.mapping, &context.groups);
@@ -220,21 +222,28 @@ impl View for Edit {
     }
 
     fn pending(&self) -> Vec<&Pending> {
-        vec![&self.reading]
+        vec![&self.reading, &self.updates.reading]
     }
 
     fn changed(&mut self, changes: &Changes, context: &mut Context) {
         if changes.groups.iter().any(|group| group.id == self.id) {
             self.hear(context);
+            self.updates.forget();
         }
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
-        self.take_copy(outcome, context);
+        if let Outcome::History(entries) = outcome {
+            self.updates.take(entries);
+        } else {
+            self.take_copy(outcome, context);
+        }
     }
 
     fn leave(&mut self, context: &mut Context) {
         context.give_up(&self.reading);
+        context.give_up(&self.updates.reading);
+        self.updates.forget();
         self.mapping.commit();
         self.properties.settle();
         self.keep_draft(context);

@@ -246,12 +246,12 @@ impl View for List {
 
     fn counts(&self, context: &Context) -> Vec<(String, Style)> {
         let theme = context.theme;
-        let coming = context.groups.coming();
-        let all = coming.map_or(context.groups.listed().len(), |coming| coming.total);
+        let loading = context.groups.loading();
+        let all = loading.map_or(context.groups.listed().len(), |loading| loading.rows.total);
         let shown = self.finder.shown().len();
         let filter = self.rows.filter();
         let mut counts = Vec::new();
-        let count = match (filter.is_empty() || coming.is_some(), all) {
+        let count = match (filter.is_empty() || loading.is_some(), all) {
             (true, 1) => "1 group".into(),
             (true, _) => format!("{all} groups"),
             (false, _) => format!("{shown} of {all}"),
@@ -335,6 +335,7 @@ impl View for List {
             Action::NextField if self.rows.is_filtering() => self.complete(context),
             Action::Enter if self.rows.is_filtering() => {
                 context.annotations.used(self.rows.filter());
+                self.finder.ask_again(context);
                 self.rows.act(action, self.finder.shown().len(), context);
             }
             Action::MarkAll => self.mark_all(context),
@@ -461,6 +462,13 @@ impl View for List {
 
     fn lost(&mut self, context: &mut Context) {
         self.finder.forget_ended(context);
+    }
+
+    fn leave(&mut self, context: &mut Context) {
+        for pending in self.pending() {
+            context.give_up(pending);
+        }
+        self.finder.give_up(context);
     }
 
     fn sync(&mut self, context: &mut Context) {

@@ -91,6 +91,17 @@ impl ShownMessage {
         }
     }
 
+    /// Where no request belongs to it: the command that it names, else its text; with what that is called.
+    fn text_to_copy(&self) -> Option<(&'static str, &str)> {
+        if !self.exchanges.is_empty() {
+            return None;
+        }
+        let text = self.message.text.as_str();
+        let mut parts = text.split('`');
+        let command = parts.nth(1).filter(|_| parts.next().is_some());
+        Some(command.map_or(("Message", text), |command| ("Command", command)))
+    }
+
     fn page(&self, width: u16, context: &Context) -> TextPage {
         let mut sheet = TextPage::new(width, context.theme);
         head(&mut sheet, &self.message, ' ', context);
@@ -208,7 +219,10 @@ impl View for MessagesPane {
                 return;
             }
             match action {
-                Action::CopyMenu => copy(whole.exchanges.last(), context),
+                Action::CopyMenu => match whole.text_to_copy() {
+                    Some((what, text)) => context.copy(what, text),
+                    None => copy(whole.exchanges.last(), context),
+                },
                 Action::Back | Action::Messages => self.whole = None,
                 _ => {}
             }
@@ -267,10 +281,20 @@ impl View for MessagesPane {
 
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         match (action, &self.whole) {
-            (Action::CopyMenu, Some(whole)) => no_copy(whole.exchanges.last()),
+            (Action::CopyMenu, Some(whole)) if whole.text_to_copy().is_none() => {
+                no_copy(whole.exchanges.last())
+            }
             (Action::Refresh, _) => Some("nothing to read".into()),
             _ => None,
         }
+    }
+
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        let whole = self.whole.as_ref().filter(|_| action == Action::CopyMenu)?;
+        whole.text_to_copy().map(|(what, _)| match what {
+            "Command" => "copy command",
+            _ => "copy text",
+        })
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {

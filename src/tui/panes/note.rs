@@ -11,13 +11,18 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{
-        annotation::{Annotation, AnnotationChange, LONGEST_NOTE, Label},
+        annotation::{Annotation, AnnotationChange, LONGEST_NOTE, Label, SeenNote},
         group::UserGroupId,
         text::visible,
     },
     tui::{
         keymap::{Action, Focus},
-        state::context::{Context, Navigation},
+        state::{
+            annotations,
+            context::{Context, Navigation},
+            message::{Job, Outcome, Pending},
+            notices::Severity,
+        },
         widgets::{boxes::popup, group_details::by, paint, text_field::TextField},
     },
 };
@@ -30,6 +35,10 @@ pub struct NotePane {
     note: TextField,
     labels: TextField,
     on_labels: bool,
+    /// Under way to the directory.
+    saving: Pending,
+    /// Somebody else wrote a note meanwhile; what was typed is kept.
+    is_overtaken: bool,
     /// Labels of any group, to complete one.
     known: BTreeSet<Label>,
 }
@@ -53,6 +62,8 @@ impl NotePane {
                 .with_longest(LONGEST_NOTE),
             labels: TextField::new("Labels", labels).with_label_width(LABEL),
             on_labels: false,
+            saving: Pending::default(),
+            is_overtaken: false,
             known: context.annotations.known_labels(),
             before,
         }
@@ -96,13 +107,28 @@ impl NotePane {
         if !is_same || labels != self.before.labels {
             let change = AnnotationChange {
                 note: (!is_same).then(|| note.to_owned()),
+                seen: (!is_same).then(|| SeenNote(self.before.note.clone())),
                 add: &labels - &self.before.labels,
                 remove: &self.before.labels - &labels,
                 ..AnnotationChange::default()
             };
-            context.annotate(vec![self.id.clone()], change);
+            let job = Job::Annotate(vec![self.id.clone()], Box::new(change));
+            self.saving.begin(context.start(job));
+        } else {
+            context.navigate(Navigation::Pop);
         }
-        context.navigate(Navigation::Pop);
+    }
+
+    /// Somebody else was faster: what is typed stays, and Enter now puts it in the place of theirs.
+    fn take_other(&mut self, now: &Annotation, context: &mut Context) {
+        self.before = now.clone();
+        self.is_overtaken = true;
+        self.on_labels = false;
+        let key = context.keys.key(Focus::Note, Action::Enter);
+        let by = now.noted.as_ref();
+        let by = by.map_or_else(String::new, |noted| format!(" by {}", visible(&noted.by)));
+        let text = format!("Not saved: the note was changed{by} meanwhile. {key} replaces it");
+        context.say(Severity::Warning, text);
     }
 }
 
@@ -118,6 +144,7 @@ impl View for NotePane {
     fn act(&mut self, action: Action, context: &mut Context) {
         match action {
             Action::Enter => self.save(context),
+            Action::Back if self.saving.is_waiting() => context.navigate(Navigation::Pop),
             Action::NextField if self.on_labels && self.complete() => {}
             Action::NextField | Action::PreviousField => self.on_labels = !self.on_labels,
             Action::Back => context.navigate(Navigation::Pop),
@@ -140,11 +167,34 @@ impl View for NotePane {
         true
     }
 
+    fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
+        (action == Action::Enter && self.saving.is_waiting())
+            .then(|| "the note is being saved".into())
+    }
+
+    fn pending(&self) -> Vec<&Pending> {
+        vec![&self.saving]
+    }
+
+    fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
+        match outcome {
+            Outcome::Annotated(changed, change) => {
+                context.say(Severity::Done, annotations::saved(changed, change));
+                context.navigate(Navigation::Pop);
+            }
+            Outcome::NoteChanged(_, now) => self.take_other(now, context),
+            Outcome::Failed(trouble) => {
+                context.say(Severity::of(trouble), trouble.text.clone());
+            }
+            _ => {}
+        }
+    }
+
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let theme = context.theme;
         let title = format!("Note and labels of {}", visible(self.id.as_str()));
         let inner = popup(buffer, area, (76, 6), &title, theme);
-        let note = self
+        let note_cursor = self
             .note
             .draw(buffer, paint::row(inner, 0), theme, !self.on_labels);
         let rows = Rect {
@@ -154,6 +204,16 @@ impl View for NotePane {
         };
         let labels = self.labels.draw(buffer, rows, theme, self.on_labels);
         let written = self.before.noted.as_ref().or(self.before.labelled.as_ref());
+        if self.is_overtaken {
+            let note = self.before.note.as_deref();
+            let by = written.map_or_else(String::new, |written| by(written, context));
+            let text = note.map_or_else(
+                || format!("Removed by {by}"),
+                |note| format!("Theirs: {}   {by}", visible(note)),
+            );
+            paint::line(buffer, paint::row(inner, 3), &text, theme.warning(), theme);
+            return if self.on_labels { labels } else { note_cursor };
+        }
         let written = written.map_or_else(String::new, |written| {
             format!("   last written by {}", by(written, context))
         });
@@ -163,6 +223,6 @@ impl View for NotePane {
             format!("Kept in the directory, never sent{written}")
         };
         paint::line(buffer, paint::row(inner, 3), &text, theme.dim(), theme);
-        if self.on_labels { labels } else { note }
+        if self.on_labels { labels } else { note_cursor }
     }
 }

@@ -33,7 +33,6 @@ use crate::{
 pub struct Open {
     typed: TextField,
     near: Vec<UserGroupId>,
-    known: bool,
     /// 0 is what was typed; from 1 on a near id.
     pick: usize,
     /// Near ids are looked for among many.
@@ -51,7 +50,6 @@ impl Default for Open {
         Self {
             typed: TextField::new("user group id", ""),
             near: Vec::new(),
-            known: false,
             pick: 0,
             pending: Pending::default(),
             copy_of: CopyOf::default(),
@@ -72,8 +70,6 @@ impl Open {
     /// The near ids are found at once, or beside the loop where there are many; until then the old ones stay.
     fn look_around(&mut self, context: &mut Context) {
         let typed = self.typed.text().to_owned();
-        self.known =
-            UserGroupId::parse(typed.as_str()).is_ok_and(|id| context.groups.contains(&id));
         self.pick = 0;
         self.typed.error = None;
         context.give_up(&self.pending);
@@ -84,6 +80,11 @@ impl Open {
             let job = Job::Near(index.clone(), typed);
             context.ask(&self.pending, job);
         }
+    }
+
+    fn is_known(&self, context: &Context) -> bool {
+        let id = UserGroupId::parse(self.typed.text());
+        id.is_ok_and(|id| context.groups.contains(&id))
     }
 
     fn go(&mut self, context: &mut Context) {
@@ -102,12 +103,10 @@ impl Open {
             return;
         };
         self.leave(context);
-        if context.groups.read_at.is_none() {
-            self.typed.error = Some("The directory is still being read; try again".into());
-            return;
-        }
         if context.groups.contains(&id) {
             context.navigate(Navigation::Replace(PaneRequest::Group(id)));
+        } else if let Some(why) = context.not_all_read() {
+            self.typed.error = Some(format!("Not opened: {why}; try again"));
         } else if context.forbidden(Guarded::Create).is_some() {
             self.typed.error = Some("Unknown here, and it cannot be created: see below".into());
         } else {
@@ -208,7 +207,7 @@ impl View for Open {
         true
     }
 
-    fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::Down | Action::Up if self.on_copy && self.copy_of.has_no_choice() => {
                 Some("No similar id".into())
@@ -216,7 +215,7 @@ impl View for Open {
             Action::Down | Action::Up if !self.on_copy && self.near.is_empty() => {
                 Some("No similar id".into())
             }
-            Action::NextField if self.known && !self.on_copy => {
+            Action::NextField if self.is_known(context) && !self.on_copy => {
                 Some("this id is known: it is opened".into())
             }
             Action::Refresh => Some("nothing to read".into()),
@@ -291,9 +290,14 @@ impl Open {
             format!("{} {} {}", p.environment_word(), p.name, p.url())
         });
         let enter = context.keys.key(Focus::Open, Action::Enter);
-        if self.known {
+        if self.is_known(context) {
             let text = format!("Known here. {enter} reads it from the service.");
             sheet.text(&text, theme.ok());
+        } else if let Some(why) = context.not_all_read() {
+            sheet.text(
+                &format!("Unknown whether it is known here: {why}."),
+                theme.unknown(),
+            );
         } else {
             let text = format!(
                 "New id: sending creates the group, and it cannot be deleted. {enter} opens the form."

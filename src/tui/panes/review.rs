@@ -4,6 +4,7 @@
 mod choices;
 mod choosing;
 mod deciding;
+mod request;
 mod sending;
 mod view;
 

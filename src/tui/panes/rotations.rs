@@ -113,6 +113,10 @@ impl View for Rotations {
         "Rotations".into()
     }
 
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        (action == Action::Refresh && self.open_ones() == 0).then_some("refresh")
+    }
+
     fn status(&self, _context: &Context) -> String {
         if self.settling.is_waiting() {
             "checking (reads only)".into()

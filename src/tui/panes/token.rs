@@ -3,6 +3,7 @@
 
 mod handoff;
 mod page;
+mod progress;
 mod steps;
 
 use crossterm::event::KeyEvent;
@@ -72,6 +73,8 @@ enum Stage {
 pub struct TokenPane {
     id: UserGroupId,
     stage: Stage,
+    /// The job of the rotation that this page began, while it is shown.
+    rotation: Option<Ticket>,
     reason: TextField,
     /// The group id, or the words of a guard, typed.
     typed: TextField,
@@ -94,6 +97,7 @@ impl TokenPane {
         let ticket = context.start(Job::LookUp(group.id.clone()));
         Self {
             stage: Stage::Reading(ticket),
+            rotation: None,
             reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
             typed: TextField::new("type the id", "")
                 .with_label_width(REASON.len() as u16)
@@ -277,6 +281,11 @@ impl View for TokenPane {
         };
         field.paste(text);
         true
+    }
+
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        let is_shown = self.revealed_until.is_some();
+        (action == Action::Reveal && is_shown).then_some("hide")
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {

@@ -181,6 +181,16 @@ impl Backends {
                 let found = Operations::attention(&self.all(), profile.0, whole).await;
                 listed(found.map(|found| Outcome::Attention(Box::new(found))))
             }
+            Job::Hide(concern, true) => {
+                let until = operations.hide_concern(&concern).await;
+                listed(until.map(|until| Outcome::Hidden(Some(until))))
+            }
+            Job::Hide(concern, false) => listed(
+                operations
+                    .unhide_concern(&concern)
+                    .await
+                    .map(|()| Outcome::Hidden(None)),
+            ),
             Job::AllBatches => listed(batch::of_all(&self.all(), profile).await),
             Job::PlanResumption(id) => match operations.plan_resumption(id).await {
                 Ok(resumption) => Ok(Outcome::Resumable(Box::new(resumption))),

@@ -28,7 +28,8 @@ use super::{
     jobs::{Backends, JobContext},
 };
 use crate::{
-    operations::{Clock, Listener, RecordedExchange, batch::RunCommand},
+    domain::batch::StopCause,
+    operations::{Clock, Feed, Listener, RecordedExchange, batch::RunCommand},
     tui::{
         ExitReason, frame,
         state::{
@@ -77,7 +78,7 @@ const NAP: Duration = Duration::from_millis(10);
 /// How long a leaving console waits for what is in flight, unless it is told otherwise.
 const PATIENCE: Duration = Duration::from_secs(35);
 /// How long the first frame waits for the first groups.
-const AT_ONCE: Duration = Duration::from_millis(100);
+const FIRST_FRAME_WAIT: Duration = Duration::from_millis(100);
 /// Messages taken in before the screen is drawn again, at the most.
 const BATCH: usize = 4_096;
 
@@ -114,12 +115,17 @@ impl<S: Screen> Runner<S> {
         mut events: impl Stream<Item = io::Result<InputEvent>> + Unpin,
         mut signals: Option<&mut Signals>,
     ) -> io::Result<ExitReason> {
-        let mut terminal_lives = true;
         let mut deadline: Option<Instant> = None;
         self.wait_for_groups().await;
-        self.draw()?;
-        // Where the line is lost by now, the loop hears of it.
-        if self.asks_background && self.screen.ask_background().is_ok() {
+        // A line that is lost by now is left as one that is lost later.
+        let mut terminal_lives = self.draw().is_ok();
+        if !terminal_lives {
+            deadline = Some(Instant::now() + self.patience);
+            self.take(Msg::Leave(StopCause::LineLost));
+            if let Some(reason) = self.reason {
+                return Ok(reason);
+            }
+        } else if self.asks_background && self.screen.ask_background().is_ok() {
             self.background_asked_at = Some(Instant::now());
         }
         loop {
@@ -130,13 +136,15 @@ impl<S: Screen> Runner<S> {
                         self.on_input(came)
                     } else {
                         terminal_lives = false;
-                        Some(Msg::Leave)
+                        Some(Msg::Leave(StopCause::LineLost))
                     }
                 },
                 Some(msg) = self.receiver.recv() => Some(msg),
                 Some(first) = self.recorded.recv() => Some(self.exchanged(first)),
                 signal = next_signal(&mut signals) => match signal {
-                    Signal::Terminate | Signal::Hangup | Signal::Interrupt => Some(Msg::Leave),
+                    Signal::Terminate | Signal::Hangup | Signal::Interrupt => {
+                        Some(Msg::Leave(cause(signal)))
+                    }
                     Signal::Stop if self.app.context.writes_under_way() > 0 => {
                         let text = "Not suspended: a request is in flight";
                         self.app.context.say(Severity::Warning, text);
@@ -144,12 +152,12 @@ impl<S: Screen> Runner<S> {
                     }
                     Signal::Stop => self.screen.suspend().err().map(|_| {
                         terminal_lives = false;
-                        Msg::Leave
+                        Msg::Leave(StopCause::LineLost)
                     }),
                     // A line that is lost brings this signal too; what is in flight still ends.
                     Signal::Continued => self.screen.continued().err().map(|_| {
                         terminal_lives = false;
-                        Msg::Leave
+                        Msg::Leave(StopCause::LineLost)
                     }),
                 },
                 () = sleep(wake_in.unwrap_or(NAP)), if wake_in.is_some() => Some(Msg::Tick),
@@ -157,7 +165,7 @@ impl<S: Screen> Runner<S> {
                     return Ok(ExitReason::Signal);
                 }
             };
-            if matches!(msg, Some(Msg::Leave)) {
+            if matches!(msg, Some(Msg::Leave(_))) {
                 deadline.get_or_insert_with(|| Instant::now() + self.patience);
             }
             if let Some(msg) = msg {
@@ -176,7 +184,7 @@ impl<S: Screen> Runner<S> {
                         Some(Some(Err(_)) | None) => {
                             terminal_lives = false;
                             deadline.get_or_insert_with(|| Instant::now() + self.patience);
-                            Some(Msg::Leave)
+                            Some(Msg::Leave(StopCause::LineLost))
                         }
                         None => break,
                     },
@@ -200,7 +208,7 @@ impl<S: Screen> Runner<S> {
             if let Some(end) = self.edit_outside(&mut signals).await {
                 deadline.get_or_insert_with(|| Instant::now() + self.patience);
                 terminal_lives &= end != Signal::Hangup;
-                self.take(Msg::Leave);
+                self.take(Msg::Leave(cause(end)));
             }
             if let Some(reason) = self.reason {
                 return Ok(reason);
@@ -208,7 +216,7 @@ impl<S: Screen> Runner<S> {
             if terminal_lives && self.draw().is_err() {
                 terminal_lives = false;
                 deadline.get_or_insert_with(|| Instant::now() + self.patience);
-                self.take(Msg::Leave);
+                self.take(Msg::Leave(StopCause::LineLost));
                 if let Some(reason) = self.reason {
                     return Ok(reason);
                 }
@@ -218,7 +226,7 @@ impl<S: Screen> Runner<S> {
 
     /// The first frame shows the groups where they are there at once, so that it is not drawn twice.
     async fn wait_for_groups(&mut self) {
-        let deadline = Instant::now() + AT_ONCE;
+        let deadline = Instant::now() + FIRST_FRAME_WAIT;
         while self.app.waits_for_groups() {
             match timeout_at(deadline, self.receiver.recv()).await {
                 Ok(Some(msg)) => self.take(msg),
@@ -290,11 +298,11 @@ impl<S: Screen> Runner<S> {
     }
 
     /// Stops every bulk rotation under way: nothing new is sent. Beside the loop, which may be waiting for a terminal.
-    pub fn stopper(&self) -> impl FnOnce() + Send + 'static {
+    pub fn stopper(&self) -> impl FnOnce(Signal) + Send + 'static {
         let wishes = self.wishes.clone();
-        move || {
+        move |signal| {
             for command in lock(&wishes).values() {
-                command.send_replace(RunCommand::Stop);
+                command.send_replace(RunCommand::Stop(cause(signal)));
             }
         }
     }
@@ -349,10 +357,16 @@ impl<S: Screen> Runner<S> {
                     Ok(())
                 }
                 Effect::Watch(profile, since) => {
-                    self.feed = self.works.of(profile).map(|operations| {
-                        feed::Following::begin(profile, operations.feed(since), &self.sender)
-                    });
-                    Ok(())
+                    let feed = self.works.of(profile).map(|works| works.feed(since));
+                    let is_told = feed.as_ref().is_none_or(Feed::has_events);
+                    self.feed =
+                        feed.map(|feed| feed::Following::begin(profile, feed, &self.sender));
+                    // Where nobody says that something was written, it is looked for when the person comes.
+                    if is_told {
+                        Ok(())
+                    } else {
+                        self.screen.report_focus()
+                    }
                 }
                 Effect::Suspend => self.screen.suspend(),
                 Effect::Redraw => {
@@ -404,6 +418,14 @@ impl<S: Screen> Runner<S> {
 
 fn lock(wishes: &Wishes) -> MutexGuard<'_, HashMap<Ticket, watch::Sender<RunCommand>>> {
     wishes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a run is told of a signal that asks for the end.
+fn cause(signal: Signal) -> StopCause {
+    match signal {
+        Signal::Hangup => StopCause::LineLost,
+        _ => StopCause::Signal,
+    }
 }
 
 /// What the stream has now; `None` when one would have to wait.

@@ -75,7 +75,12 @@ impl Annotations {
 }
 
 /// What was done, in a line.
-pub fn describe(ids: &[UserGroupId], change: &AnnotationChange) -> String {
+pub fn saved(changed: &[(UserGroupId, Annotation)], change: &AnnotationChange) -> String {
+    let ids: Vec<_> = changed.iter().map(|(id, _)| id.clone()).collect();
+    describe(&ids, change).trim_end().to_owned()
+}
+
+fn describe(ids: &[UserGroupId], change: &AnnotationChange) -> String {
     let of = match ids {
         [one] => one.to_string(),
         all => format!("{} groups", all.len()),

@@ -24,7 +24,7 @@ use super::{
     notices::Severity,
 };
 use crate::{
-    domain::known::KnownGroup,
+    domain::{batch::StopCause, known::KnownGroup},
     tui::{
         ExitReason,
         keymap::Action,
@@ -52,6 +52,8 @@ pub struct App {
     swallowing: Option<Swallowing>,
     /// Why the key that is being pressed did nothing.
     refused: Option<String>,
+    /// The list whose first rows came last.
+    first_rows: Option<Ticket>,
 }
 
 impl App {
@@ -79,6 +81,7 @@ impl App {
             leaving: None,
             swallowing: None,
             refused: None,
+            first_rows: None,
         }
     }
 
@@ -112,6 +115,9 @@ impl App {
         self.context.messages.advance(now);
         self.stop_swallowing();
         let is_input = matches!(msg, Msg::Key(_) | Msg::Paste(_) | Msg::Edited(..));
+        if is_input {
+            self.context.draft_to_open = None;
+        }
         match msg {
             Msg::Key(key) => self.key(key),
             Msg::Paste(text) => self.paste(&text),
@@ -126,7 +132,7 @@ impl App {
                 theme.palette = theme.palette.on((red, green, blue));
             }
             Msg::Done(ticket, outcome) => self.done(ticket, outcome),
-            Msg::Begun(ticket, listing) => self.begun(ticket, *listing),
+            Msg::FirstRows(ticket, listing) => self.first_rows(ticket, *listing),
             Msg::Read(ticket, read) => self.note_read(ticket, read),
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::News(ticket, news) => self.news(ticket, news),
@@ -139,9 +145,10 @@ impl App {
                 }
             }
             Msg::Tick => self.settle_when_due(),
-            Msg::Leave => self.leave(ExitReason::Signal),
+            Msg::Leave(cause) => self.leave(ExitReason::Signal, cause),
         }
         self.navigate();
+        self.open_wanted_draft();
         for pane in &mut self.stack {
             pane.view_mut().sync(&mut self.context);
         }
@@ -295,7 +302,7 @@ impl App {
                     list.filter_by(&filter);
                 }
             }
-            Navigation::Leave(reason) => self.leave(reason),
+            Navigation::Leave(reason) => self.leave(reason, StopCause::Quit),
             Navigation::Press(action) => self.press(action),
             Navigation::Run(command) => self.run(command),
             Navigation::CancelRead(ticket) => self.cancel_read(ticket),
@@ -344,11 +351,13 @@ impl App {
             return;
         }
         self.go_home();
-        if let Some(Pane::List(list)) = self.stack.first() {
+        if let Some(Pane::List(list)) = self.stack.first_mut() {
             self.context
                 .views
                 .insert(self.context.current, list.as_left());
+            list.leave(&mut self.context);
         }
+        self.context.cancel_lists();
         self.context.current = profile;
         self.context.open = std::sync::Arc::default();
         self.context.annotations.of = std::sync::Arc::default();

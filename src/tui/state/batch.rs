@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::{
-        batch::{BatchKind, Counts, ItemStatus},
+        batch::{BatchKind, Counts, ItemStatus, LastRun},
         group::UserGroupId,
         token::Fingerprint,
     },
@@ -181,14 +181,28 @@ impl BatchRun {
             halt: None,
         });
         run.batch = Some(batch.id);
-        run.is_open = batch.ended_at.is_none();
+        run.follow_batch(batch);
         run.follow(items);
         run
+    }
+
+    /// Takes over what the journal has of a batch that nothing here is running.
+    pub fn follow_batch(&mut self, batch: &Batch) {
+        if self.is_under_way() {
+            return;
+        }
+        self.is_open = batch.ended_at.is_none();
+        self.halt = match &batch.last_run {
+            Some(LastRun::Stopped(halt)) => Some(halt.to_string()),
+            Some(LastRun::Begun) | None => None,
+        };
+        self.version += 1;
     }
 
     /// What is left of it is begun from now on.
     pub fn resumed(&mut self, now: Timestamp) {
         self.report = None;
+        self.halt = None;
         self.is_open = false;
         self.begun_with = self.counts.done();
         self.going_since = Some(now);
@@ -423,7 +437,7 @@ impl BatchRun {
             (Some(_), _) if self.counts.not_started > 0 => "stopped",
             (Some(_), _) => "finished",
             (None, _) if self.trouble.is_some() => "stopped",
-            (None, RunCommand::Stop) => "stopping",
+            (None, RunCommand::Stop(_)) => "stopping",
             (None, RunCommand::Pause) => "paused",
             (None, RunCommand::Go) if self.halt.is_some() => "stopping",
             (None, RunCommand::Go) => "running",

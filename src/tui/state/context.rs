@@ -81,6 +81,8 @@ const MOST_COPIED: usize = 56_000;
 
 #[derive(Debug)]
 pub struct Context {
+    /// The draft that is opened once the profile one has switched to is read; the next key gives it up.
+    pub draft_to_open: Option<(ProfileIndex, UserGroupId)>,
     pub profiles: Vec<Profile>,
     pub current: ProfileIndex,
     pub operator: String,
@@ -185,6 +187,7 @@ impl Context {
             wrong_environment: BTreeSet::new(),
             held: BTreeMap::new(),
             bulk: None,
+            draft_to_open: None,
             attention: BTreeMap::new(),
             next_ticket: 1,
             asks: Vec::new(),
@@ -217,10 +220,25 @@ impl Context {
             since: self.now,
             job: job.spec(),
         };
+        // What is known by then is known to a second list, too.
+        if running.job.is_list && profile == self.current && !self.is_reading_groups() {
+            self.groups.begin_reading();
+        }
         self.running.insert(ticket, running);
         self.effects
             .push(Effect::Start(ticket, profile, Box::new(job)));
         ticket
+    }
+
+    /// The groups of the profile are being read.
+    pub fn is_reading_groups(&self) -> bool {
+        let mut running = self.running.values();
+        running.any(|running| running.job.is_list && running.profile == self.current)
+    }
+
+    /// Why nothing can be said of groups that are not here; `None` where all are.
+    pub fn not_all_read(&self) -> Option<&'static str> {
+        (!self.groups.is_whole()).then_some("not all groups are read yet")
     }
 
     /// Starts a job that a pane waits for; what it waited for before is given up.
@@ -267,6 +285,15 @@ impl Context {
         }
     }
 
+    /// Gives up reading all groups, whoever asked for it.
+    pub fn cancel_lists(&mut self) {
+        let running = self.running.iter();
+        let lists = running.filter(|(_, running)| running.job.is_list);
+        for ticket in lists.map(|(ticket, _)| *ticket).collect::<Vec<_>>() {
+            self.cancel(ticket);
+        }
+    }
+
     /// All rotations that are open now.
     pub fn note_open(&mut self, rotations: impl IntoIterator<Item = (UserGroupId, State)>) {
         let open = rotations.into_iter().filter(|(_, state)| state.is_open());
@@ -293,6 +320,11 @@ impl Context {
     pub fn let_rows_move(&mut self) {
         self.groups.let_move();
         self.live.open_listed = None;
+    }
+
+    /// The list holds rows as they stood when they were listed, although others have changed something since.
+    pub fn holds_rows(&self) -> bool {
+        self.groups.holds_rows() || self.live.open_listed.is_some()
     }
 
     /// How a rotation stands now.
@@ -353,10 +385,13 @@ impl Context {
             Some(id) if self.groups.contains(&id) => {
                 self.navigate(Navigation::Push(PaneRequest::Group(id)));
             }
-            Some(id) => self.say(
-                Severity::Info,
-                format!("\"{id}\" is not in the directory: reading it could create it"),
-            ),
+            Some(id) => {
+                let text = self.not_all_read().map_or_else(
+                    || format!("\"{id}\" is not in the directory: reading it could create it"),
+                    |why| format!("Not opened: {why}"),
+                );
+                self.say(Severity::Info, text);
+            }
             None => self.say(Severity::Info, no_row),
         }
     }
@@ -424,7 +459,7 @@ impl Context {
         self.attention.clear();
         for concern in &found.concerns {
             let runs = matches!(&concern.matter, Matter::Batch(batch) if Some(batch.id) == running);
-            let counted = concern.matter.is_counted() && !runs;
+            let counted = concern.is_counted() && !runs;
             if let Some(profile) = concern.profile.filter(|_| counted) {
                 *self.attention.entry(ProfileIndex(profile)).or_default() += 1;
             }
@@ -467,7 +502,7 @@ impl Context {
     pub fn steer(&mut self, command: RunCommand) {
         if let Some(run) = &mut self.bulk
             && run.is_under_way()
-            && run.command != RunCommand::Stop
+            && !run.command.is_stop()
             && run.command != command
         {
             run.wish_for(command, self.now);

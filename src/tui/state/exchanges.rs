@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::message::Ticket;
+use crate::domain::group::UserGroupId;
 use crate::operations::{Call, ExchangeKind, Method, RecordedExchange, curl_of};
 
 /// Exchanges that are kept; with their bodies 6.4 MiB at the most.
@@ -136,6 +137,12 @@ impl Exchanges {
     /// Begun and not ended, newest first.
     pub fn in_flight(&self) -> impl ExactSizeIterator<Item = &Exchange> {
         self.in_flight.iter()
+    }
+
+    /// The request of a job that is in flight for a group.
+    pub fn in_flight_for(&self, ticket: Ticket, id: &UserGroupId) -> Option<&Exchange> {
+        let mut all = self.in_flight.iter();
+        all.find(|one| one.ticket() == ticket && one.recorded.id.as_deref() == Some(id.as_str()))
     }
 
     /// Ended ones, newest first.

@@ -1,39 +1,53 @@
 //! The groups of the current profile as the console holds them: a copy of the directory in a few buffers, from which any
 //! group is had whole when a pane needs it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
 use crate::{
     domain::{annotation::Annotation, group::UserGroupId, known::KnownGroup, rotation::State},
     operations::ChangeCursor,
-    search::{Entry, Index, ListView, SavedView},
+    search::{Entry, Index, ListView, SavedView, SortBy},
 };
 
 /// A profile as it was read from the directory, made ready beside the loop.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
     index: Index,
-    /// How many groups there are, where these are only the first of them.
-    pub total: Option<usize>,
-    /// The open rotations; `None` where they were not read.
-    pub open: Option<Vec<(UserGroupId, State)>>,
+    /// Where these are only the first groups.
+    pub first: Option<FirstRows>,
+    /// `None` where it was not read, or told with the first groups.
+    pub beside: Option<ReadBeside>,
     /// How the list was left; `None` where it never was.
     pub view: Option<ListView>,
     /// What others change after this is not in it.
     pub since: Option<ChangeCursor>,
-    /// What is written beside the groups; `None` where it was not read.
-    pub annotations: Option<BTreeMap<UserGroupId, Annotation>>,
-    /// `None` where they were not read.
-    pub saved_views: Option<Vec<SavedView>>,
+}
+
+/// What is read with the groups, before them.
+#[derive(Debug, Clone, Default)]
+pub struct ReadBeside {
+    pub open: Vec<(UserGroupId, State)>,
+    pub annotations: BTreeMap<UserGroupId, Annotation>,
+    pub saved_views: Vec<SavedView>,
+}
+
+/// Which groups are the first ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FirstRows {
+    /// How many groups there are in all.
+    pub total: usize,
+    /// The order in which they are the first.
+    pub sort: SortBy,
+    pub reverse: bool,
 }
 
 impl Listing {
     /// All groups are there now.
     pub fn replace_index(&mut self, index: Index) {
         self.index = index;
-        self.total = None;
+        self.first = None;
     }
 }
 
@@ -41,12 +55,7 @@ impl From<Index> for Listing {
     fn from(index: Index) -> Self {
         Self {
             index,
-            total: None,
-            open: None,
-            view: None,
-            since: None,
-            annotations: None,
-            saved_views: None,
+            ..Self::default()
         }
     }
 }
@@ -59,19 +68,19 @@ impl From<Vec<KnownGroup>> for Listing {
 }
 
 /// How far a list is read whose first groups are shown already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Coming {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Loading {
     pub read: usize,
-    pub total: usize,
+    pub rows: FirstRows,
 }
 
 #[derive(Debug, Clone, Default)]
 pub struct Groups {
     index: Index,
     /// Only the first groups are here; the others are being read.
-    coming: Option<Coming>,
-    /// What became known while the others were read: newer than what is read.
-    meanwhile: Vec<KnownGroup>,
+    loading: Option<Loading>,
+    /// What became known since a list is being read, and is newer than it; `None` while none is.
+    meanwhile: Option<BTreeSet<UserGroupId>>,
     /// What order and membership of the list stand on where that is older than the values: nothing moves under the hand.
     listed: Option<Index>,
     /// When the directory was read; `None` before the first time.
@@ -81,31 +90,44 @@ pub struct Groups {
 }
 
 impl Groups {
+    /// A list begins to be read.
+    pub fn begin_reading(&mut self) {
+        self.meanwhile = Some(BTreeSet::new());
+        self.note_read(0);
+    }
+
     /// The first groups are there, and the others will be. Of no use where all have been.
-    pub fn begin(&mut self, listing: Listing) {
-        let total = listing.total.unwrap_or_default();
-        self.coming = Some(Coming { read: 0, total });
+    pub fn show_first(&mut self, listing: Listing) {
+        let rows = listing.first.unwrap_or_default();
+        self.loading = Some(Loading { read: 0, rows });
         self.index = listing.index;
         self.generation += 1;
     }
 
-    /// So many of those that are coming have been read.
+    /// So many of all have been read.
     pub fn note_read(&mut self, read: usize) {
-        if let Some(coming) = &mut self.coming {
-            coming.read = read.min(coming.total);
+        if let Some(loading) = &mut self.loading {
+            loading.read = read.min(loading.rows.total);
         }
     }
 
+    /// All that the directory knows are here.
+    pub fn is_whole(&self) -> bool {
+        self.read_at.is_some()
+    }
+
     /// `None` where all that are known are here, or none were read yet.
-    pub fn coming(&self) -> Option<Coming> {
-        self.coming
+    pub fn loading(&self) -> Option<&Loading> {
+        self.loading.as_ref()
     }
 
     pub fn replace(&mut self, listing: Listing, at: Timestamp) {
-        self.index = listing.index;
-        self.coming = None;
-        for group in std::mem::take(&mut self.meanwhile) {
-            self.index.put(&group);
+        let old = std::mem::replace(&mut self.index, listing.index);
+        self.loading = None;
+        for id in self.meanwhile.take().unwrap_or_default() {
+            if let Some(group) = old.group(&id) {
+                self.index.put(&group);
+            }
         }
         self.listed = None;
         self.read_at = Some(at);
@@ -115,9 +137,7 @@ impl Groups {
     /// Takes in what is known of one group now.
     pub fn upsert(&mut self, group: &KnownGroup) {
         self.generation += 1;
-        if self.coming.is_some() {
-            self.meanwhile.push(group.clone());
-        }
+        self.note_newer(&group.id);
         self.index.put(group);
         if let Some(listed) = &mut self.listed {
             listed.put(group);
@@ -128,12 +148,24 @@ impl Groups {
     pub fn merge(&mut self, group: &KnownGroup) {
         self.listed.get_or_insert_with(|| self.index.clone());
         self.generation += 1;
+        self.note_newer(&group.id);
         self.index.put(group);
+    }
+
+    fn note_newer(&mut self, id: &UserGroupId) {
+        if let Some(meanwhile) = &mut self.meanwhile {
+            meanwhile.insert(id.clone());
+        }
     }
 
     /// The person sorts, filters or reads again: what was merged may move rows now.
     pub fn let_move(&mut self) {
         self.listed = None;
+    }
+
+    /// What was merged moves no row yet.
+    pub fn holds_rows(&self) -> bool {
+        self.listed.is_some()
     }
 
     /// Merged groups that the list does not hold yet.

@@ -15,7 +15,7 @@ use crate::{
     config::new_profile::NewProfile,
     domain::{
         annotation::AnnotationChange,
-        batch::{BatchKind, BulkChange, EditPlan, Plan},
+        batch::{BatchKind, BulkChange, EditPlan, Plan, StopCause},
         change::DesiredFields,
         draft::Draft,
         facts::Field,
@@ -26,6 +26,7 @@ use crate::{
     operations::{
         BatchId, BindingAnswer, ChangeCursor, Changes, ClaimHolder, Done, RecordedExchange,
         RotationId,
+        attention::Concern,
         batch::{BatchEvent, RunCommand},
     },
     search::{Index, ListView, SearchRequest, SearchResults},
@@ -53,7 +54,7 @@ pub enum Msg {
     Background(u8, u8, u8),
     Done(Ticket, Outcome),
     /// The first groups of a list, for the screen; the others come with the end of the job.
-    Begun(Ticket, Box<Listing>),
+    FirstRows(Ticket, Box<Listing>),
     /// How many of them have been read.
     Read(Ticket, usize),
     /// What happened in a bulk rotation since the last news, in order; it goes on.
@@ -71,7 +72,7 @@ pub enum Msg {
     /// Only while something on the screen depends on time.
     Tick,
     /// SIGTERM or SIGHUP.
-    Leave,
+    Leave(StopCause),
 }
 
 /// Something to be done by the runner.
@@ -164,6 +165,8 @@ pub enum Job {
     Attention {
         whole: bool,
     },
+    /// Puts something that waits aside for a day, or shows it again.
+    Hide(Box<Concern>, bool),
     /// Those of all profiles.
     AllBatches,
     /// One of them as it stands now, with its items.
@@ -230,6 +233,10 @@ pub struct JobSpec {
     pub group: Option<UserGroupId>,
     /// Never cancelled or dropped; leaving waits for it.
     pub is_write: bool,
+    /// It may begin or end a rotation, a change, a batch or a hand-off; what tells of those is then read anew.
+    pub is_of_the_journal: bool,
+    /// Reads all groups of a profile.
+    pub is_list: bool,
     pub adds_profile: bool,
     /// The group of a create or an update, and what is wanted of it; a draft of the same is then no draft any more.
     pub sends: Option<(UserGroupId, DesiredFields)>,
@@ -241,12 +248,22 @@ impl JobSpec {
             label: label.into(),
             group: None,
             is_write: false,
+            is_of_the_journal: false,
+            is_list: false,
             adds_profile: false,
             sends: None,
         }
     }
 
     fn write(label: &str) -> Self {
+        Self {
+            is_of_the_journal: true,
+            ..Self::local(label)
+        }
+    }
+
+    /// Writes a file, or something that no service and no journal knows.
+    fn local(label: &str) -> Self {
         Self {
             is_write: true,
             ..Self::read(label)
@@ -285,15 +302,18 @@ impl Job {
 
     /// What it is to the console.
     pub fn spec(&self) -> JobSpec {
-        let (read, write) = (JobSpec::read, JobSpec::write);
+        let (read, write, local) = (JobSpec::read, JobSpec::write, JobSpec::local);
         match self {
-            Self::List | Self::SameId(_) | Self::Proof | Self::Attention { .. } => {
-                read("read directory")
-            }
+            Self::List => JobSpec {
+                is_list: true,
+                ..read("read directory")
+            },
+            Self::SameId(_) | Self::Proof | Self::Attention { .. } => read("read directory"),
             Self::Search { .. } | Self::Near(..) => read("search groups"),
-            Self::KeepView(_) => write("save filter and sort"),
-            Self::Annotate(..) => write("save note"),
-            Self::SaveView(..) | Self::RemoveView(_) => write("save view"),
+            Self::KeepView(_) => local("save filter and sort"),
+            Self::Annotate(..) => local("save note"),
+            Self::SaveView(..) | Self::RemoveView(_) => local("save view"),
+            Self::Hide(..) => local("hide or show a row"),
             Self::OpenRotations
             | Self::Rotations
             | Self::PendingHandOffs
@@ -313,7 +333,7 @@ impl Job {
             Self::History(_) => read("read history"),
             // Leaving waits for these by itself; they change nothing at the service.
             Self::Drafts | Self::KeepDraft(..) | Self::ForgetDraft(..) => read("save drafts"),
-            Self::WriteToken(..) => write("save token"),
+            Self::WriteToken(..) => local("save token"),
             Self::Settle => read("check open rotations"),
             Self::SettleChanges => read("check open changes"),
             Self::Abandon(..) => write("close a rotation"),
@@ -329,8 +349,8 @@ impl Job {
                 1 => write("edit 1 group"),
                 count => write(&format!("edit {count} groups")),
             },
-            Self::WriteReport(..) => write("save report"),
-            Self::Export { .. } => write("export groups"),
+            Self::WriteReport(..) => local("save report"),
+            Self::Export { .. } => local("export groups"),
             Self::Check(..) => read("test connection"),
             Self::AddProfile(..) => JobSpec {
                 adds_profile: true,

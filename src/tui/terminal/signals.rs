@@ -105,7 +105,7 @@ impl Watch {
     /// Does this once the end is asked for.
     ///
     /// Needs a running tokio runtime of more than one thread; listens from now on.
-    pub(crate) fn for_the_end(act: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn for_the_end(act: impl FnOnce(Signal) + Send + 'static) -> io::Result<Self> {
         let mut terminate = unix::signal(SignalKind::terminate())?;
         let mut hangup = unix::signal(SignalKind::hangup())?;
         let mut interrupt = unix::signal(SignalKind::interrupt())?;
@@ -117,18 +117,18 @@ impl Watch {
                     interrupt.recv().await;
                 }
             };
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = hangup.recv() => {}
-                () = a_person => {}
-            }
-            act();
+            let signal = tokio::select! {
+                _ = terminate.recv() => Signal::Terminate,
+                _ = hangup.recv() => Signal::Hangup,
+                () = a_person => Signal::Interrupt,
+            };
+            act(signal);
         })))
     }
 
     /// From the end's asking on, the terminal is not waited for any more.
     pub(crate) fn for_a_terminal_that_does_not_read() -> io::Result<Self> {
-        Self::for_the_end(tty_writer::end_is_asked)
+        Self::for_the_end(|_| tty_writer::end_is_asked())
     }
 }
 

@@ -2,7 +2,10 @@
 
 use ratatui::style::Style;
 
-use super::{paint::columns, text_page::TextPage};
+use super::{
+    paint::{self, columns},
+    text_page::TextPage,
+};
 use crate::{
     domain::{
         change::{Change, ChangeRow, FieldChange, Mark},
@@ -15,6 +18,9 @@ use crate::{
 const KEY: usize = 24;
 /// Lines of a row that is only glanced at, and cells of its values.
 const GLANCE: (usize, usize) = (2, 64);
+
+/// Cells of a value where a row is only named.
+const SHORT: usize = 20;
 
 /// What a change is to: a group that is there, or one that is yet to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +108,37 @@ pub fn tally(change: &Change) -> String {
     counts.join("  ")
 }
 
+/// The first row that differs and how many more there are: `seats 100 → 120 +2`.
+pub fn in_short(change: &Change, theme: Theme) -> String {
+    let fields = change.fields().into_iter();
+    let mut rows = fields.flat_map(|(name, field)| {
+        let changed = field.rows().iter();
+        let changed = changed.filter(|row| row.mark() != Mark::Same);
+        changed.map(move |row| (name, row))
+    });
+    let Some((name, row)) = rows.next() else {
+        return "no field".into();
+    };
+    let value =
+        |text: &Option<String>| paint::cut(text.as_deref().unwrap_or_default(), SHORT, theme);
+    let key = match name {
+        "mapping" => format!("mapping {}", visible(&row.key)),
+        _ => visible(&row.key).into_owned(),
+    };
+    let text = match row.mark() {
+        Mark::Changed => {
+            let (before, after) = (value(&row.before), value(&row.after));
+            format!("{key} {before} {} {after}", theme.arrow())
+        }
+        Mark::Removed => format!("- {key}"),
+        Mark::Added | Mark::Same => format!("+ {key} {}", value(&row.after)),
+    };
+    match rows.count() {
+        0 => text,
+        more => format!("{text} +{more}"),
+    }
+}
+
 fn write_rows(
     sheet: &mut TextPage,
     rows: &[ChangeRow],
@@ -151,7 +188,8 @@ fn write_rows(
     }
 }
 
-fn style(mark: Mark, theme: Theme) -> Style {
+/// The colour of a row.
+pub fn style(mark: Mark, theme: Theme) -> Style {
     match mark {
         Mark::Same => theme.dim(),
         Mark::Added => theme.added(),

@@ -26,6 +26,8 @@ pub struct Column {
     pub priority: u8,
     /// Its texts are ids: of a long one beginning and end stay.
     pub is_id: bool,
+    /// Its texts are sentences: a long one ends after a word.
+    pub is_sentence: bool,
     /// The rows are ordered by it: falling, or not.
     pub order: Option<bool>,
 }
@@ -39,6 +41,7 @@ impl Column {
             align: Align::Left,
             priority,
             is_id: false,
+            is_sentence: false,
             order: None,
         }
     }
@@ -46,6 +49,12 @@ impl Column {
     #[must_use]
     pub fn id(mut self) -> Self {
         self.is_id = true;
+        self
+    }
+
+    #[must_use]
+    pub fn sentence(mut self) -> Self {
+        self.is_sentence = true;
         self
     }
 
@@ -192,10 +201,11 @@ impl Layout {
             if place.is_empty() {
                 continue;
             }
-            let text = if column.is_id {
-                paint::cut_id(&cell.text, place.width.into(), theme)
-            } else {
-                paint::cut(&cell.text, place.width.into(), theme)
+            let room = place.width.into();
+            let text = match (column.is_id, column.is_sentence) {
+                (true, _) => paint::cut_id(&cell.text, room, theme),
+                (false, true) => paint::words_that_fit(&cell.text, room, theme),
+                (false, false) => paint::cut(&cell.text, room, theme),
             };
             if column.align == Align::Right {
                 let free = place.width.saturating_sub(paint::columns(&text) as u16);

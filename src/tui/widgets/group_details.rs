@@ -3,7 +3,7 @@
 
 mod glance;
 
-pub use glance::{beside, brief};
+pub use glance::{age, beside, brief};
 
 use ratatui::style::Style;
 
@@ -147,7 +147,7 @@ fn seen(group: &KnownGroup, context: &Context) -> String {
 }
 
 /// The token, of which only the fingerprint is known.
-fn masked(group: &KnownGroup, context: &Context) -> String {
+pub fn masked(group: &KnownGroup, context: &Context) -> String {
     let mask = context.theme.mask().repeat(8);
     match &group.fingerprint {
         Some(known) => format!("{mask} {}", known.value),

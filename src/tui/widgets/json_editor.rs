@@ -19,6 +19,7 @@ pub(super) use self::{
     layout::one_line,
     parse::parse_value,
 };
+pub use draw::coloured;
 pub use parse::{JsonProblem, parse, parse_object};
 
 use std::{ops::Range, sync::OnceLock};

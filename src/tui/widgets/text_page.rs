@@ -2,7 +2,10 @@
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use super::paint::{self, columns};
+use super::{
+    json_editor::coloured,
+    paint::{self, columns},
+};
 use crate::{
     domain::text::{take_front, visible, wrap},
     tui::theme::Theme,
@@ -52,6 +55,21 @@ impl TextPage {
         for line in wrap(&visible(text), self.width.saturating_sub(indent)) {
             self.lines
                 .push(vec![(" ".repeat(indent), Style::new()), (line, style)]);
+        }
+    }
+
+    /// Lines of JSON in their colours, each behind a sign; one that is too long is wrapped, in one colour.
+    pub fn json<'t>(&mut self, lines: impl Iterator<Item = (Option<(char, Style)>, &'t str)>) {
+        for (sign, line) in lines {
+            let line = visible(line);
+            let (sign, style) = sign.unwrap_or((' ', Style::new()));
+            if columns(&line) + 2 > self.width {
+                self.indented(2, &line, style);
+                continue;
+            }
+            let mut pieces = vec![(format!("{sign} "), style)];
+            pieces.extend(coloured(&line, self.theme));
+            self.lines.push(pieces);
         }
     }
 
@@ -137,7 +155,8 @@ impl TextPage {
         self.draw_with(buffer, area, 0, "");
     }
 
-    fn draw_with(&self, buffer: &mut Buffer, area: Rect, scroll: usize, key: &str) {
+    /// From a scroll position; `key` is what shows the rest.
+    pub fn draw_with(&self, buffer: &mut Buffer, area: Rect, scroll: usize, key: &str) {
         let last = self.last_scroll(area.height);
         let scroll = scroll.min(last);
         // The note has a row of its own, so that it hides nothing.

@@ -7,9 +7,14 @@ use groupdesk::{
         HandOffCommand,
         guard::{Guard, Operation, Rule},
     },
-    domain::{handoff::HandOffState, rotation::State},
+    domain::{
+        change::DesiredFields,
+        draft::{Draft, Typed},
+        handoff::HandOffState,
+        rotation::State,
+    },
     operations::{
-        RotationId,
+        KeptDraft, PlaceId, RotationId,
         attention::{Attention, Concern, Matter},
     },
     tui::state::message::{Job, Msg, Outcome, ProfileIndex},
@@ -17,17 +22,19 @@ use groupdesk::{
 
 use super::{
     batch::left,
-    scene::{BEGIN, PRODUCTION, Scene, TESTING},
+    scene::{BEGIN, PRODUCTION, Scene, TESTING, group},
 };
 use crate::support::world::id;
 
-fn concern(profile: usize, matter: Matter) -> Concern {
+pub(super) fn concern(profile: usize, matter: Matter) -> Concern {
     Concern {
         profile: Some(profile),
         place: ["testing", "production"][profile].into(),
         matter,
         since: Some(BEGIN),
         by: Some("li@bastion2".into()),
+        held_by: PlaceId::NONE,
+        hidden_until: None,
     }
 }
 
@@ -168,14 +175,69 @@ fn a_hand_off_without_a_command_or_against_a_guard_is_not_run() {
     assert!(asked(&scene).is_empty(), "{:?}", asked(&scene));
 }
 
+fn answer_to(scene: &mut Scene, to: &Job, outcome: Outcome) {
+    let here = scene.app.context.current;
+    let is_meant = |(_, profile, job): &(_, ProfileIndex, Job)| *profile == here && job == to;
+    let at = scene.pending.iter().rposition(is_meant).expect("asked");
+    let (ticket, ..) = scene.pending.remove(at);
+    scene.msg(Msg::Done(ticket, outcome));
+}
+
 fn batch(number: i64, not_started: usize) -> Matter {
     let mut batch = left(groupdesk::operations::BatchId(number)).batch;
     batch.counts.not_started = not_started;
     Matter::Batch(Box::new(batch))
 }
 
+#[test]
+fn a_row_is_hidden_for_a_day_counted_in_the_title_and_shown_again() {
+    let mut scene = opened();
+    scene.keys("js");
+    let (at, ..) = asked(&scene).into_iter().fold((None, 0), |(found, at), (_, job)| {
+        let is_meant = matches!(job, Job::Hide(concern, true) if matches!(concern.matter, Matter::Batch(_)));
+        (found.or(is_meant.then_some(at)), at + 1)
+    });
+    let (ticket, profile, _) = scene.pending.remove(at.expect("the batch is hidden"));
+    assert_eq!(profile, ProfileIndex(PRODUCTION));
+    let until = BEGIN + Duration::from_hours(24);
+    scene.msg(Msg::Done(ticket, Outcome::Hidden(Some(until))));
+    scene.says("Hidden until");
+    let mut rows = vec![
+        concern(
+            TESTING,
+            Matter::Rotation(RotationId(1), State::Unknown, id("globex")),
+        ),
+        concern(PRODUCTION, batch(12, 1)),
+        concern(TESTING, Matter::Draft(id("acme-eu"), BEGIN)),
+    ];
+    rows[0].hidden_until = Some(until);
+    rows[1].hidden_until = Some(until);
+    come(&mut scene, rows);
+    scene
+        .shows("1 item in 2 profiles, 2 hidden")
+        .shows("> d draft");
+    let screen = scene.screen();
+    assert!(!screen.contains("batch unfinished"), "{screen}");
+    let first = screen.lines().next().expect("line 1").to_owned();
+    assert!(
+        first.contains("!1") && !first.contains("+1"),
+        "what is unclear counts: {first}"
+    );
+    scene.keys("f");
+    scene
+        .shows("3 items in 2 profiles, 2 of them hidden")
+        .shows("x batch unfinished")
+        .shows("s show again: hidden until");
+    scene.keys("gjs");
+    let again = asked(&scene);
+    assert!(
+        again.iter().any(|(_, job)| matches!(job, Job::Hide(concern, false) if concern.profile == Some(PRODUCTION))),
+        "{again:?}"
+    );
+}
+
 /// The rows come anew.
-fn come(scene: &mut Scene, concerns: Vec<Concern>) {
+pub(super) fn come(scene: &mut Scene, concerns: Vec<Concern>) {
     let found = Attention {
         concerns,
         ages: Vec::new(),
@@ -245,6 +307,29 @@ fn the_draft_of_a_new_group_is_opened_and_an_odd_id_is_no_test() {
     scene.shows("Typed");
     scene.keys("<esc>");
     assert_eq!(scene.focus(), "Attention");
+    // That of another profile, once its groups and drafts are read there.
     scene.keys("j<enter>");
-    scene.shows("PRODUCTION").shows("/\"old\"");
+    scene.shows("PRODUCTION");
+    assert_eq!(scene.focus(), "List");
+    let draft = Draft {
+        user_group_id: id("old"),
+        creating: true,
+        typed: Typed {
+            name: "Left there".into(),
+            ..Typed::default()
+        },
+        base: DesiredFields::default(),
+        base_at: BEGIN,
+        changed_at: BEGIN,
+    };
+    let kept = vec![KeptDraft {
+        draft,
+        by: "ana@bastion2".into(),
+    }];
+    answer_to(&mut scene, &Job::Drafts, Outcome::Drafts(kept));
+    assert_eq!(scene.focus(), "List", "the groups are not read yet");
+    let groups = Outcome::listed(vec![group("globex", 2)]);
+    answer_to(&mut scene, &Job::List, groups);
+    assert_eq!(scene.focus(), "EditName");
+    scene.shows("Left there");
 }

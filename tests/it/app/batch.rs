@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     config::guard::Level,
     domain::{
-        batch::{BatchKind, Counts, Halt, ItemStatus},
+        batch::{BatchKind, Counts, Halt, ItemStatus, StopCause},
         rotation::State,
     },
     operations::{
@@ -41,6 +41,7 @@ pub(super) fn stored(id: BatchId) -> Batch {
         kind: BatchKind::Rotate,
         ended_at: Some(BEGIN),
         counts: Counts::default(),
+        last_run: None,
     }
 }
 
@@ -343,7 +344,10 @@ fn it_is_paused_continued_and_stopped_once() {
     assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Pause)]);
     scene.shows("Paused: p resumes");
     assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Go)]);
-    assert_eq!(scene.keys("X"), [Effect::Steer(ticket, RunCommand::Stop)]);
+    assert_eq!(
+        scene.keys("X"),
+        [Effect::Steer(ticket, RunCommand::Stop(StopCause::Person))]
+    );
     scene.shows("Stopping");
     assert_eq!(scene.keys("Xp"), [], "a stop is for good");
     scene.later(1).keys("F");
@@ -388,21 +392,24 @@ fn leaving_stops_it_and_waits_for_what_is_in_flight() {
     scene.says(
         "0 of 2 not started; Batches, R resumes them. It stops with the console: q again quits",
     );
-    assert_eq!(scene.keys("q"), [Effect::Steer(ticket, RunCommand::Stop)]);
+    assert_eq!(
+        scene.keys("q"),
+        [Effect::Steer(ticket, RunCommand::Stop(StopCause::Quit))]
+    );
     assert!(scene.app.waits_for_a_batch());
     scene.says("at most 35 s");
     let report = Report {
         batch: BATCH,
         counts: Counts::default(),
-        halt: Some(Halt::Asked),
+        halt: Some(Halt::Asked(StopCause::Quit)),
     };
     let effects = scene.answer_with(Outcome::BulkEnded(report));
     assert!(effects.contains(&Effect::Quit(ExitReason::Asked)));
 
     let (mut scene, ticket) = half_way();
     assert_eq!(
-        scene.msg(Msg::Leave),
-        [Effect::Steer(ticket, RunCommand::Stop)]
+        scene.msg(Msg::Leave(StopCause::LineLost)),
+        [Effect::Steer(ticket, RunCommand::Stop(StopCause::LineLost))]
     );
     assert!(scene.app.waits_for_a_batch());
 }
@@ -448,6 +455,7 @@ fn one_that_was_left_unfinished_is_told_at_the_start() {
         started_at: Timestamp::UNIX_EPOCH,
         kind: BatchKind::Rotate,
         ended_at,
+        last_run: None,
         counts: Counts {
             confirmed: 28,
             not_started: 12,

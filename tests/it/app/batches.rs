@@ -4,15 +4,20 @@ use std::time::Duration;
 
 use groupdesk::{
     config::guard::Level,
-    domain::{batch::Blind, facts::Field},
+    domain::{
+        batch::{Blind, Halt, LastRun, StopCause},
+        facts::Field,
+    },
     operations::{
         Batch, BatchId,
+        attention::Matter,
         batch::{Resumption, RunCommand},
     },
     tui::state::message::{Effect, Job, Msg, Outcome, ProfileIndex},
 };
 
 use super::{
+    attention::{come, concern},
     batch::{BATCH, half_way, left, stored},
     scene::{BEGIN, PRODUCTION, Scene, TESTING, failed},
 };
@@ -89,7 +94,7 @@ fn what_nobody_here_runs_may_run_elsewhere_and_is_read_again_as_it_was_asked_for
     let left = left(BATCH);
     scene.answer_with(Outcome::Batch(Box::new((left.batch, left.items))));
     scene
-        .shows("Not started: 1 of 2; another console may be running it")
+        .shows("Not started: 1 of 2; killed, or another console is running it")
         .shows("unfinished");
 }
 
@@ -103,7 +108,55 @@ fn a_batch_that_only_lacks_its_end_is_not_closed() {
     };
     let all = vec![(ProfileIndex(TESTING), batch)];
     scene.answer_with(Outcome::AllBatches(all));
-    scene.shows("not closed: nothing left");
+    scene
+        .shows("not closed: nothing left")
+        .shows("R closes it: nothing is left to send.")
+        .shows("R CLOSE");
+}
+
+#[test]
+fn why_a_batch_stopped_stands_in_the_list_on_its_page_and_in_what_waits() {
+    let stopped = |last_run| {
+        let left = left(BATCH);
+        let batch = Batch {
+            last_run: Some(last_run),
+            ..left.batch
+        };
+        (batch, left.items)
+    };
+    let halt = |cause| LastRun::Stopped(Halt::Asked(cause));
+    for (last_run, said, on_its_page) in [
+        (
+            halt(StopCause::LineLost),
+            "stopped: connection lost",
+            "Stopped: connection lost: 1 of 2",
+        ),
+        (
+            LastRun::Stopped(Halt::Failures(3)),
+            "stopped after 3 failures in a row",
+            "Stopped after 3",
+        ),
+        (
+            LastRun::Begun,
+            "killed, or still running",
+            "killed, or another console is running it",
+        ),
+    ] {
+        let (batch, items) = stopped(last_run);
+        let mut scene = Scene::on(TESTING);
+        scene.msg(Msg::Resize(120, 36));
+        scene.keys("5");
+        let all = vec![(ProfileIndex(TESTING), batch.clone())];
+        scene.answer_with(Outcome::AllBatches(all));
+        scene.shows(said);
+        scene.keys("<enter>");
+        scene.answer_with(Outcome::Batch(Box::new((batch.clone(), items))));
+        scene.shows(on_its_page);
+        scene.keys("<esc><esc>0");
+        let concern = concern(TESTING, Matter::Batch(Box::new(batch)));
+        come(&mut scene, vec![concern]);
+        scene.shows(&format!("R resume: 1 of 2 left, {}", &said[..7]));
+    }
 }
 
 #[test]

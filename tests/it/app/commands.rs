@@ -2,13 +2,15 @@
 
 use groupdesk::{
     config::Background,
-    domain::annotation::{AnnotationChange, Label},
+    domain::annotation::{Annotation, AnnotationChange, Label, SeenNote, Written},
     operations::BatchId,
     search::{ListColumn, ListView, SortBy},
-    tui::state::message::{Effect, Job, Outcome},
+    tui::state::message::{Effect, Job, Msg, Outcome},
 };
 
-use super::scene::{PRODUCTION, Scene, TESTING, group};
+use ratatui::style::Modifier;
+
+use super::scene::{BEGIN, PRODUCTION, Scene, TESTING, canned, group};
 use crate::support::world::id;
 
 /// A list of three groups; "acme-eu" is under the cursor.
@@ -39,6 +41,7 @@ fn a_note_is_written_with_a_enter_and_found_again() {
     scene.keys("acall first<tab>vip sso<enter>");
     let expected = AnnotationChange {
         note: Some("call first".into()),
+        seen: Some(SeenNote(None)),
         add: labels("vip sso"),
         ..AnnotationChange::default()
     };
@@ -63,6 +66,92 @@ fn a_note_is_written_with_a_enter_and_found_again() {
     scene.shows("use letters, digits");
     scene.keys("<esc>");
     assert_eq!(scene.focus(), "List");
+}
+
+#[test]
+fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_kept() {
+    let mut scene = three();
+    scene.keys("amine<enter>");
+    let theirs = Annotation {
+        note: Some("theirs".into()),
+        noted: Some(Written {
+            at: BEGIN,
+            by: "li@bastion2".into(),
+        }),
+        ..Annotation::default()
+    };
+    scene.answer_with(Outcome::NoteChanged(id("acme-eu"), Box::new(theirs)));
+    assert_eq!(scene.focus(), "Note");
+    scene.says("Not saved: the note was changed by li@bastion2 meanwhile. Enter replaces it");
+    scene.shows("Theirs: theirs").shows("mine");
+    // The second Enter knows of it.
+    scene.keys("<enter>");
+    let expected = AnnotationChange {
+        note: Some("mine".into()),
+        seen: Some(SeenNote(Some("theirs".into()))),
+        ..AnnotationChange::default()
+    };
+    assert_eq!(changes(&scene), [(1, expected)]);
+    scene.answer();
+    assert_eq!(scene.focus(), "List");
+    // By `:note` the same is a message, and nothing is lost.
+    scene.keys(":note again<enter>");
+    let change = &changes(&scene)[0].1;
+    assert_eq!(change.seen, Some(SeenNote(Some("mine".into()))));
+}
+
+#[test]
+fn a_row_that_matches_no_longer_stays_dim_is_not_marked_and_goes_with_the_filter() {
+    let mut scene = three();
+    scene
+        .walk("*")
+        .walk(":label +vip<enter>")
+        .walk("<esc>/label:vip<enter>j");
+    scene.shows("3 of 3").shows("> ");
+    let is_dim = |scene: &Scene| {
+        let buffer = scene.buffer();
+        let screen = scene.screen();
+        let lines = screen.lines().enumerate();
+        let mut rows =
+            lines.filter(|(_, line)| line.contains(" acme-eu ") && line.contains("Name of"));
+        let (y, line) = rows.next().expect("the row");
+        let at = line.find(" acme-eu ").expect("there") + 1;
+        let x = line[..at].chars().count() as u16;
+        buffer[(x, y as u16)].modifier.contains(Modifier::DIM)
+    };
+    assert!(!is_dim(&scene), "{}", scene.screen());
+    // The answer takes the label from the row above the cursor.
+    let gone = Annotation::default();
+    let change = AnnotationChange::default();
+    scene.keys("f");
+    scene.answer_with(Outcome::Annotated(
+        vec![(id("acme-eu"), gone)],
+        Box::new(change),
+    ));
+    scene.shows("3 of 3").shows("acme-eu");
+    assert!(is_dim(&scene), "{}", scene.screen());
+    scene.walk("*").shows("2 marked");
+    scene.walk("<esc>").shows("2 marked");
+    scene.walk("/label:vip<enter>").shows("2 of 3");
+    assert!(!scene.screen().contains("acme-eu "), "{}", scene.screen());
+}
+
+#[test]
+fn what_no_journal_knows_of_reads_none_anew() {
+    let counts = |effects: &[Effect]| {
+        let is_count = |effect: &&Effect| matches!(effect, Effect::Start(.., job) if matches!(**job, Job::Attention { .. }));
+        effects.iter().filter(is_count).count()
+    };
+    for (before, key, reads) in [("", "f", 0), ("e<end> 2<ctrl-s><tab>", "<enter>", 1)] {
+        let mut scene = three();
+        scene.walk(before).keys(key);
+        let is_write = |(.., job): &(_, _, Job)| job.is_write();
+        let at = scene.pending.iter().rposition(is_write).expect("a write");
+        let (ticket, profile, job) = scene.pending.remove(at);
+        let ended = Msg::Done(ticket, canned(profile, &job));
+        let effects = scene.app.update(BEGIN, ended);
+        assert_eq!(counts(&effects), reads, "{key}: {effects:?}");
+    }
 }
 
 #[test]

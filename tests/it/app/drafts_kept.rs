@@ -1,7 +1,7 @@
 //! Drafts are written down as they are typed, one save at a time; forgotten when sent or discarded; offered again.
 
 use groupdesk::{
-    domain::draft::Draft,
+    domain::{batch::StopCause, draft::Draft},
     operations::{DraftSaved, KeptDraft, OtherDraft},
     tui::state::message::{Effect, Job, Msg, Outcome, ProfileIndex},
 };
@@ -60,7 +60,11 @@ fn a_signal_waits_for_what_is_typed_last() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end>");
     scene.keys("12");
-    assert_eq!(scene.msg(Msg::Leave), [], "a save is under way");
+    assert_eq!(
+        scene.msg(Msg::Leave(StopCause::LineLost)),
+        [],
+        "a save is under way"
+    );
     let (ticket, profile, job) = scene.pending.remove(0);
     let outcome = super::scene::canned(profile, &job);
     assert_eq!(scene.msg(Msg::Done(ticket, outcome)), [], "and another");

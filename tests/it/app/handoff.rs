@@ -48,11 +48,11 @@ fn jobs(scene: &Scene) -> Vec<&Job> {
 fn the_check_says_where_the_token_goes() {
     let mut with = scene();
     with.walk("tT");
-    with.shows("goes to /usr/local/bin/put-token by hand-off");
+    with.shows("4  Hand the new token to /usr/local/bin/put-token");
     assert!(!with.screen().contains("secret-argument"));
     let mut without = Scene::on(TESTING);
     without.walk("tT");
-    without.shows("It is not sent anywhere");
+    without.shows("The new token is not sent anywhere");
 }
 
 #[test]

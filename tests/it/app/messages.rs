@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use groupdesk::tui::state::notices::{Notices, Severity};
+use groupdesk::tui::state::{
+    message::Effect,
+    notices::{Notices, Severity},
+};
 
 use super::scene::{Scene, TESTING};
 
@@ -149,4 +152,26 @@ fn the_cursor_stays_on_its_message_while_others_come_and_are_said_again() {
     assert_eq!(below(&scene), "the second one", "{}", scene.screen());
     say(&mut scene, "the fourth one");
     assert_eq!(below(&scene), "the second one", "{}", scene.screen());
+}
+
+#[test]
+fn a_command_in_a_message_is_copied_whole_however_the_message_wraps() {
+    let mut scene = Scene::on(TESTING);
+    let command = format!(
+        "export GROUPDESK_CONFIG=/tmp/{}/config.toml",
+        "long".repeat(30)
+    );
+    let text = format!("For another shell: `{command}`");
+    scene.app.context.say(Severity::Info, text);
+    scene.keys("m<enter>");
+    scene.shows("c copy command");
+    let effects = scene.keys("c");
+    let copied = effects.iter().find_map(|effect| match effect {
+        Effect::Copy(text) => Some(text.expose().to_owned()),
+        _ => None,
+    });
+    assert_eq!(copied.as_deref(), Some(command.as_str()));
+    scene.app.context.say(Severity::Info, "Without one");
+    scene.keys("<esc>gg<enter>");
+    scene.shows("c copy text");
 }

@@ -1,8 +1,11 @@
 //! Quitting waits for writes and says so; drafts are warned of; Ctrl-C twice is always enough.
 
-use groupdesk::tui::{
-    ExitReason,
-    state::message::{Effect, Job, Msg},
+use groupdesk::{
+    domain::batch::StopCause,
+    tui::{
+        ExitReason,
+        state::message::{Effect, Job, Msg},
+    },
 };
 
 use super::scene::{Scene, TESTING};
@@ -147,12 +150,15 @@ fn ctrl_c_while_leaving_leaves_at_once() {
 #[test]
 fn a_signal_waits_for_writes_too() {
     let mut scene = Scene::on(TESTING);
-    assert_eq!(scene.msg(Msg::Leave), [Effect::Quit(ExitReason::Signal)]);
+    assert_eq!(
+        scene.msg(Msg::Leave(StopCause::LineLost)),
+        [Effect::Quit(ExitReason::Signal)]
+    );
 
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<ctrl-s><tab>");
     scene.keys("<enter>");
-    assert_eq!(scene.msg(Msg::Leave), []);
+    assert_eq!(scene.msg(Msg::Leave(StopCause::LineLost)), []);
     let (ticket, ..) = scene.pending.remove(0);
     assert_eq!(
         scene.msg(Msg::Lost(ticket)),

@@ -188,11 +188,15 @@ impl Scene {
     }
 
     pub(crate) fn screen(&self) -> String {
+        text_of(&self.buffer())
+    }
+
+    pub(super) fn buffer(&self) -> Buffer {
         let (columns, rows) = self.app.context.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         let area = buffer.area;
         frame::draw(&self.app, &mut buffer, area);
-        text_of(&buffer)
+        buffer
     }
 
     /// The message line.
@@ -206,6 +210,13 @@ impl Scene {
     pub(super) fn shows(&self, text: &str) -> &Self {
         let screen = self.screen();
         assert!(screen.contains(text), "no {text:?} in\n{screen}");
+        self
+    }
+
+    #[track_caller]
+    pub(super) fn hides(&self, text: &str) -> &Self {
+        let screen = self.screen();
+        assert!(!screen.contains(text), "{text:?} in\n{screen}");
         self
     }
 
@@ -252,7 +263,11 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::List => Outcome::listed(vec![group("acme-eu", 1), group("globex", 2)]),
         Job::Search { .. } | Job::Near(..) | Job::KeepView(_) => found(job),
         Job::Annotate(ids, change) => {
-            let mut annotation = Annotation::default();
+            let seen = change.seen.as_ref().and_then(|seen| seen.0.clone());
+            let mut annotation = Annotation {
+                note: seen,
+                ..Annotation::default()
+            };
             let by = Written {
                 at: BEGIN,
                 by: "ana@bastion2".into(),
@@ -315,6 +330,7 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Batches => Outcome::Batches(Vec::new()),
         Job::Batch(id) => Outcome::Batch(Box::new((super::batch::stored(*id), Vec::new()))),
         Job::Attention { .. } => Outcome::Attention(Box::default()),
+        Job::Hide(..) => Outcome::Hidden(None),
         Job::AllBatches => Outcome::AllBatches(Vec::new()),
         Job::PlanResumption(id) => Outcome::Resumable(Box::new(super::batch::left(*id))),
         Job::Resume(id, count) => Outcome::BulkEnded(Report {

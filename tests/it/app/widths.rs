@@ -2,12 +2,21 @@
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use groupdesk::{
-    domain::known::{Known, KnownGroup, Source},
-    tui::state::message::{Msg, Outcome},
+    domain::{
+        batch::{Halt, LastRun},
+        known::{Known, KnownGroup, Source},
+    },
+    operations::{Batch, attention::Matter},
+    tui::state::message::{Msg, Outcome, ProfileIndex},
 };
 use jiff::{SignedDuration, Timestamp};
 
-use super::scene::{BEGIN, Scene, TESTING, group};
+use super::{
+    attention::{come, concern},
+    batch::{BATCH, left},
+    scene::{BEGIN, Scene, TESTING, group},
+};
+use crate::support::world::id;
 
 /// Ids of 15 cells, names of many lengths, tokens of every age.
 fn many() -> Vec<KnownGroup> {
@@ -71,6 +80,87 @@ fn no_id_is_cut_and_no_text_in_its_middle() {
                     let after = line[at + mark.len()..].chars().next();
                     let is_end = after.is_none_or(|next| !next.is_alphanumeric());
                     assert!(is_end, "{width}x{height}: {line}\n{screen}");
+                }
+            }
+        }
+    }
+}
+
+/// The views that came after the list, each with a state whose text is longer than a narrow window.
+fn later_views() -> Vec<(&'static str, Scene)> {
+    let failures = LastRun::Stopped(Halt::Cannot(
+        "a new token cannot be kept (No space left on device); read it again from the service"
+            .into(),
+    ));
+    let batch = Batch {
+        last_run: Some(failures),
+        reason: Some("leaked in a ticket of somebody who left the company last year".into()),
+        ..left(BATCH).batch
+    };
+    let mut waits = scene();
+    waits.keys("0");
+    let mut hidden = concern(TESTING, Matter::Draft(id("acme-eu"), BEGIN));
+    hidden.hidden_until = Some(BEGIN);
+    let rows = vec![
+        concern(TESTING, Matter::Batch(Box::new(batch.clone()))),
+        hidden,
+    ];
+    come(&mut waits, rows);
+    waits.keys("f");
+    let mut batches = scene();
+    batches.keys("5");
+    let all = vec![(ProfileIndex(TESTING), batch.clone())];
+    batches.answer_with(Outcome::AllBatches(all));
+    let mut page = scene();
+    page.keys("5");
+    let all = vec![(ProfileIndex(TESTING), batch.clone())];
+    page.answer_with(Outcome::AllBatches(all));
+    page.keys("<enter>");
+    let items = left(BATCH).items;
+    page.answer_with(Outcome::Batch(Box::new((batch, items))));
+    let opened = |keys: &str| {
+        let mut opened = scene();
+        opened.walk(keys);
+        opened
+    };
+    vec![
+        ("attention", waits),
+        ("batches", batches),
+        ("batch", page),
+        ("rotations", opened("3")),
+        ("history", opened("2")),
+        ("views", opened("v")),
+        (
+            "note",
+            opened("aSSO change until the first of December, call first and never in the morning"),
+        ),
+        ("bulk edit", opened("  B")),
+        ("requests", opened("4")),
+        ("messages", opened("m")),
+    ]
+}
+
+#[test]
+fn no_text_of_the_later_views_is_cut_in_its_middle_and_a_sentence_ends_with_a_word() {
+    for (name, mut scene) in later_views() {
+        for height in [15, 24, 40] {
+            for width in (60..=200).step_by(3) {
+                let screen = sized(&mut scene, width, height);
+                for line in screen.lines() {
+                    for (at, mark) in line.match_indices('…') {
+                        let after = line[at + mark.len()..].chars().next();
+                        let is_end = after.is_none_or(|next| !next.is_alphanumeric());
+                        assert!(is_end, "{name} {width}x{height}: {line}\n{screen}");
+                    }
+                }
+                for (line, begin) in screen.lines().flat_map(|line| {
+                    let begins = ["stopped: a", "reason: leaked", "resume: 1 of"].into_iter();
+                    begins.filter_map(move |begin| Some((line, line.find(begin)?)))
+                }) {
+                    let cut = line[begin..].split_once('…').map(|(said, _)| said);
+                    let is_whole =
+                        cut.is_none_or(|said| said.ends_with(' ') || said.contains("  "));
+                    assert!(is_whole, "{name} {width}x{height}: {line}\n{screen}");
                 }
             }
         }

@@ -3,7 +3,9 @@
 use groupdesk::{
     directory::{BatchId, BatchItem},
     domain::{
-        batch::{BatchKind, BulkChange, Counts, EditPlan, EditSkip, Halt, ItemStatus, Verdict},
+        batch::{
+            BatchKind, BulkChange, Counts, EditPlan, EditSkip, Halt, ItemStatus, StopCause, Verdict,
+        },
         change::DesiredFields,
         draft::{Draft, Typed},
         history::Ending,
@@ -164,10 +166,10 @@ async fn a_stopped_one_is_resumed_and_sends_the_rest() {
     scene.proxy.next("PUT", ProxyFault::passed().held(&gate));
     let run = scene.run(batch, one_at_a_time()).await;
     gate.reached().await;
-    run.control.stop();
+    run.control.stop(StopCause::LineLost);
     gate.open();
     let (_, report) = watch(run).await;
-    assert_eq!(report.halt, Some(Halt::Asked));
+    assert_eq!(report.halt, Some(Halt::Asked(StopCause::LineLost)));
     assert_eq!((report.counts.confirmed, report.counts.not_started), (1, 2));
     let left = scene.ana.batch(batch).await.expect("readable");
     assert_eq!(left.ended_at, None);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use groupdesk::{
     directory::Directory,
     domain::{
-        batch::{Counts, Halt, ItemStatus, Skip},
+        batch::{Counts, Halt, ItemStatus, Skip, StopCause},
         history::Ending,
         rotation::{State, settle_window},
     },
@@ -213,11 +213,11 @@ async fn a_stop_finishes_what_is_in_flight_and_resuming_does_the_rest() {
     let batch = scene.begin().await;
     let run = scene.run(batch, one_at_a_time()).await;
     gate.reached().await;
-    run.control.stop();
+    run.control.stop(StopCause::LineLost);
     run.control.go_on();
     gate.open();
     let (_, report) = watch(run).await;
-    assert_eq!(report.halt, Some(Halt::Asked));
+    assert_eq!(report.halt, Some(Halt::Asked(StopCause::LineLost)));
     assert_eq!((report.counts.confirmed, report.counts.not_started), (1, 4));
     scene.check(&report).await;
     let (_, report) = watch(scene.run(batch, RunLimits::default()).await).await;
@@ -368,4 +368,31 @@ async fn a_token_that_cannot_be_kept_stops_the_run_and_is_confirmed_all_the_same
     assert!(matches!(report.halt, Some(Halt::Cannot(_))), "{report:?}");
     assert_eq!((report.counts.confirmed, report.counts.not_started), (2, 2));
     scene.check(&report).await;
+}
+
+/// The second one reads a group while the first one finds that it cannot be rotated.
+#[tokio::test]
+async fn a_second_run_goes_on_where_the_first_one_ended_a_group() {
+    let scene = Scene::new(2).await;
+    let batch = scene.begin().await;
+    let (gate, refused) = (Gate::new(), http("400 Bad Request", &[], "{}"));
+    // The slow one waits before its read is answered; that of the fast one is refused.
+    scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
+    scene
+        .proxy
+        .next("GET", ProxyFault::swallowed(Then::Instead(refused)));
+    let slow = scene.run(batch, one_at_a_time()).await;
+    gate.reached().await;
+    let fast = scene.run(batch, one_at_a_time()).await;
+    let (of_fast, fast) = watch(fast).await;
+    gate.open();
+    let (of_slow, slow) = watch(slow).await;
+    assert_eq!(
+        (&slow.halt, &fast.halt),
+        (&None, &None),
+        "{of_slow:?} {of_fast:?}"
+    );
+    let told: Vec<_> = of_slow.iter().map(|ended| ended.status).collect();
+    assert_eq!(told, [ItemStatus::NotApplied, ItemStatus::Confirmed]);
+    assert_eq!(scene.proxy.count("POST"), 1, "{:?}", scene.proxy.methods());
 }

@@ -4,7 +4,11 @@
 use std::{collections::HashMap, fs::OpenOptions, io::Write, time::Duration};
 
 use groupdesk::{
-    domain::{batch::ItemStatus, group::UserGroupId, token::Token},
+    domain::{
+        batch::{ItemStatus, LastRun},
+        group::UserGroupId,
+        token::Token,
+    },
     operations::batch::{Ended, Report, RunLimits},
 };
 use jiff::Timestamp;
@@ -105,6 +109,12 @@ async fn many_in_bad_weather_killed_five_times_and_resumed() {
         kill_process(pid, Signal::KILL).expect("it runs");
         let (code, _, err) = read(ended.await.expect("no panic"));
         assert_eq!(code, -1, "{err}");
+        let left = scene.ana.batches().await.expect("readable").remove(0);
+        assert_eq!(
+            left.last_run,
+            Some(LastRun::Begun),
+            "its end was not written"
+        );
         gate.open();
         arguments = ["--resume", "1"];
     }

@@ -86,7 +86,8 @@ async fn a_stopped_run_reads_nothing_again() {
     scene.proxy.next("GET", lost.held(&gate));
     let run = scene.run(batch, one_at_a_time()).await;
     gate.reached().await;
-    run.control.stop();
+    run.control
+        .stop(groupdesk::domain::batch::StopCause::Person);
     gate.open();
     let (ended, report) = watch(run).await;
     assert_eq!(ended.len(), 1);

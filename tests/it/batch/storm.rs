@@ -57,7 +57,8 @@ async fn two_hundred_groups_in_bad_weather() {
                 _ => {}
             }
             if ended == 50 {
-                run.control.stop();
+                run.control
+                    .stop(groupdesk::domain::batch::StopCause::Person);
             }
         };
         scene.check(&report).await;

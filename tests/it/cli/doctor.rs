@@ -388,3 +388,34 @@ async fn a_profile_whose_place_is_in_question_is_named_and_nothing_is_written() 
     assert!(fs::read(&file).expect("there") == before);
     home.json(4, &["get", "acme"]).await;
 }
+
+#[tokio::test]
+async fn rebuild_makes_copies_anew_and_no_directory() {
+    let mut home = Home::new();
+    let file = home.path(".local/share/groupdesk/directory.db");
+    let report = home.run(&["doctor", "--rebuild"]).await;
+    assert!(
+        report.out.contains("there is none yet at"),
+        "{}",
+        report.out
+    );
+    assert!(!file.exists());
+
+    let (_serving, url) = home.serve().await;
+    let key = home.key(&["--environment", "production"]).await;
+    home.connect(&url, &key);
+    home.json(0, &["create", "acme", "--yes"]).await;
+    let raw = rusqlite::Connection::open(&file).expect("there");
+    let damaged = raw.execute("UPDATE packed_groups SET packed = zeroblob(9)", []);
+    assert_eq!(damaged, Ok(1));
+    drop(raw);
+    let report = home.json(0, &["doctor"]).await;
+    let found = with(&report, "say something else than the groups");
+    assert_eq!(found["severity"], "warning");
+    let report = home.run(&["doctor", "--rebuild"]).await;
+    assert_eq!(report.code, 0, "{}", report.out);
+    assert!(!report.out.contains("say something else"), "{}", report.out);
+    let raw = rusqlite::Connection::open(&file).expect("there");
+    let repaired = "SELECT length(packed) > 9 FROM packed_groups";
+    assert_eq!(raw.query_row(repaired, [], |row| row.get(0)), Ok(true));
+}

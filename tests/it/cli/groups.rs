@@ -84,6 +84,31 @@ async fn list_and_show_tell_what_is_known() {
 }
 
 #[tokio::test]
+async fn a_note_is_replaced_only_where_it_is_the_expected_one() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    home.json(0, &["note", "acme-eu", "first"]).await;
+    let refused = home
+        .run(&["note", "acme-eu", "second", "--expect", ""])
+        .await;
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(
+        refused.err.contains("Note not saved: it was changed by")
+            && refused.err.contains("\"first\""),
+        "{}",
+        refused.err
+    );
+    let second = ["note", "acme-eu", "second", "--expect", "first"];
+    let written = home.run(&second).await;
+    assert_eq!((written.code, written.out.trim()), (0, "second"));
+    assert!(written.err.contains("was: first ("), "{}", written.err);
+    let removed = ["note", "acme-eu", "--remove", "--expect", "first"];
+    assert_eq!(home.run(&removed).await.code, 2);
+    let alone = home.run(&["note", "acme-eu", "--expect", "second"]).await;
+    assert_eq!(alone.code, 2, "{}", alone.err);
+}
+
+#[tokio::test]
 async fn a_group_is_created_once_and_then_existed() {
     let mut home = Home::new();
     let _held = home.hold_demo().await;

@@ -31,7 +31,7 @@ async fn a_new_token_is_handed_off_and_a_failure_is_done_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut console = open_with(vec![hands_off(&world, folder.path())]).await;
     console.keys("tT").await;
-    console.shows("goes to /bin/sh by hand-off");
+    console.shows("4  Hand the new token to /bin/sh");
     console.keys("y").await;
     let token = world.stored(Side::Testing, "acme-eu").token;
     console

@@ -53,6 +53,8 @@ fn body(curl: &str) -> String {
 /// The JSON that stands in the box of the screen.
 fn json_on(screen: &str) -> Value {
     let lines = screen.lines().map(|line| line.trim_matches(['│', ' ']));
+    // Rows that change have their sign before them.
+    let lines = lines.map(|line| line.trim_start_matches(['~', '+', ' ']));
     let lines = lines.skip_while(|line| *line != "{");
     let text: Vec<&str> = lines.take_while(|line| !line.starts_with('>')).collect();
     serde_json::from_str(&text.join("\n")).expect("JSON")

@@ -122,7 +122,7 @@ async fn an_unknown_id_becomes_a_group_by_way_of_its_review() {
     console
         .shows("new group")
         .shows("nothing can delete it")
-        .shows("The request: GET");
+        .shows("v shows it");
     assert!(world.find_stored(Side::Testing, "acme-ue").is_none());
     console.keys("<tab><enter>").await;
     console.shows("CREATED").shows("Acme Ue");

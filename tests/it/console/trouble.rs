@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 /// The testing profile through a proxy, the production one as it is.
-async fn meddled(world: &World) -> (FaultyProxy, Vec<Operations>) {
+pub(super) async fn meddled(world: &World) -> (FaultyProxy, Vec<Operations>) {
     let proxy = FaultyProxy::before(world.address()).await;
     let through = world
         .installation(Side::Testing)
@@ -175,10 +175,8 @@ async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
     proxy.next("POST", ProxyFault::passed().behind(&gate));
     console.burst("y");
     gate.reached().await;
-    console
-        .draw()
-        .shows("Rotating: one request sent")
-        .hides("rotate acme-eu");
+    console.until("Rotating: one request sent").await;
+    console.hides("rotate acme-eu");
     console.tick(NOW + jiff::SignedDuration::from_secs(2));
     console
         .shows("rotate acme-eu 2s")

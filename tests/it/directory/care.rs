@@ -202,3 +202,33 @@ async fn a_copy_of_a_directory_in_use_is_whole_private_and_never_put_over_a_file
         "with the key of its fingerprints"
     );
 }
+
+#[tokio::test]
+async fn history_and_events_refuse_update_delete_and_replace() {
+    let installation = Opened::new();
+    let directory = installation.open();
+    directory
+        .record(place(&directory, "eu"), told(entry("eu", "acme", 0)))
+        .await
+        .expect("written");
+    start(&directory, intent("acme", OLD)).await;
+    let raw = installation.raw();
+    for statement in [
+        "UPDATE history SET by = 'nobody'",
+        "DELETE FROM history",
+        "INSERT OR REPLACE INTO history (number, at, by, profile, user_group_id, operation, ending, place) \
+         SELECT number, at, 'nobody', profile, user_group_id, operation, ending, place FROM history",
+        "UPDATE rotation_events SET at = 0",
+        "DELETE FROM rotation_events",
+        "INSERT OR REPLACE INTO rotation_events SELECT rotation_id, seq, 5, event, fingerprint, since_sent, \
+         horizon_passed, state, note FROM rotation_events",
+    ] {
+        let refused = raw.execute(statement, []).expect_err(statement);
+        assert!(refused.to_string().contains("append-only"), "{refused}");
+    }
+    let lines = directory
+        .history(HistoryFilter::default())
+        .await
+        .expect("read");
+    assert_eq!(lines[0].value, entry("eu", "acme", 0));
+}

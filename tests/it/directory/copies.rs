@@ -1,12 +1,15 @@
 //! The packed copies that lists are read from: whoever writes a group, a list shows what the group itself says.
 
+use std::sync::Arc;
+
 use groupdesk::{
     directory::{FirstGroups, PlaceId, inspect},
     domain::known::KnownGroup,
-    search::{Entry, SortBy},
+    search::{Beside, Entry, Index, Query, SearchRequest, SortBy, run_search},
 };
 
 use super::*;
+use crate::support::world::wait_for;
 
 const ALL: usize = 100;
 
@@ -21,11 +24,11 @@ async fn listed(directory: &Directory, place: PlaceId) -> Vec<KnownGroup> {
     assert!(first.is_all);
     let groups: Vec<_> = first.index.entries().map(Entry::whole).collect();
     assert_eq!(first.total, groups.len());
-    let (builder, empty) = directory
+    let (builder, unreadable) = directory
         .load_groups(place, |_| true)
         .await
         .expect("readable");
-    assert_eq!(empty, first.empty);
+    assert_eq!(unreadable, first.unreadable);
     let loaded = builder.finish();
     assert_eq!(
         loaded.entries().map(Entry::whole).collect::<Vec<_>>(),
@@ -45,7 +48,7 @@ fn differing(installation: &Opened) -> u32 {
 }
 
 #[tokio::test]
-async fn what_any_program_writes_is_listed_and_mended() {
+async fn what_any_program_writes_is_listed_and_repaired() {
     let installation = Opened::new();
     let directory = installation.open();
     let eu = place(&directory, "eu");
@@ -57,7 +60,7 @@ async fn what_any_program_writes_is_listed_and_mended() {
     let groups = directory.groups(eu).await.expect("readable");
     assert_eq!(groups.len(), 6);
     assert_eq!(listed(&directory, eu).await, groups);
-    assert_eq!(first(&directory, eu).await.empty, 0);
+    assert_eq!(first(&directory, eu).await.unreadable, []);
 
     // As a program does that knows nothing of copies.
     for sql in [
@@ -73,10 +76,11 @@ async fn what_any_program_writes_is_listed_and_mended() {
         assert_eq!(listed(&directory, eu).await, groups, "{sql}");
         assert_eq!(first(&directory, eu).await.total, groups.len(), "{sql}");
     }
-    let empty = first(&directory, eu).await.empty;
-    assert_eq!(empty, 4);
-    assert_eq!(directory.mend_copies(eu).await.expect("written"), empty);
-    assert_eq!(first(&directory, eu).await.empty, 0);
+    let unreadable = first(&directory, eu).await.unreadable;
+    assert_eq!(unreadable, ["a", "aa", "bb", "new"].map(id));
+    let repaired = directory.repair_copies(eu, unreadable).await;
+    repaired.expect("written");
+    assert_eq!(first(&directory, eu).await.unreadable, []);
     let groups = directory.groups(eu).await.expect("readable");
     assert_eq!(listed(&directory, eu).await, groups);
     drop(directory);
@@ -99,6 +103,8 @@ async fn a_copy_that_says_something_else_is_found_and_made_anew() {
         "UPDATE packed_groups SET title = 'zz' WHERE user_group_id = 'a'",
         "DELETE FROM packed_groups WHERE user_group_id = 'c'",
         "UPDATE group_counts SET groups = 7",
+        "INSERT INTO group_counts (place, groups) VALUES (99, 3)",
+        "DELETE FROM group_counts",
     ] {
         by_hand(&installation, sql);
         assert_eq!(differing(&installation), 1, "{sql}");
@@ -108,6 +114,90 @@ async fn a_copy_that_says_something_else_is_found_and_made_anew() {
         drop(directory);
         assert_eq!(differing(&installation), 0, "{sql}");
     }
+}
+
+#[tokio::test]
+async fn a_damaged_copy_is_repaired_as_an_empty_one_is() {
+    let installation = Opened::new();
+    let directory = installation.open();
+    let eu = place(&directory, "eu");
+    let records = ["a", "b", "c"].map(|id| learnt(observation(id, OLD, 0)));
+    let written = directory.record_all(eu, records.to_vec()).await;
+    written.expect("written");
+    let groups = directory.groups(eu).await.expect("readable");
+    by_hand(
+        &installation,
+        "UPDATE packed_groups SET packed = zeroblob(7) WHERE user_group_id = 'b'",
+    );
+    assert_eq!(listed(&directory, eu).await, groups);
+    let unreadable = first(&directory, eu).await.unreadable;
+    assert_eq!(unreadable, [id("b")]);
+    let repaired = directory.repair_copies(eu, unreadable).await;
+    repaired.expect("written");
+    assert_eq!(first(&directory, eu).await.unreadable, []);
+    drop(directory);
+    assert_eq!(differing(&installation), 0);
+}
+
+#[tokio::test]
+async fn a_lost_index_comes_back_with_the_copies() {
+    let installation = Opened::new();
+    let directory = installation.open();
+    place(&directory, "eu");
+    let schema = |installation: &Opened| -> Vec<String> {
+        let raw = installation.raw();
+        let mut schema = raw
+            .prepare("SELECT sql FROM sqlite_schema WHERE tbl_name = 'packed_groups' AND sql <> '' ORDER BY name")
+            .expect("SQL");
+        let schema = schema.query_map([], |row| row.get(0)).expect("SQL");
+        schema.collect::<Result<_, _>>().expect("texts")
+    };
+    let before = schema(&installation);
+    assert_eq!(before.len(), 2, "{before:?}");
+    for drops in [false, true] {
+        if drops {
+            let raw = installation.raw();
+            raw.execute_batch("DROP INDEX packed_groups_by_title")
+                .expect("SQL");
+        }
+        directory.rebuild_copies().await.expect("written");
+        assert_eq!(schema(&installation), before);
+    }
+}
+
+/// What takes groups out of one place into another, or values out of groups, leaves copies as right as anything else.
+#[tokio::test]
+async fn copies_are_right_after_a_place_is_acknowledged_and_after_two_are_merged() {
+    let installation = Opened::new();
+    let directory = installation.open();
+    let eu = place(&directory, "eu");
+    let full = directory.record(eu, learnt(full_observation())).await;
+    full.expect("written");
+    let groups = directory.groups(eu).await.expect("readable");
+    assert!(groups[0].environment_tag.is_some(), "{groups:?}");
+    let acknowledged = directory.acknowledge(eu, None, second(9), "ana", "seen");
+    acknowledged.await.expect("written");
+    let groups = directory.groups(eu).await.expect("readable");
+    assert!(groups[0].environment_tag.is_none(), "{groups:?}");
+    assert_eq!(listed(&directory, eu).await, groups);
+    assert_eq!(first(&directory, eu).await.unreadable, []);
+
+    let us = place(&directory, "us");
+    let records = ["acme", "b"].map(|id| learnt(observation(id, NEW, 5)));
+    let written = directory.record_all(us, records.to_vec()).await;
+    written.expect("written");
+    let merged = directory.merge_places(us, eu, second(1_000), "ana").await;
+    merged.expect("written").expect("nothing is under way");
+    let groups = directory.groups(eu).await.expect("readable");
+    assert_eq!(groups.len(), 2);
+    assert_eq!(
+        groups[0].fingerprint.as_ref().map(|known| known.value),
+        Some(NEW)
+    );
+    assert_eq!(listed(&directory, eu).await, groups);
+    assert_eq!(first(&directory, eu).await.unreadable, []);
+    drop(directory);
+    assert_eq!(differing(&installation), 0);
 }
 
 #[tokio::test]
@@ -134,5 +224,49 @@ async fn the_first_ones_are_those_of_the_order() {
         let mut expected = expected.to_vec();
         expected.sort_unstable();
         assert_eq!(found, expected, "{sort:?} {reverse}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn first_rows_are_the_beginning_of_the_whole_order(
+        groups in prop::collection::btree_map("[a-cA-C\u{e9}]{1,3}", "[a-cA-B\u{e9}\u{c9} ]{0,3}", 2..12),
+        by_id: bool,
+        reverse: bool,
+        some in 1..12_usize,
+    ) {
+        let installation = Opened::new();
+        let directory = installation.open();
+        let eu = place(&directory, "eu");
+        let records = groups.iter().map(|(id, name)| {
+            let mut observation = observation(id, OLD, 0);
+            if let Some(returned) = &mut observation.returned {
+                returned.name = Some(name.clone());
+            }
+            learnt(observation)
+        });
+        wait_for(directory.record_all(eu, records.collect())).expect("written");
+        let sort = if by_id { SortBy::Id } else { SortBy::Name };
+        let asked = SearchRequest {
+            query: Query::default(),
+            sort: sort.clone(),
+            reverse,
+            best_first: false,
+            open: Arc::default(),
+            beside: Beside::default(),
+            at: second(0),
+        };
+        let all = wait_for(directory.first_groups(eu, SortBy::Id, false, (100, 100)));
+        let order = |index: &Index| {
+            let found = run_search(index, asked.clone(), None, &|| true).expect("wanted");
+            let ids = found.shown.iter().filter_map(|number| index.entry(*number));
+            ids.map(|entry| entry.id().to_owned()).collect::<Vec<_>>()
+        };
+        let all = order(&all.expect("readable").index);
+        prop_assert_eq!(all.len(), groups.len());
+        let first = wait_for(directory.first_groups(eu, sort, reverse, (1, some)));
+        let first = order(&first.expect("readable").index);
+        prop_assert_eq!(&first[..], &all[..some.min(all.len())]);
     }
 }

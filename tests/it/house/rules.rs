@@ -35,12 +35,13 @@ const ARROWS: [(&str, &str); 14] = [
 ];
 
 /// Crates that only some rooms may use.
-const CRATES: [(&str, &[&str]); 14] = [
+const CRATES: [(&str, &[&str]); 15] = [
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),
     ("keyring_core", &["config"]),
     ("linux_keyutils_keyring_store", &["config"]),
     ("rusqlite", &["database", "directory", "service"]),
+    ("tokio_postgres", &["database"]),
     ("ratatui", &["tui"]),
     ("ratatui_textarea", &["tui"]),
     ("tui_input", &["tui"]),

@@ -1,7 +1,7 @@
 //! Notes, labels, favourites and saved views: kept in the directory, never sent, and no place for a secret.
 
 use groupdesk::{
-    domain::annotation::{AnnotationChange, Label},
+    domain::annotation::{AnnotationChange, InvalidAnnotation, Label, SeenNote},
     operations::Failure,
     search::{ListColumn, ListView, SortBy},
 };
@@ -54,6 +54,41 @@ async fn a_note_and_labels_are_kept_with_who_wrote_them_and_nothing_is_sent() {
     assert!(all[&acme].is_favourite);
     assert_eq!(scene.proxy.methods().len(), before, "nothing is sent");
     assert_eq!(scene.history().await.len(), lines);
+}
+
+#[tokio::test]
+async fn of_two_who_write_a_note_at_once_the_second_is_refused_and_labels_of_both_stay() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let bob = scene.installation().by("bob@desk7").operations();
+    let acme = id(ACME);
+    let from_none = |text: &str, labels: &str| AnnotationChange {
+        seen: Some(SeenNote(None)),
+        add: Label::parse_all(labels).expect("labels"),
+        ..note(text)
+    };
+    let first = bob
+        .annotate(vec![acme.clone()], from_none("bob's", "vip"))
+        .await;
+    let first = first.expect("written").remove(0).1;
+    let second = scene
+        .ana
+        .annotate(vec![acme.clone()], from_none("ana's", "sso"))
+        .await;
+    let Err(Failure::Annotation(InvalidAnnotation::NoteChanged(now))) = second else {
+        panic!("{second:?}");
+    };
+    assert_eq!(*now, first, "what stands there is told");
+    let labels = AnnotationChange {
+        note: None,
+        ..from_none("", "sso")
+    };
+    let both = scene.ana.annotate(vec![acme], labels).await;
+    let both = both.expect("written").remove(0).1;
+    assert_eq!(
+        (both.note.as_deref(), both.labels_text().as_str()),
+        (Some("bob's"), "#sso #vip")
+    );
 }
 
 #[tokio::test]

@@ -2,11 +2,12 @@
 
 use groupdesk::{
     config::{guard::Level, profile::KeySource},
-    directory::{BatchId, NewBatch},
+    directory::{BatchId, ItemKey, NewBatch},
     domain::{
         batch::BatchKind,
         change::DesiredFields,
         draft::{Draft, Typed},
+        history::Ending,
     },
     operations::{
         Operations,
@@ -99,6 +100,46 @@ async fn what_waits_is_told_over_two_profiles_and_no_key_is_read() {
     // It would have been asked for a request.
     assert!(all[0].bound().await.is_err());
     assert!(trace.exists());
+}
+
+#[tokio::test]
+async fn a_hidden_row_is_back_after_a_day_or_once_it_changed_and_what_is_unclear_counts_on() {
+    let scene = Scene::new().await;
+    lost(&scene).await;
+    let now = Timestamp::now();
+    let batch = left(&scene.world, Side::Testing, ANA, now).await;
+    let at = |hours: u64| {
+        let later = now + std::time::Duration::from_hours(hours);
+        [scene.installation().at(later).operations()]
+    };
+    let today = at(0);
+    for concern in concerns(&today, 0).await {
+        let until = today[0].hide_concern(&concern).await.expect("written");
+        assert_eq!(until, now + std::time::Duration::from_hours(24));
+    }
+    let standing = async |all: &[Operations]| {
+        let found = concerns(all, 0).await.into_iter();
+        let found =
+            found.filter(|one| matches!(one.matter, Matter::Rotation(..) | Matter::Batch(_)));
+        let of = |one: Concern| (one.hidden_until.is_some(), one.is_counted());
+        found.map(of).collect::<Vec<_>>()
+    };
+    // The rotation first: nobody knows what came of it.
+    assert_eq!(standing(&at(23)).await, [(true, true), (true, false)]);
+    assert_eq!(standing(&at(25)).await, [(false, true), (false, true)]);
+    // Another standing of the batch brings it back.
+    let item = ItemKey { batch, position: 0 };
+    let ended = scene
+        .world
+        .directory()
+        .end_item(item, Ending::NotApplied, "no".into());
+    assert!(ended.await.expect("written"));
+    assert_eq!(standing(&at(1)).await, [(true, true), (false, true)]);
+    let all = concerns(&today, 0).await;
+    let rotation = all.iter().find(|one| one.hidden_until.is_some());
+    let rotation = rotation.expect("still hidden");
+    today[0].unhide_concern(rotation).await.expect("written");
+    assert_eq!(standing(&at(1)).await, [(false, true), (false, true)]);
 }
 
 #[tokio::test]

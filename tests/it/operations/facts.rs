@@ -1,6 +1,8 @@
 //! Services that merge, that clear, that only echo, and whose get applies fields: what is proven of them, and that nothing
 //! is lost without a word.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use groupdesk::{
     domain::{
         change::DesiredFields,
@@ -19,6 +21,8 @@ use crate::support::{
 };
 
 const GROUP: &str = "expendable";
+/// Of the next directory.
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 const KEEPS: Odd = Odd {
     on_get: OnGet::ReturnsStored,
@@ -29,9 +33,9 @@ const KEEPS: Odd = Odd {
 /// An installation of its own that has made the group there, and knows nothing of the service.
 async fn acquainted(world: &World, odd: Odd) -> (OddService, Operations) {
     let service = OddService::start(odd).await;
-    // A place of its own each time.
-    let port = service.base_url().rsplit(':').next().map(str::to_owned);
-    let directory = world.other_directory(&port.expect("a port"));
+    // A directory of its own each time; a port may come again.
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let directory = world.other_directory(&number.to_string());
     let installation = world
         .installation(Side::Testing)
         .through(service.base_url());

@@ -210,7 +210,7 @@ async fn a_read_that_was_put_off_is_tried_again_until_the_run_stops() {
     assert!(read.await.is_ok());
     assert_eq!(scene.proxy.count("GET"), 2);
     scene.proxy.next("GET", busy());
-    let stops = |_: Duration| control.stop();
+    let stops = |_: Duration| control.stop(groupdesk::domain::batch::StopCause::Person);
     let read = scene.ana.read_patiently(&acme, &control, stops);
     let put_off = read.await;
     assert!(matches!(put_off, Err(Failure::Busy { .. })), "{put_off:?}");

@@ -12,10 +12,24 @@ use groupdesk::{
 use rusqlite::Connection;
 
 use super::{Scene, exposed, look_up, rotate};
-use crate::support::proxy::{Gate, ProxyFault, Then};
+use crate::support::{
+    postgres,
+    proxy::{Gate, ProxyFault, Then},
+};
 
 /// Makes one kind of write fail, as a full disk would; `None` lets it pass again.
 pub(super) fn forbid(scene: &Scene, write: Option<&str>) {
+    if let Some(team) = scene.world.team() {
+        let trigger = write.map_or_else(String::new, |write| {
+            format!(
+                "CREATE TRIGGER forbidden BEFORE INSERT ON {write} FOR EACH ROW EXECUTE FUNCTION refused()"
+            )
+        });
+        let script = format!("DROP TRIGGER IF EXISTS forbidden ON history; {trigger}");
+        let server = postgres::server().expect("a server");
+        server.execute(team.schema(), &script);
+        return;
+    }
     let file = scene.world.directory_file();
     let raw = Connection::open(file).expect("a second connection");
     let trigger = write.map_or_else(String::new, |write| {

@@ -254,6 +254,35 @@ async fn a_line_that_drops_lets_the_console_finish_what_is_in_flight() {
     .await;
 }
 
+/// The next start names what is left; three keys end it.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_in_the_middle_it_is_resumed_in_the_console_and_nothing_is_sent_twice() {
+    let scene = Scene::new(40).await;
+    let gate = Gate::new();
+    scene.pass(12);
+    scene.hold(&gate, 4);
+    let mut session = scene.rotating();
+    all_arrived(&gate, 4).await;
+    session.wait_for("12 of 40", PATIENCE);
+    session.signal(Signal::KILL);
+    session.exit_status(PATIENCE);
+    // The service has done them; nobody heard of it.
+    (0..4).for_each(|_| gate.open());
+
+    let mut session = scene.groupdesk(&[]).start();
+    session.wait_for("!1", PATIENCE);
+    session.send("5");
+    session.wait_for("1 unfinished of 1", PATIENCE);
+    session.send("R");
+    session.wait_for("Press y to resume", PATIENCE);
+    session.send("y");
+    session.wait_for("40 of 40", PATIENCE);
+    session.wait_for("36 confirmed", PATIENCE);
+    // The four may have arrived: reading them decides once their process can no longer be at it.
+    session.wait_for("4 UNKNOWN", PATIENCE);
+    scene.assert_sent_once();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn reading_all_groups_shows_a_bar_and_asks_where_it_may_create_many() {
     let scene = Scene::new(3).await;

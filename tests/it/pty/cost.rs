@@ -1,6 +1,6 @@
 //! What a key costs on the line: bytes are counted, not times, so that the same screen gives the same number.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{
     PATIENCE,
@@ -178,6 +178,7 @@ fn the_terminal_is_asked_for_its_background_at_the_most() {
         .env("TERM", "xterm-kitty")
         .start();
     session.wait_for(FIRST, PATIENCE);
+    settle(&mut session);
     let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
     for question in [
         "\x1b[c",
@@ -196,6 +197,13 @@ fn the_terminal_is_asked_for_its_background_at_the_most() {
     assert!(raw.contains("\x1b[?2026h") && raw.contains("\x1b[?2026l"));
     let mut plain = place.demo();
     plain.wait_for(FIRST, PATIENCE);
+    // It is asked behind the first frame.
+    let began = Instant::now();
+    while !String::from_utf8_lossy(plain.raw_output()).contains("\x1b]11;?") {
+        assert!(began.elapsed() < PATIENCE, "it is not asked");
+        plain.output_during(FRAME);
+    }
+    settle(&mut plain);
     let raw = String::from_utf8_lossy(plain.raw_output()).into_owned();
     assert!(!raw.contains("2026"));
     assert_eq!(raw.matches("\x1b]").count(), 1);

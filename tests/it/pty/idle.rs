@@ -104,6 +104,34 @@ fn nothing_is_written_and_nothing_is_done() {
     assert_idle(&mut session, "the list without the service");
 }
 
+/// On a file system without events the console looks when the person comes back to its window.
+#[test]
+fn where_no_events_are_told_a_change_is_shown_when_the_window_gets_the_keys() {
+    let place = Place::new();
+    let held = place.hold();
+    let groupdesk = |arguments: &[&str]| {
+        place
+            .groupdesk(arguments)
+            .env("GROUPDESK_CONFIG", held.config.as_str())
+            .env("GROUPDESK_DIRECTORY", held.directory.as_str())
+            .env("GROUPDESK_TEST_BREAK", "error file-events none")
+    };
+    let mut console = groupdesk(&[]).start();
+    console.wait_for("10 groups", PATIENCE);
+    assert_idle(&mut console, "a console without events");
+    let mut other = groupdesk(&["rotate", "acme-eu", "--yes"]).start();
+    assert!(other.exit_status(PATIENCE).success());
+    let unseen = console.output_during(Duration::from_millis(500));
+    assert!(unseen.is_empty(), "{unseen:?}");
+    console.send("\x1b[I");
+    console.wait_for("1 group changed by ", PATIENCE);
+    console.send("q");
+    assert!(console.exit_status(PATIENCE).success());
+    let output = String::from_utf8_lossy(console.raw_output()).into_owned();
+    let found = |what: &str| output.rfind(what).unwrap_or_else(|| panic!("no {what:?}"));
+    assert!(found("\x1b[?1004h") < found("\x1b[?1004l"));
+}
+
 /// What another process writes is seen without asking for it: the console sleeps before, and again after.
 #[test]
 fn a_change_by_another_process_is_shown_and_costs_nothing_afterwards() {

@@ -23,7 +23,7 @@ use crate::{
         },
         session::Session,
     },
-    domain::{change::DesiredFields, group::UserGroupId},
+    domain::{batch::StopCause, change::DesiredFields, group::UserGroupId},
     formats::GroupRow,
     operations::{
         Import, Permit, RowEnd,
@@ -116,7 +116,7 @@ pub(crate) async fn run(
                 progress.counts(run.counts.ended(), &run.counts.words());
                 if run.stopped.is_some() {
                     // Those who wait for a busy service have changed nothing.
-                    control.stop();
+                    control.stop(StopCause::Person);
                 }
             }
             asked = finishing.asked(&control, &progress) => {

@@ -131,7 +131,7 @@ impl Told {
             return Exit::Guarded;
         }
         match (halt, self.first_failure) {
-            (Some(Halt::Asked), _) => Exit::Interrupted,
+            (Some(Halt::Asked(_)), _) => Exit::Interrupted,
             (_, Some(first)) if counts.read() == 0 => first,
             (None, None) if counts.not_started == 0 => Exit::Done,
             _ => Exit::Partly,

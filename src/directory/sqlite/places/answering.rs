@@ -1,18 +1,20 @@
 //! What a person says about the place of a profile, and the trial of a key.
 
-use rusqlite::{Connection, OptionalExtension, params};
-
 use super::{
     TABLE,
-    binding::{BOUND, KnownPlaces, bound_of, make, take},
+    binding::{BOUND, KnownPlaces, bound_of, caller_of, make, take},
     event, has_no_key, has_no_tokens, merge, name,
 };
-use crate::directory::{
-    Binding, BindingAnswer, Bound, Caller, KeyId, KeyState, PlaceId, Refusal, sqlite::fault::Fault,
+use crate::{
+    database::{Tx, values},
+    directory::{
+        Binding, BindingAnswer, Bound, Caller, KeyId, KeyState, PlaceId, Refusal,
+        sqlite::fault::Fault,
+    },
 };
 
 pub(crate) fn answer(
-    tx: &Connection,
+    tx: &Tx<'_>,
     caller: &Caller,
     answer: BindingAnswer,
 ) -> Result<Result<Bound, Refusal>, Fault> {
@@ -71,7 +73,7 @@ pub(crate) fn answer(
 
 /// The place that is meant by "the same": the named one, else the only one possible.
 fn same(
-    tx: &Connection,
+    tx: &Tx<'_>,
     known: &KnownPlaces,
     named: Option<PlaceId>,
 ) -> Result<Result<PlaceId, Refusal>, Fault> {
@@ -93,7 +95,7 @@ fn same(
 }
 
 fn undo(
-    tx: &Connection,
+    tx: &Tx<'_>,
     caller: &Caller,
     known: &KnownPlaces,
 ) -> Result<Result<Bound, Refusal>, Fault> {
@@ -101,12 +103,7 @@ fn undo(
         return Ok(Err(Refusal::NotBound));
     };
     let mut bound = tx
-        .prepare_cached(BOUND)?
-        .query_row(
-            params![caller.profile, caller.url, caller.key.as_bytes()],
-            bound_of,
-        )
-        .optional()?
+        .one(BOUND, caller_of(caller), bound_of)?
         .unwrap_or(Bound {
             place,
             name: name(tx, place)?,
@@ -122,7 +119,7 @@ fn undo(
 const UNBIND: &str = "DELETE FROM bindings WHERE profile = $1 AND url = $2";
 
 fn withdraw(
-    tx: &Connection,
+    tx: &Tx<'_>,
     caller: &Caller,
     place: PlaceId,
     key: KeyId,
@@ -130,21 +127,19 @@ fn withdraw(
     note: Option<&str>,
 ) -> Result<(), Fault> {
     set_key(tx, key, KeyState::Withdrawn)?;
-    tx.prepare_cached(UNBIND)?
-        .execute([&caller.profile, &caller.url])?;
+    tx.write(UNBIND, values![&caller.profile, &caller.url])?;
     event(tx, place, caller, what, note)
 }
 
 const SET_KEY: &str = "UPDATE place_keys SET state = $1 WHERE number = $2";
 
-fn set_key(tx: &Connection, key: KeyId, state: KeyState) -> Result<(), Fault> {
-    tx.prepare_cached(SET_KEY)?
-        .execute(params![state.as_str(), key.0])?;
+fn set_key(tx: &Tx<'_>, key: KeyId, state: KeyState) -> Result<(), Fault> {
+    tx.write(SET_KEY, values![state.as_str(), key.0])?;
     Ok(())
 }
 
 pub(crate) fn end_trial(
-    tx: &Connection,
+    tx: &Tx<'_>,
     caller: &Caller,
     place: PlaceId,
     key: KeyId,

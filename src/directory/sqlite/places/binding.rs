@@ -1,9 +1,8 @@
 //! Which place a profile means, as far as address, key and name tell.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
-
-use super::{SET_TAG, TABLE, all, event, is_empty, merge, number, rows};
+use super::{SET_TAG, TABLE, all, event, is_empty, merge, number};
 use crate::{
+    database::{Row, Tx, Value, values},
     directory::{
         Binding, BindingPreview, Bound, Caller, KeyId, KeyState, OtherPlace, PlaceId, Question,
         QuestionReason, columns, sqlite::fault::Fault,
@@ -33,18 +32,13 @@ const BY_URL: &str = "SELECT place FROM place_urls WHERE url = $1 ORDER BY place
 const BY_NAME: &str = "SELECT url, place FROM bindings WHERE profile = $1 ORDER BY at DESC";
 
 impl KnownPlaces {
-    pub(super) fn of(connection: &Connection, caller: &Caller) -> Result<Self, Fault> {
-        let by_key = rows(
-            connection,
-            BY_KEY,
-            [caller.key.as_bytes().as_slice()],
-            number,
-        )?;
-        let by_url = rows(connection, BY_URL, [&caller.url], number)?;
+    pub(super) fn of(tx: &Tx<'_>, caller: &Caller) -> Result<Self, Fault> {
+        let by_key = tx.all(BY_KEY, values![caller.key.as_bytes()], number)?;
+        let by_url = tx.all(BY_URL, values![&caller.url], number)?;
         let here = by_key.iter().copied().filter(|p| by_url.contains(p));
         let here = here.collect();
-        let named: Vec<(String, PlaceId)> = rows(connection, BY_NAME, [&caller.profile], |row| {
-            Ok((row.get(0)?, PlaceId(row.get(1)?)))
+        let named = tx.all(BY_NAME, values![&caller.profile], |row| {
+            Ok::<(String, _), Fault>((row.get(0)?, PlaceId(row.get(1)?)))
         })?;
         let at = |url: &str| {
             named
@@ -86,32 +80,16 @@ impl KnownPlaces {
 const PLACE_OF: &str = "\
 SELECT place FROM bindings WHERE profile = $1 AND url IN ($2, '') ORDER BY url = '' LIMIT 1";
 
-pub(crate) fn place_of(
-    connection: &Connection,
-    profile: &str,
-    url: &str,
-) -> Result<Option<PlaceId>, Fault> {
-    let found = connection
-        .prepare_cached(PLACE_OF)?
-        .query_row([profile, url], number)
-        .optional()?;
-    Ok(found)
+pub(crate) fn place_of(tx: &Tx<'_>, profile: &str, url: &str) -> Result<Option<PlaceId>, Fault> {
+    Ok(tx.one(PLACE_OF, values![profile, url], number)?)
 }
 
 const WITH_KEY: &str = "\
 SELECT u.place FROM place_urls u JOIN place_keys k ON k.place = u.place \
 WHERE u.url = $1 AND k.fingerprint = $2 AND k.state = 'trusted' LIMIT 1";
 
-pub(crate) fn with_key(
-    connection: &Connection,
-    url: &str,
-    key: Fingerprint,
-) -> Result<Option<PlaceId>, Fault> {
-    let found = connection
-        .prepare_cached(WITH_KEY)?
-        .query_row(params![url, key.as_bytes()], number)
-        .optional()?;
-    Ok(found)
+pub(crate) fn with_key(tx: &Tx<'_>, url: &str, key: Fingerprint) -> Result<Option<PlaceId>, Fault> {
+    Ok(tx.one(WITH_KEY, values![url, key.as_bytes()], number)?)
 }
 
 const ELSEWHERE: &str = "\
@@ -120,11 +98,11 @@ WHERE b.profile = $1 AND b.url NOT IN ($2, '') ORDER BY b.at DESC, b.url";
 
 /// Addresses other than this one that the name was bound with, and their places; the last used first.
 pub(crate) fn elsewhere(
-    connection: &Connection,
+    tx: &Tx<'_>,
     profile: &str,
     url: &str,
 ) -> Result<Vec<(String, String)>, Fault> {
-    rows(connection, ELSEWHERE, [profile, url], |row| {
+    tx.all(ELSEWHERE, values![profile, url], |row| {
         Ok((row.get(0)?, row.get(1)?))
     })
 }
@@ -137,14 +115,10 @@ JOIN place_keys k ON k.place = p.number \
 WHERE b.profile = $1 AND b.url = $2 AND k.fingerprint = $3 AND k.state <> 'withdrawn'";
 
 /// The place of a profile whose name, address and key are all known for it, and to which nothing is to be added.
-pub(crate) fn bound(connection: &Connection, caller: &Caller) -> Result<Option<Bound>, Fault> {
-    let found: Option<(Bound, Option<String>)> = connection
-        .prepare_cached(BOUND)?
-        .query_row(
-            params![caller.profile, caller.url, caller.key.as_bytes()],
-            |row| Ok((bound_of(row)?, row.get(5)?)),
-        )
-        .optional()?;
+pub(crate) fn bound(tx: &Tx<'_>, caller: &Caller) -> Result<Option<Bound>, Fault> {
+    let found = tx.one(BOUND, caller_of(caller), |row| {
+        Ok::<(_, Option<String>), Fault>((bound_of(row)?, row.get(5)?))
+    })?;
     let Some((bound, environment)) = found else {
         return Ok(None);
     };
@@ -155,15 +129,20 @@ pub(crate) fn bound(connection: &Connection, caller: &Caller) -> Result<Option<B
     Ok(Some(bound))
 }
 
+/// Name, address and key, as [`BOUND`] wants them.
+pub(super) fn caller_of(caller: &Caller) -> Vec<Value> {
+    values![&caller.profile, &caller.url, caller.key.as_bytes()]
+}
+
 /// Place, name, tag, key, state.
-pub(super) fn bound_of(row: &Row<'_>) -> rusqlite::Result<Bound> {
+pub(super) fn bound_of(row: &Row<'_>) -> Result<Bound, Fault> {
     let tag: Option<String> = row.get(2)?;
     Ok(Bound {
         place: PlaceId(row.get(0)?),
         name: row.get(1)?,
         tag: tag.as_deref().map(EnvironmentTag::parse),
         key: KeyId(row.get(3)?),
-        on_trial: row.get::<_, String>(4)? == KeyState::Trial.as_str(),
+        on_trial: row.text(4)? == KeyState::Trial.as_str(),
     })
 }
 
@@ -179,12 +158,12 @@ SELECT name, groups, open FROM ( \
 WHERE groups > 0 OR open > 0 ORDER BY name";
 
 pub(crate) fn others(
-    connection: &Connection,
+    tx: &Tx<'_>,
     profile: &str,
     url: &str,
     place: PlaceId,
 ) -> Result<Vec<OtherPlace>, Fault> {
-    rows(connection, OTHERS, params![url, profile, place.0], |row| {
+    tx.all(OTHERS, values![url, profile, place.0], |row| {
         Ok(OtherPlace {
             name: row.get(0)?,
             groups: row.get(1)?,
@@ -202,7 +181,7 @@ enum Verdict {
     Ask(QuestionReason),
 }
 
-pub(crate) fn bind(tx: &Connection, caller: &Caller) -> Result<Binding, Fault> {
+pub(crate) fn bind(tx: &Tx<'_>, caller: &Caller) -> Result<Binding, Fault> {
     let known = KnownPlaces::of(tx, caller)?;
     match judge(tx, caller, &known)? {
         Verdict::Take(place, state) => take(tx, caller, place, state),
@@ -221,16 +200,16 @@ pub(crate) fn bind(tx: &Connection, caller: &Caller) -> Result<Binding, Fault> {
 }
 
 /// What binding it would come to; nothing is written.
-pub(crate) fn foresee(connection: &Connection, caller: &Caller) -> Result<BindingPreview, Fault> {
-    let known = KnownPlaces::of(connection, caller)?;
-    Ok(match judge(connection, caller, &known)? {
+pub(crate) fn foresee(tx: &Tx<'_>, caller: &Caller) -> Result<BindingPreview, Fault> {
+    let known = KnownPlaces::of(tx, caller)?;
+    Ok(match judge(tx, caller, &known)? {
         Verdict::Take(..) | Verdict::Unite(..) => BindingPreview::Known,
         Verdict::Make => BindingPreview::New,
-        Verdict::Ask(why) => BindingPreview::Asked(ask(connection, caller, &known, why)?),
+        Verdict::Ask(why) => BindingPreview::Asked(ask(tx, caller, &known, why)?),
     })
 }
 
-fn judge(connection: &Connection, caller: &Caller, known: &KnownPlaces) -> Result<Verdict, Fault> {
+fn judge(tx: &Tx<'_>, caller: &Caller, known: &KnownPlaces) -> Result<Verdict, Fault> {
     if let Some(place) = known.here.first().copied() {
         let exact = known.exact.filter(|_| !caller.from_variables);
         let others = known.before.iter().chain(&known.elsewhere);
@@ -241,7 +220,7 @@ fn judge(connection: &Connection, caller: &Caller, known: &KnownPlaces) -> Resul
         return if named.iter().all(|named| *named == place) {
             Ok(Verdict::Take(place, None))
         } else if exact.is_none() && known.elsewhere.is_empty() {
-            before(connection, known)
+            before(tx, known)
         } else {
             Ok(Verdict::Ask(QuestionReason::OtherName))
         };
@@ -257,7 +236,7 @@ fn judge(connection: &Connection, caller: &Caller, known: &KnownPlaces) -> Resul
         });
     }
     if known.exact.is_none() && known.before.is_some() {
-        return before(connection, known);
+        return before(tx, known);
     }
     Ok(if known.candidates().is_empty() {
         Verdict::Make
@@ -269,9 +248,9 @@ fn judge(connection: &Connection, caller: &Caller, known: &KnownPlaces) -> Resul
 }
 
 /// A name from before addresses were kept: its place is taken by use only where there is nothing in it.
-fn before(connection: &Connection, known: &KnownPlaces) -> Result<Verdict, Fault> {
+fn before(tx: &Tx<'_>, known: &KnownPlaces) -> Result<Verdict, Fault> {
     let empty = match known.before {
-        Some(place) => is_empty(connection, place)?.then_some(place),
+        Some(place) => is_empty(tx, place)?.then_some(place),
         None => None,
     };
     Ok(match (empty, known.here.first()) {
@@ -284,13 +263,13 @@ fn before(connection: &Connection, known: &KnownPlaces) -> Result<Verdict, Fault
 }
 
 fn ask(
-    connection: &Connection,
+    tx: &Tx<'_>,
     caller: &Caller,
     known: &KnownPlaces,
     why: QuestionReason,
 ) -> Result<Question, Fault> {
     let candidates = known.candidates();
-    let mut places = all(connection)?;
+    let mut places = all(tx)?;
     places.retain(|place| candidates.contains(&place.id));
     places.sort_by_key(|place| candidates.iter().position(|id| *id == place.id));
     Ok(Question {
@@ -303,16 +282,14 @@ fn ask(
 const ADD_PLACE: &str = "\
 INSERT INTO places (name, made_at, made_by) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING number";
 
-pub(super) fn make(tx: &Connection, caller: &Caller) -> Result<PlaceId, Fault> {
+pub(super) fn make(tx: &Tx<'_>, caller: &Caller) -> Result<PlaceId, Fault> {
     let names = (1..).map(|n| match n {
         1 => caller.profile.clone(),
         n => format!("{}-{n}", caller.profile),
     });
     for name in names {
-        let made = tx
-            .prepare_cached(ADD_PLACE)?
-            .query_row(params![name, columns::micros(caller.at), caller.by], number)
-            .optional()?;
+        let values = values![name, columns::micros(caller.at), &caller.by];
+        let made = tx.one(ADD_PLACE, values, number)?;
         if let Some(place) = made {
             event(tx, place, caller, "made", None)?;
             return Ok(place);
@@ -339,48 +316,43 @@ ON CONFLICT (profile, url) DO UPDATE SET place = excluded.place, environment = e
 
 /// Binds the profile to the place. A key that is not known there yet is added in the given state.
 pub(super) fn take(
-    tx: &Connection,
+    tx: &Tx<'_>,
     caller: &Caller,
     place: PlaceId,
     state: Option<KeyState>,
 ) -> Result<Binding, Fault> {
     let environment = caller.environment.as_ref().map(EnvironmentTag::as_str);
-    let conflict = tx
-        .prepare_cached(TAG_CONFLICT)?
-        .query_row(params![place.0, caller.profile, environment], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .optional()?;
+    let values = values![place.0, &caller.profile, environment];
+    let conflict = tx.one(TAG_CONFLICT, values, |row| {
+        Ok::<_, Fault>((row.get(0)?, row.get(1)?))
+    })?;
     if let Some((place, profile)) = conflict {
         return Ok(Binding::TagConflict { place, profile });
     }
-    tx.prepare_cached(ADD_URL)?
-        .execute(params![place.0, caller.url])?;
+    tx.write(ADD_URL, values![place.0, &caller.url])?;
     if let Some(state) = state {
-        tx.prepare_cached(ADD_KEY)?.execute(params![
+        let values = values![
             place.0,
             caller.key.as_bytes(),
             state.as_str(),
             columns::micros(caller.at),
-            caller.by
-        ])?;
+            &caller.by
+        ];
+        tx.write(ADD_KEY, values)?;
         let note = format!("{}, API key {}", caller.url, state.as_str());
         event(tx, place, caller, "bound", Some(&note))?;
     }
-    tx.prepare_cached(BIND)?.execute(params![
-        caller.profile,
-        caller.url,
+    let values = values![
+        &caller.profile,
+        &caller.url,
         place.0,
         environment,
         columns::micros(caller.at)
-    ])?;
+    ];
+    tx.write(BIND, values)?;
     if environment.is_some() {
-        tx.prepare_cached(SET_TAG)?
-            .execute(params![environment, place.0])?;
+        tx.write(SET_TAG, values![environment, place.0])?;
     }
-    let bound = tx.prepare_cached(BOUND)?.query_row(
-        params![caller.profile, caller.url, caller.key.as_bytes()],
-        bound_of,
-    )?;
-    Ok(Binding::Bound(bound))
+    let bound = tx.one(BOUND, caller_of(caller), bound_of)?;
+    Ok(Binding::Bound(bound.ok_or(Fault::Row(TABLE))?))
 }

@@ -1,12 +1,14 @@
 //! Two places that turn out to be one.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{add_event, name};
-use crate::directory::{
-    PlaceId, Refusal, STILL_UNDER_WAY, columns,
-    sqlite::{fault::Fault, groups},
+use crate::{
+    database::{Tx, values},
+    directory::{
+        PlaceId, Refusal, STILL_UNDER_WAY, columns,
+        sqlite::{fault::Fault, groups},
+    },
 };
 
 /// Who begins or sends a change, or did a moment ago.
@@ -15,12 +17,14 @@ SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
 AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
 
 /// What one place held becomes the other's; the groups themselves are united before. Into $1, from $2.
-pub(crate) const MERGE: [&str; 20] = [
+pub(crate) const MERGE: [&str; 22] = [
     "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
      SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
      ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET \
-      first_seen = MIN(fingerprints.first_seen, excluded.first_seen), \
-      last_seen = MAX(fingerprints.last_seen, excluded.last_seen)",
+      first_seen = CASE WHEN excluded.first_seen < fingerprints.first_seen \
+       THEN excluded.first_seen ELSE fingerprints.first_seen END, \
+      last_seen = CASE WHEN excluded.last_seen > fingerprints.last_seen \
+       THEN excluded.last_seen ELSE fingerprints.last_seen END",
     "DELETE FROM fingerprints WHERE place <> $1 AND place = $2",
     "UPDATE history SET place = $1 WHERE place = $2",
     "UPDATE rotations SET place = $1, merged = CASE merged WHEN 0 THEN $2 ELSE merged END WHERE place = $2",
@@ -37,16 +41,23 @@ pub(crate) const MERGE: [&str; 20] = [
     "INSERT INTO annotations (place, user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite) \
      SELECT $1, user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
      FROM annotations WHERE place = $2 ON CONFLICT (place, user_group_id) DO UPDATE SET \
-      note = CASE WHEN COALESCE(excluded.noted_at, 0) > COALESCE(noted_at, 0) THEN excluded.note ELSE note END, \
-      noted_by = CASE WHEN COALESCE(excluded.noted_at, 0) > COALESCE(noted_at, 0) THEN excluded.noted_by ELSE noted_by END, \
-      noted_at = CASE WHEN COALESCE(excluded.noted_at, 0) > COALESCE(noted_at, 0) THEN excluded.noted_at ELSE noted_at END, \
-      labels = CASE WHEN COALESCE(excluded.labelled_at, 0) > COALESCE(labelled_at, 0) THEN excluded.labels ELSE labels END, \
-      labelled_by = CASE WHEN COALESCE(excluded.labelled_at, 0) > COALESCE(labelled_at, 0) \
-       THEN excluded.labelled_by ELSE labelled_by END, \
-      labelled_at = CASE WHEN COALESCE(excluded.labelled_at, 0) > COALESCE(labelled_at, 0) \
-       THEN excluded.labelled_at ELSE labelled_at END, \
-      favourite = MAX(favourite, excluded.favourite)",
+      note = CASE WHEN COALESCE(excluded.noted_at, 0) > COALESCE(annotations.noted_at, 0) \
+       THEN excluded.note ELSE annotations.note END, \
+      noted_by = CASE WHEN COALESCE(excluded.noted_at, 0) > COALESCE(annotations.noted_at, 0) \
+       THEN excluded.noted_by ELSE annotations.noted_by END, \
+      noted_at = CASE WHEN COALESCE(excluded.noted_at, 0) > COALESCE(annotations.noted_at, 0) \
+       THEN excluded.noted_at ELSE annotations.noted_at END, \
+      labels = CASE WHEN COALESCE(excluded.labelled_at, 0) > COALESCE(annotations.labelled_at, 0) \
+       THEN excluded.labels ELSE annotations.labels END, \
+      labelled_by = CASE WHEN COALESCE(excluded.labelled_at, 0) > COALESCE(annotations.labelled_at, 0) \
+       THEN excluded.labelled_by ELSE annotations.labelled_by END, \
+      labelled_at = CASE WHEN COALESCE(excluded.labelled_at, 0) > COALESCE(annotations.labelled_at, 0) \
+       THEN excluded.labelled_at ELSE annotations.labelled_at END, \
+      favourite = annotations.favourite OR excluded.favourite",
     "DELETE FROM annotations WHERE place <> $1 AND place = $2",
+    "INSERT INTO hidden_concerns (place, concern, stands, until, by) \
+     SELECT $1, concern, stands, until, by FROM hidden_concerns WHERE place = $2 ON CONFLICT DO NOTHING",
+    "DELETE FROM hidden_concerns WHERE place <> $1 AND place = $2",
     "INSERT INTO place_urls (place, url) SELECT $1, url FROM place_urls WHERE place = $2 ON CONFLICT DO NOTHING",
     "DELETE FROM place_urls WHERE place <> $1 AND place = $2",
     "UPDATE place_keys SET place = $1 WHERE place = $2 AND fingerprint NOT IN \
@@ -67,7 +78,7 @@ const REMOVE: &str = "DELETE FROM places WHERE number = $1";
 
 /// Everything of one place becomes the other's. What both hold of a group is united field by field.
 pub(crate) fn merge(
-    tx: &Connection,
+    tx: &Tx<'_>,
     from: PlaceId,
     into: PlaceId,
     at: Timestamp,
@@ -78,20 +89,17 @@ pub(crate) fn merge(
     }
     let was = name(tx, from)?;
     let since = columns::micros(at - STILL_UNDER_WAY);
-    let begun_by = tx
-        .prepare_cached(UNDER_WAY)?
-        .query_row(params![from.0, since], |row| row.get(0))
-        .optional()?;
+    let begun_by = tx.one(UNDER_WAY, values![from.0, since], |row| row.get(0))?;
     if let Some(by) = begun_by {
         return Ok(Err(Refusal::UnderWay { place: was, by }));
     }
     groups::unite(tx, from, into)?;
     for text in MERGE {
-        tx.prepare_cached(text)?.execute([into.0, from.0])?;
+        tx.write(text, values![into.0, from.0])?;
     }
-    tx.prepare_cached(MERGE_TAG)?.execute([from.0, into.0])?;
+    tx.write(MERGE_TAG, values![from.0, into.0])?;
     let note = format!("{was} turned out to be this place");
     add_event(tx, into, (at, by, ""), "merged", Some(&note))?;
-    tx.prepare_cached(REMOVE)?.execute([from.0])?;
+    tx.write(REMOVE, values![from.0])?;
     Ok(Ok(()))
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use tokio::{sync::watch, time::Instant};
 
+use crate::domain::batch::{Halt, StopCause};
+
 /// What a run is to do with what it has not begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunCommand {
@@ -11,7 +13,13 @@ pub enum RunCommand {
     /// Nothing new is begun until [`Control::go_on`].
     Pause,
     /// Nothing new is begun any more.
-    Stop,
+    Stop(StopCause),
+}
+
+impl RunCommand {
+    pub fn is_stop(self) -> bool {
+        matches!(self, Self::Stop(_))
+    }
 }
 
 /// Steers a run. Clones steer the same one; what is in flight is always finished.
@@ -39,9 +47,17 @@ impl Control {
         self.request(RunCommand::Go);
     }
 
-    /// For good.
-    pub fn stop(&self) {
-        self.request(RunCommand::Stop);
+    /// For good; the first cause stays.
+    pub fn stop(&self, cause: StopCause) {
+        self.request(RunCommand::Stop(cause));
+    }
+
+    /// What a stop that was asked for is called.
+    pub(crate) fn asked(&self) -> Halt {
+        match self.command() {
+            RunCommand::Stop(cause) => Halt::Asked(cause),
+            RunCommand::Go | RunCommand::Pause => Halt::Asked(StopCause::Person),
+        }
     }
 
     pub fn command(&self) -> RunCommand {
@@ -50,7 +66,7 @@ impl Control {
 
     fn request(&self, command: RunCommand) {
         self.command.send_if_modified(|now| {
-            let changes = *now != command && *now != RunCommand::Stop;
+            let changes = *now != command && !now.is_stop();
             if changes {
                 *now = command;
             }
@@ -87,11 +103,7 @@ impl Control {
     pub(crate) async fn stopped(&self) {
         let mut command = self.command.subscribe();
         // The sender lives in `self`: it cannot close.
-        drop(
-            command
-                .wait_for(|command| *command == RunCommand::Stop)
-                .await,
-        );
+        drop(command.wait_for(|command| command.is_stop()).await);
     }
 
     /// Waits until something new may be sent; false when that is never.
@@ -101,7 +113,7 @@ impl Control {
             let now = *command.borrow_and_update();
             let until = *self.not_before.borrow();
             match now {
-                RunCommand::Stop => return false,
+                RunCommand::Stop(_) => return false,
                 RunCommand::Go if until <= Instant::now() => return true,
                 // The sender lives in `self`: it cannot close.
                 RunCommand::Go => drop(tokio::time::timeout_at(until, command.changed()).await),
@@ -126,7 +138,7 @@ mod tests {
         assert_eq!(control.may_begin(later).now_or_never(), None);
         control.pause();
         assert_eq!(control.may_begin(Instant::now()).now_or_never(), None);
-        control.stop();
+        control.stop(StopCause::Person);
         let may = control.may_begin(Instant::now()).now_or_never();
         assert_eq!(may, Some(false));
     }
@@ -143,7 +155,7 @@ mod tests {
         assert!(control.may_send().await);
         assert!(begun.elapsed() >= longest);
         control.hold(Duration::from_hours(1));
-        control.stop();
+        control.stop(StopCause::Person);
         assert!(!control.may_send().await, "nothing waits for a stopped run");
     }
 }

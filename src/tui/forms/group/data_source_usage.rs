@@ -45,7 +45,14 @@ impl DataSourceUsage {
         if !self.found.contains_key(here) {
             self.search(own, table.sources(), groups);
         }
-        self.line = self.found.get(here).map(|users| users.describe(here));
+        self.line = self.found.get(here).map(|users| {
+            let described = users.describe(here);
+            match (groups.is_whole(), users.count) {
+                (true, _) => described,
+                (false, 0) => format!("{}: other groups are not all read yet", visible(here)),
+                (false, _) => format!("{described}; others are not all read yet"),
+            }
+        });
     }
 
     fn search<'a>(

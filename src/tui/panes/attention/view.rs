@@ -54,16 +54,19 @@ pub(super) fn draw(
         .unwrap_or(u16::MAX)
         .saturating_add(2);
     let (rows, below) = with_details(area, if ages.is_empty() { 0 } else { rows });
-    let hint = if pane.is_read {
-        "Nothing waits: no open rotation, hand-off, batch or draft"
+    let hint = if !pane.is_read {
+        "reading the directory".to_owned()
+    } else if let hidden @ 1.. = pane.hidden(context) {
+        let key = context.keys.key(Focus::Attention, Action::ShowHidden);
+        format!("Nothing else waits: {hidden} hidden, {key} shows them")
     } else {
-        "reading the directory"
+        "Nothing waits: no open rotation, hand-off, batch or draft".to_owned()
     };
     let shown = pane.shown(context);
     pane.list.draw(
         buffer,
         rows,
-        ("Attention", hint),
+        ("Attention", &hint),
         &shown,
         (
             |window: &[&Concern]| columns(window, context),
@@ -97,7 +100,7 @@ fn columns(window: &[&Concern], context: &Context) -> Vec<Column> {
         .iter()
         .map(|concern| step(concern, context))
         .collect();
-    let steps = widest(steps.iter().map(String::as_str), 60).max(10);
+    let steps = widest(steps.iter().map(String::as_str), 90).max(10);
     let by = widest(
         window.iter().filter_map(|concern| concern.by.as_deref()),
         24,
@@ -107,7 +110,7 @@ fn columns(window: &[&Concern], context: &Context) -> Vec<Column> {
         Column::new("  WHAT", 19, 21, 0),
         Column::new("WHERE", places.min(24), places, 0),
         Column::new("SINCE", 6, 6, 2).right(),
-        Column::new("NEXT STEP", steps.min(30), steps, 1),
+        Column::new("NEXT STEP", steps.min(30), steps, 1).sentence(),
         Column::new("BY", 4, by, 3),
     ]
 }
@@ -167,6 +170,10 @@ fn what(concern: &Concern, theme: Theme) -> (&'static str, String, Style) {
 /// The key that helps, and what it does.
 fn step(concern: &Concern, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::Attention, action);
+    if let Some(until) = concern.hidden_until {
+        let until = until.strftime("%d %b %H:%M UTC");
+        return format!("{} show again: hidden until {until}", key(Action::Hide));
+    }
     let (enter, read) = (key(Action::Enter), key(Action::Refresh));
     match &concern.matter {
         Matter::Rotation(_, State::Conflict, _) => format!("{enter} look at the group"),
@@ -184,7 +191,11 @@ fn step(concern: &Concern, context: &Context) -> String {
             match (left, batch.counts.unknown) {
                 (0, 0) => format!("{} close: nothing left", key(Action::Resume)),
                 (0, unknown) => format!("{read} read {unknown} UNKNOWN"),
-                _ => format!("{} resume: {left} of {all} left", key(Action::Resume)),
+                _ => {
+                    let why = batch.stopped().map(|why| format!(", {why}"));
+                    let why = why.unwrap_or_default();
+                    format!("{} resume: {left} of {all} left{why}", key(Action::Resume))
+                }
             }
         }
         Matter::ChangedElsewhere(_) => format!("{enter} compare: token"),
@@ -211,18 +222,26 @@ fn since(concern: &Concern, context: &Context) -> String {
 
 fn cells<'a>(concern: &'a Concern, context: &Context, here: bool) -> Vec<Cell<'a>> {
     let (sign, what, style) = what(concern, context.theme);
-    let style = if here && !context.theme.keeps_colours() {
-        Style::new()
+    let is_hidden = concern.hidden_until.is_some();
+    let rest = if is_hidden {
+        context.theme.dim()
     } else {
-        style
+        Style::new()
     };
-    vec![
-        Cell::new(format!("{sign} {what}")).styled(style),
+    let style = match (here && !context.theme.keeps_colours(), is_hidden) {
+        (true, _) => Style::new(),
+        (false, true) => rest,
+        (false, false) => style,
+    };
+    let cells = [
         Cell::new(place(concern)),
         Cell::new(since(concern, context)),
         Cell::new(step(concern, context)),
         Cell::new(concern.by.as_deref().unwrap_or_default()),
-    ]
+    ];
+    let first = Cell::new(format!("{sign} {what}")).styled(style);
+    let rest = cells.map(|cell| if here { cell } else { cell.styled(rest) });
+    std::iter::once(first).chain(rest).collect()
 }
 
 fn histogram(ages: &[&(usize, Ages)], buffer: &mut Buffer, area: Rect, context: &Context) {

@@ -7,7 +7,7 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 use super::BatchPane;
 use crate::{
     domain::batch::{BatchKind, ItemStatus},
-    operations::batch::RunCommand,
+    operations::{Call, batch::RunCommand},
     tui::{
         keymap::{Action, Focus},
         state::{
@@ -171,7 +171,7 @@ fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
         return (text, theme.warning());
     }
     match run.command {
-        RunCommand::Stop => (
+        RunCommand::Stop(_) => (
             "Stopping: finishing what is in flight".into(),
             theme.warning(),
         ),
@@ -203,7 +203,7 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
         (left, None) if run.is_open => {
             let all = counts.planned();
             parts.push(format!(
-                "Not started: {left} of {all}; another console may be running it"
+                "Not started: {left} of {all}; killed, or another console is running it"
             ));
             let resume = key(Action::Resume);
             parts.push(format!("{resume} resumes them, nothing is sent twice"));
@@ -261,7 +261,7 @@ fn columns<'a>(
         Column::new("  STATE", 13, 16, 0),
         Column::new("TIME", 6, 6, 1).right(),
         Column::new("GROUP", ids, ids, 0),
-        Column::new("NOTE", 10, notes, 2),
+        Column::new("NOTE", 10, notes, 2).sentence(),
     ];
     if width >= WIDE {
         let names = widest(rows.map(|row| context.groups.title(&row.id)), 40).max(8);
@@ -272,12 +272,21 @@ fn columns<'a>(
 }
 
 /// The sign of a row, and how it stands in words.
-fn state(run: &BatchRun, row: &BatchRow, theme: Theme) -> String {
+fn state(run: &BatchRun, row: &BatchRow, context: &Context) -> String {
+    let theme = context.theme;
     let waiting = if theme.ascii { "." } else { "·" };
     match row.status {
         ItemStatus::NotStarted if run.is_under_way() => format!("{waiting} waiting"),
         ItemStatus::NotStarted => format!("{waiting} not started"),
-        ItemStatus::UnderWay => "/ in progress".into(),
+        ItemStatus::UnderWay => {
+            let request = context.exchanges.in_flight_for(run.ticket, &row.id);
+            match request.map(|request| request.recorded.call) {
+                Some(Call::Rotate | Call::Update | Call::Create) => "/ sending".into(),
+                Some(Call::GetOrCreate | Call::Probe) => "/ reading".into(),
+                // Between two requests, or in another process.
+                None => "/ in progress".into(),
+            }
+        }
         ItemStatus::Unknown => "? UNKNOWN".into(),
         ItemStatus::Conflict => "x CONFLICT".into(),
         ItemStatus::Confirmed | ItemStatus::Rotated => {
@@ -295,7 +304,7 @@ fn cells<'a>(
     context: &'a Context,
     here: bool,
 ) -> Vec<Cell<'a>> {
-    let state = Cell::new(state(run, row, context.theme));
+    let state = Cell::new(state(run, row, context));
     let time = match (row.took, row.since) {
         (Some(took), _) if took.as_secs() < 10 => format!("{:.1}s", took.as_secs_f64()),
         (Some(took), _) => clock(SignedDuration::try_from(took).unwrap_or_default()),

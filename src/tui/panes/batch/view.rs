@@ -120,10 +120,14 @@ fn resume(sheet: &mut TextPage, resumption: &Resumption, context: &Context) {
     let reason = batch.reason.as_deref().unwrap_or("none given");
     sheet.field("reason", reason, Style::new(), "");
     sheet.field("done", &batch.counts.to_string(), Style::new(), "");
+    if let Some(why) = batch.stopped() {
+        sheet.field("last run", &why, Style::new(), "");
+    }
     if let Some(guard) = &resumption.guard {
         sheet.text(&format!("! guard: {guard}"), theme.warning());
     }
     let text = match batch.kind {
+        _ if left == 0 => "Nothing is left to send: what is open is read, and the batch is closed.",
         BatchKind::Rotate => {
             "Every old token of these groups stops working at once; one request each, nothing is sent twice."
         }

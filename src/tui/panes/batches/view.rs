@@ -23,7 +23,9 @@ use crate::{
 };
 
 /// Rows of the box with the whole batch.
-const DETAIL_ROWS: u16 = 6;
+const DETAIL_ROWS: u16 = 7;
+/// Cells of the rule beside its title.
+const TITLE_ROOM: usize = 8;
 /// Width from which profile and reason have columns.
 const WIDE: u16 = 100;
 
@@ -64,6 +66,8 @@ pub(super) fn draw(
         let reason = batch.reason.as_deref();
         let reason = reason.map_or_else(String::new, |reason| format!("  reason: {reason}"));
         let title = format!("Batch {}{reason}", batch.id.0);
+        let room = usize::from(below.width).saturating_sub(TITLE_ROOM);
+        let title = paint::words_that_fit(&title, room, context.theme);
         let inner = titled(buffer, below, &title, false, context.theme);
         let mut sheet = TextPage::new(inner.width, context.theme);
         describe(&mut sheet, *profile, batch, context);
@@ -86,7 +90,9 @@ pub(super) fn state(batch: &Batch, context: &Context) -> (&'static str, String, 
     }
     let unknown = format!("{} UNKNOWN", counts.unknown);
     if is_unfinished(batch, context) {
-        let left = format!("unfinished: {} left", counts.not_started);
+        let left = batch
+            .stopped()
+            .unwrap_or_else(|| format!("unfinished: {} left", counts.not_started));
         return match (counts.not_started, counts.unknown) {
             (0, 0) => ("!", "not closed: nothing left".into(), theme.warning()),
             (0, _) => ("?", unknown, theme.unknown()),
@@ -127,13 +133,17 @@ fn columns(window: &[&Row], wide: bool, context: &Context) -> Vec<Column> {
     let done = u16::try_from(done.max().unwrap_or(0))
         .unwrap_or(14)
         .clamp(8, 14);
+    let state = window
+        .iter()
+        .map(|(_, batch)| paint::columns(&state(batch, context).1));
+    let state = u16::try_from(state.max().unwrap_or(0)).unwrap_or(60);
     let mut columns = vec![
         Column::new("   NO", 5, 7, 0).right(),
         Column::new("WHAT", 6, what, 2),
         Column::new("STARTED", 9, 12, 1),
         Column::new("BY", 4, who, 3),
         Column::new("DONE", done, done, 0),
-        Column::new("STATE", 12, 28, 0),
+        Column::new("STATE", 12, state.clamp(12, 60), 0).sentence(),
     ];
     if wide {
         let names = widest(
@@ -145,7 +155,7 @@ fn columns(window: &[&Row], wide: bool, context: &Context) -> Vec<Column> {
             .filter_map(|(_, batch)| batch.reason.as_deref());
         let reasons = widest(reasons, 60);
         columns.push(Column::new("PROFILE", 7, names, 1));
-        columns.push(Column::new("REASON", 6, reasons, 4));
+        columns.push(Column::new("REASON", 6, reasons, 4).sentence());
     }
     columns
 }
@@ -181,12 +191,25 @@ fn describe(sheet: &mut TextPage, profile: ProfileIndex, batch: &Batch, context:
     let name = name(profile, context);
     sheet.text(&counts.to_string(), Style::new());
     sheet.text(&format!("{name}, {at}, {}", batch.by), theme.dim());
+    if let Some(why) = batch.stopped().filter(|_| is_unfinished(batch, context)) {
+        sheet.text(&format!("Last run: {why}"), Style::new());
+    }
     if is_unfinished(batch, context) && counts.not_started > 0 {
         let resume = key(Action::Resume);
         let text = format!(
             "{resume} checks the {} again, then asks. Nothing is sent twice.",
             counts.not_started
         );
+        sheet.text(&text, Style::new());
+    }
+    if is_unfinished(batch, context) && counts.not_started == 0 {
+        let resume = key(Action::Resume);
+        let text = match counts.unknown {
+            0 => format!("{resume} closes it: nothing is left to send."),
+            _ => {
+                format!("{resume} reads what is unknown, then closes it; nothing is left to send.")
+            }
+        };
         sheet.text(&text, Style::new());
     }
     if counts.unknown > 0 {

@@ -211,7 +211,7 @@ fn columns<'a>(rows: impl Iterator<Item = &'a EditRow> + Clone, area: Rect) -> V
         Column::new("GROUP", ids, ids, 0),
         Column::new("BEFORE", 9, values, 1),
         Column::new("AFTER", 9, values, 1),
-        Column::new("NOTE", 10, 60, 2),
+        Column::new("NOTE", 10, 60, 2).sentence(),
     ];
     if area.width >= WIDE {
         let names = widest(rows.filter_map(|row| row.name.as_deref()), 40).max(8);

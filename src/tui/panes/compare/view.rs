@@ -17,7 +17,7 @@ use crate::{
         state::{context::Context, message::ProfileIndex},
         theme::Theme,
         widgets::{
-            boxes::page as page_box,
+            boxes::{draw_waiting, page as page_box},
             paint::{columns, cut},
             text_page::TextPage,
         },
@@ -47,6 +47,9 @@ pub(super) fn draw(compare: &Compare, buffer: &mut Buffer, area: Rect, context: 
     let (sheet, rows) = page(compare, inner.width, beside, context);
     let scroll = scroll(&sheet, &rows, compare.cursor.at, inner.height);
     sheet.draw(buffer, inner, scroll);
+    let reading = compare.reading.map(|(_, ticket)| ticket);
+    let waiting = context.waiting(reading.or(compare.asking));
+    draw_waiting(buffer, inner, waiting.as_ref(), context.theme);
 }
 
 /// So far that the row of the cursor is in sight, and the sides above the first one.

@@ -15,7 +15,7 @@ use crate::{
         keymap::{Action, Focus},
         state::context::Context,
         widgets::{
-            boxes::{page as page_box, page_room},
+            boxes::{flight_style, page as page_box, page_room},
             paint,
             text_field::TextField,
             text_page::TextPage,
@@ -35,10 +35,14 @@ pub(super) fn draw(
     let inner = page_box(buffer, area, "Connect to a service", context.theme);
     match &pane.stage {
         Stage::Form => return draw_form(&pane.form, buffer, inner, context),
-        Stage::Checking(_) => {
+        Stage::Checking(ticket) => {
             let mut sheet = TextPage::new(inner.width, context.theme);
             sheet.heading("Testing the connection.");
             sheet.text("Name, connection, and one request that the service can only refuse. Nothing is created.", context.theme.dim());
+            if let Some(line) = context.waiting(Some(*ticket)) {
+                sheet.blank();
+                sheet.text(&line.whole(), flight_style(line.is_long, context.theme));
+            }
             sheet.draw(buffer, inner, 0);
         }
         Stage::Checked(checkup) | Stage::Writing(_, checkup) => {

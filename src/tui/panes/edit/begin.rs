@@ -22,6 +22,15 @@ impl Edit {
     }
 
     /// The form of a group that is to be created.
+    pub fn of_left(id: &UserGroupId, context: &mut Context) -> Option<Self> {
+        match context.groups.get(id) {
+            Some(group) => Some(Self::of(&group, context)),
+            None => context
+                .has_draft(id)
+                .then(|| Self::create(id.clone(), context)),
+        }
+    }
+
     pub fn create(id: UserGroupId, context: &mut Context) -> Self {
         let base = DesiredFields {
             name: None,

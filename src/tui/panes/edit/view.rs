@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// From this width on the changes stand beside the form.
-const BESIDE: u16 = 100;
+pub(super) const BESIDE: u16 = 100;
 /// Rows from which mapping and properties are shown both.
 const BOTH: u16 = 10;
 /// Rows from which one of them can count the changes.
@@ -179,6 +179,7 @@ fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, context: &Context)
         }
     }
     sheet.draw_still(buffer, inner);
+    edit.draw_last_updates(buffer, inner, sheet.height(), context);
 }
 
 /// One line where there is no room for more.

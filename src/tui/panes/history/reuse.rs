@@ -33,7 +33,7 @@ pub(super) fn difference(
         return Ok(Change::between(&before, &after));
     }
     let group = context.groups.get(&entry.user_group_id);
-    let known = DesiredFields::of(&group.ok_or("the group is not in the directory")?);
+    let known = DesiredFields::of(&group.ok_or(why_not_known(context))?);
     let parts = merge::parts(&[&before, &after]);
     if !parts.iter().all(|part| part.is_known_in(&known)) {
         return Err("the present values are unknown here");
@@ -43,6 +43,12 @@ pub(super) fn difference(
         part.carry(&known, &mut now);
     }
     Ok(Change::between(&after, &now))
+}
+
+fn why_not_known(context: &Context) -> &'static str {
+    context
+        .not_all_read()
+        .unwrap_or("the group is not in the directory")
 }
 
 impl History {
@@ -78,7 +84,7 @@ impl History {
         let entry = self.entry()?;
         let (parts, before) = undo::before(entry)?;
         let group = context.groups.get(&entry.user_group_id);
-        let now = DesiredFields::of(&group.ok_or("the group is not in the directory")?);
+        let now = DesiredFields::of(&group.ok_or(why_not_known(context))?);
         if parts.iter().all(|part| part.is_known_in(&now)) {
             Ok((parts, before))
         } else {

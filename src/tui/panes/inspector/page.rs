@@ -56,9 +56,7 @@ fn body(sheet: &mut TextPage, body: &Body, theme: Theme) {
     if body.size == 0 {
         sheet.text("(no body)", theme.dim());
     }
-    for line in body.text.lines() {
-        sheet.text(line, Style::new());
-    }
+    sheet.json(body.text.lines().map(|line| (None, line)));
     if body.is_cut {
         let note = format!("(cut: only the beginning of {} is kept)", size(body.size));
         sheet.text(&note, theme.warning());

@@ -67,14 +67,11 @@ impl List {
                     return;
                 };
                 let mut ids = self.marks.ids();
-                if ids.is_empty() && context.groups.coming().is_some() {
-                    context.say(
-                        Severity::Warning,
-                        "Not exported: not all groups are read yet",
-                    );
-                    return;
-                }
                 if ids.is_empty() {
+                    if let Some(why) = context.not_all_read() {
+                        context.say(Severity::Warning, format!("Not exported: {why}"));
+                        return;
+                    }
                     ids = self.finder.ids();
                 }
                 context.start(Job::Export {
@@ -127,11 +124,8 @@ impl List {
 
     /// Marks what a filter finds among all groups, its words only as they stand.
     fn mark_found(&mut self, filter: &str, context: &mut Context) {
-        if context.groups.coming().is_some() {
-            context.say(
-                Severity::Warning,
-                "Nothing marked: not all groups are read yet",
-            );
+        if let Some(why) = context.not_all_read() {
+            context.say(Severity::Warning, format!("Nothing marked: {why}"));
             return;
         }
         let limit = context.profile().and_then(|profile| profile.max_token_age);

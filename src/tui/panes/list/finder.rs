@@ -13,6 +13,7 @@ use crate::{
     },
     tui::state::{
         context::Context,
+        groups::Loading,
         message::{Job, Ticket},
     },
 };
@@ -32,7 +33,11 @@ pub(super) struct Finder {
     /// A search that broke off; the same is not begun again by itself.
     broken: Option<Box<PendingSearch>>,
     /// What is asked is answered when all groups are there: among the first ones the answer would be another.
-    is_early: bool,
+    waits_for_all: bool,
+    /// Some rows stand there that are not found any more.
+    has_kept: bool,
+    /// The same was asked for again by the person: what is not found any more goes.
+    is_asked_again: bool,
 }
 
 /// A search under way.
@@ -53,8 +58,31 @@ impl Finder {
             found: None,
             asked: None,
             broken: None,
-            is_early: false,
+            waits_for_all: false,
+            has_kept: false,
+            is_asked_again: false,
         }
+    }
+
+    /// The person applies the filter, also the same again: rows that are not found any more go.
+    pub(super) fn ask_again(&mut self, context: &mut Context) {
+        context.let_rows_move();
+        self.is_asked_again = self.has_kept;
+    }
+
+    /// What is asked, as it would be answered now; `None` where what stands there is all found.
+    pub(super) fn asked_now(&self, context: &Context) -> Option<SearchRequest> {
+        let found = self.found.as_ref()?;
+        let is_old = self.has_kept || context.holds_rows();
+        (is_old && !found.look.query.is_empty()).then(|| SearchRequest {
+            open: context.open.clone(),
+            beside: if found.look.query.is_beside() {
+                context.beside()
+            } else {
+                Beside::default()
+            },
+            ..found.look.clone()
+        })
     }
 
     /// What was found goes on standing there until there is an answer.
@@ -91,7 +119,7 @@ impl Finder {
 
     /// What is asked now is not answered yet.
     pub(super) fn is_searching(&self) -> bool {
-        self.asked.is_some() || self.broken.is_some() || self.is_early
+        self.asked.is_some() || self.broken.is_some() || self.waits_for_all
     }
 
     pub(super) fn waits_for(&self, ticket: Ticket) -> bool {
@@ -174,9 +202,14 @@ impl Finder {
                 || (&look.sort, look.reverse) != (&asked.sort, asked.reverse)
                 || look.best_first != asked.best_first
         };
-        let is_other = self.found.as_ref().is_some_and(is_moved) || !asked.query.is_empty();
-        self.is_early = context.groups.coming().is_some() && is_other;
-        if self.is_early {
+        let is_of_all = |loading: &Loading| {
+            let rows = &loading.rows;
+            !asked.query.is_empty() || (&rows.sort, rows.reverse) != (&asked.sort, asked.reverse)
+        };
+        // Where the others do not come, a part is better than nothing.
+        self.waits_for_all =
+            context.groups.loading().is_some_and(is_of_all) && context.is_reading_groups();
+        if self.waits_for_all {
             self.give_up(context);
             return None;
         }
@@ -186,7 +219,7 @@ impl Finder {
         }
         let index = context.groups.listed();
         let is_same = |found: &Arc<SearchResults>| found.look == asked && found.index == *index;
-        if self.found.as_ref().is_some_and(is_same) {
+        if !self.is_asked_again && self.found.as_ref().is_some_and(is_same) {
             self.give_up(context);
             return None;
         }
@@ -230,6 +263,13 @@ impl Finder {
         found: Arc<SearchResults>,
         on: Option<&UserGroupId>,
     ) -> Option<usize> {
+        let old = self
+            .found
+            .take()
+            .filter(|_| !std::mem::take(&mut self.is_asked_again));
+        let kept = old.and_then(|old| found.with_rows_of(&old)).map(Arc::new);
+        self.has_kept = kept.is_some();
+        let found = kept.unwrap_or(found);
         let number = on.and_then(|id| found.index.number(id.as_str()));
         let row = number.and_then(|number| found.shown.iter().position(|at| *at == number));
         let is_best = |number: u32| {

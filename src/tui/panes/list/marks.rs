@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{super::View, List};
 use crate::{
     domain::group::UserGroupId,
-    search::{Entry, Index, SearchResults},
+    search::{Entry, Index, SearchResults, finds},
     tui::{
         keymap::Action,
         state::{context::Context, notices::Severity},
@@ -188,7 +188,16 @@ impl List {
 
     pub(super) fn mark_all(&mut self, context: &mut Context) {
         if let Some(found) = self.finder.found() {
-            self.marks.add(found);
+            match self.finder.asked_now(context) {
+                None => self.marks.add(found),
+                // What only stands there still was not meant.
+                Some(now) => {
+                    let mut finds = finds(&now);
+                    let is_meant =
+                        |entry: Entry<'_>| finds(context.groups.entry(entry.id()).unwrap_or(entry));
+                    self.marks.add(&found.only(is_meant));
+                }
+            }
         }
         let loose = self.finder.found().map_or(0, |found| found.loose);
         if loose > 0 {
@@ -201,8 +210,8 @@ impl List {
 
     /// Why what is shown is not what was asked for, so that it is not marked as a whole.
     pub(super) fn no_marking(&self, context: &Context) -> Option<String> {
-        if context.groups.coming().is_some() {
-            return Some("not all groups are read yet".into());
+        if let Some(why) = context.not_all_read() {
+            return Some(why.into());
         }
         if let Some(wrong) = self.finder.remark() {
             return Some(wrong.to_string());

@@ -10,7 +10,7 @@ use crate::{
     search::{Entry, Index},
     tui::{
         keymap::{Action, Focus},
-        state::{context::Context, groups::Coming},
+        state::{context::Context, groups::Loading},
     },
 };
 
@@ -36,12 +36,15 @@ pub(super) fn age(entry: Entry<'_>, context: &Context) -> (Option<Duration>, Tok
 
 /// When all groups were read, or how far they are.
 pub(super) fn how_far(context: &Context, is_waiting: bool) -> String {
-    match (context.groups.coming(), context.groups.read_at) {
-        (Some(Coming { read, total }), _) if is_waiting => format!("reading {read} of {total}"),
+    match (context.groups.loading(), context.groups.read_at) {
+        (Some(Loading { read, rows }), _) if is_waiting => {
+            format!("reading {read} of {}", rows.total)
+        }
         // It failed; the first ones are there.
-        (Some(Coming { total, .. }), _) => {
+        (Some(Loading { rows, .. }), _) => {
             let key = context.keys.key(Focus::List, Action::Refresh);
-            format!("{} of {total} read: {key}", context.groups.index().len())
+            let read = context.groups.index().len();
+            format!("{read} of {} read: {key}", rows.total)
         }
         (None, None) => "reading".into(),
         (None, Some(at)) => format!("read {}", context.clock(at)),
@@ -50,7 +53,7 @@ pub(super) fn how_far(context: &Context, is_waiting: bool) -> String {
 
 impl Summary {
     pub(super) fn follow(&mut self, context: &Context) {
-        if context.groups.coming().is_some() {
+        if context.groups.loading().is_some() {
             *self = Self::default();
             return;
         }

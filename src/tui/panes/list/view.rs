@@ -20,7 +20,7 @@ use crate::{
         annotation::Annotation,
         group::EnvironmentTag,
     },
-    search::{Entry, ListColumn, Marker},
+    search::{Entry, ListColumn, Marker, finds},
     tui::{
         keymap::{Action, Focus},
         state::{context::Context, live::ChangedField},
@@ -256,6 +256,12 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
         let marks = marker.as_mut().map(|marker| marker.marks(entry));
         marks.unwrap_or_default()
     };
+    let now = finder.asked_now(context);
+    let finds = RefCell::new(now.as_ref().map(finds));
+    let is_found = |entry: Entry<'_>| {
+        let mut finds = finds.borrow_mut();
+        finds.as_mut().is_none_or(|finds| finds(entry))
+    };
     let is_marked = |entry: Entry<'_>| list.marks.contains(entry.id());
     table::draw_flagged(
         buffer,
@@ -268,7 +274,14 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
             let entry = entry.map(|entry| context.groups.entry(entry.id()).unwrap_or(entry));
             entry.map_or_else(Vec::new, |entry| {
                 let marked = (is_marked(entry), is_plain);
-                cells(entry, &places.layout.columns, marks(entry), marked, context)
+                let mut cells = cells(entry, &places.layout.columns, marks(entry), marked, context);
+                // It matches no longer, and stays until the person filters or reads again.
+                if !is_plain && !is_found(entry) {
+                    for cell in &mut cells {
+                        cell.style = theme.dim();
+                    }
+                }
+                cells
             })
         },
         |at| {
@@ -294,7 +307,8 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
 
 fn empty_hint(list: &List, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::List, action);
-    if context.groups.read_at.is_none() || context.groups.coming().is_some() {
+    if !context.groups.is_whole() && (context.is_reading_groups() || list.rows.filter().is_empty())
+    {
         "reading the directory".into()
     } else if list.finder.found().is_none() {
         "searching".into()

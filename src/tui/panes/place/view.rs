@@ -13,7 +13,11 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         state::context::Context,
-        widgets::{boxes::popup, paint, text_page::TextPage},
+        widgets::{
+            boxes::{flight_style, popup},
+            paint,
+            text_page::TextPage,
+        },
     },
 };
 
@@ -62,7 +66,10 @@ pub(super) fn draw(
     };
     if pane.working.is_some() {
         sheet.blank();
-        sheet.text("running", context.theme.dim());
+        match context.waiting(pane.working) {
+            Some(line) => sheet.text(&line.whole(), flight_style(line.is_long, context.theme)),
+            None => sheet.text("running", context.theme.dim()),
+        }
     }
     let field = field.filter(|_| pane.working.is_none());
     let rows = if field.is_some() { FIELD_ROWS } else { 0 };

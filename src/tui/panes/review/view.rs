@@ -10,13 +10,18 @@ use crate::{
         panes::View,
         state::{confirmation::Level, context::Context},
         widgets::{
-            boxes::{flight_style, page as page_box, page_room, words_that_fit},
+            boxes::{
+                flight_style, page as page_box, page_room, side_by_side, titled, words_that_fit,
+            },
             changes::{self, ChangeTarget},
             paint,
             text_page::TextPage,
         },
     },
 };
+
+/// From this width on the request stands beside the changes.
+const BESIDE: u16 = 100;
 
 pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &Context) {
     let title = match (review.creating, review.page) {
@@ -26,6 +31,14 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &C
         (false, Page::Difference) => "Review: an update",
         (false, Page::Json) => "Review: an update, as JSON",
         (false, Page::Curl) => "Review: an update, as curl",
+    };
+    let area = match beside(review, area.width) {
+        Some(right) => {
+            let (left, right) = side_by_side(buffer, area, right, context.theme);
+            draw_request(review, buffer, right, context);
+            left
+        }
+        None => area,
     };
     let inner = page_box(buffer, area, title, context.theme);
     let body = Rect {
@@ -40,15 +53,31 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &C
     draw_buttons(review, buffer, buttons, context);
 }
 
+/// Cells of the request where it stands beside the changes.
+fn beside(review: &Review, width: u16) -> Option<u16> {
+    (width >= BESIDE && review.page == Page::Difference).then_some(width * 2 / 5)
+}
+
+fn draw_request(review: &Review, buffer: &mut Buffer, area: Rect, context: &Context) {
+    let title = review.request_title(context);
+    let inner = titled(buffer, area, &title, false, context.theme);
+    let mut sheet = TextPage::new(inner.width, context.theme);
+    review.write_body(&mut sheet, context);
+    let key = context.keys.key(review.focus(), Action::OtherView);
+    sheet.draw_with(buffer, inner, 0, &format!("{key}: "));
+}
+
 /// Columns and rows of the page, as `draw` finds them.
-fn room(context: &Context) -> (u16, u16) {
+fn room(review: &Review, context: &Context) -> (u16, u16) {
     let (columns, rows) = page_room(context.size);
-    (columns, rows.saturating_sub(2))
+    // The line between them, too.
+    let right = beside(review, context.size.0).map_or(0, |right| right + 1);
+    (columns - right, rows.saturating_sub(2))
 }
 
 /// Lines one can scroll through.
 pub(super) fn lines(review: &Review, context: &Context) -> usize {
-    let (width, rows) = room(context);
+    let (width, rows) = room(review, context);
     page(review, width, context).0.last_scroll(rows) + 1
 }
 
@@ -57,7 +86,7 @@ pub(super) fn row_of_choice(review: &Review, context: &Context) -> Option<usize>
     let Copy::Read(choices) = &review.copy else {
         return None;
     };
-    let (_, rows) = page(review, room(context).0, context);
+    let (_, rows) = page(review, room(review, context).0, context);
     rows.get(choices.at).copied()
 }
 
@@ -67,7 +96,7 @@ pub(super) fn show_choice(review: &mut Review, context: &Context) {
         return;
     };
     // The last line of a long page says how much more there is.
-    let height = usize::from(room(context).1).saturating_sub(CHOICE_LINES + 1);
+    let height = usize::from(room(review, context).1).saturating_sub(CHOICE_LINES + 1);
     let at = review.scroll.at;
     review.scroll.at = at.clamp(row.saturating_sub(height), row);
 }
@@ -93,10 +122,18 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
     match review.page {
         Page::Difference => {
             difference(review, &mut sheet, &mut rows, context);
-            sheet.blank();
-            request(review, &mut sheet, context);
+            // One key away where it does not stand beside this.
+            if context.size.0 < BESIDE {
+                sheet.blank();
+                let key = context.keys.key(review.focus(), Action::OtherView);
+                let line = review.request_line(context);
+                sheet.field("request", &line, Style::new(), &format!("{key} shows it"));
+            }
         }
-        Page::Json => request(review, &mut sheet, context),
+        Page::Json => {
+            sheet.heading(&format!("The request: {}", review.request_line(context)));
+            review.write_body(&mut sheet, context);
+        }
         Page::Curl => {
             let key = context.keys.key(review.focus(), Action::CopyMenu);
             let text = format!("The request for a shell; {key} copies it, in one line");
@@ -128,7 +165,7 @@ fn difference(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, cont
         sheet.field("! guard", reason, theme.warning(), "");
     }
     copy(review, sheet, rows, context);
-    beside(review, sheet, context);
+    uncertain(review, sheet, context);
     sheet.blank();
     if review.change.is_empty() {
         let text = if review.creating {
@@ -148,7 +185,7 @@ fn difference(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, cont
 }
 
 /// What may have arrived, and what cannot be known well enough.
-fn beside(review: &Review, sheet: &mut TextPage, context: &Context) {
+fn uncertain(review: &Review, sheet: &mut TextPage, context: &Context) {
     let theme = context.theme;
     let Some(read) = &review.read else { return };
     for open in &read.open {
@@ -221,18 +258,6 @@ fn along(review: &Review, sheet: &mut TextPage, context: &Context) {
         let field = travels.field.as_str();
         let text = format!("Sent along as last known: {}", context.moment(travels.at));
         sheet.field(field, &text, theme.dim(), "");
-    }
-}
-
-fn request(review: &Review, sheet: &mut TextPage, context: &Context) {
-    let method = review.method().as_str();
-    let url = context
-        .profile()
-        .map(crate::config::profile::Profile::url)
-        .unwrap_or_default();
-    sheet.heading(&format!("The request: {method} {url}"));
-    for line in review.request_text().lines() {
-        sheet.indented(2, line, Style::new());
     }
 }
 

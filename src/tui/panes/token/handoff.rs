@@ -37,16 +37,6 @@ impl Handing {
     }
 }
 
-/// Where a new token goes, before anything is sent.
-pub(super) fn where_to(context: &Context) -> String {
-    match context.hands_off_to() {
-        Some(command) => {
-            format!("The new token goes to {command} by hand-off, and is shown here, masked.")
-        }
-        None => "The new token is shown here, masked. It is not sent anywhere.".into(),
-    }
-}
-
 impl TokenPane {
     /// Follows a rotation: at once where nothing is left to be read back, else after that.
     pub(super) fn hand_off(&mut self, done: &Done, context: &mut Context) {
@@ -112,7 +102,11 @@ impl TokenPane {
             Handing::Later => {
                 sheet.field("hand-off", "after it is read back", theme.dim(), &command);
             }
-            Handing::Running(_) => sheet.field("hand-off", "running", theme.warning(), &command),
+            Handing::Running(ticket) => {
+                let waits = context.waiting(Some(*ticket));
+                let waits = waits.map_or(command, |line| line.text);
+                sheet.field("hand-off", "running", theme.warning(), &waits);
+            }
             Handing::NotRun(why) => {
                 sheet.field(
                     "hand-off",

@@ -6,9 +6,9 @@ use ratatui::{
     style::Style,
 };
 
-use super::{Stage, TokenPane, handoff::where_to};
+use super::{Stage, TokenPane, progress::draw_plan};
 use crate::{
-    domain::{history::Ending, known::KnownGroup},
+    domain::{history::Ending, known::KnownGroup, text::visible},
     operations::Done,
     tui::{
         keymap::{Action, Focus},
@@ -16,6 +16,7 @@ use crate::{
         state::{confirmation::Level, context::Context, message::Ticket},
         widgets::{
             boxes::{flight_style, page as page_box, page_room},
+            group_details::{age, by, masked},
             paint,
             text_page::TextPage,
         },
@@ -73,16 +74,23 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
         }
         Stage::Check { .. } => {}
         Stage::Rotating(ticket) => {
-            sheet.heading("Rotating: one request sent.");
+            let heading = if pane.is_sent(context) {
+                "Rotating: one request sent."
+            } else {
+                "Rotating: nothing is sent yet."
+            };
+            sheet.heading(heading);
             sheet.text(
                 "It is never repeated. Leaving this page does not stop it; a message reports the result.",
                 context.theme.dim(),
             );
             sheet.blank();
+            pane.draw_progress(&mut sheet, context);
+            sheet.blank();
             waiting(&mut sheet, *ticket, context);
         }
         Stage::Rotated { done, confirming } => {
-            rotated(&mut sheet, done, confirming.is_some(), context);
+            rotated(&mut sheet, done, *confirming, context);
             secret(&mut sheet, pane, done, context);
             pane.draw_handing(&mut sheet, context);
             sheet.blank();
@@ -94,6 +102,10 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             });
             sheet.text(&trouble.text, style);
             sheet.blank();
+            if pane.rotation.is_some() {
+                pane.draw_progress(&mut sheet, context);
+                sheet.blank();
+            }
             let key = context.keys.key(Focus::Token, Action::Refresh);
             let text = format!("{key} reads the group: only that tells which token is current.");
             sheet.text(&text, context.theme.dim());
@@ -191,7 +203,7 @@ fn secret(sheet: &mut TextPage, pane: &TokenPane, done: &Done, context: &Context
     }
 }
 
-fn rotated(sheet: &mut TextPage, done: &Done, confirming: bool, context: &Context) {
+fn rotated(sheet: &mut TextPage, done: &Done, confirming: Option<Ticket>, context: &Context) {
     let theme = context.theme;
     let word = match done.ending {
         Ending::Confirmed | Ending::Superseded => "ROTATED".to_owned(),
@@ -203,7 +215,7 @@ fn rotated(sheet: &mut TextPage, done: &Done, confirming: bool, context: &Contex
         done.latency.as_millis()
     );
     sheet.field("result", &word, ending_style(done.ending, theme), &answer);
-    let confirmation = match (done.ending, confirming) {
+    let confirmation = match (done.ending, confirming.is_some()) {
         (_, true) => "confirming",
         (Ending::Confirmed, false) => "confirmed",
         (Ending::Recovered, false) => {
@@ -215,7 +227,9 @@ fn rotated(sheet: &mut TextPage, done: &Done, confirming: bool, context: &Contex
         }
         (_, false) => "not confirmed",
     };
-    sheet.field("confirmation", confirmation, Style::new(), "");
+    let waits = context.waiting(confirming);
+    let waits = waits.map_or_else(String::new, |line| line.text);
+    sheet.field("confirmation", confirmation, Style::new(), &waits);
     for warning in &done.warnings {
         sheet.text(&format!("! {warning}"), theme.warning());
     }
@@ -257,20 +271,30 @@ fn check(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
     sheet.blank();
     if let Some(group) = &known(pane, context) {
         facts(sheet, group, context);
-        sheet.field("last rotated", &rotated_ago(group, context), plain, "");
-        fingerprint(sheet, group);
+        let (age, style) = age(group, context);
+        sheet.field("token", &masked(group, context), plain, "");
+        let by = group.last_rotated.as_ref().map(|last| match &last.by {
+            Some(by) => format!("rotated by {}", visible(by)),
+            None => "changed outside".to_owned(),
+        });
+        sheet.field("age", &age, style, &by.unwrap_or_default());
     }
+    note(sheet, pane, context);
     sheet.blank();
-    sheet.text(
-        "1  The group is read; anything unexpected stops here.",
-        plain,
-    );
-    sheet.text(
-        "2  One rotate request is sent. Dashboards with the old token stop working.",
-        plain,
-    );
-    sheet.text(&format!("3  {}", where_to(context)), plain);
+    draw_plan(sheet, context);
     guarded(sheet, pane, context);
+}
+
+/// What somebody wrote beside the group: it may say who must be asked first.
+fn note(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
+    let Some(annotation) = context.annotations.get(pane.id.as_str()) else {
+        return;
+    };
+    if let Some(note) = &annotation.note {
+        let noted = annotation.noted.as_ref();
+        let noted = noted.map_or_else(String::new, |noted| by(noted, context));
+        sheet.short_field("note", note, &noted);
+    }
 }
 
 /// Why a guard asks more than usual, and the words it wants.

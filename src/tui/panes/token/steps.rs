@@ -20,11 +20,13 @@ impl TokenPane {
     pub(super) fn rotate(&mut self, seen: Option<Fingerprint>, context: &mut Context) {
         let reason = self.reason.text().trim();
         let reason = (!reason.is_empty()).then(|| reason.to_owned());
-        self.stage = Stage::Rotating(context.start(Job::Rotate {
+        let ticket = context.start(Job::Rotate {
             id: self.id.clone(),
             seen,
             reason,
-        }));
+        });
+        self.rotation = Some(ticket);
+        self.stage = Stage::Rotating(ticket);
     }
 
     /// What must be typed to rotate: the id, or the words that a guard wants.
@@ -58,6 +60,7 @@ impl TokenPane {
         }
         self.revealed_until = None;
         self.replaced = None;
+        self.rotation = None;
         self.stage = Stage::Reading(context.start(Job::LookUp(self.id.clone())));
     }
 

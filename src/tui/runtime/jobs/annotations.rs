@@ -1,7 +1,10 @@
 //! Notes, labels and saved views: what was written is read back with what stands beside it.
 
 use crate::{
-    domain::{annotation::AnnotationChange, group::UserGroupId},
+    domain::{
+        annotation::{AnnotationChange, InvalidAnnotation},
+        group::UserGroupId,
+    },
     operations::{Failure, Operations},
     search::ListView,
     tui::state::message::{JobError, Outcome},
@@ -12,8 +15,13 @@ pub(super) async fn annotate(
     ids: Vec<UserGroupId>,
     change: AnnotationChange,
 ) -> Result<Outcome, JobError> {
-    let changed = operations.annotate(ids, change.clone()).await?;
-    Ok(Outcome::Annotated(changed, Box::new(change)))
+    let first = ids.first().cloned();
+    match (operations.annotate(ids, change.clone()).await, first) {
+        (Err(Failure::Annotation(InvalidAnnotation::NoteChanged(now))), Some(id)) => {
+            Ok(Outcome::NoteChanged(id, now))
+        }
+        (changed, _) => Ok(Outcome::Annotated(changed?, Box::new(change))),
+    }
 }
 
 pub(super) async fn save_view(

@@ -84,7 +84,7 @@ pub(super) async fn plan_edit(
 
 async fn ready(operations: &Operations, link: &JobContext) -> Result<(), JobError> {
     operations.ready().await.map_err(failed)?;
-    if *link.command.borrow() == RunCommand::Stop {
+    if link.command.borrow().is_stop() {
         return Err(broke("stopped before anything was sent"));
     }
     Ok(())
@@ -150,7 +150,7 @@ fn steer(control: &Control, command: RunCommand) {
     match command {
         RunCommand::Go => control.go_on(),
         RunCommand::Pause => control.pause(),
-        RunCommand::Stop => control.stop(),
+        RunCommand::Stop(cause) => control.stop(cause),
     }
 }
 

@@ -12,10 +12,10 @@ use std::{
 use super::JobContext;
 use crate::{
     domain::group::UserGroupId,
-    operations::{DirectoryError, Operations},
+    operations::{DirectoryError, Operations, RotationRow},
     search::{Index, SearchRequest, SearchResults, run_search, suggest::near},
     tui::state::{
-        groups::Listing,
+        groups::{FirstRows, Listing, ReadBeside},
         message::{JobError, Msg, Outcome},
     },
 };
@@ -43,17 +43,23 @@ pub(super) async fn list(
     let order = view.clone().unwrap_or_default();
     let first = operations.first_groups(&order, ALL_AT_ONCE, FIRST).await?;
     let mut listing = Listing::from(first.index);
-    let state = |row: crate::operations::RotationRow| (row.user_group_id, row.rotation.state);
-    listing.open = Some(open.into_iter().map(state).collect());
+    let state = |row: RotationRow| (row.user_group_id, row.rotation.state);
+    listing.beside = Some(ReadBeside {
+        open: open.into_iter().map(state).collect(),
+        annotations,
+        saved_views,
+    });
     listing.view = view;
     listing.since = Some(since);
-    listing.annotations = Some(annotations);
-    listing.saved_views = Some(saved_views);
     if !first.is_all {
-        listing.total = Some(first.total);
-        let begun = Msg::Begun(context.ticket, Box::new(listing.clone()));
+        listing.first = Some(FirstRows {
+            total: first.total,
+            sort: order.sort,
+            reverse: order.reverse,
+        });
+        let first = Msg::FirstRows(context.ticket, Box::new(listing.clone()));
         // A loop that has ended wants no list either.
-        drop(context.news.send(begun).await);
+        drop(context.news.send(first).await);
         listing.replace_index(all(operations, context).await?);
     }
     Ok(Outcome::Listed(Box::new(listing)))

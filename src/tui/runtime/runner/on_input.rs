@@ -17,6 +17,12 @@ impl<S: Screen> Runner<S> {
     /// What came from the keyboard, as a message; what is none is said.
     pub(super) fn on_input(&mut self, came: InputEvent) -> Option<Msg> {
         let (severity, text) = match came {
+            InputEvent::Event(Event::FocusGained) => {
+                if let Some(feed) = &self.feed {
+                    feed.look();
+                }
+                return None;
+            }
             InputEvent::Event(event) => return message(event),
             InputEvent::Background(red, green, blue) => {
                 let asked = self.background_asked_at.take()?;

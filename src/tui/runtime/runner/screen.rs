@@ -21,6 +21,10 @@ pub trait Screen {
     fn ask_background(&mut self) -> io::Result<()> {
         Ok(())
     }
+    /// Has the terminal say when its window gets the keys.
+    fn report_focus(&mut self) -> io::Result<()> {
+        Ok(())
+    }
     /// Leaves the screen, stops the process, and comes back when it is continued.
     fn suspend(&mut self) -> io::Result<()>;
     /// Gives screen and keyboard to the person's editor.
@@ -35,7 +39,7 @@ pub trait Screen {
 
 /// Both terminals do it themselves; only what they know of their size differs.
 macro_rules! forward {
-    ($screen:ty, $size:expr $(, $tell:ident)?) => {
+    ($screen:ty, $size:expr $(, tell = $tell:ident)? $(, focus = $focus:ident)?) => {
         impl Screen for $screen {
             fn draw(&mut self, render: terminal::Render<'_>) -> io::Result<()> {
                 self.draw(render)
@@ -52,6 +56,10 @@ macro_rules! forward {
             fn ask_background(&mut self) -> io::Result<()> {
                 self.ask_background()
             }
+
+            $(fn $focus(&mut self) -> io::Result<()> {
+                self.$focus()
+            })?
 
             fn suspend(&mut self) -> io::Result<()> {
                 self.suspend()
@@ -77,5 +85,9 @@ macro_rules! forward {
     };
 }
 
-forward!(terminal::Screen, crossterm::terminal::size().map(Some));
-forward!(terminal::PlainScreen, Ok(None), tell);
+forward!(
+    terminal::Screen,
+    crossterm::terminal::size().map(Some),
+    focus = report_focus
+);
+forward!(terminal::PlainScreen, Ok(None), tell = tell);

@@ -64,6 +64,7 @@ impl App {
         let here = self.context.current;
         let mine = |run: &&mut BatchRun| run.batch == Some(batch.id) && run.profile == here;
         if let Some(run) = self.context.bulk.as_mut().filter(mine) {
+            run.follow_batch(batch);
             run.follow(items);
         }
     }

@@ -71,6 +71,8 @@ impl App {
         let (mut changed, mut new) = (Vec::new(), Vec::new());
         for group in &changes.groups {
             let news = match context.groups.get(&group.id) {
+                // Known perhaps, and read with the others.
+                None if !context.groups.is_whole() => continue,
                 None => Some(news_of_all(group, now)),
                 // An answer that came here is newer than the look.
                 Some(old) if learnt(&old) > learnt(group) => continue,

@@ -2,7 +2,10 @@
 
 use super::{App, Pane, Severity};
 use crate::{
-    domain::{annotation::AnnotationChange, group::UserGroupId},
+    domain::{
+        annotation::{AnnotationChange, SeenNote},
+        group::UserGroupId,
+    },
     tui::{
         panes::open::Open,
         state::{
@@ -41,8 +44,11 @@ impl App {
             }
             Command::Profile(name) => self.switch_to_named(&name),
             Command::Note(text) => {
+                let seen = self.meant(false).into_iter().next();
+                let seen = seen.and_then(|id| self.context.annotations.of.get(&id));
                 let change = AnnotationChange {
                     note: Some(text),
+                    seen: Some(SeenNote(seen.and_then(|seen| seen.note.clone()))),
                     ..AnnotationChange::default()
                 };
                 self.annotate(change, false);

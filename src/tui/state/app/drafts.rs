@@ -4,7 +4,11 @@ use super::{Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket};
 use crate::{
     domain::{group::UserGroupId, text::visible},
     operations::{DraftSaved, KeptDraft, OtherDraft},
-    tui::keymap::Focus,
+    tui::{
+        forms::group::Edit,
+        keymap::Focus,
+        state::{context::Navigation, navigation::PaneRequest},
+    },
 };
 
 /// Drafts named in one message.
@@ -123,6 +127,24 @@ impl App {
         if is_first && !changed.is_empty() {
             let text = self.offer();
             self.context.say(Severity::Info, text);
+        }
+    }
+
+    /// Opens the draft that was asked for from another profile, once it and the groups are read.
+    pub(super) fn open_wanted_draft(&mut self) {
+        let context = &mut self.context;
+        let is_there = |(profile, id): &(ProfileIndex, UserGroupId)| {
+            *profile == context.current && context.groups.is_whole() && context.has_draft(id)
+        };
+        if !context.draft_to_open.as_ref().is_some_and(is_there) {
+            return;
+        }
+        let Some((_, id)) = context.draft_to_open.take() else {
+            return;
+        };
+        if let Some(form) = Edit::of_left(&id, context) {
+            context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form))));
+            self.navigate();
         }
     }
 

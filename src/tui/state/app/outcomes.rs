@@ -5,12 +5,19 @@ use super::{
     token,
 };
 use crate::{
-    domain::{change::DesiredFields, group::UserGroupId, history::Ending, rotation::State},
+    domain::{
+        annotation::InvalidAnnotation, change::DesiredFields, group::UserGroupId, history::Ending,
+        rotation::State,
+    },
     operations::{Done, Recovered, RotationRow, Warning},
     tui::{
         keymap::Focus,
         panes::export::exported,
-        state::{context::Running, groups::Listing, notices::Subject},
+        state::{
+            context::Running,
+            groups::{Listing, ReadBeside},
+            notices::Subject,
+        },
     },
 };
 
@@ -33,6 +40,12 @@ impl App {
         if self.draft_done(ticket, running.profile, &outcome) {
             return;
         }
+        if let Outcome::Listed(listing) = &mut outcome
+            && self.first_rows == Some(ticket)
+        {
+            // It came with the first rows, and was changed here since.
+            listing.beside = None;
+        }
         self.begin_about(ticket, &running);
         self.take_in(&mut outcome, is_here);
         self.resolve(&running, &outcome);
@@ -53,7 +66,7 @@ impl App {
                 self.notice(&outcome, running.profile);
             }
         }
-        if running.job.is_write || is_of_the_journal(&outcome) {
+        if running.job.is_of_the_journal || is_of_the_journal(&outcome) {
             self.follow_journal();
         }
         if is_here
@@ -73,10 +86,15 @@ impl App {
         self.end_about();
     }
 
-    /// What a list begins with. Where all were read before, more than that stands there already.
-    pub(super) fn begun(&mut self, ticket: Ticket, listing: Listing) {
+    /// What a list begins with, and what is read beside it. Where all were read before, more groups stand there already.
+    pub(super) fn first_rows(&mut self, ticket: Ticket, mut listing: Listing) {
+        if self.is_of_another(ticket) {
+            return;
+        }
+        self.first_rows = Some(ticket);
         let groups = &self.context.groups;
-        if self.is_of_another(ticket) || groups.read_at.is_some() || groups.coming().is_some() {
+        if groups.is_whole() || groups.loading().is_some() {
+            self.take_beside(listing.beside.take());
             return;
         }
         let mut outcome = Outcome::Listed(Box::new(listing));
@@ -95,7 +113,7 @@ impl App {
             let mut running = self.context.running.keys();
             running.any(|ticket| self.stack[0].view().waits_for(*ticket))
         };
-        groups.read_at.is_none() && groups.coming().is_none() && is_waiting()
+        !groups.is_whole() && groups.loading().is_none() && is_waiting()
     }
 
     pub(super) fn note_read(&mut self, ticket: Ticket, read: usize) {
@@ -236,26 +254,23 @@ impl App {
                 let view = listing.view.take();
                 let mut taken = std::mem::take(listing.as_mut());
                 listing.view = view;
-                if let Some(open) = taken.open.take() {
-                    self.context.note_open(open);
-                }
+                self.take_beside(taken.beside.take());
                 let since = taken.since.take();
-                if let Some(annotations) = taken.annotations.take() {
-                    self.context.annotations.of = annotations.into();
+                if taken.first.is_some() {
+                    self.context.groups.show_first(taken);
+                } else {
+                    self.context.groups.replace(taken, now);
                 }
-                if let Some(saved) = taken.saved_views.take() {
-                    self.context.annotations.take_views(saved);
-                }
-                if taken.total.is_some() {
-                    self.context.groups.begin(taken);
-                    return;
-                }
-                self.context.groups.replace(taken, now);
+                // Also after the first rows: the others may not come.
                 if let Some(since) = since {
                     self.watch(since);
                 }
             }
             Outcome::Annotated(changed, _) if is_here => self.context.annotations.take(changed),
+            Outcome::NoteChanged(id, now) if is_here => {
+                let now = [(id.clone(), (**now).clone())];
+                self.context.annotations.take(&now);
+            }
             Outcome::SavedViews(saved, _) => self.context.annotations.take_views(saved.clone()),
             Outcome::OpenRotations(rows) if is_here => {
                 self.context.note_open(states(rows));
@@ -282,6 +297,14 @@ impl App {
             Outcome::ProfileAdded(_, profile) => self.context.profiles.push((**profile).clone()),
             // What the others tell is for the pane that waits, or for `notice`, where every one is listed.
             _ => {}
+        }
+    }
+
+    fn take_beside(&mut self, beside: Option<ReadBeside>) {
+        if let Some(beside) = beside {
+            self.context.note_open(beside.open);
+            self.context.annotations.of = beside.annotations.into();
+            self.context.annotations.take_views(beside.saved_views);
         }
     }
 
@@ -325,10 +348,12 @@ impl App {
                     .say(Severity::of(trouble), format!("{}{place}", trouble.text));
             }
             Outcome::Annotated(changed, change) => {
-                let ids: Vec<_> = changed.iter().map(|(id, _)| id.clone()).collect();
-                let text = annotations::describe(&ids, change);
-                self.context
-                    .say(Severity::Done, format!("{}{place}", text.trim_end()));
+                let text = annotations::saved(changed, change);
+                self.context.say(Severity::Done, format!("{text}{place}"));
+            }
+            Outcome::NoteChanged(_, now) => {
+                let text = InvalidAnnotation::NoteChanged(now.clone()).to_string();
+                self.context.say(Severity::Error, format!("{text}{place}"));
             }
             Outcome::SavedViews(_, text) => self.context.say(Severity::Done, text.clone()),
             Outcome::BulkEnded(_) => self.say_batch_ended(&place),
@@ -376,6 +401,7 @@ impl App {
             | Outcome::Batch(_)
             | Outcome::AllBatches(_)
             | Outcome::Attention(_)
+            | Outcome::Hidden(_)
             | Outcome::Resumable(_)
             | Outcome::Planned(_)
             | Outcome::EditPlanned(_)

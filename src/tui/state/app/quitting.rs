@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 
 use super::{Action, App, Effect, Severity};
 use crate::{
+    domain::batch::StopCause,
     operations::batch::RunCommand,
     tui::{ExitReason, keymap::Focus},
 };
@@ -17,7 +18,7 @@ impl App {
         if self.leaving.is_some() {
             self.context.effects.push(Effect::Quit(ExitReason::Signal));
         } else if self.is_again(Action::Cancel) {
-            self.leave(ExitReason::Asked);
+            self.leave(ExitReason::Asked, StopCause::Quit);
         } else {
             self.warned = Some((Action::Cancel, self.context.now));
             if self.stack.len() > 1 {
@@ -41,7 +42,7 @@ impl App {
             let text = format!("{losses} with the console: {key} again quits");
             self.context.messages.ask(self.context.now, text);
         } else {
-            self.leave(ExitReason::Asked);
+            self.leave(ExitReason::Asked, StopCause::Quit);
         }
     }
 
@@ -88,10 +89,10 @@ impl App {
         self.leaving.is_some() && self.runs_a_batch()
     }
 
-    pub(super) fn leave(&mut self, reason: ExitReason) {
+    pub(super) fn leave(&mut self, reason: ExitReason, cause: StopCause) {
         self.leaving = Some(reason);
         self.context.save_drafts();
-        self.context.steer(RunCommand::Stop);
+        self.context.steer(RunCommand::Stop(cause));
         let writes: Vec<&str> = self
             .context
             .running

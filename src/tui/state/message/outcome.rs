@@ -35,6 +35,8 @@ pub enum Outcome {
     ViewKept,
     /// What is written beside these groups now, and what was changed.
     Annotated(Vec<(UserGroupId, Annotation)>, Box<AnnotationChange>),
+    /// Nothing was saved: somebody else wrote this note meanwhile.
+    NoteChanged(UserGroupId, Box<Annotation>),
     /// All saved views, and what was done.
     SavedViews(Vec<SavedView>, String),
     /// In which profiles an id is known, and as what.
@@ -61,6 +63,8 @@ pub enum Outcome {
     ChangesSettled(Vec<Mutation>),
     Batches(Vec<Batch>),
     Attention(Box<Attention>),
+    /// Something that waits is put aside until then; `None`: it is shown again.
+    Hidden(Option<Timestamp>),
     /// The last begun first, each with its profile.
     AllBatches(Vec<(ProfileIndex, Batch)>),
     /// As it stands in the journal, with its items in order.
@@ -104,6 +108,7 @@ impl Outcome {
             | Self::Near(_)
             | Self::ViewKept
             | Self::Annotated(..)
+            | Self::NoteChanged(..)
             | Self::SavedViews(..)
             | Self::SameId(_)
             | Self::OpenRotations(_)
@@ -122,6 +127,7 @@ impl Outcome {
             | Self::Batch(_)
             | Self::AllBatches(_)
             | Self::Attention(_)
+            | Self::Hidden(_)
             | Self::Resumable(_)
             | Self::Planned(_)
             | Self::EditPlanned(_)

@@ -93,7 +93,7 @@ fn mark_of(row: &[Cell]) -> u64 {
     hasher.finish()
 }
 
-/// Soon done, for rows that nobody chooses to be alike.
+/// FxHash: fast, for rows that nobody chooses to collide.
 struct RowHasher(u64);
 
 impl Hasher for RowHasher {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ratatui::style::Style;
 use serde_json::Value;
 
-use super::{NEVER_RETURNED, masked, origin, rows, seen};
+use super::{NEVER_RETURNED, by, masked, origin, rows, seen};
 use crate::{
     domain::{
         age::{TokenAge, USUAL_LIMIT, since},
@@ -32,7 +32,7 @@ const WIDEST_KEY: usize = 16;
 type Pieces = Vec<(String, Style)>;
 
 /// A token's age against its limit: `388d old, 298d over the limit`.
-fn age(group: &KnownGroup, context: &Context) -> (String, Style) {
+pub fn age(group: &KnownGroup, context: &Context) -> (String, Style) {
     let limit = context.profile().and_then(|profile| profile.max_token_age);
     let at = group.last_rotated.as_ref().map(|last| last.at);
     let age = at.or(group.created_at).map(|at| since(at, context.now));
@@ -172,11 +172,45 @@ pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     if let Some(oddity) = oddities(group.id.as_str()).first() {
         let what = format!("! Id, character {}: {}", oddity.position, oddity.what);
         sheet.text(&what, theme.warning());
-    } else {
+    } else if !note(sheet, group, context) {
         let seen = seen(group, context);
         let seen = seen.trim_start_matches("read ").trim_start_matches("at ");
         sheet.pieces(vec![label("Read", theme), (seen.into(), Style::new())]);
     }
+}
+
+/// Note and labels on one line, where there are any.
+fn note(sheet: &mut TextPage, group: &KnownGroup, context: &Context) -> bool {
+    let theme = context.theme;
+    let annotation = context.annotations.get(group.id.as_str());
+    let Some(annotation) = annotation.filter(|one| one.note.is_some() || !one.labels.is_empty())
+    else {
+        return false;
+    };
+    let labels = annotation.labels_text();
+    let written = annotation
+        .noted
+        .as_ref()
+        .filter(|_| annotation.note.is_some());
+    let written = written.map_or_else(String::new, |written| by(written, context));
+    let room = sheet.width().saturating_sub(LABEL);
+    let labels = paint::words_that_fit(&labels, room / 3, theme);
+    let room = room.saturating_sub(columns(&labels) + columns(&written) + 5);
+    let note = annotation.note.as_deref().map_or("", |note| note);
+    let note = paint::words_that_fit(&visible(note), room, theme);
+    let mut line = vec![label("Note", theme)];
+    for (text, style) in [
+        (note, Style::new()),
+        (written, theme.dim()),
+        (labels, theme.label()),
+    ] {
+        if !text.is_empty() {
+            line.push((text, style));
+            line.push(("  ".into(), Style::new()));
+        }
+    }
+    sheet.pieces(line);
+    true
 }
 
 /// What stands beside the list, in so many rows.

@@ -217,6 +217,24 @@ fn draw_line(
     }
 }
 
+/// A line of JSON in its colours. Whatever is between the pieces stays as it is.
+pub fn coloured(line: &str, theme: Theme) -> Vec<(String, Style)> {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for token in tokens(line) {
+        if token.from > at {
+            parts.push((line[at..token.from].to_owned(), Style::new()));
+        }
+        let text = line[token.from..token.to].to_owned();
+        parts.push((text, style(token.kind, theme)));
+        at = token.to;
+    }
+    if at < line.len() {
+        parts.push((line[at..].to_owned(), Style::new()));
+    }
+    parts
+}
+
 fn mark_style(mark: Mark, theme: Theme) -> Style {
     match mark {
         Mark::Same => Style::new(),

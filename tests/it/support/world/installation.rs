@@ -197,7 +197,7 @@ pub(super) fn tell_alone(directory: &Directory, place: PlaceId, alone: bool) {
 }
 
 /// Waits on this very thread: scenes are built where nothing can be awaited.
-fn wait_for<T>(work: impl Future<Output = T>) -> T {
+pub(crate) fn wait_for<T>(work: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
     impl Wake for Unpark {
         fn wake(self: Arc<Self>) {

@@ -21,6 +21,14 @@ async fn a_long_list_is_whole_in_the_end_and_found_in() {
     console.shows(" of 2500").shows("Initech Parts 2499");
     console.keys("<esc><esc>").await.shows("2500 groups");
     assert!(first.lines().any(|line| line.contains("Acme")), "{first}");
+    // Written while the list is read again: whichever ends first, it stays.
+    for label in ["one", "two", "three"] {
+        console.burst("r");
+        let command = format!(":label +{label}<enter>");
+        console.burst(&command).settle().await;
+        console.shows(&format!("#{label}"));
+    }
+    console.shows("2500 groups").hides("reading");
     drop(console);
     world.end().await;
 }

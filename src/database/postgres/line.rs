@@ -1,0 +1,329 @@
+//! A line to a server: opened again where it broke, and statements sent over it together.
+
+use std::{
+    collections::HashMap,
+    future::{Future, poll_fn},
+    pin::Pin,
+    sync::Arc,
+    task::Poll,
+    time::{Duration, Instant},
+};
+
+use futures_util::{StreamExt, TryStreamExt, pin_mut};
+use tokio::{runtime::Runtime, task::JoinHandle};
+use tokio_postgres::{
+    Client, Config, Error, NoTls,
+    config::{Host, TargetSessionAttrs},
+};
+
+use super::fault::{ServerFault, Then};
+use crate::database::{Rows, Statement, Value};
+
+/// How long a server is waited for.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Said to a new session: what it commits is on disk, a dead console frees its rows, and names are ours.
+const SETTINGS: &str = "\
+SET synchronous_commit = on; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; \
+SET client_min_messages = warning; SET standard_conforming_strings = on; SET search_path = ";
+
+/// Where a server is, and the schema in it.
+#[derive(Clone)]
+pub(crate) struct Server {
+    config: Arc<Config>,
+    schema: String,
+    /// What a bound [`Value::Writer`] is.
+    writer: i64,
+}
+
+/// What is wrong with an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AddressFault {
+    NotAnAddress,
+    Password,
+    /// Lines over a network are not protected yet.
+    NotLocal,
+}
+
+impl Server {
+    /// `schema` is a plain name.
+    pub(crate) fn parse(url: &str, schema: &str) -> Result<Self, AddressFault> {
+        let mut config: Config = url.parse().map_err(|_| AddressFault::NotAnAddress)?;
+        if config.get_password().is_some() {
+            return Err(AddressFault::Password);
+        }
+        let is_local = |host: &Host| matches!(host, Host::Unix(_));
+        if config.get_hosts().is_empty() || !config.get_hosts().iter().all(is_local) {
+            return Err(AddressFault::NotLocal);
+        }
+        config
+            .application_name("groupdesk")
+            .target_session_attrs(TargetSessionAttrs::ReadWrite);
+        Ok(Self {
+            config: Arc::new(config),
+            schema: schema.to_owned(),
+            writer: 0,
+        })
+    }
+
+    pub(crate) fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    /// Tells its writes from those of others.
+    pub(crate) fn with_new_writer(mut self) -> Self {
+        let mut writer = [0; 8];
+        // Without randomness one's own writes may look like another's.
+        let _ = getrandom::fill(&mut writer);
+        self.writer = i64::from_le_bytes(writer);
+        self
+    }
+}
+
+struct Session {
+    client: Client,
+    /// Ends with the client.
+    _talk: JoinHandle<()>,
+    prepared: HashMap<String, tokio_postgres::Statement>,
+}
+
+/// What failed, and what is to be done about it.
+pub(in crate::database) type Failure = (ServerFault, Then);
+
+pub(in crate::database) struct Line {
+    server: Server,
+    runtime: Runtime,
+    session: Option<Session>,
+}
+
+impl Line {
+    pub(in crate::database) fn new(server: Server) -> std::io::Result<Self> {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        Ok(Self {
+            server,
+            runtime: runtime.enable_all().build()?,
+            session: None,
+        })
+    }
+
+    pub(super) fn writer(&self) -> i64 {
+        self.server.writer
+    }
+
+    pub(super) fn hang_up(&mut self) {
+        self.session = None;
+    }
+
+    /// Makes sure of a session, waited for until the deadline. What is sent never opens one: it could be the middle of a
+    /// transaction.
+    pub(super) fn connect(&mut self, deadline: Instant) -> Result<(), Failure> {
+        if self
+            .session
+            .as_ref()
+            .is_some_and(|session| !session.client.is_closed())
+        {
+            return Ok(());
+        }
+        self.session = None;
+        let (server, mut pause) = (self.server.clone(), Duration::from_millis(100));
+        let session = self.runtime.block_on(async {
+            loop {
+                let left = deadline.saturating_duration_since(Instant::now());
+                let opened = tokio::time::timeout(left, open(&server)).await;
+                let failure = match opened {
+                    Ok(Ok(session)) => return Ok(session),
+                    Ok(Err(error)) => ServerFault::of(&error),
+                    Err(_) => (ServerFault::Unreachable, Then::Reconnect),
+                };
+                if failure.1 == Then::GiveUp || Instant::now() + pause >= deadline {
+                    // It was waited for long enough.
+                    return Err((failure.0, Then::GiveUp));
+                }
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(5));
+            }
+        })?;
+        self.session = Some(session);
+        Ok(())
+    }
+
+    /// Sends `before`, the statements and `after` at once, and takes the answers in. The first failure counts; what follows
+    /// it was not done.
+    pub(super) fn send(
+        &mut self,
+        before: Option<&str>,
+        statements: &[Statement],
+        after: Option<&str>,
+        deadline: Instant,
+    ) -> Result<Vec<Rows>, Failure> {
+        let Self {
+            runtime, session, ..
+        } = self;
+        let session = session
+            .as_mut()
+            .ok_or((ServerFault::Unreachable, Then::Reconnect))?;
+        let sent = runtime.block_on(async {
+            let left = deadline.saturating_duration_since(Instant::now());
+            tokio::time::timeout(left, exchange(session, before, statements, after)).await
+        });
+        let failure = match sent {
+            Ok(Ok(rows)) => return Ok(rows),
+            Ok(Err(error)) => ServerFault::of(&error),
+            // What is under way on that line is nobody's any more.
+            Err(_) => (ServerFault::Unreachable, Then::Reconnect),
+        };
+        if failure.1 == Then::Reconnect {
+            self.hang_up();
+        }
+        Err(failure)
+    }
+
+    /// Hands over the rows of one statement while they arrive; `take` says whether more are wanted.
+    pub(super) fn stream(
+        &mut self,
+        before: Option<&str>,
+        statement: &Statement,
+        mut take: impl FnMut(Vec<Value>) -> bool,
+    ) -> Result<(), Failure> {
+        let Self {
+            runtime, session, ..
+        } = self;
+        let session = session
+            .as_mut()
+            .ok_or((ServerFault::Unreachable, Then::Reconnect))?;
+        let streamed = runtime.block_on(async {
+            if let Some(before) = before {
+                session.client.batch_execute(before).await?;
+            }
+            prepare(session, std::slice::from_ref(statement)).await?;
+            let rows = session
+                .client
+                .query_raw(
+                    &session.prepared[statement.text.as_ref()],
+                    &statement.values,
+                )
+                .await?;
+            pin_mut!(rows);
+            let mut is_wanted = true;
+            // Rows that nobody wants any more are taken in all the same: the line is in the middle of them.
+            while let Some(row) = rows.next().await {
+                is_wanted = is_wanted && take(kept(&row?)?);
+            }
+            Ok(())
+        });
+        streamed.map_err(|error: Error| {
+            let failure = ServerFault::of(&error);
+            if failure.1 == Then::Reconnect {
+                self.hang_up();
+            }
+            failure
+        })
+    }
+}
+
+async fn open(server: &Server) -> Result<Session, Error> {
+    let (client, connection) = server.config.connect(NoTls).await?;
+    let talk = tokio::spawn(async move {
+        // Whoever waits for an answer hears that the line broke.
+        let _ = connection.await;
+    });
+    client
+        .batch_execute(&format!("{SETTINGS}\"{}\"", server.schema))
+        .await?;
+    Ok(Session {
+        client,
+        _talk: talk,
+        prepared: HashMap::new(),
+    })
+}
+
+/// Prepares what this session has not prepared yet, in one journey.
+async fn prepare(session: &mut Session, statements: &[Statement]) -> Result<(), Error> {
+    let mut new: Vec<&str> = Vec::new();
+    for statement in statements {
+        let text = statement.text.as_ref();
+        if !session.prepared.contains_key(text) && !new.contains(&text) {
+            new.push(text);
+        }
+    }
+    let client = &session.client;
+    let prepared = new.iter().map(|text| client.prepare(text));
+    let prepared =
+        in_order(prepared.map(|one| Box::pin(one) as Pin<Box<dyn Future<Output = _>>>)).await;
+    for (text, one) in new.into_iter().zip(prepared) {
+        session.prepared.insert(text.to_owned(), one?);
+    }
+    Ok(())
+}
+
+type Answer<'a> = Pin<Box<dyn Future<Output = Result<Rows, Error>> + 'a>>;
+
+async fn exchange(
+    session: &mut Session,
+    before: Option<&str>,
+    statements: &[Statement],
+    after: Option<&str>,
+) -> Result<Vec<Rows>, Error> {
+    prepare(session, statements).await?;
+    let (client, prepared) = (&session.client, &session.prepared);
+    let simple = |text| {
+        Box::pin(async move {
+            client.batch_execute(text).await?;
+            Ok(Rows::default())
+        }) as Answer<'_>
+    };
+    let mut answers: Vec<Answer<'_>> = Vec::with_capacity(statements.len() + 2);
+    answers.extend(before.map(simple));
+    answers.extend(statements.iter().map(|statement| {
+        Box::pin(async move {
+            let found = client.query_raw(&prepared[statement.text.as_ref()], &statement.values);
+            let found = found.await?;
+            pin_mut!(found);
+            let mut rows = Vec::new();
+            while let Some(row) = found.try_next().await? {
+                rows.push(kept(&row)?);
+            }
+            let changed = found.rows_affected().unwrap_or_default();
+            Ok(Rows {
+                rows,
+                changed: usize::try_from(changed).unwrap_or(usize::MAX),
+            })
+        }) as Answer<'_>
+    }));
+    answers.extend(after.map(simple));
+    let skipped = usize::from(before.is_some());
+    let rows: Result<Vec<_>, _> = in_order(answers.into_iter()).await.into_iter().collect();
+    let mut rows = rows?;
+    rows.drain(..skipped);
+    rows.truncate(statements.len());
+    Ok(rows)
+}
+
+fn kept(row: &tokio_postgres::Row) -> Result<Vec<Value>, Error> {
+    (0..row.len()).map(|index| row.try_get(index)).collect()
+}
+
+/// Begins all in their order, which is the order on the line, and waits for all.
+async fn in_order<'a, T>(
+    futures: impl Iterator<Item = Pin<Box<dyn Future<Output = T> + 'a>>>,
+) -> Vec<T> {
+    let mut all: Vec<_> = futures.map(|future| (future, None)).collect();
+    poll_fn(|context| {
+        let mut is_done = true;
+        for (future, answer) in &mut all {
+            if answer.is_none() {
+                match future.as_mut().poll(context) {
+                    Poll::Ready(ready) => *answer = Some(ready),
+                    Poll::Pending => is_done = false,
+                }
+            }
+        }
+        if is_done {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+    all.into_iter().filter_map(|(_, answer)| answer).collect()
+}

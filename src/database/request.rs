@@ -1,0 +1,209 @@
+//! What is asked of a database in three steps, so that it needs two journeys to a server and can be done again after a
+//! deadlock or a lost line: nothing has happened in between.
+
+use std::{borrow::Cow, cell::RefCell};
+
+use super::{Fault, Found, Row, Statement, Statements, Value, postgres::Open, sqlite};
+
+/// Reads, decides, writes.
+pub(crate) trait Request {
+    type Answer;
+    type Error: From<Fault>;
+
+    /// What is to be known, and claims whose success decides.
+    fn read(&self) -> Statements;
+
+    /// By rules alone, from what was found, in the order of [`Request::read`]. A refusal undoes what was claimed.
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), Self::Error>;
+
+    /// What the answer needs of what stands then.
+    fn read_after(&self) -> Statements {
+        Statements::default()
+    }
+
+    /// Adds that to the answer.
+    fn finish(&self, _answer: &mut Self::Answer, _after: &mut Found) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+enum Engine<'c> {
+    Sqlite(&'c rusqlite::Connection),
+    Server(RefCell<Open<'c>>),
+}
+
+/// An open transaction, of whichever database.
+pub(crate) struct Tx<'c>(Engine<'c>);
+
+impl<'c> Tx<'c> {
+    pub(crate) fn of(connection: &'c rusqlite::Connection) -> Self {
+        Self(Engine::Sqlite(connection))
+    }
+
+    pub(super) fn of_server(open: Open<'c>) -> Self {
+        Self(Engine::Server(RefCell::new(open)))
+    }
+
+    /// For what only SQLite has.
+    pub(crate) fn sqlite(&self) -> Option<&'c rusqlite::Connection> {
+        match &self.0 {
+            Engine::Sqlite(connection) => Some(connection),
+            Engine::Server(_) => None,
+        }
+    }
+
+    /// One of several requests of a transaction.
+    pub(crate) fn run<R: Request>(&self, request: &R) -> Result<R::Answer, R::Error> {
+        let mut found = self.send(request.read())?;
+        let (mut writes, mut answer) = request.decide(&mut found)?;
+        let reads = request.read_after();
+        let count = reads.0.len();
+        writes.0.extend(reads.0);
+        let mut after = self.send(writes)?;
+        after.keep_last(count);
+        request.finish(&mut answer, &mut after)?;
+        Ok(answer)
+    }
+
+    /// The only request, or the last one: it takes the commit along.
+    pub(crate) fn run_last<R: Request>(&self, request: &R) -> Result<R::Answer, R::Error> {
+        let Engine::Server(open) = &self.0 else {
+            return self.run(request);
+        };
+        let mut found = self.send(request.read())?;
+        let (writes, mut answer) = request.decide(&mut found)?;
+        let reads = request.read_after();
+        let mut open = open.borrow_mut();
+        let writer = open.writer();
+        let after = open.send_and_commit(writes.for_server(writer), &reads.for_server(writer));
+        let mut after = Found::of(after.map_err(Fault::from)?);
+        request.finish(&mut answer, &mut after)?;
+        Ok(answer)
+    }
+
+    fn send(&self, statements: Statements) -> Result<Found, Fault> {
+        let rows = match &self.0 {
+            Engine::Sqlite(connection) => sqlite::run(connection, statements)?,
+            Engine::Server(_) if statements.0.is_empty() => Vec::new(),
+            Engine::Server(open) => {
+                let mut open = open.borrow_mut();
+                let statements = statements.for_server(open.writer());
+                open.send(statements)?
+            }
+        };
+        Ok(Found::of(rows))
+    }
+
+    /// Hands over the rows of one statement, one at a time; `take` says whether more are wanted.
+    pub(crate) fn each_while<E: From<Fault>>(
+        &self,
+        text: impl Into<Cow<'static, str>>,
+        values: Vec<Value>,
+        mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let statement = Statement::new(text, values);
+        let open = match &self.0 {
+            Engine::Sqlite(connection) => return sqlite::each(connection, &statement, take),
+            Engine::Server(open) => open,
+        };
+        let mut open = open.borrow_mut();
+        let Some(statement) = statement.for_server(open.writer()) else {
+            return Ok(());
+        };
+        let mut refused = None;
+        let streamed = open.stream(&statement, |row| {
+            let taken = take(&Row::Kept(&row));
+            taken.unwrap_or_else(|error| {
+                refused = Some(error);
+                false
+            })
+        });
+        streamed.map_err(Fault::from)?;
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// Hands over the rows of one statement, one at a time.
+    pub(crate) fn each<E: From<Fault>>(
+        &self,
+        text: impl Into<Cow<'static, str>>,
+        values: Vec<Value>,
+        mut take: impl FnMut(&Row<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.each_while(text, values, |row| take(row).map(|()| true))
+    }
+
+    pub(crate) fn all<T, E: From<Fault>>(
+        &self,
+        text: impl Into<Cow<'static, str>>,
+        values: Vec<Value>,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, E>,
+    ) -> Result<Vec<T>, E> {
+        let mut all = Vec::new();
+        self.each(text, values, |row| {
+            all.push(read(row)?);
+            Ok(())
+        })
+        .map(|()| all)
+    }
+
+    /// The row of a statement that brings one or none.
+    pub(crate) fn one<T, E: From<Fault>>(
+        &self,
+        text: impl Into<Cow<'static, str>>,
+        values: Vec<Value>,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, E>,
+    ) -> Result<Option<T>, E> {
+        let mut one = None;
+        self.each(text, values, |row| {
+            one = Some(read(row)?);
+            Ok(())
+        })
+        .map(|()| one)
+    }
+
+    pub(crate) fn write_all(&self, statements: Statements) -> Result<(), Fault> {
+        self.send(statements).map(drop)
+    }
+
+    /// How many rows it wrote.
+    pub(crate) fn write(
+        &self,
+        text: impl Into<Cow<'static, str>>,
+        values: Vec<Value>,
+    ) -> Result<usize, Fault> {
+        let statement = Statement::new(text, values);
+        match &self.0 {
+            Engine::Sqlite(connection) => sqlite::write(connection, &statement),
+            Engine::Server(open) => {
+                let mut open = open.borrow_mut();
+                let statement = statement.for_server(open.writer());
+                let rows = open.send(statement.into_iter().collect())?;
+                Ok(rows.first().map_or(0, |rows| rows.changed))
+            }
+        }
+    }
+
+    /// Several statements as one text, of a server.
+    pub(crate) fn batch(&self, text: &str) -> Result<(), Fault> {
+        match &self.0 {
+            Engine::Sqlite(connection) => Ok(connection.execute_batch(text)?),
+            Engine::Server(open) => Ok(open.borrow_mut().batch(text)?),
+        }
+    }
+
+    /// Of a server; SQLite commits many pieces of work together.
+    pub(super) fn commit(&self) -> Result<(), Fault> {
+        match &self.0 {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Server(open) => Ok(open.borrow_mut().commit()?),
+        }
+    }
+
+    /// Undoes what was not committed, and says what failed first.
+    pub(super) fn end(self) -> Option<super::postgres::Failure> {
+        match self.0 {
+            Engine::Sqlite(_) => None,
+            Engine::Server(open) => open.into_inner().end(),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Many known groups into the demo's directory, a large transaction after the other, while more are made.
+
+use tokio::{sync::mpsc, task::JoinHandle};
+
+use super::{DemoError, seed::AT_ONCE};
+use crate::{
+    directory::{Directory, DirectoryError, PlaceId},
+    domain::known::KnownGroup,
+};
+
+type Part = Vec<(PlaceId, KnownGroup)>;
+type Filling = JoinHandle<Result<(), DirectoryError>>;
+
+pub(super) struct Filler {
+    directory: Directory,
+    /// The transaction that is open.
+    open: Option<(mpsc::Sender<Part>, Filling)>,
+    /// Groups in it.
+    count: usize,
+    is_begun: bool,
+}
+
+impl Filler {
+    pub(super) fn of(directory: &Directory) -> Self {
+        Self {
+            directory: directory.clone(),
+            open: None,
+            count: 0,
+            is_begun: false,
+        }
+    }
+
+    pub(super) async fn add(&mut self, part: Part) -> Result<(), DemoError> {
+        if !self.is_begun {
+            self.directory.begin_filling().await?;
+            self.is_begun = true;
+        }
+        self.count += part.len();
+        let (sender, _) = self.open.get_or_insert_with(|| {
+            let (sender, parts) = mpsc::channel(1);
+            let directory = self.directory.clone();
+            let filling = tokio::spawn(async move { directory.fill(parts).await });
+            (sender, filling)
+        });
+        // Where nobody takes it, it has failed, and says why.
+        if sender.send(part).await.is_err() || self.count >= AT_ONCE {
+            self.commit().await?;
+        }
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), DemoError> {
+        self.count = 0;
+        if let Some((sender, filling)) = self.open.take() {
+            drop(sender);
+            filling.await.map_err(|_| DemoError::Lost)??;
+        }
+        Ok(())
+    }
+
+    /// Ends the last transaction; from now on the groups are listed.
+    pub(super) async fn finish(mut self) -> Result<(), DemoError> {
+        self.commit().await?;
+        if self.is_begun {
+            self.directory.end_filling().await?;
+        }
+        Ok(())
+    }
+}

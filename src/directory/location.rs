@@ -1,0 +1,143 @@
+//! Where a directory stands: a file, or a database that a team shares.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use crate::database::{AddressFault, Server, ServerFault};
+
+#[derive(Debug, Clone)]
+pub enum Location {
+    File(PathBuf),
+    Team(TeamLocation),
+}
+
+/// A schema of a PostgreSQL database. No password stands in it.
+#[derive(Clone)]
+pub struct TeamLocation {
+    pub(super) server: Server,
+    shown: String,
+}
+
+impl TeamLocation {
+    /// `url` as PostgreSQL writes it, on a Unix socket: `postgres://ana@/desk?host=/run/postgresql`. `schema` is a plain name.
+    pub fn parse(url: &str, schema: &str) -> Result<Self, InvalidLocation> {
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if schema.is_empty() || !schema.chars().all(is_plain) {
+            return Err(InvalidLocation::Schema);
+        }
+        let server = Server::parse(url, schema)?;
+        Ok(Self {
+            shown: format!("{url} ({schema})"),
+            server,
+        })
+    }
+}
+
+/// Why this is no place for a directory. The address is not repeated: a password could stand in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidLocation {
+    #[error(
+        "the address is not that of a PostgreSQL database: postgres://USER@/DATABASE?host=/FOLDER/OF/SOCKET"
+    )]
+    NotAnAddress,
+    #[error("a password does not belong into an address")]
+    Password,
+    #[error("only databases of this machine can be used, over a Unix socket")]
+    NotLocal,
+    #[error("the name of a schema has lower-case letters, digits and _ only")]
+    Schema,
+}
+
+impl TeamLocation {
+    pub fn schema(&self) -> &str {
+        self.server.schema()
+    }
+}
+
+impl From<AddressFault> for InvalidLocation {
+    fn from(fault: AddressFault) -> Self {
+        match fault {
+            AddressFault::NotAnAddress => Self::NotAnAddress,
+            AddressFault::Password => Self::Password,
+            AddressFault::NotLocal => Self::NotLocal,
+        }
+    }
+}
+
+impl fmt::Debug for TeamLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Display for TeamLocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl From<&Path> for Location {
+    fn from(path: &Path) -> Self {
+        Self::File(path.to_owned())
+    }
+}
+
+impl From<&PathBuf> for Location {
+    fn from(path: &PathBuf) -> Self {
+        Self::File(path.clone())
+    }
+}
+
+impl From<&TeamLocation> for Location {
+    fn from(team: &TeamLocation) -> Self {
+        Self::Team(team.clone())
+    }
+}
+
+/// Why the database of a team did not do what was asked, as the rest of a sentence about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TeamFault {
+    #[error(
+        "cannot be reached; nothing was recorded: check the server and the line to it, then try again"
+    )]
+    Unreachable,
+    /// The only one after which the write may still be there.
+    #[error(
+        "went away during a commit; whether the last change was recorded is not known: look at the history and the \
+         rotations when it is back"
+    )]
+    Unclear,
+    #[error("does not allow this (SQLSTATE {0}): ask whoever runs it for the right")]
+    NotAllowed(String),
+    #[error("is a standby or read only; nothing was recorded: use the address of the primary")]
+    ReadOnly,
+    #[error("has no room left, or no connection; nothing was recorded: tell whoever runs it")]
+    Full,
+    #[error("was busy with the same rows for too long; nothing was recorded: try again")]
+    Busy,
+    #[error("was not set up for groupdesk")]
+    NotSetUp,
+    #[error(
+        "has version {found} of its tables, and this groupdesk knows {known}: use the same groupdesk everywhere"
+    )]
+    OtherVersion { found: i64, known: i64 },
+    #[error("reports SQLSTATE {0}; nothing was recorded")]
+    Other(String),
+}
+
+impl From<ServerFault> for TeamFault {
+    fn from(fault: ServerFault) -> Self {
+        match fault {
+            ServerFault::Unreachable => Self::Unreachable,
+            ServerFault::Unclear => Self::Unclear,
+            ServerFault::NotAllowed(code) => Self::NotAllowed(code),
+            ServerFault::ReadOnly => Self::ReadOnly,
+            ServerFault::Full => Self::Full,
+            ServerFault::Busy => Self::Busy,
+            ServerFault::NotThere => Self::NotSetUp,
+            ServerFault::Other(code) => Self::Other(code),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The last updates of the group, below what would change.
+
+use ratatui::{buffer::Buffer, layout::Rect, style::Style};
+
+use super::Edit;
+use crate::{
+    domain::{
+        change::Change,
+        history::{Entry, Operation},
+        undo,
+    },
+    tui::{
+        state::{context::Context, message::Job},
+        widgets::{
+            changes,
+            paint::{self, columns},
+            text_page::TextPage,
+        },
+    },
+};
+
+/// Rows that they take at the least: the heading and one of them.
+const LEAST: usize = 3;
+/// Of them at the most.
+const MOST: usize = 8;
+/// Cells of who did it at the most.
+const WHO: usize = 12;
+
+impl Edit {
+    /// Asks the history for them, where they can be shown.
+    pub(super) fn ask_last_updates(&mut self, context: &mut Context) {
+        if !self.creating && context.size.0 >= super::view::BESIDE && self.updates.asks() {
+            let job = Job::History(Some(self.id.clone()));
+            context.ask(&self.updates.reading, job);
+        }
+    }
+
+    /// At the bottom of an area, as many as there is room for below so many rows: they stay where they are while the
+    /// changes above them grow.
+    pub(super) fn draw_last_updates(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        taken: usize,
+        context: &Context,
+    ) {
+        let free = usize::from(area.height).saturating_sub(taken);
+        let entries = self.updates.entries();
+        if free < LEAST || entries.is_empty() {
+            return;
+        }
+        let shown = &entries[..entries.len().min(MOST).min(free - 2)];
+        let rows = shown.len() as u16 + 1;
+        let area = Rect {
+            y: area.bottom() - rows,
+            height: rows,
+            ..area
+        };
+        let mut sheet = TextPage::new(area.width, context.theme);
+        write(&mut sheet, shown, context);
+        sheet.draw_still(buffer, area);
+    }
+}
+
+fn write(sheet: &mut TextPage, shown: &[Entry], context: &Context) {
+    let theme = context.theme;
+    let column = |text: &dyn Fn(&Entry) -> String| -> Vec<String> {
+        let mut cells: Vec<String> = shown.iter().map(text).collect();
+        let widest = cells.iter().map(|cell| columns(cell)).max().unwrap_or(0);
+        for cell in &mut cells {
+            *cell += &" ".repeat(widest - columns(cell) + 2);
+        }
+        cells
+    };
+    let whens = column(&|entry| {
+        let when = context.moment(entry.at);
+        when.trim_start_matches("at ").to_owned()
+    });
+    // Of `ana@bastion2` the person.
+    let whos = column(&|entry| {
+        let who = entry.by.split('@').next().unwrap_or_default();
+        paint::cut(who, WHO, theme)
+    });
+    sheet.heading("Last updates");
+    for (at, entry) in shown.iter().enumerate() {
+        let head = format!("{}{}", whens[at], whos[at]);
+        let room = sheet.width().saturating_sub(columns(&head));
+        let what = paint::words_that_fit(&what(entry, context), room, theme);
+        sheet.pieces(vec![(head, theme.dim()), (what, Style::new())]);
+    }
+}
+
+fn what(entry: &Entry, context: &Context) -> String {
+    match entry.operation {
+        Operation::Create => "created".into(),
+        Operation::Rotate => "token rotated".into(),
+        _ => match undo::changed(entry) {
+            Ok((before, after)) => {
+                changes::in_short(&Change::between(&before, &after), context.theme)
+            }
+            Err(_) => "updated".into(),
+        },
+    }
+}

@@ -1,0 +1,174 @@
+//! The same stories in a directory that a team shares, on PostgreSQL; and those that only several consoles have.
+
+use super::*;
+
+mod crashes;
+mod lost_line;
+
+#[path = "drafts.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod drafts;
+#[path = "journal.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod journal;
+#[path = "memory.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod memory;
+
+/// Several consoles at one directory, each with lines of its own.
+fn consoles(installation: &Opened, count: usize) -> Vec<Directory> {
+    (0..count).map(|_| installation.open()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_ten_consoles_one_begins_whichever_token_each_has_seen() {
+    let installation = Opened::new();
+    let consoles = consoles(&installation, 10);
+    let place = place(&consoles[0], "eu");
+    for group in 0..20 {
+        let begun = consoles.iter().zip(1_u8..).map(|(console, seen)| {
+            let intent = intent(&format!("g{group}"), fp(seen));
+            console.begin_rotation(place, intent)
+        });
+        let begun = join_all(begun).await;
+        let mut won = 0;
+        for answer in begun {
+            match answer.expect("written") {
+                BeginResult::Started(_) => won += 1,
+                BeginResult::TakenBy(_) | BeginResult::HeldBy(_) => {}
+            }
+        }
+        assert_eq!(won, 1, "g{group}");
+    }
+    let open = consoles[9].rotations(RotationFilter::default()).await;
+    assert_eq!(open.expect("read").len(), 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_ten_consoles_learn_of_a_new_group_at_once_is_all_kept() {
+    let installation = Opened::new();
+    let consoles = consoles(&installation, 10);
+    let place = place(&consoles[0], "eu");
+    for round in 0..10 {
+        let group = format!("g{round}");
+        let learning = consoles.iter().enumerate().map(|(at, console)| {
+            let mut one = observation(&group, OLD, 0);
+            // Half of them know the name, half the mapping.
+            if at % 2 == 0 {
+                one.sent.name = Some("Acme".into());
+            } else {
+                one.sent.mapping = Some([("40".into(), "213".into())].into());
+            }
+            console.record(place, learnt(one))
+        });
+        for written in join_all(learning).await {
+            written.expect("written");
+        }
+        let known = consoles[0].group(place, &id(&group)).await.expect("read");
+        let known = known.expect("there");
+        assert!(known.name.is_some() && known.mapping.is_some(), "{known:?}");
+    }
+}
+
+#[tokio::test]
+async fn any_text_comes_back_as_it_was_written() {
+    let installation = Opened::new();
+    let directory = installation.open();
+    let wide: String = "\u{1F980}".repeat(255);
+    for (at, text) in ["a\0b", "\u{FDD0}", "\u{FDD0}0\0\u{FDD0}1", "'; --", &wide]
+        .into_iter()
+        .enumerate()
+    {
+        let at = i64::try_from(at).expect("few");
+        let mut line = entry("eu", "acme", at);
+        line.reason = Some(text.into());
+        line.changes = Some(json!({ "name": [text, null] }));
+        let written = directory
+            .record(place(&directory, "eu"), told(line.clone()))
+            .await;
+        written.expect("written");
+        let newest = directory
+            .history(HistoryFilter {
+                limit: Some(1),
+                ..HistoryFilter::default()
+            })
+            .await;
+        assert_eq!(newest.expect("read")[0].value, line);
+    }
+}
+
+#[tokio::test]
+async fn what_is_kept_for_ever_cannot_be_changed_by_hand() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    directory
+        .record(place, told(entry("eu", "acme", 0)))
+        .await
+        .expect("written");
+    let rotation = start(&directory, intent("acme", OLD)).await;
+    let server = postgres::server().expect("a server");
+    for text in [
+        "UPDATE history SET by = 'nobody'",
+        "DELETE FROM history",
+        "UPDATE rotation_events SET at = 0",
+        "DELETE FROM rotation_events",
+        "DELETE FROM mutations",
+        "UPDATE rotations SET state = 'abandoned'; UPDATE rotations SET state = 'unknown'",
+    ] {
+        let text = format!(
+            "DO $$ BEGIN {text}; RAISE 'it was done'; EXCEPTION WHEN raise_exception THEN \
+             IF SQLERRM = 'it was done' THEN RAISE; END IF; END $$"
+        );
+        server.execute(team.schema(), &text);
+    }
+    let open = directory
+        .rotation(rotation)
+        .await
+        .expect("read")
+        .expect("there");
+    assert_eq!(open.rotation.state, State::Intended);
+}
+
+#[tokio::test]
+async fn what_another_console_wrote_is_told_and_what_was_written_here_is_not() {
+    let installation = Opened::new();
+    let (ours, theirs) = (installation.open(), installation.open());
+    let place = place(&ours, "eu");
+    let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
+    ours.record(place, learnt(observation("ours", OLD, 0)))
+        .await
+        .expect("written");
+    theirs
+        .record(place, learnt(observation("theirs", OLD, 0)))
+        .await
+        .expect("written");
+    let changes = watch
+        .look(place)
+        .await
+        .expect("read")
+        .expect("somebody has written");
+    let told: Vec<_> = changes
+        .groups
+        .iter()
+        .map(|group| group.id.as_str())
+        .collect();
+    assert_eq!(told, ["theirs"]);
+}
+
+#[tokio::test]
+async fn the_key_of_a_directory_is_the_same_for_everybody() {
+    let installation = Opened::new();
+    let token = Token::new("a-token-that-is-long-enough-to-be-one".into());
+    let seen = consoles(&installation, 2);
+    let seen: Vec<_> = seen
+        .iter()
+        .map(|console| console.fingerprinter().of(&token))
+        .collect();
+    assert_eq!(seen[0], seen[1]);
+    let other = Opened::new().open().fingerprinter().of(&token);
+    assert_ne!(seen[0], other);
+}

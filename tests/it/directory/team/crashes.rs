@@ -1,0 +1,113 @@
+//! The server stops at once, as if it had been killed, while several consoles write.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use groupdesk::directory::{TeamFault, set_up};
+
+use super::*;
+use crate::support::wait::eventually;
+
+/// What a console was told of its writes, by their notes.
+#[derive(Default)]
+struct Told {
+    done: Vec<String>,
+    /// It may be there.
+    unclear: Vec<String>,
+    refused: Vec<String>,
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_answered_is_there_once_and_what_was_refused_is_not() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = postgres::at(server.folder(), "crashing");
+    set_up(&team).expect("a schema");
+    let (stop, written) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicUsize::new(0)),
+    );
+    let first = Directory::open(&team).expect("it opens");
+    let place = place(&first, "eu");
+    let consoles = (0..4).map(|console| {
+        let directory = Directory::open(&team).expect("it opens");
+        let (stop, written) = (Arc::clone(&stop), Arc::clone(&written));
+        tokio::spawn(async move {
+            let mut told_of = Told::default();
+            for number in 0.. {
+                if stop.load(Ordering::SeqCst) {
+                    break;
+                }
+                let note = format!("{console}/{number}");
+                let mut line = entry("eu", "acme", number);
+                line.note = Some(note.clone());
+                let outcome = directory.record(place, told(line)).await;
+                written.fetch_add(1, Ordering::SeqCst);
+                match outcome {
+                    Ok(_) => told_of.done.push(note),
+                    Err(DirectoryError::Team {
+                        fault: TeamFault::Unclear,
+                        ..
+                    }) => told_of.unclear.push(note),
+                    Err(DirectoryError::Team {
+                        fault: TeamFault::Unreachable,
+                        ..
+                    }) => told_of.refused.push(note),
+                    Err(other) => panic!("{other}"),
+                }
+            }
+            told_of
+        })
+    });
+    let consoles: Vec<_> = consoles.collect();
+    for _ in 0..5 {
+        let before = written.load(Ordering::SeqCst);
+        eventually("more is written", || {
+            written.load(Ordering::SeqCst) > before + 100
+        })
+        .await;
+        tokio::task::block_in_place(|| server.crash());
+    }
+    let before = written.load(Ordering::SeqCst);
+    eventually("more is written", || {
+        written.load(Ordering::SeqCst) > before + 100
+    })
+    .await;
+    stop.store(true, Ordering::SeqCst);
+    let told_of = join_all(consoles).await;
+    let told_of: Vec<_> = told_of
+        .into_iter()
+        .map(|one| one.expect("it ended"))
+        .collect();
+    let all = |of: fn(&Told) -> &Vec<String>| -> Vec<&str> {
+        told_of.iter().flat_map(of).map(String::as_str).collect()
+    };
+    let lines = first.history(HistoryFilter::default()).await.expect("read");
+    let mut there: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line.value.note.as_deref())
+        .collect();
+    let count = there.len();
+    there.sort_unstable();
+    there.dedup();
+    assert_eq!(there.len(), count, "something was written twice");
+    let is_there = |note: &&str| there.binary_search(note).is_ok();
+    let done = all(|told_of| &told_of.done);
+    assert!(done.len() > 600, "{} were written", done.len());
+    assert!(
+        done.iter().all(is_there),
+        "something that was answered is lost"
+    );
+    assert!(
+        !all(|told_of| &told_of.refused).iter().any(is_there),
+        "what was refused is there"
+    );
+    let unclear = all(|told_of| &told_of.unclear)
+        .iter()
+        .filter(|note| is_there(note))
+        .count();
+    assert_eq!(there.len(), done.len() + unclear, "nobody wrote the rest");
+}

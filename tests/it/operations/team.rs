@@ -1,0 +1,41 @@
+//! The same stories with a directory that a team shares, on PostgreSQL: whatever the service or the line to it does, what
+//! is written down is the same.
+
+use super::*;
+
+#[path = "annotations.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod annotations;
+#[path = "create.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod create;
+#[path = "facts.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod facts;
+#[path = "handed.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod handed;
+#[path = "handoff.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod handoff;
+#[path = "left_behind.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod left_behind;
+#[path = "lost.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod lost;
+#[path = "machine.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod machine;
+#[path = "places.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod places;
+#[path = "recover.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod recover;
+#[path = "rows.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod rows;
+#[path = "update.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod update;

@@ -1,0 +1,219 @@
+//! A PostgreSQL server of the tests' own: one per run, on a Unix socket in a temporary folder, gone with the run. Stories that
+//! run on a team's directory, too, say so by where they stand: below a module `team`.
+//!
+//! Where the programs are not installed, they run on files once more, and one line says so; `GROUPDESK_POSTGRES=required`
+//! makes that a failure.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use groupdesk::directory::{TeamLocation, set_up};
+
+/// A directory of its own for a test below a module `team`; `None` for others.
+pub(crate) fn team() -> Option<TeamLocation> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let thread = std::thread::current();
+    let is_asked = thread.name()?.split("::").any(|part| part == "team");
+    let server = is_asked.then(server)??;
+    let number = NUMBER.fetch_add(1, Ordering::SeqCst);
+    let team = at(server.folder(), &format!("t{number}"));
+    set_up(&team).expect("a schema");
+    Some(team)
+}
+
+/// The same by the socket in this folder.
+pub(crate) fn at(folder: &Path, schema: &str) -> TeamLocation {
+    let folder = folder.display().to_string().replace('/', "%2F");
+    let url = format!("postgres://desk@{folder}/postgres");
+    TeamLocation::parse(&url, schema).expect("an address")
+}
+
+pub(crate) struct Server {
+    folder: PathBuf,
+}
+
+impl Server {
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Ends it as if it had been killed, and starts it again.
+    pub(crate) fn crash(&self) {
+        let programs = programs().expect("it is installed");
+        let data = self.folder.join("data");
+        let mut restart = as_owner(&programs.join("pg_ctl").display().to_string());
+        let restart = restart
+            .arg("-D")
+            .arg(data)
+            .args(["-l"])
+            .arg(self.folder.join("log"));
+        let restart = restart.args(["-s", "-m", "immediate", "-w", "restart"]);
+        let done = restart.current_dir("/").stdin(Stdio::null()).status();
+        assert!(done.expect("pg_ctl runs").success());
+    }
+
+    /// All that a schema holds, as text.
+    pub(crate) fn dump(&self, schema: &str) -> String {
+        let output = Command::new("pg_dump")
+            .args([
+                "-U",
+                "desk",
+                "-d",
+                "postgres",
+                "--inserts",
+                "-n",
+                schema,
+                "-h",
+            ])
+            .arg(&self.folder)
+            .output()
+            .expect("pg_dump runs");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    /// What the server has said of its own.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.join("log")).expect("a log")
+    }
+
+    /// Does what no groupdesk would.
+    pub(crate) fn execute(&self, schema: &str, text: &str) -> String {
+        let output = Command::new("psql")
+            .args([
+                "-X",
+                "-q",
+                "-A",
+                "-t",
+                "-v",
+                "ON_ERROR_STOP=1",
+                "-U",
+                "desk",
+                "-d",
+                "postgres",
+            ])
+            .arg("-h")
+            .arg(&self.folder)
+            .args(["-c", &format!("SET search_path = {schema}"), "-c", text])
+            .output()
+            .expect("psql runs");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout)
+            .expect("UTF-8")
+            .trim()
+            .to_owned()
+    }
+}
+
+/// The server of this run; `None` where the programs are not installed.
+pub(crate) fn server() -> Option<&'static Server> {
+    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+    let server = SERVER.get_or_init(|| {
+        let programs = programs()?;
+        Some(start(&programs))
+    });
+    server.as_ref()
+}
+
+fn programs() -> Option<PathBuf> {
+    let told = Command::new("pg_config").arg("--bindir").output();
+    let folder = told
+        .ok()
+        .and_then(|told| String::from_utf8(told.stdout).ok());
+    let folder = folder.map(|folder| PathBuf::from(folder.trim()));
+    let found = folder.filter(|folder| folder.join("initdb").exists());
+    if found.is_none() {
+        let required =
+            std::env::var_os("GROUPDESK_POSTGRES").is_some_and(|said| said == "required");
+        assert!(!required, "PostgreSQL is required, and not installed");
+        eprintln!("left out: the stories of a team's directory (PostgreSQL is not installed)");
+    }
+    found
+}
+
+/// The server lives as long as somebody holds its standard input: this process, whichever way it ends.
+const LIVE: &str = r#"
+set -e
+"$0/initdb" -D "$1/data" -A trust -U desk -E UTF8 --no-locale -N >"$1/initdb.log" 2>&1
+"$0/pg_ctl" -D "$1/data" -l "$1/log" -s -w start </dev/null \
+    -o "-k $1 -c listen_addresses= -c max_connections=200 -c fsync=off"
+cat >/dev/null
+"$0/pg_ctl" -D "$1/data" -s -m immediate stop
+rm -rf "$1"
+"#;
+
+/// A server refuses to run as root.
+fn as_owner(program: &str) -> Command {
+    if !rustix::process::geteuid().is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args([
+        "--reuid=nobody",
+        "--regid=nogroup",
+        "--clear-groups",
+        program,
+    ]);
+    command
+}
+
+/// A server for one test alone.
+pub(crate) fn own() -> Option<Server> {
+    server()?;
+    Some(start(&programs()?))
+}
+
+fn start(programs: &Path) -> Server {
+    let folder = tempfile::Builder::new()
+        .prefix("gd-pg")
+        .tempdir()
+        .expect("a folder");
+    let folder = folder.keep();
+    if rustix::process::geteuid().is_root() {
+        let owner = Command::new("chown").arg("nobody:").arg(&folder).status();
+        assert!(owner.expect("chown runs").success());
+    }
+    let child = as_owner("sh")
+        .args(["-c", LIVE])
+        .arg(programs)
+        .arg(&folder)
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a shell");
+    // Held until this process is gone.
+    std::mem::forget(child);
+    let deadline = Instant::now() + Duration::from_mins(1);
+    let is_ready = || {
+        let mut asked = Command::new(programs.join("pg_isready"));
+        let asked = asked.args(["-q", "-U", "desk", "-h"]).arg(&folder).status();
+        asked.is_ok_and(|status| status.success())
+    };
+    while !is_ready() {
+        if Instant::now() > deadline {
+            let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+            panic!("PostgreSQL does not start: {log}");
+        }
+        std::thread::yield_now();
+    }
+    let _ = std::io::stderr().flush();
+    Server { folder }
+}
