@@ -6,14 +6,17 @@ mod waiting;
 
 use std::{io, net::SocketAddr, pin::pin, sync::Arc, task::Poll, time::Duration};
 
-use axum::Router;
+use axum::{
+    Router,
+    http::{HeaderValue, header},
+};
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, copy, sink},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy, sink},
     net::{TcpListener, TcpSocket, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
@@ -40,6 +43,9 @@ const REST_TIME: Duration = Duration::from_secs(5);
 const CROWDED: Duration = Duration::from_millis(250);
 /// For the head of a request that is answered 503 for want of a connection.
 const SHED_TIME: Duration = Duration::from_secs(5);
+/// How long a connection that has to make room still takes a request: one may be on its way, and its caller would never
+/// know what became of it.
+const ON_ITS_WAY: Duration = Duration::from_millis(25);
 /// For what is still being written on a connection that has to make room.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -170,7 +176,8 @@ async fn connection(
     stop: CancellationToken,
 ) {
     let place = waiting.join();
-    if !answered(&mut stream, router, limits.head_time, &place, &stop).await {
+    let times = (limits.head_time, ON_ITS_WAY);
+    if !answered(&mut stream, router, times, &place, &stop).await {
         return;
     }
     place.is_over();
@@ -184,9 +191,9 @@ async fn connection(
 
 /// Answers requests until there are no more. False: it was cut short, or nothing came in time.
 async fn answered(
-    stream: &mut TcpStream,
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     router: Router,
-    head_time: Duration,
+    (head_time, on_its_way): (Duration, Duration),
     place: &Connection,
     stop: &CancellationToken,
 ) -> bool {
@@ -195,7 +202,13 @@ async fn answered(
         let busy = place.busy();
         let answer = hyper::service::Service::call(&router, request);
         async move {
-            let answer = answer.await;
+            let mut answer = answer.await;
+            if let Ok(answer) = &mut answer
+                && place.has_to_end()
+            {
+                let headers = answer.headers_mut();
+                headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
             drop(busy);
             answer
         }
@@ -207,8 +220,10 @@ async fn answered(
         biased;
         ended = connection.as_mut() => ended.map_or_else(|error| !error.is_timeout(), |()| true),
         () = place.must_end() => {
-            connection.as_mut().graceful_shutdown();
-            drop(timeout(LAST_WORDS, connection).await);
+            if timeout(on_its_way, connection.as_mut()).await.is_err() {
+                connection.as_mut().graceful_shutdown();
+                while timeout(LAST_WORDS, connection.as_mut()).await.is_err() && place.is_busy() {}
+            }
             false
         }
         () = stop.cancelled() => {
@@ -223,5 +238,49 @@ async fn answered(
 async fn hear_out(stream: &mut TcpStream) {
     if stream.shutdown().await.is_ok() {
         drop(copy(&mut stream.take(LARGEST_REST), &mut sink()).await);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{io::duplex, task::yield_now};
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    /// What the caller of a connection that has to make room gets, who sends something a little later.
+    async fn got_by_one_that_makes_room(request: &[u8], on_its_way: Duration) -> String {
+        let (mut client, mut server) = duplex(4_096);
+        let waiting = Waiting::default();
+        let place = waiting.join();
+        let stop = CancellationToken::new();
+        let times = (LONG, on_its_way);
+        let served = answered(&mut server, exchange::full(), times, &place, &stop);
+        let asks = async {
+            assert!(waiting.end_longest());
+            for _ in 0..20 {
+                yield_now().await;
+            }
+            client.write_all(request).await.expect("it listens");
+            let mut answer = String::new();
+            client.read_to_string(&mut answer).await.expect("text");
+            answer
+        };
+        tokio::join!(served, asks).1
+    }
+
+    #[tokio::test]
+    async fn a_request_on_its_way_is_answered_before_its_connection_makes_room() {
+        let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        let answer = got_by_one_that_makes_room(request, LONG).await;
+        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+        assert!(answer.contains("connection: close"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn an_idle_connection_makes_room() {
+        let answer = got_by_one_that_makes_room(b"", Duration::from_millis(1)).await;
+        assert_eq!(answer, "");
     }
 }

@@ -7,23 +7,20 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::service::{exchange::refusal_text, refusal::Refusal};
 
 /// A connection as the HTTP library sees it.
-pub(super) struct Heads<'a> {
-    stream: &'a mut TcpStream,
+pub(super) struct Heads<'a, S> {
+    stream: &'a mut S,
     /// What is written in place of the library's own answer, its last one; empty before.
     instead: Vec<u8>,
     written: usize,
 }
 
-impl<'a> Heads<'a> {
-    pub(super) fn of(stream: &'a mut TcpStream) -> Self {
+impl<'a, S: AsyncRead + AsyncWrite + Unpin> Heads<'a, S> {
+    pub(super) fn of(stream: &'a mut S) -> Self {
         Self {
             stream,
             instead: Vec::new(),
@@ -42,7 +39,7 @@ impl<'a> Heads<'a> {
     }
 }
 
-impl AsyncRead for Heads<'_> {
+impl<S: AsyncRead + Unpin> AsyncRead for Heads<'_, S> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -52,7 +49,7 @@ impl AsyncRead for Heads<'_> {
     }
 }
 
-impl AsyncWrite for Heads<'_> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Heads<'_, S> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

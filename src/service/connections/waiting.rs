@@ -100,6 +100,14 @@ impl Connection {
     pub(super) async fn must_end(&self) {
         self.end.cancelled().await;
     }
+
+    pub(super) fn has_to_end(&self) -> bool {
+        self.end.is_cancelled()
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        lock(&self.at).is_none()
+    }
 }
 
 impl Drop for Connection {
