@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fault::Fault;
 use crate::{
-    database::{Found, Request, Row, Statements, Tx, values},
+    database::{Found, Request, Row, Statements, Tx, Value, values},
     directory::{PlaceId, columns},
     domain::{
         annotation::{Annotation, AnnotationChange, InvalidAnnotation, Label, Written},
@@ -33,12 +33,15 @@ const ONE: &str = "\
 SELECT note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
 FROM annotations WHERE place = $1 AND user_group_id = $2";
 
-const KEEP: &str = "\
-INSERT INTO annotations (place, user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
-ON CONFLICT (place, user_group_id) DO UPDATE SET note = excluded.note, noted_at = excluded.noted_at, \
- noted_by = excluded.noted_by, labels = excluded.labels, labelled_at = excluded.labelled_at, \
- labelled_by = excluded.labelled_by, favourite = excluded.favourite";
+/// Fails where somebody else was faster, on a server that has several writers: then it is read again.
+const ADD: &str = "\
+INSERT INTO annotations (note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite, place, user_group_id) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+/// The row was read in the same transaction.
+const REPLACE: &str = "\
+UPDATE annotations SET note = $1, noted_at = $2, noted_by = $3, labels = $4, labelled_at = $5, labelled_by = $6, \
+ favourite = $7 WHERE place = $8 AND user_group_id = $9";
 
 /// All or none; the annotations as they are afterwards.
 pub(crate) struct Annotate {
@@ -54,41 +57,45 @@ impl Request for Annotate {
 
     fn read(&self) -> Statements {
         let mut reads = Statements::default();
-        for id in &self.ids {
-            reads.add(ONE, values![self.place.0, id.as_str()]);
+        for id in self.sorted() {
+            reads.lock(ONE, values![self.place.0, id.as_str()]);
         }
         reads
     }
 
     fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), Fault> {
         let mut writes = Statements::default();
-        let mut changed = Vec::with_capacity(self.ids.len());
-        for id in &self.ids {
-            let mut annotation = found.next().first(read)?.unwrap_or_default();
+        let mut changed = BTreeMap::new();
+        for id in self.sorted() {
+            let known = found.next().first(read)?;
+            let text = if known.is_some() { REPLACE } else { ADD };
+            let mut annotation = known.unwrap_or_default();
             match annotation.apply(&self.change, &self.by) {
-                Ok(true) => keep(&mut writes, self.place, id, &annotation)?,
+                Ok(true) => writes.add(text, row(self.place, id, &annotation)?),
                 Ok(false) => {}
                 Err(invalid) => return Ok((Statements::default(), Err(invalid))),
             }
-            changed.push((id.clone(), annotation));
+            changed.insert(id, annotation);
         }
-        Ok((writes, Ok(changed)))
+        let asked = self.ids.iter();
+        let changed = asked.filter_map(|id| Some((id.clone(), changed.get(id)?.clone())));
+        Ok((writes, Ok(changed.collect())))
     }
 }
 
-fn keep(
-    writes: &mut Statements,
-    place: PlaceId,
-    id: &UserGroupId,
-    annotation: &Annotation,
-) -> Result<(), Fault> {
+impl Annotate {
+    /// Each once, and in one order everywhere: two writers that hold rows never wait for each other.
+    fn sorted(&self) -> BTreeSet<&UserGroupId> {
+        self.ids.iter().collect()
+    }
+}
+
+fn row(place: PlaceId, id: &UserGroupId, annotation: &Annotation) -> Result<Vec<Value>, Fault> {
     let labels: Vec<&str> = annotation.labels.iter().map(Label::as_str).collect();
     let labels = serde_json::to_string(&labels).map_err(|_| Fault::Row(TABLE))?;
     let (noted_at, noted_by) = split(annotation.noted.as_ref());
     let (labelled_at, labelled_by) = split(annotation.labelled.as_ref());
-    let values = values![
-        place.0,
-        id.as_str(),
+    Ok(values![
         annotation.note.as_ref(),
         noted_at,
         noted_by,
@@ -96,9 +103,9 @@ fn keep(
         labelled_at,
         labelled_by,
         annotation.is_favourite,
-    ];
-    writes.add(KEEP, values);
-    Ok(())
+        place.0,
+        id.as_str(),
+    ])
 }
 
 fn split(written: Option<&Written>) -> (Option<i64>, Option<&str>) {

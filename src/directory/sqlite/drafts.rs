@@ -77,21 +77,16 @@ fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> TypedRow {
 const DRAFT_BY: &str =
     "SELECT changed_at, by FROM drafts WHERE place = $1 AND user_group_id = $2 AND merged = 0";
 
-const SAVE_DRAFT: &str = "\
-INSERT INTO drafts (place, user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, \
- base_at, changed_at, by) \
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
-ON CONFLICT (place, user_group_id, merged) DO UPDATE SET \
- creating = excluded.creating, \
- name = excluded.name, \
- mapping = excluded.mapping, \
- properties = excluded.properties, \
- mapping_text = excluded.mapping_text, \
- group_text = excluded.group_text, \
- base = excluded.base, \
- base_at = excluded.base_at, \
- changed_at = excluded.changed_at, \
- by = excluded.by";
+/// Fails where somebody else was faster, on a server that has several writers: then it is read again.
+const ADD_DRAFT: &str = "\
+INSERT INTO drafts (creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by, \
+ place, user_group_id) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+
+/// The row was read in the same transaction.
+const REPLACE_DRAFT: &str = "\
+UPDATE drafts SET creating = $1, name = $2, mapping = $3, properties = $4, mapping_text = $5, group_text = $6, \
+ base = $7, base_at = $8, changed_at = $9, by = $10 WHERE place = $11 AND user_group_id = $12 AND merged = 0";
 
 pub(crate) struct SaveDraft {
     pub(crate) place: PlaceId,
@@ -117,6 +112,7 @@ impl Request for SaveDraft {
         let found: Option<(i64, String)> = found
             .next()
             .first(|row| Ok::<_, Fault>((row.get(0)?, row.get(1)?)))?;
+        let is_new = found.is_none();
         let other = found.filter(|(at, _)| Some(*at) != self.seen.map(columns::micros));
         let is_newer = |(at, _): &(i64, String)| *at > changed_at;
         let overtaken = other.as_ref().is_some_and(is_newer);
@@ -127,7 +123,7 @@ impl Request for SaveDraft {
         match (overtaken, other) {
             (true, Some(other)) => Ok((Statements::default(), DraftSaved::Overtaken(other))),
             (_, other) => Ok((
-                self.write()?,
+                self.write(is_new)?,
                 other.map_or(DraftSaved::Kept, DraftSaved::Replaced),
             )),
         }
@@ -135,7 +131,7 @@ impl Request for SaveDraft {
 }
 
 impl SaveDraft {
-    fn write(&self) -> Result<Statements, Fault> {
+    fn write(&self, is_new: bool) -> Result<Statements, Fault> {
         let draft = &self.draft;
         let unwritable = |_| Fault::Row(TABLE);
         let rows = draft.typed.mapping.iter().map(|row| {
@@ -154,8 +150,6 @@ impl SaveDraft {
         };
         let base = serde_json::to_string(&base).map_err(unwritable)?;
         let values = values![
-            self.place.0,
-            draft.user_group_id.as_str(),
             draft.creating,
             &draft.typed.name,
             mapping,
@@ -166,8 +160,11 @@ impl SaveDraft {
             columns::micros(draft.base_at),
             columns::micros(draft.changed_at),
             &self.by,
+            self.place.0,
+            draft.user_group_id.as_str(),
         ];
-        Ok(Statements::default().with(SAVE_DRAFT, values))
+        let text = if is_new { ADD_DRAFT } else { REPLACE_DRAFT };
+        Ok(Statements::default().with(text, values))
     }
 }
 

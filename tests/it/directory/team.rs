@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod at_once;
 mod crashes;
 mod lost_line;
 

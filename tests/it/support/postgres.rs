@@ -5,9 +5,9 @@
 //! makes that a failure.
 
 use std::{
-    io::Write,
+    io::{BufRead, BufReader, Write},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{
         OnceLock,
         atomic::{AtomicUsize, Ordering},
@@ -89,23 +89,36 @@ impl Server {
         std::fs::read_to_string(self.folder.join("log")).expect("a log")
     }
 
+    fn psql(&self) -> Command {
+        let mut psql = Command::new("psql");
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"])
+            .args(["-U", "desk", "-d", "postgres", "-h"])
+            .arg(&self.folder);
+        psql
+    }
+
+    /// Somebody else, who can keep a transaction open.
+    pub(crate) fn session(&self, schema: &str) -> Session {
+        let mut child = self
+            .psql()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("psql runs");
+        let answers = child.stdout.take().expect("its output");
+        let mut session = Session {
+            input: child.stdin.take().expect("its input"),
+            answers: BufReader::new(answers),
+            child,
+        };
+        session.say(&format!("SET search_path = {schema}"));
+        session
+    }
+
     /// Does what no groupdesk would.
     pub(crate) fn execute(&self, schema: &str, text: &str) -> String {
-        let output = Command::new("psql")
-            .args([
-                "-X",
-                "-q",
-                "-A",
-                "-t",
-                "-v",
-                "ON_ERROR_STOP=1",
-                "-U",
-                "desk",
-                "-d",
-                "postgres",
-            ])
-            .arg("-h")
-            .arg(&self.folder)
+        let output = self
+            .psql()
             .args(["-c", &format!("SET search_path = {schema}"), "-c", text])
             .output()
             .expect("psql runs");
@@ -118,6 +131,41 @@ impl Server {
             .expect("UTF-8")
             .trim()
             .to_owned()
+    }
+}
+
+/// A session of psql; what fails in it ends it, and the test.
+pub(crate) struct Session {
+    child: Child,
+    input: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Session {
+    /// Does it, and returns what it brought.
+    pub(crate) fn say(&mut self, text: &str) -> String {
+        const END: &str = "-- done\n";
+        writeln!(self.input, "{text};\n\\echo '-- done'").expect("psql reads");
+        let mut answer = String::new();
+        while !answer.ends_with(END) {
+            let read = self.answers.read_line(&mut answer).expect("psql writes");
+            assert!(read > 0, "psql ended at {text:?}");
+        }
+        answer.truncate(answer.len() - END.len());
+        answer.trim().to_owned()
+    }
+
+    /// Its number on the server.
+    pub(crate) fn number(&mut self) -> String {
+        self.say("SELECT pg_backend_pid()")
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Its transaction ends with it.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 

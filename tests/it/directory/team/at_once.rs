@@ -1,0 +1,136 @@
+//! Two consoles write the same note or the same draft: one of them was first, and the other hears so.
+
+use std::future::Future;
+
+use groupdesk::{
+    directory::{DraftSaved, OtherDraft},
+    domain::annotation::{AnnotationChange, InvalidAnnotation, SeenNote, Written},
+};
+
+use super::*;
+use crate::support::wait::eventually;
+
+/// Does `asked` while another transaction has done the first text; once it is waited for, that one does the second and ends.
+async fn meanwhile<T: Send + 'static>(
+    team: &TeamLocation,
+    (before, then): (&str, &str),
+    asked: impl Future<Output = T> + Send + 'static,
+) -> T {
+    let server = postgres::server().expect("a server");
+    let mut other = server.session(team.schema());
+    let number = other.number();
+    other.say(&format!("BEGIN; {before}"));
+    let asked = tokio::spawn(asked);
+    let waits = format!(
+        "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE {number} = ANY (pg_blocking_pids(pid)))"
+    );
+    eventually("it waits", || server.execute(team.schema(), &waits) == "t").await;
+    other.say(&format!("{then}; COMMIT"));
+    asked.await.expect("it ended")
+}
+
+fn noted(text: &str, seen: Option<&str>) -> AnnotationChange {
+    AnnotationChange {
+        note: Some(text.into()),
+        seen: Some(SeenNote(seen.map(Into::into))),
+        ..AnnotationChange::default()
+    }
+}
+
+fn written() -> Written {
+    Written {
+        at: second(0),
+        by: "ana@bastion2".into(),
+    }
+}
+
+#[tokio::test]
+async fn a_note_that_somebody_wrote_meanwhile_is_not_replaced() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    let texts = [
+        "INSERT INTO annotations (place, user_group_id, note, labels, favourite) \
+         SELECT number, 'acme', 'first', '[]', FALSE FROM places",
+        "UPDATE annotations SET note = 'second'",
+    ];
+    for (text, (seen, stands)) in texts
+        .into_iter()
+        .zip([(None, "first"), (Some("first"), "second")])
+    {
+        let writing = directory.clone();
+        let refused = meanwhile(team, (text, ""), async move {
+            let change = noted("ours", seen);
+            let written = writing.annotate(place, vec![id("acme")], change, written());
+            written.await.expect("answered")
+        });
+        let Err(InvalidAnnotation::NoteChanged(now)) = refused.await else {
+            panic!("{stands:?} was replaced");
+        };
+        assert_eq!(now.note.as_deref(), Some(stands));
+        let kept = directory.annotations(place).await.expect("read");
+        assert_eq!(kept[&id("acme")].note.as_deref(), Some(stands));
+    }
+}
+
+#[tokio::test]
+async fn of_two_first_drafts_the_newer_one_stays_and_the_other_hears_of_it() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    let theirs = format!(
+        "INSERT INTO drafts (place, user_group_id, creating, name, mapping, properties, base, base_at, changed_at, by) \
+         SELECT number, 'acme', FALSE, 'theirs', '[]', '', '{{}}', 0, {}, 'li' FROM places",
+        second(9).as_microsecond()
+    );
+    let saving = directory.clone();
+    let saved = meanwhile(team, (&theirs, ""), async move {
+        let draft = drafts::draft("acme", "ours", 1);
+        let saved = saving.save_draft(place, draft, "ana", None).await;
+        saved.expect("answered")
+    });
+    let other = OtherDraft {
+        by: "li".into(),
+        at: second(9),
+    };
+    assert_eq!(saved.await, DraftSaved::Overtaken(other));
+    let kept = directory.drafts(place).await.expect("read");
+    assert_eq!(kept[0].draft.typed.name, "theirs");
+}
+
+/// Rows are taken in one order, so that of two writers none waits for a row while it holds one the other waits for.
+#[tokio::test]
+async fn whoever_waits_for_the_first_group_holds_no_later_one() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    let annotate = move |directory: Directory, text: &'static str| async move {
+        let ids = vec![id("b"), id("a"), id("b")];
+        let change = AnnotationChange {
+            seen: None,
+            ..noted(text, None)
+        };
+        let written = directory.annotate(place, ids, change, written()).await;
+        written.expect("answered").expect("valid")
+    };
+    annotate(directory.clone(), "one").await;
+    let texts = (
+        "SELECT FROM annotations WHERE user_group_id = 'a' FOR UPDATE",
+        "SELECT FROM annotations WHERE user_group_id = 'b' FOR UPDATE NOWAIT",
+    );
+    let changed = meanwhile(team, texts, annotate(directory, "two")).await;
+    let answered = changed
+        .iter()
+        .map(|(id, now)| (id.as_str(), now.note.as_deref()));
+    let answered: Vec<_> = answered.collect();
+    assert_eq!(answered, ["b", "a", "b"].map(|id| (id, Some("two"))));
+}
