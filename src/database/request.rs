@@ -52,6 +52,14 @@ impl<'c> Tx<'c> {
         }
     }
 
+    /// Number of the line to a server, once something was asked: another one where it was opened again.
+    pub(crate) fn line(&self) -> u64 {
+        match &self.0 {
+            Engine::Sqlite(_) => 0,
+            Engine::Server(open) => open.borrow().line(),
+        }
+    }
+
     /// One of several requests of a transaction.
     pub(crate) fn run<R: Request>(&self, request: &R) -> Result<R::Answer, R::Error> {
         let mut found = self.send(request.read())?;

@@ -2,20 +2,32 @@
 //! of a file is an event of the file system; nothing is asked again and again.
 
 pub(super) mod requests;
+pub(super) mod snapshots;
 
 use jiff::Timestamp;
 
 use super::{PlaceId, RotationRow};
+use snapshots::Snapshots;
+
 use crate::domain::{group::UserGroupId, known::KnownGroup};
 
 /// What a look has seen of a place; the next one tells what came after. Only its directory can read it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeCursor {
     pub(super) place: PlaceId,
-    /// The number of the last write of a group.
-    pub(super) change: i64,
-    /// How many commits of others the connection had seen, and which connection.
-    pub(super) commits: (u64, i64),
+    pub(super) seen: Seen,
+}
+
+/// How far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Seen {
+    File {
+        /// The number of the last write of a group.
+        change: i64,
+        /// How many commits of others the connection had seen, and which connection.
+        commits: (u64, i64),
+    },
+    Team(Snapshots),
 }
 
 impl ChangeCursor {

@@ -94,6 +94,8 @@ pub(in crate::database) struct Line {
     server: Server,
     runtime: Runtime,
     session: Option<Session>,
+    /// How often it was opened.
+    opened: u64,
 }
 
 impl Line {
@@ -103,7 +105,12 @@ impl Line {
             server,
             runtime: runtime.enable_all().build()?,
             session: None,
+            opened: 0,
         })
+    }
+
+    pub(super) fn opened(&self) -> u64 {
+        self.opened
     }
 
     pub(super) fn writer(&self) -> i64 {
@@ -144,6 +151,7 @@ impl Line {
             }
         })?;
         self.session = Some(session);
+        self.opened += 1;
         Ok(())
     }
 

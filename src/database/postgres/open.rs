@@ -69,6 +69,10 @@ impl<'l> Open<'l> {
         self.line.writer()
     }
 
+    pub(in crate::database) fn line(&self) -> u64 {
+        self.line.opened()
+    }
+
     /// Several statements as one text, without values.
     pub(crate) fn batch(&mut self, text: &str) -> Result<(), ServerFault> {
         // A failure here undoes the transaction as any other does.

@@ -1,10 +1,18 @@
-//! What others have changed in a place since a look: the groups by the number of their last write, the rest whole,
-//! because it is little.
+//! What others have changed in a place since a look: the groups by the number of their last write, or by the transactions
+//! that were seen; the rest whole, because it is little.
+
+use std::time::Instant;
 
 use super::{fault::Fault, groups, journal, open};
 use crate::{
-    database::{Tx, values},
-    directory::{ChangeCursor, Changes, DraftHead, PlaceId, RotationFilter, Standing, columns},
+    database::{Tx, Value, values},
+    directory::{
+        ChangeCursor, Changes, DraftHead, PlaceId, RotationFilter, Standing, columns,
+        watch::{
+            Seen,
+            snapshots::{NOTHING, Snapshots},
+        },
+    },
     domain::group::UserGroupId,
 };
 
@@ -13,45 +21,57 @@ const MOST: usize = 1_000;
 
 /// Where the next look begins. Taken before something is read, it misses nothing of what comes after.
 pub(crate) fn cursor(tx: &Tx<'_>, place: PlaceId) -> Result<ChangeCursor, Fault> {
-    if tx.sqlite().is_none() {
-        return snapshot(tx, place);
+    let (seen, _) = look(tx, place, None)?;
+    Ok(ChangeCursor { place, seen })
+}
+
+/// How far one sees now, and from where on something new is to be told, if it is.
+fn look(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    before: Option<&Seen>,
+) -> Result<(Seen, Option<Value>), Fault> {
+    if tx.sqlite().is_some() {
+        let (change, commits) = (groups::last_change(tx, place)?, commits(tx)?);
+        let since = match before {
+            Some(Seen::File { commits: seen, .. }) if *seen == commits => None,
+            Some(Seen::File { change, .. }) => Some(*change),
+            _ => Some(0),
+        };
+        return Ok((Seen::File { change, commits }, since.map(Value::from)));
     }
-    Ok(ChangeCursor {
-        place,
-        change: groups::last_change(tx, place)?,
-        commits: commits(tx)?,
-    })
+    let snapshot: Option<String> = tx.one(SNAPSHOT, values![], |row| row.get(0))?;
+    // Of the line that it came over.
+    let (snapshot, line, now) = (snapshot.ok_or(Fault::Column)?, tx.line(), Instant::now());
+    let (since, seen) = match before {
+        Some(Seen::Team(seen)) => (
+            seen.since(&snapshot, line).map(Value::from),
+            seen.then(snapshot, line, now),
+        ),
+        _ => (
+            Some(Value::from(NOTHING)),
+            Snapshots::begin(snapshot, line, now),
+        ),
+    };
+    Ok((Seen::Team(seen), since))
 }
 
-const SNAPSHOT: &str = "\
-SELECT pg_snapshot_xmin(s)::text::bigint, hashtextextended(s::text, 0) FROM (SELECT pg_current_snapshot()) now (s)";
-
-/// Of several writers no number that is counted up tells in which order rows became visible. Whatever this snapshot does not
-/// see was written by a transaction that is not older than its oldest one.
-fn snapshot(tx: &Tx<'_>, place: PlaceId) -> Result<ChangeCursor, Fault> {
-    let seen = tx.one(SNAPSHOT, values![], |row| {
-        Ok::<_, Fault>((row.get(0)?, row.get(1)?))
-    })?;
-    let (change, seen) = seen.unwrap_or_default();
-    Ok(ChangeCursor {
-        place,
-        change,
-        commits: (0, seen),
-    })
-}
+/// That of the transaction: what it reads and what it has seen are one.
+const SNAPSHOT: &str = "SELECT pg_current_snapshot()::text";
 
 /// On the connection that writes and under its lock: whoever is committing has then ended, and a count of commits that
 /// is still the same says that only this directory has written.
 pub(crate) fn since(
     tx: &Tx<'_>,
     place: PlaceId,
-    seen: ChangeCursor,
+    cursor: &ChangeCursor,
 ) -> Result<(ChangeCursor, Option<Changes>), Fault> {
-    let next = cursor(tx, place)?;
-    if seen.place == place && seen.commits == next.commits {
+    let before = (cursor.place == place).then_some(&cursor.seen);
+    let (seen, since) = look(tx, place, before)?;
+    let next = ChangeCursor { place, seen };
+    let Some(since) = since else {
         return Ok((next, None));
-    }
-    let since = if seen.place == place { seen.change } else { 0 };
+    };
     let (groups, are_more) = groups::changed(tx, place, since, MOST)?;
     let open = RotationFilter {
         place: Some(place),

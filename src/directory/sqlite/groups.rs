@@ -399,19 +399,19 @@ const CHANGED: &str = concat!(
      ORDER BY change LIMIT $4"
 );
 
-/// As [`CHANGED`], since a transaction.
+/// As [`CHANGED`], what a snapshot did not see. Its oldest transaction is for the index alone.
 const CHANGED_IN: &str = concat!(
     "SELECT ",
     group_columns!(),
-    " FROM user_groups WHERE place = $1 AND changed_in >= ($2::bigint)::text::xid8 \
-     AND desk IS DISTINCT FROM $3 ORDER BY changed_in LIMIT $4"
+    " FROM user_groups WHERE place = $1 AND changed_in >= pg_snapshot_xmin(($2::text)::pg_snapshot) \
+     AND NOT pg_visible_in_snapshot(changed_in, ($2::text)::pg_snapshot) AND desk IS DISTINCT FROM $3 ORDER BY changed_in LIMIT $4"
 );
 
 /// The groups that others have written since, at most so many of them, and whether there are more.
 pub(super) fn changed(
     tx: &Tx<'_>,
     place: PlaceId,
-    since: i64,
+    since: Value,
     most: usize,
 ) -> Result<(Vec<KnownGroup>, bool), Fault> {
     let values = values![place.0, since, Value::Writer, most + 1];

@@ -111,7 +111,7 @@ fn what_was_written_before_the_connection_was_opened_again_is_told() {
     scene.session.connection = None;
     let mut look = |seen| {
         let looked = ask(&mut scene.session, Access::Write, move |tx| {
-            changes::since(tx, PLACE, seen)
+            changes::since(tx, PLACE, &seen)
         });
         looked.expect("readable")
     };

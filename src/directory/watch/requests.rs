@@ -55,10 +55,10 @@ impl Watch {
     /// What others have changed in the place since the last look; `None` where nobody else has written. Waits for
     /// whoever is committing, so that a hint from the middle of a commit is enough.
     pub async fn look(&mut self, place: PlaceId) -> Result<Option<Changes>, DirectoryError> {
-        let seen = self.cursor;
+        let seen = self.cursor.clone();
         let looking = self
             .directory
-            .look(move |tx| changes::since(tx, place, seen));
+            .look(move |tx| changes::since(tx, place, &seen));
         let (next, changes) = looking.await?;
         self.cursor = next;
         Ok(changes)

@@ -293,10 +293,13 @@ async fn others_are_heard_where_only_a_part_came() {
     let since = since.expect("readable");
     let (mut scene, ticket) = opening();
     let mut first = first(&["acme-eu", "globex"]);
-    first.since = Some(since);
+    first.since = Some(since.clone());
     let effects = scene.msg(Msg::FirstRows(ticket, Box::new(first)));
     let here = scene.app.context.current;
-    assert!(effects.contains(&Effect::Watch(here, since)), "{effects:?}");
+    assert!(
+        effects.contains(&Effect::Watch(here, since.clone())),
+        "{effects:?}"
+    );
     scene.msg(Msg::Done(ticket, failed("no room left on the disk", None)));
     scene.pending.clear();
 

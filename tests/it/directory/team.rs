@@ -5,6 +5,7 @@ use super::*;
 mod at_once;
 mod crashes;
 mod lost_line;
+mod told;
 
 #[path = "drafts.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
@@ -132,32 +133,6 @@ async fn what_is_kept_for_ever_cannot_be_changed_by_hand() {
         .expect("read")
         .expect("there");
     assert_eq!(open.rotation.state, State::Intended);
-}
-
-#[tokio::test]
-async fn what_another_console_wrote_is_told_and_what_was_written_here_is_not() {
-    let installation = Opened::new();
-    let (ours, theirs) = (installation.open(), installation.open());
-    let place = place(&ours, "eu");
-    let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
-    ours.record(place, learnt(observation("ours", OLD, 0)))
-        .await
-        .expect("written");
-    theirs
-        .record(place, learnt(observation("theirs", OLD, 0)))
-        .await
-        .expect("written");
-    let changes = watch
-        .look(place)
-        .await
-        .expect("read")
-        .expect("somebody has written");
-    let told: Vec<_> = changes
-        .groups
-        .iter()
-        .map(|group| group.id.as_str())
-        .collect();
-    assert_eq!(told, ["theirs"]);
 }
 
 #[tokio::test]

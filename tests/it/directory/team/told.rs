@@ -1,0 +1,79 @@
+//! What is told of the writes of others, whatever else goes on at the server.
+
+use groupdesk::directory::{Watch, set_up};
+
+use super::*;
+
+async fn write(directory: &Directory, group: &str) {
+    let record = learnt(observation(group, OLD, 0));
+    let written = directory.record(place(directory, "eu"), record).await;
+    written.expect("written");
+}
+
+async fn watching(directory: &Directory) -> Watch {
+    let cursor = directory.cursor(place(directory, "eu")).await;
+    directory.watch(cursor.expect("read"))
+}
+
+/// The groups that a look tells.
+async fn told_by(watch: &mut Watch, directory: &Directory) -> Vec<String> {
+    let changes = watch.look(place(directory, "eu")).await.expect("read");
+    let groups = changes.into_iter().flat_map(|changes| changes.groups);
+    groups.map(|group| group.id.as_str().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn what_another_console_wrote_is_told_and_what_was_written_here_is_not() {
+    let installation = Opened::new();
+    let (ours, theirs) = (installation.open(), installation.open());
+    let mut watch = watching(&ours).await;
+    write(&ours, "ours").await;
+    write(&theirs, "theirs").await;
+    assert_eq!(told_by(&mut watch, &ours).await, ["theirs"]);
+}
+
+#[tokio::test]
+async fn while_a_transaction_is_open_all_is_told_once_and_its_own_rows_when_it_ends() {
+    let installation = Opened::new();
+    let (ours, theirs) = (installation.open(), installation.open());
+    let Some(team) = &installation.team else {
+        return;
+    };
+    write(&theirs, "late").await;
+    let mut long = postgres::server().expect("a server").session(team.schema());
+    long.say("BEGIN; UPDATE user_groups SET name = NULL");
+    let mut watch = watching(&ours).await;
+    for group in ["a", "b", "c"] {
+        write(&theirs, group).await;
+        assert_eq!(told_by(&mut watch, &ours).await, [group]);
+    }
+    long.say("COMMIT");
+    assert_eq!(told_by(&mut watch, &ours).await, ["late"]);
+    assert!(told_by(&mut watch, &ours).await.is_empty(), "told once");
+}
+
+/// Numbers of transactions that were not on disk are given out again.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_written_after_a_crash_is_told() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = postgres::at(server.folder(), "crashing");
+    set_up(&team).expect("a schema");
+    let open = || Directory::open(&team).expect("it opens");
+    let (ours, theirs) = (open(), open());
+    server.execute("crashing", "ALTER SYSTEM SET wal_writer_delay = '10s'");
+    server.execute("crashing", "SELECT pg_reload_conf()");
+    write(&theirs, "before").await;
+    let mut others = server.session("crashing");
+    others.say(
+        "DO $$ BEGIN FOR n IN 1..100 LOOP PERFORM pg_current_xact_id(); ROLLBACK; END LOOP; END $$",
+    );
+    let mut watch = watching(&ours).await;
+    assert!(told_by(&mut watch, &ours).await.is_empty());
+    drop(others);
+    tokio::task::block_in_place(|| server.crash());
+    write(&theirs, "after").await;
+    let told = told_by(&mut watch, &ours).await;
+    assert!(told.contains(&"after".to_owned()), "{told:?}");
+}
