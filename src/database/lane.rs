@@ -5,11 +5,12 @@ use std::{
     io,
     sync::mpsc,
     thread::{Builder, JoinHandle},
+    time::Instant,
 };
 
 use super::{
     Fault, Tx,
-    postgres::{Line, Open, Server, ServerFault, Then},
+    postgres::{Line, Open, PATIENCE, Server, ServerFault, Then},
     task::Reply,
 };
 
@@ -74,7 +75,7 @@ impl Lane {
         E: From<Fault> + 'static,
     {
         self.queue(Box::new(move |line| {
-            let tx = Tx::of_server(Open::writing(line, None));
+            let tx = Tx::of_server(Open::writing(line, None, Instant::now() + PATIENCE));
             let done = work(&tx).and_then(|done| {
                 tx.commit()?;
                 Ok(done)
@@ -106,18 +107,24 @@ fn write<T, E: From<Fault>>(
     line: &mut Line,
     work: &impl Fn(&Tx<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
+    // However often it is tried, who asked waits once.
+    let deadline = Instant::now() + PATIENCE;
     let mut tries = 0;
     loop {
         let stamp = stamp().ok_or(ServerFault::Other("no random numbers".into()));
         let stamp = stamp.map_err(Fault::from)?;
-        let tx = Tx::of_server(Open::writing(line, Some(stamp)));
+        let tx = Tx::of_server(Open::writing(line, Some(stamp), deadline));
         let answer = work(&tx).and_then(|answer| {
             tx.commit()?;
             Ok(answer)
         });
         let failure = tx.end();
         match failure {
-            Some((_, Then::Again | Then::Reconnect)) if tries < TRIES => tries += 1,
+            Some((_, Then::Again | Then::Reconnect))
+                if tries < TRIES && Instant::now() < deadline =>
+            {
+                tries += 1;
+            }
             _ => return answer,
         }
     }

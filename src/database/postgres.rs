@@ -9,5 +9,5 @@ mod value;
 pub(crate) use fault::ServerFault;
 pub(super) use fault::Then;
 pub(crate) use line::{AddressFault, Server};
-pub(super) use line::{Failure, Line};
+pub(super) use line::{Failure, Line, PATIENCE};
 pub(crate) use open::Open;

@@ -44,10 +44,13 @@ impl ServerFault {
                 (Self::Unreachable, Then::Reconnect)
             };
         };
+        if *code == SqlState::UNIQUE_VIOLATION {
+            // One that stays is no matter of who was faster.
+            return (Self::Other(code.code().into()), Then::Again);
+        }
         let again = [
             SqlState::T_R_SERIALIZATION_FAILURE,
             SqlState::T_R_DEADLOCK_DETECTED,
-            SqlState::UNIQUE_VIOLATION,
             SqlState::LOCK_NOT_AVAILABLE,
         ];
         if again.contains(code) {

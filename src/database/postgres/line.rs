@@ -20,7 +20,7 @@ use super::fault::{ServerFault, Then};
 use crate::database::{Rows, Statement, Value};
 
 /// How long a server is waited for.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(in crate::database) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Said to a new session: what it commits is on disk, a dead console frees its rows, and names are ours.
 const SETTINGS: &str = "\
@@ -117,6 +117,10 @@ impl Line {
         self.server.writer
     }
 
+    pub(super) fn is_up(&self) -> bool {
+        self.session.is_some()
+    }
+
     pub(super) fn hang_up(&mut self) {
         self.session = None;
     }
@@ -156,7 +160,7 @@ impl Line {
     }
 
     /// Sends `before`, the statements and `after` at once, and takes the answers in. The first failure counts; what follows
-    /// it was not done.
+    /// it was not done, or the line is hung up.
     pub(super) fn send(
         &mut self,
         before: Option<&str>,
@@ -174,13 +178,14 @@ impl Line {
             let left = deadline.saturating_duration_since(Instant::now());
             tokio::time::timeout(left, exchange(session, before, statements, after)).await
         });
-        let failure = match sent {
+        let (failure, is_refused) = match sent {
             Ok(Ok(rows)) => return Ok(rows),
-            Ok(Err(error)) => ServerFault::of(&error),
+            Ok(Err(error)) => (ServerFault::of(&error), error.code().is_some()),
             // What is under way on that line is nobody's any more.
-            Err(_) => (ServerFault::Unreachable, Then::Reconnect),
+            Err(_) => ((ServerFault::Unreachable, Then::Reconnect), false),
         };
-        if failure.1 == Then::Reconnect {
+        // What failed here alone does not keep the server from doing what follows it.
+        if failure.1 == Then::Reconnect || after.is_some() && !is_refused {
             self.hang_up();
         }
         Err(failure)
@@ -256,15 +261,14 @@ async fn prepare(session: &mut Session, statements: &[Statement]) -> Result<(), 
     }
     let client = &session.client;
     let prepared = new.iter().map(|text| client.prepare(text));
-    let prepared =
-        in_order(prepared.map(|one| Box::pin(one) as Pin<Box<dyn Future<Output = _>>>)).await;
+    let prepared = in_order(prepared.map(|one| Box::pin(one) as Answer<'_, _>)).await?;
     for (text, one) in new.into_iter().zip(prepared) {
-        session.prepared.insert(text.to_owned(), one?);
+        session.prepared.insert(text.to_owned(), one);
     }
     Ok(())
 }
 
-type Answer<'a> = Pin<Box<dyn Future<Output = Result<Rows, Error>> + 'a>>;
+type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + 'a>>;
 
 async fn exchange(
     session: &mut Session,
@@ -278,9 +282,9 @@ async fn exchange(
         Box::pin(async move {
             client.batch_execute(text).await?;
             Ok(Rows::default())
-        }) as Answer<'_>
+        }) as Answer<'_, _>
     };
-    let mut answers: Vec<Answer<'_>> = Vec::with_capacity(statements.len() + 2);
+    let mut answers: Vec<Answer<'_, _>> = Vec::with_capacity(statements.len() + 2);
     answers.extend(before.map(simple));
     answers.extend(statements.iter().map(|statement| {
         Box::pin(async move {
@@ -296,12 +300,11 @@ async fn exchange(
                 rows,
                 changed: usize::try_from(changed).unwrap_or(usize::MAX),
             })
-        }) as Answer<'_>
+        }) as Answer<'_, _>
     }));
     answers.extend(after.map(simple));
     let skipped = usize::from(before.is_some());
-    let rows: Result<Vec<_>, _> = in_order(answers.into_iter()).await.into_iter().collect();
-    let mut rows = rows?;
+    let mut rows = in_order(answers.into_iter()).await?;
     rows.drain(..skipped);
     rows.truncate(statements.len());
     Ok(rows)
@@ -311,27 +314,22 @@ fn kept(row: &tokio_postgres::Row) -> Result<Vec<Value>, Error> {
     (0..row.len()).map(|index| row.try_get(index)).collect()
 }
 
-/// Begins all in their order, which is the order on the line, and waits for all.
-async fn in_order<'a, T>(
-    futures: impl Iterator<Item = Pin<Box<dyn Future<Output = T> + 'a>>>,
-) -> Vec<T> {
-    let mut all: Vec<_> = futures.map(|future| (future, None)).collect();
-    poll_fn(|context| {
-        let mut is_done = true;
-        for (future, answer) in &mut all {
-            if answer.is_none() {
-                match future.as_mut().poll(context) {
-                    Poll::Ready(ready) => *answer = Some(ready),
-                    Poll::Pending => is_done = false,
-                }
-            }
-        }
-        if is_done {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    })
-    .await;
-    all.into_iter().filter_map(|(_, answer)| answer).collect()
+/// Begins one after another, which is the order on the line, and waits for all; none is begun after one that cannot be sent.
+async fn in_order<'a, T>(answers: impl Iterator<Item = Answer<'a, T>>) -> Result<Vec<T>, Error> {
+    let mut begun = Vec::with_capacity(answers.size_hint().0);
+    for mut answer in answers {
+        let polled = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
+        begun.push(match polled {
+            Poll::Ready(ready) => Ok(ready?),
+            Poll::Pending => Err(answer),
+        });
+    }
+    let mut all = Vec::with_capacity(begun.len());
+    for one in begun {
+        all.push(match one {
+            Ok(ready) => ready,
+            Err(pending) => pending.await?,
+        });
+    }
+    Ok(all)
 }

@@ -23,6 +23,8 @@ enum Stands {
     /// Nothing was sent yet.
     New,
     Open,
+    /// The server said no: nothing of it will stand, whether COMMIT was on its way or not.
+    Refused,
     Committed,
     Over,
 }
@@ -33,6 +35,8 @@ pub(crate) struct Open<'l> {
     /// Of a write: the row that tells whether it was committed.
     stamp: Option<String>,
     stands: Stands,
+    /// A server is waited for until then.
+    deadline: Instant,
     /// What failed first; whatever the work makes of it.
     failure: Option<Failure>,
 }
@@ -43,24 +47,36 @@ impl<'l> Open<'l> {
             line,
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             None,
+            Instant::now() + PATIENCE,
         )
     }
 
     /// `stamp`: none where there is no table for it yet; a commit that is not answered is then not known.
-    pub(in crate::database) fn writing(line: &'l mut Line, stamp: Option<String>) -> Self {
+    pub(in crate::database) fn writing(
+        line: &'l mut Line,
+        stamp: Option<String>,
+        deadline: Instant,
+    ) -> Self {
         Self::new(
             line,
             "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
             stamp,
+            deadline,
         )
     }
 
-    fn new(line: &'l mut Line, begin: &'static str, stamp: Option<String>) -> Self {
+    fn new(
+        line: &'l mut Line,
+        begin: &'static str,
+        stamp: Option<String>,
+        deadline: Instant,
+    ) -> Self {
         Self {
             line,
             begin,
             stamp,
             stands: Stands::New,
+            deadline,
             failure: None,
         }
     }
@@ -128,7 +144,7 @@ impl<'l> Open<'l> {
 
     /// Undoes what was not committed, so that the line is free for the next.
     pub(in crate::database) fn end(mut self) -> Option<Failure> {
-        if matches!(self.stands, Stands::Open) {
+        if matches!(self.stands, Stands::Open | Stands::Refused) {
             self.stands = Stands::Over;
             let rolled_back =
                 self.line
@@ -173,7 +189,7 @@ impl<'l> Open<'l> {
         &mut self,
         send: impl FnOnce(&mut Line) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.line.connect(Instant::now() + PATIENCE)?;
+        self.line.connect(self.deadline)?;
         send(self.line)
     }
 
@@ -182,7 +198,7 @@ impl<'l> Open<'l> {
         if self.stands != Stands::New {
             return Ok(None);
         }
-        let connected = self.line.connect(Instant::now() + PATIENCE);
+        let connected = self.line.connect(self.deadline);
         connected.map_err(|failure| keep(&mut self.failure, failure))?;
         self.stands = Stands::Open;
         Ok(Some(self.begin))
@@ -211,9 +227,9 @@ impl<'l> Open<'l> {
         match sent {
             Ok(mut rows) => Ok(rows.split_off(skipped)),
             Err(failure) => {
-                if after == Some(COMMIT) && failure.1 != Then::Reconnect {
-                    // The server said so: what it could not do is undone, COMMIT or not.
-                    self.stands = Stands::Over;
+                // Where the line is down, the commit has to be asked for.
+                if after == Some(COMMIT) && self.line.is_up() {
+                    self.stands = Stands::Refused;
                 }
                 Err(keep(&mut self.failure, failure))
             }

@@ -4,6 +4,7 @@ use super::*;
 
 mod at_once;
 mod crashes;
+mod failures;
 mod lost_line;
 mod told;
 

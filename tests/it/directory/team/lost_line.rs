@@ -19,21 +19,23 @@ const BEHIND: u8 = 2;
 
 /// What becomes of what is sent next.
 #[derive(Default)]
-struct Plan {
+pub(super) struct Plan {
     commit: AtomicU8,
     /// No answer comes to the question whether a commit took place.
     asked_in_vain: AtomicBool,
     cuts: AtomicUsize,
+    /// How many transactions that write were begun.
+    pub(super) begun: AtomicUsize,
 }
 
 /// Stands between a console and the server.
-struct Cutter {
-    folder: tempfile::TempDir,
-    plan: Arc<Plan>,
+pub(super) struct Cutter {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) plan: Arc<Plan>,
 }
 
 impl Cutter {
-    fn new(server: &Path) -> Self {
+    pub(super) fn new(server: &Path) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("a socket");
         let server = server.join(".s.PGSQL.5432");
@@ -94,6 +96,9 @@ fn forward(client: UnixStream, server: UnixStream, plan: &Plan) {
     let mut bytes = vec![0; 1 << 16];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         let bytes = &bytes[..count];
+        if contains(bytes, b"READ WRITE\0") {
+            plan.begun.fetch_add(1, Ordering::SeqCst);
+        }
         if contains(bytes, b"COMMIT\0") {
             match plan.commit.swap(WHOLE, Ordering::SeqCst) {
                 BEFORE => {

@@ -1,0 +1,120 @@
+//! What a server refuses, and what fails on this side of the line: told as it is, and nothing is there by halves.
+
+use std::sync::atomic::Ordering;
+
+use groupdesk::directory::TeamFault;
+
+use super::{lost_line::Cutter, *};
+
+fn fault_of<T: std::fmt::Debug>(refused: Result<T, DirectoryError>) -> TeamFault {
+    match refused {
+        Err(DirectoryError::Team { fault, .. }) => fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A group and a line of the history.
+fn both(group: &str, at: i64) -> Record {
+    Record {
+        observation: Some(observation(group, OLD, at)),
+        ..told(entry("eu", group, at))
+    }
+}
+
+async fn lines(directory: &Directory) -> usize {
+    let lines = directory.history(HistoryFilter::default()).await;
+    lines.expect("read").len()
+}
+
+#[tokio::test]
+async fn a_value_that_cannot_be_sent_keeps_all_that_goes_with_it_from_being_committed() {
+    let installation = Opened::new();
+    if installation.team.is_none() {
+        return;
+    }
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    installation.tamper("ALTER TABLE user_groups ALTER COLUMN team_id TYPE INTEGER");
+    let mut record = both("acme", 0);
+    let observation = record.observation.as_mut().expect("one");
+    let returned = observation.returned.as_mut().expect("an answer");
+    returned.team_id = Some(1 << 40);
+    let refused = directory.record(place, record).await;
+    assert!(matches!(fault_of(refused), TeamFault::Other(_)));
+    assert_eq!(lines(&directory).await, 0, "without its group");
+}
+
+/// It is refused before the COMMIT behind it is on its way.
+#[tokio::test]
+async fn after_a_text_that_the_server_does_not_understand_the_line_is_free_again() {
+    let installation = Opened::new();
+    if installation.team.is_none() {
+        return;
+    }
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    installation.tamper("ALTER TABLE fingerprints RENAME COLUMN first_seen TO seen_first");
+    let refused = directory.record(place, both("acme", 0)).await;
+    assert_eq!(fault_of(refused), TeamFault::Other("42703".into()));
+    assert_eq!(lines(&directory).await, 0);
+    installation.tamper("ALTER TABLE fingerprints RENAME COLUMN seen_first TO first_seen");
+    let written = directory.record(place, both("acme", 0)).await;
+    written.expect("written");
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_says_nothing_of_the_commit_it_came_with() {
+    let installation = Opened::new();
+    if installation.team.is_none() {
+        return;
+    }
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    start(&directory, intent("acme", OLD)).await;
+    installation.tamper("ALTER TABLE rotations ALTER COLUMN sent_at TYPE DOUBLE PRECISION");
+    let told = directory.record(place, both("acme", 0)).await;
+    assert_eq!(fault_of(told), TeamFault::Unclear);
+    assert_eq!(lines(&directory).await, 1, "it was committed, once");
+}
+
+#[tokio::test]
+async fn what_is_not_unique_is_told_as_that() {
+    let installation = Opened::new();
+    if installation.team.is_none() {
+        return;
+    }
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    installation.tamper("CREATE UNIQUE INDEX one_line ON history (user_group_id)");
+    let first = directory.record(place, both("acme", 0)).await;
+    first.expect("written");
+    let second = directory.record(place, both("acme", 1)).await;
+    assert_eq!(fault_of(second), TeamFault::Other("23505".into()));
+    assert_eq!(lines(&directory).await, 1);
+}
+
+/// Each try waits for 5 s, and all of them for 10.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_somebody_else_holds_is_not_waited_for_again_and_again() {
+    let installation = Opened::new();
+    let (Some(team), Some(server)) = (&installation.team, postgres::server()) else {
+        return;
+    };
+    let cutter = Cutter::new(server.folder());
+    let directory =
+        Directory::open(&postgres::at(cutter.folder.path(), team.schema())).expect("it opens");
+    let place = place(&directory, "eu");
+    let first = directory.record(place, both("acme", 0)).await;
+    first.expect("written");
+    let mut other = server.session(team.schema());
+    other.say("BEGIN; SELECT FROM user_groups FOR UPDATE");
+    let begun = || cutter.plan.begun.load(Ordering::SeqCst);
+    let before = begun();
+    let refused = directory.record(place, both("acme", 1)).await;
+    assert_eq!(fault_of(refused), TeamFault::Busy);
+    let tries = begun() - before;
+    assert!((1..=3).contains(&tries), "{tries} tries");
+    other.say("COMMIT");
+    let written = directory.record(place, both("acme", 1)).await;
+    written.expect("written");
+}
