@@ -21,10 +21,8 @@ pub(crate) trait Request {
         Statements::default()
     }
 
-    /// Adds that to the answer.
-    fn finish(&self, _answer: &mut Self::Answer, _after: &mut Found) -> Result<(), Self::Error> {
-        Ok(())
-    }
+    /// Adds that to the answer. It is committed by then, so that nothing can fail any more.
+    fn finish(&self, _answer: &mut Self::Answer, _after: &mut Found) {}
 }
 
 enum Engine<'c> {
@@ -69,7 +67,7 @@ impl<'c> Tx<'c> {
         writes.0.extend(reads.0);
         let mut after = self.send(writes)?;
         after.keep_last(count);
-        request.finish(&mut answer, &mut after)?;
+        request.finish(&mut answer, &mut after);
         Ok(answer)
     }
 
@@ -85,7 +83,7 @@ impl<'c> Tx<'c> {
         let writer = open.writer();
         let after = open.send_and_commit(writes.for_server(writer), &reads.for_server(writer));
         let mut after = Found::of(after.map_err(Fault::from)?);
-        request.finish(&mut answer, &mut after)?;
+        request.finish(&mut answer, &mut after);
         Ok(answer)
     }
 

@@ -75,7 +75,7 @@ pub struct HandOffStep {
 pub struct Recorded {
     pub group: Option<KnownGroup>,
     pub noticed: Drift,
-    /// What is still to be found out of rotations of that group, the last begun first.
+    /// What is still to be found out of rotations of that group, the last begun first, as far as their rows can be read.
     pub open: Vec<RotationRow>,
 }
 

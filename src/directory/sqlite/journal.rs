@@ -280,8 +280,10 @@ pub(super) fn look_for_open(reads: &mut Statements, place: PlaceId, id: &UserGro
     reads.add(OPEN_OF_GROUP, values![place.0, id.as_str()]);
 }
 
-pub(super) fn open(found: &mut Found) -> Result<Vec<RotationRow>, Fault> {
-    found.next().all(understood)
+/// One that cannot be read is left out: what it stands beside is done.
+pub(super) fn open(found: &mut Found) -> Vec<RotationRow> {
+    let rows = found.next().all(|row| Ok::<_, Fault>(understood(row).ok()));
+    rows.into_iter().flatten().flatten().collect()
 }
 
 /// The text of a filter, and its parameters.

@@ -3,6 +3,25 @@
 use super::*;
 use crate::support::world::place;
 
+/// By then it is done.
+#[tokio::test]
+async fn a_rotation_that_cannot_be_read_takes_nothing_back_that_was_recorded_beside_it() {
+    let installation = Opened::new();
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    start(&directory, intent("acme", OLD)).await;
+    installation.tamper("UPDATE rotations SET handoff = 'eclipse'");
+    let record = Record {
+        observation: Some(observation("acme", OLD, 0)),
+        ..told(entry("eu", "acme", 0))
+    };
+    let recorded = directory.record(place, record).await.expect("recorded");
+    assert_eq!(recorded.group.expect("a group").id, id("acme"));
+    assert!(recorded.open.is_empty(), "{:?}", recorded.open);
+    let lines = directory.history(HistoryFilter::default()).await;
+    assert_eq!(lines.expect("read").len(), 1);
+}
+
 #[tokio::test]
 async fn a_step_that_comes_too_late_takes_everything_with_it() {
     let installation = Opened::new();
