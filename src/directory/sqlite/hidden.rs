@@ -4,20 +4,24 @@ use jiff::Timestamp;
 
 use super::fault::Fault;
 use crate::{
-    database::{Tx, values},
+    database::{Row, Tx, values},
     directory::{HiddenConcern, PlaceId, columns},
 };
 
 const ALL: &str = "SELECT concern, stands, until, by FROM hidden_concerns WHERE place = $1";
 
+/// One that cannot be read hides no other, and nothing.
 pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<HiddenConcern>, Fault> {
-    tx.all(ALL, values![place.0], |row| {
-        Ok(HiddenConcern {
-            concern: row.get(0)?,
-            stands: row.get(1)?,
-            until: columns::timestamp(row.get(2)?).ok_or(Fault::Row("hidden_concerns"))?,
-            by: row.get(3)?,
-        })
+    let hidden = tx.all(ALL, values![place.0], |row| Ok::<_, Fault>(read(row).ok()))?;
+    Ok(hidden.into_iter().flatten().collect())
+}
+
+fn read(row: &Row<'_>) -> Result<HiddenConcern, Fault> {
+    Ok(HiddenConcern {
+        concern: row.get(0)?,
+        stands: row.get(1)?,
+        until: columns::timestamp(row.get(2)?).ok_or(Fault::Row("hidden_concerns"))?,
+        by: row.get(3)?,
     })
 }
 

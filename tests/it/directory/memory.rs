@@ -1,9 +1,35 @@
 //! Groups, history, owners: what is recorded, what stays, in which order it comes back.
 
 use crate::support::world::place;
-use groupdesk::search::{ListColumn, ListView, SortBy};
+use groupdesk::{
+    directory::HiddenConcern,
+    search::{ListColumn, ListView, SortBy},
+};
 
 use super::*;
+
+#[tokio::test]
+async fn something_put_aside_that_cannot_be_read_hides_no_other() {
+    let installation = Opened::new();
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    let hidden = |concern: &str| HiddenConcern {
+        concern: concern.into(),
+        stands: "open".into(),
+        until: second(9),
+        by: "ana".into(),
+    };
+    for concern in ["a", "b"] {
+        let put_aside = directory.hide_concern(place, hidden(concern), second(0));
+        put_aside.await.expect("written");
+    }
+    installation.tamper(&format!(
+        "UPDATE hidden_concerns SET until = {} WHERE concern = 'a'",
+        i64::MAX
+    ));
+    let kept = directory.hidden_concerns(place).await.expect("read");
+    assert_eq!(kept, [hidden("b")]);
+}
 
 #[tokio::test]
 async fn what_an_answer_is_silent_about_stays() {
