@@ -9,7 +9,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     process::Command,
-    sync::Mutex,
+    sync::{Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -135,13 +135,12 @@ impl World {
         self.installations().join("groupdesk/directory.db")
     }
 
-    /// The usual directory.
     /// Where the usual directory is one of a team.
     pub(crate) fn team(&self) -> Option<TeamLocation> {
-        let teams = TEAMS.lock().expect("nobody panicked");
-        teams.get(&self.directory_file()).cloned().flatten()
+        teams().get(&self.directory_file()).cloned().flatten()
     }
 
+    /// The usual directory.
     pub(crate) fn directory(&self) -> &Directory {
         &self.directory
     }
@@ -329,16 +328,23 @@ fn holders(folder: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Schemas of the server that stand in place of files, below modules `team`.
-static TEAMS: Mutex<BTreeMap<PathBuf, Option<TeamLocation>>> = Mutex::new(BTreeMap::new());
+static TEAMS: Mutex<Teams> = Mutex::new(BTreeMap::new());
+
+type Teams = BTreeMap<PathBuf, Option<TeamLocation>>;
+
+fn teams() -> MutexGuard<'static, Teams> {
+    TEAMS.lock().expect("nobody panicked")
+}
 
 fn open(folder: &Path, name: &str) -> Directory {
     let file = folder.join("desks").join(name).join("directory.db");
-    // Let go of before it is opened: what panics there is one test, not all of them.
-    let team = {
-        let mut teams = TEAMS.lock().expect("nobody panicked");
-        let team = teams.entry(file.clone()).or_insert_with(postgres::team);
-        team.clone()
-    };
+    // Not held meanwhile: what panics there is one test, not all of them.
+    let known = teams().get(&file).cloned();
+    let team = known.unwrap_or_else(|| {
+        let team = postgres::team();
+        teams().insert(file.clone(), team.clone());
+        team
+    });
     let opened = match &team {
         Some(team) => Directory::open(team),
         None => Directory::open(&file),

@@ -17,6 +17,8 @@ struct Told {
     /// It may be there.
     unclear: Vec<String>,
     refused: Vec<String>,
+    /// Refused for another reason than that the server was away.
+    others: Vec<TeamFault>,
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -52,10 +54,12 @@ async fn what_was_answered_is_there_once_and_what_was_refused_is_not() {
                         fault: TeamFault::Unclear,
                         ..
                     }) => told_of.unclear.push(note),
-                    Err(DirectoryError::Team {
-                        fault: TeamFault::Unreachable,
-                        ..
-                    }) => told_of.refused.push(note),
+                    Err(DirectoryError::Team { fault, .. }) => {
+                        told_of.refused.push(note);
+                        told_of
+                            .others
+                            .extend(Some(fault).filter(|fault| *fault != TeamFault::Unreachable));
+                    }
                     Err(other) => panic!("{other}"),
                 }
             }
@@ -110,4 +114,6 @@ async fn what_was_answered_is_there_once_and_what_was_refused_is_not() {
         .filter(|note| is_there(note))
         .count();
     assert_eq!(there.len(), done.len() + unclear, "nobody wrote the rest");
+    let others: Vec<_> = told_of.iter().flat_map(|told_of| &told_of.others).collect();
+    assert!(others.is_empty(), "{others:?}");
 }
