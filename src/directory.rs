@@ -49,7 +49,7 @@ pub use error::DirectoryError;
 pub use facts::{Fact, Statement};
 pub use hidden::HiddenConcern;
 pub use ids::{MutationId, RotationId};
-pub use import::{Import, ImportId};
+pub use import::{Import, ImportId, Imported};
 pub use location::{InvalidLocation, Location, TeamFault, TeamLocation};
 pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
 pub use packed::FirstGroups;

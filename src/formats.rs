@@ -1,6 +1,7 @@
 //! Groups as rows of a file: CSV, JSON lines or a JSON array, read as they come and written so that reading gives the
 //! same again. Every row that is wrong is named; nothing is guessed.
 
+mod columns;
 mod csv;
 mod ids;
 mod json;
@@ -9,6 +10,7 @@ mod reader;
 pub mod strict_json;
 mod write;
 
+pub use columns::{Column, Columns};
 pub use ids::Ids;
 pub use plan::{Need, Plan, Planned};
 pub use reader::{Reader, RowResult};
@@ -16,10 +18,9 @@ pub use write::Format;
 
 use serde_json::Value;
 
-use super::domain::{change::DesiredFields, group::UserGroupId, size::fits};
-
-/// The columns of a file, and the keys of its objects.
-pub const COLUMNS: [&str; 4] = ["user_group_id", "name", "mapping", "properties"];
+use super::domain::{
+    annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, size::fits,
+};
 
 /// Longest row, in bytes; a longer one is another file.
 pub const LONGEST_ROW: usize = 8 * 1024 * 1024;
@@ -29,6 +30,8 @@ pub const LONGEST_ROW: usize = 8 * 1024 * 1024;
 pub struct GroupRow {
     pub id: UserGroupId,
     pub said: DesiredFields,
+    /// Its note, its labels, whether it is a favourite; never sent.
+    pub beside: AnnotationChange,
 }
 
 impl GroupRow {
@@ -60,7 +63,11 @@ impl GroupRow {
                     .any(|(key, value)| key.contains('\0') || holds_nul(value)),
             ),
         ];
-        let mut wrong = has_nul.into_iter().filter(|(_, has_nul)| *has_nul);
+        let note = self.beside.note.as_ref();
+        let has_nul = has_nul
+            .into_iter()
+            .chain([("note", note.is_some_and(|note| note.contains('\0')))]);
+        let mut wrong = has_nul.filter(|(_, has_nul)| *has_nul);
         match wrong.next() {
             Some((column, _)) => Err(format!("{column}: it holds a NUL character; remove it")),
             None => Ok(self),
@@ -84,9 +91,10 @@ fn no_such_column(name: &str) -> String {
     if name.to_lowercase().contains("token") {
         return "a token does not belong into such a file; take that column out".into();
     }
-    let near = super::search::suggest::near(name, COLUMNS, 1);
+    let known = Column::ALL.map(Column::as_str);
+    let near = super::search::suggest::near(name, known, 1);
     let meant = near.first().map_or_else(
-        || format!("there are {}", COLUMNS.join(", ")),
+        || format!("there are {}", known.join(", ")),
         |near| format!("did you mean {near}?"),
     );
     // Whatever is not like a name of a column may be a secret, in a file that is none of groups.

@@ -34,7 +34,7 @@ pub use breaking::break_at;
 pub use failpoints::Failpoint;
 pub use failure::Failure;
 pub use feed::Feed;
-pub use files::export::{exported_row, format_of};
+pub use files::export::{exported_row, format_of, path_and_columns};
 pub use files::import::{Permit, RowEnd, Sending};
 pub use groups::claim_holder::ClaimHolder;
 pub use groups::claims::Waiting;
@@ -63,10 +63,10 @@ pub use crate::{
     config::guard::Operation as Guarded,
     directory::{
         Alarm, Batch, BatchId, BatchItem, BindingAnswer, Bound, ChangeCursor, Changes,
-        DirectoryError, DraftHead, DraftSaved, Fact, FirstGroups, Import, ImportId, ItemKey,
-        ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft, OtherPlace,
-        Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, RotationId,
-        RotationRow, Standing,
+        DirectoryError, DraftHead, DraftSaved, Fact, FirstGroups, Import, ImportId, Imported,
+        ItemKey, ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft,
+        OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason,
+        RotationId, RotationRow, Standing,
     },
 };
 

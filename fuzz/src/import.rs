@@ -1,6 +1,6 @@
 //! Files of groups, in any of the formats: read alike however the bytes arrive, and the same again after writing.
 
-use groupdesk::formats::{Format, GroupRow, Reader, RowResult};
+use groupdesk::formats::{Columns, Format, GroupRow, Reader, RowResult};
 
 use super::is_safe;
 
@@ -64,9 +64,10 @@ fn read(file: &[u8], step: usize) -> Outcome {
 }
 
 fn again(format: Format, good: &[&GroupRow], digest: &[u8; 32]) {
-    let mut text = format.head();
+    let columns = Columns::all();
+    let mut text = format.head(&columns);
     for (number, row) in good.iter().enumerate() {
-        text.push_str(&format.row(row, number == 0));
+        text.push_str(&format.row(row, &columns, number == 0));
     }
     text.push_str(format.foot());
     let (rows, ended, read) = read(text.as_bytes(), 7);

@@ -5,9 +5,18 @@ mod requests;
 
 use jiff::Timestamp;
 
+use crate::domain::{annotation::AnnotationPlan, known::ImportResult};
+
 /// Number of a file that is being sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImportId(pub i64);
+
+/// What became of a row of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    pub result: ImportResult,
+    pub beside: AnnotationPlan,
+}
 
 /// A file that is being sent, as far as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]

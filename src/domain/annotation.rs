@@ -1,10 +1,13 @@
 //! What people write beside a group for each other: a note, labels, a favourite. Kept in the directory, never sent.
 
+mod upon;
+
 use std::{collections::BTreeSet, fmt};
 
 use jiff::Timestamp;
 
 use super::text::visible;
+pub use upon::{AnnotationPlan, Differing};
 
 /// Characters of a note, at the most.
 pub const LONGEST_NOTE: usize = 500;
@@ -53,12 +56,8 @@ impl Label {
     /// Reads several, between spaces or commas.
     pub fn parse_all(text: &str) -> Result<BTreeSet<Self>, InvalidAnnotation> {
         let words = text.split(|c: char| c.is_whitespace() || c == ',');
-        let labels = words.filter(|word| !word.is_empty()).map(Self::parse);
-        let labels = labels.collect::<Result<BTreeSet<_>, _>>()?;
-        if labels.len() > MOST_LABELS {
-            return Err(InvalidAnnotation::ManyLabels);
-        }
-        Ok(labels)
+        let words = words.filter(|word| !word.is_empty()).map(Self::parse);
+        labels(words.collect::<Result<_, _>>()?)
     }
 
     /// Without the `#`.
@@ -71,6 +70,20 @@ impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#{}", self.0)
     }
+}
+
+/// Refuses more labels than a group has.
+pub fn labels(labels: BTreeSet<Label>) -> Result<BTreeSet<Label>, InvalidAnnotation> {
+    if labels.len() > MOST_LABELS {
+        return Err(InvalidAnnotation::ManyLabels);
+    }
+    Ok(labels)
+}
+
+/// Labels in a row, each with its `#`.
+pub fn labels_text(labels: &BTreeSet<Label>) -> String {
+    let labels: Vec<String> = labels.iter().map(Label::to_string).collect();
+    labels.join(" ")
 }
 
 /// Reads a note: one line, trimmed; `None` for nothing.
@@ -113,8 +126,17 @@ impl Annotation {
 
     /// The labels in a row, each with its `#`.
     pub fn labels_text(&self) -> String {
-        let labels: Vec<String> = self.labels.iter().map(Label::to_string).collect();
-        labels.join(" ")
+        labels_text(&self.labels)
+    }
+
+    /// As a file says it: of what is not there, nothing.
+    pub fn said(&self) -> AnnotationChange {
+        AnnotationChange {
+            note: self.note.clone(),
+            labels: Some(self.labels.clone()).filter(|labels| !labels.is_empty()),
+            favourite: self.is_favourite.then_some(true),
+            ..AnnotationChange::default()
+        }
     }
 
     /// Takes a change in; whether anything differs now.
@@ -183,6 +205,13 @@ pub struct AnnotationChange {
     pub add: BTreeSet<Label>,
     pub remove: BTreeSet<Label>,
     pub favourite: Option<bool>,
+}
+
+impl AnnotationChange {
+    /// Nothing is named.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 #[cfg(test)]

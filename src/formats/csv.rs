@@ -1,9 +1,9 @@
 //! Comma-separated values after RFC 4180, one byte at a time. An unquoted empty cell says nothing; a quoted one is an
 //! empty text.
 
-use super::{COLUMNS, GroupRow, no_such_column};
+use super::{Column, Columns, GroupRow, columns, no_such_column};
 use crate::{
-    domain::{change::DesiredFields, group::UserGroupId},
+    domain::{annotation::AnnotationChange, change::DesiredFields, group::UserGroupId},
     formats::strict_json,
 };
 
@@ -109,15 +109,15 @@ impl RecordSplitter {
     }
 }
 
-/// Which column each cell belongs to, as places in [`COLUMNS`].
+/// Which column each cell belongs to.
 #[derive(Debug)]
-pub(super) struct Header(Vec<usize>);
+pub(super) struct Header(Vec<Column>);
 
 impl Header {
     pub(super) fn parse(record: Record) -> Result<Self, String> {
         let example = format!(
             "the first line must name the columns: {}",
-            COLUMNS.join(",")
+            super::write::names(&Columns::default())
         );
         let mut columns = Vec::new();
         let mut problems: Vec<String> = record.wrong.map(ToOwned::to_owned).into_iter().collect();
@@ -128,15 +128,15 @@ impl Header {
                 problems.push("the columns are separated by commas here, and not otherwise".into());
                 continue;
             }
-            match COLUMNS.iter().position(|known| *known == name.trim()) {
+            match Column::parse(name.trim()) {
                 Some(column) if columns.contains(&column) => {
-                    problems.push(format!("the column {} stands twice", COLUMNS[column]));
+                    problems.push(format!("the column {} stands twice", column.as_str()));
                 }
                 Some(column) => columns.push(column),
                 None => problems.push(no_such_column(name.trim())),
             }
         }
-        if !columns.contains(&0) {
+        if !columns.contains(&Column::Id) {
             problems.push(example);
         }
         if problems.is_empty() {
@@ -159,30 +159,40 @@ impl Header {
         }
         let mut id = None;
         let mut said = DesiredFields::default();
+        let mut beside = AnnotationChange::default();
         let mut wrong = Vec::new();
-        for (column, cell) in self.0.iter().zip(record.cells) {
-            let name = COLUMNS[*column];
+        for (column, cell) in self.0.iter().copied().zip(record.cells) {
+            let name = column.as_str();
             let Ok(text) = String::from_utf8(cell.bytes) else {
                 wrong.push(format!("{name} is not UTF-8 text; save the file as UTF-8"));
                 continue;
             };
             let done = match column {
-                0 => UserGroupId::parse(text)
+                Column::Id => UserGroupId::parse(text)
                     .map(|parsed| id = Some(parsed))
                     .map_err(|error| error.to_string()),
-                1 => {
+                Column::Name => {
                     said.name = (cell.quoted || !text.is_empty()).then_some(text);
                     Ok(())
                 }
+                Column::Note | Column::Labels | Column::Favourite => {
+                    if cell.quoted || !text.is_empty() {
+                        columns::cell(&mut beside, column, &text)
+                    } else {
+                        Ok(())
+                    }
+                }
                 _ if text.is_empty() => Ok(()),
-                2 => strict_json::mapping(&text).map(|mapping| said.mapping = Some(mapping)),
-                _ => strict_json::properties(&text)
+                Column::Mapping => {
+                    strict_json::mapping(&text).map(|mapping| said.mapping = Some(mapping))
+                }
+                Column::Properties => strict_json::properties(&text)
                     .map(|properties| said.properties = Some(properties)),
             };
             wrong.extend(done.err().map(|why| format!("{name}: {why}")));
         }
         match id {
-            Some(id) if wrong.is_empty() => GroupRow { id, said }.checked(),
+            Some(id) if wrong.is_empty() => GroupRow { id, said, beside }.checked(),
             _ => Err(wrong.join("; ")),
         }
     }

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::{COLUMNS, GroupRow, no_such_column};
+use super::{Column, Columns, GroupRow, columns, no_such_column};
 use crate::{
     domain::{
+        annotation::{AnnotationChange, Label},
         change::DesiredFields,
         group::{Mapping, UserGroupId},
     },
@@ -88,33 +89,39 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
     };
     let mut id = None;
     let mut said = DesiredFields::default();
+    let mut beside = AnnotationChange::default();
     let mut wrong = Vec::new();
     for (key, value) in object {
-        let column = COLUMNS.iter().position(|known| *known == key);
-        match (column, value) {
+        match (Column::parse(&key), value) {
             (None, _) => wrong.push(no_such_column(&key)),
-            (Some(0), Value::String(text)) => match UserGroupId::parse(text) {
+            (Some(Column::Id), Value::String(text)) => match UserGroupId::parse(text) {
                 Ok(parsed) => id = Some(parsed),
                 Err(error) => wrong.push(error.to_string()),
             },
-            (Some(0), _) => wrong.push("user_group_id must be a text in quotes".into()),
+            (Some(Column::Id), _) => wrong.push("user_group_id must be a text in quotes".into()),
             (Some(_), Value::Null) => {}
-            (Some(1), Value::String(name)) => said.name = Some(name),
-            (Some(1), _) => wrong.push("name must be a text".into()),
-            (Some(2), value) => match mapping(value) {
+            (Some(Column::Name), Value::String(name)) => said.name = Some(name),
+            (Some(Column::Name), _) => wrong.push("name must be a text".into()),
+            (Some(Column::Mapping), value) => match mapping(value) {
                 Some(mapping) => said.mapping = Some(mapping),
                 None => wrong.push(
                     "mapping must be an object of texts, for example {\"40\": \"213\"}".into(),
                 ),
             },
-            (Some(_), Value::Object(properties)) => said.properties = Some(properties),
-            (Some(_), _) => {
+            (Some(Column::Properties), Value::Object(properties)) => {
+                said.properties = Some(properties);
+            }
+            (Some(Column::Properties), _) => {
                 wrong.push("properties must be an object, for example {\"tier\": \"gold\"}".into());
+            }
+            (Some(column), value) => {
+                let read = columns::value(&mut beside, column, &value);
+                wrong.extend(read.err().map(|why| format!("{key}: {why}")));
             }
         }
     }
     match id {
-        Some(id) if wrong.is_empty() => GroupRow { id, said }.checked(),
+        Some(id) if wrong.is_empty() => GroupRow { id, said, beside }.checked(),
         None if wrong.is_empty() => Err("user_group_id is missing".into()),
         _ => Err(wrong.join("; ")),
     }
@@ -132,20 +139,27 @@ fn mapping(value: Value) -> Option<Mapping> {
 }
 
 /// The row as an object on one line, its keys in the order of the columns.
-pub(super) fn text(row: &GroupRow) -> String {
-    let GroupRow { id, said } = row;
+pub(super) fn text(row: &GroupRow, columns: &Columns) -> String {
+    let GroupRow { id, said, beside } = row;
     let mut object = Map::new();
-    object.insert(COLUMNS[0].into(), id.as_str().into());
-    if let Some(name) = &said.name {
-        object.insert(COLUMNS[1].into(), name.clone().into());
-    }
-    if let Some(mapping) = &said.mapping {
-        let rows = mapping.iter();
-        let rows = rows.map(|(key, value)| (key.clone(), Value::String(value.clone())));
-        object.insert(COLUMNS[2].into(), Value::Object(rows.collect()));
-    }
-    if let Some(properties) = &said.properties {
-        object.insert(COLUMNS[3].into(), Value::Object(properties.clone()));
+    for column in columns.iter() {
+        let value = match column {
+            Column::Id => Some(id.as_str().into()),
+            Column::Name => said.name.clone().map(Value::String),
+            Column::Mapping => said.mapping.as_ref().map(|mapping| {
+                let rows = mapping.iter();
+                let rows = rows.map(|(key, value)| (key.clone(), Value::String(value.clone())));
+                Value::Object(rows.collect())
+            }),
+            Column::Properties => said.properties.clone().map(Value::Object),
+            Column::Note => beside.note.clone().map(Value::String),
+            Column::Labels => beside
+                .labels
+                .as_ref()
+                .map(|labels| labels.iter().map(Label::as_str).collect()),
+            Column::Favourite => beside.favourite.map(Value::Bool),
+        };
+        object.extend(value.map(|value| (column.as_str().to_owned(), value)));
     }
     Value::Object(object).to_string()
 }

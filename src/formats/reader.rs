@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::{
-    GroupRow, LONGEST_ROW, csv,
+    Columns, GroupRow, LONGEST_ROW, csv,
     ids::Ids,
     json::{self, row},
 };
@@ -218,7 +218,7 @@ impl Reader {
             )),
         });
         if let Ok(row) = &row {
-            self.digest.update(json::text(row));
+            self.digest.update(json::text(row, &Columns::all()));
             self.digest.update(b"\n");
         }
         out(RowResult {

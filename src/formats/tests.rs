@@ -6,7 +6,12 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup};
+use crate::domain::{
+    annotation::{AnnotationChange, Label},
+    change::DesiredFields,
+    group::UserGroupId,
+    known::KnownGroup,
+};
 
 /// The rows of a text that comes in pieces of this size.
 fn read(text: &[u8], piece: usize) -> (Vec<RowResult>, Result<(), String>) {
@@ -22,11 +27,32 @@ fn read(text: &[u8], piece: usize) -> (Vec<RowResult>, Result<(), String>) {
 }
 
 fn written(format: Format, rows: &[GroupRow]) -> String {
-    let mut text = format.head();
+    let columns = Columns::all();
+    let mut text = format.head(&columns);
     for (index, row) in rows.iter().enumerate() {
-        text.push_str(&format.row(row, index == 0));
+        text.push_str(&format.row(row, &columns, index == 0));
     }
     text + format.foot()
+}
+
+fn beside() -> impl Strategy<Value = AnnotationChange> {
+    let note = "([a-c\"',#\u{e9}]([a-c \"',#]{0,4}[a-c])?)?";
+    let labels = prop::collection::btree_set("[a-c:/.]{1,3}", 0..3);
+    let labels = labels.prop_map(|labels| {
+        let labels = labels.iter().map(|label| Label::parse(label));
+        labels.collect::<Result<_, _>>().expect("labels")
+    });
+    let all = (
+        prop::option::of(note),
+        prop::option::of(labels),
+        prop::option::of(any::<bool>()),
+    );
+    all.prop_map(|(note, labels, favourite)| AnnotationChange {
+        note,
+        labels,
+        favourite,
+        ..AnnotationChange::default()
+    })
 }
 
 fn row() -> impl Strategy<Value = GroupRow> {
@@ -42,9 +68,11 @@ fn row() -> impl Strategy<Value = GroupRow> {
         prop::option::of(text()),
         prop::option::of(mapping),
         prop::option::of(properties),
+        beside(),
         text(),
     )
-        .prop_map(|(name, mapping, properties, id)| GroupRow {
+        .prop_map(|(name, mapping, properties, beside, id)| GroupRow {
+            beside,
             id: UserGroupId::parse(format!("{id}.")).expect("a valid id"),
             said: DesiredFields {
                 name,
@@ -70,7 +98,10 @@ proptest! {
                     let row = read.row.expect("a good row");
                     let mut group = KnownGroup::new(row.id.clone());
                     group.import(&row.said, Timestamp::UNIX_EPOCH, "ana");
-                    GroupRow::of(group)
+                    GroupRow {
+                        beside: row.beside,
+                        ..GroupRow::of(group, None)
+                    }
                 })
                 .collect();
             prop_assert_eq!(&imported, &rows);
@@ -174,6 +205,54 @@ fn every_bad_row_is_named_with_its_number_and_reason() {
             1,
             "user_group_id is missing",
         ),
+        (
+            "user_group_id,note\na,\"x\ny\"\n".into(),
+            1,
+            2,
+            "note: A note is one line",
+        ),
+        (
+            format!("user_group_id,note\na,{}\n", "x".repeat(501)),
+            1,
+            2,
+            "note: A note has 500",
+        ),
+        (
+            "user_group_id,labels\na,vip\nb,a!b\n".into(),
+            2,
+            3,
+            "labels: a label has letters",
+        ),
+        (
+            "user_group_id,favourite\na,yes\n".into(),
+            1,
+            2,
+            "favourite: write true or false",
+        ),
+        (
+            "{\"user_group_id\":\"a\",\"note\":7}\n".into(),
+            1,
+            1,
+            "note: it must be a text",
+        ),
+        (
+            "{\"user_group_id\":\"a\",\"labels\":\"vip\"}\n".into(),
+            1,
+            1,
+            "labels: it must be an array",
+        ),
+        (
+            "{\"user_group_id\":\"a\",\"note\":\"x\\u0000\"}\n".into(),
+            1,
+            1,
+            "note: it holds a NUL",
+        ),
+        (
+            "{\"user_group_id\":\"a\",\"favourite\":1}\n".into(),
+            1,
+            1,
+            "favourite: it must be true or false",
+        ),
         ("{\"user_group_id\":7}\n".into(), 1, 1, "must be a text"),
         (
             "{\"user_group_id\":\"a\",\"user_group_id\":\"b\"}".into(),
@@ -269,6 +348,7 @@ fn a_plan_counts_only_what_the_service_has_said() {
     let row = GroupRow {
         id: id.clone(),
         said: said.clone(),
+        beside: AnnotationChange::default(),
     };
     let mut group = KnownGroup::new(id);
     group.import(&said, Timestamp::UNIX_EPOCH, "ana");
@@ -344,4 +424,27 @@ fn ids_that_look_alike_are_noticed() {
     let twins: Vec<_> = rows.iter().map(|read| read.twin).collect();
     assert!(rows.iter().all(|read| read.row.is_ok()), "{rows:?}");
     assert_eq!(twins, [None, Some(1), Some(1), None, Some(1), Some(1)]);
+}
+
+#[test]
+fn columns_are_chosen_or_added() {
+    let names = |text: &str| {
+        let columns = Columns::parse(text)?;
+        Ok(columns
+            .iter()
+            .map(Column::as_str)
+            .collect::<Vec<_>>()
+            .join(","))
+    };
+    let usual = "user_group_id,name,mapping,properties";
+    assert_eq!(names(""), Ok(usual.to_owned()));
+    assert_eq!(names("note,name"), Ok("user_group_id,note,name".into()));
+    assert_eq!(
+        names("+note +labels,+name"),
+        Ok(format!("{usual},note,labels"))
+    );
+    for (text, words) in [("+note,name", "before all"), ("labls", "mean labels?")] {
+        let wrong: String = names(text).expect_err("wrong");
+        assert!(wrong.contains(words), "{wrong}");
+    }
 }

@@ -1,7 +1,11 @@
 //! Rows as text, in each of the formats. Reading the text gives the same rows, and writing them the same text.
 
-use super::{COLUMNS, GroupRow, json};
-use crate::domain::known::KnownGroup;
+use super::{Column, Columns, GroupRow, json};
+use crate::domain::{
+    annotation::{Annotation, AnnotationChange, labels_text},
+    change::DesiredFields,
+    known::KnownGroup,
+};
 
 /// How rows stand in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,21 +19,21 @@ pub enum Format {
 
 impl Format {
     /// What stands before the first row.
-    pub fn head(self) -> String {
+    pub fn head(self, columns: &Columns) -> String {
         match self {
             Self::JsonLines => String::new(),
             Self::Json => "[".into(),
-            Self::Csv => format!("{}\r\n", COLUMNS.join(",")),
+            Self::Csv => format!("{}\r\n", names(columns)),
         }
     }
 
     /// One row, with what separates it from the one before.
-    pub fn row(self, row: &GroupRow, is_first: bool) -> String {
+    pub fn row(self, row: &GroupRow, columns: &Columns, is_first: bool) -> String {
         match self {
-            Self::JsonLines => format!("{}\n", json::text(row)),
-            Self::Json if is_first => format!("\n{}", json::text(row)),
-            Self::Json => format!(",\n{}", json::text(row)),
-            Self::Csv => csv(row),
+            Self::JsonLines => format!("{}\n", json::text(row, columns)),
+            Self::Json if is_first => format!("\n{}", json::text(row, columns)),
+            Self::Json => format!(",\n{}", json::text(row, columns)),
+            Self::Csv => csv(row, columns),
         }
     }
 
@@ -43,29 +47,45 @@ impl Format {
 }
 
 impl GroupRow {
-    /// What is known of a group, be it from the service or from a file.
-    pub fn of(group: KnownGroup) -> Self {
+    /// What is known of a group, be it from the service or from a file, and what stands beside it.
+    pub fn of(group: KnownGroup, beside: Option<&Annotation>) -> Self {
         Self {
             id: group.id,
-            said: crate::domain::change::DesiredFields {
+            said: DesiredFields {
                 name: group.name.map(|known| known.value),
                 mapping: group.mapping.map(|known| known.value),
                 properties: group.properties.map(|known| known.value),
             },
+            beside: beside.map_or_else(AnnotationChange::default, Annotation::said),
         }
     }
 }
 
-fn csv(row: &GroupRow) -> String {
-    let mapping = row.said.mapping.as_ref().map(serde_json::to_string);
-    let properties = row.said.properties.as_ref().map(serde_json::to_string);
-    let cells = [
-        Some(row.id.as_str().to_owned()),
-        row.said.name.clone(),
-        mapping.and_then(Result::ok),
-        properties.and_then(Result::ok),
-    ];
-    format!("{}\r\n", cells.map(cell).join(","))
+/// The first line of CSV.
+pub(super) fn names(columns: &Columns) -> String {
+    let names: Vec<&str> = columns.iter().map(Column::as_str).collect();
+    names.join(",")
+}
+
+fn csv(row: &GroupRow, columns: &Columns) -> String {
+    let GroupRow { id, said, beside } = row;
+    let cells = columns.iter().map(|column| {
+        cell(match column {
+            Column::Id => Some(id.as_str().to_owned()),
+            Column::Name => said.name.clone(),
+            Column::Mapping => said.mapping.as_ref().and_then(json_text),
+            Column::Properties => said.properties.as_ref().and_then(json_text),
+            Column::Note => beside.note.clone(),
+            Column::Labels => beside.labels.as_ref().map(labels_text),
+            Column::Favourite => beside.favourite.map(|is| is.to_string()),
+        })
+    });
+    let cells: Vec<String> = cells.collect();
+    format!("{}\r\n", cells.join(","))
+}
+
+fn json_text(value: &impl serde::Serialize) -> Option<String> {
+    serde_json::to_string(value).ok()
 }
 
 fn cell(text: Option<String>) -> String {

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use crate::{
     directory::{Mutation, RotationId},
     domain::{
+        annotation::InvalidAnnotation,
         change::Difference,
         facts::{Facts, Field},
         group::EnvironmentTag,
@@ -114,6 +115,8 @@ pub enum Warning {
     LeftOutChanged {
         field: Field,
     },
+    /// The group is done; its note and labels stay as somebody else has made them since.
+    NotAnnotated(InvalidAnnotation),
 }
 
 impl Warning {
@@ -229,6 +232,7 @@ impl fmt::Display for Warning {
                  look at the group. `groupdesk profile facts` shows it",
                 field.as_str()
             ),
+            Self::NotAnnotated(why) => write!(f, "{why}; the note and labels of the file were left out"),
             Self::StaleAnswer => f.write_str(
                 "the service answered with an older token than the one last seen here; \
                  read the group again in a minute",

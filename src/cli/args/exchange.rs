@@ -5,14 +5,17 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{Mutation, batch::rate};
-use crate::operations::batch::RunLimits;
+use crate::{formats::Columns, operations::batch::RunLimits};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Columns, or keys of JSON objects: user_group_id, name, mapping, properties. The\n\
-                  last two are JSON. Every row is checked before anything is done. An imported id\n\
-                  counts as known: import only ids that exist at the service, or say --create.\n\
-                  An interrupted --create or --update goes on when it is started again.\n\n\
+    after_help = "Columns, or keys of JSON objects: user_group_id, name, mapping, properties, and\n\
+                  note, labels, favourite, which stay in the directory and are never sent. Mapping\n\
+                  and properties are JSON. A note or labels that somebody wrote here stay, and are\n\
+                  named, unless --update or --replace-notes is said. Every row is checked before\n\
+                  anything is done. An imported id counts as known: import only ids that exist at\n\
+                  the service, or say --create. An interrupted --create or --update goes on when\n\
+                  it is started again.\n\n\
                   Examples:\n  groupdesk import groups.csv\n  groupdesk import - --create --dry-run < groups.jsonl"
 )]
 pub(crate) struct Import {
@@ -28,6 +31,9 @@ pub(crate) struct Import {
     /// Read the groups of the file before the plan
     #[arg(long)]
     pub(crate) refresh: bool,
+    /// Also replace notes, labels and favourites that stand here and differ, as --update does
+    #[arg(long)]
+    pub(crate) replace_notes: bool,
     /// Begin with the first row, though an earlier run of this file was interrupted
     #[arg(long)]
     pub(crate) again: bool,
@@ -59,13 +65,18 @@ impl Speed {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  groupdesk export --format csv --output groups.csv\n  \
+    after_help = "Columns: user_group_id, name, mapping, properties, note, labels, favourite.\n\n\
+                  Examples:\n  groupdesk export --format csv --output groups.csv\n  \
+                  groupdesk export --columns +note,+labels -o groups.jsonl\n  \
                   groupdesk export --reveal-tokens --token-out tokens.jsonl -o groups.jsonl"
 )]
 pub(crate) struct Export {
     /// JSON lines, one JSON array, or CSV [default: jsonl; with --json one array]
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileFormat>,
+    /// Only these columns and the id; with a + before each: beside the first four, which are there without it
+    #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse, default_value = "", hide_default_value = true)]
+    pub(crate) columns: Columns,
     /// Write to this file, in the place of what it holds; - is standard output, as without it
     #[arg(long, short = 'o', value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::import::{
     checked::Checked,
-    plan::{self, Shown},
+    plan::{self, Asked, Shown},
     send::{self, Job},
 };
 use crate::{
@@ -44,6 +44,7 @@ pub(crate) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliEr
         pace: arguments.speed.pace(),
         import: None,
         bases: shown.bases,
+        annotations: shown.annotations,
     };
     send::run(&session, &mut signals, &checked, job).await
 }
@@ -71,18 +72,29 @@ async fn prepare(
         update: true,
         only_differences: true,
     };
-    let shown = plan::tell(session, &checked, all, arguments.refresh).await?;
+    let asked = Asked {
+        sending: all,
+        refreshes: arguments.refresh,
+        replaces: true,
+    };
+    let shown = plan::tell(session, &checked, asked).await?;
     let plan = shown.plan;
     if arguments.prune_report {
         prune_report(session, &checked.ids).await?;
     }
     if arguments.mutation.dry_run {
-        plan::say_sum(session, all, plan)?;
+        plan::say_sum(session, all, &shown)?;
         return Ok(Err(Exit::Done));
     }
-    output::context(&plan::in_words(all, plan));
+    output::context(&plan::in_words(all, &shown));
     let operations = &session.operations;
     if plan.to_do() == 0 {
+        let notes = shown.annotations.len();
+        if notes > 0 {
+            confirm::can_be_asked(session, arguments.mutation.yes)?;
+            let what = format!("Notes and labels of {notes} groups change here; nothing is sent.");
+            confirm::confirm(arguments.mutation.yes, &what, Question::YesOrNo).await?;
+        }
         return Ok(Ok((checked, Permit::nothing(), shown)));
     }
     let permit = operations.sending_permitted(sending(plan), plan.to_do())?;

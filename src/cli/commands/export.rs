@@ -21,8 +21,8 @@ use crate::{
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
     },
-    domain::{known::KnownGroup, text::visible},
-    formats::Format,
+    domain::{annotation::Annotation, known::KnownGroup, text::visible},
+    formats::{Columns, Format},
     operations::exported_row,
     platform::private_files,
 };
@@ -30,8 +30,11 @@ use crate::{
 /// How long a half-written file is waited for, so that it can be taken away.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Groups as they come; `None` behind the last one.
-type Piece = Option<Vec<KnownGroup>>;
+/// Groups as they come, with what stands beside them; `None` behind the last one.
+type Piece = Option<Vec<(KnownGroup, Option<Annotation>)>>;
+
+/// How groups are written.
+type Form = (Format, Columns);
 
 pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
@@ -55,7 +58,8 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
         Some(out) => tokens::read(&session, &mut signals, out, arguments.speed.pace()).await?,
         None => Exit::Done,
     };
-    let count = groups(&session, &mut signals, format, file.as_deref()).await?;
+    let form = (format, arguments.columns);
+    let count = groups(&session, &mut signals, form, file.as_deref()).await?;
     if let Some(path) = &file {
         output::say(&format!("{count} groups are in {}", path.display()));
     }
@@ -105,9 +109,10 @@ fn folder(path: &Path) -> &Path {
 async fn groups(
     session: &Session,
     signals: &mut Signals,
-    format: Format,
+    form: Form,
     file: Option<&Path>,
 ) -> Result<usize, CliError> {
+    let are_beside = form.1.are_beside();
     let (sender, mut read) = mpsc::channel::<Vec<KnownGroup>>(2);
     let reading = session
         .operations
@@ -115,21 +120,30 @@ async fn groups(
     let (to_writer, pieces) = mpsc::channel::<Piece>(2);
     let path = file.map(Path::to_owned);
     let mut writing = tokio::task::spawn_blocking(move || match path {
-        Some(path) => to_file(&path, format, pieces),
-        None => to_output(format, pieces),
+        Some(path) => to_file(&path, &form, pieces),
+        None => to_output(&form, pieces),
     });
     let forwarding = async {
         while let Some(some) = read.recv().await {
+            let beside = if are_beside {
+                let ids = some.iter().map(|group| group.id.clone()).collect();
+                session.operations.annotations_of(ids).await?
+            } else {
+                vec![None; some.len()]
+            };
+            let some = some.into_iter().zip(beside).collect();
             if to_writer.send(Some(some)).await.is_err() {
                 // It says itself why it has ended.
-                read.close();
-                return;
+                break;
             }
         }
+        read.close();
+        Ok::<_, CliError>(())
     };
     let work = async {
-        let (done, ()) = tokio::join!(reading, forwarding);
+        let (done, forwarded) = tokio::join!(reading, forwarding);
         done?;
+        forwarded?;
         drop(to_writer.send(None).await);
         let written = (&mut writing).await;
         let written = written.map_err(CliError::unexpected("the writing broke off"))?;
@@ -161,10 +175,10 @@ async fn groups(
 }
 
 /// Whole or not at all; what the file held before is replaced.
-fn to_file(path: &Path, format: Format, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
+fn to_file(path: &Path, form: &Form, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
     let folder = folder(path);
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    let count = write(&mut BufWriter::new(&mut file), format, pieces, false)?;
+    let count = write(&mut BufWriter::new(&mut file), form, pieces, false)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
     // The name is durable only with its folder.
@@ -173,10 +187,10 @@ fn to_file(path: &Path, format: Format, pieces: mpsc::Receiver<Piece>) -> io::Re
 }
 
 /// A reader that has gone is no error.
-fn to_output(format: Format, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
+fn to_output(form: &Form, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
     // A terminal must not act on what stands in a name.
     let shown = io::stdout().is_terminal();
-    match write(&mut BufWriter::new(io::stdout()), format, pieces, shown) {
+    match write(&mut BufWriter::new(io::stdout()), form, pieces, shown) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
         written => written,
     }
@@ -185,11 +199,11 @@ fn to_output(format: Format, pieces: mpsc::Receiver<Piece>) -> io::Result<usize>
 /// An error where the last piece did not come.
 fn write(
     out: &mut impl Write,
-    format: Format,
+    (format, columns): &Form,
     mut pieces: mpsc::Receiver<Piece>,
     shown: bool,
 ) -> io::Result<usize> {
-    let head = format.head();
+    let head = format.head(columns);
     let head = if shown { head.replace('\r', "") } else { head };
     out.write_all(head.as_bytes())?;
     let mut count = 0;
@@ -197,9 +211,10 @@ fn write(
         let piece = pieces.blocking_recv();
         let piece = piece.ok_or_else(|| io::Error::other("it was broken off"))?;
         let Some(groups) = piece else { break };
-        for group in groups {
-            let text = exported_row(format, group, count == 0);
-            let text = if shown && format == Format::Csv {
+        for (group, beside) in groups {
+            let group = (group, beside.as_ref());
+            let text = exported_row(*format, columns, group, count == 0);
+            let text = if shown && *format == Format::Csv {
                 format!("{}\n", visible(text.trim_end()))
             } else {
                 text

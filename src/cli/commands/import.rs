@@ -19,12 +19,15 @@ use crate::{
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
     },
-    domain::known::{ImportResult, KnownGroup},
+    domain::{
+        annotation::AnnotationPlan,
+        known::{ImportResult, KnownGroup},
+    },
     formats::GroupRow,
-    operations::{Import, Sending},
+    operations::{Import, Imported, Sending},
 };
 use checked::{Checked, line, piece};
-use plan::Shown;
+use plan::{Asked, Shown};
 use send::Job;
 
 pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, CliError> {
@@ -36,6 +39,11 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         only_differences: false,
     };
     let sends = sending.create || sending.update;
+    let asked = Asked {
+        sending,
+        refreshes: arguments.refresh,
+        replaces: arguments.update || arguments.replace_notes,
+    };
     if sends {
         // What is forbidden is said before a long file is read.
         session.operations.sending_permitted(sending, 0)?;
@@ -51,11 +59,12 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         };
         if !sends {
             let dry_run = arguments.mutation.dry_run;
-            return take_in(&session, &checked, dry_run).await.map(Err);
+            let taken = take_in(&session, &checked, asked.replaces, dry_run);
+            return taken.await.map(Err);
         }
         if arguments.mutation.dry_run {
-            let shown = plan::tell(&session, &checked, sending, arguments.refresh).await?;
-            plan::say_sum(&session, sending, shown.plan)?;
+            let shown = plan::tell(&session, &checked, asked).await?;
+            plan::say_sum(&session, sending, &shown)?;
             return Ok(Err(Exit::Done));
         }
         let digest = digest(&checked, sending);
@@ -71,8 +80,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
             if !done.is_empty() {
                 going_on(&import, checked.rows);
             }
-            let refreshes = arguments.refresh;
-            shown = plan::check_screen(&session, &checked, sending, done, refreshes).await?;
+            shown = plan::check_screen(&session, &checked, asked, done).await?;
             let words = format!("import {left} in {}", operations.profile().name);
             let what = "Each row is sent; no group can be deleted again.";
             confirm::confirm(arguments.mutation.yes, what, Question::TypeWords(&words)).await?;
@@ -98,6 +106,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         pace: arguments.speed.pace(),
         import: Some(import),
         bases: shown.bases,
+        annotations: shown.annotations,
     };
     send::run(&session, &mut signals, &checked, job).await
 }
@@ -125,11 +134,16 @@ struct Tally {
     filled: usize,
     kept: usize,
     unchanged: usize,
+    /// Of which note, labels or favourite were changed, and of which they differ and stay.
+    annotated: usize,
+    annotations_kept: usize,
 }
 
 impl Tally {
-    fn count(&mut self, taken: ImportResult) {
-        match taken {
+    fn count(&mut self, Imported { result, beside }: &Imported) {
+        self.annotated += usize::from(!beside.changed.is_empty());
+        self.annotations_kept += usize::from(!beside.kept.is_empty());
+        match result {
             ImportResult::Added => self.added += 1,
             ImportResult::Filled => self.filled += 1,
             ImportResult::Kept => self.kept += 1,
@@ -139,7 +153,12 @@ impl Tally {
 }
 
 /// Into the directory; nothing is sent.
-async fn take_in(session: &Session, checked: &Checked, dry_run: bool) -> Result<Exit, CliError> {
+async fn take_in(
+    session: &Session,
+    checked: &Checked,
+    replaces: bool,
+    dry_run: bool,
+) -> Result<Exit, CliError> {
     let operations = &session.operations;
     let mut rows = checked.read()?;
     let mut tally = Tally::default();
@@ -149,26 +168,37 @@ async fn take_in(session: &Session, checked: &Checked, dry_run: bool) -> Result<
         operations.no_secret_in_rows(&rows).await?;
         let taken = if dry_run {
             let known = operations.show_some(ids.clone()).await?;
-            let known = rows.iter().zip(known);
-            known.map(|(row, known)| would_take(known, row)).collect()
+            let beside = plan::beside(session, &rows, replaces).await?;
+            let known = rows.iter().zip(known).zip(beside);
+            known
+                .map(|((row, known), beside)| Imported {
+                    result: would_take(known, row),
+                    beside,
+                })
+                .collect()
         } else {
-            operations.import(rows).await?
+            operations.import(rows, replaces).await?
         };
         let mut lines = String::new();
         for ((number, id), taken) in numbers.into_iter().zip(ids).zip(taken) {
-            tally.count(taken);
+            tally.count(&taken);
+            let Imported { result, beside } = taken;
             if session.json {
-                let line = json!({
+                let mut line = json!({
                     "row": number,
                     "user_group_id": id.as_str(),
-                    "outcome": taken.as_str(),
+                    "outcome": result.as_str(),
                 });
+                plan::add_annotations(&mut line, &beside);
                 lines.push_str(&escape_hidden(&format!("{line}\n")));
-            } else if taken == ImportResult::Kept {
+                continue;
+            }
+            if result == ImportResult::Kept {
                 output::say(&format!(
                     "! row {number}: \"{id}\" differs from what the service is known to have; that stays"
                 ));
             }
+            say_beside(number, id.as_str(), &beside);
         }
         if !lines.is_empty() {
             output::result(&lines)?;
@@ -176,6 +206,19 @@ async fn take_in(session: &Session, checked: &Checked, dry_run: bool) -> Result<
     }
     say_tally(session, &tally, checked.rows, dry_run)?;
     Ok(Exit::Done)
+}
+
+/// What takes the place of something, and what does not: nothing that somebody wrote is lost without a word.
+fn say_beside(number: usize, id: &str, beside: &AnnotationPlan) {
+    let replaced = beside.changed.iter().filter(|one| one.is_replacement());
+    for one in replaced {
+        output::say(&format!("! row {number}: \"{id}\" {one}"));
+    }
+    for one in &beside.kept {
+        output::say(&format!(
+            "! row {number}: \"{id}\" {one}: what stands here stays; --replace-notes replaces it"
+        ));
+    }
 }
 
 fn would_take(known: Option<KnownGroup>, row: &GroupRow) -> ImportResult {
@@ -190,24 +233,39 @@ fn say_tally(session: &Session, tally: &Tally, rows: usize, dry_run: bool) -> Re
         filled,
         kept,
         unchanged,
-    } = tally;
+        annotated,
+        annotations_kept,
+    } = *tally;
+    let are_beside = annotated + annotations_kept > 0;
     if session.json {
-        return line(&json!({
+        let mut sum = json!({
             "rows": rows,
             "added": added,
             "filled": filled,
             "kept": kept,
             "unchanged": unchanged,
             "dry_run": dry_run,
-        }));
+        });
+        if are_beside {
+            sum["annotations"] = json!({"changed": annotated, "kept": annotations_kept});
+        }
+        return line(&sum);
     }
     let profile = &session.operations.profile().name;
     let done = if dry_run { "would be" } else { "were" };
+    let beside = if are_beside {
+        format!(
+            "\nannotated  {annotated:>7}  note, labels or favourite written\n\
+             left       {annotations_kept:>7}  note, labels or favourite differ from what somebody wrote here, and stay"
+        )
+    } else {
+        String::new()
+    };
     output::result(&format!(
         "{rows} rows for the directory of {profile}; nothing was sent, and these {done}\n\
          added      {added:>7}  ids that were not known here\n\
          filled     {filled:>7}  gaps in what was known\n\
          kept       {kept:>7}  what the service is known to have differs, and stays\n\
-         unchanged  {unchanged:>7}"
+         unchanged  {unchanged:>7}{beside}"
     ))
 }

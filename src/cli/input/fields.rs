@@ -166,6 +166,13 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
     let row = only
         .row
         .map_err(|why| format!("line {}: {why}", only.line))?;
+    if !row.beside.is_empty() {
+        return Err(
+            "holds a note, labels or a favourite, which are not the service's; \
+                    `groupdesk apply` takes them, or take those columns out"
+                .into(),
+        );
+    }
     if row.id != *id {
         return Err(format!(
             "is of \"{}\", not of \"{id}\"; name that id, or another file; nothing was sent",

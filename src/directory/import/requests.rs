@@ -2,17 +2,14 @@
 
 use jiff::Timestamp;
 
-use super::{Import, ImportId};
+use super::{Import, ImportId, Imported};
 use crate::{
     database::Access,
     directory::{
         Directory, DirectoryError, PlaceId,
         sqlite::{groups, imports},
     },
-    domain::{
-        group::UserGroupId,
-        known::{ImportResult, KnownGroup},
-    },
+    domain::{group::UserGroupId, known::KnownGroup},
     formats::GroupRow,
 };
 
@@ -33,17 +30,18 @@ impl Directory {
             .await
     }
 
-    /// Adds ids, and what the file says of them where nothing better is known; one transaction. The answers are in the
-    /// order of the rows.
+    /// Adds ids, and what the file says of them where nothing better is known; one transaction. Notes
+    /// and labels that somebody wrote stay unless it `replaces` them. The answers are in the order of the rows.
     pub async fn import(
         &self,
         place: PlaceId,
         rows: Vec<GroupRow>,
         at: Timestamp,
         by: &str,
-    ) -> Result<Vec<ImportResult>, DirectoryError> {
+        replaces: bool,
+    ) -> Result<Vec<Imported>, DirectoryError> {
         let by = by.to_owned();
-        self.write(move |tx| groups::import(tx, place, &rows, at, &by))
+        self.write(move |tx| groups::import(tx, place, &rows, at, &by, replaces))
             .await
     }
 

@@ -33,6 +33,18 @@ const ONE: &str = "\
 SELECT note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
 FROM annotations WHERE place = $1 AND user_group_id = $2";
 
+/// In the order of the ids.
+pub(crate) fn some(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    ids: &[UserGroupId],
+) -> Result<Vec<Option<Annotation>>, Fault> {
+    let all = ids
+        .iter()
+        .map(|id| tx.one(ONE, values![place.0, id.as_str()], read));
+    all.collect()
+}
+
 /// Fails where somebody else was faster, on a server that has several writers: then it is read again.
 const ADD: &str = "\
 INSERT INTO annotations (note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite, place, user_group_id) \
@@ -58,7 +70,7 @@ impl Request for Annotate {
     fn read(&self) -> Statements {
         let mut reads = Statements::default();
         for id in self.sorted() {
-            reads.lock(ONE, values![self.place.0, id.as_str()]);
+            look(&mut reads, self.place, id);
         }
         reads
     }
@@ -67,11 +79,9 @@ impl Request for Annotate {
         let mut writes = Statements::default();
         let mut changed = BTreeMap::new();
         for id in self.sorted() {
-            let known = found.next().first(read)?;
-            let text = if known.is_some() { REPLACE } else { ADD };
-            let mut annotation = known.unwrap_or_default();
+            let (is_new, mut annotation) = self::found(found)?;
             match annotation.apply(&self.change, &self.by) {
-                Ok(true) => writes.add(text, row(self.place, id, &annotation)?),
+                Ok(true) => keep(&mut writes, self.place, id, (is_new, &annotation))?,
                 Ok(false) => {}
                 Err(invalid) => return Ok((Statements::default(), Err(invalid))),
             }
@@ -88,6 +98,28 @@ impl Annotate {
     fn sorted(&self) -> BTreeSet<&UserGroupId> {
         self.ids.iter().collect()
     }
+}
+
+/// What [`found`] then brings.
+pub(super) fn look(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+    reads.lock(ONE, values![place.0, id.as_str()]);
+}
+
+/// Whether there was none, and what there is.
+pub(super) fn found(found: &mut Found) -> Result<(bool, Annotation), Fault> {
+    let known = found.next().first(read)?;
+    Ok((known.is_none(), known.unwrap_or_default()))
+}
+
+pub(super) fn keep(
+    writes: &mut Statements,
+    place: PlaceId,
+    id: &UserGroupId,
+    (is_new, annotation): (bool, &Annotation),
+) -> Result<(), Fault> {
+    let text = if is_new { ADD } else { REPLACE };
+    writes.add(text, row(place, id, annotation)?);
+    Ok(())
 }
 
 fn row(place: PlaceId, id: &UserGroupId, annotation: &Annotation) -> Result<Vec<Value>, Fault> {

@@ -5,14 +5,16 @@ use std::io;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{facts, fault::Fault, fingerprints, journal, mutations, packed, rows};
+use super::{annotations, facts, fault::Fault, fingerprints, journal, mutations, packed, rows};
 use crate::{
     database::{Found, Request, Statements, Tx, Value, values},
     directory::{
-        Damaged, DirectoryError, GroupSnapshot, KeyId, PlaceId, Precondition, Record, Recorded,
+        Damaged, DirectoryError, GroupSnapshot, Imported, KeyId, PlaceId, Precondition, Record,
+        Recorded,
         columns::{self, Origins},
     },
     domain::{
+        annotation::{AnnotationPlan, Written},
         group::{EnvironmentTag, UserGroupId},
         known::{ImportResult, Known, KnownGroup},
         token::Fingerprint,
@@ -196,25 +198,30 @@ pub(super) fn observe(
     })
 }
 
-/// Takes in a row of a file: an id that was not known, and what nothing better is known of.
+/// Takes in a row of a file: an id that was not known, what nothing better is known of, and what stands beside it.
 pub(crate) struct ImportRow<'a> {
     pub(crate) place: PlaceId,
     pub(crate) row: &'a GroupRow,
     pub(crate) at: Timestamp,
     pub(crate) by: &'a str,
+    /// Also notes and labels that somebody wrote.
+    pub(crate) replaces: bool,
 }
 
 impl Request for ImportRow<'_> {
-    type Answer = ImportResult;
+    type Answer = Imported;
     type Error = Fault;
 
     fn read(&self) -> Statements {
         let mut reads = Statements::default();
         look(&mut reads, self.place, &self.row.id);
+        if !self.row.beside.is_empty() {
+            annotations::look(&mut reads, self.place, &self.row.id);
+        }
         reads
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, ImportResult), Fault> {
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Imported), Fault> {
         let known = self::found(found)?;
         let is_new = known.is_none();
         let mut group = known.unwrap_or_else(|| KnownGroup::new(self.row.id.clone()));
@@ -225,7 +232,18 @@ impl Request for ImportRow<'_> {
         if is_new || group != before {
             save(&mut writes, self.place, &group, None, is_new)?;
         }
-        Ok((writes, if is_new { ImportResult::Added } else { taken }))
+        let mut beside = AnnotationPlan::default();
+        if !self.row.beside.is_empty() {
+            let (is_new, mut annotation) = annotations::found(found)?;
+            beside = self.row.beside.upon(&annotation, self.replaces);
+            let by = self.by.to_owned();
+            // Made upon what was just read, it is never refused.
+            if annotation.apply(&beside.change, &Written { at, by }) == Ok(true) {
+                annotations::keep(&mut writes, self.place, &group.id, (is_new, &annotation))?;
+            }
+        }
+        let result = if is_new { ImportResult::Added } else { taken };
+        Ok((writes, Imported { result, beside }))
     }
 }
 
@@ -236,9 +254,16 @@ pub(crate) fn import(
     rows: &[GroupRow],
     at: Timestamp,
     by: &str,
-) -> Result<Vec<ImportResult>, Fault> {
+    replaces: bool,
+) -> Result<Vec<Imported>, Fault> {
     let rows = rows.iter().map(|row| {
-        let request = ImportRow { place, row, at, by };
+        let request = ImportRow {
+            place,
+            row,
+            at,
+            by,
+            replaces,
+        };
         let result = tx.run(&request)?;
         #[cfg(debug_assertions)]
         must_have_its_copy(tx, place, &row.id)?;

@@ -1,17 +1,22 @@
 //! Groups as the rows of a file that `import` and `apply` read; the same from the console and from the command line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{
     api::inspect::escape_hidden,
-    domain::known::KnownGroup,
-    formats::{Format, GroupRow},
+    domain::{annotation::Annotation, known::KnownGroup},
+    formats::{Columns, Format, GroupRow},
 };
 
-/// One group as it stands in a file, without its token. What JSON can say without showing it, it says with an escape;
+/// One group as it stands in a file, without its token, with what stands beside it where a column asks for it. What JSON can say without showing it, it says with an escape;
 /// reading gives the same again.
-pub fn exported_row(format: Format, group: KnownGroup, is_first: bool) -> String {
-    let text = format.row(&GroupRow::of(group), is_first);
+pub fn exported_row(
+    format: Format,
+    columns: &Columns,
+    (group, beside): (KnownGroup, Option<&Annotation>),
+    is_first: bool,
+) -> String {
+    let text = format.row(&GroupRow::of(group, beside), columns, is_first);
     match format {
         Format::Csv => text,
         Format::Json | Format::JsonLines => escape_hidden(&text),
@@ -29,9 +34,37 @@ pub fn format_of(path: &Path) -> Option<Format> {
     }
 }
 
+/// A name of a file, and the columns that are named behind it: `groups.csv +note +labels`.
+pub fn path_and_columns(path: &Path) -> Result<(PathBuf, Columns), String> {
+    let Some(text) = path.to_str() else {
+        return Ok((path.to_owned(), Columns::default()));
+    };
+    let mut name = text.trim_end();
+    while let Some((before, _)) = name
+        .rsplit_once(' ')
+        .filter(|(_, word)| word.starts_with('+'))
+    {
+        name = before.trim_end();
+    }
+    let columns = Columns::parse(&text[name.len()..])?;
+    Ok((name.into(), columns))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_stand_behind_the_name_of_a_file() {
+        let read = |text: &str| path_and_columns(Path::new(text));
+        let usual = Columns::default();
+        assert_eq!(read("my groups.csv"), Ok(("my groups.csv".into(), usual)));
+        let (path, columns) = read("/a b/c.csv +note  +labels ").expect("columns");
+        assert_eq!(path, Path::new("/a b/c.csv"));
+        assert_eq!(Columns::parse("+note,+labels"), Ok(columns));
+        let wrong = read("c.csv +notes").expect_err("no column");
+        assert!(wrong.contains("did you mean note?"), "{wrong}");
+    }
 
     #[test]
     fn the_ending_of_a_name_asks_for_a_format() {

@@ -10,12 +10,11 @@ use jiff::Timestamp;
 
 use crate::{
     config::guard,
-    directory::{Import, ImportId},
+    directory::{Import, ImportId, Imported},
     domain::{
         change::{DesiredFields, Difference},
         group::UserGroupId,
         history::Ending,
-        known::ImportResult,
         size::fits,
         text::visible,
         update::Edit,
@@ -113,6 +112,22 @@ impl RowEnd {
         matches!(self, Self::Failed(Failure::ChangedSince { .. }))
     }
 
+    /// What was to change beside the group was changed.
+    pub fn is_annotated(&self) -> bool {
+        matches!(self, Self::Done { .. }) && !self.is_alarm() && !self.leaves_annotations()
+    }
+
+    /// The group is done, and its note and labels were left out.
+    pub fn leaves_annotations(&self) -> bool {
+        match self {
+            Self::Done { warnings, .. } => {
+                let mut warnings = warnings.iter();
+                warnings.any(|warning| matches!(warning, Warning::NotAnnotated(_)))
+            }
+            Self::NotThere | Self::NotStarted | Self::Failed(_) => false,
+        }
+    }
+
     /// Something that stops all that would follow.
     pub fn is_alarm(&self) -> bool {
         match self {
@@ -137,10 +152,32 @@ impl RowEnd {
 }
 
 impl Operations {
-    /// Adds the ids of these rows to the directory, and what they say where nothing better is known. Nothing is sent.
-    pub async fn import(&self, rows: Vec<GroupRow>) -> Result<Vec<ImportResult>, DirectoryError> {
+    /// Adds the ids of these rows to the directory, and what they say where nothing better is known; notes and labels that
+    /// somebody wrote stay unless it `replaces` them. Nothing is sent.
+    pub async fn import(
+        &self,
+        rows: Vec<GroupRow>,
+        replaces: bool,
+    ) -> Result<Vec<Imported>, DirectoryError> {
         let (place, by) = (self.place_to_write().await?, self.operator());
-        self.directory().import(place, rows, self.now(), by).await
+        let at = self.now();
+        self.directory().import(place, rows, at, by, replaces).await
+    }
+
+    /// What a row changes beside its group once that is done. A newer note of somebody else stays, and is told.
+    async fn annotate_row(&self, row: &GroupRow, end: &mut RowEnd) {
+        let RowEnd::Done { warnings, .. } = &mut *end else {
+            return;
+        };
+        if row.beside.is_empty() || is_alarm(warnings) {
+            return;
+        }
+        let annotated = self.annotate(vec![row.id.clone()], row.beside.clone());
+        match annotated.await {
+            Ok(_) => {}
+            Err(Failure::Annotation(why)) => warnings.push(Warning::NotAnnotated(why)),
+            Err(failure) => *end = RowEnd::Failed(failure),
+        }
     }
 
     /// Goes on with the file of this digest where it was not finished, or begins it.
@@ -178,7 +215,8 @@ impl Operations {
         })
     }
 
-    /// Sends what one row needs, as the plan showed it (`base`: what an update begins with), and writes down that it is done where its file has a journal. Doing it twice does no
+    /// Sends what one row needs, as the plan showed it (`base`: what an update begins with; `beside` of
+    /// the row: what was planned of it), and writes down that it is done where its file has a journal. Doing it twice does no
     /// harm: an existing group is returned unchanged, and an update sends the same whole. What the service puts off is
     /// sent again after the pause it asks for, which holds for all rows; `held` gets to know of it.
     pub async fn send_row(
@@ -192,7 +230,7 @@ impl Operations {
     ) -> RowEnd {
         let mut patience = RetryBudget::new();
         let mut is_taken = false;
-        let end = loop {
+        let mut end = loop {
             let settled = self.settle_row(row, base, permit, &mut is_taken).await;
             let Some(wait) = patience.put_off_row(&settled) else {
                 break settled.unwrap_or_else(RowEnd::Failed);
@@ -203,6 +241,7 @@ impl Operations {
                 return RowEnd::NotStarted;
             }
         };
+        self.annotate_row(row, &mut end).await;
         if let RowEnd::Done { outcome, .. } = &end
             && !end.is_alarm()
             && let Some((import, number)) = place

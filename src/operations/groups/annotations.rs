@@ -24,6 +24,15 @@ impl Operations {
         self.directory().annotations(self.place().await?).await
     }
 
+    /// The same of these groups, in the order of the ids; some hundreds at a time.
+    pub async fn annotations_of(
+        &self,
+        ids: Vec<UserGroupId>,
+    ) -> Result<Vec<Option<Annotation>>, DirectoryError> {
+        let place = self.place().await?;
+        self.directory().some_annotations(place, ids).await
+    }
+
     /// Changes what is written beside these groups, all or none; what stands there then, in the same order. Refuses a
     /// known secret, and a group that the directory does not know.
     pub async fn annotate(

@@ -42,17 +42,19 @@ impl Operations {
 
     /// Refuses rows of a file that hold a known secret.
     pub async fn no_secret_in_rows(&self, rows: &[GroupRow]) -> Result<(), Failure> {
-        let all: Vec<_> = rows
+        let all = rows.iter().flat_map(|row| {
+            let texts = texts(&row.said).into_iter().chain(texts_beside(row));
+            texts.map(|text| of_row(row, text))
+        });
+        self.none_is_secret(&all.collect::<Vec<_>>()).await
+    }
+
+    /// Refuses rows whose note or labels hold a known secret; the rest is looked at before it is sent.
+    pub async fn no_secret_beside_rows(&self, rows: &[GroupRow]) -> Result<(), Failure> {
+        let all = rows
             .iter()
-            .flat_map(|row| {
-                let texts = texts(&row.said).into_iter();
-                texts.map(|text| Text {
-                    field: format!("{} of \"{}\"", text.field, visible(row.id.as_str())),
-                    ..text
-                })
-            })
-            .collect();
-        self.none_is_secret(&all).await
+            .flat_map(|row| texts_beside(row).map(|text| of_row(row, text)));
+        self.none_is_secret(&all.collect::<Vec<_>>()).await
     }
 
     /// Refuses a form that holds a known secret; its texts need not parse, so that every word is looked at.
@@ -148,6 +150,24 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         parts.flat_map(|part| [part, part.trim_matches(|c: char| c.is_ascii_punctuation())])
     });
     parts.chain([text])
+}
+
+fn of_row<'t>(row: &GroupRow, Text { field, text }: Text<'t>) -> Text<'t> {
+    let field = format!("{field} of \"{}\"", visible(row.id.as_str()));
+    Text { field, text }
+}
+
+/// A note, of which a part may be a secret, and labels.
+fn texts_beside(row: &GroupRow) -> impl Iterator<Item = Text<'_>> {
+    let notes = row.beside.note.iter().flat_map(|note| words(note));
+    let labels = row.beside.labels.iter().flatten();
+    let labels = labels.flat_map(|label| words(label.as_str()));
+    let notes = notes.map(|text| ("note", text));
+    let all = notes.chain(labels.map(|text| ("labels", text)));
+    all.map(|(field, text)| Text {
+        field: field.into(),
+        text,
+    })
 }
 
 fn texts(wanted: &DesiredFields) -> Vec<Text<'_>> {

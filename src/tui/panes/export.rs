@@ -11,7 +11,7 @@ use ratatui::{
 use super::{View, new_file::NewFile};
 use crate::{
     domain::group::UserGroupId,
-    operations::format_of,
+    operations::{format_of, path_and_columns},
     tui::{
         keymap::{Action, Focus},
         state::{
@@ -47,6 +47,13 @@ impl Export {
             self.file.refuse("there is no group to write");
             return;
         }
+        let (path, columns) = match path_and_columns(&path) {
+            Ok(read) => read,
+            Err(why) => {
+                self.file.refuse(&why);
+                return;
+            }
+        };
         let Some(format) = format_of(&path) else {
             self.file
                 .refuse("the name must end in .jsonl, .json or .csv");
@@ -54,8 +61,9 @@ impl Export {
         };
         self.file.begun(context.start(Job::Export {
             index: context.groups.index().clone(),
+            annotations: context.annotations.of.clone(),
             ids: self.ids.clone(),
-            format,
+            format: (format, columns),
             path,
         }));
     }
@@ -128,7 +136,7 @@ impl View for Export {
         let inner = popup(buffer, area, (74, 7), "Export", theme);
         let what = format!("{}, without tokens; nothing is sent", self.what());
         paint::line(buffer, paint::row(inner, 0), &what, Style::new(), theme);
-        let how = "As its name ends: .jsonl, .json or .csv; import and apply read it.";
+        let how = "As its name ends: .jsonl, .json or .csv; behind it +note +labels.";
         paint::line(buffer, paint::row(inner, 1), how, theme.dim(), theme);
         if self.file.is_written() {
             paint::line(buffer, paint::row(inner, 3), "writing", theme.dim(), theme);

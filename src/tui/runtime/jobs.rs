@@ -222,10 +222,11 @@ impl Backends {
             Job::WriteToken(token, path) => files::token(token, path).await,
             Job::Export {
                 index,
+                annotations,
                 ids,
                 format,
                 path,
-            } => files::export(index, ids, format, path).await,
+            } => files::export(index, annotations, ids, format, path).await,
         };
         result.unwrap_or_else(Outcome::Failed)
     }

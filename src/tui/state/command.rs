@@ -83,7 +83,7 @@ commands! {
     "note" "TEXT" false "Write the note of this group; without a text: remove the note";
     "go" "ID" false "Open a group";
     "profile" "NAME" false "Switch the profile";
-    "export" "FILE" true "Export the marked groups, else the shown ones";
+    "export" "FILE +note +labels" true "Export the marked groups, else the shown ones";
     "batch" "NUMBER" true "Open a batch";
     "batches" "" true "Open the batches";
     "attention" "" true "Open what needs attention";

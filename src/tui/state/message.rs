@@ -3,7 +3,7 @@
 mod outcome;
 mod pending;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ pub use pending::Pending;
 use crate::{
     config::new_profile::NewProfile,
     domain::{
-        annotation::AnnotationChange,
+        annotation::{Annotation, AnnotationChange},
         batch::{BatchKind, BulkChange, EditPlan, Plan, StopCause},
         change::DesiredFields,
         draft::Draft,
@@ -22,7 +22,7 @@ use crate::{
         group::UserGroupId,
         token::{Fingerprint, Token},
     },
-    formats::Format,
+    formats::{Columns, Format},
     operations::{
         BatchId, BindingAnswer, ChangeCursor, Changes, ClaimHolder, Done, RecordedExchange,
         RotationId,
@@ -199,8 +199,10 @@ pub enum Job {
     /// What the directory knows of these groups, into a new file.
     Export {
         index: Index,
+        /// What stands beside them, for columns that ask for it.
+        annotations: Arc<BTreeMap<UserGroupId, Annotation>>,
         ids: Vec<UserGroupId>,
-        format: Format,
+        format: (Format, Columns),
         path: PathBuf,
     },
     /// Tests what would be a profile; creates and writes nothing. The key is one for the keyring.

@@ -157,3 +157,111 @@ async fn a_directory_that_breaks_in_the_middle_leaves_no_half_file() {
     }
     drop(held);
 }
+
+/// What stands beside the groups goes along where it is asked for, and into another installation as it was.
+#[tokio::test]
+async fn notes_and_labels_go_into_another_installation_as_they_were() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let note = "SSO until 1 Dec, \"call\" first; \u{e9}";
+    home.json(0, &["note", "acme-eu", note]).await;
+    home.json(0, &["label", "acme-us", "--add", "vip", "--add", "sso"])
+        .await;
+    let plain = home.run(&["export"]).await.out;
+    assert!(!plain.contains("call"), "only where it is asked for");
+    for format in ["jsonl", "json", "csv"] {
+        let out = home.path(&format!("out.{format}")).display().to_string();
+        let export = ["export", "--columns", "+note,+labels,+favourite"];
+        let export = [&export[..], &["--format", format]].concat();
+        let ran = home.run(&[&export[..], &["-o", &out]].concat()).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let first = std::fs::read_to_string(&out).expect("readable");
+        assert!(first.contains("SSO until"), "{first}");
+
+        let other = home.path(&format!("{format}.db")).display().to_string();
+        let there = ["--directory", &other];
+        let ran = home.run(&[&["import", &out][..], &there].concat()).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains("annotated        2"), "{}", ran.out);
+        let again = home.run(&[&export[..], &there].concat()).await;
+        assert_eq!(again.out, first, "{format}");
+        let kept = [&["note", "acme-eu"][..], &there].concat();
+        assert_eq!(home.json(0, &kept).await[0]["note"], note);
+    }
+    let ran = home.run(&["export", "--columns", "prop:tier"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    let names = home.run(&["export", "--columns", "name"]).await;
+    assert!(!names.out.contains("mapping"), "{}", names.out);
+    assert_eq!(names.out.lines().count(), plain.lines().count());
+}
+
+#[tokio::test]
+async fn a_note_that_somebody_wrote_is_replaced_only_in_sight() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let got = home.json(0, &["get", "acme-eu", "--reveal"]).await;
+    let token = got["token"].as_str().expect("a token").to_owned();
+    let history = home.json(0, &["history"]).await;
+    home.json(0, &["note", "acme-eu", "mine"]).await;
+    let rows = home.write("notes.csv", "user_group_id,note\nacme-eu,theirs\n");
+    let ran = home.run(&["import", &rows]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.err
+            .contains("note: \"mine\" -> \"theirs\": what stands here stays"),
+        "{}",
+        ran.err
+    );
+    let note = async || home.json(0, &["note", "acme-eu"]).await[0]["note"].clone();
+    assert_eq!(note().await, "mine");
+
+    // The plan shows it, and is confirmed although nothing is sent.
+    let dry = home.run(&["apply", &rows, "--dry-run"]).await;
+    for words in [
+        "annotate acme-eu",
+        "~ note: \"mine\" -> \"theirs\"",
+        "annotate 1",
+    ] {
+        assert!(dry.out.contains(words), "{words}: {}", dry.out);
+    }
+    let refused = home.run(&["apply", &rows]).await;
+    assert_eq!(refused.code, 3, "{}", refused.err);
+    assert_eq!(note().await, "mine");
+    let ran = home.run(&["apply", &rows, "--yes"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.out.contains("acme-eu unchanged, annotated"),
+        "{}",
+        ran.out
+    );
+    assert_eq!(note().await, "theirs");
+    let again = home.run(&["apply", &rows, "--yes"]).await;
+    assert!(!again.out.contains("annotated"), "{}", again.out);
+
+    let back = home.write("back.csv", "user_group_id,note\nacme-eu,\"\"\n");
+    let ran = home.run(&["import", &back, "--replace-notes"]).await;
+    assert!(ran.err.contains("\"theirs\" -> none"), "{}", ran.err);
+    assert_eq!(note().await, serde_json::Value::Null);
+    assert_eq!(
+        home.json(0, &["history"]).await,
+        history,
+        "nothing was sent"
+    );
+
+    let secret = home.write(
+        "secret.csv",
+        &format!("user_group_id,note\nacme-eu,token={token}\n"),
+    );
+    for command in [
+        &["import", &secret][..],
+        &["import", &secret, "--dry-run"],
+        &["apply", &secret, "--yes"],
+        &["import", &secret, "--update", "--yes"],
+    ] {
+        let ran = home.run(command).await;
+        assert_eq!(ran.code, 2, "{command:?}: {}", ran.err);
+        assert!(ran.err.contains("note of \"acme-eu\""), "{}", ran.err);
+        assert!(!ran.err.contains(&token) && !ran.out.contains(&token));
+    }
+    assert_eq!(note().await, serde_json::Value::Null);
+}

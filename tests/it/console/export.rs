@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use groupdesk::formats::{Format, Reader, RowResult};
+use groupdesk::formats::{Reader, RowResult};
 
 use super::scene::{USUAL, a_world, open};
 use crate::support::world::Side;
@@ -38,6 +38,29 @@ async fn the_marked_groups_are_written_without_tokens_and_nothing_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn notes_and_labels_go_along_where_their_columns_are_named() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    console.keys("/acme-us<enter>:note call first<enter>").await;
+    console.shows("call first");
+    let file = world.folder().join("one two.csv");
+    let typed = format!(":export {} +nots<enter>", file.display());
+    console.keys(&typed).await;
+    console.shows("did you mean note?");
+    let typed = format!(":export {} +note +labels<enter>", file.display());
+    console.keys(&typed).await;
+    console.shows("written to");
+    let text = std::fs::read_to_string(&file).expect("written");
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next(),
+        Some("user_group_id,name,mapping,properties,note,labels")
+    );
+    let row = lines.next().expect("a row");
+    assert!(row.ends_with(",\"call first\","), "{row}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_shown_is_written_where_nothing_is_marked_and_no_file_is_replaced() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
@@ -53,7 +76,7 @@ async fn what_is_shown_is_written_where_nothing_is_marked_and_no_file_is_replace
     let text = std::fs::read_to_string(&file).expect("written");
     assert!(!ids(&text).is_empty());
     assert!(ids(&text).iter().all(|id| id.contains("acme")));
-    assert!(text.starts_with(Format::Json.head().as_str()));
+    assert!(text.starts_with('['));
 
     // The second time it stands in the way, and stays what it is.
     console.keys("w<ctrl-u>").await;

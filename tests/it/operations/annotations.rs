@@ -1,8 +1,13 @@
 //! Notes, labels, favourites and saved views: kept in the directory, never sent, and no place for a secret.
 
 use groupdesk::{
-    domain::annotation::{AnnotationChange, InvalidAnnotation, Label, SeenNote},
-    operations::Failure,
+    domain::{
+        annotation::{Annotation, AnnotationChange, InvalidAnnotation, Label, SeenNote},
+        change::DesiredFields,
+        known::ImportResult,
+    },
+    formats::GroupRow,
+    operations::{Failure, RowEnd, Sending, Warning, batch::Control},
     search::{ListColumn, ListView, SortBy},
 };
 
@@ -91,6 +96,107 @@ async fn of_two_who_write_a_note_at_once_the_second_is_refused_and_labels_of_bot
     );
 }
 
+fn row(of: &str, beside: AnnotationChange) -> GroupRow {
+    GroupRow {
+        id: id(of),
+        said: DesiredFields::default(),
+        beside,
+    }
+}
+
+#[tokio::test]
+async fn a_file_fills_what_nobody_wrote_and_replaces_the_rest_only_where_it_is_told_to() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let bob = scene.installation().by("bob@desk7").operations();
+    let sent = scene.proxy.methods().len();
+    let said = |text: &str, labels: &str| AnnotationChange {
+        labels: Some(Label::parse_all(labels).expect("labels")),
+        favourite: Some(true),
+        ..note(text)
+    };
+    let rows = vec![
+        row(ACME, said("from a file", "vip")),
+        row("new-1", note("x")),
+    ];
+    let taken = bob.import(rows, false).await.expect("taken in");
+    let columns = taken[0].beside.changed.iter().map(|one| one.column);
+    let columns: Vec<_> = columns.collect();
+    assert_eq!(columns, ["note", "labels", "favourite"]);
+    assert_eq!(taken[1].result, ImportResult::Added);
+    let all = scene.ana.annotations().await.expect("readable");
+    assert_eq!(all[&id("new-1")].note.as_deref(), Some("x"));
+    let of_acme = &all[&id(ACME)];
+    assert_eq!(of_acme.noted.as_ref().expect("by bob").by, "bob@desk7");
+
+    let older = || vec![row(ACME, said("older", "sso"))];
+    let taken = scene.ana.import(older(), false).await.expect("taken in");
+    assert_eq!(taken[0].beside.kept.len(), 2, "{taken:?}");
+    assert_eq!(
+        scene.ana.annotations().await.expect("readable")[&id(ACME)],
+        *of_acme
+    );
+    let taken = scene.ana.import(older(), true).await.expect("taken in");
+    assert_eq!(taken[0].beside.changed.len(), 2, "{taken:?}");
+    let now = scene.ana.annotations_of(vec![id(ACME), id("nobody")]);
+    let now = now.await.expect("readable");
+    let acme = now[0].as_ref().expect("there");
+    assert_eq!(
+        (acme.note.as_deref(), acme.labels_text()),
+        (Some("older"), "#sso".into())
+    );
+    assert_eq!(now[1], None);
+    assert_eq!(scene.proxy.methods().len(), sent, "nothing is sent");
+}
+
+#[tokio::test]
+async fn a_row_that_is_sent_leaves_a_note_that_is_newer_than_its_plan() {
+    let scene = Scene::new().await;
+    look_up(&scene.ana).await.expect("found");
+    let sending = Sending {
+        create: false,
+        update: true,
+        only_differences: false,
+    };
+    let permit = scene.ana.sending_permitted(sending, 2).expect("permitted");
+    let planned = note("from the file").upon(&Annotation::default(), true);
+    let send = || {
+        let row = row(ACME, planned.change.clone());
+        let (ana, permit) = (&scene.ana, &permit);
+        async move {
+            let control = Control::default();
+            ana.send_row(permit, None, &row, None, &control, |_| {})
+                .await
+        }
+    };
+    scene
+        .ana
+        .annotate(vec![id(ACME)], note("newer"))
+        .await
+        .expect("written");
+    let end = send().await;
+    let RowEnd::Done { warnings, .. } = &end else {
+        panic!("{end:?}");
+    };
+    assert!(
+        matches!(
+            &warnings[..],
+            [Warning::NotAnnotated(InvalidAnnotation::NoteChanged(_))]
+        ),
+        "{warnings:?}"
+    );
+    assert!(end.leaves_annotations() && !end.is_annotated());
+    scene
+        .ana
+        .annotate(vec![id(ACME)], note(""))
+        .await
+        .expect("written");
+    let end = send().await;
+    assert!(end.is_annotated(), "{end:?}");
+    let now = scene.ana.annotations().await.expect("readable");
+    assert_eq!(now[&id(ACME)].note.as_deref(), Some("from the file"));
+}
+
 #[tokio::test]
 async fn a_known_token_is_no_note_and_an_unknown_group_has_none() {
     let scene = Scene::new().await;
@@ -114,6 +220,16 @@ async fn a_known_token_is_no_note_and_an_unknown_group_has_none() {
             matches!(refused, Err(Failure::HoldsSecret { .. })),
             "{refused:?}"
         );
+        let rows = [row(ACME, note(&text))];
+        for refused in [
+            scene.ana.no_secret_in_rows(&rows).await,
+            scene.ana.no_secret_beside_rows(&rows).await,
+        ] {
+            let Err(Failure::HoldsSecret { field }) = refused else {
+                panic!("{refused:?}");
+            };
+            assert_eq!(field, format!("note of \"{ACME}\""));
+        }
         let filter = ListView {
             filter: text,
             ..ListView::default()

@@ -2,7 +2,7 @@
 
 use groupdesk::{
     config::guard::{Guard, Operation, Rule},
-    domain::change::DesiredFields,
+    domain::{annotation::AnnotationChange, change::DesiredFields},
     formats::GroupRow,
     operations::{Failure, Operations, UnknownIdPolicy, batch::RunLimits},
 };
@@ -61,8 +61,9 @@ async fn scene() -> Scene {
     let row = GroupRow {
         id: id(NEW),
         said: DesiredFields::default(),
+        beside: AnnotationChange::default(),
     };
-    scene.ana.import(vec![row]).await.expect("written");
+    scene.ana.import(vec![row], false).await.expect("written");
     scene
 }
 

@@ -45,7 +45,7 @@ async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_ala
         matches!(refused, DirectoryError::NotBound(_)),
         "{refused:?}"
     );
-    let refused = li().import(Vec::new()).await.expect_err("held");
+    let refused = li().import(Vec::new(), false).await.expect_err("held");
     assert!(refused.to_string().contains("on trial"), "{refused}");
     assert_eq!(scene.states().await, [State::Unknown]);
 

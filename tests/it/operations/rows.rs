@@ -6,7 +6,7 @@ use std::{
 };
 
 use groupdesk::{
-    domain::change::DesiredFields,
+    domain::{annotation::AnnotationChange, change::DesiredFields},
     formats::GroupRow,
     operations::{Failure, Operations, Permit, RowEnd, Sending, batch::Control},
 };
@@ -27,6 +27,7 @@ fn named(group: &str, name: &str) -> GroupRow {
             mapping: None,
             properties: None,
         },
+        beside: AnnotationChange::default(),
     }
 }
 

@@ -9,7 +9,10 @@ use futures_util::{StreamExt, future::join_all, stream};
 use groupdesk::{
     config::guard::{self, Guard, Rule},
     directory::{BatchId, BatchItem, Directory},
-    domain::{change::DesiredFields, group::UserGroupId, token::Token, update::Edit},
+    domain::{
+        annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, token::Token,
+        update::Edit,
+    },
     formats::GroupRow,
     operations::{
         Failure, Operations, RowEnd, Sending, UnknownIdPolicy,
@@ -163,6 +166,7 @@ impl Scene {
                         name: Some(format!("N{number}")),
                         ..DesiredFields::default()
                     },
+                    beside: AnnotationChange::default(),
                 };
                 let sending = Sending {
                     create: false,

@@ -3,6 +3,7 @@
 use groupdesk::{
     config::Environment,
     domain::{
+        annotation::AnnotationChange,
         batch::Plan,
         change::DesiredFields,
         draft::{Draft, Typed},
@@ -62,6 +63,7 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
             let row = GroupRow {
                 id: acme.clone(),
                 said: text,
+                beside: AnnotationChange::default(),
             };
             let rows = scene.ana.no_secret_in_rows(&[row]).await;
             assert_eq!(field(rows, secret), format!("{expected} of \"{ACME}\""));

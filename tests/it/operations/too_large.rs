@@ -2,6 +2,7 @@
 
 use groupdesk::{
     domain::{
+        annotation::AnnotationChange,
         change::DesiredFields,
         history::Ending,
         size::{LARGEST_GROUP, MOST_LEVELS, MOST_VALUES, TooLarge},
@@ -52,6 +53,7 @@ async fn neither_a_create_nor_an_update_nor_a_row_is_sent() {
         let row = GroupRow {
             id: id("new-1"),
             said: wanted,
+            beside: AnnotationChange::default(),
         };
         let control = Control::default();
         let end = scene

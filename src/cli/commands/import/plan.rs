@@ -7,7 +7,7 @@ use std::{
 
 use futures_util::StreamExt;
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::checked::{Checked, piece};
 use crate::{
@@ -17,7 +17,11 @@ use crate::{
         output::{self, review},
         session::Session,
     },
-    domain::{change::DesiredFields, text::visible},
+    domain::{
+        annotation::{AnnotationChange, AnnotationPlan, Differing},
+        change::DesiredFields,
+        text::visible,
+    },
     formats::{GroupRow, Need, Plan, Planned},
     operations::{Sending, Warning, batch::Control, changes_json, request},
 };
@@ -25,23 +29,55 @@ use crate::{
 /// How many rows are named before a confirmation.
 const NAMED: usize = 20;
 
+/// What was asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) sending: Sending,
+    /// The groups are read before the plan.
+    pub(crate) refreshes: bool,
+    /// Notes and labels that somebody wrote are replaced, too.
+    pub(crate) replaces: bool,
+}
+
+/// One row and what it needs, beside its group, too.
+struct PlannedRow {
+    number: usize,
+    row: GroupRow,
+    planned: Planned,
+    beside: AnnotationPlan,
+}
+
 /// A plan that was shown: what is sent is what it said.
 #[derive(Default)]
 pub(crate) struct Shown {
     pub(crate) plan: Plan,
     /// What the rows that would update a group begin with, as far as they touch it; by their numbers.
     pub(crate) bases: HashMap<usize, DesiredFields>,
+    /// What the rows change beside their groups, by their numbers.
+    pub(crate) annotations: HashMap<usize, AnnotationChange>,
+    /// Rows of which a note or labels differ from what somebody wrote here, and stay.
+    kept: usize,
     /// Reads came before the plan: from then on what they showed counts as read in this run.
     pub(crate) refreshed: Option<Timestamp>,
 }
 
 impl Shown {
-    fn takes(&mut self, number: usize, row: &GroupRow, planned: &Planned) {
+    fn takes(&mut self, one: &PlannedRow) {
+        let PlannedRow {
+            number,
+            row,
+            planned,
+            beside,
+        } = one;
         self.plan.count(planned.need);
         if planned.need == Need::Update {
             self.bases
-                .insert(number, planned.base.clone().touched_by(&row.said));
+                .insert(*number, planned.base.clone().touched_by(&row.said));
         }
+        if !beside.change.is_empty() {
+            self.annotations.insert(*number, beside.change.clone());
+        }
+        self.kept += usize::from(!beside.kept.is_empty());
     }
 
     /// When the group was read in this run.
@@ -100,19 +136,18 @@ async fn begin(session: &Session, checked: &Checked, refreshes: bool) -> Result<
 pub(crate) async fn tell(
     session: &Session,
     checked: &Checked,
-    sending: Sending,
-    refreshes: bool,
+    asked: Asked,
 ) -> Result<Shown, CliError> {
-    let mut shown = begin(session, checked, refreshes).await?;
+    let mut shown = begin(session, checked, asked.refreshes).await?;
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
         let mut text = String::new();
-        for (number, row, planned) in planned(session, piece(next)?).await? {
-            shown.takes(number, &row, &planned);
+        for one in planned(session, piece(next)?, asked).await? {
+            shown.takes(&one);
             let told = if session.json {
-                json_line(sending, number, &row, &planned, shown.read_at(&planned))
+                json_line(asked.sending, &one, shown.read_at(&one.planned))
             } else {
-                lines(sending, &row, &planned)
+                lines(asked.sending, &one)
             };
             text.push_str(&told);
         }
@@ -127,65 +162,74 @@ pub(crate) async fn tell(
 pub(super) async fn check_screen(
     session: &Session,
     checked: &Checked,
-    sending: Sending,
+    asked: Asked,
     done: &[usize],
-    refreshes: bool,
 ) -> Result<Shown, CliError> {
     let done: HashSet<usize> = done.iter().copied().collect();
-    let mut shown = begin(session, checked, refreshes).await?;
+    let mut shown = begin(session, checked, asked.refreshes).await?;
     let mut named = String::new();
     let mut rows = checked.read()?;
     while let Some(next) = rows.recv().await {
         let mut left = piece(next)?;
         left.retain(|(number, _)| !done.contains(number));
-        for (number, row, planned) in planned(session, left).await? {
-            shown.takes(number, &row, &planned);
+        for one in planned(session, left, asked).await? {
+            shown.takes(&one);
             if shown.plan.all() <= NAMED {
-                let word = told(word(sending, planned.need));
-                writeln!(named, "  {word} {}", visible(row.id.as_str()))
+                let word = told(word(asked.sending, one.planned.need));
+                writeln!(named, "  {word} {}", visible(one.row.id.as_str()))
                     .expect("a String takes it");
+                lines_beside(&mut named, "    ", &one.beside);
             }
         }
     }
-    let plan = shown.plan;
-    let more = plan.all().saturating_sub(NAMED);
+    let all = shown.plan.all();
+    let more = all.saturating_sub(NAMED);
     if more > 0 {
         writeln!(named, "  and {more} more").expect("a String takes it");
     }
     output::context(&format!(
-        "{} rows, as far as is known here: {}\n{named}",
-        plan.all(),
-        in_words(sending, plan)
+        "{all} rows, as far as is known here: {}\n{named}",
+        in_words(asked.sending, &shown)
     ));
     Ok(shown)
 }
 
 /// The sum of it.
-pub(crate) fn say_sum(session: &Session, sending: Sending, plan: Plan) -> Result<(), CliError> {
+pub(crate) fn say_sum(session: &Session, sending: Sending, shown: &Shown) -> Result<(), CliError> {
     if session.json {
-        let mut sum = json!({"dry_run": true, "rows": plan.all()});
-        for (word, count) in counts(sending, plan) {
+        let mut sum = json!({"dry_run": true, "rows": shown.plan.all()});
+        for (word, count) in counts(sending, shown.plan) {
             sum[word] = count.into();
+        }
+        let changed = shown.annotations.len();
+        if changed + shown.kept > 0 {
+            sum["annotations"] = json!({"changed": changed, "kept": shown.kept});
         }
         return output::result(&sum.to_string());
     }
     output::result(&format!(
         "{}, as far as is known; nothing was sent",
-        in_words(sending, plan)
+        in_words(sending, shown)
     ))
 }
 
 /// For example `create 3, update 0, unchanged 7`; what was not asked for only where there is some.
-pub(crate) fn in_words(sending: Sending, plan: Plan) -> String {
-    let counts = counts(sending, plan).into_iter();
+pub(crate) fn in_words(sending: Sending, shown: &Shown) -> String {
+    let counts = counts(sending, shown.plan).into_iter();
     let is_said = |(word, count): &(&str, usize)| {
         *count > 0
             || *word == "unchanged"
             || *word == "create" && sending.create
             || *word == "update" && sending.update
     };
+    let beside = [
+        ("annotate", shown.annotations.len()),
+        ("notes or labels left", shown.kept),
+    ];
+    let beside = beside.into_iter().filter(|(_, count)| *count > 0);
     let parts: Vec<_> = counts
         .filter(is_said)
+        .chain(beside)
         .map(|(word, count)| format!("{} {count}", told(word)))
         .collect();
     parts.join(", ")
@@ -216,26 +260,84 @@ fn counts(sending: Sending, plan: Plan) -> [(&'static str, usize); 5] {
 async fn planned(
     session: &Session,
     rows: Vec<(usize, GroupRow)>,
-) -> Result<impl Iterator<Item = (usize, GroupRow, Planned)>, CliError> {
-    let ids = rows.iter().map(|(_, row)| row.id.clone()).collect();
+    asked: Asked,
+) -> Result<impl Iterator<Item = PlannedRow>, CliError> {
+    let (numbers, rows): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+    let ids = rows.iter().map(|row| row.id.clone()).collect();
     let known = session.operations.show_some(ids).await?;
-    let rows = rows.into_iter().zip(known);
-    Ok(rows.map(|((number, row), known)| {
+    session.operations.no_secret_beside_rows(&rows).await?;
+    let beside = beside(session, &rows, asked.replaces).await?;
+    let rows = numbers.into_iter().zip(rows).zip(known).zip(beside);
+    Ok(rows.map(move |(((number, row), known), beside)| {
         let planned = Planned::of(&row, known.as_ref());
-        (number, row, planned)
+        let is_left_out = word(asked.sending, planned.need) == "not_known";
+        PlannedRow {
+            number,
+            row,
+            planned,
+            beside: if is_left_out {
+                AnnotationPlan::default()
+            } else {
+                beside
+            },
+        }
     }))
 }
 
-fn json_line(
-    sending: Sending,
-    number: usize,
-    row: &GroupRow,
-    planned: &Planned,
-    read_at: Option<Timestamp>,
-) -> String {
+/// What the rows would change beside their groups, in their order.
+pub(super) async fn beside(
+    session: &Session,
+    rows: &[GroupRow],
+    replaces: bool,
+) -> Result<Vec<AnnotationPlan>, CliError> {
+    if rows.iter().all(|row| row.beside.is_empty()) {
+        return Ok(vec![AnnotationPlan::default(); rows.len()]);
+    }
+    let ids = rows.iter().map(|row| row.id.clone()).collect();
+    let here = session.operations.annotations_of(ids).await?;
+    let rows = rows.iter().zip(here);
+    let plans = rows.map(|(row, here)| row.beside.upon(&here.unwrap_or_default(), replaces));
+    Ok(plans.collect())
+}
+
+/// The fields of a line that says something of notes and labels; there only where it does.
+pub(super) fn add_annotations(line: &mut Value, beside: &AnnotationPlan) {
+    let parts = [
+        ("annotations", &beside.changed),
+        ("annotations_kept", &beside.kept),
+    ];
+    for (name, differing) in parts {
+        if !differing.is_empty() {
+            let pairs = differing
+                .iter()
+                .map(|one| (one.column.to_owned(), json!([one.here, one.said])));
+            line[name] = Value::Object(pairs.collect::<Map<_, _>>());
+        }
+    }
+}
+
+fn lines_beside(text: &mut String, indent: &str, beside: &AnnotationPlan) {
+    let mut line = |sign: &str, one: &Differing, rest: &str| {
+        writeln!(text, "{indent}{sign} {one}{rest}").expect("a String takes it");
+    };
+    for one in &beside.changed {
+        line(if one.is_replacement() { "~" } else { "+" }, one, "");
+    }
+    for one in &beside.kept {
+        line("!", one, ": what stands here stays");
+    }
+}
+
+fn json_line(sending: Sending, one: &PlannedRow, read_at: Option<Timestamp>) -> String {
+    let PlannedRow {
+        number,
+        row,
+        planned,
+        beside,
+    } = one;
     let word = word(sending, planned.need);
     let is_sent = matches!(word, "create" | "update");
-    let line = json!({
+    let mut line = json!({
         "row": number,
         "user_group_id": row.id.as_str(),
         "plan": word,
@@ -243,20 +345,29 @@ fn json_line(
         "changes": changes_json(&planned.change),
         "read_at": read_at.map(|at| at.to_string()),
     });
+    add_annotations(&mut line, beside);
     escape_hidden(&format!("{line}\n"))
 }
 
-fn lines(sending: Sending, row: &GroupRow, planned: &Planned) -> String {
+fn lines(sending: Sending, one: &PlannedRow) -> String {
+    let PlannedRow {
+        row,
+        planned,
+        beside,
+        ..
+    } = one;
     let mut text = String::new();
-    if planned.need == Need::Unchanged {
-        return text;
-    }
-    let word = word(sending, planned.need);
+    let word = match planned.need {
+        Need::Unchanged if *beside == AnnotationPlan::default() => return text,
+        Need::Unchanged => "annotate",
+        need => word(sending, need),
+    };
     writeln!(text, "{word} {}", visible(row.id.as_str())).expect("a String takes it");
     let is_creation = planned.need == Need::Create;
     for line in review::lines(&planned.change, is_creation).lines() {
         writeln!(text, "  {line}").expect("a String takes it");
     }
+    lines_beside(&mut text, "  ", beside);
     text
 }
 

@@ -23,7 +23,9 @@ use crate::{
         },
         session::Session,
     },
-    domain::{batch::StopCause, change::DesiredFields, group::UserGroupId},
+    domain::{
+        annotation::AnnotationChange, batch::StopCause, change::DesiredFields, group::UserGroupId,
+    },
     formats::GroupRow,
     operations::{
         Import, Permit, RowEnd,
@@ -38,9 +40,12 @@ pub(crate) struct Job {
     pub(crate) import: Option<Import>,
     /// What the rows that update a group begin with, as the plan showed them.
     pub(crate) bases: HashMap<usize, DesiredFields>,
+    /// What they change beside their groups, upon what the plan showed.
+    pub(crate) annotations: HashMap<usize, AnnotationChange>,
 }
 
-type Ended = (usize, UserGroupId, RowEnd);
+/// Its number, its group, how it ended, and whether its note or labels were to change.
+type Ended = (usize, UserGroupId, RowEnd, bool);
 
 /// What is not begun yet.
 struct Queue {
@@ -108,9 +113,10 @@ pub(crate) async fn run(
         }
         tokio::select! {
             biased;
-            Some((number, id, end)) = flying.next(), if !flying.is_empty() => {
-                run.ended(number, &end);
-                if let Some(line) = line_of(session.json, number, &id, &end) {
+            Some((number, id, end, annotates)) = flying.next(), if !flying.is_empty() => {
+                let is_annotated = annotates && end.is_annotated();
+                run.ended(number, &end, is_annotated);
+                if let Some(line) = line_of(session.json, number, &id, &end, is_annotated) {
                     progress.result(line);
                 }
                 progress.counts(run.counts.ended(), &run.counts.words());
@@ -127,15 +133,16 @@ pub(crate) async fn run(
             }
             next = queue.rows.recv(), if reads => run.counts.done_before += queue.take(next)?,
             may = control.may_begin(starts.next_start()), if wants => {
-                if may && let Some((number, row)) = queue.waiting.pop_front() {
+                if may && let Some((number, mut row)) = queue.waiting.pop_front() {
                     starts.begun();
                     let place = import.map(|import| (import, number));
                     let (permit, control) = (&job.permit, &control);
                     let base = job.bases.get(&number);
+                    row.beside = job.annotations.get(&number).cloned().unwrap_or_default();
                     let sent = async move {
                         let operations = &session.operations;
                         let end = operations.send_row(permit, place, &row, base, control, held).await;
-                        (number, row.id, end)
+                        (number, row.id, end, !row.beside.is_empty())
                     };
                     flying.push(sent.boxed());
                 }

@@ -23,6 +23,8 @@ pub(super) struct Counts {
     as_known: usize,
     failed: usize,
     unknown: usize,
+    /// Of those that are done: their note, labels or favourite changed here.
+    annotated: usize,
     pub(super) done_before: usize,
 }
 
@@ -118,9 +120,15 @@ impl Run {
         self.stopped.get_or_insert_with(|| INTERRUPTED.into());
     }
 
-    pub(super) fn ended(&mut self, number: usize, end: &RowEnd) {
+    pub(super) fn ended(&mut self, number: usize, end: &RowEnd, is_annotated: bool) {
         self.counts.count(end);
+        self.counts.annotated += usize::from(is_annotated);
         let failure = match end {
+            // Somebody else was faster; it says nothing of the next row.
+            RowEnd::Done { .. } if end.leaves_annotations() => {
+                self.first_failure.get_or_insert(Exit::Partly);
+                return;
+            }
             RowEnd::Done { .. } => end.is_alarm().then_some(Exit::Guarded),
             // They say nothing of the next row.
             RowEnd::NotStarted => return,
@@ -180,13 +188,17 @@ impl Run {
                 value[name] = count.into();
             }
             value["stopped"] = json!(self.stopped);
+            if self.counts.annotated > 0 {
+                value["annotations"] = json!({"changed": self.counts.annotated});
+            }
             progress.result(escape_hidden(&value.to_string()));
             return;
         }
         if let Some(stopped) = &self.stopped {
             progress.alarm(format!("! {stopped}"));
         }
-        let words = words(self.counts.told().chain(not_started));
+        let annotated = ("annotated", self.counts.annotated);
+        let words = words(self.counts.told().chain(not_started).chain([annotated]));
         let comma = if words.is_empty() { "" } else { "; " };
         progress.result(format!("{words}{comma}{rows} rows"));
     }
@@ -209,6 +221,7 @@ pub(super) fn line_of(
     number: usize,
     id: &UserGroupId,
     end: &RowEnd,
+    is_annotated: bool,
 ) -> Option<String> {
     let (note, warnings): (Option<String>, Vec<String>) = match end {
         RowEnd::Done { warnings, .. } => (None, warnings.iter().map(ToString::to_string).collect()),
@@ -220,7 +233,7 @@ pub(super) fn line_of(
         RowEnd::Failed(failure) => (Some(failure.to_string()), Vec::new()),
     };
     if as_json {
-        let value = json!({
+        let mut value = json!({
             "row": number,
             "user_group_id": id.as_str(),
             "outcome": if end.is_unknown() { "unknown" } else { end.outcome() },
@@ -231,15 +244,19 @@ pub(super) fn line_of(
                 RowEnd::NotThere | RowEnd::NotStarted | RowEnd::Failed(_) => None,
             },
         });
+        if is_annotated {
+            value["annotated"] = true.into();
+        }
         return Some(escape_hidden(&value.to_string()));
     }
-    if warnings.is_empty() && end.outcome() == "unchanged" {
+    if warnings.is_empty() && !is_annotated && end.outcome() == "unchanged" {
         return None;
     }
     let mut text = format!(
-        "{} {}",
+        "{} {}{}",
         visible(id.as_str()),
-        end.outcome().replace('_', " ")
+        end.outcome().replace('_', " "),
+        if is_annotated { ", annotated" } else { "" }
     );
     if let Some(note) = &note {
         write!(text, "\n  x {}", visible(note)).expect("a String takes it");

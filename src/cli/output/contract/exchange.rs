@@ -6,6 +6,19 @@ use super::{
 };
 
 const ROW: Field = field("row", "number", "", "of the files, from 1");
+const ANNOTATIONS: Field = field(
+    "annotations",
+    "object of anything",
+    "",
+    "what changes of note, labels and favourite, here alone: [before, after] by column; there only where something does",
+);
+const SUM_BESIDE: Field = field(
+    "annotations",
+    "object",
+    "",
+    "notes, labels and favourites; there only where a row changes some",
+);
+const SUM_CHANGED: Field = field("annotations.changed", "number", "", "rows that change them");
 const ROWS: Field = field("rows", "number", "", "rows of the files");
 
 #[rustfmt::skip] // A table: one field a line.
@@ -17,6 +30,8 @@ pub(super) const SHAPES: &[Shape] = &[
             field("row", "number", "", "of the file, from 1"),
             THE_GROUP,
             field("outcome", "text", "", "added, filled (something was learnt), kept (the service is known to have something else, which stays) or unchanged"),
+            ANNOTATIONS,
+            field("annotations_kept", "object of anything", "", "what differs from what somebody wrote here, and stays: as `annotations`; there only where something does"),
         ]],
     },
     Shape {
@@ -29,6 +44,9 @@ pub(super) const SHAPES: &[Shape] = &[
             field("kept", "number", "", "rows that differ from what the service is known to have"),
             field("unchanged", "number", "", "rows that were known"),
             field("dry_run", "bool", "", "nothing was written"),
+            SUM_BESIDE,
+            SUM_CHANGED,
+            field("annotations.kept", "number", "", "rows whose note, labels or favourite differ from what somebody wrote here, and stay"),
         ]],
     },
     Shape {
@@ -41,6 +59,8 @@ pub(super) const SHAPES: &[Shape] = &[
             field("request", "object of anything", "unchanged", "the body that would be sent; not there for not_in_files"),
             field("changes", "object of anything", "nothing changes", "as in `request`; not there for not_in_files"),
             field("read_at", "time", "not read in this run: it is as last known", "when the service last told of the group; not there for not_in_files"),
+            ANNOTATIONS,
+            field("annotations_kept", "object of anything", "", "what differs and stays, without --update and --replace-notes; there only where something does"),
         ]],
     },
     Shape {
@@ -54,6 +74,9 @@ pub(super) const SHAPES: &[Shape] = &[
             field("unchanged", "number", "", "groups that are as wanted"),
             field("not_known", "number", "", "groups that need --create"),
             field("exists", "number", "", "groups that need --update"),
+            SUM_BESIDE,
+            SUM_CHANGED,
+            field("annotations.kept", "number", "", "rows whose note, labels or favourite differ and stay"),
         ]],
     },
     Shape {
@@ -66,6 +89,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("note", "text", "none", "what is wrong; for people"),
             WARNINGS,
             field("read_at", "time", "not read in this run: it is as last known", "when the service last told of the group"),
+            field("annotated", "bool", "", "its note, labels or favourite were changed here; there only where they were"),
         ]],
     },
     Shape {
@@ -82,6 +106,8 @@ pub(super) const SHAPES: &[Shape] = &[
             field("done_before", "number", "", "done by an earlier run of the same file"),
             NOT_STARTED,
             STOPPED,
+            SUM_BESIDE,
+            SUM_CHANGED,
         ]],
     },
     Shape {
@@ -112,6 +138,9 @@ pub(super) const SHAPES: &[Shape] = &[
             field("name", "text", "", "its name"),
             field("mapping", "object of text", "", "data source ids by schema id"),
             field("properties", "object of anything", "", "its properties"),
+            field("note", "text", "", "what people noted of it; this and what follows only where --columns asks for it"),
+            field("labels", "text[]", "", "its labels, without the #"),
+            field("favourite", "bool", "", "true: it is a favourite"),
         ]],
     },
 ];

@@ -3,7 +3,7 @@
 use super::{List, finder::Finder};
 use crate::{
     domain::{annotation::AnnotationChange, group::UserGroupId},
-    operations::format_of,
+    operations::{format_of, path_and_columns},
     search::{ListView, Query, SearchRequest, run_search},
     tui::{
         panes::new_file::with_home,
@@ -60,6 +60,13 @@ impl List {
             }
             Command::Export(path) => {
                 let path = with_home(&path.to_string_lossy());
+                let (path, columns) = match path_and_columns(&path) {
+                    Ok(read) => read,
+                    Err(why) => {
+                        context.say(Severity::Warning, format!("Not exported: {why}"));
+                        return;
+                    }
+                };
                 let Some(format) = format_of(&path) else {
                     let text =
                         "Not exported: the name of the file must end in .jsonl, .json or .csv";
@@ -76,8 +83,9 @@ impl List {
                 }
                 context.start(Job::Export {
                     index: context.groups.index().clone(),
+                    annotations: context.annotations.of.clone(),
                     ids,
-                    format,
+                    format: (format, columns),
                     path,
                 });
             }

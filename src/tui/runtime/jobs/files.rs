@@ -1,12 +1,12 @@
 //! What the person wants in a file: always a new one that only he can read.
 
-use std::{io, path::PathBuf};
+use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
 
 use zeroize::Zeroizing;
 
 use crate::{
-    domain::{group::UserGroupId, token::Token},
-    formats::Format,
+    domain::{annotation::Annotation, group::UserGroupId, token::Token},
+    formats::{Columns, Format},
     operations::exported_row,
     platform::private_files::{write_new_private, write_new_token},
     search::Index,
@@ -34,16 +34,18 @@ pub(super) async fn token(token: Token, path: PathBuf) -> Result<Outcome, JobErr
 /// Groups that are not known any more are left out.
 pub(super) async fn export(
     index: Index,
+    annotations: Arc<BTreeMap<UserGroupId, Annotation>>,
     ids: Vec<UserGroupId>,
-    format: Format,
+    (format, columns): (Format, Columns),
     path: PathBuf,
 ) -> Result<Outcome, JobError> {
     let to = path.clone();
     let write = move || {
-        let mut text = format.head();
+        let mut text = format.head(&columns);
         let mut count = 0;
         for group in ids.iter().filter_map(|id| index.group(id)) {
-            text += &exported_row(format, group, count == 0);
+            let beside = annotations.get(&group.id);
+            text += &exported_row(format, &columns, (group, beside), count == 0);
             count += 1;
         }
         text += format.foot();

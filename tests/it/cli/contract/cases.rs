@@ -123,6 +123,33 @@ async fn exchange(c: &mut Contract, home: &Home) {
     c.case(home, 0, "apply PATH", &["apply", &wanted, "--yes"])
         .await;
     c.case(home, 0, "export", &["export"]).await;
+    annotated(c, home).await;
+}
+
+/// Files with columns that stay in the directory.
+async fn annotated(c: &mut Contract, home: &Home) {
+    let columns = "+note,+labels,+favourite";
+    let rows = home.write(
+        "notes.csv",
+        "user_group_id,note,labels,favourite\nrow-1,call first,vip,true\nnew-1,other,,\n",
+    );
+    for more in [&["--dry-run"][..], &[]] {
+        c.case(home, 0, "import FILE", &[&["import", &rows], more].concat())
+            .await;
+    }
+    let chosen = ["export", "--columns", columns];
+    c.case(home, 0, "export", &chosen).await;
+    let more = home.write(
+        "more.csv",
+        "user_group_id,note,labels\nrow-1,call Li,vip sso\nnew-1,other,\n",
+    );
+    let create = ["import", &more, "--create", "--dry-run"];
+    let command = "import FILE --create --update --dry-run";
+    c.case(home, 0, command, &create).await;
+    let dry = ["apply", &more, "--dry-run"];
+    c.case(home, 0, "apply PATH --dry-run", &dry).await;
+    let yes = ["apply", &more, "--yes", "--concurrency", "1"];
+    c.case(home, 0, "apply PATH", &yes).await;
 }
 
 async fn rotations(c: &mut Contract) {

@@ -1,0 +1,167 @@
+//! The columns of a file, which are the keys of its objects, and which of them are written.
+
+use serde_json::Value;
+
+use super::no_such_column;
+use crate::domain::annotation::{self, AnnotationChange, InvalidAnnotation, Label};
+
+/// A column of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Column {
+    Id,
+    Name,
+    Mapping,
+    Properties,
+    Note,
+    Labels,
+    Favourite,
+}
+
+impl Column {
+    pub const ALL: [Self; 7] = [
+        Self::Id,
+        Self::Name,
+        Self::Mapping,
+        Self::Properties,
+        Self::Note,
+        Self::Labels,
+        Self::Favourite,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Id => "user_group_id",
+            Self::Name => "name",
+            Self::Mapping => "mapping",
+            Self::Properties => "properties",
+            Self::Note => "note",
+            Self::Labels => "labels",
+            Self::Favourite => "favourite",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == text)
+    }
+
+    /// What stands beside the group, in the directory alone.
+    fn is_beside(self) -> bool {
+        matches!(self, Self::Note | Self::Labels | Self::Favourite)
+    }
+}
+
+/// The columns that are written, in their order; the id is always there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns(Vec<Column>);
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self(Column::ALL[..4].to_vec())
+    }
+}
+
+impl Columns {
+    /// All that there are.
+    pub fn all() -> Self {
+        Self(Column::ALL.to_vec())
+    }
+
+    /// `name,note`: these and the id; `+note,+labels`: beside the usual ones; nothing: the usual ones.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let words = text.split([',', ' ']).filter(|word| !word.is_empty());
+        let words: Vec<&str> = words.collect();
+        let added = words.iter().filter(|word| word.starts_with('+')).count();
+        let mut columns = match added {
+            0 if words.is_empty() => Self::default().0,
+            0 => vec![Column::Id],
+            _ if added == words.len() => Self::default().0,
+            _ => return Err("write a + before all of them, or before none".into()),
+        };
+        for word in words {
+            let name = word.trim_start_matches('+');
+            let column = Column::parse(name).ok_or_else(|| no_such_column(name))?;
+            if !columns.contains(&column) {
+                columns.push(column);
+            }
+        }
+        Ok(Self(columns))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Column> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// Some of them are not of the group itself.
+    pub fn are_beside(&self) -> bool {
+        self.iter().any(Column::is_beside)
+    }
+}
+
+/// Takes in a cell of CSV that is not empty, or was quoted.
+pub(super) fn cell(
+    beside: &mut AnnotationChange,
+    column: Column,
+    text: &str,
+) -> Result<(), String> {
+    match column {
+        Column::Note => note(beside, text),
+        Column::Labels => Label::parse_all(text)
+            .map(|labels| beside.labels = Some(labels))
+            .map_err(|error| why(&error)),
+        _ => match text {
+            "true" => favourite(beside, true),
+            "false" => favourite(beside, false),
+            _ => Err("write true or false".into()),
+        },
+    }
+}
+
+/// The same of a value of JSON.
+pub(super) fn value(
+    beside: &mut AnnotationChange,
+    column: Column,
+    value: &Value,
+) -> Result<(), String> {
+    match (column, value) {
+        (Column::Note, Value::String(text)) => note(beside, text),
+        (Column::Note, _) => Err("it must be a text".into()),
+        (Column::Labels, Value::Array(labels)) => {
+            let labels = labels.iter().map(|label| match label {
+                Value::String(label) => Label::parse(label).map_err(|error| why(&error)),
+                _ => Err(LABELS.to_owned()),
+            });
+            let labels = labels.collect::<Result<_, _>>()?;
+            beside.labels = Some(annotation::labels(labels).map_err(|error| why(&error))?);
+            Ok(())
+        }
+        (Column::Labels, _) => Err(LABELS.into()),
+        (_, Value::Bool(is_favourite)) => favourite(beside, *is_favourite),
+        (..) => Err("it must be true or false".into()),
+    }
+}
+
+const LABELS: &str = "it must be an array of texts, for example [\"vip\"]";
+
+/// What stands in a file in the place of a label may be a secret.
+fn why(invalid: &InvalidAnnotation) -> String {
+    match invalid {
+        InvalidAnnotation::BadLabel(_) => {
+            "a label has letters, digits and - _ . / : (no spaces or commas), 32 characters at most"
+                .into()
+        }
+        other => other.to_string(),
+    }
+}
+
+/// An empty one takes the note away.
+fn note(beside: &mut AnnotationChange, text: &str) -> Result<(), String> {
+    let note = annotation::note(text).map_err(|error| why(&error))?;
+    beside.note = Some(note.unwrap_or_default());
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as the others are read")]
+fn favourite(beside: &mut AnnotationChange, is_favourite: bool) -> Result<(), String> {
+    beside.favourite = Some(is_favourite);
+    Ok(())
+}
