@@ -22,13 +22,14 @@ use std::{
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+use postgres::Line;
+
 pub(crate) use fault::Fault;
-pub(crate) use lane::Lane;
 pub(crate) use postgres::{AddressFault, Server, ServerFault};
 pub(crate) use request::{Request, Tx};
 pub(crate) use session::Session;
 pub(crate) use statement::{Found, Row, Rows, Statement, Statements, values};
-pub(crate) use task::{Access, Work, task};
+pub(crate) use task::{Access, Work, repeatable, task};
 pub(crate) use value::{Value, ValueRef};
 
 /// A database as its thread uses it: how it is opened, and what its failures mean.
@@ -76,9 +77,21 @@ impl<S> Worker<S> {
         session: Session<D>,
         (sender, queue): (S, Receiver<Box<dyn Work<D::Error>>>),
     ) -> io::Result<Self> {
-        let thread = Builder::new()
-            .name(name.into())
-            .spawn(move || session.serve(&queue))?;
+        Self::spawn(name, sender, move || session.serve(&queue))
+    }
+
+    /// The same with a line to a server, which is opened when something is asked; each piece of work is a transaction.
+    pub(crate) fn start_on_server<E: From<Fault> + 'static>(
+        name: &str,
+        server: Server,
+        (sender, queue): (S, Receiver<Box<dyn Work<E>>>),
+    ) -> io::Result<Self> {
+        let line = Line::new(server)?;
+        Self::spawn(name, sender, move || lane::serve(line, &queue))
+    }
+
+    fn spawn(name: &str, sender: S, serve: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+        let thread = Builder::new().name(name.into()).spawn(serve)?;
         Ok(Self(Some((sender, thread))))
     }
 

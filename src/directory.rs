@@ -5,6 +5,7 @@ mod annotations;
 mod batch;
 mod columns;
 mod draft;
+mod engine;
 mod error;
 mod facts;
 mod hidden;
@@ -24,14 +25,14 @@ mod watch;
 use std::{
     fmt,
     path::{Path, PathBuf},
-    sync::{Arc, mpsc},
+    sync::Arc,
 };
 
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
 use crate::{
-    database::{Access, Request, THROWN_AWAY, Tx, Work, Worker, task},
+    database::{Access, Request, Tx, repeatable, task},
     domain::{
         batch::Halt,
         draft::Draft,
@@ -45,6 +46,7 @@ use crate::{
 };
 pub use batch::{Batch, BatchId, BatchItem, ItemKey, ItemUpdate, NewBatch};
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
+use engine::Engine;
 pub use error::DirectoryError;
 pub use facts::{Fact, Statement};
 pub use hidden::HiddenConcern;
@@ -59,11 +61,8 @@ pub use place::{
     STILL_UNDER_WAY,
 };
 pub use replay::replay;
-use sqlite::{
-    Connection, Fault, batches, console, drafts, fingerprints, groups, handoff, history, journal,
-};
 pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
-use team::Lanes;
+use sqlite::{Fault, batches, console, drafts, fingerprints, groups, handoff, history, journal};
 pub use team::set_up;
 use unsettled_here::Noted;
 pub use unsettled_here::has_unsettled_here;
@@ -83,23 +82,9 @@ pub use watch::{ChangeCursor, Changes, DraftHead, Standing, requests::Watch};
 pub struct Directory(Arc<Inner>);
 
 struct Inner {
-    location: Location,
-    fingerprinter: Fingerprinter,
     engine: Engine,
+    fingerprinter: Fingerprinter,
 }
-
-enum Engine {
-    File {
-        /// A connection of their own, so that they are not held up by commits. Dropped, and so closed, before the other
-        /// one: SQLite lets the last one take the log along, and of two that close at once neither is the last.
-        reads: Thread,
-        requests: Thread,
-    },
-    Team(Lanes),
-}
-
-/// Any amount of work may wait for it.
-type Thread = Worker<mpsc::Sender<Box<dyn Work<Fault>>>>;
 
 impl Directory {
     /// Opens a directory file, or makes it: 0600, its folder 0700; or the directory of a team that was set up ([`set_up`]).
@@ -107,44 +92,23 @@ impl Directory {
     ///
     /// A file of something else, of a newer version or of another user is refused and left as it is.
     pub fn open(location: impl Into<Location>) -> Result<Self, DirectoryError> {
-        match location.into() {
-            Location::File(path) => Self::open_as(&path, false),
-            Location::Team(team) => {
-                let (lanes, fingerprinter) = team::open(&team)?;
-                Ok(Self(Arc::new(Inner {
-                    location: Location::Team(team),
-                    fingerprinter,
-                    engine: Engine::Team(lanes),
-                })))
-            }
-        }
+        let opened = match location.into() {
+            Location::File(path) => Engine::of_file(&path, false),
+            Location::Team(team) => team::open(&team),
+        };
+        opened.map(Self::of)
     }
 
     /// The same of a file that goes with this process, as a demo's does: what is written may not outlive the machine.
     pub(crate) fn open_thrown_away(path: &Path) -> Result<Self, DirectoryError> {
-        Self::open_as(path, true)
+        Engine::of_file(path, true).map(Self::of)
     }
 
-    fn open_as(path: &Path, is_thrown_away: bool) -> Result<Self, DirectoryError> {
-        let unusable = |source: std::io::Error| DirectoryError::Unusable {
-            path: path.to_owned(),
-            source: source.into(),
-        };
-        // Absolute: SQLite gives names like ":memory:" a meaning of their own.
-        let path = std::path::absolute(path).map_err(unusable)?;
-        let (session, fingerprinter) = sqlite::File::open(&path)?;
-        if is_thrown_away && let Some(connection) = &session.connection {
-            let done = connection.execute_batch(THROWN_AWAY).map_err(Fault::from);
-            done.map_err(|fault| fault.explain(&path))?;
-        }
-        let requests = Worker::start("directory", session, mpsc::channel()).map_err(unusable)?;
-        let (session, _) = sqlite::File::open(&path)?;
-        let reads = Worker::start("directory-reads", session, mpsc::channel()).map_err(unusable)?;
-        Ok(Self(Arc::new(Inner {
-            location: Location::File(path),
+    fn of((engine, fingerprinter): (Engine, Fingerprinter)) -> Self {
+        Self(Arc::new(Inner {
+            engine,
             fingerprinter,
-            engine: Engine::File { reads, requests },
-        })))
+        }))
     }
 
     /// Makes fingerprints with this directory's key; a directory keeps its key for ever.
@@ -167,7 +131,7 @@ impl Directory {
         place: PlaceId,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
     ) -> Result<(), DirectoryError> {
-        self.read(Access::Long, move |c| groups::each(c, place, take))
+        self.ask(Access::Long, move |c| groups::each(c, place, take))
             .await
     }
 
@@ -177,8 +141,7 @@ impl Directory {
     }
 
     async fn all_groups(&self, place: PlaceId) -> Result<groups::Groups, DirectoryError> {
-        self.read(Access::Long, move |c| groups::all(c, place))
-            .await
+        self.ask(Access::Long, move |c| groups::all(c, place)).await
     }
 
     /// One group, if it is known.
@@ -188,7 +151,7 @@ impl Directory {
         id: &UserGroupId,
     ) -> Result<Option<KnownGroup>, DirectoryError> {
         let id = id.clone();
-        self.read(Access::Short, move |c| groups::one(c, place, &id))
+        self.ask(Access::Short, move |c| groups::one(c, place, &id))
             .await
     }
 
@@ -199,7 +162,7 @@ impl Directory {
         id: &UserGroupId,
     ) -> Result<GroupSnapshot, DirectoryError> {
         let id = id.clone();
-        self.read(Access::Short, move |c| groups::snapshot(c, place, &id))
+        self.ask(Access::Short, move |c| groups::snapshot(c, place, &id))
             .await
     }
 
@@ -233,7 +196,7 @@ impl Directory {
         &self,
         filter: HistoryFilter,
     ) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
-        self.read(Access::Long, move |c| history::list(c, filter))
+        self.ask(Access::Long, move |c| history::list(c, filter))
             .await
     }
 
@@ -271,7 +234,7 @@ impl Directory {
 
     /// All batches of a place, the last begun first.
     pub async fn batches(&self, place: PlaceId) -> Result<Vec<Batch>, DirectoryError> {
-        self.read(Access::Long, move |c| batches::list(c, place))
+        self.ask(Access::Long, move |c| batches::list(c, place))
             .await
     }
 
@@ -281,7 +244,7 @@ impl Directory {
         place: PlaceId,
         id: BatchId,
     ) -> Result<Vec<BatchItem>, DirectoryError> {
-        self.read(Access::Long, move |c| batches::items(c, place, id))
+        self.ask(Access::Long, move |c| batches::items(c, place, id))
             .await
     }
 
@@ -315,7 +278,7 @@ impl Directory {
 
     /// The unsent forms of a place, the last changed first. One that cannot be read is left out.
     pub async fn drafts(&self, place: PlaceId) -> Result<Vec<KeptDraft>, DirectoryError> {
-        self.read(Access::Short, move |c| drafts::list(c, place))
+        self.ask(Access::Short, move |c| drafts::list(c, place))
             .await
     }
 
@@ -352,7 +315,7 @@ impl Directory {
 
     /// One rotation as it stands.
     pub async fn rotation(&self, id: RotationId) -> Result<Option<RotationRow>, DirectoryError> {
-        self.read(Access::Short, move |c| journal::one(c, id)).await
+        self.ask(Access::Short, move |c| journal::one(c, id)).await
     }
 
     /// Rotations as they stand, the last begun first.
@@ -364,7 +327,7 @@ impl Directory {
             Some(_) => Access::Short,
             None => Access::Long,
         };
-        self.read(access, move |c| journal::list(c, filter)).await
+        self.ask(access, move |c| journal::list(c, filter)).await
     }
 
     /// What happened to a rotation, in order; empty when there is none. [`replay()`] makes the rotation of it.
@@ -372,14 +335,14 @@ impl Directory {
         &self,
         id: RotationId,
     ) -> Result<Vec<JournalEvent>, DirectoryError> {
-        self.read(Access::Short, move |c| journal::events(c, id))
+        self.ask(Access::Short, move |c| journal::events(c, id))
             .await
     }
 
     /// How the list of a profile was left, if it ever was.
     pub async fn view(&self, profile: &str) -> Result<Option<ListView>, DirectoryError> {
         let profile = profile.to_owned();
-        self.read(Access::Short, move |c| console::view(c, &profile))
+        self.ask(Access::Short, move |c| console::view(c, &profile))
             .await
     }
 
@@ -392,13 +355,17 @@ impl Directory {
 
     /// Every group of every place that has or had the token, current ones first.
     pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
-        self.read(Access::Short, move |c| fingerprints::owners(c, fingerprint))
+        self.ask(Access::Short, move |c| fingerprints::owners(c, fingerprint))
             .await
+    }
+
+    fn location(&self) -> &Location {
+        self.0.engine.location()
     }
 
     /// Where commits go before they reach the file.
     fn log(&self) -> Option<PathBuf> {
-        match &self.0.location {
+        match self.location() {
             Location::File(path) => Some(sqlite::beside(path, "-wal")),
             Location::Team(_) => None,
         }
@@ -411,95 +378,25 @@ impl Directory {
         self.write(move |tx| tx.run_last(&request)).await
     }
 
-    /// One write on the directory's thread. It can be done again from its start: nothing but the database hears of it.
+    /// One write on the directory's thread. On a server it may be done again from its start: nothing but the database hears of
+    /// it.
     async fn write<T: Send + 'static>(
         &self,
-        work: impl Fn(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+        work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
         let (reply, answer) = oneshot::channel();
-        match &self.0.engine {
-            Engine::File { requests, .. } => {
-                let work = move |connection: &Connection| work(&Tx::of(connection));
-                self.queue(requests, task(Access::Write, work, reply))?;
-            }
-            Engine::Team(lanes) => lanes.writes.write(work, reply),
-        }
-        self.answer(answer).await
+        let work = repeatable(Access::Write, work, reply);
+        self.0.engine.ask(work, answer).await
     }
 
-    /// A write that takes in what cannot come again.
-    async fn write_once<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T, DirectoryError> {
-        let (reply, answer) = oneshot::channel();
-        match &self.0.engine {
-            Engine::File { requests, .. } => {
-                let work = move |connection: &Connection| work(&Tx::of(connection));
-                self.queue(requests, task(Access::Write, work, reply))?;
-            }
-            Engine::Team(lanes) => lanes.writes.write_once(work, reply),
-        }
-        self.answer(answer).await
-    }
-
-    async fn read<T: Send + 'static>(
+    /// What is done once: a read, or what cannot come again.
+    async fn ask<T: Send + 'static>(
         &self,
         access: Access,
         work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
         let (reply, answer) = oneshot::channel();
-        match &self.0.engine {
-            Engine::File { reads, requests } => {
-                let worker = match access {
-                    Access::Short => reads,
-                    Access::Long | Access::Write => requests,
-                };
-                let work = move |connection: &Connection| work(&Tx::of(connection));
-                self.queue(worker, task(access, work, reply))?;
-            }
-            Engine::Team(lanes) => match access {
-                Access::Short => lanes.reads.read(work, reply),
-                Access::Long | Access::Write => lanes.writes.read(work, reply),
-            },
-        }
-        self.answer(answer).await
-    }
-
-    /// What waits for whoever is writing; on a server nobody has to.
-    async fn look<T: Send + 'static>(
-        &self,
-        work: impl Fn(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T, DirectoryError> {
-        match &self.0.engine {
-            Engine::File { .. } => self.write(work).await,
-            Engine::Team(_) => self.read(Access::Long, work).await,
-        }
-    }
-
-    fn queue(&self, worker: &Thread, task: Box<dyn Work<Fault>>) -> Result<(), DirectoryError> {
-        let queue = worker.queue().ok_or_else(|| self.stopped())?;
-        queue.send(task).map_err(|_| self.stopped())
-    }
-
-    async fn answer<T>(
-        &self,
-        answer: oneshot::Receiver<Result<T, Fault>>,
-    ) -> Result<T, DirectoryError> {
-        let answer = answer.await.map_err(|_| self.stopped())?;
-        answer.map_err(|fault| match &self.0.location {
-            Location::File(path) => fault.explain(path),
-            Location::Team(team) => fault.explain_of(team),
-        })
-    }
-
-    fn stopped(&self) -> DirectoryError {
-        DirectoryError::Stopped {
-            path: match &self.0.location {
-                Location::File(path) => path.clone(),
-                Location::Team(team) => team.to_string().into(),
-            },
-        }
+        self.0.engine.ask(task(access, work, reply), answer).await
     }
 }
 

@@ -35,7 +35,7 @@
 //!   [`api::answer`] the one way to judge an answer, [`api::probe`] a test that creates nothing, [`api::inspect`] and
 //!   [`api::recording`] what a person may see of an exchange, with secrets masked (`masking`*).
 //! - `database`*: statements with their values and rows (`statement`*, `value`*), and requests that read, decide and write
-//!   (`request`*); PostgreSQL on lines of its own (`Lane`, `postgres`*); SQLite on a thread of its own (`Worker`), for whoever keeps
+//!   (`request`*); PostgreSQL on lines of its own (`lane`*, `postgres`*); SQLite on a thread of its own (`Worker`), for whoever keeps
 //!   something: one piece of work is a closure and
 //!   a reply (`task`*), what is queued is one transaction (`session`*). Its users say how to open theirs (`Database`).
 //! - [`directory`]: what is remembered. Every question is a method of [`directory::Directory`], its SQL stands in

@@ -1,133 +1,71 @@
-//! A thread with a line of its own: what is asked of it is done in the order of asking, and what somebody else made
-//! impossible meanwhile is done again.
+//! What is asked of a server, done on a line of its own in the order of asking; what somebody else made impossible
+//! meanwhile is done again.
 
-use std::{
-    io,
-    sync::mpsc,
-    thread::{Builder, JoinHandle},
-    time::Instant,
-};
+use std::{sync::mpsc::Receiver, time::Instant};
 
 use super::{
-    Fault, Tx,
-    postgres::{Line, Open, PATIENCE, Server, ServerFault, Then},
-    task::Reply,
+    Access, Fault, Tx, Work,
+    postgres::{Failure, Line, Open, PATIENCE, ServerFault, Then},
 };
 
 /// How often one piece of work is done again.
 const TRIES: usize = 5;
 
-type Job = Box<dyn FnOnce(&mut Line) + Send>;
-
-/// Dropping it waits until all of its work is done.
-pub(crate) struct Lane(Option<(mpsc::Sender<Job>, JoinHandle<()>)>);
-
-impl Lane {
-    pub(crate) fn start(name: &str, server: Server) -> io::Result<Self> {
-        let (sender, queue) = mpsc::channel::<Job>();
-        let mut line = Line::new(server)?;
-        let thread = Builder::new().name(name.into()).spawn(move || {
-            while let Ok(job) = queue.recv() {
-                job(&mut line);
-            }
-        })?;
-        Ok(Self(Some((sender, thread))))
-    }
-
-    /// A write: done whether anybody still waits for it or not.
-    pub(crate) fn write<T, E>(
-        &self,
-        work: impl Fn(&Tx<'_>) -> Result<T, E> + Send + 'static,
-        reply: impl Reply<T, E> + 'static,
-    ) where
-        T: 'static,
-        E: From<Fault> + 'static,
-    {
-        self.queue(Box::new(move |line| reply.send(write(line, &work))));
-    }
-
-    pub(crate) fn read<T, E>(
-        &self,
-        work: impl FnOnce(&Tx<'_>) -> Result<T, E> + Send + 'static,
-        reply: impl Reply<T, E> + 'static,
-    ) where
-        T: 'static,
-        E: From<Fault> + 'static,
-    {
-        self.queue(Box::new(move |line| {
-            if reply.is_awaited() {
-                let tx = Tx::of_server(Open::reading(line));
-                let answer = work(&tx);
-                reply.send(answer);
+/// Does work until nobody can send any more.
+pub(super) fn serve<E: From<Fault>>(mut line: Line, queue: &Receiver<Box<dyn Work<E>>>) {
+    while let Ok(mut work) = queue.recv() {
+        if !work.is_wanted() {
+            continue;
+        }
+        match work.access() {
+            Access::Short | Access::Long => {
+                let tx = Tx::of_server(Open::reading(&mut line));
+                let done = work.run(&tx);
+                work.reply(done);
                 // Nobody has to wait for it.
                 tx.end();
             }
-        }));
-    }
-
-    /// What can be done once only, or makes the tables: where its commit is not answered, it is not known.
-    pub(crate) fn write_once<T, E>(
-        &self,
-        work: impl FnOnce(&Tx<'_>) -> Result<T, E> + Send + 'static,
-        reply: impl Reply<T, E> + 'static,
-    ) where
-        T: 'static,
-        E: From<Fault> + 'static,
-    {
-        self.queue(Box::new(move |line| {
-            let tx = Tx::of_server(Open::writing(line, None, Instant::now() + PATIENCE));
-            let done = work(&tx).and_then(|done| {
-                tx.commit()?;
-                Ok(done)
-            });
-            tx.end();
-            reply.send(done);
-        }));
-    }
-
-    /// Where the thread has stopped, the reply is dropped, which says so.
-    fn queue(&self, job: Job) {
-        if let Some((sender, _)) = &self.0 {
-            let _ = sender.send(job);
+            Access::Write => {
+                let done = write(&mut line, &mut *work);
+                work.reply(done);
+            }
+            Access::Once => {
+                let deadline = Instant::now() + PATIENCE;
+                let open = Open::writing(&mut line, None, deadline);
+                let (done, _) = attempt(open, &mut *work);
+                work.reply(done);
+            }
         }
     }
 }
 
-impl Drop for Lane {
-    fn drop(&mut self) {
-        if let Some((sender, thread)) = self.0.take() {
-            drop(sender);
-            // Whoever waited for a panic over there knows of it already.
-            drop(thread.join());
-        }
-    }
-}
-
-fn write<T, E: From<Fault>>(
-    line: &mut Line,
-    work: &impl Fn(&Tx<'_>) -> Result<T, E>,
-) -> Result<T, E> {
+fn write<E: From<Fault>>(line: &mut Line, work: &mut dyn Work<E>) -> Result<(), E> {
     // However often it is tried, who asked waits once.
     let deadline = Instant::now() + PATIENCE;
     let mut tries = 0;
     loop {
         let stamp = stamp().ok_or(ServerFault::Other("no random numbers".into()));
         let stamp = stamp.map_err(Fault::from)?;
-        let tx = Tx::of_server(Open::writing(line, Some(stamp), deadline));
-        let answer = work(&tx).and_then(|answer| {
-            tx.commit()?;
-            Ok(answer)
-        });
-        let failure = tx.end();
+        let (done, failure) = attempt(Open::writing(line, Some(stamp), deadline), work);
         match failure {
             Some((_, Then::Again | Then::Reconnect))
                 if tries < TRIES && Instant::now() < deadline =>
             {
                 tries += 1;
             }
-            _ => return answer,
+            _ => return done,
         }
     }
+}
+
+/// Does it in a transaction, and commits.
+fn attempt<E: From<Fault>>(
+    open: Open<'_>,
+    work: &mut dyn Work<E>,
+) -> (Result<(), E>, Option<Failure>) {
+    let tx = Tx::of_server(open);
+    let done = work.run(&tx).and_then(|()| Ok(tx.commit()?));
+    (done, tx.end())
 }
 
 /// A random UUID, as text.

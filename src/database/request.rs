@@ -42,7 +42,7 @@ impl<'c> Tx<'c> {
         Self(Engine::Server(RefCell::new(open)))
     }
 
-    /// For what only SQLite has.
+    /// The connection, for what only SQLite has.
     pub(crate) fn sqlite(&self) -> Option<&'c rusqlite::Connection> {
         match &self.0 {
             Engine::Sqlite(connection) => Some(connection),
@@ -107,7 +107,15 @@ impl<'c> Tx<'c> {
         values: Vec<Value>,
         mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
-        let statement = Statement::new(text, values);
+        self.stream(Statement::new(text, values), &mut take)
+    }
+
+    /// Not anew for everybody who asks.
+    fn stream<E: From<Fault>>(
+        &self,
+        statement: Statement,
+        take: &mut dyn FnMut(&Row<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
         let open = match &self.0 {
             Engine::Sqlite(connection) => return sqlite::each(connection, &statement, take),
             Engine::Server(open) => open,
@@ -117,7 +125,7 @@ impl<'c> Tx<'c> {
             return Ok(());
         };
         let mut refused = None;
-        let streamed = open.stream(&statement, |row| {
+        let streamed = open.stream(&statement, &mut |row| {
             let taken = take(&Row::Kept(&row));
             taken.unwrap_or_else(|error| {
                 refused = Some(error);

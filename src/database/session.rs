@@ -8,7 +8,7 @@ use std::{
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{Access, Database, Work};
+use super::{Access, Database, Tx, Work};
 
 /// Most pieces of work in one transaction.
 const MOST: usize = 256;
@@ -68,9 +68,10 @@ impl<D: Database> Session<D> {
             Some(connection) => connection,
             none => none.insert(self.database.open()?),
         };
-        if batch.iter().all(|work| work.access() != Access::Write) {
+        if !batch.iter().any(|work| work.access().writes()) {
             // All of one snapshot; each fails for itself.
             let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+            let snapshot = Tx::of(&snapshot);
             return Ok(batch.iter_mut().map(|work| work.run(&snapshot)).collect());
         }
         let tx = self.database.begin(connection)?;
@@ -96,7 +97,7 @@ fn run_in_savepoint<D: Database>(
     work: &mut dyn Work<D::Error>,
 ) -> Result<Result<(), D::Error>, D::Error> {
     tx.prepare_cached("SAVEPOINT one_task")?.execute([])?;
-    let done = work.run(tx);
+    let done = work.run(&Tx::of(tx));
     match done {
         Err(error) if D::undoes_all(&error) => return Err(error),
         Err(_) => {

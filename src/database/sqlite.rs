@@ -11,7 +11,7 @@ fn bound(statement: &Statement) -> impl Params + '_ {
 pub(super) fn each<E: From<Fault>>(
     connection: &Connection,
     statement: &Statement,
-    mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
+    take: &mut dyn FnMut(&Row<'_>) -> Result<bool, E>,
 ) -> Result<(), E> {
     let mut prepared = connection
         .prepare_cached(&statement.text)

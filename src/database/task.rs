@@ -1,7 +1,8 @@
 //! One piece of work for the thread of a database, and the way back to whoever asked.
 
-use rusqlite::Connection;
 use tokio::sync::oneshot;
+
+use super::Tx;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -9,7 +10,17 @@ pub(crate) enum Access {
     Short,
     /// Reads as many rows as there are.
     Long,
+    /// May be done again from its start: nothing but the database hears of it.
     Write,
+    /// A write that takes in what cannot come again, or makes the tables: where a server does not answer its commit, it is not
+    /// known.
+    Once,
+}
+
+impl Access {
+    pub(super) fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::Once)
+    }
 }
 
 /// A piece of work whose result only its reply knows.
@@ -20,7 +31,7 @@ pub(crate) trait Work<E>: Send {
     fn is_wanted(&self) -> bool;
 
     /// Does the work; its result is kept until [`Work::reply`].
-    fn run(&mut self, connection: &Connection) -> Result<(), E>;
+    fn run(&mut self, tx: &Tx<'_>) -> Result<(), E>;
 
     /// Hands over the result, or the error that undid it.
     fn reply(self: Box<Self>, outcome: Result<(), E>);
@@ -54,20 +65,32 @@ impl<T, E, F: FnOnce(Result<T, E>) + Send> Reply<T, E> for F {
 
 struct Task<F, T, R> {
     access: Access,
-    /// Until it was run.
-    work: Option<F>,
+    work: F,
+    /// Of the last time it was run.
     result: Option<T>,
     reply: R,
 }
 
+/// What is done once.
 pub(crate) fn task<T: Send + 'static, E>(
     access: Access,
-    work: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
+    work: impl FnOnce(&Tx<'_>) -> Result<T, E> + Send + 'static,
+    reply: impl Reply<T, E> + 'static,
+) -> Box<dyn Work<E>> {
+    let mut work = Some(work);
+    let once = move |tx: &Tx<'_>| work.take().expect("it is done once")(tx);
+    repeatable(access, once, reply)
+}
+
+/// What may be done again from its start.
+pub(crate) fn repeatable<T: Send + 'static, E>(
+    access: Access,
+    work: impl FnMut(&Tx<'_>) -> Result<T, E> + Send + 'static,
     reply: impl Reply<T, E> + 'static,
 ) -> Box<dyn Work<E>> {
     Box::new(Task {
         access,
-        work: Some(work),
+        work,
         result: None,
         reply,
     })
@@ -75,7 +98,7 @@ pub(crate) fn task<T: Send + 'static, E>(
 
 impl<F, T, E, R> Work<E> for Task<F, T, R>
 where
-    F: FnOnce(&Connection) -> Result<T, E> + Send,
+    F: FnMut(&Tx<'_>) -> Result<T, E> + Send,
     T: Send,
     R: Reply<T, E>,
 {
@@ -84,13 +107,11 @@ where
     }
 
     fn is_wanted(&self) -> bool {
-        self.access == Access::Write || self.reply.is_awaited()
+        self.access.writes() || self.reply.is_awaited()
     }
 
-    fn run(&mut self, connection: &Connection) -> Result<(), E> {
-        if let Some(work) = self.work.take() {
-            self.result = Some(work(connection)?);
-        }
+    fn run(&mut self, tx: &Tx<'_>) -> Result<(), E> {
+        self.result = Some((self.work)(tx)?);
         Ok(())
     }
 

@@ -21,7 +21,7 @@ impl Directory {
         &self,
         place: PlaceId,
     ) -> Result<BTreeMap<UserGroupId, Annotation>, DirectoryError> {
-        self.read(Access::Short, move |c| annotations::all(c, place))
+        self.ask(Access::Short, move |c| annotations::all(c, place))
             .await
     }
 
@@ -31,7 +31,7 @@ impl Directory {
         place: PlaceId,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<Annotation>>, DirectoryError> {
-        self.read(Access::Short, move |c| annotations::some(c, place, &ids))
+        self.ask(Access::Short, move |c| annotations::some(c, place, &ids))
             .await
     }
 
@@ -54,7 +54,7 @@ impl Directory {
 
     /// Saved views of the list, by name.
     pub async fn saved_views(&self) -> Result<Vec<SavedView>, DirectoryError> {
-        self.read(Access::Short, console::saved_views).await
+        self.ask(Access::Short, console::saved_views).await
     }
 
     /// Saves a view under a name, in the place of one that had it.

@@ -13,6 +13,16 @@ pub enum Location {
     Team(TeamLocation),
 }
 
+impl Location {
+    /// As errors name it.
+    pub(super) fn shown(&self) -> PathBuf {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::Team(team) => team.shown.clone().into(),
+        }
+    }
+}
+
 /// A schema of a PostgreSQL database. No password stands in it.
 #[derive(Clone)]
 pub struct TeamLocation {

@@ -19,7 +19,7 @@ mod error;
 mod file;
 
 pub(super) use crate::database::Access;
-use crate::database::{Session, THROWN_AWAY, Work, Worker, task};
+use crate::database::{Session, THROWN_AWAY, Tx, Work, Worker, task};
 pub use error::StoreError;
 use file::File;
 
@@ -144,6 +144,7 @@ impl Store {
             self.0.pending_writes.fetch_add(1, Ordering::SeqCst);
             Pending(Arc::clone(&self.0.pending_writes))
         });
+        let work = move |tx: &Tx<'_>| work(tx.sqlite().ok_or(StoreError::Stopped)?);
         task(access, work, move |result| {
             drop(pending);
             reply(result);

@@ -196,7 +196,7 @@ impl Line {
         &mut self,
         before: Option<&str>,
         statement: &Statement,
-        mut take: impl FnMut(Vec<Value>) -> bool,
+        take: &mut dyn FnMut(Vec<Value>) -> bool,
     ) -> Result<(), Failure> {
         let Self {
             runtime, session, ..

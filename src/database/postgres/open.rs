@@ -162,11 +162,11 @@ impl<'l> Open<'l> {
     pub(crate) fn stream(
         &mut self,
         statement: &Statement,
-        mut take: impl FnMut(Vec<Value>) -> bool,
+        take: &mut dyn FnMut(Vec<Value>) -> bool,
     ) -> Result<(), ServerFault> {
         if self.stamp.is_some() {
             let rows = self.exchange(vec![statement.clone()], None)?;
-            let _ = rows.into_iter().flat_map(|rows| rows.rows).all(&mut take);
+            let _ = rows.into_iter().flat_map(|rows| rows.rows).all(take);
             return Ok(());
         }
         if let Some((fault, _)) = &self.failure {
@@ -174,7 +174,7 @@ impl<'l> Open<'l> {
         }
         let begin = self.begins()?;
         let mut handed_over = false;
-        let mut streamed = self.line.stream(begin, statement, |row| {
+        let mut streamed = self.line.stream(begin, statement, &mut |row| {
             handed_over = true;
             take(row)
         });

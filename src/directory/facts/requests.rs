@@ -10,7 +10,7 @@ use crate::{
 impl Directory {
     /// What is known of this place; by default nothing.
     pub async fn facts(&self, place: PlaceId) -> Result<Facts, DirectoryError> {
-        self.read(Access::Short, move |c| facts::of(c, place)).await
+        self.ask(Access::Short, move |c| facts::of(c, place)).await
     }
 
     /// Keeps what was stated, in the place of what was known before.

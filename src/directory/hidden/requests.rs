@@ -14,7 +14,7 @@ impl Directory {
         &self,
         place: PlaceId,
     ) -> Result<Vec<HiddenConcern>, DirectoryError> {
-        self.read(Access::Short, move |c| hidden::list(c, place))
+        self.ask(Access::Short, move |c| hidden::list(c, place))
             .await
     }
 

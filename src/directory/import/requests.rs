@@ -20,14 +20,13 @@ impl Directory {
         place: PlaceId,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
-        self.read(Access::Short, move |c| groups::some(c, place, &ids))
+        self.ask(Access::Short, move |c| groups::some(c, place, &ids))
             .await
     }
 
     /// The ids that are known in a place, ascending.
     pub async fn known_ids(&self, place: PlaceId) -> Result<Vec<UserGroupId>, DirectoryError> {
-        self.read(Access::Long, move |c| groups::ids(c, place))
-            .await
+        self.ask(Access::Long, move |c| groups::ids(c, place)).await
     }
 
     /// Adds ids, and what the file says of them where nothing better is known; one transaction. Notes
@@ -51,7 +50,7 @@ impl Directory {
         place: PlaceId,
         digest: [u8; 32],
     ) -> Result<Option<Import>, DirectoryError> {
-        self.read(Access::Long, move |c| imports::open(c, place, digest))
+        self.ask(Access::Long, move |c| imports::open(c, place, digest))
             .await
     }
 

@@ -33,7 +33,7 @@ impl Directory {
 
     /// Creates and updates of a place of which something is still to be found out, the last begun first.
     pub async fn open_mutations(&self, place: PlaceId) -> Result<Vec<Mutation>, DirectoryError> {
-        self.read(Access::Long, move |c| mutations::open(c, place))
+        self.ask(Access::Long, move |c| mutations::open(c, place))
             .await
     }
 
@@ -43,7 +43,7 @@ impl Directory {
         place: PlaceId,
         id: MutationId,
     ) -> Result<Option<Mutation>, DirectoryError> {
-        self.read(Access::Short, move |c| mutations::one(c, place, id))
+        self.ask(Access::Short, move |c| mutations::one(c, place, id))
             .await
     }
 }

@@ -22,7 +22,7 @@ impl Directory {
         reverse: bool,
         (all, some): (usize, usize),
     ) -> Result<FirstGroups, DirectoryError> {
-        self.read(Access::Short, move |c| match c.sqlite() {
+        self.ask(Access::Short, move |c| match c.sqlite() {
             Some(file) => copies::first(file, place, (&sort, reverse), (all, some)),
             None => whole::first(c, place, all),
         })
@@ -36,7 +36,7 @@ impl Directory {
         place: PlaceId,
         tell: impl FnMut(usize) -> bool + Send + 'static,
     ) -> Result<(Builder, Vec<UserGroupId>), DirectoryError> {
-        self.read(Access::Long, move |c| {
+        self.ask(Access::Long, move |c| {
             let Some(file) = c.sqlite() else {
                 return Ok((whole::load(c, place, tell)?, Vec::new()));
             };
@@ -60,8 +60,9 @@ impl Directory {
         &self,
         mut parts: mpsc::Receiver<Vec<(PlaceId, KnownGroup)>>,
     ) -> Result<(), DirectoryError> {
-        // What came cannot come again: this is no write of several tries.
-        self.write_once(move |tx| groups::fill(tx, std::iter::from_fn(|| parts.blocking_recv())))
+        // What came cannot come again.
+        let parts = std::iter::from_fn(move || parts.blocking_recv());
+        self.ask(Access::Once, move |tx| groups::fill(tx, parts))
             .await
     }
 
@@ -82,7 +83,7 @@ impl Directory {
     /// Makes the copies of all groups anew. Refused where the disk has no room for it.
     pub async fn rebuild_copies(&self) -> Result<(), DirectoryError> {
         // A team's directory has none.
-        let Location::File(path) = self.0.location.clone() else {
+        let Location::File(path) = self.location().clone() else {
             return Ok(());
         };
         self.write(move |tx| {

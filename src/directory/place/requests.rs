@@ -23,7 +23,7 @@ impl Directory {
         url: &str,
     ) -> Result<Option<PlaceId>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.read(Access::Short, move |c| places::place_of(c, &profile, &url))
+        self.ask(Access::Short, move |c| places::place_of(c, &profile, &url))
             .await
     }
 
@@ -34,7 +34,7 @@ impl Directory {
         key: Fingerprint,
     ) -> Result<Option<PlaceId>, DirectoryError> {
         let url = url.to_owned();
-        self.read(Access::Short, move |c| places::with_key(c, &url, key))
+        self.ask(Access::Short, move |c| places::with_key(c, &url, key))
             .await
     }
 
@@ -43,7 +43,7 @@ impl Directory {
         let looked = caller.clone();
         // Nothing is to be written for a profile that is used every day.
         let settled = self
-            .read(Access::Short, move |c| places::bound(c, &looked))
+            .ask(Access::Short, move |c| places::bound(c, &looked))
             .await?;
         match settled {
             Some(bound) => Ok(Binding::Bound(bound)),
@@ -53,7 +53,7 @@ impl Directory {
 
     /// What [`Directory::bind`] would come to; nothing is written.
     pub async fn foresee(&self, caller: Caller) -> Result<BindingPreview, DirectoryError> {
-        self.read(Access::Short, move |c| places::foresee(c, &caller))
+        self.ask(Access::Short, move |c| places::foresee(c, &caller))
             .await
     }
 
@@ -64,7 +64,7 @@ impl Directory {
         url: &str,
     ) -> Result<Vec<(String, String)>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.read(Access::Short, move |c| places::elsewhere(c, &profile, &url))
+        self.ask(Access::Short, move |c| places::elsewhere(c, &profile, &url))
             .await
     }
 
@@ -86,7 +86,7 @@ impl Directory {
         place: PlaceId,
     ) -> Result<Vec<OtherPlace>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.read(Access::Short, move |c| {
+        self.ask(Access::Short, move |c| {
             places::others(c, &profile, &url, place)
         })
         .await
@@ -94,7 +94,7 @@ impl Directory {
 
     /// What holds requests of this key back.
     pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
-        self.read(Access::Short, move |c| places::gate(c, place, key))
+        self.ask(Access::Short, move |c| places::gate(c, place, key))
             .await
     }
 
@@ -106,7 +106,7 @@ impl Directory {
         token: Fingerprint,
     ) -> Result<bool, DirectoryError> {
         let id = id.clone();
-        self.read(Access::Short, move |c| {
+        self.ask(Access::Short, move |c| {
             places::had_token(c, place, &id, token)
         })
         .await
@@ -130,18 +130,18 @@ impl Directory {
         &self,
         texts: Vec<[Fingerprint; 2]>,
     ) -> Result<Option<usize>, DirectoryError> {
-        self.read(Access::Short, move |c| places::first_secret(c, &texts))
+        self.ask(Access::Short, move |c| places::first_secret(c, &texts))
             .await
     }
 
     /// All places, by name.
     pub async fn places(&self) -> Result<Vec<Place>, DirectoryError> {
-        self.read(Access::Long, places::all).await
+        self.ask(Access::Long, places::all).await
     }
 
     /// What was said about a place, the oldest first.
     pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
-        self.read(Access::Long, move |c| places::events(c, place))
+        self.ask(Access::Long, move |c| places::events(c, place))
             .await
     }
 

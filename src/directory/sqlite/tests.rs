@@ -52,7 +52,6 @@ fn ask<T: Send + 'static>(
     work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, DirectoryError> {
     let (reply, answer) = tokio::sync::oneshot::channel();
-    let work = move |connection: &Connection| work(&Tx::of(connection));
     session.process_batch(vec![task(access, work, reply)]);
     heard(answer)
 }
@@ -303,8 +302,8 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
     let mut batch = Vec::new();
     for group in ["acme", "refused", "globex"] {
         let (reply, answer) = tokio::sync::oneshot::channel();
-        let work = move |tx: &Connection| {
-            let begun = Tx::of(tx).run(&begin_of(group))?;
+        let work = move |tx: &Tx<'_>| {
+            let begun = tx.run(&begin_of(group))?;
             if group == "refused" {
                 return Err(DirectoryError::NoBatch(7).into());
             }
@@ -339,7 +338,7 @@ fn a_commit_that_fails_is_told_to_everybody_in_it() {
     let mut answers = Vec::new();
     for group in ["acme", "globex"] {
         let (reply, answer) = tokio::sync::oneshot::channel();
-        let work = move |tx: &Connection| Tx::of(tx).run(&begin_of(group));
+        let work = move |tx: &Tx<'_>| tx.run(&begin_of(group));
         batch.push(task(Access::Write, work, reply));
         answers.push(answer);
     }

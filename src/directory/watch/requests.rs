@@ -2,8 +2,8 @@
 
 use super::{ChangeCursor, Changes};
 use crate::{
-    database::Access,
-    directory::{Directory, DirectoryError, PlaceId, sqlite::changes},
+    database::{Access, Tx},
+    directory::{Directory, DirectoryError, Location, PlaceId, sqlite::changes},
     platform::file_events::FileEvents,
 };
 
@@ -18,7 +18,7 @@ impl Directory {
     /// Where a look begins that is to miss nothing of what is written after this.
     pub async fn cursor(&self, place: PlaceId) -> Result<ChangeCursor, DirectoryError> {
         // Where the looks are done: what only this directory writes meanwhile needs none.
-        self.read(Access::Long, move |c| changes::cursor(c, place))
+        self.ask(Access::Long, move |c| changes::cursor(c, place))
             .await
     }
 
@@ -56,10 +56,13 @@ impl Watch {
     /// whoever is committing, so that a hint from the middle of a commit is enough.
     pub async fn look(&mut self, place: PlaceId) -> Result<Option<Changes>, DirectoryError> {
         let seen = self.cursor.clone();
-        let looking = self
-            .directory
-            .look(move |tx| changes::since(tx, place, &seen));
-        let (next, changes) = looking.await?;
+        // On a server nobody has to wait.
+        let access = match self.directory.location() {
+            Location::File(_) => Access::Write,
+            Location::Team(_) => Access::Long,
+        };
+        let look = move |tx: &Tx<'_>| changes::since(tx, place, &seen);
+        let (next, changes) = self.directory.ask(access, look).await?;
         self.cursor = next;
         Ok(changes)
     }

@@ -1,0 +1,129 @@
+//! The threads that do what is asked of a directory, whichever database it stands in, and the way of an answer back.
+
+use std::{
+    path::Path,
+    sync::{Arc, mpsc},
+};
+
+use tokio::sync::oneshot;
+
+use super::{
+    DirectoryError, Location, TeamLocation,
+    sqlite::{self, Fault},
+};
+use crate::{
+    database::{Access, THROWN_AWAY, Work, Worker},
+    domain::token::Fingerprinter,
+};
+
+/// Any amount of work may wait for it.
+type Thread = Worker<mpsc::Sender<Box<dyn Work<Fault>>>>;
+
+pub(super) struct Engine {
+    location: Location,
+    /// Reads of a few rows, so that they are not held up by commits. Dropped, and so closed, before the other one: SQLite
+    /// lets the last connection take the log along, and of two that close at once neither is the last.
+    reads: Thread,
+    requests: Thread,
+}
+
+impl Engine {
+    /// `is_thrown_away`: what is written may not outlive the machine.
+    pub(super) fn of_file(
+        path: &Path,
+        is_thrown_away: bool,
+    ) -> Result<(Self, Fingerprinter), DirectoryError> {
+        // Absolute: SQLite gives names like ":memory:" a meaning of their own.
+        let path = std::path::absolute(path).map_err(|source| DirectoryError::Unusable {
+            path: path.to_owned(),
+            source: source.into(),
+        })?;
+        let (session, fingerprinter) = sqlite::File::open(&path)?;
+        if is_thrown_away && let Some(connection) = &session.connection {
+            let done = connection.execute_batch(THROWN_AWAY).map_err(Fault::from);
+            done.map_err(|fault| fault.explain(&path))?;
+        }
+        let location = Location::File(path.clone());
+        let unusable = unusable(&location);
+        let requests = Worker::start("directory", session, mpsc::channel()).map_err(&unusable)?;
+        let (session, _) = sqlite::File::open(&path)?;
+        let reads = Worker::start("directory-reads", session, mpsc::channel());
+        let reads = reads.map_err(&unusable)?;
+        let engine = Self {
+            location,
+            reads,
+            requests,
+        };
+        Ok((engine, fingerprinter))
+    }
+
+    /// Lines to a server, opened when something is asked.
+    pub(super) fn of_team(team: &TeamLocation) -> Result<Self, DirectoryError> {
+        let location = Location::Team(team.clone());
+        let server = team.server.clone().with_new_writer();
+        let start = |name| Worker::start_on_server(name, server.clone(), mpsc::channel());
+        let unusable = unusable(&location);
+        let reads = start("directory-reads").map_err(&unusable)?;
+        let requests = start("directory").map_err(&unusable)?;
+        Ok(Self {
+            location,
+            reads,
+            requests,
+        })
+    }
+
+    pub(super) fn location(&self) -> &Location {
+        &self.location
+    }
+
+    pub(super) async fn ask<T>(
+        &self,
+        work: Box<dyn Work<Fault>>,
+        answer: oneshot::Receiver<Result<T, Fault>>,
+    ) -> Result<T, DirectoryError> {
+        self.queue(work)?;
+        let answer = answer.await.map_err(|_| self.stopped())?;
+        answer.map_err(|fault| self.explain(fault))
+    }
+
+    /// Blocks.
+    pub(super) fn ask_blocking<T>(
+        &self,
+        work: Box<dyn Work<Fault>>,
+        answer: &mpsc::Receiver<Result<T, Fault>>,
+    ) -> Result<T, DirectoryError> {
+        self.queue(work)?;
+        let answer = answer.recv().map_err(|_| self.stopped())?;
+        answer.map_err(|fault| self.explain(fault))
+    }
+
+    fn queue(&self, work: Box<dyn Work<Fault>>) -> Result<(), DirectoryError> {
+        let thread = match work.access() {
+            Access::Short => &self.reads,
+            Access::Long | Access::Write | Access::Once => &self.requests,
+        };
+        let queue = thread.queue().ok_or_else(|| self.stopped())?;
+        queue.send(work).map_err(|_| self.stopped())
+    }
+
+    fn explain(&self, fault: Fault) -> DirectoryError {
+        match &self.location {
+            Location::File(path) => fault.explain(path),
+            Location::Team(team) => fault.explain_of(team),
+        }
+    }
+
+    fn stopped(&self) -> DirectoryError {
+        DirectoryError::Stopped {
+            path: self.location.shown(),
+        }
+    }
+}
+
+fn unusable(location: &Location) -> impl Fn(std::io::Error) -> DirectoryError + use<> {
+    let path = location.shown();
+    move |source| DirectoryError::Unusable {
+        path: path.clone(),
+        source: Arc::new(source),
+    }
+}
