@@ -182,8 +182,9 @@ impl Directory {
         records: Vec<Record>,
     ) -> Result<Vec<Recorded>, DirectoryError> {
         let noted = Noted::of_all(&records);
+        let mut records = records;
         let written = self
-            .write(move |tx| sqlite::record_all(tx, place, &records))
+            .write(move |tx| sqlite::record_all(tx, place, &mut records))
             .await;
         for one in noted {
             one.written(written.is_ok());

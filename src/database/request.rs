@@ -121,9 +121,7 @@ impl<'c> Tx<'c> {
             Engine::Server(open) => open,
         };
         let mut open = open.borrow_mut();
-        let Some(statement) = statement.for_server(open.writer()) else {
-            return Ok(());
-        };
+        let statement = statement.for_server(open.writer());
         let mut refused = None;
         let streamed = open.stream(&statement, &mut |row| {
             let taken = take(&Row::Kept(&row));
@@ -191,7 +189,7 @@ impl<'c> Tx<'c> {
             Engine::Server(open) => {
                 let mut open = open.borrow_mut();
                 let statement = statement.for_server(open.writer());
-                let rows = open.send(statement.into_iter().collect())?;
+                let rows = open.send(vec![statement])?;
                 Ok(rows.first().map_or(0, |rows| rows.changed))
             }
         }

@@ -12,17 +12,8 @@ use super::{
 pub(crate) struct Statement {
     pub(super) text: Cow<'static, str>,
     pub(super) values: Vec<Value>,
-    pub(super) fits: Fits,
-}
-
-/// What a statement is on a server; SQLite does each as it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fits {
-    AsItIs,
-    /// The row is held until the end of the transaction: what is decided upon it stays true. SQLite has one writer.
-    Locks,
-    /// Not there.
-    OnlySqlite,
+    /// On a server the row is held until the end of the transaction: what is decided upon it stays true. SQLite has one writer.
+    locks: bool,
 }
 
 impl Statement {
@@ -30,23 +21,21 @@ impl Statement {
         Self {
             text: text.into(),
             values,
-            fits: Fits::AsItIs,
+            locks: false,
         }
     }
 
     /// As a server is to do it, by this writer.
-    pub(super) fn for_server(mut self, writer: i64) -> Option<Self> {
-        match self.fits {
-            Fits::AsItIs => {}
-            Fits::Locks => self.text = format!("{} FOR UPDATE", self.text).into(),
-            Fits::OnlySqlite => return None,
+    pub(super) fn for_server(mut self, writer: i64) -> Self {
+        if self.locks {
+            self.text = format!("{} FOR UPDATE", self.text).into();
         }
         for value in &mut self.values {
             if *value == Value::Writer {
                 *value = Value::Integer(writer);
             }
         }
-        Some(self)
+        self
     }
 }
 
@@ -70,20 +59,13 @@ impl Statements {
     /// Reads a row that is then decided upon.
     pub(crate) fn lock(&mut self, text: &'static str, values: Vec<Value>) {
         let mut statement = Statement::new(text, values);
-        statement.fits = Fits::Locks;
-        self.0.push(statement);
-    }
-
-    pub(crate) fn add_for_sqlite(&mut self, text: &'static str, values: Vec<Value>) {
-        let mut statement = Statement::new(text, values);
-        statement.fits = Fits::OnlySqlite;
+        statement.locks = true;
         self.0.push(statement);
     }
 
     pub(super) fn for_server(self, writer: i64) -> Vec<Statement> {
         let all = self.0.into_iter();
-        all.filter_map(|statement| statement.for_server(writer))
-            .collect()
+        all.map(|statement| statement.for_server(writer)).collect()
     }
 
     #[cfg(test)]

@@ -31,6 +31,7 @@ mod stops;
 pub(super) mod whole;
 
 use std::{
+    cell::Cell,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
@@ -41,7 +42,7 @@ use rusqlite::{Transaction, TransactionBehavior};
 use super::{DirectoryError, PlaceId, Record, Recorded};
 use crate::{
     database::{Database, Found, Request, Session, Statements, Tx},
-    domain::token::Fingerprinter,
+    domain::{group::UserGroupId, known::Observation, token::Fingerprinter},
 };
 pub(super) use fault::Fault;
 pub(super) use schema::beside;
@@ -52,7 +53,27 @@ pub use inspect::{Contents, Inspected, foresee_in, inspect};
 /// What one exchange leaves behind, of the group, the history and the journals.
 struct WriteRecord<'r> {
     place: PlaceId,
+    /// Without its observation.
     record: &'r Record,
+    id: Option<UserGroupId>,
+    /// Becomes the group: the largest is there once.
+    observation: Cell<Option<Observation>>,
+}
+
+impl<'r> WriteRecord<'r> {
+    /// SQLite does it once; elsewhere it may be done again.
+    fn of(tx: &Tx<'_>, place: PlaceId, record: &'r mut Record) -> Self {
+        let observation = match tx.sqlite() {
+            Some(_) => record.observation.take(),
+            None => record.observation.clone(),
+        };
+        Self {
+            place,
+            record,
+            id: observation.as_ref().map(|seen| seen.id.clone()),
+            observation: observation.into(),
+        }
+    }
 }
 
 impl Request for WriteRecord<'_> {
@@ -70,12 +91,14 @@ impl Request for WriteRecord<'_> {
         if let Some(step) = &self.record.handoff {
             handoff::look(&mut reads, step);
         }
-        groups::look_to_observe(&mut reads, self.place, self.record);
+        if let Some(id) = &self.id {
+            groups::look_to_observe(&mut reads, self.place, id);
+        }
         reads
     }
 
     fn decide(&self, found: &mut Found) -> Result<(Statements, Recorded), Fault> {
-        let Self { place, record } = *self;
+        let Self { place, record, .. } = *self;
         let mut writes = Statements::default();
         // First, because it is the part that is refused most often.
         if let Some(step) = &record.rotation {
@@ -93,14 +116,14 @@ impl Request for WriteRecord<'_> {
         if let (Some(what), Some(entry)) = (&record.alarm, &record.entry) {
             places::raise(&mut writes, place, what, entry);
         }
-        let recorded = groups::observe(found, &mut writes, place, record)?;
+        let recorded = groups::observe(found, &mut writes, place, record, self.observation.take())?;
         Ok((writes, recorded))
     }
 
     fn read_after(&self) -> Statements {
         let mut reads = Statements::default();
-        if let Some(observation) = &self.record.observation {
-            journal::look_for_open(&mut reads, self.place, &observation.id);
+        if let Some(id) = &self.id {
+            journal::look_for_open(&mut reads, self.place, id);
         }
         reads
     }
@@ -113,19 +136,18 @@ impl Request for WriteRecord<'_> {
 pub(super) fn record_all(
     tx: &Tx<'_>,
     place: PlaceId,
-    records: &[Record],
+    records: &mut [Record],
 ) -> Result<Vec<Recorded>, Fault> {
     let last = records.len().saturating_sub(1);
-    let recorded = records.iter().enumerate().map(|(at, record)| {
-        let request = WriteRecord { place, record };
+    let recorded = records.iter_mut().enumerate().map(|(at, record)| {
+        let request = WriteRecord::of(tx, place, record);
         let recorded = if at == last {
             tx.run_last(&request)?
         } else {
             tx.run(&request)?
         };
-        #[cfg(debug_assertions)]
         if let Some(group) = &recorded.group {
-            groups::must_have_its_copy(tx, place, &group.id)?;
+            groups::keep_copy(tx, place, group)?;
         }
         Ok(recorded)
     });

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 
 use super::{fault::Fault, groups, packed, rows};
 use crate::{
-    database::{Row, Statements, Tx, values},
+    database::{Row, Tx, values},
     directory::{FirstGroups, PlaceId},
     domain::group::UserGroupId,
     search::{Builder, SortBy, is_odd, pack, title_key},
@@ -143,9 +143,7 @@ pub(super) fn repair_empty(tx: &Tx<'_>, place: PlaceId) -> Result<(), Fault> {
 pub(crate) fn repair(tx: &Tx<'_>, place: PlaceId, ids: &[UserGroupId]) -> Result<(), Fault> {
     for id in ids {
         if let Some(group) = groups::one(tx, place, id)? {
-            let mut writes = Statements::default();
-            packed::write(&mut writes, place, &group);
-            tx.write_all(writes)?;
+            packed::keep(tx, place, &group)?;
         }
     }
     Ok(())

@@ -192,6 +192,8 @@ fn a_step_from_another_state_or_place_is_refused_whatever_else_was_found() {
     let request = WriteRecord {
         place: PLACE,
         record: &record,
+        id: None,
+        observation: None.into(),
     };
     let decide = |found| request.decide(&mut Found::of(vec![found]));
     let (writes, _) = decide(rotation(3, State::Intended, 1)).expect("decided");

@@ -16,7 +16,7 @@ use crate::{
     domain::{
         annotation::{AnnotationPlan, Written},
         group::{EnvironmentTag, UserGroupId},
-        known::{ImportResult, Known, KnownGroup},
+        known::{ImportResult, Known, KnownGroup, Observation},
         token::Fingerprint,
     },
     formats::GroupRow,
@@ -147,11 +147,9 @@ pub(crate) fn snapshot(
 }
 
 /// What [`observe`] decides upon.
-pub(super) fn look_to_observe(reads: &mut Statements, place: PlaceId, record: &Record) {
-    if let Some(observation) = &record.observation {
-        look(reads, place, &observation.id);
-        mutations::look_for_recorded(reads, place, &observation.id);
-    }
+pub(super) fn look_to_observe(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+    look(reads, place, id);
+    mutations::look_for_recorded(reads, place, id);
 }
 
 /// Lets the group learn, and writes it back.
@@ -160,11 +158,11 @@ pub(super) fn observe(
     writes: &mut Statements,
     place: PlaceId,
     record: &Record,
+    observation: Option<Observation>,
 ) -> Result<Recorded, Fault> {
-    let Some(observation) = &record.observation else {
+    let Some(mut observation) = observation else {
         return Ok(Recorded::default());
     };
-    let mut observation = observation.clone();
     observation.at = columns::as_kept(observation.at);
     let known = self::found(found)?;
     let recorded: Option<i64> = found.next().first(|row| row.get(0))?;
@@ -209,7 +207,8 @@ pub(crate) struct ImportRow<'a> {
 }
 
 impl Request for ImportRow<'_> {
-    type Answer = Imported;
+    /// The group, where it was written.
+    type Answer = (Imported, Option<KnownGroup>);
     type Error = Fault;
 
     fn read(&self) -> Statements {
@@ -221,7 +220,7 @@ impl Request for ImportRow<'_> {
         reads
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Imported), Fault> {
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), Fault> {
         let known = self::found(found)?;
         let is_new = known.is_none();
         let mut group = known.unwrap_or_else(|| KnownGroup::new(self.row.id.clone()));
@@ -229,7 +228,8 @@ impl Request for ImportRow<'_> {
         let at = columns::as_kept(self.at);
         let taken = group.import(&self.row.said, at, self.by);
         let mut writes = Statements::default();
-        if is_new || group != before {
+        let is_written = is_new || group != before;
+        if is_written {
             save(&mut writes, self.place, &group, None, is_new)?;
         }
         let mut beside = AnnotationPlan::default();
@@ -243,7 +243,8 @@ impl Request for ImportRow<'_> {
             }
         }
         let result = if is_new { ImportResult::Added } else { taken };
-        Ok((writes, Imported { result, beside }))
+        let imported = Imported { result, beside };
+        Ok((writes, (imported, is_written.then_some(group))))
     }
 }
 
@@ -264,10 +265,11 @@ pub(crate) fn import(
             by,
             replaces,
         };
-        let result = tx.run(&request)?;
-        #[cfg(debug_assertions)]
-        must_have_its_copy(tx, place, &row.id)?;
-        Ok(result)
+        let (imported, written) = tx.run(&request)?;
+        if let Some(group) = written {
+            keep_copy(tx, place, &group)?;
+        }
+        Ok(imported)
     });
     rows.collect()
 }
@@ -287,6 +289,7 @@ pub(crate) fn fill(
         }
         save(&mut writes, place, &group, None, true)?;
         tx.write_all(writes)?;
+        packed::keep(tx, place, &group)?;
         if let Some(known) = group.fingerprint {
             let at = columns::micros(known.at);
             had.push((*known.value.as_bytes(), place, group.id, at));
@@ -312,8 +315,7 @@ pub(super) fn unite(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<(), Fau
         let mut writes = Statements::default();
         save(&mut writes, into, &group, None, false)?;
         tx.write_all(writes)?;
-        #[cfg(debug_assertions)]
-        must_have_its_copy(tx, into, &group.id)?;
+        keep_copy(tx, into, &group)?;
     }
     Ok(())
 }
@@ -352,6 +354,7 @@ ON CONFLICT (place, user_group_id) DO UPDATE SET \
  change = excluded.change"
 );
 
+/// [`keep_copy`] follows.
 fn save(
     writes: &mut Statements,
     place: PlaceId,
@@ -386,27 +389,34 @@ fn save(
         Value::Writer,
     ];
     writes.add(if is_new { ADD_GROUP } else { SAVE_GROUP }, values);
-    packed::write(writes, place, group);
+    Ok(())
+}
+
+/// After its row was written.
+pub(super) fn keep_copy(tx: &Tx<'_>, place: PlaceId, group: &KnownGroup) -> Result<(), Fault> {
+    packed::keep(tx, place, group)?;
+    #[cfg(debug_assertions)]
+    must_have_its_copy(tx, place, &group.id)?;
     Ok(())
 }
 
 /// Every test that writes a group proves it.
 #[cfg(debug_assertions)]
-pub(super) fn must_have_its_copy(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    id: &UserGroupId,
-) -> Result<(), Fault> {
+fn must_have_its_copy(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId) -> Result<(), Fault> {
     use crate::search::{pack, title_key};
     if tx.sqlite().is_none() {
         return Ok(());
     }
-    let text = "SELECT title, packed FROM packed_groups WHERE place = $1 AND user_group_id = $2";
-    let kept = tx.one(text, values![place.0, id.as_str()], |row| {
-        Ok::<(String, Vec<u8>), Fault>((row.get(0)?, row.get(1)?))
-    })?;
+    // Without copies beside it: what the largest group takes is measured.
     let right = one(tx, place, id)?.map(|whole| (title_key(&whole), pack(&whole)));
-    assert_eq!(kept, right, "the copy of {:?}", id.as_str());
+    let text = "SELECT title, packed FROM packed_groups WHERE place = $1 AND user_group_id = $2";
+    let is_right = tx.one(text, values![place.0, id.as_str()], |row| {
+        let (title, packed) = (row.text(0)?, row.value(1)?.bytes());
+        let is_same = |right: &(String, Vec<u8>)| right.0 == title && packed == Some(&right.1);
+        Ok::<_, Fault>(right.as_ref().is_some_and(is_same))
+    })?;
+    let is_right = is_right.unwrap_or(right.is_none());
+    assert!(is_right, "the copy of {:?}", id.as_str());
     Ok(())
 }
 

@@ -1,8 +1,11 @@
 //! The packed copy of a group, written with it. Triggers empty the copy of whatever is written
 //! (assets/migrations/directory), so that no writer can leave a wrong one; the group's own row is what is true.
 
+use rusqlite::params;
+
+use super::fault::Fault;
 use crate::{
-    database::{Statements, values},
+    database::Tx,
     directory::PlaceId,
     domain::known::KnownGroup,
     search::{pack, title_key},
@@ -13,13 +16,19 @@ const REPLACE: &str = "\
 UPDATE packed_groups SET packed = $1 WHERE place = $2 AND user_group_id = $3 AND title = $4";
 
 const PUT: &str = "\
-INSERT INTO packed_groups (place, user_group_id, title, packed) VALUES ($1, $2, $3, $4) \
-ON CONFLICT (place, user_group_id) DO UPDATE SET title = excluded.title, packed = excluded.packed \
-WHERE packed_groups.title <> excluded.title";
+INSERT INTO packed_groups (packed, place, user_group_id, title) VALUES ($1, $2, $3, $4) \
+ON CONFLICT (place, user_group_id) DO UPDATE SET title = excluded.title, packed = excluded.packed";
 
-/// Writes the copy of a group, in the transaction that wrote the group.
-pub(super) fn write(writes: &mut Statements, place: PlaceId, group: &KnownGroup) {
+/// Writes the copy of a group, in the transaction that wrote the group and after it: what that took along is let go of, and
+/// a copy of the largest group takes no room beside it. A server keeps none.
+pub(super) fn keep(tx: &Tx<'_>, place: PlaceId, group: &KnownGroup) -> Result<(), Fault> {
+    let Some(file) = tx.sqlite() else {
+        return Ok(());
+    };
     let (id, title, packed) = (group.id.as_str(), title_key(group), pack(group));
-    writes.add_for_sqlite(REPLACE, values![packed.clone(), place.0, id, &title]);
-    writes.add_for_sqlite(PUT, values![place.0, id, title, packed]);
+    let values = params![packed, place.0, id, title];
+    if file.prepare_cached(REPLACE)?.execute(values)? == 0 {
+        file.prepare_cached(PUT)?.execute(values)?;
+    }
+    Ok(())
 }
