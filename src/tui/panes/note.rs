@@ -30,7 +30,7 @@ use crate::{
 #[derive(Debug)]
 pub struct NotePane {
     id: UserGroupId,
-    /// What was written before.
+    /// What the fields began with; of the note, what somebody else has written since.
     before: Annotation,
     note: TextField,
     labels: TextField,
@@ -121,7 +121,9 @@ impl NotePane {
 
     /// Somebody else was faster: what is typed stays, and Enter now puts it in the place of theirs.
     fn take_other(&mut self, now: &Annotation, context: &mut Context) {
-        self.before = now.clone();
+        // Not their labels: what was typed says nothing of those.
+        self.before.note.clone_from(&now.note);
+        self.before.noted.clone_from(&now.noted);
         self.is_overtaken = true;
         self.on_labels = false;
         let key = context.keys.key(Focus::Note, Action::Enter);

@@ -72,8 +72,10 @@ fn a_note_is_written_with_a_enter_and_found_again() {
 fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_kept() {
     let mut scene = three();
     scene.keys("amine<enter>");
+    // They added a label, too; it is not this one's to remove.
     let theirs = Annotation {
         note: Some("theirs".into()),
+        labels: labels("vip"),
         noted: Some(Written {
             at: BEGIN,
             by: "li@bastion2".into(),
