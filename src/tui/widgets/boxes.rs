@@ -8,7 +8,10 @@ use ratatui::{
 };
 
 pub use super::paint::words_that_fit;
-use super::paint::{self, columns, cut};
+use super::{
+    paint::{self, columns, cut},
+    text_page::TextPage,
+};
 use crate::tui::{
     state::{in_flight::FlightLine, notices::Severity},
     theme::Theme,
@@ -249,6 +252,11 @@ pub fn flight_style(is_long: bool, theme: Theme) -> Style {
     } else {
         Style::new()
     }
+}
+
+/// What a page waits for, as a line of its text.
+pub fn write_waiting(sheet: &mut TextPage, line: &FlightLine, theme: Theme) {
+    sheet.text(&line.whole(), flight_style(line.is_long, theme));
 }
 
 /// What a page waits for, over the last row of its room: nothing moves when it comes and goes.

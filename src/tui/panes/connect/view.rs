@@ -15,7 +15,7 @@ use crate::{
         keymap::{Action, Focus},
         state::context::Context,
         widgets::{
-            boxes::{flight_style, page as page_box, page_room},
+            boxes::{page as page_box, page_room, write_waiting},
             paint,
             text_field::TextField,
             text_page::TextPage,
@@ -41,7 +41,7 @@ pub(super) fn draw(
             sheet.text("Name, connection, and one request that the service can only refuse. Nothing is created.", context.theme.dim());
             if let Some(line) = context.waiting(Some(*ticket)) {
                 sheet.blank();
-                sheet.text(&line.whole(), flight_style(line.is_long, context.theme));
+                write_waiting(&mut sheet, &line, context.theme);
             }
             sheet.draw(buffer, inner, 0);
         }

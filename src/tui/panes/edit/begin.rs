@@ -21,7 +21,7 @@ impl Edit {
         )
     }
 
-    /// The form of a group that is to be created.
+    /// The form that was left: of a known group, else of one to be created, where that has a draft.
     pub fn of_left(id: &UserGroupId, context: &mut Context) -> Option<Self> {
         match context.groups.get(id) {
             Some(group) => Some(Self::of(&group, context)),
@@ -31,6 +31,7 @@ impl Edit {
         }
     }
 
+    /// The form of a group that is to be created, or its draft.
     pub fn create(id: UserGroupId, context: &mut Context) -> Self {
         let base = DesiredFields {
             name: None,

@@ -14,7 +14,7 @@ use crate::{
         keymap::{Action, Focus},
         state::context::Context,
         widgets::{
-            boxes::{flight_style, popup},
+            boxes::{popup, write_waiting},
             paint,
             text_page::TextPage,
         },
@@ -67,7 +67,7 @@ pub(super) fn draw(
     if pane.working.is_some() {
         sheet.blank();
         match context.waiting(pane.working) {
-            Some(line) => sheet.text(&line.whole(), flight_style(line.is_long, context.theme)),
+            Some(line) => write_waiting(&mut sheet, &line, context.theme),
             None => sheet.text("running", context.theme.dim()),
         }
     }

@@ -1,5 +1,7 @@
 //! The request as the review shows it: JSON in its colours, with a sign before each row that changes.
 
+use std::collections::HashMap;
+
 use ratatui::style::Style;
 
 use super::Review;
@@ -30,6 +32,7 @@ impl Review {
     /// The body, line by line.
     pub(super) fn write_body(&self, sheet: &mut TextPage, context: &Context) {
         let text = self.request_text();
+        let marks = marks_of(&self.change);
         let mut field = "";
         sheet.json(text.lines().map(|line| {
             // Pretty-printed: two cells for a field, four for a row of it.
@@ -45,7 +48,7 @@ impl Review {
             }
             let is_row = depth == if field == "name" { 2 } else { 4 };
             let key = key.filter(|_| is_row);
-            let mark = key.and_then(|key| mark_of(&self.change, field, &key));
+            let mark = key.and_then(|key| marks.get(&(field, key.as_str())).copied());
             (mark.map(|mark| sign(mark, context.theme)), line)
         }));
     }
@@ -60,11 +63,12 @@ fn key_of(line: &str) -> Option<String> {
         .then_some(key)
 }
 
-fn mark_of(change: &Change, field: &str, key: &str) -> Option<Mark> {
-    let mut fields = change.fields().into_iter();
-    let (_, rows) = fields.find(|(name, _)| *name == field)?;
-    let row = rows.rows().iter().find(|row| row.key == key)?;
-    Some(row.mark()).filter(|mark| *mark != Mark::Same)
+/// The marks of the rows that change, by field and key.
+fn marks_of(change: &Change) -> HashMap<(&'static str, &str), Mark> {
+    let fields = change.fields().into_iter();
+    let rows = fields.flat_map(|(field, rows)| rows.rows().iter().map(move |row| (field, row)));
+    let marks = rows.map(|(field, row)| ((field, row.key.as_str()), row.mark()));
+    marks.filter(|(_, mark)| *mark != Mark::Same).collect()
 }
 
 fn sign(mark: Mark, theme: Theme) -> (char, Style) {
