@@ -14,6 +14,7 @@ use ratatui::{
 };
 
 use handoff::Handing;
+use progress::Steps;
 pub(crate) use steps::describe;
 
 use super::{View, confirm_typed, new_file::NewFile};
@@ -73,8 +74,8 @@ enum Stage {
 pub struct TokenPane {
     id: UserGroupId,
     stage: Stage,
-    /// The job of the rotation that this page began, while it is shown.
-    rotation: Option<Ticket>,
+    /// Of the rotation that this page began, until the token is read again.
+    steps: Option<Steps>,
     reason: TextField,
     /// The group id, or the words of a guard, typed.
     typed: TextField,
@@ -97,7 +98,7 @@ impl TokenPane {
         let ticket = context.start(Job::LookUp(group.id.clone()));
         Self {
             stage: Stage::Reading(ticket),
-            rotation: None,
+            steps: None,
             reason: TextField::new(REASON, "").with_longest(LONGEST_REASON),
             typed: TextField::new("type the id", "")
                 .with_label_width(REASON.len() as u16)
@@ -428,6 +429,9 @@ impl View for TokenPane {
             .is_some_and(|until| context.now >= until)
         {
             self.revealed_until = None;
+        }
+        if let Some(steps) = &mut self.steps {
+            steps.follow(context);
         }
     }
 

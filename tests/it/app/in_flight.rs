@@ -1,14 +1,18 @@
 //! What is in flight is told once it takes time; Esc gives up a read and nothing else.
 
 use groupdesk::{
+    domain::history::Ending,
     operations::{ExchangeKind, RecordedExchange},
-    tui::state::message::{Effect, Job, Msg, ProfileIndex},
+    tui::state::{
+        exchanges::KEPT,
+        message::{Effect, Job, Msg, ProfileIndex, Ticket},
+    },
 };
 use jiff::SignedDuration;
 
 use super::{
     exchanges::sent,
-    scene::{BEGIN, PRODUCTION, Scene, TESTING, canned, group, rotated},
+    scene::{BEGIN, PRODUCTION, Scene, TESTING, canned, failed, group, rotated},
 };
 
 /// The requests of all jobs under way leave and are not answered.
@@ -119,6 +123,64 @@ fn esc_leaves_a_rotation_and_never_stops_it() {
     assert_eq!((scene.focus().as_str(), scene.writes().len()), ("List", 1));
     scene.shows("rotate acme-eu 12s of 30s").says("continues");
     assert!(!scene.screen().contains("Esc "), "{}", scene.screen());
+}
+
+#[test]
+fn a_rotation_says_what_was_sent_however_much_else_is_sent() {
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("tT");
+    scene.keys("acme-eu<enter>");
+    let (rotation, _, job) = scene.pending[0].clone();
+    let read = Job::LookUp(crate::support::world::id("acme-eu"));
+    let exchange = |number, job: &Job, sort| RecordedExchange {
+        number,
+        sort,
+        ..sent(rotation, job).expect("it sends")
+    };
+    let others = || {
+        let one = sent(Ticket(900), &read).expect("it sends");
+        let many = (0..KEPT as u64 + 50).map(|at| RecordedExchange {
+            number: 100 + at,
+            ..one.clone()
+        });
+        Msg::Exchanged(many.collect())
+    };
+    scene.shows("Rotating: nothing is sent yet.");
+    scene.msg(Msg::Exchanged(vec![
+        exchange(1, &read, ExchangeKind::Done),
+        exchange(2, &job, ExchangeKind::InFlight),
+    ]));
+    scene.msg(others());
+    let screen = at(&mut scene, 12_000);
+    for step in [
+        "Rotating: one request sent.",
+        "+  1  Read the group                    done 0.0s",
+        "2  Send one rotate request           sending 12s of 30s",
+        "·  3  Read the group back",
+        "Esc leaves, the request continues",
+    ] {
+        assert!(screen.contains(step), "{step}\n{screen}");
+    }
+    let body = screen.lines().skip(2).filter(|line| line.contains("12s"));
+    assert_eq!(
+        body.count(),
+        1,
+        "seconds stand at their step only\n{screen}"
+    );
+    // Given up when the console is left: it may have taken effect.
+    scene.msg(Msg::Exchanged(vec![
+        exchange(2, &job, ExchangeKind::GivenUp),
+        exchange(3, &read, ExchangeKind::Refused),
+    ]));
+    scene.msg(others());
+    scene.answer_with(failed(
+        "UNKNOWN whether the token was rotated",
+        Some(Ending::Unknown),
+    ));
+    scene
+        .shows("+  1  Read the group                    done 0.0s")
+        .shows("?  2  Send one rotate request           UNKNOWN")
+        .shows("x  3  Read the group back               refused");
 }
 
 #[test]

@@ -6,7 +6,10 @@ use ratatui::{
     style::Style,
 };
 
-use super::{Stage, TokenPane, progress::draw_plan};
+use super::{
+    Stage, TokenPane,
+    progress::{Steps, draw_plan},
+};
 use crate::{
     domain::{history::Ending, known::KnownGroup, text::visible},
     operations::Done,
@@ -15,7 +18,7 @@ use crate::{
         panes::{View, history::ending_style, new_file::NewFile},
         state::{confirmation::Level, context::Context, message::Ticket},
         widgets::{
-            boxes::{flight_style, page as page_box, page_room},
+            boxes::{page as page_box, page_room, write_waiting},
             group_details::{age, by, masked},
             paint,
             text_page::TextPage,
@@ -59,7 +62,11 @@ pub(super) fn lines(pane: &TokenPane, context: &Context) -> usize {
 fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
     let mut sheet = TextPage::new(width, context.theme);
     match &pane.stage {
-        Stage::Reading(ticket) => waiting(&mut sheet, *ticket, context),
+        Stage::Reading(ticket) => {
+            if let Some(line) = context.waiting(Some(*ticket)) {
+                write_waiting(&mut sheet, &line, context.theme);
+            }
+        }
         Stage::Current(done) => {
             current(&mut sheet, done, context);
             secret(&mut sheet, pane, done, context);
@@ -74,7 +81,8 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
         }
         Stage::Check { .. } => {}
         Stage::Rotating(ticket) => {
-            let heading = if pane.is_sent(context) {
+            let is_sent = pane.steps.as_ref().is_some_and(Steps::are_sent);
+            let heading = if is_sent {
                 "Rotating: one request sent."
             } else {
                 "Rotating: nothing is sent yet."
@@ -85,9 +93,14 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
                 context.theme.dim(),
             );
             sheet.blank();
-            pane.draw_progress(&mut sheet, context);
-            sheet.blank();
-            waiting(&mut sheet, *ticket, context);
+            if let Some(steps) = &pane.steps {
+                steps.draw(&mut sheet, context);
+            }
+            // For how long stands at its step.
+            if let Some(line) = context.waiting(Some(*ticket)) {
+                sheet.blank();
+                sheet.text(line.esc, context.theme.dim());
+            }
         }
         Stage::Rotated { done, confirming } => {
             rotated(&mut sheet, done, *confirming, context);
@@ -102,8 +115,8 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             });
             sheet.text(&trouble.text, style);
             sheet.blank();
-            if pane.rotation.is_some() {
-                pane.draw_progress(&mut sheet, context);
+            if let Some(steps) = &pane.steps {
+                steps.draw(&mut sheet, context);
                 sheet.blank();
             }
             let key = context.keys.key(Focus::Token, Action::Refresh);
@@ -112,13 +125,6 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
         }
     }
     sheet
-}
-
-/// What it waits for, once that takes time.
-fn waiting(sheet: &mut TextPage, ticket: Ticket, context: &Context) {
-    if let Some(line) = context.waiting(Some(ticket)) {
-        sheet.text(&line.whole(), flight_style(line.is_long, context.theme));
-    }
 }
 
 fn known(pane: &TokenPane, context: &Context) -> Option<KnownGroup> {

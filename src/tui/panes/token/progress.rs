@@ -1,14 +1,14 @@
 //! The steps of a rotation on its page: what each does, and how far it has come.
 
-use std::time::Duration;
+use std::{cmp::Ordering, time::Duration};
 
+use jiff::Timestamp;
 use ratatui::style::Style;
 
-use super::TokenPane;
 use crate::{
     operations::{Call, ExchangeKind},
     tui::{
-        state::{context::Context, exchanges::Exchange, in_flight::turning},
+        state::{context::Context, exchanges::Exchange, in_flight::turning, message::Ticket},
         widgets::{paint::columns, text_page::TextPage},
     },
 };
@@ -16,12 +16,25 @@ use crate::{
 /// Cells of what a step does, before how far it is.
 const WHAT: usize = 34;
 
+/// What each request of the three steps does, while it is in flight.
+const DOES: [&str; 3] = ["reading", "sending", "reading"];
+
+/// The steps of the rotation that a page began. What was seen of a step stays: the requests that are kept may be others
+/// by then.
+#[derive(Debug)]
+pub(super) struct Steps {
+    job: Ticket,
+    /// The number of the rotate request, once it has left.
+    sent: Option<u64>,
+    progress: [Progress; 3],
+}
+
 /// How far a step has come.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Waiting,
-    /// For so many seconds, of so many at the most.
-    Running(&'static str, i64, Duration),
+    /// Since when, and for how long at the most.
+    Running(&'static str, Timestamp, Duration),
     Done(Duration),
     /// Nobody knows yet what came of it.
     Unknown,
@@ -29,19 +42,17 @@ enum Progress {
 }
 
 impl Progress {
-    fn of(exchange: Option<&Exchange>, word: &'static str, context: &Context) -> Self {
-        let Some(exchange) = exchange else {
-            return Self::Waiting;
-        };
+    fn of(exchange: &Exchange, word: &'static str, context: &Context) -> Self {
         let is_rotation = exchange.recorded.call == Call::Rotate;
         match exchange.recorded.sort {
             ExchangeKind::InFlight => {
-                let seconds = context.now.duration_since(exchange.at).as_secs().max(0);
                 let limit = context.profile().map(|profile| profile.timeout);
-                Self::Running(word, seconds, limit.unwrap_or_default())
+                Self::Running(word, exchange.at, limit.unwrap_or_default())
             }
             ExchangeKind::Done => Self::Done(exchange.recorded.duration),
-            ExchangeKind::Unclear | ExchangeKind::Lost if is_rotation => Self::Unknown,
+            ExchangeKind::Unclear | ExchangeKind::Lost | ExchangeKind::GivenUp if is_rotation => {
+                Self::Unknown
+            }
             ExchangeKind::SameToken
             | ExchangeKind::Refused
             | ExchangeKind::Unclear
@@ -56,7 +67,7 @@ impl Progress {
         let (sign, style) = match self {
             Self::Waiting if theme.ascii => ('.', theme.dim()),
             Self::Waiting => ('·', theme.dim()),
-            Self::Running(_, seconds, _) => (turning(*seconds), theme.focus()),
+            Self::Running(_, since, _) => (turning(seconds(*since, context)), theme.focus()),
             Self::Done(_) => ('+', theme.ok()),
             Self::Unknown => ('?', theme.unknown()),
             Self::Failed(_) => ('x', theme.error()),
@@ -64,13 +75,13 @@ impl Progress {
         (sign.to_string(), style)
     }
 
-    fn words(&self) -> String {
+    fn words(&self, context: &Context) -> String {
         match self {
             Self::Waiting => String::new(),
-            Self::Running(word, 0, _) => (*word).to_owned(),
-            Self::Running(word, seconds, limit) => {
-                format!("{word} {seconds}s of {}s", limit.as_secs())
-            }
+            Self::Running(word, since, limit) => match seconds(*since, context) {
+                0 => (*word).to_owned(),
+                seconds => format!("{word} {seconds}s of {}s", limit.as_secs()),
+            },
             Self::Done(took) => format!("done {:.1}s", took.as_secs_f64()),
             Self::Unknown => "UNKNOWN".into(),
             Self::Failed(verdict) => (*verdict).to_owned(),
@@ -100,20 +111,44 @@ pub(super) fn draw_plan(sheet: &mut TextPage, context: &Context) {
     }
 }
 
-impl TokenPane {
-    /// How far each step of the rotation on this page is.
-    pub(super) fn draw_progress(&self, sheet: &mut TextPage, context: &Context) {
-        let Some(ticket) = self.rotation else { return };
-        let of_it = |exchange: &&Exchange| exchange.ticket() == ticket;
-        let in_flight = context.exchanges.in_flight().filter(of_it);
-        let mut all: Vec<&Exchange> = in_flight.chain(context.exchanges.of(ticket)).collect();
+impl Steps {
+    pub(super) fn of(job: Ticket) -> Self {
+        Self {
+            job,
+            sent: None,
+            progress: [Progress::Waiting; 3],
+        }
+    }
+
+    /// The rotate request itself is on its way, or its answer has come.
+    pub(super) fn are_sent(&self) -> bool {
+        self.sent.is_some()
+    }
+
+    /// Takes in what was sent of them and came since.
+    pub(super) fn follow(&mut self, context: &Context) {
+        let exchanges = &context.exchanges;
+        let in_flight = exchanges.in_flight().filter(|one| one.ticket() == self.job);
+        let mut all: Vec<&Exchange> = in_flight.chain(exchanges.of(self.job)).collect();
         all.sort_by_key(|exchange| exchange.number);
-        let sent = all.iter().position(|one| one.recorded.call == Call::Rotate);
-        let (before, after) = all.split_at(sent.unwrap_or(all.len()));
-        let read = Progress::of(before.last().copied(), "reading", context);
-        let send = Progress::of(after.first().copied(), "sending", context);
-        let back = after.get(1..).and_then(<[_]>::last).copied();
-        let back = Progress::of(back, "reading", context);
+        for exchange in all {
+            if exchange.recorded.call == Call::Rotate {
+                self.sent = Some(exchange.number);
+            }
+            let step = match self.sent {
+                None => 0,
+                Some(sent) => match exchange.number.cmp(&sent) {
+                    Ordering::Less => 0,
+                    Ordering::Equal => 1,
+                    Ordering::Greater => 2,
+                },
+            };
+            self.progress[step] = Progress::of(exchange, DOES[step], context);
+        }
+    }
+
+    pub(super) fn draw(&self, sheet: &mut TextPage, context: &Context) {
+        let [read, send, back] = self.progress;
         let mut steps = vec![
             ("Read the group".to_owned(), read),
             ("Send one rotate request".to_owned(), send),
@@ -129,17 +164,12 @@ impl TokenPane {
             sheet.pieces(vec![
                 (sign, style),
                 (format!("  {}  {what}{:gap$}", at + 1, ""), Style::new()),
-                (progress.words(), style),
+                (progress.words(context), style),
             ]);
         }
     }
+}
 
-    /// The rotate request itself is on its way, or its answer has come.
-    pub(super) fn is_sent(&self, context: &Context) -> bool {
-        let exchanges = &context.exchanges;
-        self.rotation.is_some_and(|ticket| {
-            let mut all = exchanges.in_flight().chain(exchanges.of(ticket));
-            all.any(|one| one.ticket() == ticket && one.recorded.call == Call::Rotate)
-        })
-    }
+fn seconds(since: Timestamp, context: &Context) -> i64 {
+    context.now.duration_since(since).as_secs().max(0)
 }

@@ -1,6 +1,6 @@
 //! What the token pane does when it is asked to, and when an answer comes.
 
-use super::{REVEALED, Stage, TokenPane};
+use super::{REVEALED, Stage, TokenPane, progress::Steps};
 use crate::{
     config::guard,
     domain::{history::Ending, token::Fingerprint},
@@ -25,7 +25,7 @@ impl TokenPane {
             seen,
             reason,
         });
-        self.rotation = Some(ticket);
+        self.steps = Some(Steps::of(ticket));
         self.stage = Stage::Rotating(ticket);
     }
 
@@ -60,7 +60,7 @@ impl TokenPane {
         }
         self.revealed_until = None;
         self.replaced = None;
-        self.rotation = None;
+        self.steps = None;
         self.stage = Stage::Reading(context.start(Job::LookUp(self.id.clone())));
     }
 
