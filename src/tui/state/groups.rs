@@ -121,14 +121,15 @@ impl Groups {
         self.loading.as_ref()
     }
 
-    pub fn replace(&mut self, listing: Listing, at: Timestamp) {
+    /// All groups were read. What became known meanwhile is newer, also than another list that is still being read.
+    pub fn replace(&mut self, listing: Listing, at: Timestamp, is_another_read: bool) {
         let old = std::mem::replace(&mut self.index, listing.index);
         self.loading = None;
-        for id in self.meanwhile.take().unwrap_or_default() {
-            if let Some(group) = old.group(&id) {
-                self.index.put(&group);
-            }
+        let meanwhile = self.meanwhile.take().unwrap_or_default();
+        for group in meanwhile.iter().filter_map(|id| old.group(id)) {
+            self.index.put(&group);
         }
+        self.meanwhile = is_another_read.then_some(meanwhile);
         self.listed = None;
         self.read_at = Some(at);
         self.generation += 1;

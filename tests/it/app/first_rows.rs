@@ -199,6 +199,24 @@ fn what_is_known_while_the_list_is_read_again_is_newer_too() {
 }
 
 #[test]
+fn what_is_known_while_two_lists_are_read_is_newer_than_both() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("r");
+    let (first, _) = take(&mut scene, |job| *job == Job::List);
+    // A second one, as when a batch ends.
+    let second = scene.app.context.start(Job::List);
+    scene.keys("<enter>r");
+    let (look_up, _) = take(&mut scene, |job| matches!(job, Job::LookUp(_)));
+    let renamed = named("acme-eu", "Renamed");
+    scene.msg(Msg::Done(look_up, done(Ending::Found, renamed)));
+    scene.keys("<esc>");
+    for list in [first, second] {
+        scene.msg(Msg::Done(list, all()));
+        scene.shows("Renamed").shows("4 groups");
+    }
+}
+
+#[test]
 fn what_was_known_before_a_list_that_failed_is_older_than_the_next() {
     let (mut scene, ticket) = loading();
     scene.keys("<enter>r");

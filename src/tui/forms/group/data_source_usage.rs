@@ -144,7 +144,7 @@ mod tests {
         known.push(group("acme-eu", &[("7", "213"), ("8", "1"), ("9", "77")]));
         known.push(group("hooli", &[("1", "1"), ("2", "1")]));
         known.push(KnownGroup::new(id("unknown")));
-        groups.replace(known.into(), Timestamp::UNIX_EPOCH);
+        groups.replace(known.into(), Timestamp::UNIX_EPOCH, false);
 
         let mut elsewhere = DataSourceUsage::default();
         let mut look = |pairs: &[(&str, &str)], groups: &Groups| {

@@ -259,7 +259,8 @@ impl App {
                 if taken.first.is_some() {
                     self.context.groups.show_first(taken);
                 } else {
-                    self.context.groups.replace(taken, now);
+                    let is_another_read = self.context.is_reading_groups();
+                    self.context.groups.replace(taken, now, is_another_read);
                 }
                 // Also after the first rows: the others may not come.
                 if let Some(since) = since {
