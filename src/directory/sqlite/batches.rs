@@ -211,16 +211,16 @@ impl Request for EndRun {
 
     fn decide(&self, found: &mut Found) -> Result<(Statements, bool), Fault> {
         let standings = found.next().all(rows::item_status)?;
-        let goes_on = |standing: &Option<ItemStatus>| {
-            matches!(
-                standing,
-                Some(ItemStatus::NotStarted | ItemStatus::UnderWay)
-            )
-        };
-        let stopped = self.halt.clone().map(LastRun::Stopped);
-        let stopped = stopped.as_ref().map(stops::text).transpose()?;
-        let mut writes = Statements::default().with(STOPPED, values![stopped, self.id.0]);
-        let ends = !standings.iter().any(goes_on);
+        let is_any = |status| standings.contains(&Some(status));
+        let mut writes = Statements::default();
+        let is_at_work = is_any(ItemStatus::UnderWay);
+        // Another run of it is at work: how this one ended is not how the batch stands.
+        if !is_at_work {
+            let stopped = self.halt.clone().map(LastRun::Stopped);
+            let stopped = stopped.as_ref().map(stops::text).transpose()?;
+            writes.add(STOPPED, values![stopped, self.id.0]);
+        }
+        let ends = !is_at_work && !is_any(ItemStatus::NotStarted);
         if ends {
             writes.add(END_BATCH, values![columns::micros(self.at), self.id.0]);
         }

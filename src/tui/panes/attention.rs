@@ -364,7 +364,6 @@ impl View for AttentionPane {
                     },
                 );
                 context.say(Severity::Done, text);
-                self.read_anew(context);
             }
             Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) => {
                 context.say(Severity::of(trouble), trouble.text.clone());

@@ -192,10 +192,12 @@ impl BatchRun {
             return;
         }
         self.is_open = batch.ended_at.is_none();
-        self.halt = match &batch.last_run {
-            Some(LastRun::Stopped(halt)) => Some(halt.to_string()),
-            Some(LastRun::Begun) | None => None,
-        };
+        match &batch.last_run {
+            Some(LastRun::Stopped(halt)) => self.halt = Some(halt.to_string()),
+            // Nobody wrote down how a run ended: what is known here of its last one stays.
+            Some(LastRun::Begun) => {}
+            None => self.halt = None,
+        }
         self.version += 1;
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use groupdesk::{
     directory::Directory,
     domain::{
-        batch::{Counts, Halt, ItemStatus, Skip, StopCause},
+        batch::{Counts, Halt, ItemStatus, LastRun, Skip, StopCause},
         history::Ending,
         rotation::{State, settle_window},
     },
@@ -223,6 +223,26 @@ async fn a_stop_finishes_what_is_in_flight_and_resuming_does_the_rest() {
     let (_, report) = watch(scene.run(batch, RunLimits::default()).await).await;
     assert_eq!((report.counts.confirmed, report.halt.clone()), (5, None));
     assert_eq!(scene.proxy.count("POST"), 5);
+    scene.check(&report).await;
+}
+
+#[tokio::test]
+async fn a_run_that_stops_says_nothing_of_a_batch_that_another_is_at() {
+    let scene = Scene::new(2).await;
+    let gate = Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
+    let batch = scene.begin().await;
+    let first = scene.run(batch, one_at_a_time()).await;
+    gate.reached().await;
+    let second = scene.run(batch, one_at_a_time()).await;
+    second.control.stop(StopCause::Person);
+    let (_, report) = watch(second).await;
+    assert_eq!(report.halt, Some(Halt::Asked(StopCause::Person)));
+    let found = scene.ana.batch(batch).await.expect("readable");
+    assert_eq!(found.last_run, Some(LastRun::Begun));
+    gate.open();
+    let (_, report) = watch(first).await;
+    assert_eq!((report.counts.confirmed, report.halt.clone()), (2, None));
     scene.check(&report).await;
 }
 

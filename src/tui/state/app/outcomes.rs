@@ -460,7 +460,7 @@ fn tells_how_changes_ended(done: &Done) -> bool {
     is_reading && done.open.is_empty() && !done.warnings.iter().any(is_open)
 }
 
-/// It may have moved an item of a batch on.
+/// It may have moved an item of a batch on, or changed what waits.
 fn is_of_the_journal(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Done(done) => !done.warnings.is_empty() || done.rotation.is_some(),
@@ -468,7 +468,8 @@ fn is_of_the_journal(outcome: &Outcome) -> bool {
         | Outcome::Abandoned(_)
         | Outcome::ChangesSettled(_)
         | Outcome::BulkEnded(_)
-        | Outcome::HandedOff(_) => true,
+        | Outcome::HandedOff(_)
+        | Outcome::Hidden(_) => true,
         _ => false,
     }
 }
