@@ -13,7 +13,7 @@ use crate::tui::theme::Theme;
 const WIDE: (u16, u16) = (90, 70);
 /// Columns of the gutter with the cursor.
 const GUTTER: u16 = 2;
-/// Columns of the gutter with the cursor, a mark, a flag, and a blank.
+/// Columns of the gutter with the cursor, a mark, a flag, and a blank or the sign of a row that matches no longer.
 const FLAGS: u16 = 4;
 
 /// What stands before a row, beside the cursor.
@@ -21,6 +21,8 @@ const FLAGS: u16 = 4;
 pub struct Gutter {
     pub is_marked: bool,
     pub flag: Option<(&'static str, Style)>,
+    /// It matches the filter no longer.
+    pub is_out: bool,
 }
 
 /// Blank cells between columns beside flags.
@@ -130,6 +132,9 @@ fn draw_in<'a, R>(
             }
             if let Some((sign, own)) = gutter.flag {
                 paint::text(buffer, whole.x + 2, whole.y, 1, sign, of(own));
+            }
+            if gutter.is_out {
+                paint::text(buffer, whole.x + 3, whole.y, 1, "-", of(theme.dim()));
             }
         }
         let cells = cells(row, is_plain);

@@ -263,15 +263,15 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
         finds.as_mut().is_none_or(|finds| finds(entry))
     };
     let is_marked = |entry: Entry<'_>| list.marks.contains(entry.id());
+    // The row stays where it was listed; its values are those of now.
+    let as_now = |entry| now_of(entry, context);
     table::draw_flagged(
         buffer,
         places.rows,
         (finder.shown(), &list.rows.cursor),
         &places.layout.layout,
         |at, is_plain| {
-            let entry = finder.entry(*at);
-            // The row stays where it was listed; its values are those of now.
-            let entry = entry.map(|entry| context.groups.entry(entry.id()).unwrap_or(entry));
+            let entry = finder.entry(*at).map(as_now);
             entry.map_or_else(Vec::new, |entry| {
                 let marked = (is_marked(entry), is_plain);
                 let mut cells = cells(entry, &places.layout.columns, marks(entry), marked, context);
@@ -289,6 +289,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
             entry.map_or_else(Gutter::default, |entry| Gutter {
                 is_marked: is_marked(entry),
                 flag: flags.flag(entry.id()),
+                is_out: !is_found(as_now(entry)),
             })
         },
         &empty_hint(list, context),
@@ -303,6 +304,10 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
             paint::text(buffer, at, header.y, width, &more, theme.dim());
         }
     }
+}
+
+fn now_of<'a>(entry: Entry<'a>, context: &'a Context) -> Entry<'a> {
+    context.groups.entry(entry.id()).unwrap_or(entry)
 }
 
 fn empty_hint(list: &List, context: &Context) -> String {
