@@ -140,7 +140,7 @@ fn parts_that_fit(mut status: String, room: usize) -> String {
 }
 
 /// The way here in so many cells: where there is little room the steps after the first go.
-fn path(titles: &[String], room: usize, theme: Theme) -> String {
+fn path_in(titles: &[String], room: usize, theme: Theme) -> String {
     let step = format!(" {} ", theme.step());
     let whole = format!(" {}", titles.join(&step));
     let [first, rest @ ..] = titles else {
@@ -174,11 +174,15 @@ pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
         .collect();
     let counts = app.top().counts(&app.context);
     let counted: usize = counts.iter().map(|(text, _)| columns(text) + 2).sum();
-    let least = WAY.max(columns(titles.last().map_or("", String::as_str)) + 1) + counted;
-    let status = parts_that_fit(
+    let here = columns(titles.last().map_or("", String::as_str)) + 1;
+    let least = WAY.max(here) + counted;
+    let mut status = parts_that_fit(
         app.top().status(&app.context),
         usize::from(line.width).saturating_sub(least + 2),
     );
+    if here + counted + columns(&status) + 2 > line.width.into() {
+        status.clear();
+    }
     let status_width = columns(&status) as u16;
     let room = line.width.saturating_sub(if status.is_empty() {
         0
@@ -187,7 +191,9 @@ pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
     });
     let fits = room >= 16;
     let room = if fits { room } else { line.width };
-    let path = path(&titles, usize::from(room).saturating_sub(counted), theme);
+    // What is counted is cut before where one is.
+    let path = usize::from(room).saturating_sub(counted).max(here);
+    let path = path_in(&titles, path, theme);
     let mut x = paint::text(buffer, line.x, line.y, room, &path, theme.title());
     for (text, style) in counts {
         let left = (line.x + room).saturating_sub(x + 2);

@@ -266,7 +266,7 @@ places! {
         Enter "open group" "open the group of this entry";
         Filter;
         ReverseEdit ["z"] "restore" "restore (opens the review)";
-        Detail ["d"] "diff" "difference to the entry before; again: to now";
+        Detail ["d"] "diff" "diff to the entry before; again: to now";
         CopyCurl ["c"] "copy as curl" "copy a create as curl";
         Refresh "refresh" "read the history again";
         Back "back" "back";
@@ -301,7 +301,7 @@ places! {
     } + MOVE
 
     Messages COMMANDS {
-        Enter "details" "the whole message, with its request and response";
+        Enter "details" "the message, its request and response";
         FailedOnly ["f"] "errors only" "show errors only, or all";
         Filter "filter" "filter by words";
         Back "close" "close";

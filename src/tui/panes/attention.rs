@@ -150,21 +150,16 @@ impl AttentionPane {
         }
     }
 
-    /// Reads what the row is about, in its own profile.
-    fn check(&self, context: &mut Context) {
-        let job = self.here(context).and_then(|concern| {
-            let job = match &concern.matter {
-                Matter::Rotation(..) => Job::Settle,
-                Matter::Batch(batch) => Job::settle(&batch.kind),
-                Matter::Change(_, _, id) | Matter::ChangedElsewhere(id) => Job::LookUp(id.clone()),
-                _ => return None,
-            };
-            Some((job, concern.profile?))
-        });
-        match job {
-            Some((job, profile)) => self.work(job, profile, context),
-            None => self.read_anew(context),
-        }
+    /// What reads the row at the service, and in which profile; `None` where that tells nothing.
+    fn to_check(&self, context: &Context) -> Option<(Job, usize)> {
+        let concern = self.here(context)?;
+        let job = match &concern.matter {
+            Matter::Rotation(..) => Job::Settle,
+            Matter::Batch(batch) if batch.counts.unknown > 0 => Job::settle(&batch.kind),
+            Matter::Change(_, _, id) | Matter::ChangedElsewhere(id) => Job::LookUp(id.clone()),
+            _ => return None,
+        };
+        Some((job, concern.profile?))
     }
 }
 
@@ -249,7 +244,10 @@ impl View for AttentionPane {
         let at = here.and_then(|concern| Some((concern.profile?, concern.matter)));
         match (action, at) {
             (Action::Enter, _) => self.go(context),
-            (Action::Refresh, _) => self.check(context),
+            (Action::Refresh, _) => match self.to_check(context) {
+                Some((job, profile)) => self.work(job, profile, context),
+                None => self.read_anew(context),
+            },
             (
                 Action::HandOff,
                 Some((
@@ -289,6 +287,7 @@ impl View for AttentionPane {
         match action {
             Action::NextField if self.only_here => Some("all profiles"),
             Action::Hide if self.here(context).is_some_and(is_hidden) => Some("show again"),
+            Action::Refresh if self.to_check(context).is_none() => Some("refresh"),
             Action::ShowHidden if self.with_hidden => Some("without hidden"),
             _ => None,
         }

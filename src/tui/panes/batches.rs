@@ -139,11 +139,14 @@ impl Batches {
         context.navigate(Navigation::Push(reverse));
     }
 
+    /// The batch of the row, where something of it is unknown.
+    fn to_check(&self, context: &Context) -> Option<&(ProfileIndex, Batch)> {
+        let here = self.here(context);
+        here.filter(|(_, batch)| batch.counts.unknown > 0)
+    }
+
     fn check(&self, context: &mut Context) {
-        let here = self
-            .here(context)
-            .filter(|(_, batch)| batch.counts.unknown > 0);
-        let Some((profile, batch)) = here else {
+        let Some((profile, batch)) = self.to_check(context) else {
             self.read_anew(context);
             return;
         };
@@ -175,7 +178,10 @@ impl View for Batches {
             .by_ref()
             .filter(|batch| is_unfinished(batch, context));
         let all = if self.all { "   all profiles" } else { "" };
-        format!("{} unfinished of {}{all}", unfinished.count(), shown.len())
+        match shown.len() {
+            0 => format!("none{all}"),
+            batches => format!("{} unfinished of {batches}{all}", unfinished.count()),
+        }
     }
 
     fn act(&mut self, action: Action, context: &mut Context) {
@@ -217,20 +223,20 @@ impl View for Batches {
         match action {
             Action::NextField if self.all => Some("this profile"),
             Action::Resume if self.here(context).is_some_and(has_nothing_left) => Some("CLOSE"),
+            Action::Refresh if self.to_check(context).is_none() => Some("refresh"),
             _ => None,
         }
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
+        if let Some(why) = self.list.disabled(action) {
+            return Some(why);
+        }
         let here = self.here(context);
         let needs_row = matches!(
             action,
-            Action::Enter
-                | Action::Resume
-                | Action::RetryFailed
-                | Action::ReverseEdit
-                | Action::WriteFile
-        );
+            Action::Resume | Action::RetryFailed | Action::ReverseEdit | Action::WriteFile
+        ) || action == Action::Enter && !self.list.is_filtering();
         let Some((profile, batch)) = here else {
             return needs_row.then(|| "no batch here".into());
         };

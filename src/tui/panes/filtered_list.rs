@@ -98,6 +98,12 @@ impl FilteredList {
         true
     }
 
+    /// Why a key of the filter does nothing here: only that of the groups completes what is typed.
+    pub(super) fn disabled(&self, action: Action) -> Option<String> {
+        let completes = self.is_filtering && action == Action::NextField;
+        completes.then(|| "only in Groups".into())
+    }
+
     /// The filter is typed, or holds something.
     fn is_filtered(&self) -> bool {
         self.is_filtering || !self.filter().is_empty()

@@ -307,9 +307,6 @@ impl View for Help {
             Action::Enter => {
                 let found = self.found();
                 let chosen = found.get(self.cursor.at).map(|line| (*line).clone());
-                if chosen.is_none() && self.is_palette {
-                    return;
-                }
                 context.navigate(Navigation::Pop);
                 let elsewhere = |line: &&Line| line.section == Section::Elsewhere;
                 if let Some(line) = chosen.as_ref().filter(elsewhere) {
@@ -352,6 +349,7 @@ impl View for Help {
             Action::NextField if self.is_palette && self.fillable().is_none() => {
                 Some("no command to fill in".into())
             }
+            Action::Enter if self.finds_nothing() => Some("no such command".into()),
             Action::Refresh => Some("nothing to read".into()),
             _ => None,
         }

@@ -163,7 +163,9 @@ impl View for History {
         match action {
             Action::CopyCurl => self.cannot_copy(),
             Action::ReverseEdit => self.cannot_reverse(context),
-            _ => None,
+            Action::Enter if self.list.is_filtering() => None,
+            Action::Enter | Action::Detail if self.entry().is_err() => Some("none here".into()),
+            _ => self.list.disabled(action),
         }
     }
 

@@ -122,7 +122,7 @@ pub(super) fn no_copy(exchange: Option<&Exchange>) -> Option<String> {
     match exchange.map(Exchange::curl) {
         Some(Ok(_)) => None,
         Some(Err(why)) => Some(why.into()),
-        None => Some("No request here".into()),
+        None => Some("no request here".into()),
     }
 }
 
@@ -180,16 +180,12 @@ impl View for Inspector {
         }
         match action {
             Action::Enter => {
-                let exchange = self.current(context).cloned();
-                match exchange {
-                    Some(exchange) => {
-                        self.chosen = Some(exchange.number);
-                        self.whole = Some(ShownExchange {
-                            exchange: Box::new(exchange),
-                            scroll: Cursor::default(),
-                        });
-                    }
-                    None => context.mention("No request here"),
+                if let Some(exchange) = self.current(context).cloned() {
+                    self.chosen = Some(exchange.number);
+                    self.whole = Some(ShownExchange {
+                        exchange: Box::new(exchange),
+                        scroll: Cursor::default(),
+                    });
                 }
             }
             Action::CopyMenu => copy(self.current(context).cloned().as_ref(), context),
@@ -221,9 +217,15 @@ impl View for Inspector {
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::CopyMenu => no_copy(self.current(context)),
+            Action::Enter if !self.list.is_filtering() && self.current(context).is_none() => {
+                Some("none here".into())
+            }
+            Action::FailedOnly if !self.failed_only && context.exchanges.all().len() == 0 => {
+                Some("no request has ended".into())
+            }
             Action::Refresh => Some("nothing to read".into()),
             Action::Stop if self.cancellable(context).is_none() => Some("no read in flight".into()),
-            _ => None,
+            _ => self.list.disabled(action),
         }
     }
 

@@ -211,6 +211,29 @@ impl List {
         (!is_any).then(|| "no row has one".into())
     }
 
+    /// Why there is nothing to do it to, where it acts on the row.
+    fn no_row(&self, action: Action, context: &Context) -> Option<String> {
+        let is_of_row = match action {
+            Action::Enter => !self.rows.is_filtering(),
+            Action::Edit
+            | Action::EditWhole
+            | Action::Token
+            | Action::Compare
+            | Action::Note
+            | Action::Favourite
+            | Action::CopyMenu
+            | Action::Mark
+            | Action::MarkDown
+            | Action::MarkUp => true,
+            _ => false,
+        };
+        let is_there = || self.id().is_some_and(|id| context.groups.contains(&id));
+        (is_of_row && !is_there()).then(|| {
+            let key = context.keys.key(Focus::List, Action::OpenOrCreate);
+            format!("no group here; {key} opens or creates one")
+        })
+    }
+
     /// Positions one can scroll the details to.
     fn detail_lines(&self, context: &Context) -> usize {
         let Some(group) = self.group(context) else {
@@ -362,9 +385,6 @@ impl View for List {
             | Action::Note
             | Action::CopyMenu => {
                 let Some(group) = self.group(context) else {
-                    let key = context.keys.key(Focus::List, Action::OpenOrCreate);
-                    let text = format!("No group here; {key} opens or creates one");
-                    context.say(Severity::Info, text);
                     return;
                 };
                 self.on = Some(group.id.clone());
@@ -400,15 +420,15 @@ impl View for List {
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
+        if let Some(why) = self.no_row(action, context) {
+            return Some(why);
+        }
         match action {
             Action::Edit | Action::EditWhole => context.forbidden(Guarded::Update),
             Action::Compare => Compare::impossible(context),
             Action::RotateMarked => self.no_batch(context),
             Action::EditMarked => self.no_bulk_edit(context),
             Action::MarkAll | Action::WriteFile => self.no_marking(context),
-            Action::Note | Action::Favourite if self.id().is_none() => {
-                Some("no group under the cursor".into())
-            }
             Action::NextField
                 if self.rows.is_filtering()
                     && completions(self.rows.filter(), context).is_empty() =>

@@ -245,10 +245,8 @@ impl View for MessagesPane {
             Action::Enter => {
                 let shown = self.shown(context);
                 let message = shown.get(self.list.cursor.at);
-                match message.map(|message| ShownMessage::of(message, context)) {
-                    Some(whole) => self.whole = Some(Box::new(whole)),
-                    None => context.mention("No message here"),
-                }
+                let whole = message.map(|message| ShownMessage::of(message, context));
+                self.whole = whole.map(Box::new);
             }
             Action::FailedOnly => {
                 self.errors_only = !self.errors_only;
@@ -284,13 +282,23 @@ impl View for MessagesPane {
         self.list.paste(text)
     }
 
-    fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
+    fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match (action, &self.whole) {
             (Action::CopyMenu, Some(whole)) if whole.text_to_copy().is_none() => {
                 no_copy(whole.exchanges.last())
             }
             (Action::Refresh, _) => Some("nothing to read".into()),
-            _ => None,
+            (Action::Enter, None)
+                if self.shown(context).is_empty() && !self.list.is_filtering() =>
+            {
+                Some("none here".into())
+            }
+            (Action::FailedOnly, None) if !self.errors_only => {
+                let mut all = context.messages.all();
+                let is_any = all.any(|message| message.severity.must_be_read());
+                (!is_any).then(|| "none is an error".into())
+            }
+            _ => self.list.disabled(action),
         }
     }
 

@@ -184,6 +184,9 @@ impl View for Rotations {
                 Some(row) if can_be_abandoned(row) => context.forbidden(Guarded::Abandon),
                 _ => Some("only an open rotation, or a conflict, can be closed".into()),
             },
+            Action::Enter if self.abandoning.is_none() && self.here().is_none() => {
+                Some("no rotation here".into())
+            }
             _ => None,
         }
     }

@@ -71,7 +71,12 @@ pub(super) fn left(batch: BatchId) -> Resumption {
     }
 }
 
-fn ended(position: usize, group: &str, standing: ItemStatus, counts: Counts) -> BatchEvent {
+pub(super) fn ended(
+    position: usize,
+    group: &str,
+    standing: ItemStatus,
+    counts: Counts,
+) -> BatchEvent {
     let (outcome, note) = match standing {
         ItemStatus::Confirmed => ("confirmed", None),
         ItemStatus::Unknown => ("unknown", Some("the answer was lost".to_owned())),
@@ -131,7 +136,7 @@ pub(super) fn half_way() -> (Scene, Ticket) {
     (scene, ticket)
 }
 
-fn finish(scene: &mut Scene, halt: Option<Halt>) {
+pub(super) fn finish(scene: &mut Scene, halt: Option<Halt>) {
     let counts = Counts {
         confirmed: 1,
         not_applied: 1,

@@ -291,6 +291,41 @@ fn batches_attention_and_colours_have_commands() {
 }
 
 #[test]
+fn what_is_wrong_in_a_filter_does_not_cut_where_one_is() {
+    let mut scene = three();
+    scene.walk("/age>soon acme<enter>");
+    for width in 40..=120 {
+        scene.msg(Msg::Resize(width, 24));
+        let screen = scene.screen();
+        let way = screen.lines().nth(1).expect("line 2");
+        assert!(way.starts_with(" Groups  "), "{width}: {way}");
+        assert!(way.contains("2 of 3"), "{width}: {way}");
+    }
+}
+
+#[test]
+fn without_a_row_no_key_of_a_row_is_offered() {
+    let mut scene = three();
+    scene.msg(Msg::Resize(200, 24));
+    scene.walk("/nothing<enter>").shows("0 of 3");
+    let footer = |scene: &Scene| scene.screen().lines().last().map(str::to_owned);
+    let keys = footer(&scene).expect("a footer");
+    for key in ["Enter open", "e edit", "t token", "mark", "copy"] {
+        assert!(!keys.contains(key), "{key}: {keys}");
+    }
+    for key in "etayx".chars() {
+        scene.keys(&key.to_string());
+        scene.says("Not available: no group here; o opens or creates one");
+        assert_eq!(scene.focus(), "List", "{key}");
+    }
+    // While a filter is typed, Enter applies it whatever it finds.
+    scene.walk("<esc>/nobody");
+    assert!(footer(&scene).is_some_and(|keys| keys.contains("Enter apply")));
+    scene.walk("<enter>");
+    assert_eq!(scene.focus(), "List");
+}
+
+#[test]
 fn a_group_is_gone_to_and_an_unknown_id_is_not_read() {
     let mut scene = three();
     scene.walk(":glob").shows("group globex");

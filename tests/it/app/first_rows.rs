@@ -36,7 +36,7 @@ fn opening() -> (Scene, Ticket) {
 }
 
 /// With the first groups of many; the others are being read.
-fn loading() -> (Scene, Ticket) {
+pub(super) fn loading() -> (Scene, Ticket) {
     let (mut scene, ticket) = opening();
     assert!(scene.app.waits_for_groups());
     let first = first(&["acme-eu", "globex"]);

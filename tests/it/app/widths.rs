@@ -15,6 +15,7 @@ use super::{
     attention::{come, concern},
     batch::{BATCH, left},
     scene::{BEGIN, Scene, TESTING, group},
+    stages::{dialogs, with_history},
 };
 use crate::support::world::id;
 
@@ -123,7 +124,16 @@ fn later_views() -> Vec<(&'static str, Scene)> {
         opened.walk(keys);
         opened
     };
-    vec![
+    let mut diff = with_history();
+    diff.keys("d");
+    let mut diff_with_now = with_history();
+    diff_with_now.keys("dd");
+    let mut all = dialogs();
+    all.extend(vec![
+        ("history diff", diff),
+        ("history diff with now", diff_with_now),
+        ("bulk edit review", opened("*B40<tab>214")),
+        ("bulk edit confirmation", opened("*B40<tab>214<ctrl-s>")),
         ("attention", waits),
         ("batches", batches),
         ("batch", page),
@@ -137,7 +147,8 @@ fn later_views() -> Vec<(&'static str, Scene)> {
         ("bulk edit", opened("  B")),
         ("requests", opened("4")),
         ("messages", opened("m")),
-    ]
+    ]);
+    all
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn step(concern: &Concern, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::Attention, action);
     if let Some(until) = concern.hidden_until {
         let until = until.strftime("%d %b %H:%M UTC");
-        return format!("{} show again: hidden until {until}", key(Action::Hide));
+        return format!("{} show; back {until}", key(Action::Hide));
     }
     let (enter, read) = (key(Action::Enter), key(Action::Refresh));
     match &concern.matter {

@@ -296,6 +296,11 @@ impl Help {
         }
     }
 
+    /// What is typed is no command, and none is offered for it.
+    pub(super) fn finds_nothing(&self) -> bool {
+        self.is_palette && self.found().is_empty() && read(self.typed.text()).is_none()
+    }
+
     pub(super) fn nothing_found(&self) -> String {
         let typed = self.typed.text().trim();
         let word = typed.split(' ').next().unwrap_or_default();

@@ -52,11 +52,9 @@ fn why_not_known(context: &Context) -> &'static str {
 }
 
 impl History {
-    fn entry(&self) -> Result<&Entry, &'static str> {
-        self.shown()
-            .get(self.list.cursor.at)
-            .copied()
-            .ok_or(NO_ENTRY)
+    pub(super) fn entry(&self) -> Result<&Entry, &'static str> {
+        let shown = self.shown();
+        shown.get(self.list.cursor.at).copied().ok_or(NO_ENTRY)
     }
 
     pub(super) fn cannot_copy(&self) -> Option<String> {

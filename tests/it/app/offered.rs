@@ -1,0 +1,412 @@
+//! What the last line offers: in every state of every view each key of it does something, and none is refused. And each
+//! state is told apart without colours.
+
+use std::collections::BTreeSet;
+
+use groupdesk::{
+    domain::{
+        batch::{Counts, Halt, ItemStatus, StopCause},
+        group::EnvironmentTag,
+        history::Ending,
+        rotation::State,
+    },
+    operations::{BatchId, ExchangeKind, RecordedExchange, Warning, attention::Concern},
+    tui::{
+        keymap::{self, Action, footer::hints},
+        state::{
+            message::{Job, Msg, Outcome, ProfileIndex},
+            notices::Severity,
+        },
+    },
+};
+use ratatui::layout::Rect;
+
+use super::{
+    batch::{BATCH, ended, finish, half_way, left, stored},
+    exchanges::sent,
+    first_rows::loading,
+    scene::{
+        BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, failed, group, rotated, rotation, warned,
+    },
+    stages::{attention, batches, concerns, dialogs, listed, page, with_history},
+};
+use crate::support::console::PLACES;
+
+/// Its name, and how it is reached.
+type Reached = (String, Box<dyn Fn() -> Scene>);
+
+fn state(name: &str, reach: impl Fn() -> Scene + 'static) -> Reached {
+    (name.to_owned(), Box::new(reach))
+}
+
+/// In the list, after these keys.
+fn walked(profile: usize, keys: &'static str) -> impl Fn() -> Scene {
+    move || {
+        let mut scene = Scene::on(profile);
+        scene.walk(keys);
+        scene
+    }
+}
+
+/// Every state of every view that the check below visits.
+fn states() -> Vec<Reached> {
+    let mut all: Vec<Reached> = Vec::new();
+    for (script, focus) in PLACES {
+        all.push(state(
+            &format!("{focus:?} {script}"),
+            walked(TESTING, script),
+        ));
+    }
+    for (profile, keys) in [
+        (TESTING, "/nothing<enter>"),
+        (TESTING, "/nothing"),
+        (TESTING, "/"),
+        (READ_ONLY, ""),
+        (READ_ONLY, "*"),
+        (READ_ONLY, "<enter>"),
+        (READ_ONLY, "t"),
+        (PRODUCTION, "*"),
+        (TESTING, "vwnight<enter>"),
+        (TESTING, "vj"),
+        (TESTING, "vG"),
+        (TESTING, "v<space>"),
+        (TESTING, "4"),
+        (TESTING, "m"),
+        (TESTING, "m/nothing"),
+        (TESTING, "4/nothing"),
+        (TESTING, "5/nothing"),
+        (TESTING, "<enter>4f"),
+        (TESTING, "3A"),
+        (TESTING, "3j"),
+        (TESTING, "Wtoken<enter>"),
+        (TESTING, "*B40"),
+        (TESTING, "*B40<tab>214"),
+        (TESTING, "*B40<tab>214<ctrl-s>ff"),
+        (TESTING, "oinitech"),
+        (TESTING, "oacme-eu"),
+        (TESTING, ":zzz"),
+    ] {
+        all.push(state(&format!("{profile} {keys}"), walked(profile, keys)));
+    }
+    all.push(state("a list that is read", || loading().0));
+    for (at, one) in concerns().into_iter().enumerate() {
+        let name = format!("attention {at}");
+        let hidden = Concern {
+            hidden_until: Some(BEGIN),
+            ..one.clone()
+        };
+        all.push(state(&name, move || attention(vec![one.clone()])));
+        all.push(state(&format!("{name} hidden"), move || {
+            let mut scene = attention(vec![hidden.clone()]);
+            scene.keys("f");
+            scene
+        }));
+    }
+    all.push(state("attention while a row is read", || {
+        let mut scene = attention(concerns());
+        scene.keys("r");
+        scene
+    }));
+    for (name, batch) in batches() {
+        for profile in [TESTING, PRODUCTION] {
+            let (batch, name) = (batch.clone(), format!("batches {name} {profile}"));
+            all.push(state(&name, move || {
+                let mut scene = listed(profile, &batch);
+                scene.keys("<tab>");
+                scene
+            }));
+        }
+    }
+    all.push(state("batches, one of another profile", || {
+        listed(PRODUCTION, &stored(BATCH))
+    }));
+    all.push(state("batches while one runs", || {
+        let mut scene = half_way().0;
+        scene.keys("<esc>5");
+        let asked = |(.., job): &(_, _, Job)| *job == Job::AllBatches;
+        let at = scene.pending.iter().position(asked).expect("asked");
+        let (ticket, ..) = scene.pending.remove(at);
+        let all = [left(BatchId(8)).batch, left(BATCH).batch];
+        let all = all.map(|batch| (ProfileIndex(TESTING), batch)).to_vec();
+        scene.msg(Msg::Done(ticket, Outcome::AllBatches(all)));
+        scene
+    }));
+    for keys in ["", "p", "X", "f"] {
+        all.push(state(&format!("a batch that runs, {keys}"), move || {
+            let mut scene = half_way().0;
+            scene.keys(keys);
+            scene
+        }));
+    }
+    for halt in [None, Some(Halt::Asked(StopCause::Person))] {
+        all.push(state(&format!("a batch that ended, {halt:?}"), move || {
+            let mut scene = half_way().0;
+            finish(&mut scene, halt.clone());
+            scene.answer();
+            scene
+        }));
+    }
+    all.push(state("a batch of which one is unknown", || {
+        let (mut scene, ticket) = half_way();
+        let counts = Counts {
+            unknown: 1,
+            not_applied: 1,
+            ..Counts::default()
+        };
+        let news = ended(1, "globex", ItemStatus::Unknown, counts);
+        scene.msg(Msg::News(ticket, vec![news]));
+        finish(&mut scene, None);
+        scene.answer();
+        scene
+    }));
+    for states in [
+        [State::Confirmed, State::Confirmed],
+        [State::NotApplied, State::Confirmed],
+        [State::Unknown, State::Conflict],
+        [State::Rotated, State::Abandoned],
+    ] {
+        all.push(state(
+            &format!("the page of a batch {states:?}"),
+            move || page(states),
+        ));
+    }
+    for states in [
+        vec![],
+        vec![State::Unknown],
+        vec![State::Conflict],
+        vec![State::Confirmed],
+    ] {
+        all.push(state(&format!("rotations {states:?}"), move || {
+            let mut scene = Scene::on(TESTING);
+            scene.keys("3");
+            let rows = (1..).zip(states.clone());
+            let rows = rows.map(|(number, state)| rotation(number, "globex", state));
+            scene.answer_with(Outcome::Rotations(rows.collect()));
+            scene
+        }));
+    }
+    for keys in ["", "j", "d", "dd", "jd", "/nothing", "/nothing<enter>"] {
+        all.push(state(&format!("history {keys}"), move || {
+            let mut scene = with_history();
+            scene.keys(keys);
+            scene
+        }));
+    }
+    for (at, (name, _)) in dialogs().into_iter().enumerate() {
+        all.push(state(name, move || dialogs().remove(at).1));
+    }
+    for sort in [
+        ExchangeKind::InFlight,
+        ExchangeKind::Refused,
+        ExchangeKind::Lost,
+    ] {
+        for keys in ["4", "4<enter>", "4f"] {
+            all.push(state(&format!("requests {sort:?} {keys}"), move || {
+                let mut scene = Scene::on(TESTING);
+                scene.keys("<enter>");
+                let (ticket, _, job) = scene.pending[0].clone();
+                let one = sent(ticket, &job).expect("it sends");
+                scene.msg(Msg::Exchanged(vec![RecordedExchange { sort, ..one }]));
+                scene.keys(keys);
+                scene
+            }));
+        }
+    }
+    for severity in [Severity::Info, Severity::Error, Severity::Unknown] {
+        for keys in ["m", "m<enter>", "mf"] {
+            all.push(state(&format!("messages {severity:?} {keys}"), move || {
+                let mut scene = Scene::on(TESTING);
+                scene.app.context.say(severity, "said");
+                scene.keys(keys);
+                scene
+            }));
+        }
+    }
+    all.push(state("a token that is read", || {
+        let mut scene = Scene::on(TESTING);
+        scene.keys("t");
+        scene
+    }));
+    all.push(state("a token that could not be read", || {
+        let mut scene = Scene::on(TESTING);
+        scene.keys("t");
+        scene.answer_with(failed("the service is away", None));
+        scene
+    }));
+    all.push(state("a group with an alarm", || {
+        let mut scene = Scene::on(TESTING);
+        scene.keys("t");
+        let alarm = Warning::WrongTag {
+            expected: EnvironmentTag::Testing,
+            got: EnvironmentTag::Customer,
+        };
+        scene.answer_with(warned(group("acme-eu", 1), alarm));
+        scene
+    }));
+    all.push(state("a rotation that is sent", || {
+        let mut scene = Scene::on(TESTING);
+        scene.walk("tT").keys("y");
+        scene
+    }));
+    all.push(state("a rotation that is confirmed", || {
+        let mut scene = Scene::on(TESTING);
+        scene.walk("tT").keys("y");
+        scene.answer_with(rotated(group("acme-eu", 9)));
+        scene
+    }));
+    all.push(state("a rotation of which nobody knows", || {
+        let mut scene = Scene::on(TESTING);
+        scene.walk("tT").keys("y");
+        scene.answer_with(failed("UNKNOWN", Some(Ending::Unknown)));
+        scene
+    }));
+    all
+}
+
+/// As a script types it.
+fn typed(shown: &str) -> String {
+    match shown.chars().count() {
+        1 => shown.replace('<', "<lt>"),
+        _ => format!("<{}>", shown.to_lowercase()),
+    }
+}
+
+#[test]
+fn what_the_last_line_offers_is_not_refused_and_does_something() {
+    let mut wrong = Vec::new();
+    for (name, reach) in states() {
+        let offered = |scene: &Scene| {
+            let app = &scene.app;
+            // Wide, so that none is left out.
+            let line = Rect::new(0, 23, 400, 1);
+            let hints = hints(line, app.top().focus(), app.top(), &app.context);
+            // What a field does by itself, it does where there is something to do it to.
+            let of_field = |word: &str| {
+                let mut all = keymap::bindings(app.top().focus());
+                all.any(|one| one.action == Action::InField && one.hint == word)
+            };
+            let keys = hints.into_iter().map(|hint| (hint.key, hint.word));
+            keys.filter(|(_, word)| !of_field(word)).collect::<Vec<_>>()
+        };
+        for (key, word) in offered(&reach()) {
+            let mut scene = reach();
+            let (before, said) = (scene.screen(), scene.app.context.messages.all().len());
+            let effects = scene.keys(&typed(&key));
+            let is_refused = scene.footer().contains("Not available");
+            let after = scene.screen();
+            let says = scene.app.context.messages.all().len() > said;
+            if is_refused || (before == after && effects.is_empty() && !says) {
+                let line = scene.footer();
+                wrong.push(format!("{name}: {key} {word}: {line}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The row of the cursor.
+fn row(scene: &Scene) -> String {
+    let screen = scene.screen();
+    let row = screen.lines().find(|line| line.starts_with('>'));
+    row.unwrap_or_else(|| panic!("no row\n{screen}")).to_owned()
+}
+
+#[track_caller]
+fn all_differ(what: &str, rows: &[String]) {
+    let different: BTreeSet<_> = rows.iter().collect();
+    assert_eq!(different.len(), rows.len(), "{what}:\n{}", rows.join("\n"));
+}
+
+/// The text alone is compared: a terminal without colours shows no more.
+#[test]
+fn each_state_is_told_apart_without_colours() {
+    let mut waits = Vec::new();
+    for one in concerns() {
+        let hidden = Concern {
+            hidden_until: Some(BEGIN),
+            ..one.clone()
+        };
+        let mut scene = attention(vec![hidden]);
+        scene.keys("f");
+        waits.push(row(&attention(vec![one])));
+        assert!(row(&scene).contains("s show; back "), "{}", row(&scene));
+    }
+    all_differ("attention", &waits);
+    let stands = batches()
+        .into_iter()
+        .map(|(_, batch)| row(&listed(TESTING, &batch)));
+    all_differ("batches", &stands.collect::<Vec<_>>());
+    let states = [
+        State::Intended,
+        State::Unknown,
+        State::Conflict,
+        State::NotApplied,
+        State::Abandoned,
+        State::Rotated,
+        State::Confirmed,
+    ];
+    let items = states.map(|state| row(&page([state, state])));
+    all_differ("items", &items);
+    let rotations = states.map(|state| {
+        let mut scene = Scene::on(TESTING);
+        scene.keys("3");
+        scene.answer_with(Outcome::Rotations(vec![rotation(1, "globex", state)]));
+        row(&scene)
+    });
+    all_differ("rotations", &rotations);
+    let requests = [
+        ExchangeKind::InFlight,
+        ExchangeKind::Done,
+        ExchangeKind::SameToken,
+        ExchangeKind::Refused,
+        ExchangeKind::Unclear,
+        ExchangeKind::NotSent,
+        ExchangeKind::Lost,
+        ExchangeKind::GivenUp,
+    ];
+    let requests = requests.map(|sort| {
+        let mut scene = Scene::on(TESTING);
+        scene.keys("<enter>");
+        let (ticket, _, job) = scene.pending[0].clone();
+        let one = sent(ticket, &job).expect("it sends");
+        scene.msg(Msg::Exchanged(vec![RecordedExchange { sort, ..one }]));
+        scene.keys("4");
+        row(&scene)
+    });
+    all_differ("requests", &requests);
+    let said = [
+        Severity::Info,
+        Severity::News,
+        Severity::Done,
+        Severity::Warning,
+        Severity::Error,
+        Severity::Unknown,
+    ];
+    let said = said.map(|severity| {
+        let mut scene = Scene::on(TESTING);
+        scene.app.context.say(severity, "said");
+        scene.keys("m<f12>");
+        let screen = scene.screen();
+        let line = screen.lines().find(|line| line.starts_with(" >"));
+        line.unwrap_or_else(|| panic!("no message\n{screen}"))
+            .to_owned()
+    });
+    // News and a change share their sign; an information and a warning that is refused do not stand in the log.
+    all_differ("messages", &said);
+}
+
+#[test]
+fn what_the_console_does_not_do_is_no_command_in_any_view() {
+    for (script, focus) in PLACES {
+        let mut scene = Scene::on(TESTING);
+        scene.walk(script).walk("<ctrl-p>");
+        // Where text is typed the palette stays closed.
+        if scene.focus() != "Palette" || focus == keymap::Focus::Palette {
+            continue;
+        }
+        scene.walk("import");
+        scene.shows("No command \u{201c}import\u{201d}. Command line: groupdesk import");
+        assert_eq!(scene.keys("<enter>"), [], "{focus:?}");
+        assert_eq!(scene.focus(), "Palette", "{focus:?}");
+    }
+}

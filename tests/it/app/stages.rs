@@ -1,0 +1,267 @@
+//! Scenes of the later views: what waits, batches, the history, the dialogs about places, each as it can stand.
+
+use std::time::Duration;
+
+use groupdesk::{
+    domain::{
+        batch::{BatchKind, BulkChange, Counts},
+        handoff::HandOffState,
+        history::{self, Ending, Operation},
+        rotation::State,
+        token::Fingerprint,
+    },
+    operations::{
+        Alarm, Batch, BatchId, BatchItem, MutationId, Numbered, Place, PlaceId, PlaceProblem,
+        Question, QuestionReason, RotationId,
+        attention::{Concern, Matter},
+    },
+    tui::state::message::{Job, JobError, Msg, Outcome, ProfileIndex},
+};
+use serde_json::json;
+
+use super::{
+    attention::{come, concern},
+    batch::{BATCH, items, left, stored},
+    scene::{BEGIN, Scene, TESTING},
+};
+use crate::support::world::id;
+
+/// One of every sort.
+pub(super) fn concerns() -> Vec<Concern> {
+    let batch = |counts| {
+        Matter::Batch(Box::new(Batch {
+            counts,
+            ..left(BatchId(12)).batch
+        }))
+    };
+    let counts = Counts::default;
+    let days = |days: u64| Duration::from_hours(24 * days);
+    let of = |state| Matter::Rotation(RotationId(1), state, id("globex"));
+    let mut all: Vec<Concern> = [
+        of(State::Unknown),
+        of(State::Conflict),
+        of(State::Rotated),
+        of(State::Sent),
+        Matter::Change(MutationId(1), Operation::Create, id("globex")),
+        Matter::Change(MutationId(2), Operation::Update, id("globex")),
+        Matter::Change(MutationId(3), Operation::Get, id("globex")),
+        hand_off(HandOffState::Failed),
+        hand_off(HandOffState::Pending),
+        batch(Counts {
+            not_started: 2,
+            ..counts()
+        }),
+        batch(Counts {
+            unknown: 2,
+            ..counts()
+        }),
+        batch(counts()),
+        Matter::ChangedElsewhere(id("globex")),
+        Matter::Over(3, days(402)),
+        Matter::Due(3, days(3)),
+        Matter::Draft(id("acme-eu"), BEGIN),
+        Matter::NoProfile(2),
+    ]
+    .map(|matter| concern(TESTING, matter))
+    .into();
+    if let Some(nowhere) = all.last_mut() {
+        nowhere.profile = None;
+    }
+    all
+}
+
+fn hand_off(state: HandOffState) -> Matter {
+    Matter::HandOff {
+        rotation: RotationId(7),
+        id: id("globex"),
+        state,
+        exit: Some(1),
+        begun_in: Some(TESTING),
+    }
+}
+
+pub(super) fn attention(rows: Vec<Concern>) -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("0");
+    come(&mut scene, rows);
+    scene
+}
+
+/// Batches as they can stand, with what tells them apart.
+pub(super) fn batches() -> Vec<(&'static str, Batch)> {
+    let edit = BulkChange::mapping("40", Some("214"), None).expect("a change");
+    let counted = |counts| Batch {
+        counts,
+        ..stored(BATCH)
+    };
+    let counts = Counts::default;
+    vec![
+        ("left", left(BATCH).batch),
+        (
+            "not closed",
+            Batch {
+                ended_at: None,
+                ..stored(BATCH)
+            },
+        ),
+        (
+            "done",
+            counted(Counts {
+                confirmed: 2,
+                ..counts()
+            }),
+        ),
+        (
+            "not applied",
+            counted(Counts {
+                not_applied: 2,
+                ..counts()
+            }),
+        ),
+        (
+            "unknown",
+            counted(Counts {
+                unknown: 2,
+                ..counts()
+            }),
+        ),
+        (
+            "conflict",
+            counted(Counts {
+                conflict: 2,
+                ..counts()
+            }),
+        ),
+        (
+            "edited",
+            Batch {
+                kind: BatchKind::Edit(edit),
+                ..counted(Counts {
+                    confirmed: 1,
+                    unknown: 1,
+                    ..counts()
+                })
+            },
+        ),
+    ]
+}
+
+pub(super) fn listed(profile: usize, batch: &Batch) -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("5");
+    let all = vec![(ProfileIndex(profile), batch.clone())];
+    scene.answer_with(Outcome::AllBatches(all));
+    scene
+}
+
+/// The page of a batch of the journal whose items stand so.
+pub(super) fn page(states: [State; 2]) -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.keys(":batch 7<enter>");
+    let items = items(states);
+    let counts = Counts::of(items.iter().map(BatchItem::status));
+    let batch = Batch {
+        counts,
+        ..stored(BATCH)
+    };
+    scene.answer_with(Outcome::Batch(Box::new((batch, items))));
+    scene
+}
+
+/// The history of the profile: what every field of an entry can hold.
+pub(super) fn with_history() -> Scene {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("2");
+    let changes = json!({"name": {"before": "Acme", "after": "Acme Europe"}});
+    let entry = |operation, ending, changes| history::Entry {
+        at: BEGIN,
+        by: "ana@bastion2".into(),
+        profile: "testing".into(),
+        user_group_id: id("acme-eu"),
+        operation,
+        ending,
+        previous_fingerprint: Some(Fingerprint::from_bytes([1; 32])),
+        fingerprint: Some(Fingerprint::from_bytes([2; 32])),
+        reason: Some("leaked in ticket 4711".into()),
+        changes,
+        note: None,
+    };
+    let entries = [
+        entry(Operation::Update, Ending::Updated, Some(changes)),
+        entry(Operation::Rotate, Ending::Confirmed, None),
+    ];
+    let entries = (0..).zip(entries);
+    let entries = entries.map(|(number, value)| Numbered { number, value });
+    scene.answer_with(Outcome::History(entries.collect()));
+    scene
+}
+
+/// The dialogs that hold a profile back.
+pub(super) fn dialogs() -> Vec<(&'static str, Scene)> {
+    let held = |problem: PlaceProblem| {
+        let mut scene = Scene::on(TESTING);
+        let job = scene.app.context.start(Job::OpenRotations);
+        let text = problem.to_string();
+        let trouble = JobError {
+            place: Some(Box::new(problem)),
+            ..JobError::of(text)
+        };
+        scene.msg(Msg::Done(job, Outcome::Failed(trouble)));
+        scene.pending.clear();
+        scene
+    };
+    let alarm = Alarm {
+        number: 1,
+        user_group_id: Some("acme-eu".into()),
+        what: "the answer of acme-eu has the tag Customer, and this place is Testing".into(),
+        at: BEGIN,
+        by: "li@bastion2".into(),
+    };
+    let place = Place {
+        id: PlaceId(1),
+        name: "eu-live-of-the-second-installation".into(),
+        tag: None,
+        urls: vec!["https://groups.example.com:443/installation/two".into()],
+        keys: Vec::new(),
+        profiles: vec!["production".into()],
+        groups: 114,
+        open: 2,
+        last_used: Some(BEGIN),
+        alarms: vec![alarm.clone()],
+    };
+    let asked = || {
+        held(PlaceProblem::Asked {
+            profile: "testing".into(),
+            from_variables: false,
+            question: Box::new(Question {
+                why: QuestionReason::NewKey,
+                key: Fingerprint::from_bytes([3; 32]),
+                places: vec![place.clone()],
+            }),
+        })
+    };
+    let trial = || {
+        held(PlaceProblem::OnTrial {
+            profile: "testing".into(),
+            place: place.name.clone(),
+        })
+    };
+    let mut new = asked();
+    new.keys("<down><down><enter>");
+    let mut typed = trial();
+    typed.keys("acme-eu");
+    let mut waits = trial();
+    waits.keys("acme-eu<enter>");
+    let alarmed = held(PlaceProblem::Alarmed {
+        place: place.name.clone(),
+        alarms: vec![alarm],
+    });
+    vec![
+        ("a choice of places", asked()),
+        ("a new place", new),
+        ("a proof", trial()),
+        ("a proof that is typed", typed),
+        ("a proof that is read", waits),
+        ("an alarm", alarmed),
+    ]
+}
