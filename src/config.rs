@@ -2,6 +2,7 @@
 //! answers; it holds no API key itself and speaks to no service.
 
 pub mod address;
+mod directory;
 pub mod duration;
 pub mod edit;
 mod environment;
@@ -27,6 +28,7 @@ mod toml_reader;
 mod ui;
 mod variables;
 
+pub use directory::{DirectoryAt, TeamSettings, is_address};
 pub use environment::Environment;
 pub use error::{ConfigError, Problem};
 pub use key::given as given_key;
@@ -34,6 +36,6 @@ pub use key_error::KeyError;
 pub use keybindings::KeyOverride;
 pub use name::{nearest, objection};
 pub use profile::{HandOffCommand, KeySource, Profile};
-pub use settings::{Overrides, Settings, directory_of, file_of};
+pub use settings::{Overrides, Settings, directory_of, file_of, usual_directory};
 pub use toml_reader::Position;
 pub use ui::{Background, Colour, Role, UiSettings};

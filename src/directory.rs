@@ -63,7 +63,7 @@ pub use place::{
 pub use replay::replay;
 pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
 use sqlite::{Fault, batches, console, drafts, fingerprints, groups, handoff, history, journal};
-pub use team::set_up;
+pub use team::{TeamStatus, grant, revoke, set_up, set_up_sql, team_status};
 use unsettled_here::Noted;
 pub use unsettled_here::has_unsettled_here;
 pub use values::{

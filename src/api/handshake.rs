@@ -1,18 +1,12 @@
 //! A TLS handshake on its own, as the client makes it, so that it can be timed apart from the connection and the answer.
 
-use std::sync::Arc;
-
-use rustls_platform_verifier::Verifier;
 use tokio::net::TcpStream;
 use tokio_rustls::{
     TlsConnector,
-    rustls::{
-        ClientConfig,
-        pki_types::{CertificateDer, ServerName},
-    },
+    rustls::pki_types::{CertificateDer, ServerName},
 };
 
-use super::tls::provider;
+use super::tls::trusting;
 
 /// Shakes hands over this connection and closes it; the version in words. `None`: it failed, and a whole request will say
 /// better why.
@@ -30,13 +24,5 @@ pub(super) async fn shake(
 
 /// It trusts whom the requests trust: the authorities of the system, which it reads, and these of the profile.
 pub(super) fn connector(own: &[CertificateDer<'static>]) -> Option<TlsConnector> {
-    let provider = provider();
-    let verifier = Verifier::new_with_extra_roots(own.to_vec(), Arc::clone(&provider)).ok()?;
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .ok()?
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier))
-        .with_no_client_auth();
-    Some(TlsConnector::from(Arc::new(config)))
+    trusting(own).map(TlsConnector::from)
 }

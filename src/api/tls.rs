@@ -11,10 +11,12 @@ use std::{
 
 use rustix::fs::OFlags;
 use rustls::{
-    AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible,
+    AlertDescription, CertificateError, ClientConfig, Error, InvalidMessage, PeerIncompatible,
     crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, pem::PemObject},
 };
+
+use rustls_platform_verifier::Verifier;
 
 use super::answer::error_message::Scrub;
 
@@ -125,6 +127,25 @@ pub(super) fn provider() -> Arc<CryptoProvider> {
     }
     let installed = CryptoProvider::get_default().map(Arc::clone);
     installed.unwrap_or_else(|| Arc::new(ring::default_provider()))
+}
+
+/// What a line to a server of one's own needs: its certificate is that of its name, signed by an authority of the system or
+/// by one in this file. The error says what is wrong with the file.
+pub fn client_config(own: Option<&Path>) -> Result<Arc<ClientConfig>, String> {
+    let own = own.map(authorities).transpose()?.unwrap_or_default();
+    trusting(&own).ok_or_else(|| "a certificate in it cannot be read; name another file".into())
+}
+
+pub(super) fn trusting(own: &[CertificateDer<'static>]) -> Option<Arc<ClientConfig>> {
+    let provider = provider();
+    let verifier = Verifier::new_with_extra_roots(own.to_vec(), Arc::clone(&provider)).ok()?;
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .ok()?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    Some(Arc::new(config))
 }
 
 /// The authorities in a PEM file, at least one; or why it cannot be used.

@@ -74,7 +74,7 @@ pub(super) struct Global {
     /// Profile to work with
     #[arg(long, short = 'P', global = true, value_name = "NAME")]
     pub(super) profile: Option<String>,
-    /// The directory's database file
+    /// The directory's database file, or the address of a team's: postgres://USER@HOST/DATABASE
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) directory: Option<PathBuf>,
     /// Refuse every change
@@ -192,7 +192,7 @@ pub(super) enum Command {
         after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile check eu-live"
     )]
     Profile(ProfileCommand),
-    /// Copy the directory, the file that keeps what is known here
+    /// The directory, which keeps what is known: copy it, or share one with a team
     #[command(
         subcommand,
         after_help = "Examples:\n  groupdesk directory backup directory-2026-11.db\n  groupdesk directory backup /mnt/safe/directory.db --json"

@@ -13,9 +13,8 @@ use tokio::sync::mpsc;
 use super::{args::Global, error::CliError, output};
 use crate::{
     config::{Environment, Overrides, Settings, profile::Profile},
-    directory::Directory,
     domain::known::KnownGroup,
-    operations::{ClaimHolder, Clock, Operations},
+    operations::{ClaimHolder, Clock, Operations, open_directory},
 };
 
 /// A change was sent, or is about to be, and its outcome is not known yet.
@@ -60,8 +59,8 @@ impl Session {
     ) -> Result<Self, CliError> {
         let settings = Settings::load(&overrides)?;
         let profile = settings.profile(None)?.clone();
-        let directory = Directory::open(&settings.directory)?;
         let environment = overrides.env;
+        let directory = open_directory(&settings.directory, &environment)?;
         let operations = Operations::new(
             profile,
             environment.clone(),

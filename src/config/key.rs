@@ -35,7 +35,31 @@ impl KeySource {
         env: &Environment,
         limit: Duration,
     ) -> Result<SecretString, KeyError> {
-        let found = match self {
+        let found = self.found(env, limit).await;
+        found.and_then(|bytes| key(&bytes)).map_err(|why| KeyError {
+            from: self.to_string(),
+            why,
+        })
+    }
+
+    /// The first line, as a password; why there is none says nothing of what was found.
+    pub async fn read_password(&self, env: &Environment) -> Result<Zeroizing<Vec<u8>>, String> {
+        let found = self.found(env, COMMAND_LIMIT).await;
+        let why = match found.map(|bytes| Zeroizing::new(first_line(&bytes).to_vec())) {
+            Ok(line) if line.is_empty() => "it is empty; put the password on its first line".into(),
+            Ok(line) => return Ok(line),
+            Err(Missing::NotSet) => "it is not set; export it, or name another source".into(),
+            Err(why) => why.to_string(),
+        };
+        Err(format!("there is none from {self}: {why}"))
+    }
+
+    async fn found(
+        &self,
+        env: &Environment,
+        limit: Duration,
+    ) -> Result<Zeroizing<Vec<u8>>, Missing> {
+        match self {
             Self::Env(name) => match env.get(name) {
                 Some(value) => Ok(Zeroizing::new(value.as_encoded_bytes().to_vec())),
                 None => Err(Missing::NotSet),
@@ -54,11 +78,7 @@ impl KeySource {
                     .map_or(Err(Missing::Lost), |read| read.map_err(Missing::Keyring))
             }
             Self::Command(argv) => key_command::run(argv, env, limit).await,
-        };
-        found.and_then(|bytes| key(&bytes)).map_err(|why| KeyError {
-            from: self.to_string(),
-            why,
-        })
+        }
     }
 }
 
@@ -105,13 +125,14 @@ pub fn given(text: &str) -> Result<SecretString, String> {
     key(text.as_bytes()).map_err(|why| format!("the API key: {why}"))
 }
 
+fn first_line(bytes: &[u8]) -> &[u8] {
+    let mut lines = bytes.split(|b| *b == b'\n');
+    lines.next().unwrap_or_default().trim_ascii()
+}
+
 /// The first line, trimmed; it goes into a header, so it is printable ASCII without spaces.
 fn key(bytes: &[u8]) -> Result<SecretString, Missing> {
-    let line = bytes
-        .split(|b| *b == b'\n')
-        .next()
-        .unwrap_or_default()
-        .trim_ascii();
+    let line = first_line(bytes);
     if line.is_empty() {
         return Err(Missing::Empty);
     }

@@ -1,5 +1,7 @@
-//! `api_key` in the configuration file: one source, never the key itself. Nothing that stands there is quoted, not
+//! `api_key` and its like in the configuration file: one source, never the key itself. Nothing that stands there is quoted, not
 //! even names: people paste the key into any place of it.
+
+use std::path::PathBuf;
 
 use toml::de::{DeTable, DeValue};
 
@@ -16,77 +18,124 @@ use crate::domain::age;
 
 const KEY_SOURCES: &str = "{ env = \"EU_KEY\" }, { file = \"~/eu.key\" }, { command = [\"pass\", \"show\", \"eu\"] } or { keyring = \"eu\" }";
 
+/// What is fetched, as the file names it.
+#[derive(Clone, Copy)]
+pub(super) struct Secret {
+    pub(super) key: &'static str,
+    /// In a sentence.
+    pub(super) word: &'static str,
+}
+
+const API_KEY: Secret = Secret {
+    key: "api_key",
+    word: "key",
+};
+
 pub(super) fn api_key(
     section: &mut Section,
     entry: &Entry,
     around: Surroundings,
     problems: &mut Problems,
 ) -> Option<KeySource> {
-    let Some(Placed { at, value }) = section.value("api_key") else {
+    let Some(Placed { at, value }) = section.value(API_KEY.key) else {
         problems.add(
             entry.key_at,
             format!("the profile has no api_key; add api_key = with one of {KEY_SOURCES}"),
         );
         return None;
     };
-    let source = match value {
-        DeValue::Table(table) => source(table, around),
-        DeValue::String(_) => Err(format!(
-            "api_key must not hold the key itself; take it out of the file (and replace the key if others could read it), then name its source: {KEY_SOURCES}"
-        )),
-        _ => Err(format!("api_key must name its source: {KEY_SOURCES}")),
-    };
+    let source = source(API_KEY, value, around);
     source.map_err(|what| problems.add(at, what)).ok()
 }
 
-fn source(table: &DeTable, around: Surroundings) -> Result<KeySource, String> {
+pub(super) fn source(
+    secret @ Secret { key, word }: Secret,
+    value: &DeValue,
+    around: Surroundings,
+) -> Result<KeySource, String> {
+    match value {
+        DeValue::Table(table) => of_table(secret, table, around),
+        DeValue::String(_) => Err(format!(
+            "{key} must not hold the {word} itself; take it out of the file (and replace the {word} if others could read it), then name its source: {KEY_SOURCES}"
+        )),
+        _ => Err(format!("{key} must name its source: {KEY_SOURCES}")),
+    }
+}
+
+fn of_table(
+    secret @ Secret { key: of, word }: Secret,
+    table: &DeTable,
+    around: Surroundings,
+) -> Result<KeySource, String> {
     let mut entries = table.iter();
     let (Some((key, value)), None) = (entries.next(), entries.next()) else {
-        return Err(format!(
-            "api_key must name exactly one source: {KEY_SOURCES}"
-        ));
+        return Err(format!("{of} must name exactly one source: {KEY_SOURCES}"));
     };
     match (key.get_ref().as_ref(), value.get_ref()) {
-        ("env", DeValue::String(name)) => env_source(name),
-        ("file", DeValue::String(file)) => file_source(file, around),
+        ("env", DeValue::String(name)) => env_source(secret, name),
+        ("file", DeValue::String(file)) => file_source(secret, file, around),
         ("command", DeValue::Array(array)) => texts(array)
             .and_then(|argv| command_source(argv, around))
-            .ok_or_else(|| "api_key.command must be a list of texts that begins with a program: [\"pass\", \"show\", \"eu\"]".into()),
-        ("command", DeValue::String(_)) => Err("api_key.command runs without a shell; write it as a list: [\"pass\", \"show\", \"eu\"]".into()),
+            .ok_or_else(|| format!("{of}.command must be a list of texts that begins with a program: [\"pass\", \"show\", \"eu\"]")),
+        ("command", DeValue::String(_)) => Err(format!("{of}.command runs without a shell; write it as a list: [\"pass\", \"show\", \"eu\"]")),
         ("keyring", DeValue::String(name)) => match objection(name) {
             None => Ok(KeySource::Keyring(name.to_string())),
-            Some(_) => Err("api_key.keyring must be the name of an entry in the kernel's keyring, for example \"eu-live\", not the key itself".into()),
+            Some(_) => Err(format!("{of}.keyring must be the name of an entry in the kernel's keyring, for example \"eu-live\", not the {word} itself")),
         },
-        ("env" | "file" | "command" | "keyring", value) => Err(format!("api_key has a source of type {}; write {KEY_SOURCES}", value.type_str())),
+        ("env" | "file" | "command" | "keyring", value) => Err(format!("{of} has a source of type {}; write {KEY_SOURCES}", value.type_str())),
         (unknown, _) => {
             let near = nearest(unknown, ["env", "file", "command", "keyring"]);
-            Err(format!("api_key has an unknown source{}; write {KEY_SOURCES}", meant(near)))
+            Err(format!("{of} has an unknown source{}; write {KEY_SOURCES}", meant(near)))
         }
     }
 }
 
-fn env_source(name: &str) -> Result<KeySource, String> {
+fn env_source(Secret { key, word }: Secret, name: &str) -> Result<KeySource, String> {
     let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !is_name || looks_like_a_key(name) {
-        return Err("api_key.env must be the name of an environment variable, for example \"EU_KEY\", not the key itself".into());
+        return Err(format!(
+            "{key}.env must be the name of an environment variable, for example \"EU_KEY\", not the {word} itself"
+        ));
     }
     Ok(KeySource::Env(name.to_owned()))
 }
 
-fn file_source(file: &str, around: Surroundings) -> Result<KeySource, String> {
+fn file_source(
+    Secret { key, word }: Secret,
+    file: &str,
+    around: Surroundings,
+) -> Result<KeySource, String> {
     if file.is_empty() || looks_like_a_key(file) && !file.contains('/') {
-        return Err(
-            "api_key.file must be the name of a file, for example \"~/eu.key\", not the key itself"
-                .into(),
-        );
+        return Err(format!(
+            "{key}.file must be the name of a file, for example \"~/eu.key\", not the {word} itself"
+        ));
     }
     paths::resolve(file, around.folder, around.env)
         .map(KeySource::File)
         .ok_or_else(|| {
-            "api_key.file begins with \"~\", but the home folder is not known; write the whole path"
-                .into()
+            format!(
+                "{key}.file begins with \"~\", but the home folder is not known; write the whole path"
+            )
         })
+}
+
+/// A file of authorities, in PEM.
+pub(super) fn ca_file(
+    key: &'static str,
+    section: &mut Section,
+    around: Surroundings,
+    problems: &mut Problems,
+) -> Option<PathBuf> {
+    let Placed { at, value } = section.text(key, "~/our-authority.pem", problems)?;
+    let file = (!value.is_empty()).then(|| paths::resolve(value, around.folder, around.env));
+    let wrong = match file {
+        Some(Some(file)) => return Some(file),
+        Some(None) => "begins with \"~\", but the home folder is not known; write the whole path",
+        None => "must be the name of a file, for example \"~/our-authority.pem\"",
+    };
+    problems.add(at, format!("{key} {wrong}"));
+    None
 }
 
 /// A program with a slash in its name stands where a key file would: relative to the configuration file.

@@ -29,8 +29,9 @@ pub struct Setting {
 }
 
 /// The tables of the file, in the order they are told.
-pub const TABLES: [&str; 7] = [
+pub const TABLES: [&str; 8] = [
     "",
+    "directory",
     "theme",
     "profiles.NAME",
     "profiles.NAME.api_key",
@@ -69,7 +70,7 @@ pub const VARIABLES: [(&str, &str); 23] = [
     ),
     (
         "GROUPDESK_DIRECTORY",
-        "the directory's database file; --directory is stronger",
+        "the directory's file, or the address of a team's; --directory is stronger",
     ),
     (
         "GROUPDESK_BASE_URL",

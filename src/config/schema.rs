@@ -1,20 +1,21 @@
 //! What may stand in `config.toml`: its keys, their defaults, and the words for what is wrong with them. Pure: the
 //! text comes in, profiles or problems come out.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    address, duration,
+    address,
+    directory::{TeamSettings, directory},
+    duration,
     environment::Surroundings,
     error::{Problem, meant},
     guard::guards,
     handoff::handoff,
-    key_source::{api_key, key_in_the_file},
+    key_source::{api_key, ca_file, key_in_the_file},
     keybindings::{self, KeyOverride},
     name::{nearest, objection},
-    paths,
     profile::{CONNECT_TIMEOUT, MAX_BULK, Profile, TIMEOUT},
     scrub::shown,
     toml_reader::{Entry, Placed, Problems, Section},
@@ -28,6 +29,8 @@ pub(super) struct ConfigFile {
     pub(super) default_profile: Option<String>,
     pub(super) operator: Option<String>,
     pub(super) comfort: UiSettings,
+    /// Where a team keeps its directory.
+    pub(super) directory: Option<TeamSettings>,
     /// In the order of the file.
     pub(super) profiles: Vec<Profile>,
     /// In the order of the file; the console knows what they mean.
@@ -50,6 +53,7 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<ConfigFile, Vec<P
     let default_profile = top.text("default_profile", "eu-live", &mut problems);
     let operator = operator(&mut top, &mut problems);
     let comfort = comfort(&mut top, &mut problems);
+    let directory = directory(&mut top, around, &mut problems);
     let mut names = Vec::new();
     let mut profiles = Vec::new();
     match top.value("profiles") {
@@ -87,6 +91,7 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<ConfigFile, Vec<P
             default_profile: default_profile.map(|name| name.value.to_owned()),
             operator,
             comfort,
+            directory,
             profiles,
             keys,
         })
@@ -127,7 +132,7 @@ fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Opti
     );
     let read_only = section.flag("read_only", false, problems);
     let (timeout, connect_timeout) = timeouts(&mut section, problems);
-    let ca_file = ca_file(&mut section, around, problems);
+    let ca_file = ca_file("ca_file", &mut section, around, problems);
     let proxy_from_environment = section.flag("proxy_from_environment", false, problems);
     let read_properties = section.flag("read_properties", false, problems);
     let handoff = handoff(&mut section, around, problems);
@@ -250,22 +255,6 @@ fn timeouts(section: &mut Section, problems: &mut Problems) -> (Duration, Durati
     }
     let connect = connect.map_or(CONNECT_TIMEOUT, |placed| placed.value);
     (timeout, connect.min(timeout))
-}
-
-fn ca_file(
-    section: &mut Section,
-    around: Surroundings,
-    problems: &mut Problems,
-) -> Option<PathBuf> {
-    let Placed { at, value } = section.text("ca_file", "~/our-authority.pem", problems)?;
-    let file = (!value.is_empty()).then(|| paths::resolve(value, around.folder, around.env));
-    let wrong = match file {
-        Some(Some(file)) => return Some(file),
-        Some(None) => "begins with \"~\", but the home folder is not known; write the whole path",
-        None => "must be the name of a file, for example \"~/our-authority.pem\"",
-    };
-    problems.add(at, format!("ca_file {wrong}"));
-    None
 }
 
 fn max_token_age(section: &mut Section, problems: &mut Problems) -> Option<Duration> {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
+    directory::{DirectoryAt, TeamSettings, is_address},
     environment::Environment,
     error::ConfigError,
     file,
@@ -22,7 +23,7 @@ pub struct Overrides {
     pub config: Option<PathBuf>,
     /// `--profile`
     pub profile: Option<String>,
-    /// `--directory`: the directory's database file.
+    /// `--directory`: the directory's database file, or the address of a team's.
     pub directory: Option<PathBuf>,
     /// `--read-only`: makes every profile read-only.
     pub read_only: bool,
@@ -41,8 +42,7 @@ pub struct Settings {
     pub operator: String,
     /// How the console is to look and behave.
     pub comfort: UiSettings,
-    /// The directory's database file.
-    pub directory: PathBuf,
+    pub directory: DirectoryAt,
     /// The configuration file that was read, or the default place of one that does not exist.
     pub file: Option<PathBuf>,
 }
@@ -66,6 +66,7 @@ impl Settings {
             comfort,
             mut profiles,
             keys,
+            directory,
         } = written;
         let from_variables = variables::profile(env, &profiles)?;
         let named = first([
@@ -86,6 +87,12 @@ impl Settings {
         } else if let (None, [only]) = (&default_profile, profiles.as_slice()) {
             default_profile = Some(only.name.clone());
         }
+        let directory = resolved(overrides, directory)?;
+        if let DirectoryAt::Team(team) = &directory
+            && let Some(KeySource::Env(name)) = &team.password
+        {
+            env.holds_a_key(name);
+        }
         for profile in &mut profiles {
             profile.read_only |= overrides.read_only;
             if let KeySource::Env(name) = &profile.api_key {
@@ -98,7 +105,7 @@ impl Settings {
             default_profile,
             operator: operator.unwrap_or_else(|| operator_of(env)),
             comfort,
-            directory: directory_of(overrides)?,
+            directory,
             file,
         })
     }
@@ -130,21 +137,51 @@ pub fn file_of(overrides: &Overrides) -> (Option<PathBuf>, Option<&'static str>)
     }
 }
 
-/// The directory's database file; no configuration file is read for it. The folder of one on the
-/// command line is never made: it is more likely mistyped.
-pub fn directory_of(overrides: &Overrides) -> Result<PathBuf, ConfigError> {
-    let env = &overrides.env;
-    let Some(file) = overrides.directory.clone() else {
-        let named = path_of(env, "GROUPDESK_DIRECTORY");
-        return named.map_or_else(|| paths::directory(env), Ok);
+/// Where the directory is: the flag, the variable, the configuration file, the usual file.
+pub fn directory_of(overrides: &Overrides) -> Result<DirectoryAt, ConfigError> {
+    let (config, named_by) = file_of(overrides);
+    let written = config.map(|config| file::read(&config, named_by, &overrides.env));
+    match written.transpose() {
+        Ok(written) => resolved(overrides, written.flatten().and_then(|file| file.directory)),
+        // What names a directory needs no file.
+        Err(wrong) if named(overrides).is_none() => Err(wrong),
+        Err(_) => resolved(overrides, None),
+    }
+}
+
+fn named(overrides: &Overrides) -> Option<PathBuf> {
+    let flag = overrides.directory.clone();
+    flag.or_else(|| overrides.env.get("GROUPDESK_DIRECTORY").map(PathBuf::from))
+}
+
+/// The folder of a file on the command line is never made: it is more likely mistyped.
+fn resolved(
+    overrides: &Overrides,
+    written: Option<TeamSettings>,
+) -> Result<DirectoryAt, ConfigError> {
+    let Some(file) = named(overrides) else {
+        return match written {
+            Some(team) => Ok(DirectoryAt::Team(team)),
+            None => usual_directory(&overrides.env),
+        };
     };
+    if let Some(url) = file.to_str().filter(|text| is_address(text)) {
+        return Ok(DirectoryAt::Team(TeamSettings::at(url, written.as_ref())));
+    }
     let folder = file.parent().filter(|folder| *folder != Path::new(""));
     match folder {
-        Some(folder) if !folder.exists() => Err(ConfigError::NoFolder {
-            folder: folder.to_owned(),
-        }),
-        _ => Ok(file),
+        Some(folder) if overrides.directory.is_some() && !folder.exists() => {
+            Err(ConfigError::NoFolder {
+                folder: folder.to_owned(),
+            })
+        }
+        _ => Ok(DirectoryAt::File(file)),
     }
+}
+
+/// The file in its usual place.
+pub fn usual_directory(env: &Environment) -> Result<DirectoryAt, ConfigError> {
+    paths::directory(env).map(DirectoryAt::File)
 }
 
 fn first<T, const N: usize>(places: [(&'static str, Option<T>); N]) -> Option<(&'static str, T)> {

@@ -4,10 +4,11 @@
 mod fault;
 mod line;
 mod open;
+mod server;
 mod value;
 
 pub(crate) use fault::ServerFault;
-pub(super) use fault::Then;
-pub(crate) use line::{AddressFault, Server};
-pub(super) use line::{Failure, Line, PATIENCE};
+pub(super) use fault::{Failure, Then};
+pub(super) use line::{Line, PATIENCE};
 pub(crate) use open::Open;
+pub(crate) use server::{AddressFault, Password, Server};

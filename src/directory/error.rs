@@ -142,6 +142,9 @@ pub enum DirectoryError {
     },
     #[error("the system gave no random numbers for the directory's key; try again")]
     NoRandomness,
+    /// What is configured cannot be one, in words.
+    #[error("the directory of the team cannot be used: {0}")]
+    NotAPlace(String),
     #[error("the directory of the team, {at}, {fault}")]
     Team { at: String, fault: TeamFault },
     #[error("the directory {} has stopped working; start groupdesk again", path.display())]

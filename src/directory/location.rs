@@ -3,9 +3,10 @@
 use std::{
     fmt,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use crate::database::{AddressFault, Server, ServerFault};
+use crate::database::{AddressFault, Password, Server, ServerFault};
 
 #[derive(Debug, Clone)]
 pub enum Location {
@@ -31,7 +32,8 @@ pub struct TeamLocation {
 }
 
 impl TeamLocation {
-    /// `url` as PostgreSQL writes it, on a Unix socket: `postgres://ana@/desk?host=/run/postgresql`. `schema` is a plain name.
+    /// `url` as PostgreSQL writes it: `postgres://ana@db1,db2/desk`, or by a Unix socket
+    /// `postgres://ana@/desk?host=/run/postgresql`. `schema` is a plain name.
     pub fn parse(url: &str, schema: &str) -> Result<Self, InvalidLocation> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if schema.is_empty() || !schema.chars().all(is_plain) {
@@ -43,19 +45,45 @@ impl TeamLocation {
             server,
         })
     }
+
+    /// Whether a line to it goes over a network, and so needs [`Self::with_tls`].
+    pub fn needs_tls(&self) -> bool {
+        self.server.needs_tls()
+    }
+
+    /// Whom to trust there.
+    #[must_use]
+    pub fn with_tls(mut self, tls: Arc<rustls::ClientConfig>) -> Self {
+        self.server = self.server.with_tls(tls);
+        self
+    }
+
+    /// Where the password comes from; it is asked for with every new line.
+    #[must_use]
+    pub fn with_password(mut self, password: Password) -> Self {
+        self.server = self.server.with_password(password);
+        self
+    }
 }
 
 /// Why this is no place for a directory. The address is not repeated: a password could stand in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidLocation {
     #[error(
-        "the address is not that of a PostgreSQL database: postgres://USER@/DATABASE?host=/FOLDER/OF/SOCKET"
+        "the address is not that of a PostgreSQL database; write postgres://USER@HOST/DATABASE, or \
+         postgres://USER@/DATABASE?host=/FOLDER/OF/THE/SOCKET"
     )]
     NotAnAddress,
-    #[error("a password does not belong into an address")]
+    #[error(
+        "a password must not stand in the address of a directory; take it out, and name its source as password in \
+         [directory] of the configuration file"
+    )]
     Password,
-    #[error("only databases of this machine can be used, over a Unix socket")]
-    NotLocal,
+    #[error(
+        "a line over a network is protected by sslmode=verify-full, which need not be said; sslmode=disable is for this \
+         machine alone"
+    )]
+    Unprotected,
     #[error("the name of a schema has lower-case letters, digits and _ only")]
     Schema,
 }
@@ -71,7 +99,7 @@ impl From<AddressFault> for InvalidLocation {
         match fault {
             AddressFault::NotAnAddress => Self::NotAnAddress,
             AddressFault::Password => Self::Password,
-            AddressFault::NotLocal => Self::NotLocal,
+            AddressFault::Unprotected => Self::Unprotected,
         }
     }
 }
@@ -127,8 +155,27 @@ pub enum TeamFault {
     Full,
     #[error("was busy with the same rows for too long; nothing was recorded: try again")]
     Busy,
-    #[error("was not set up for groupdesk")]
+    #[error(
+        "asks for a password{}; name its source as password in [directory] of the configuration file",
+        .0.as_ref().map(|why| format!(", and {why}")).unwrap_or_default()
+    )]
+    NoPassword(Option<String>),
+    #[error("is not believed: {0}; nothing was sent to it")]
+    Unsafe(String),
+    #[error("cannot be used: {0}")]
+    Unfit(&'static str),
+    #[error(
+        "was not set up for groupdesk, or not for you: `groupdesk directory init` sets it up, `groupdesk directory grant NAME \
+         operator` lets somebody in"
+    )]
     NotSetUp,
+    #[error(
+        "has such a schema already; nothing was changed: it may be set up, `groupdesk directory status` tells; or name another \
+         as schema in [directory]"
+    )]
+    SetUpAlready,
+    #[error("has no role of that name; make it first: CREATE ROLE name LOGIN")]
+    Nobody,
     #[error(
         "has version {found} of its tables, and this groupdesk knows {known}: use the same groupdesk everywhere"
     )]
@@ -146,6 +193,11 @@ impl From<ServerFault> for TeamFault {
             ServerFault::ReadOnly => Self::ReadOnly,
             ServerFault::Full => Self::Full,
             ServerFault::Busy => Self::Busy,
+            ServerFault::NoPassword(why) => Self::NoPassword(why),
+            ServerFault::Unfit(why) => Self::Unfit(why),
+            ServerFault::Unsafe(why) => Self::Unsafe(why),
+            ServerFault::There => Self::SetUpAlready,
+            ServerFault::Nobody => Self::Nobody,
             ServerFault::NotThere => Self::NotSetUp,
             ServerFault::Other(code) => Self::Other(code),
         }

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc;
 
+use jiff::Timestamp;
 use zeroize::Zeroizing;
 
 use super::{
@@ -28,13 +29,102 @@ const KEY: &str = "SELECT key FROM fingerprint_key";
 pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
     let mut key = Zeroizing::new([0; 32]);
     getrandom::fill(key.as_mut()).map_err(|_| DirectoryError::NoRandomness)?;
-    let schema = team.schema().to_owned();
+    let schema = quoted(team.schema());
     ask(&Engine::of_team(team)?, Access::Once, move |tx| {
-        tx.batch(&format!("CREATE SCHEMA \"{schema}\""))?;
+        tx.batch(&format!("CREATE SCHEMA {schema}"))?;
         tx.batch(BEGIN)?;
         tx.write(ADD_KEY, values![&*key])?;
         tx.write(ADD_VERSION, values![NEWEST])?;
         Ok(())
+    })
+}
+
+/// The same as SQL, for whoever runs the database. Its key is made there.
+pub fn set_up_sql(schema: &str) -> String {
+    let schema = quoted(schema);
+    format!(
+        "BEGIN;\nCREATE SCHEMA {schema};\nSET LOCAL search_path = {schema};\n\n{BEGIN}\n\
+         INSERT INTO fingerprint_key (key)\n    \
+         SELECT decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex');\n\
+         INSERT INTO schema_versions (version) VALUES ({NEWEST});\nCOMMIT;\n"
+    )
+}
+
+/// Lets a role of the database work with the directory: it reads and writes; what has happened stays, and the tables, too.
+/// Blocks.
+pub fn grant(team: &TeamLocation, name: &str) -> Result<(), DirectoryError> {
+    let (schema, name) = (quoted(team.server.schema()), quoted(name));
+    change(
+        team,
+        format!(
+            "GRANT USAGE ON SCHEMA {schema} TO {name}; \
+             GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {name}; \
+             REVOKE INSERT, UPDATE, DELETE ON schema_versions, installation, fingerprint_key FROM {name}"
+        ),
+    )
+}
+
+/// Takes all of that away. Blocks.
+pub fn revoke(team: &TeamLocation, name: &str) -> Result<(), DirectoryError> {
+    let (schema, name) = (quoted(team.server.schema()), quoted(name));
+    change(
+        team,
+        format!(
+            "REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {name}; REVOKE ALL ON SCHEMA {schema} FROM {name}"
+        ),
+    )
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn change(team: &TeamLocation, text: String) -> Result<(), DirectoryError> {
+    ask(&Engine::of_team(team)?, Access::Once, move |tx| {
+        Ok(tx.batch(&text)?)
+    })
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone)]
+pub struct TeamStatus {
+    /// The version of PostgreSQL.
+    pub server: String,
+    /// As whom one is there.
+    pub user: String,
+    /// The version of the tables.
+    pub schema: i64,
+    /// `synchronous_standby_names`; empty: an answered change may be lost in a failover.
+    pub synchronous: String,
+    /// Lines of groupdesk to the database.
+    pub sessions: i64,
+    /// What time it is there.
+    pub clock: Timestamp,
+}
+
+const STATUS: &str = "\
+SELECT current_setting('server_version'), session_user::text, (SELECT MAX(version) FROM schema_versions), \
+ current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_activity \
+  WHERE application_name = 'groupdesk' AND datname = current_database()), now_in_micros()";
+
+/// Asks it. Blocks.
+pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
+    let status = ask(&Engine::of_team(team)?, Access::Short, |tx| {
+        tx.one(STATUS, values![], |row| {
+            let micros: i64 = row.get(5)?;
+            Ok(TeamStatus {
+                server: row.get(0)?,
+                user: row.get(1)?,
+                schema: row.get::<Option<i64>>(2)?.unwrap_or_default(),
+                synchronous: row.get(3)?,
+                sessions: row.get(4)?,
+                clock: Timestamp::from_microsecond(micros).unwrap_or_default(),
+            })
+        })
+    })?;
+    status.ok_or_else(|| DirectoryError::Team {
+        at: team.to_string(),
+        fault: TeamFault::NotSetUp,
     })
 }
 

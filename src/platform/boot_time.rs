@@ -3,13 +3,18 @@
 
 use std::{fmt, sync::OnceLock, time::Duration};
 
+use jiff::SignedDuration;
+
 use super::test_clock::ahead;
 
-/// A moment since the start of the machine.
+/// How an age begins that the clock of a shared database has counted.
+const AGE: &str = "age";
+
+/// A moment since the start of the machine; one before it, where an age is told by a clock that all share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BootTime {
     boot: String,
-    since: Duration,
+    since: SignedDuration,
 }
 
 impl BootTime {
@@ -22,21 +27,28 @@ impl BootTime {
         });
         Some(Self {
             boot: boot.clone()?,
-            since: since_boot()? + ahead(),
+            since: SignedDuration::try_from(since_boot()? + ahead()).ok()?,
         })
     }
 
     /// Time from an earlier moment to this one; `None` across a restart of the machine.
     pub fn since(&self, earlier: &Self) -> Option<Duration> {
-        (self.boot == earlier.boot).then(|| self.since.saturating_sub(earlier.since))
+        let since = self.since.saturating_sub(earlier.since);
+        (self.boot == earlier.boot).then(|| Duration::try_from(since).unwrap_or_default())
     }
 
-    /// As [`fmt::Display`] writes it.
+    /// As [`fmt::Display`] writes it; or `age:` and the microseconds that have passed until now.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let (boot, since) = text.split_once(':')?;
+        let (boot, micros) = text.split_once(':')?;
+        let since = SignedDuration::from_micros(micros.parse().ok()?);
+        if boot == AGE {
+            let now = Self::now()?;
+            let since = now.since.saturating_sub(since);
+            return Some(Self { since, ..now });
+        }
         Some(Self {
             boot: boot.to_owned(),
-            since: Duration::from_micros(since.parse().ok()?),
+            since,
         })
     }
 }
@@ -72,6 +84,12 @@ mod tests {
         assert_eq!(earlier.since(&later), Some(Duration::ZERO));
         let other = BootTime::parse("two:9500000").expect("read");
         assert_eq!(other.since(&earlier), None);
+        if BootTime::now().is_some() {
+            let earlier = BootTime::parse("age:36000000000000").expect("read");
+            let now = BootTime::now().expect("it is there");
+            let age = now.since(&earlier).expect("of this machine");
+            assert!(age >= Duration::from_hours(10_000), "{age:?}");
+        }
         assert_eq!(BootTime::parse("one"), None);
         assert_eq!(BootTime::parse("one:x"), None);
     }

@@ -36,6 +36,7 @@ mod serve;
 mod signals;
 mod stalled;
 mod tasks;
+mod team;
 mod token_out;
 mod too_large;
 mod unexpected;

@@ -1,7 +1,7 @@
 //! The `sh` blocks of README, guide and operations do what they say: each is run by bash with the shipped binary, in a home
 //! of its own, on a demo of its own or the service that it starts itself. Nothing but loopback is reached.
 //!
-//! `sh,console` ends in the console, which `q` leaves; `sh,manual` is not run and stands in [`MANUAL`]. A line that ends with
+//! `sh,console` ends in the console, which `q` leaves; `sh,team` has a PostgreSQL server of its own; `sh,manual` is not run and stands in [`MANUAL`]. A line that ends with
 //! `# ends with N` must end with that exit code, every other one with 0.
 
 mod run;
@@ -12,6 +12,7 @@ use std::{
 };
 
 use super::house::citations::below;
+use crate::support::postgres;
 
 /// What needs more than a test has, by the file and the first line of the block.
 const MANUAL: [(&str, &str, &str); 6] = [
@@ -35,6 +36,7 @@ const MANUAL: [(&str, &str, &str); 6] = [
 enum Kind {
     Run,
     Console,
+    Team,
     Manual,
 }
 
@@ -57,10 +59,14 @@ fn blocks(page: &str) -> Vec<Block> {
         let kind = match info {
             "sh" => Kind::Run,
             "sh,console" => Kind::Console,
+            "sh,team" => Kind::Team,
             "sh,manual" => Kind::Manual,
             info => {
                 let is_shell = ["sh", "bash", "shell", "console", ""].contains(&info);
-                assert!(!is_shell, "```{info} is none of sh, sh,console, sh,manual");
+                assert!(
+                    !is_shell,
+                    "```{info} is none of sh, sh,console, sh,team, sh,manual"
+                );
                 continue;
             }
         };
@@ -76,7 +82,7 @@ fn page(file: &str) -> String {
 }
 
 /// Pages whose blocks are run, and how many there are at least.
-const PAGES: [(&str, usize); 11] = [
+const PAGES: [(&str, usize); 12] = [
     ("README.md", 1),
     ("docs/guide/everyday.md", 1),
     ("docs/guide/getting-started.md", 3),
@@ -84,6 +90,7 @@ const PAGES: [(&str, usize); 11] = [
     ("docs/guide/many-groups.md", 1),
     ("docs/guide/rotation.md", 1),
     ("docs/guide/scripting.md", 2),
+    ("docs/guide/team.md", 1),
     ("docs/guide/troubleshooting.md", 1),
     ("docs/guide/wrong-environment.md", 1),
     ("docs/operations/files.md", 1),
@@ -114,6 +121,11 @@ async fn all_of(file: &str) {
         }
         let ended = match block.kind {
             Kind::Console => run::in_a_terminal(&block.text),
+            Kind::Team => match postgres::own() {
+                Some(server) => run::with_a_server(&block.text, server.folder()).await,
+                // It was said what is left out.
+                None => Ok(()),
+            },
             _ => run::without_a_terminal(&block.text).await,
         };
         if let Err(said) = ended {
@@ -153,6 +165,11 @@ async fn import_and_apply() {
 #[tokio::test]
 async fn scripting() {
     all_of("docs/guide/scripting.md").await;
+}
+
+#[tokio::test]
+async fn team() {
+    all_of("docs/guide/team.md").await;
 }
 
 #[tokio::test]

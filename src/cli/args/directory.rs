@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -17,4 +17,44 @@ pub(crate) enum Command {
         /// The new file, mode 600
         file: PathBuf,
     },
+    /// Set up a directory for a team, in a schema of a PostgreSQL database
+    #[command(
+        after_help = "Needs the right to make a schema in that database. Then let the others in with `directory grant`, and name it\n\
+                      as url in [directory] of each configuration file.\n\n\
+                      Examples:\n  groupdesk directory init postgres://ana@db1/desk\n  \
+                      groupdesk directory init --print | psql desk"
+    )]
+    Init {
+        /// The database; else the directory that is configured
+        url: Option<String>,
+        /// Print the SQL instead, for whoever runs the database; it holds no key
+        #[arg(long)]
+        print: bool,
+    },
+    /// Show which directory is in use: where, as whom, and what is open in it
+    #[command(
+        after_help = "Examples:\n  groupdesk directory status\n  groupdesk directory status --json"
+    )]
+    Status,
+    /// Let somebody work with the directory of a team
+    #[command(after_help = "Examples:\n  groupdesk directory grant ben operator")]
+    Grant {
+        /// Who: a role of the database
+        name: String,
+        /// What for
+        role: Role,
+    },
+    /// Take that right away again
+    #[command(after_help = "Examples:\n  groupdesk directory revoke ben")]
+    Revoke {
+        /// Who: a role of the database
+        name: String,
+    },
+}
+
+/// What somebody may do in the directory of a team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Role {
+    /// Reads and writes; takes nothing out of history and journals
+    Operator,
 }

@@ -12,8 +12,7 @@ use crate::{
         session,
     },
     config::{ConfigError, Environment, Settings, UiSettings},
-    directory::Directory,
-    operations::{Clock, Connector, Operations},
+    operations::{Clock, Connector, Operations, open_directory},
     tui::{
         self, ExitReason, TuiOptions,
         keymap::{self, Keymap},
@@ -42,12 +41,12 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
             .position(|profile| profile.name == *name)
             .unwrap_or(0)
     };
-    let mut open_directory = None;
+    let mut opened = None;
     let operations = if settings.profiles.is_empty() {
         Vec::new()
     } else {
-        let directory = Directory::open(&settings.directory)?;
-        open_directory = Some(directory.clone());
+        let directory = open_directory(&settings.directory, &overrides.env)?;
+        opened = Some(directory.clone());
         let of = |profile| {
             Operations::new(
                 profile,
@@ -70,7 +69,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
             ..settings.comfort
         },
         environment: overrides.env.clone(),
-        connector: Some(Connector::new(overrides, open_directory, Clock::System)),
+        connector: Some(Connector::new(overrides, opened, Clock::System)),
         keys,
         greeting: Vec::new(),
         is_thrown_away: false,

@@ -1,5 +1,5 @@
-//! `directory`: the file that keeps what is known here. A copy of it moves everything to another machine: groups, history,
-//! journals and the key of its fingerprints, which an export does not hold.
+//! `directory`: the file that keeps what is known here, or the database in which a team keeps it. A copy of the file moves
+//! everything to another machine: groups, history, journals and the key of its fingerprints, which an export does not hold.
 
 use serde_json::json;
 
@@ -11,21 +11,167 @@ use crate::{
         process::exit::Exit,
         session,
     },
-    config::directory_of,
-    directory,
+    config::{DirectoryAt, Overrides, TeamSettings, directory_of},
+    directory::{self, DirectoryError, TeamLocation},
+    operations::{open_directory, team_location},
 };
 
 pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
-    let Command::Backup { file } = command;
-    let from = directory_of(&session::overrides(global))?;
-    let to = file.clone();
-    let copied = tokio::task::spawn_blocking(move || directory::copy_to(&from, &to)).await;
-    copied.map_err(CliError::unexpected("the copy broke off"))??;
-    let file = file.display().to_string();
+    let overrides = session::overrides(global);
+    match command {
+        Command::Backup { file } => {
+            let DirectoryAt::File(from) = directory_of(&overrides)? else {
+                return Err(CliError::Usage(
+                    "the directory of a team is copied by the tools of its database: pg_dump --schema=groupdesk".into(),
+                ));
+            };
+            let to = file.clone();
+            blocking("the copy broke off", move || directory::copy_to(&from, &to)).await?;
+            let file = file.display().to_string();
+            said(
+                global,
+                &json!({ "file": file }),
+                &format!("the directory stands in {file}, whole"),
+            )
+        }
+        Command::Init { print: true, url } => {
+            let schema = match url {
+                Some(_) => None,
+                None => directory_of(&overrides).ok(),
+            };
+            let schema = match schema {
+                Some(DirectoryAt::Team(team)) => team.schema,
+                _ => TeamSettings::at("", None).schema,
+            };
+            output::result(&directory::set_up_sql(&schema))?;
+            Ok(Exit::Done)
+        }
+        Command::Init { url, print: false } => {
+            let team = team(&overrides, url.as_deref())?;
+            let at = team.to_string();
+            blocking("the setting up broke off", move || directory::set_up(&team)).await?;
+            said(
+                global,
+                &json!({ "directory": at }),
+                &format!(
+                    "{at} is set up; let the others in with `groupdesk directory grant NAME operator`"
+                ),
+            )
+        }
+        Command::Status => status(global, &overrides).await,
+        Command::Grant { name, role: _ } => {
+            let team = team(&overrides, None)?;
+            let to = name.clone();
+            blocking("it broke off", move || directory::grant(&team, &to)).await?;
+            said(
+                global,
+                &json!({ "name": name, "role": "operator" }),
+                &format!("{name} may work with the directory"),
+            )
+        }
+        Command::Revoke { name } => {
+            let team = team(&overrides, None)?;
+            let from = name.clone();
+            blocking("it broke off", move || directory::revoke(&team, &from)).await?;
+            said(
+                global,
+                &json!({ "name": name, "role": null }),
+                &format!("{name} may not work with the directory any more"),
+            )
+        }
+    }
+}
+
+async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError> {
+    let at = directory_of(overrides)?;
+    let (object, mut lines) = match &at {
+        DirectoryAt::File(file) => {
+            let file = file.display().to_string();
+            (
+                json!({ "directory": file, "kind": "file" }),
+                vec![format!("{file}, a file of this machine")],
+            )
+        }
+        DirectoryAt::Team(settings) => {
+            let team = team_location(settings, &overrides.env)?;
+            let shown = team.to_string();
+            let status = blocking("it broke off", move || directory::team_status(&team)).await?;
+            let object = json!({
+                "directory": shown, "kind": "team", "server": status.server, "user": status.user,
+                "schema": status.schema, "synchronous_standby_names": status.synchronous,
+                "sessions": status.sessions,
+            });
+            let lines = vec![
+                format!("{shown}, shared by a team"),
+                format!(
+                    "PostgreSQL {}, as {}, version {} of its schema, {} sessions of groupdesk",
+                    status.server, status.user, status.schema, status.sessions
+                ),
+            ];
+            (object, lines)
+        }
+    };
+    let directory = open_directory(&at, &overrides.env)?;
+    let open = directory.rotations(directory::RotationFilter {
+        open_only: true,
+        ..directory::RotationFilter::default()
+    });
+    let open = open.await?;
+    lines.push(match open.len() {
+        0 => "no open rotation".into(),
+        count => format!("{count} open rotations"),
+    });
+    let of = |row: &directory::RotationRow| json!({ "id": row.id.0, "user_group_id": row.user_group_id.as_str(), "state": row.rotation.state.as_str(), "by": row.by });
+    lines.extend(open.iter().map(|row| {
+        format!(
+            "  {} {}, {}, by {}",
+            row.id.0,
+            row.user_group_id,
+            row.rotation.state.as_str(),
+            row.by
+        )
+    }));
+    let mut object = object;
+    object["open_rotations"] = open.iter().map(of).collect();
     if global.json {
-        output::json(&json!({ "file": file }))?;
+        output::json(&object)?;
     } else {
-        output::say(&format!("the directory stands in {file}, whole"));
+        output::result(&lines.join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The directory of a team that is meant: this one, or the one that is configured.
+fn team(overrides: &Overrides, url: Option<&str>) -> Result<TeamLocation, CliError> {
+    let settings = match (url, directory_of(overrides)) {
+        (Some(url), Ok(DirectoryAt::Team(team))) => TeamSettings::at(url, Some(&team)),
+        (Some(url), _) => TeamSettings::at(url, None),
+        (None, Ok(DirectoryAt::Team(team))) => team,
+        (None, Ok(DirectoryAt::File(_))) => {
+            return Err(CliError::Usage(
+                "the directory that is configured is a file; give the address of a database, postgres://USER@HOST/DATABASE, \
+                 or name it as url in [directory] of the configuration file"
+                    .into(),
+            ));
+        }
+        (None, Err(error)) => return Err(error.into()),
+    };
+    Ok(team_location(&settings, &overrides.env)?)
+}
+
+async fn blocking<T: Send + 'static>(
+    broke_off: &'static str,
+    work: impl FnOnce() -> Result<T, DirectoryError> + Send + 'static,
+) -> Result<T, CliError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    Ok(done.map_err(CliError::unexpected(broke_off))??)
+}
+
+fn said(global: &Global, object: &serde_json::Value, line: &str) -> Result<Exit, CliError> {
+    if global.json {
+        output::json(object)?;
+    } else {
+        output::say(line);
     }
     Ok(Exit::Done)
 }

@@ -14,7 +14,7 @@ use crate::{
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session, overrides},
     },
-    config::{directory_of, guard::Level},
+    config::{DirectoryAt, directory_of, guard::Level},
     directory::Directory,
     domain::group::UserGroupId,
     operations::{
@@ -55,9 +55,11 @@ pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliE
     let mut signals = Signals::new()?;
     let overrides = overrides(global);
     if arguments.rebuild {
-        let file = directory_of(&overrides)?;
-        // Where there is none, none is made, and the report says so.
-        if file.symlink_metadata().is_ok() {
+        let at = directory_of(&overrides)?;
+        // Where there is none, none is made, and the report says so. A team's has no copies.
+        if let DirectoryAt::File(file) = at
+            && file.symlink_metadata().is_ok()
+        {
             let directory = Directory::open(&file)?;
             directory.rebuild_copies().await?;
             // Closed before it is looked at.

@@ -19,9 +19,8 @@ use crate::{
         session,
     },
     config::Settings,
-    directory::Directory,
     domain::token::Token,
-    operations::{Clock, TokenLookup, not_a_token},
+    operations::{Clock, TokenLookup, not_a_token, open_directory},
 };
 
 /// Longer than any token; more is something else.
@@ -35,8 +34,9 @@ pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
                 .into(),
         ));
     }
-    let settings = Settings::load(&session::overrides(global))?;
-    let directory = Directory::open(&settings.directory)?;
+    let overrides = session::overrides(global);
+    let settings = Settings::load(&overrides)?;
+    let directory = open_directory(&settings.directory, &overrides.env)?;
     let pasted = ask(global.no_input).await?;
     let answered = match TokenLookup::of(&directory, &pasted).await? {
         TokenLookup::Answered(answered) => answered,

@@ -29,11 +29,15 @@ const ONE_RULE: DefaultValue = Words("exactly one of level, forbid, max");
 
 /// Every key that the file may have.
 #[rustfmt::skip] // A table: one setting a line.
-pub const SETTINGS: [Setting; 60] = [
+pub const SETTINGS: [Setting; 64] = [
     setting("", "default_profile", "text", Words("the only profile"), "the profile that opens when none is named"),
     setting("", "operator", "text", Words("USER@host"), "who works here, for the history; at most 64 characters"),
     setting("", "mouse", "flag", Value("false"), "the wheel scrolls, a click chooses a row or sorts, a second click opens the row, which reads its group, and one on a small key of the last line presses it; none confirms, sends or rotates"),
     setting("", "plain", "flag", Value("false"), "lines that are appended instead of a screen, for screen readers; as --plain"),
+    setting("directory", "url", "text", Required, "where a team keeps its directory: postgres://USER@HOST,HOST/DATABASE, without a password; this table is for a team only"),
+    setting("directory", "schema", "text", Value("\"groupdesk\""), "the schema in that database"),
+    setting("directory", "password", "table", Words("none is sent"), "where the password comes from, never the password: exactly one of env, file, command and keyring, as in api_key"),
+    setting("directory", "ca", "text", Words("none"), "extra CA certificates beside those of the system, in PEM; relative to the configuration file, ~/ is the home"),
     setting("theme", "base", "\"terminal\", \"light\" or \"dark\"", Words("the terminal is asked for its background"), "the 16 colours of the terminal, or fixed ones for such a background"),
     setting("theme", "production", COLOUR, OF_BASE, "the word PRODUCTION"),
     setting("theme", "testing", COLOUR, OF_BASE, "the word TESTING"),

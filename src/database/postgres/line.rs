@@ -4,19 +4,18 @@ use std::{
     collections::HashMap,
     future::{Future, poll_fn},
     pin::Pin,
-    sync::Arc,
     task::Poll,
     time::{Duration, Instant},
 };
 
 use futures_util::{StreamExt, TryStreamExt, pin_mut};
 use tokio::{runtime::Runtime, task::JoinHandle};
-use tokio_postgres::{
-    Client, Config, Error, NoTls,
-    config::{Host, TargetSessionAttrs},
-};
+use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
-use super::fault::{ServerFault, Then};
+use super::{
+    fault::{Failure, ServerFault, Then},
+    server::Server,
+};
 use crate::database::{Rows, Statement, Value};
 
 /// How long a server is waited for.
@@ -27,58 +26,17 @@ const SETTINGS: &str = "\
 SET synchronous_commit = on; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; \
 SET client_min_messages = warning; SET standard_conforming_strings = on; SET search_path = ";
 
-/// Where a server is, and the schema in it.
-#[derive(Clone)]
-pub(crate) struct Server {
-    config: Arc<Config>,
-    schema: String,
-    /// What a bound [`Value::Writer`] is.
-    writer: i64,
-}
+/// Whether it keeps what it has answered, and can hold any text.
+const FIT: &str = "\
+SELECT current_setting('server_version_num')::int >= 140000, getdatabaseencoding() = 'UTF8', \
+ current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'";
 
-/// What is wrong with an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AddressFault {
-    NotAnAddress,
-    Password,
-    /// Lines over a network are not protected yet.
-    NotLocal,
-}
-
-impl Server {
-    /// `schema` is a plain name.
-    pub(crate) fn parse(url: &str, schema: &str) -> Result<Self, AddressFault> {
-        let mut config: Config = url.parse().map_err(|_| AddressFault::NotAnAddress)?;
-        if config.get_password().is_some() {
-            return Err(AddressFault::Password);
-        }
-        let is_local = |host: &Host| matches!(host, Host::Unix(_));
-        if config.get_hosts().is_empty() || !config.get_hosts().iter().all(is_local) {
-            return Err(AddressFault::NotLocal);
-        }
-        config
-            .application_name("groupdesk")
-            .target_session_attrs(TargetSessionAttrs::ReadWrite);
-        Ok(Self {
-            config: Arc::new(config),
-            schema: schema.to_owned(),
-            writer: 0,
-        })
-    }
-
-    pub(crate) fn schema(&self) -> &str {
-        &self.schema
-    }
-
-    /// Tells its writes from those of others.
-    pub(crate) fn with_new_writer(mut self) -> Self {
-        let mut writer = [0; 8];
-        // Without randomness one's own writes may look like another's.
-        let _ = getrandom::fill(&mut writer);
-        self.writer = i64::from_le_bytes(writer);
-        self
-    }
-}
+/// Why it cannot hold a directory, for each column of [`FIT`].
+const UNFIT: [&str; 3] = [
+    "it is older than PostgreSQL 14",
+    "its encoding is not UTF8",
+    "it loses what it has answered when it crashes (fsync or full_page_writes is off)",
+];
 
 struct Session {
     client: Client,
@@ -86,9 +44,6 @@ struct Session {
     _talk: JoinHandle<()>,
     prepared: HashMap<String, tokio_postgres::Statement>,
 }
-
-/// What failed, and what is to be done about it.
-pub(in crate::database) type Failure = (ServerFault, Then);
 
 pub(in crate::database) struct Line {
     server: Server,
@@ -114,7 +69,7 @@ impl Line {
     }
 
     pub(super) fn writer(&self) -> i64 {
-        self.server.writer
+        self.server.writer()
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -143,7 +98,7 @@ impl Line {
                 let opened = tokio::time::timeout(left, open(&server)).await;
                 let failure = match opened {
                     Ok(Ok(session)) => return Ok(session),
-                    Ok(Err(error)) => ServerFault::of(&error),
+                    Ok(Err(failure)) => failure,
                     Err(_) => (ServerFault::Unreachable, Then::Reconnect),
                 };
                 if failure.1 == Then::GiveUp || Instant::now() + pause >= deadline {
@@ -234,15 +189,20 @@ impl Line {
     }
 }
 
-async fn open(server: &Server) -> Result<Session, Error> {
-    let (client, connection) = server.config.connect(NoTls).await?;
-    let talk = tokio::spawn(async move {
-        // Whoever waits for an answer hears that the line broke.
-        let _ = connection.await;
+async fn open(server: &Server) -> Result<Session, Failure> {
+    let (client, talk) = server.connect().await?;
+    let settings = format!("{SETTINGS}\"{}\"; {FIT}", server.schema());
+    let told = client.simple_query(&settings).await;
+    let told = told.map_err(|error| ServerFault::of(&error))?;
+    let fits = told.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => Some(row),
+        _ => None,
     });
-    client
-        .batch_execute(&format!("{SETTINGS}\"{}\"", server.schema))
-        .await?;
+    for (column, why) in UNFIT.iter().enumerate() {
+        if fits.and_then(|row| row.get(column)) != Some("t") {
+            return Err((ServerFault::Unfit(why), Then::GiveUp));
+        }
+    }
     Ok(Session {
         client,
         _talk: talk,

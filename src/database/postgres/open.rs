@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use super::{
-    fault::{ServerFault, Then},
-    line::{Failure, Line, PATIENCE},
+    fault::{Failure, ServerFault, Then},
+    line::{Line, PATIENCE},
 };
 use crate::database::{Rows, Statement, Value, values};
 

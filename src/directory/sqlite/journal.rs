@@ -21,7 +21,7 @@ const TABLE: &str = "rotations";
 macro_rules! columns {
     () => {
         "id, profile, user_group_id, state, previous, fingerprint, refused, read_unchanged, by, reason, \
-         started_at, sent_at, note, handoff, handoff_exit, handoff_note, boot_clock, place, key, hands_off"
+         started_at, sent_at, note, handoff, handoff_exit, handoff_note, since(boot_clock), place, key, hands_off"
     };
 }
 

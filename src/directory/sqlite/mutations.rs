@@ -21,8 +21,8 @@ const TABLE: &str = "mutations";
 
 macro_rules! columns {
     () => {
-        "id, user_group_id, operation, state, rotation_id, by, profile, started_at, sent_at, boot_clock, ending, note, \
-         changes"
+        "id, user_group_id, operation, state, rotation_id, by, profile, started_at, sent_at, since(boot_clock), ending, \
+         note, changes"
     };
 }
 

@@ -13,6 +13,7 @@ use std::{
 
 use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, config::DbConfig,
+    functions::FunctionFlags,
 };
 use zeroize::Zeroizing;
 
@@ -120,6 +121,11 @@ fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
     connection.busy_timeout(PATIENCE)?;
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
     connection.set_prepared_statement_cache_capacity(64);
+    // On a server this asks its clock; here it is the machine's, as it was written.
+    let of_the_machine = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("since", 1, of_the_machine, |call| {
+        call.get::<Option<String>>(0)
+    })?;
     // Plans must not depend on parameters: next to the partial indexes every binding would have a text parsed anew.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     if version(&connection)? < NEWEST {

@@ -3,15 +3,25 @@
 use std::{
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use super::{Area, Report, many, places};
 use crate::{
-    config::{ConfigError, Overrides, Profile, directory_of, paths, scrub::shown},
-    directory::{Contents, DirectoryError, Inspected, backup_of, backups_of, inspect},
+    config::{
+        ConfigError, DirectoryAt, Overrides, Profile, TeamSettings, directory_of, paths,
+        scrub::shown, usual_directory,
+    },
+    directory::{
+        Contents, Directory, DirectoryError, Inspected, Location, backup_of, backups_of, inspect,
+        team_status,
+    },
+    operations::{Clock, team_location},
 };
 
 const AREA: Area = Area::Directory;
+/// Clocks of two machines that differ by more are told.
+const CLOCKS_APART: Duration = Duration::from_secs(5);
 
 /// What `serve` keeps here, if it does: the tokens themselves.
 fn service(overrides: &Overrides, report: &mut Report) {
@@ -24,7 +34,7 @@ fn service(overrides: &Overrides, report: &mut Report) {
 
 /// A directory that can be opened.
 pub(super) struct Usable {
-    pub file: PathBuf,
+    pub at: DirectoryAt,
     /// Opening it changes nothing of its schema.
     pub is_current: bool,
 }
@@ -36,8 +46,16 @@ pub(super) async fn look(
     report: &mut Report,
 ) -> Option<Usable> {
     service(overrides, report);
-    let file = match directory_of(overrides) {
-        Ok(file) => file,
+    let at = match directory_of(overrides) {
+        // What is wrong with the file is told already.
+        Err(ConfigError::Wrong { .. } | ConfigError::Unreadable { .. }) => {
+            usual_directory(&overrides.env)
+        }
+        at => at,
+    };
+    let file = match at {
+        Ok(DirectoryAt::File(file)) => file,
+        Ok(DirectoryAt::Team(team)) => return of_team(&team, overrides, report).await,
         Err(error) => {
             let advice = match error {
                 ConfigError::NoFolder { .. } => "Until then nothing is done.",
@@ -64,7 +82,8 @@ pub(super) async fn look(
             let is_whole = judge(&file, &inspected, report);
             places::look(&inspected.places, profiles, report);
             let is_current = inspected.schema == inspected.newest;
-            is_whole.then_some(Usable { file, is_current })
+            let at = DirectoryAt::File(file);
+            is_whole.then_some(Usable { at, is_current })
         }
         Ok(Err(error)) => {
             broken(&error, report);
@@ -76,6 +95,74 @@ pub(super) async fn look(
             None
         }
     }
+}
+
+/// On a server: whether it can be reached and is ours, and what waits in it for a person.
+async fn of_team(
+    team: &TeamSettings,
+    overrides: &Overrides,
+    report: &mut Report,
+) -> Option<Usable> {
+    let location = team_location(team, &overrides.env);
+    let asked = location.map(|location| {
+        tokio::task::spawn_blocking(move || team_status(&location).map(|status| (status, location)))
+    });
+    let asked = match asked {
+        Ok(asked) => asked.await.unwrap_or(Err(DirectoryError::NotAPlace(
+            "the looking at it broke off".into(),
+        ))),
+        Err(error) => Err(error),
+    };
+    let (status, location) = match asked {
+        Ok(found) => found,
+        Err(error) => {
+            report.problem(
+                AREA,
+                error.to_string(),
+                "Until then name a file with --directory; it begins empty, and the others do not see it.",
+            );
+            return None;
+        }
+    };
+    report.ok(
+        AREA,
+        format!(
+            "{location}: PostgreSQL {}, as {}, version {} of its schema",
+            status.server, status.user, status.schema
+        ),
+    );
+    if status.synchronous.is_empty() {
+        report.note(
+            AREA,
+            "no standby has to have a change before it is answered (synchronous_standby_names is empty)",
+            "After a failover to a standby, look at the last rotations: what was answered last may not be there.",
+        );
+    }
+    let away = status.clock.duration_since(Clock::System.now());
+    let away = away.unsigned_abs();
+    if away > CLOCKS_APART {
+        report.warning(
+            AREA,
+            format!("its clock and this machine's are {} s apart", away.as_secs()),
+            "Ages of rotations go by its clock; times in the history are those of the machines. Set both by NTP.",
+        );
+    }
+    match Directory::open(Location::Team(location)) {
+        Ok(directory) => {
+            if let Ok(found) = directory.places().await {
+                // Who else is bound there stands in the files of others.
+                places::look(&found, None, report);
+            }
+        }
+        Err(error) => {
+            report.problem(AREA, error.to_string(), "Ask whoever runs the database.");
+            return None;
+        }
+    }
+    Some(Usable {
+        at: DirectoryAt::Team(team.clone()),
+        is_current: true,
+    })
 }
 
 fn broken(error: &DirectoryError, report: &mut Report) {

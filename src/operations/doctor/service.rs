@@ -1,7 +1,7 @@
 //! The way to the service: the key, name, connection, TLS, the answer to a request that can create nothing, the clock
 //! over there; and, for a group the directory knows, whether the body of a get survives the way.
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use secrecy::SecretString;
@@ -15,10 +15,10 @@ use crate::{
         probe::{Finding, Probe},
         recording::{ExchangeKind, Listener, RecordedExchange},
     },
-    config::{KeySource, Profile, Settings, scrub::shown},
-    directory::{BindingPreview, Caller, Directory, DirectoryError, foresee_in},
-    domain::group::UserGroupId,
-    operations::{Done, Failure, Operations, PlaceProblem, UnknownIdPolicy},
+    config::{DirectoryAt, KeySource, Profile, Settings, scrub::shown},
+    directory::{BindingPreview, Caller, DirectoryError, foresee_in},
+    domain::{group::UserGroupId, token::Fingerprinter},
+    operations::{Done, Failure, Operations, PlaceProblem, UnknownIdPolicy, open_directory},
 };
 
 /// A clock that is further off than this confuses history and certificates.
@@ -40,7 +40,7 @@ pub(super) async fn look(
         return;
     };
     if let Some(directory) = directory.filter(|directory| directory.is_current) {
-        place(visit, settings, profile, &key, &directory.file, report);
+        place(visit, settings, profile, &key, &directory.at, report).await;
     }
     let begun = visit.clock.now();
     let probe = client.probe().await;
@@ -217,15 +217,15 @@ fn between(answer: &RecordedExchange, report: &mut Report) {
 }
 
 /// Whether a person will be asked which place the profile means.
-fn place(
+async fn place(
     visit: &DoctorRequest,
     settings: &Settings,
     profile: &Profile,
     key: &SecretString,
-    directory: &Path,
+    at: &DirectoryAt,
     report: &mut Report,
 ) {
-    let foreseen = foresee_in(directory, |fingerprinter| Caller {
+    let caller = |fingerprinter: &Fingerprinter| Caller {
         profile: profile.name.clone(),
         url: profile.url(),
         key: fingerprinter.of_key(key),
@@ -234,7 +234,14 @@ fn place(
         key_changes: profile.key_changes,
         at: visit.clock.now(),
         by: settings.operator.clone(),
-    });
+    };
+    let foreseen = match at {
+        DirectoryAt::File(file) => foresee_in(file, caller),
+        DirectoryAt::Team(_) => match open_directory(at, &visit.overrides.env) {
+            Ok(directory) => directory.foresee(caller(directory.fingerprinter())).await,
+            Err(error) => Err(error),
+        },
+    };
     if let Ok(BindingPreview::Asked(question)) = foreseen {
         let asked = PlaceProblem::Asked {
             profile: profile.name.clone(),
@@ -250,12 +257,12 @@ fn operations(
     visit: &DoctorRequest,
     settings: &Settings,
     profile: &Profile,
-    directory: &Path,
+    at: &DirectoryAt,
 ) -> Result<Operations, DirectoryError> {
     Ok(Operations::new(
         profile.clone(),
         visit.overrides.env.clone(),
-        Directory::open(directory)?,
+        open_directory(at, &visit.overrides.env)?,
         settings.operator.clone(),
         visit.clock,
     ))
@@ -277,7 +284,7 @@ async fn get(
         report.warning(Area::Service, unknown, NEEDS_AN_ID);
         return;
     };
-    let operations = match operations(visit, settings, profile, &directory.file) {
+    let operations = match operations(visit, settings, profile, &directory.at) {
         Ok(operations) => operations,
         Err(error) => {
             report.problem(Area::Directory, error.to_string(), "No group was read.");

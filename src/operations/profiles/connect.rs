@@ -13,7 +13,7 @@ use crate::{
         profile::{KeySource, Profile},
     },
     directory::Directory,
-    operations::{Clock, Failure, Operations},
+    operations::{Clock, Failure, Operations, open_directory},
 };
 
 /// What a new profile would be, and what the service said.
@@ -160,9 +160,8 @@ impl Connector {
         let profile = profile.map_err(|error| after(error.to_string()))?.clone();
         let directory = match &self.directory {
             Some(directory) => directory.clone(),
-            None => {
-                Directory::open(&settings.directory).map_err(|error| after(error.to_string()))?
-            }
+            None => open_directory(&settings.directory, &self.overrides.env)
+                .map_err(|error| after(error.to_string()))?,
         };
         Ok(Operations::new(
             profile,

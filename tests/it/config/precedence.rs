@@ -1,9 +1,7 @@
 //! Flags over variables over the file; the profile that needs no file.
 
-use std::path::Path;
-
 use groupdesk::{
-    config::{ConfigError, Environment, KeySource, Overrides, Settings, paths},
+    config::{ConfigError, DirectoryAt, Environment, KeySource, Overrides, Settings, paths},
     domain::group::EnvironmentTag,
 };
 
@@ -67,7 +65,10 @@ fn the_same_for_the_files() {
     let settings = home.load().expect("good");
     assert_eq!(settings.profiles[0].name, "eu-live");
     assert_eq!(settings.file, Some(one));
-    assert_eq!(settings.directory, Path::new("/from/variable.db"));
+    assert_eq!(
+        settings.directory,
+        DirectoryAt::File("/from/variable.db".into())
+    );
     let flags = Overrides {
         config: Some(other.clone()),
         directory: Some(home.folder.path().join("flag.db")),
@@ -75,7 +76,10 @@ fn the_same_for_the_files() {
     };
     let settings = Settings::load(&flags).expect("good");
     assert_eq!((settings.file, settings.profiles.len()), (Some(other), 2));
-    assert_eq!(settings.directory, home.folder.path().join("flag.db"));
+    assert_eq!(
+        settings.directory,
+        DirectoryAt::File(home.folder.path().join("flag.db"))
+    );
     let nowhere = Overrides {
         directory: Some(home.folder.path().join("nope/flag.db")),
         ..home.overrides()
@@ -87,13 +91,73 @@ fn the_same_for_the_files() {
     );
 }
 
+const TEAM: &str = "[directory]\nurl = \"postgres://ana@db1/desk\"\nca = \"team-ca.pem\"\n\
+                    password = { command = [\"pass\", \"show\", \"desk\"] }\n";
+
+#[test]
+fn a_directory_of_a_team_stands_in_the_file_and_flag_and_variable_are_stronger() {
+    let home = Home::with_file(TEAM);
+    let DirectoryAt::Team(team) = home.load().expect("good").directory else {
+        panic!("a team's");
+    };
+    assert_eq!(
+        (team.url.as_str(), team.schema.as_str()),
+        ("postgres://ana@db1/desk", "groupdesk")
+    );
+    assert_eq!(
+        team.ca,
+        Some(home.folder.path().join(".config/groupdesk/team-ca.pem"))
+    );
+    let flags = Overrides {
+        directory: Some("postgres://ana@db2/desk".into()),
+        ..home.overrides()
+    };
+    let DirectoryAt::Team(other) = Settings::load(&flags).expect("good").directory else {
+        panic!("a team's");
+    };
+    assert_eq!(other.url, "postgres://ana@db2/desk");
+    assert_eq!((other.ca, other.password), (team.ca, team.password));
+    let home = home.set("GROUPDESK_DIRECTORY", "/from/variable.db");
+    let at = home.load().expect("good").directory;
+    assert_eq!(at, DirectoryAt::File("/from/variable.db".into()));
+}
+
+#[test]
+fn what_is_wrong_with_a_team_s_directory_is_told_without_what_stands_there() {
+    for (text, words) in [
+        (
+            "directory = \"desk.db\"",
+            "write [directory] on a line of its own",
+        ),
+        ("[directory]\nschema = \"x\"", "has no url"),
+        (
+            "[directory]\nurl = \"hunter2-db1\"",
+            "must be the address of a PostgreSQL database",
+        ),
+        (
+            "[directory]\nurl = \"postgres://a@b/c\"\npassword = \"hunter2\"",
+            "must not hold the password itself",
+        ),
+        (
+            "[directory]\nurl = \"postgres://a@b/c\"\nuser = \"hunter2\"",
+            "unknown key \"user\"",
+        ),
+    ] {
+        let told = refusal(&Home::with_file(text));
+        assert!(told.contains(words) && !told.contains("hunter2"), "{told}");
+    }
+}
+
 #[test]
 fn nothing_at_all_is_no_error_until_a_profile_is_needed() {
     let home = Home::new();
     let settings = home.load().expect("nothing is wrong");
     assert!(settings.profiles.is_empty() && settings.default_profile.is_none());
     let data = home.folder.path().join(".local/share/groupdesk");
-    assert_eq!(settings.directory, data.join("directory.db"));
+    assert_eq!(
+        settings.directory,
+        DirectoryAt::File(data.join("directory.db"))
+    );
     assert_eq!(
         paths::service_database(&home.env()).expect("a home"),
         data.join("service.db")

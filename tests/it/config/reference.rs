@@ -3,12 +3,16 @@
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
 
-use groupdesk::config::reference::{DefaultValue, SETTINGS, Setting, TABLES, VARIABLES};
+use groupdesk::config::{
+    DirectoryAt, Settings, TeamSettings,
+    reference::{DefaultValue, SETTINGS, Setting, TABLES, VARIABLES},
+};
 
 use super::{Home, problems};
 
 const API_KEY: &str = "profiles.NAME.api_key";
 const HANDOFF: &str = "profiles.NAME.handoff";
+const DIRECTORY: &str = "directory";
 const GUARD: &str = "profiles.NAME.guard";
 
 /// A file with every table; what is put into one of them stands before its first key.
@@ -47,6 +51,10 @@ impl File {
             _ => "{ env = \"KEY\" }".to_owned(),
         };
         let mut text = self.lines("");
+        if self.table == DIRECTORY {
+            let url = said("url", "url = \"postgres://ana@db1/desk\"");
+            let _ = writeln!(text, "[directory]\n{}{url}", self.lines(DIRECTORY));
+        }
         let _ = write!(
             text,
             "[theme]\n{}[keys.list]\n{}",
@@ -94,13 +102,13 @@ fn objection(table: &'static str) -> String {
 
 #[test]
 fn the_keys_of_the_table_are_those_that_the_parser_knows() {
-    for table in ["", "theme", "profiles.NAME", HANDOFF, GUARD] {
+    for table in ["", DIRECTORY, "theme", "profiles.NAME", HANDOFF, GUARD] {
         let said = objection(table);
         let (_, known) = said.split_once("known keys here are ").expect("a list");
         let known: BTreeSet<_> = known.split(", ").collect();
         let mut told = keys_of(table);
         if table.is_empty() {
-            told.extend(["theme", "profiles", "keys"]);
+            told.extend(["directory", "theme", "profiles", "keys"]);
         }
         assert_eq!(told, known, "[{table}]");
     }
@@ -123,7 +131,8 @@ fn good(setting: &Setting) -> String {
         ("default_profile", _) => "\"a\"",
         ("base_url", _) => "\"https://other.example.com\"",
         ("path", _) => "\"/v2\"",
-        ("api_key", _) => "{ file = \"k\" }",
+        ("url", _) => "\"postgres://ana@db2/desk\"",
+        ("api_key" | "password", _) => "{ file = \"k\" }",
         ("handoff", _) => "{ command = [\"put\"] }",
         ("guard", _) => "[{ operation = \"bulk\", max = 1, reason = \"slowly\" }]",
         ("operation", _) => "\"bulk\"",
@@ -167,6 +176,14 @@ fn every_setting_takes_what_the_table_says_and_nothing_of_another_type() {
     }
 }
 
+/// A file stands in a home of its own.
+fn team(settings: &Settings) -> Option<&TeamSettings> {
+    match &settings.directory {
+        DirectoryAt::Team(team) => Some(team),
+        DirectoryAt::File(_) => None,
+    }
+}
+
 #[test]
 fn what_is_not_said_is_what_the_table_says() {
     for setting in &SETTINGS {
@@ -186,7 +203,9 @@ fn what_is_not_said_is_what_the_table_says() {
                 assert_eq!(usual.profiles, said.profiles, "{}", setting.key);
                 let other = file(setting, &good(setting));
                 let other = Home::with_file(&other).load().expect("a good file");
-                let differs = (usual.comfort, usual.profiles) != (other.comfort, other.profiles);
+                assert_eq!(team(&usual), team(&said), "{}", setting.key);
+                let differs = team(&usual) != team(&other)
+                    || (usual.comfort, usual.profiles) != (other.comfort, other.profiles);
                 let is_the_same = good(setting) == value;
                 assert!(differs || is_the_same, "{} has no effect", setting.key);
             }

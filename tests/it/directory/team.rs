@@ -136,6 +136,39 @@ async fn what_is_kept_for_ever_cannot_be_changed_by_hand() {
     assert_eq!(open.rotation.state, State::Intended);
 }
 
+/// Of two consoles whose clocks are ten hours apart.
+#[tokio::test]
+async fn how_old_a_rotation_is_the_clock_of_the_database_says() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let consoles = consoles(&installation, 2);
+    let mut begun = Vec::new();
+    for (console, hours) in consoles.iter().zip([0, 10]) {
+        let group = format!("g{hours}");
+        let mut intent = intent(&group, OLD);
+        intent.at = second(hours * 3_600);
+        begun.push(start(console, intent).await);
+    }
+    let began = async |id| {
+        let row = consoles[0].rotation(id).await.expect("read");
+        row.expect("there").boot_clock.expect("a machine's clock")
+    };
+    let (first, second) = (began(begun[0]).await, began(begun[1]).await);
+    let between = second.since(&first).expect("one machine");
+    assert!(between < Duration::from_mins(5), "{between:?}");
+    let server = postgres::server().expect("a server");
+    server.execute(
+        team.schema(),
+        "ALTER TABLE rotations DISABLE TRIGGER rotations_timed; \
+         UPDATE rotations SET boot_clock = boot_clock::bigint - 36000000000 WHERE user_group_id = 'g0'",
+    );
+    let earlier = began(begun[0]).await;
+    let between = first.since(&earlier).expect("one machine");
+    assert!(between > Duration::from_hours(9), "{between:?}");
+}
+
 #[tokio::test]
 async fn the_key_of_a_directory_is_the_same_for_everybody() {
     let installation = Opened::new();

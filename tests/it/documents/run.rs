@@ -123,12 +123,28 @@ fn serves(block: &str) -> bool {
     block.contains("groupdesk serve ")
 }
 
+/// Whether it names the directory itself.
+fn names_a_directory(block: &str) -> bool {
+    block.contains("[directory]")
+}
+
+/// Where the pages have the database of a team.
+const DATABASE: &str = "postgres://ana@db1/desk";
+
+/// Runs a block with that database on a server, by the socket in this folder.
+pub(super) async fn with_a_server(block: &str, folder: &Path) -> Result<(), String> {
+    assert!(block.contains(DATABASE), "{block}");
+    let folder = folder.display().to_string().replace('/', "%2F");
+    let database = format!("postgres://desk@{folder}/postgres");
+    without_a_terminal(&block.replace(DATABASE, &database)).await
+}
+
 /// Runs a block where nobody can be asked; what it said where it did not end with 0.
 pub(super) async fn without_a_terminal(block: &str) -> Result<(), String> {
     let home = home();
     let mut variables = variables(home.path());
     let mut running = None;
-    if !serves(block) {
+    if !serves(block) && !names_a_directory(block) {
         let (demo, exported) = demo(home.path()).await;
         variables.extend(exported);
         running = Some(demo);

@@ -48,7 +48,7 @@ const CRATES: [(&str, &[&str]); 15] = [
     ("crossterm", &["tui"]),
     ("nucleo_matcher", &["search"]),
     ("reqwest", &["api"]),
-    ("rustls", &["api"]),
+    ("rustls", &["api", "database", "directory"]),
     ("axum", &["service"]),
     (
         "tokio",

@@ -5,7 +5,10 @@
 //! makes that a failure.
 
 use std::{
+    fs::File,
     io::{BufRead, BufReader, Write},
+    net::TcpListener,
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{
@@ -16,6 +19,9 @@ use std::{
 };
 
 use groupdesk::directory::{TeamLocation, set_up};
+
+/// Of those that listen on their socket alone.
+const PORT: u16 = 5432;
 
 /// A directory of its own for a test below a module `team`; `None` for others.
 pub(crate) fn team() -> Option<TeamLocation> {
@@ -38,6 +44,8 @@ pub(crate) fn at(folder: &Path, schema: &str) -> TeamLocation {
 
 pub(crate) struct Server {
     folder: PathBuf,
+    /// Also in the name of its socket.
+    port: u16,
 }
 
 impl Server {
@@ -93,7 +101,8 @@ impl Server {
         let mut psql = Command::new("psql");
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"])
             .args(["-U", "desk", "-d", "postgres", "-h"])
-            .arg(&self.folder);
+            .arg(&self.folder)
+            .args(["-p", &self.port.to_string()]);
         psql
     }
 
@@ -174,7 +183,7 @@ pub(crate) fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     let server = SERVER.get_or_init(|| {
         let programs = programs()?;
-        Some(start(&programs))
+        Some(start(&programs, &[], PORT, "-c listen_addresses="))
     });
     server.as_ref()
 }
@@ -199,8 +208,9 @@ fn programs() -> Option<PathBuf> {
 const LIVE: &str = r#"
 set -e
 "$0/initdb" -D "$1/data" -A trust -U desk -E UTF8 --no-locale -N >"$1/initdb.log" 2>&1
+if [ -e "$1/pg_hba.conf" ]; then cp "$1/pg_hba.conf" "$1/data/pg_hba.conf"; fi
 "$0/pg_ctl" -D "$1/data" -l "$1/log" -s -w start </dev/null \
-    -o "-k $1 -c listen_addresses= -c max_connections=200 -c fsync=off"
+    -o "-k $1 -c max_connections=200 $2"
 cat >/dev/null
 "$0/pg_ctl" -D "$1/data" -s -m immediate stop
 rm -rf "$1"
@@ -224,23 +234,53 @@ fn as_owner(program: &str) -> Command {
 /// A server for one test alone.
 pub(crate) fn own() -> Option<Server> {
     server()?;
-    Some(start(&programs()?))
+    Some(start(&programs()?, &[], PORT, "-c listen_addresses="))
 }
 
-fn start(programs: &Path) -> Server {
+/// One that is reached over TLS on loopback, too, at the port that is returned, by whoever has a password: for `names` with
+/// SCRAM, for `md5` as it was once. Certificate and key in PEM.
+pub(crate) fn with_tls(certificate: &str, key: &str) -> Option<(Server, u16)> {
+    server()?;
+    let hba = "local all all trust\nhostssl all md5 127.0.0.1/32 md5\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
+    let files = [
+        ("server.crt", certificate),
+        ("server.key", key),
+        ("pg_hba.conf", hba),
+    ];
+    // Another process may be given the same port meanwhile.
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+    let port = port.expect("a port").port();
+    let options = format!(
+        "-c listen_addresses=127.0.0.1 -p {port} -c ssl=on -c ssl_cert_file=$1/server.crt -c ssl_key_file=$1/server.key"
+    );
+    Some((start(&programs()?, &files, port, &options), port))
+}
+
+fn start(programs: &Path, files: &[(&str, &str)], port: u16, options: &str) -> Server {
     let folder = tempfile::Builder::new()
         .prefix("gd-pg")
         .tempdir()
         .expect("a folder");
     let folder = folder.keep();
+    for (name, text) in files {
+        let mut file = File::options();
+        let file = file.write(true).create_new(true).mode(0o600);
+        let file = file.open(folder.join(name));
+        file.and_then(|mut file| file.write_all(text.as_bytes()))
+            .expect("written");
+    }
     if rustix::process::geteuid().is_root() {
-        let owner = Command::new("chown").arg("nobody:").arg(&folder).status();
+        let owner = Command::new("chown")
+            .args(["-R", "nobody:"])
+            .arg(&folder)
+            .status();
         assert!(owner.expect("chown runs").success());
     }
     let child = as_owner("sh")
         .args(["-c", LIVE])
         .arg(programs)
         .arg(&folder)
+        .arg(options.replace("$1", &folder.display().to_string()))
         .current_dir("/")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -252,7 +292,10 @@ fn start(programs: &Path) -> Server {
     let deadline = Instant::now() + Duration::from_mins(1);
     let is_ready = || {
         let mut asked = Command::new(programs.join("pg_isready"));
-        let asked = asked.args(["-q", "-U", "desk", "-h"]).arg(&folder).status();
+        let asked = asked
+            .args(["-q", "-U", "desk", "-p", &port.to_string(), "-h"])
+            .arg(&folder)
+            .status();
         asked.is_ok_and(|status| status.success())
     };
     while !is_ready() {
@@ -263,5 +306,5 @@ fn start(programs: &Path) -> Server {
         std::thread::yield_now();
     }
     let _ = std::io::stderr().flush();
-    Server { folder }
+    Server { folder, port }
 }

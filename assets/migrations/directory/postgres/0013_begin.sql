@@ -152,7 +152,8 @@ CREATE TABLE history (
 CREATE INDEX history_of_place ON history (place);
 CREATE INDEX history_of_group ON history (user_group_id, place);
 
--- `horizon_from` is when the intent, then the sending, became durable by the clock of the database, the one that all share.
+-- `boot_clock` is when the intent, then the sending, came here, in microseconds of the clock of the database, the one that all
+-- share; what a console binds to it is the clock of its own machine, and is not kept.
 CREATE TABLE rotations (
     id             BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     place          BIGINT  NOT NULL REFERENCES places (number),
@@ -174,8 +175,7 @@ CREATE TABLE rotations (
     boot_clock     TEXT,
     key            BIGINT,
     hands_off      BOOLEAN NOT NULL DEFAULT FALSE,
-    merged         BIGINT  NOT NULL DEFAULT 0,
-    horizon_from   TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
+    merged         BIGINT  NOT NULL DEFAULT 0
 );
 
 -- One rotation per seen token, and one whose outcome is not known per group: with several writers at once a look before the
@@ -356,18 +356,35 @@ CREATE TRIGGER rotation_events_no_change BEFORE UPDATE OR DELETE ON rotation_eve
 CREATE TRIGGER place_events_no_change BEFORE UPDATE OR DELETE ON place_events FOR EACH ROW EXECUTE FUNCTION refused();
 CREATE TRIGGER mutations_no_delete BEFORE DELETE ON mutations FOR EACH ROW EXECUTE FUNCTION refused();
 
+CREATE FUNCTION now_in_micros() RETURNS BIGINT LANGUAGE sql VOLATILE
+    AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
+
+-- How long ago that was, when the row is read. A clock that was set back counts as no time.
+CREATE FUNCTION since(boot_clock TEXT) RETURNS TEXT LANGUAGE sql VOLATILE STRICT
+    AS $$ SELECT 'age:' || greatest(0, now_in_micros() - boot_clock::bigint) $$;
+
+CREATE FUNCTION timed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        NEW.boot_clock := now_in_micros();
+    ELSIF NEW.state = 'sent' AND OLD.state <> 'sent' THEN
+        NEW.boot_clock := now_in_micros();
+    ELSE
+        NEW.boot_clock := OLD.boot_clock;
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER rotations_timed BEFORE INSERT OR UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION timed();
+CREATE TRIGGER mutations_timed BEFORE INSERT OR UPDATE ON mutations FOR EACH ROW EXECUTE FUNCTION timed();
+
 CREATE FUNCTION stepped() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    NEW.horizon_from := OLD.horizon_from;
     IF NEW.state = OLD.state THEN
         RETURN NEW;
     END IF;
     IF OLD.state NOT IN ('intended', 'sent', 'rotated', 'unknown')
         AND NOT (OLD.state = 'conflict' AND NEW.state = 'abandoned') THEN
         RAISE EXCEPTION 'a rotation that has ended stays so';
-    END IF;
-    IF NEW.state = 'sent' THEN
-        NEW.horizon_from := clock_timestamp();
     END IF;
     RETURN NEW;
 END $$;

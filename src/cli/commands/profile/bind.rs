@@ -16,12 +16,12 @@ use crate::{
     },
     config::{Settings, profile::Profile},
     directory::Directory,
-    operations::{BindingAnswer, Bound, Clock, Failure, Operations, PlaceProblem},
+    operations::{BindingAnswer, Bound, Clock, Failure, Operations, PlaceProblem, open_directory},
 };
 
 pub(super) async fn bind(context: &Setup, arguments: Bind) -> Result<Exit, CliError> {
     let settings = context.settings()?;
-    let directory = Directory::open(&settings.directory)?;
+    let directory = open_directory(&settings.directory, &context.overrides.env)?;
     let profiles = chosen(&settings, &arguments)?;
     let mut bound = Vec::new();
     let mut failed = None;

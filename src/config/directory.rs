@@ -1,0 +1,106 @@
+//! `[directory]` of the configuration file: where a team keeps its directory, and how one is believed there.
+
+use std::path::PathBuf;
+
+use toml::de::DeValue;
+
+use super::{
+    environment::Surroundings,
+    key_source::{self, Secret, ca_file},
+    profile::KeySource,
+    toml_reader::{Placed, Problems, Section},
+};
+
+/// Where the directory is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DirectoryAt {
+    /// An SQLite file.
+    File(PathBuf),
+    /// A schema of a PostgreSQL database.
+    Team(TeamSettings),
+}
+
+/// What is said of a directory that a team shares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamSettings {
+    /// `postgres://ana@db1/desk`, as it was written; not checked yet.
+    pub url: String,
+    pub schema: String,
+    pub password: Option<KeySource>,
+    /// Authorities beside those of the system, in PEM.
+    pub ca: Option<PathBuf>,
+}
+
+const PASSWORD: Secret = Secret {
+    key: "directory.password",
+    word: "password",
+};
+
+/// The schema where none is named.
+const SCHEMA: &str = "groupdesk";
+
+impl TeamSettings {
+    /// At an address, with the rest as a file says it.
+    pub fn at(url: &str, said: Option<&Self>) -> Self {
+        let said = said.cloned();
+        Self {
+            url: url.to_owned(),
+            ..said.unwrap_or_else(|| Self {
+                url: String::new(),
+                schema: SCHEMA.into(),
+                password: None,
+                ca: None,
+            })
+        }
+    }
+}
+
+/// Whether a text is the address of a database, and not the name of a file.
+pub fn is_address(text: &str) -> bool {
+    text.starts_with("postgres://") || text.starts_with("postgresql://")
+}
+
+pub(super) fn directory(
+    top: &mut Section,
+    around: Surroundings,
+    problems: &mut Problems,
+) -> Option<TeamSettings> {
+    let Placed { at, value } = top.value("directory")?;
+    let DeValue::Table(table) = value else {
+        problems.add(
+            at,
+            "directory must be a table; write [directory] on a line of its own. A file is named by GROUPDESK_DIRECTORY",
+        );
+        return None;
+    };
+    let mut section = Section::of(table);
+    let example = "postgres://ana@db1/desk";
+    let url = section.text("url", example, problems);
+    let url = url.filter(|Placed { at, value }| {
+        let is_address = is_address(value);
+        if !is_address {
+            problems.add(*at, format!("directory.url must be the address of a PostgreSQL database such as \"{example}\""));
+        }
+        is_address
+    });
+    let schema = section.text("schema", SCHEMA, problems);
+    let password = section.value("password").and_then(|Placed { at, value }| {
+        let source = key_source::source(PASSWORD, value, around);
+        source.map_err(|what| problems.add(at, what)).ok()
+    });
+    let ca = ca_file("ca", &mut section, around, problems);
+    let has_url = section.entries().any(|entry| entry.key == "url");
+    section.finish(problems, |_, _| None);
+    if !has_url {
+        problems.add(
+            at,
+            format!("[directory] has no url; add for example url = \"{example}\""),
+        );
+    }
+    Some(TeamSettings {
+        url: url?.value.to_owned(),
+        schema: schema.map_or(SCHEMA, |schema| schema.value).to_owned(),
+        password,
+        ca,
+    })
+}

@@ -1,0 +1,221 @@
+//! Where a server is, how a line to it is protected, and who one is there.
+
+use std::{net::IpAddr, pin::Pin, sync::Arc, time::Duration};
+
+use rustls::ClientConfig;
+use tokio::task::JoinHandle;
+use tokio_postgres::{
+    Client, Config, NoTls,
+    config::{ChannelBinding, Host, SslMode, TargetSessionAttrs},
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
+use zeroize::Zeroizing;
+
+use super::fault::{Failure, ServerFault, Then};
+
+/// How long a line may be silent while something is under way on it.
+const SILENT: Duration = Duration::from_secs(10);
+
+/// Asked for with every new line; the words of the error say why there is none.
+pub(crate) type Password = Arc<
+    dyn Fn() -> Pin<Box<dyn Future<Output = Result<Zeroizing<Vec<u8>>, String>> + Send>>
+        + Send
+        + Sync,
+>;
+
+/// Where a server is, and the schema in it.
+#[derive(Clone)]
+pub(crate) struct Server {
+    config: Arc<Config>,
+    schema: String,
+    /// Not over a Unix socket, and not where the address says so of this machine.
+    needs_tls: bool,
+    tls: Option<Arc<ClientConfig>>,
+    password: Option<Password>,
+    /// What a bound [`crate::database::Value::Writer`] is.
+    writer: i64,
+}
+
+/// What is wrong with an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AddressFault {
+    NotAnAddress,
+    Password,
+    /// `sslmode` says something else than `verify-full`, or `disable` to another machine.
+    Unprotected,
+}
+
+impl Server {
+    /// `schema` is a plain name.
+    pub(crate) fn parse(url: &str, schema: &str) -> Result<Self, AddressFault> {
+        let (address, mode) = without_mode(url);
+        let mut config: Config = address.parse().map_err(|_| AddressFault::NotAnAddress)?;
+        if config.get_password().is_some() {
+            return Err(AddressFault::Password);
+        }
+        let hosts = config.get_hosts();
+        let sockets = hosts.iter().filter(|host| matches!(host, Host::Unix(_)));
+        let sockets = sockets.count();
+        // Of both kinds, only some lines would be protected.
+        if hosts.is_empty() || sockets != 0 && sockets != hosts.len() {
+            return Err(AddressFault::NotAnAddress);
+        }
+        let needs_tls = match mode {
+            _ if sockets > 0 => false,
+            None | Some("verify-full") => true,
+            Some("disable") if hosts.iter().all(is_this_machine) => false,
+            Some(_) => return Err(AddressFault::Unprotected),
+        };
+        config
+            .application_name("groupdesk")
+            .target_session_attrs(TargetSessionAttrs::ReadWrite)
+            .keepalives_idle(SILENT)
+            .tcp_user_timeout(SILENT)
+            .ssl_mode(if needs_tls {
+                SslMode::Require
+            } else {
+                SslMode::Disable
+            });
+        Ok(Self {
+            config: Arc::new(config),
+            schema: schema.to_owned(),
+            needs_tls,
+            tls: None,
+            password: None,
+            writer: 0,
+        })
+    }
+
+    pub(crate) fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    pub(crate) fn needs_tls(&self) -> bool {
+        self.needs_tls
+    }
+
+    /// Whom to trust, and how to be believed oneself.
+    pub(crate) fn with_tls(mut self, tls: Arc<ClientConfig>) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
+    pub(crate) fn with_password(mut self, password: Password) -> Self {
+        self.password = Some(password);
+        self
+    }
+
+    /// Tells its writes from those of others.
+    pub(crate) fn with_new_writer(mut self) -> Self {
+        let mut writer = [0; 8];
+        // Without randomness one's own writes may look like another's.
+        let _ = getrandom::fill(&mut writer);
+        self.writer = i64::from_le_bytes(writer);
+        self
+    }
+
+    pub(super) fn writer(&self) -> i64 {
+        self.writer
+    }
+
+    /// A session, and what ends with it. Inside a runtime.
+    pub(super) async fn connect(&self) -> Result<(Client, JoinHandle<()>), Failure> {
+        let mut config = Config::clone(&self.config);
+        if let Some(password) = &self.password {
+            let password = password().await;
+            let password =
+                password.map_err(|why| (ServerFault::NoPassword(Some(why)), Then::GiveUp))?;
+            config.password(&*password);
+            if self.needs_tls {
+                // Neither in clear text nor by MD5, and to nobody in between.
+                config.channel_binding(ChannelBinding::Require);
+            }
+        }
+        let failed = |error| ServerFault::of_connecting(&error);
+        match &self.tls {
+            Some(tls) if self.needs_tls => {
+                let tls = MakeRustlsConnect::new(ClientConfig::clone(tls));
+                let (client, connection) = config.connect(tls).await.map_err(failed)?;
+                Ok((client, talk(connection)))
+            }
+            None if self.needs_tls => Err((ServerFault::Unsafe("no TLS".into()), Then::GiveUp)),
+            _ => {
+                let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
+                Ok((client, talk(connection)))
+            }
+        }
+    }
+}
+
+/// Whoever waits for an answer hears that the line broke.
+fn talk<E>(connection: impl Future<Output = Result<(), E>> + Send + 'static) -> JoinHandle<()> {
+    tokio::spawn(async move { drop(connection.await) })
+}
+
+fn is_this_machine(host: &Host) -> bool {
+    let Host::Tcp(name) = host else {
+        return true;
+    };
+    let name = name.trim_matches(['[', ']']);
+    name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
+/// The client library knows no `verify-full`.
+fn without_mode(url: &str) -> (String, Option<&str>) {
+    let Some((address, query)) = url.split_once('?') else {
+        return (url.to_owned(), None);
+    };
+    let (modes, rest): (Vec<&str>, Vec<&str>) = query
+        .split('&')
+        .partition(|pair| pair.starts_with("sslmode="));
+    let mode = modes.last().and_then(|mode| mode.strip_prefix("sslmode="));
+    (format!("{address}?{}", rest.join("&")), mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needs_tls(url: &str) -> Result<bool, AddressFault> {
+        Server::parse(url, "groupdesk").map(|server| server.needs_tls)
+    }
+
+    #[test]
+    fn a_line_over_a_network_is_protected_and_an_address_holds_no_password() {
+        for url in [
+            "postgres://ana@db1/desk",
+            "postgresql://ana@db1,db2:5433/desk?sslmode=verify-full",
+            "postgres://ana@127.0.0.1/desk",
+        ] {
+            assert_eq!(needs_tls(url), Ok(true), "{url}");
+        }
+        for url in [
+            "postgres://ana@/desk?host=/run/postgresql",
+            "postgres://ana@%2Frun%2Fpostgresql/desk",
+            "postgres://ana@127.0.0.1:5433/desk?sslmode=disable",
+            "postgres://ana@[::1]/desk?connect_timeout=5&sslmode=disable",
+        ] {
+            assert_eq!(needs_tls(url), Ok(false), "{url}");
+        }
+        for (url, wrong) in [
+            (
+                "postgres://ana@db1/desk?sslmode=disable",
+                AddressFault::Unprotected,
+            ),
+            (
+                "postgres://ana@db1/desk?sslmode=require",
+                AddressFault::Unprotected,
+            ),
+            ("postgres://ana:hunter2@db1/desk", AddressFault::Password),
+            (
+                "postgres://ana@db1/desk?password=hunter2",
+                AddressFault::Password,
+            ),
+            ("postgres://ana@/desk", AddressFault::NotAnAddress),
+            ("postgres://ana@db1,%2Frun/desk", AddressFault::NotAnAddress),
+            ("https://db1/desk", AddressFault::NotAnAddress),
+        ] {
+            assert_eq!(needs_tls(url), Err(wrong), "{url}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Two people with machines of their own and one directory, on PostgreSQL, through the shipped binary.
+
+use serde_json::{Value, json};
+
+use super::program::{Background, Home};
+use crate::support::postgres::{self, Server};
+
+mod lines;
+
+/// Somebody's machine: a profile for the service, and the directory of the team.
+fn machine(url: &str, key: &str, directory: &str) -> Home {
+    let mut home = Home::new();
+    home.configure(url, key);
+    let profile = std::fs::read_to_string(home.path("config.toml")).expect("written");
+    home.write("config.toml", &format!("{profile}\n{directory}"));
+    home
+}
+
+/// As one is there by the socket.
+fn by_socket(server: &Server, who: &str, schema: &str) -> String {
+    let folder = server.folder().display().to_string().replace('/', "%2F");
+    format!("[directory]\nurl = \"postgres://{who}@{folder}/postgres\"\nschema = \"{schema}\"\n")
+}
+
+/// A service, its address and a key for it.
+async fn service(home: &Home) -> (Background, String, String) {
+    let database = home.database();
+    let key = home
+        .key(&["--environment", "production", "--tag", "Customer"])
+        .await;
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--database", &database];
+    let mut serving = Background::start(home.command(&serve));
+    let line = serving.line().await;
+    let url = line
+        .strip_prefix("listening on ")
+        .and_then(|url| url.strip_suffix("/api/user"));
+    let url = url.expect("an address").to_owned();
+    (serving, url, key)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let schema = "shared_by_two";
+    server.execute("public", "CREATE ROLE ben LOGIN");
+    let home = Home::new();
+    let (_serving, url, key) = service(&home).await;
+    let ana = machine(&url, &key, &by_socket(server, "desk", schema));
+    let ben = machine(&url, &key, &by_socket(server, "ben", schema));
+
+    let early = ana.run(&["list"]).await;
+    assert_eq!(early.code, 2, "{}", early.err);
+    assert!(
+        early.err.contains("groupdesk directory init"),
+        "{}",
+        early.err
+    );
+    assert_eq!(ana.run(&["directory", "init"]).await.code, 0);
+    let again = ana.run(&["directory", "init"]).await;
+    assert!(again.err.contains("such a schema already"), "{}", again.err);
+
+    let refused = ben.run(&["list"]).await;
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(
+        refused.err.contains("groupdesk directory grant"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(
+        ana.run(&["directory", "grant", "ben", "operator"])
+            .await
+            .code,
+        0
+    );
+    let nobody = ana.run(&["directory", "grant", "bne", "operator"]).await;
+    assert!(
+        nobody.err.contains("no role of that name"),
+        "{}",
+        nobody.err
+    );
+
+    let create = ["create", "acme", "--name", "Acme", "--map", "7=1", "--yes"];
+    let created = ana.run(&create).await;
+    assert_eq!(created.code, 0, "{}", created.err);
+    let seen = ben.json(0, &["list"]).await;
+    assert_eq!(seen[0]["user_group_id"], json!("acme"));
+    let rotated = ben
+        .run(&["rotate", "acme", "--yes", "--reason", "leaked"])
+        .await;
+    assert_eq!(rotated.code, 0, "{}", rotated.err);
+    let history = ana.json(0, &["history", "acme"]).await;
+    let text = history.to_string();
+    assert!(text.contains("rotat") && text.contains("leaked"), "{text}");
+    for (home, who) in [(&ana, "desk"), (&ben, "ben")] {
+        let status = home.json(0, &["directory", "status"]).await;
+        assert_eq!(status["kind"], json!("team"));
+        assert_eq!(status["user"], json!(who));
+        assert_eq!(status["open_rotations"], json!([]));
+        assert!(!home.path(".local/share/groupdesk/directory.db").exists());
+        let report = home.run(&["doctor", "--json"]).await;
+        let report: Value = serde_json::from_str(&report.out).expect("JSON");
+        let findings = report["findings"].as_array().expect("findings").iter();
+        let wrong: Vec<_> = findings
+            .filter(|finding| finding["area"] == "directory" && finding["severity"] == "problem")
+            .collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+    // What has happened stays, whoever asks.
+    let psql = format!("SET ROLE ben; SET search_path = {schema}");
+    for text in [
+        "DELETE FROM history",
+        "UPDATE fingerprint_key SET key = key",
+        "DROP TABLE history",
+    ] {
+        server.execute(
+            "public",
+            &format!("{psql}; DO $$ BEGIN {text}; RAISE 'it was done'; EXCEPTION WHEN OTHERS THEN IF SQLERRM = 'it was done' THEN RAISE; END IF; END $$"),
+        );
+    }
+    let backup = ana.run(&["directory", "backup", "copy.db"]).await;
+    assert!(
+        backup.code == 2 && backup.err.contains("pg_dump"),
+        "{}",
+        backup.err
+    );
+    assert_eq!(ana.run(&["directory", "revoke", "ben"]).await.code, 0);
+    assert_eq!(ben.run(&["list"]).await.code, 2);
+}
+
+#[tokio::test]
+async fn whoever_runs_the_database_can_set_it_up_by_hand() {
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let ana = machine(
+        "http://127.0.0.1:9",
+        "key",
+        &by_socket(server, "desk", "by_hand"),
+    );
+    let printed = ana.run(&["directory", "init", "--print"]).await;
+    assert_eq!(printed.code, 0, "{}", printed.err);
+    server.execute("public", &printed.out);
+    let status = ana.run(&["directory", "status"]).await;
+    assert_eq!(status.code, 0, "{}", status.err);
+}

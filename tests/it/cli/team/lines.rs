@@ -1,0 +1,148 @@
+//! Lines over a network: whom one believes, and how one is believed. The password is a canary.
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
+
+use super::{Home, machine, postgres};
+use crate::support::postgres::Server;
+
+const PASSWORD: &str = "canary-4f1c-of-the-directory";
+
+struct Scene {
+    server: Server,
+    port: u16,
+    authority: String,
+}
+
+/// A server whose certificate is for `localhost`, by an authority of its own.
+fn scene(is_over: bool) -> Option<Scene> {
+    let key = KeyPair::generate().expect("a key");
+    let mut params = CertificateParams::new(Vec::new()).expect("good names");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(params, key).expect("signed");
+    let key = KeyPair::generate().expect("a key");
+    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("good names");
+    if is_over {
+        params.not_before = date_time_ymd(2020, 1, 1);
+        params.not_after = date_time_ymd(2020, 1, 2);
+    }
+    let certificate = params.signed_by(&key, &authority).expect("signed");
+    let (server, port) = postgres::with_tls(&certificate.pem(), &key.serialize_pem())?;
+    server.execute(
+        "public",
+        &format!(
+            "CREATE ROLE ana LOGIN PASSWORD '{PASSWORD}'; GRANT CREATE ON DATABASE postgres TO ana"
+        ),
+    );
+    Some(Scene {
+        server,
+        port,
+        authority: authority.pem(),
+    })
+}
+
+impl Scene {
+    /// Ana's machine; the password is in a variable.
+    fn ana(&self, host: &str, more: &str) -> Home {
+        let directory = format!(
+            "[directory]\nurl = \"postgres://ana@{host}:{}/postgres\"\n{more}\n",
+            self.port
+        );
+        let mut home = machine("http://127.0.0.1:9", "key", &directory);
+        home.write("team-ca.pem", &self.authority);
+        home.set("DESK_PASSWORD", PASSWORD);
+        home
+    }
+}
+
+const BOTH: &str = "ca = \"team-ca.pem\"\npassword = { env = \"DESK_PASSWORD\" }";
+
+/// What is said; the password is not in it.
+async fn said(home: &Home, arguments: &[&str]) -> (i32, String) {
+    let ran = home.run(arguments).await;
+    let text = format!("{}{}", ran.out, ran.err);
+    assert!(!text.contains(PASSWORD), "{text}");
+    (ran.code, text)
+}
+
+#[tokio::test]
+async fn a_line_is_made_to_whom_the_certificate_names_and_with_the_password_of_its_source() {
+    let Some(scene) = scene(false) else {
+        return;
+    };
+    let ana = scene.ana("localhost", BOTH);
+    let (code, text) = said(&ana, &["directory", "init"]).await;
+    assert_eq!(code, 0, "{text}");
+    let (code, text) = said(&ana, &["directory", "status"]).await;
+    assert!(code == 0 && text.contains("as ana"), "{text}");
+    let sessions = scene.server.execute("public", "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'ana'");
+    assert!(["t", ""].contains(&sessions.as_str()), "{sessions}");
+    for (host, more, words) in [
+        ("127.0.0.1", BOTH, "its certificate is for another name"),
+        (
+            "localhost",
+            "password = { env = \"DESK_PASSWORD\" }",
+            "signed by nobody who is known here",
+        ),
+        ("localhost", "ca = \"team-ca.pem\"", "asks for a password"),
+        (
+            "localhost",
+            "ca = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }",
+            "environment variable NOT_SET",
+        ),
+        (
+            "localhost",
+            "ca = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }",
+            "SQLSTATE 28P01",
+        ),
+        (
+            "localhost",
+            "ca = \"nothing.pem\"\npassword = { env = \"DESK_PASSWORD\" }",
+            "ca:",
+        ),
+    ] {
+        let (code, text) = said(&scene.ana(host, more), &["list"]).await;
+        assert!(
+            code == 2 && text.contains(words),
+            "{host} {more}: {code} {text}"
+        );
+    }
+    // As it was once: whoever answers would learn the password, or nearly.
+    scene.server.execute(
+        "public",
+        &format!("SET password_encryption = 'md5'; CREATE ROLE md5 LOGIN PASSWORD '{PASSWORD}'"),
+    );
+    let md5 = scene.ana("localhost", BOTH);
+    let url = format!("postgres://md5@localhost:{}/postgres", scene.port);
+    let (code, text) = said(&md5, &["list", "--directory", &url]).await;
+    assert!(
+        code == 2 && text.contains("without proving who it is"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_certificate_of_yesterday_is_refused_and_so_is_an_address_with_a_password() {
+    let Some(scene) = scene(true) else {
+        return;
+    };
+    let (code, text) = said(&scene.ana("localhost", BOTH), &["list"]).await;
+    assert!(code == 2 && text.contains("has expired"), "{text}");
+    let ana = scene.ana("localhost", BOTH);
+    for (url, words) in [
+        (
+            format!("postgres://ana:{PASSWORD}@localhost/desk"),
+            "must not stand in the address",
+        ),
+        (
+            "postgres://ana@db1/desk?sslmode=disable".to_owned(),
+            "sslmode=verify-full",
+        ),
+        (
+            "postgres://ana@/desk".to_owned(),
+            "postgres://USER@HOST/DATABASE",
+        ),
+    ] {
+        let (code, text) = said(&ana, &["list", "--directory", &url]).await;
+        assert!(code == 2 && text.contains(words), "{text}");
+    }
+}
