@@ -173,6 +173,8 @@ impl Operations {
         };
         let pending = self.directory().record(row.place, record).await;
         pending.map_err(|error| Failure::NoHandOff(error.to_string()))?;
+        // Where that cannot be written, the hand-off matters more.
+        drop(self.unhide_hand_off(row.place, id).await);
         let parcel = HandOffRequest {
             row: &row,
             group: &read.group,

@@ -6,11 +6,15 @@ use jiff::Timestamp;
 
 use super::{Concern, Matter};
 use crate::{
-    directory::{DirectoryError, HiddenConcern, PlaceId},
+    directory::{DirectoryError, HiddenConcern, PlaceId, RotationId},
     operations::Operations,
 };
 
 const DAY: Duration = Duration::from_hours(24);
+
+fn hand_off(rotation: RotationId) -> String {
+    format!("hand-off/{}", rotation.0)
+}
 
 impl Matter {
     /// What it is about, the same however it stands.
@@ -18,7 +22,7 @@ impl Matter {
         match self {
             Self::Rotation(id, ..) => format!("rotation/{}", id.0),
             Self::Change(id, ..) => format!("change/{}", id.0),
-            Self::HandOff { rotation, .. } => format!("hand-off/{}", rotation.0),
+            Self::HandOff { rotation, .. } => hand_off(*rotation),
             Self::Batch(batch) => format!("batch/{}", batch.id.0),
             Self::ChangedElsewhere(id) => format!("changed/{id}"),
             Self::Over(..) => "over".into(),
@@ -106,6 +110,16 @@ impl Operations {
         let directory = self.directory();
         directory.hide_concern(concern.held_by, hidden, now).await?;
         Ok(until)
+    }
+
+    /// Shows a hand-off again: it is run once more, and whoever put it aside is to see how that ends.
+    pub(in crate::operations) async fn unhide_hand_off(
+        &self,
+        place: PlaceId,
+        rotation: RotationId,
+    ) -> Result<(), DirectoryError> {
+        let key = hand_off(rotation);
+        self.directory().unhide_concern(place, key).await
     }
 
     /// Shows it again.

@@ -10,7 +10,7 @@ use groupdesk::{
         rotation::State,
         token::Token,
     },
-    operations::{Done, Failure, HandedOff, Operations, Warning},
+    operations::{Done, Failure, HandedOff, Operations, Warning, attention::Matter},
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -216,6 +216,27 @@ async fn a_command_that_fails_is_told_without_the_token_and_can_be_run_again() {
             (Operation::HandOff, Ending::NotHandedOff),
         ]
     );
+}
+
+#[tokio::test]
+async fn one_that_was_put_aside_is_shown_again_once_it_is_run_again() {
+    let taker = Taker::new("exit 3");
+    let scene = taker.scene().await;
+    let done = rotated(&scene).await;
+    let failed = handed(&scene, &done).await;
+    let waiting = async || {
+        let here = std::slice::from_ref(&scene.ana);
+        let found = Operations::attention(here, 0, true).await;
+        let mut all = found.expect("readable").concerns.into_iter();
+        let waiting = all.find(|one| matches!(one.matter, Matter::HandOff { .. }));
+        waiting.expect("it failed")
+    };
+    let concern = waiting().await;
+    scene.ana.hide_concern(&concern).await.expect("written");
+    assert!(waiting().await.hidden_until.is_some());
+    let again = scene.ana.hand_off_again(failed.rotation).await;
+    assert_eq!(again.expect("run").handoff, failed.handoff);
+    assert_eq!(waiting().await.hidden_until, None);
 }
 
 /// What it leaves behind holds its standard output and error open.
