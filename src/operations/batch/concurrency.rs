@@ -12,7 +12,7 @@ pub use control::{Control, RunCommand};
 pub(crate) use pace::Pace;
 pub(crate) use retry_budget::RetryBudget;
 
-use crate::domain::batch::{Halt, StopCause};
+use crate::domain::batch::Halt;
 
 /// How fast a run goes, and when it gives up.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,7 +84,7 @@ pub(crate) async fn run(
                 let stopped = work.ended(joined.ok());
                 if halt.is_none() && let Some(stopped) = stopped {
                     // Those who wait for a busy service have sent nothing yet.
-                    control.stop(StopCause::Person);
+                    control.end();
                     work.halted(&stopped);
                     halt = Some(stopped);
                 }

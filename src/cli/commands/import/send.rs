@@ -23,9 +23,7 @@ use crate::{
         },
         session::Session,
     },
-    domain::{
-        annotation::AnnotationChange, batch::StopCause, change::DesiredFields, group::UserGroupId,
-    },
+    domain::{annotation::AnnotationChange, change::DesiredFields, group::UserGroupId},
     formats::GroupRow,
     operations::{
         Import, Permit, RowEnd,
@@ -122,7 +120,7 @@ pub(crate) async fn run(
                 progress.counts(run.counts.ended(), &run.counts.words());
                 if run.stopped.is_some() {
                     // Those who wait for a busy service have changed nothing.
-                    control.stop(StopCause::Person);
+                    control.end();
                 }
             }
             asked = finishing.asked(&control, &progress) => {

@@ -52,6 +52,11 @@ impl Control {
         self.request(RunCommand::Stop(cause));
     }
 
+    /// For good; nobody asked for it, and the run itself says why.
+    pub fn end(&self) {
+        self.stop(StopCause::Person);
+    }
+
     /// What a stop that was asked for is called.
     pub(crate) fn asked(&self) -> Halt {
         match self.command() {
