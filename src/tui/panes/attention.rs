@@ -185,10 +185,18 @@ fn open_draft(profile: usize, id: &UserGroupId, context: &mut Context) {
         context.say(Severity::Info, format!("Draft of {id} not opened: {why}"));
         return;
     }
+    if !context.has_draft(id) {
+        context.say(Severity::Info, draft_is_gone(id));
+    }
     match Edit::of_left(id, context) {
         Some(form) => context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form)))),
         None => context.show_list(profile, &quoted(id.as_str())),
     }
+}
+
+/// Somebody sent or discarded it meanwhile.
+pub(crate) fn draft_is_gone(id: &UserGroupId) -> String {
+    format!("The draft of {id} is gone: it was sent or discarded")
 }
 
 /// Why a hand-off cannot be run again, if so: the command of another profile must not get the token.

@@ -83,6 +83,11 @@ impl Drafts {
         self.unsent.contains_key(key)
     }
 
+    /// Those of a profile have been read, and are not being read anew.
+    pub fn are_read(&self, profile: ProfileIndex) -> bool {
+        self.read.contains(&profile) && !self.asking.contains_key(&profile)
+    }
+
     /// Those of a profile, the last changed first.
     pub fn of(&self, profile: ProfileIndex) -> Vec<&Unsent> {
         let all = self.unsent.iter();

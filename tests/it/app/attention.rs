@@ -328,3 +328,27 @@ fn the_draft_of_a_new_group_is_opened_and_an_odd_id_is_no_test() {
     assert_eq!(scene.focus(), "EditName");
     scene.shows("Left there");
 }
+
+#[test]
+fn a_draft_that_is_gone_by_then_is_said() {
+    let mut scene = Scene::on(TESTING);
+    scene.keys("0");
+    let row = concern(PRODUCTION, Matter::Draft(id("old"), BEGIN));
+    come(&mut scene, vec![row]);
+    scene.keys("<enter>");
+    answer_to(&mut scene, &Job::Drafts, Outcome::Drafts(Vec::new()));
+    let groups = Outcome::listed(vec![group("old", 2)]);
+    answer_to(&mut scene, &Job::List, groups);
+    assert_eq!(scene.focus(), "List");
+    scene.says("The draft of old is gone: it was sent or discarded");
+    scene.keys("P<up><enter>");
+    scene.answer();
+    scene.keys("0");
+    come(
+        &mut scene,
+        vec![concern(TESTING, Matter::Draft(id("nobody"), BEGIN))],
+    );
+    scene.keys("e");
+    scene.says("The draft of nobody is gone");
+    assert_eq!(scene.focus(), "List");
+}

@@ -7,6 +7,7 @@ use crate::{
     tui::{
         forms::group::Edit,
         keymap::Focus,
+        panes::attention::draft_is_gone,
         state::{context::Navigation, navigation::PaneRequest},
     },
 };
@@ -133,8 +134,9 @@ impl App {
     /// Opens the draft that was asked for from another profile, once it and the groups are read.
     pub(super) fn open_wanted_draft(&mut self) {
         let context = &mut self.context;
-        let is_there = |(profile, id): &(ProfileIndex, UserGroupId)| {
-            *profile == context.current && context.groups.is_whole() && context.has_draft(id)
+        let is_there = |(profile, _): &(ProfileIndex, UserGroupId)| {
+            let is_known = context.groups.is_whole() && context.drafts.are_read(*profile);
+            *profile == context.current && is_known
         };
         if !context.draft_to_open.as_ref().is_some_and(is_there) {
             return;
@@ -142,6 +144,10 @@ impl App {
         let Some((_, id)) = context.draft_to_open.take() else {
             return;
         };
+        if !context.has_draft(&id) {
+            context.say(Severity::Info, draft_is_gone(&id));
+            return;
+        }
         if let Some(form) = Edit::of_left(&id, context) {
             context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form))));
             self.navigate();
