@@ -195,10 +195,28 @@ impl Layout {
         style: Style,
         theme: Theme,
     ) {
-        buffer.set_style(paint::row(area, 0), style);
+        self.draw_between(buffer, area, 0..area.width, cells, style, theme);
+    }
+
+    /// As [`Layout::draw_row`], only the columns that begin between these cells of the area.
+    pub fn draw_between(
+        &self,
+        buffer: &mut Buffer,
+        area: Rect,
+        between: Range<u16>,
+        cells: &[Cell<'_>],
+        style: Style,
+        theme: Theme,
+    ) {
+        let styled = Rect {
+            x: area.x + between.start,
+            width: between.end.min(area.width).saturating_sub(between.start),
+            ..paint::row(area, 0)
+        };
+        buffer.set_style(styled, style);
         for (index, (cell, column)) in cells.iter().zip(&self.columns).enumerate() {
             let mut place = self.cell(area, index);
-            if place.is_empty() {
+            if place.is_empty() || !between.contains(&(place.x - area.x)) {
                 continue;
             }
             let room = place.width.into();

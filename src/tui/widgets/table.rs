@@ -16,6 +16,9 @@ const GUTTER: u16 = 2;
 /// Columns of the gutter with the cursor, a mark, a flag, and a blank or the sign of a row that matches no longer.
 const FLAGS: u16 = 4;
 
+/// Cells of a row that are lit under the cursor: each of them is written twice when it moves on.
+const LIT: u16 = 100;
+
 /// What stands before a row, beside the cursor.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Gutter {
@@ -119,8 +122,15 @@ fn draw_in<'a, R>(
             Style::new()
         };
         let whole = paint::row(area, line);
+        let lit = whole.width.min(LIT);
         if here {
-            buffer.set_style(whole, style);
+            buffer.set_style(
+                Rect {
+                    width: lit,
+                    ..whole
+                },
+                style,
+            );
             paint::text(buffer, whole.x, whole.y, 1, ">", style);
         }
         let is_plain = here && !theme.keeps_colours();
@@ -137,7 +147,14 @@ fn draw_in<'a, R>(
                 paint::text(buffer, whole.x + 3, whole.y, 1, "-", of(theme.dim()));
             }
         }
-        let cells = cells(row, is_plain);
-        layout.draw_row(buffer, paint::row(text, line), &cells, style, theme);
+        let row_text = paint::row(text, line);
+        let lit = lit.saturating_sub(whole.width - row_text.width);
+        let lit_cells = cells(row, is_plain);
+        layout.draw_between(buffer, row_text, 0..lit, &lit_cells, style, theme);
+        if lit < row_text.width {
+            let others = cells(row, false);
+            let rest = lit..row_text.width;
+            layout.draw_between(buffer, row_text, rest, &others, Style::new(), theme);
+        }
     }
 }
