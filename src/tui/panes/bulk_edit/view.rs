@@ -309,9 +309,12 @@ fn draw_foot(
         _ if pane.include_old => "! Also what was last sent more than 30 days ago".into(),
         _ if pane.changes() == 0 => String::new(),
         _ => {
-            let count = pane.changes();
+            let all = match pane.changes() {
+                1 => String::new(),
+                count => format!(" of all {count}"),
+            };
             let key = context.keys.key(Focus::Batches, Action::ReverseEdit);
-            format!("i Undo later: Batches, {key} prepares the reverse edit of all {count}")
+            format!("i Undo later: Batches, {key} prepares the reverse edit{all}")
         }
     };
     paint::line(buffer, paint::row(inner, 1), &undo, theme.dim(), theme);

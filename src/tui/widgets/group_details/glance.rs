@@ -137,7 +137,16 @@ pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     let masked = masked(group, context);
     let taken = LABEL + columns(&masked) + columns(&age) + 4;
     let room = sheet.width().saturating_sub(taken);
-    let rotated = paint::words_that_fit(&rotated_by(group, context), room, theme);
+    // When it was rotated its age tells.
+    let by = group
+        .last_rotated
+        .as_ref()
+        .and_then(|last| last.by.as_ref());
+    let rotated = by.map_or_else(
+        || rotated_by(group, context),
+        |by| format!("rotated by {}", visible(by)),
+    );
+    let rotated = paint::words_that_fit(&rotated, room, theme);
     sheet.pieces(vec![
         label("Token", theme),
         (masked, Style::new()),
