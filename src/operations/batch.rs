@@ -166,6 +166,17 @@ impl Operations {
         pace: RunLimits,
         keep: Option<Arc<dyn TokenSink>>,
     ) -> Result<Run, Failure> {
+        self.run_batch_without(batch, &[], pace, keep).await
+    }
+
+    /// As [`Operations::run_batch`]; these groups are not begun, and stay for another run.
+    pub async fn run_batch_without(
+        &self,
+        batch: BatchId,
+        left_out: &[UserGroupId],
+        pace: RunLimits,
+        keep: Option<Arc<dyn TokenSink>>,
+    ) -> Result<Run, Failure> {
         self.permitted(Guarded::Bulk)?;
         let found = self.batch(batch).await.map_err(Failure::NothingSent)?;
         if matches!(found.kind, BatchKind::Edit(_)) {
@@ -180,7 +191,8 @@ impl Operations {
         self.not_too_many(left.count())?;
         let control = Control::default();
         let (news, progress) = mpsc::unbounded_channel();
-        let queue = queue::Queue::new(self.clone(), &found, &items, pace, keep);
+        let mut queue = queue::Queue::new(self.clone(), &found, &items, pace, keep);
+        queue.leave_out(left_out);
         tokio::spawn(queue.run(control.clone(), news));
         Ok(Run {
             batch: found,

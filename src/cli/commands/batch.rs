@@ -225,7 +225,7 @@ async fn resume(
 ) -> Result<Ready, CliError> {
     let operations = &session.operations;
     let resumption = operations
-        .plan_resumption(BatchId(arguments.number))
+        .plan_resumption(BatchId(arguments.number), true)
         .await?;
     let batch = &resumption.batch;
     let is_edit = matches!(batch.kind, BatchKind::Edit(_));

@@ -1,6 +1,9 @@
 //! The queue of a run: begins items as the pace and the wishes allow, counts how they end, and stops where it must.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::Arc,
+};
 
 use futures_util::{FutureExt, future::BoxFuture};
 use jiff::Timestamp;
@@ -12,7 +15,10 @@ use super::{
 };
 use crate::{
     directory::{Batch, BatchId, BatchItem},
-    domain::batch::{BatchKind, Counts, FailureStreak, Halt, ItemStatus},
+    domain::{
+        batch::{BatchKind, Counts, FailureStreak, Halt, ItemStatus},
+        group::UserGroupId,
+    },
     operations::{
         Failpoint, Operations,
         batch::concurrency::{self, Work},
@@ -58,6 +64,13 @@ impl Queue {
             pace,
             keep,
         }
+    }
+
+    /// Begins none of these groups; what is open of them is settled all the same.
+    pub(super) fn leave_out(&mut self, groups: &[UserGroupId]) {
+        let groups: HashSet<&UserGroupId> = groups.iter().collect();
+        let stays = |item: &BatchItem| item.is_open() || !groups.contains(&item.user_group_id);
+        self.waiting.retain(stays);
     }
 
     pub(super) async fn run(mut self, control: Control, news: mpsc::UnboundedSender<BatchEvent>) {

@@ -23,6 +23,8 @@ struct Checked {
     ready: Vec<UserGroupId>,
     refused: Vec<(UserGroupId, String)>,
     blind: Vec<Blind>,
+    /// Of those that are not ready: skipped for their age alone.
+    old: Vec<UserGroupId>,
 }
 
 /// Within this time the one who began a batch goes on with it without typing words.
@@ -39,6 +41,9 @@ pub struct Resumption {
     pub refused: Vec<(UserGroupId, String)>,
     /// How many of the ready ones are sent with a field that nobody can read, and the one that was sent the longest time ago.
     pub blind: Option<(usize, Blind)>,
+    /// Of the refused ones: what cannot be read and was last sent too long ago, unless a person includes it. These are not
+    /// begun.
+    pub old: Vec<UserGroupId>,
     /// Items whose rotation or update is open; they are read first.
     pub open: usize,
     /// Who may be running it right now: something of it was begun or sent a moment ago.
@@ -50,9 +55,9 @@ pub struct Resumption {
 }
 
 impl Resumption {
-    /// How many were not begun.
+    /// How many are begun.
     pub fn left(&self) -> usize {
-        self.batch.counts.not_started
+        self.batch.counts.not_started.saturating_sub(self.old.len())
     }
 
     /// What must be typed at [`Level::Words`].
@@ -62,8 +67,13 @@ impl Resumption {
 }
 
 impl Operations {
-    /// Checks what is left of a batch of this place. Nothing is sent or written.
-    pub async fn plan_resumption(&self, id: BatchId) -> Result<Resumption, Failure> {
+    /// Checks what is left of a batch of this place. Nothing is sent or written. `include_old`: also what cannot be read and
+    /// was last sent more than 30 days ago.
+    pub async fn plan_resumption(
+        &self,
+        id: BatchId,
+        include_old: bool,
+    ) -> Result<Resumption, Failure> {
         self.permitted(Guarded::Bulk)?;
         let batch = self.batch(id).await.map_err(Failure::NothingSent)?;
         let items = self.batch_items(id).await;
@@ -77,7 +87,7 @@ impl Operations {
             BatchKind::Rotate => self.check_rotations(&left, &batch).await,
             BatchKind::Edit(change) => {
                 self.permitted(Guarded::Update)?;
-                self.check_edits(&left, change).await
+                self.check_edits(&left, change, include_old).await
             }
         };
         let checked = checked.map_err(Failure::NothingSent)?;
@@ -90,6 +100,7 @@ impl Operations {
             blind: oldest.map(|oldest| (checked.blind.len(), oldest.clone())),
             ready: checked.ready,
             refused: checked.refused,
+            old: checked.old,
             run_by,
             batch,
             items,
@@ -127,6 +138,7 @@ impl Operations {
         &self,
         left: &[&BatchItem],
         change: &BulkChange,
+        include_old: bool,
     ) -> Result<Checked, DirectoryError> {
         let mut checked = Checked::default();
         let mut reviewed = HashMap::new();
@@ -144,12 +156,14 @@ impl Operations {
             wanted.push((id.clone(), to));
             reviewed.insert(id, edit);
         }
-        // What was last sent long ago was included by the person who began it.
-        let plan = self.plan_rows(change.clone(), wanted, true).await?;
+        let plan = self.plan_rows(change.clone(), wanted, include_old).await?;
         for row in plan.rows {
             let said = reviewed.get(&row.id).map(|edit| &edit.base);
             let changed = said.map(|said| changed_since(said, &row.edit.base));
             let changed = changed.filter(|changed| !changed.is_empty());
+            if matches!(row.verdict, Verdict::Skipped(EditSkip::Old { .. })) {
+                checked.old.push(row.id.clone());
+            }
             let why = match (row.verdict, changed) {
                 (Verdict::Skipped(EditSkip::Draft(..)) | Verdict::Change, None) => None,
                 (Verdict::Skipped(EditSkip::Draft(..)) | Verdict::Change, Some(changed)) => {

@@ -62,7 +62,7 @@ enum Stage {
 #[derive(Debug)]
 pub struct BatchPane {
     ids: Vec<UserGroupId>,
-    /// Also what was rotated within 24 h.
+    /// Also what was rotated within 24 h; at a resumption, what was last sent more than 30 days ago.
     include_recent: bool,
     stage: Stage,
     reason: TextField,
@@ -134,14 +134,19 @@ impl BatchPane {
 
     /// A batch of the journal.
     pub fn of(id: BatchId, aim: BatchAim, context: &mut Context) -> Self {
+        Self::of_with(id, aim, false, context)
+    }
+
+    fn of_with(id: BatchId, aim: BatchAim, include_old: bool, context: &mut Context) -> Self {
         let job = match aim {
-            BatchAim::Resume => Job::PlanResumption(id),
+            BatchAim::Resume => Job::PlanResumption(id, include_old),
             BatchAim::Look | BatchAim::Retry | BatchAim::Report => Job::Batch(id),
         };
         let ticket = context.start(job);
         Self {
             aim,
             number: Some(id),
+            include_recent: include_old,
             ..Self::at(Stage::Planning(ticket), Vec::new(), context)
         }
     }
@@ -167,10 +172,12 @@ impl BatchPane {
         self.shown.get(self.cursor.at).copied()
     }
 
-    /// Groups left out because they were rotated within 24 h.
+    /// Groups left out because they were rotated within 24 h, or for their age.
     fn recent(&self) -> usize {
-        let Stage::Check { plan, .. } = &self.stage else {
-            return 0;
+        let plan = match &self.stage {
+            Stage::Check { plan, .. } => plan,
+            Stage::Resume(resumption) => return resumption.old.len(),
+            Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => return 0,
         };
         let skips = plan.skipped.iter();
         skips.filter(|(_, skip)| skip.is_recent()).count()

@@ -192,11 +192,12 @@ impl Backends {
                     .map(|()| Outcome::Hidden(None)),
             ),
             Job::AllBatches => listed(batch::of_all(&self.all(), profile).await),
-            Job::PlanResumption(id) => match operations.plan_resumption(id).await {
-                Ok(resumption) => Ok(Outcome::Resumable(Box::new(resumption))),
-                Err(failure) => Err(failure.into()),
-            },
-            Job::Resume(id, _) => batch::resume(operations, id, context).await,
+            Job::PlanResumption(id, include_old) => {
+                let planned = operations.plan_resumption(id, include_old).await;
+                let planned = planned.map_err(JobError::from);
+                planned.map(|resumption| Outcome::Resumable(Box::new(resumption)))
+            }
+            Job::Resume(id, _, left_out) => batch::resume(operations, id, &left_out, context).await,
             Job::PlanBulk {
                 ids,
                 include_recent,

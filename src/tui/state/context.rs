@@ -479,7 +479,11 @@ impl Context {
 
     /// Goes on with a batch.
     pub fn resume_batch(&mut self, resumption: &Resumption) -> Ticket {
-        let job = Job::Resume(resumption.batch.id, resumption.left());
+        let job = Job::Resume(
+            resumption.batch.id,
+            resumption.left(),
+            resumption.old.clone(),
+        );
         let ticket = self.start(job);
         let (batch, items) = (&resumption.batch, &resumption.items);
         let mut run = BatchRun::stored(ticket, self.current, batch, items);

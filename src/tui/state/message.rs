@@ -171,10 +171,10 @@ pub enum Job {
     AllBatches,
     /// One of them as it stands now, with its items.
     Batch(BatchId),
-    /// What going on with one would do; nothing is sent.
-    PlanResumption(BatchId),
-    /// Goes on with a batch of which so many were not begun; what was typed was checked.
-    Resume(BatchId, usize),
+    /// What going on with one would do, also with what was last sent long ago; nothing is sent.
+    PlanResumption(BatchId, bool),
+    /// Goes on with a batch of which so many are begun, and not these; what was typed was checked.
+    Resume(BatchId, usize, Vec<UserGroupId>),
     /// Which of these can be rotated now; nothing is sent.
     PlanBulk {
         ids: Vec<UserGroupId>,
@@ -322,9 +322,9 @@ impl Job {
             | Self::Batches
             | Self::Batch(_)
             | Self::AllBatches => read("read journal"),
-            Self::PlanResumption(_) => read("check what is left"),
-            Self::Resume(_, 1) => write("rotate 1 group"),
-            Self::Resume(_, count) => write(&format!("rotate {count} groups")),
+            Self::PlanResumption(..) => read("check what is left"),
+            Self::Resume(_, 1, _) => write("rotate 1 group"),
+            Self::Resume(_, count, _) => write(&format!("rotate {count} groups")),
             Self::LookUp(id) => read("read").of(id),
             Self::Prove(id) => write("read").of(id),
             Self::Create(id, wanted) => write("create").sending(id, wanted),

@@ -98,7 +98,7 @@ fn a_batch_of_another_profile_is_resumed_there() {
     scene.later(1).keys("jR");
     assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
     let jobs = asked(&scene);
-    let planned = Job::PlanResumption(groupdesk::operations::BatchId(12));
+    let planned = Job::PlanResumption(groupdesk::operations::BatchId(12), false);
     assert!(
         jobs.contains(&(ProfileIndex(PRODUCTION), &planned)),
         "{jobs:?}"

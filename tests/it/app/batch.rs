@@ -64,6 +64,7 @@ pub(super) fn left(batch: BatchId) -> Resumption {
         ready: vec![id("globex")],
         refused: Vec::new(),
         blind: None,
+        old: Vec::new(),
         open: 0,
         run_by: None,
         level: Level::Key,

@@ -21,6 +21,7 @@ use super::{
     batch::{BATCH, half_way, left, stored},
     scene::{BEGIN, PRODUCTION, Scene, TESTING, failed},
 };
+use crate::support::world::id;
 
 /// The list with one batch of which something is left.
 pub(super) fn listed(by: &str, profile: usize) -> Scene {
@@ -47,7 +48,7 @@ fn a_stopped_batch_is_resumed_in_three_keys_by_who_began_it() {
     scene.shows("Batch 7: 1 of 2 groups left").shows("ready");
     assert_eq!(scene.keys("<enter>"), [], "Enter does nothing");
     scene.keys("y");
-    assert_eq!(scene.writes(), [&Job::Resume(BATCH, 1)]);
+    assert_eq!(scene.writes(), [&Job::Resume(BATCH, 1, Vec::new())]);
     scene
         .shows("1 of 2  50%")
         .shows("1 confirmed  1 waiting   all 2")
@@ -176,7 +177,7 @@ fn where_words_are_asked_for_nothing_is_resumed_without_them() {
         scene.says("text differs; nothing was sent");
     }
     scene.keys("<ctrl-u>resume 1 in production<enter>");
-    assert_eq!(scene.writes(), [&Job::Resume(BATCH, 1)]);
+    assert_eq!(scene.writes(), [&Job::Resume(BATCH, 1, Vec::new())]);
 }
 
 #[test]
@@ -198,4 +199,29 @@ fn what_is_sent_unread_and_who_may_still_run_it_stand_above_the_confirmation() {
     scene
         .shows("! 17 whole mappings are sent as last sent from here, the oldest 200d ago by")
         .shows("Batch 7 may still be running: bob@desk7 sent something of it a moment ago.");
+}
+
+#[test]
+fn what_is_skipped_for_its_age_is_included_by_a_key_and_not_sent_without() {
+    let old = || Resumption {
+        old: vec![id("globex")],
+        ready: Vec::new(),
+        ..left(BATCH)
+    };
+    let mut scene = listed("ana@bastion2", TESTING);
+    scene.keys("R");
+    scene.answer_with(Outcome::Resumable(Box::new(old())));
+    scene
+        .shows("1 skipped for their age, and not sent; f includes them.")
+        .shows("f old ones");
+    scene.keys("f");
+    let jobs: Vec<_> = scene.pending.iter().map(|(.., job)| job).collect();
+    assert_eq!(jobs, [&Job::PlanResumption(BATCH, true)]);
+    scene.answer_with(Outcome::Resumable(Box::new(left(BATCH))));
+    scene.shows("Also what was last sent more than 30 days ago; f leaves it out.");
+    scene.keys("f");
+    scene.answer_with(Outcome::Resumable(Box::new(old())));
+    scene.keys("y");
+    let resumed = Job::Resume(BATCH, 0, vec![id("globex")]);
+    assert_eq!(scene.writes(), [&resumed]);
 }

@@ -332,8 +332,8 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Attention { .. } => Outcome::Attention(Box::default()),
         Job::Hide(..) => Outcome::Hidden(None),
         Job::AllBatches => Outcome::AllBatches(Vec::new()),
-        Job::PlanResumption(id) => Outcome::Resumable(Box::new(super::batch::left(*id))),
-        Job::Resume(id, count) => Outcome::BulkEnded(Report {
+        Job::PlanResumption(id, _) => Outcome::Resumable(Box::new(super::batch::left(*id))),
+        Job::Resume(id, count, _) => Outcome::BulkEnded(Report {
             batch: *id,
             counts: Counts {
                 confirmed: *count,

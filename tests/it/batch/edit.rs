@@ -1,5 +1,7 @@
 //! One change over many groups: what is reviewed is what is sent, once, and nothing else; and it can be taken back.
 
+use std::time::Duration;
+
 use groupdesk::{
     directory::{BatchId, BatchItem},
     domain::{
@@ -221,12 +223,20 @@ async fn what_is_left_is_checked_by_the_rules_of_edits() {
     let known = scene.world.operations(Side::Testing);
     send(&known, "g000", "g000", &[("7", "1"), ("40", "999")]).await;
     send(&known, "g001", "g001", &[("7", "1"), ("40", "214")]).await;
-    let resumption = scene.ana.plan_resumption(batch).await.expect("readable");
+    let resumption = scene
+        .ana
+        .plan_resumption(batch, true)
+        .await
+        .expect("readable");
     assert_eq!(resumption.left(), 4);
     assert_eq!(resumption.ready, [id("g002"), id("g003")]);
     assert_eq!(resumption.blind, None, "nobody else writes");
     scene.world.alone(false);
-    let unread = scene.ana.plan_resumption(batch).await.expect("readable");
+    let unread = scene
+        .ana
+        .plan_resumption(batch, true)
+        .await
+        .expect("readable");
     let (blind, oldest) = unread.blind.expect("others may have changed it unseen");
     assert_eq!((blind, oldest.field.as_str()), (2, "mapping"));
     scene.world.alone(true);
@@ -242,6 +252,28 @@ async fn what_is_left_is_checked_by_the_rules_of_edits() {
     assert_eq!(rows, [json!("999"), json!("214"), json!("214")]);
     assert_eq!(report.counts.not_started, 0);
     assert_eq!(scene.proxy.count("PUT"), 2);
+}
+
+#[tokio::test]
+async fn what_was_last_sent_long_ago_is_left_out_of_a_resumption_unless_included() {
+    let scene = scene(2).await;
+    let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
+    scene.world.alone(false);
+    let later = Timestamp::now() + Duration::from_hours(24 * 31);
+    let later = scene.world.installation(Side::Testing).at(later);
+    let later = later.through(scene.proxy.base_url()).operations();
+    let without = later.plan_resumption(batch, false).await.expect("readable");
+    assert_eq!(without.old, [id("g000"), id("g001")]);
+    assert_eq!((without.left(), without.ready.len()), (0, 0));
+    let run = later.run_batch_without(batch, &without.old[..1], one_at_a_time(), None);
+    let (_, report) = watch(run.await.expect("it begins")).await;
+    assert_eq!(report.counts.not_started, 1);
+    assert_eq!(scene.proxy.count("PUT"), 1);
+    let with = later.plan_resumption(batch, true).await.expect("readable");
+    assert_eq!(
+        (&with.old[..], &with.ready[..]),
+        (&[][..], &[id("g000")][..])
+    );
 }
 
 #[tokio::test]
@@ -261,7 +293,7 @@ async fn what_an_open_change_may_have_changed_since_the_review_is_not_replaced()
     let later = Timestamp::now() + settle_window(scene.ana.profile().timeout);
     let later = scene.world.installation(Side::Testing).at(later);
     let later = later.through(scene.proxy.base_url()).operations();
-    let resumption = later.plan_resumption(batch).await.expect("readable");
+    let resumption = later.plan_resumption(batch, true).await.expect("readable");
     assert_eq!(resumption.ready, [id("g001")]);
     let run = later.run_batch(batch, one_at_a_time(), None).await;
     let (ended, report) = watch(run.expect("it begins")).await;

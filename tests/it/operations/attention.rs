@@ -156,7 +156,7 @@ async fn resuming_asks_for_words_of_others_and_on_another_day_in_production() {
         let at = now - std::time::Duration::from_hours(hours);
         let batch = left(&scene.world, side, by, at).await;
         let installation = scene.world.installation(side).at(now);
-        let asked = installation.operations().plan_resumption(batch).await;
+        let asked = installation.operations().plan_resumption(batch, true).await;
         let asked = asked.expect("readable");
         assert_eq!(asked.level, expected, "{side:?} {by} {hours} h");
         assert_eq!((asked.left(), &asked.run_by), (1, &None));
@@ -176,7 +176,11 @@ async fn a_batch_that_somebody_else_runs_waits_for_nobody_and_is_resumed_with_wo
     gate.reached().await;
     let here = std::slice::from_ref(&scene.ana);
     assert_eq!(named(&concerns(here, 0).await), [], "it is in hand");
-    let asked = scene.ana.plan_resumption(batch).await.expect("readable");
+    let asked = scene
+        .ana
+        .plan_resumption(batch, true)
+        .await
+        .expect("readable");
     assert_eq!(asked.run_by.as_deref(), Some("bob@desk7"));
     assert_eq!(asked.level, Level::Words);
     // His own console shows it: he may have killed the one that ran it.
@@ -184,11 +188,15 @@ async fn a_batch_that_somebody_else_runs_waits_for_nobody_and_is_resumed_with_wo
         named(&concerns(std::slice::from_ref(&bob), 0).await),
         [(Some(0), "batch")]
     );
-    let asked = bob.plan_resumption(batch).await.expect("readable");
+    let asked = bob.plan_resumption(batch, true).await.expect("readable");
     assert_eq!(asked.run_by.as_deref(), Some("bob@desk7"));
     assert_eq!(asked.level, Level::Key);
     gate.open();
     while run.progress.recv().await.is_some() {}
-    let asked = scene.ana.plan_resumption(batch).await.expect("readable");
+    let asked = scene
+        .ana
+        .plan_resumption(batch, true)
+        .await
+        .expect("readable");
     assert_eq!(asked.run_by, None);
 }

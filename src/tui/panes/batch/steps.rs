@@ -115,7 +115,7 @@ impl BatchPane {
 
     pub(super) fn check_again(&mut self, context: &mut Context) {
         if let Some(id) = self.number {
-            *self = Self::of(id, self.aim, context);
+            *self = Self::of_with(id, self.aim, self.include_recent, context);
             return;
         }
         let ticket = context.start(Job::PlanBulk {

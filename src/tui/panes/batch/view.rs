@@ -92,19 +92,21 @@ fn sheet(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
             recent(&mut sheet, pane, context);
             groups(&mut sheet, &plan.ready, &plan.skipped, context);
         }
-        Stage::Resume(resumption) => resume(&mut sheet, resumption, context),
+        Stage::Resume(resumption) => {
+            resume(&mut sheet, pane, resumption, context);
+        }
         Stage::Run(_) => sheet.text("This batch is in History.", theme.dim()),
     }
     sheet
 }
 
 /// What going on with a batch does: first what is ready, then what is not.
-fn resume(sheet: &mut TextPage, resumption: &Resumption, context: &Context) {
+fn resume(sheet: &mut TextPage, pane: &BatchPane, resumption: &Resumption, context: &Context) {
     let theme = context.theme;
     let batch = &resumption.batch;
     let profile = context.profile();
     let name = profile.map_or("", |profile| profile.name.as_str());
-    let (left, all) = (resumption.left(), batch.counts.planned());
+    let (left, all) = (batch.counts.not_started, batch.counts.planned());
     sheet.heading(&format!(
         "Batch {}: {left} of {all} groups left",
         batch.id.0
@@ -140,6 +142,7 @@ fn resume(sheet: &mut TextPage, resumption: &Resumption, context: &Context) {
         let text = bulk_edit::sent_unread(*count, oldest, context);
         sheet.text(&format!("! {text}"), theme.warning());
     }
+    old(sheet, pane, context);
     if let Some(by) = &resumption.run_by {
         let text = format!(
             "! Batch {} may still be running: {by} sent something of it a moment ago.",
@@ -210,6 +213,19 @@ fn check(sheet: &mut TextPage, plan: &Plan, words: Option<String>, context: &Con
         sheet.text(&to, Style::new());
         sheet.field("type", &words.unwrap_or_default(), theme.title(), "");
     }
+}
+
+/// What is skipped for its age at a resumption, and the key that includes it.
+fn old(sheet: &mut TextPage, pane: &BatchPane, context: &Context) {
+    let key = context.keys.key(pane.focus(), Action::IncludeRecent);
+    let text = match pane.recent() {
+        _ if pane.include_recent => {
+            format!("! Also what was last sent more than 30 days ago; {key} leaves it out.")
+        }
+        0 => return,
+        old => format!("! {old} skipped for their age, and not sent; {key} includes them."),
+    };
+    sheet.text(&text, context.theme.warning());
 }
 
 /// What F7 does, where it does something.

@@ -4,7 +4,10 @@
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    domain::batch::{EditPlan, Plan},
+    domain::{
+        batch::{EditPlan, Plan},
+        group::UserGroupId,
+    },
     operations::{
         BatchId, DirectoryError, Failure, Listener, Operations,
         batch::{BatchEvent, Control, Report, RunCommand, RunLimits},
@@ -52,7 +55,7 @@ pub(super) async fn run(
 ) -> Result<Outcome, JobError> {
     ready(operations, &link).await?;
     let batch = operations.begin_batch(plan, reason).await.map_err(failed)?;
-    drive(operations, batch, link).await
+    drive(operations, batch, &[], link).await
 }
 
 /// Begins a bulk edit and stays until it has ended.
@@ -63,7 +66,7 @@ pub(super) async fn edit(
 ) -> Result<Outcome, JobError> {
     ready(operations, &link).await?;
     let batch = operations.begin_edit(plan, None).await.map_err(failed)?;
-    drive(operations, batch, link).await
+    drive(operations, batch, &[], link).await
 }
 
 /// What a bulk edit would do.
@@ -90,23 +93,25 @@ async fn ready(operations: &Operations, link: &JobContext) -> Result<(), JobErro
     Ok(())
 }
 
-/// Goes on with a batch and stays until it has ended.
+/// Goes on with a batch, but for these groups, and stays until it has ended.
 pub(super) async fn resume(
     operations: &Operations,
     batch: BatchId,
+    left_out: &[UserGroupId],
     link: JobContext,
 ) -> Result<Outcome, JobError> {
     ready(operations, &link).await?;
-    drive(operations, batch, link).await
+    drive(operations, batch, left_out, link).await
 }
 
 async fn drive(
     operations: &Operations,
     batch: BatchId,
+    left_out: &[UserGroupId],
     mut link: JobContext,
 ) -> Result<Outcome, JobError> {
     let mut run = operations
-        .run_batch(batch, RunLimits::default(), None)
+        .run_batch_without(batch, left_out, RunLimits::default(), None)
         .await
         .map_err(failed)?;
     steer(&run.control, *link.command.borrow_and_update());
