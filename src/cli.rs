@@ -124,11 +124,17 @@ async fn interruptible(global: &Global, command: Command) -> Result<Exit, CliErr
 
 async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
     match command {
-        Command::List => groups::list(session).await,
+        Command::List(list) => groups::list(session, list).await,
         Command::Show { id } => groups::show(session, &id).await,
         Command::Get(get) => groups::get(session, get).await,
         Command::History { id, open: true, .. } => groups::open_changes(session, id.as_ref()).await,
-        Command::History { id, limit, .. } => groups::history(session, id, limit).await,
+        Command::History {
+            id,
+            filter,
+            limit,
+            reverse,
+            ..
+        } => groups::history(session, id, &filter, limit, reverse).await,
         Command::Create(create) => mutations::create(session, create).await,
         Command::Update(update) => mutations::update(session, update).await,
         Command::Rotate(rotate) if rotate.token_stdin => {

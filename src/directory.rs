@@ -42,7 +42,7 @@ use crate::{
         known::KnownGroup,
         token::{Fingerprint, Fingerprinter},
     },
-    search::ListView,
+    search::{ListView, SortBy},
 };
 pub use batch::{Batch, BatchId, BatchItem, ItemKey, ItemUpdate, NewBatch};
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
@@ -131,8 +131,19 @@ impl Directory {
         place: PlaceId,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
     ) -> Result<(), DirectoryError> {
-        self.ask(Access::Long, move |c| groups::each(c, place, take))
-            .await
+        let by_id = (SortBy::Id, false);
+        self.each_group_by(place, by_id, take).await
+    }
+
+    /// The same in the order of names or ids, or the other way round; in no other.
+    pub async fn each_group_by(
+        &self,
+        place: PlaceId,
+        order: (SortBy, bool),
+        take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
+    ) -> Result<(), DirectoryError> {
+        let each = move |c: &Tx<'_>| groups::each(c, place, (&order.0, order.1), take);
+        self.ask(Access::Long, each).await
     }
 
     /// The group rows of a place that [`Self::groups`] could not read in full.

@@ -10,7 +10,7 @@ mod reader;
 pub mod strict_json;
 mod write;
 
-pub use columns::{Column, Columns};
+pub use columns::{Column, Columns, chosen};
 pub use ids::Ids;
 pub use plan::{Need, Plan, Planned};
 pub use reader::{Reader, RowResult};

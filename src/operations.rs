@@ -81,7 +81,7 @@ use crate::{
     directory::{Directory, HistoryFilter, RotationFilter},
     domain::{group::UserGroupId, history::Entry, known::KnownGroup, rotation::settle_window},
     operations::profiles::{facts, places},
-    search::{Builder, ListView, suggest::near},
+    search::{Builder, ListView, SortBy, suggest::near},
 };
 
 /// Groups that are read in one go.
@@ -198,6 +198,16 @@ impl Operations {
     ) -> Result<(), DirectoryError> {
         let place = self.place().await?;
         self.0.directory.each_group(place, take).await
+    }
+
+    /// The same in the order of names or ids, or the other way round.
+    pub async fn each_group_by(
+        &self,
+        order: (SortBy, bool),
+        take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
+    ) -> Result<(), DirectoryError> {
+        let place = self.place().await?;
+        self.0.directory.each_group_by(place, order, take).await
     }
 
     /// What `step` makes of all groups, one after another, without holding them; runs on a thread of the directory.

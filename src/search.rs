@@ -33,6 +33,7 @@ use std::{
 
 use jiff::Timestamp;
 
+use arena::Arena;
 pub use arena::Entry;
 pub use beside::Beside;
 use conditions::Sieve;
@@ -42,10 +43,10 @@ pub use query::{
     AskedRow, Condition, FilterError, FilterErrorKind, Flag, Number, Query, Side, Views, Word,
     asked_row, quoted,
 };
-pub use views::{ListColumn, ListView, SavedView, SortBy};
+pub use views::{ListColumn, ListView, SavedView, SortBy, column_words};
 use words::{Fit, Words};
 
-use super::domain::{group::UserGroupId, rotation::State};
+use super::domain::{group::UserGroupId, known::KnownGroup, rotation::State};
 
 /// What to look for, and in which order to give it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +74,16 @@ impl SearchRequest {
 pub fn finds(look: &SearchRequest) -> impl FnMut(Entry<'_>) -> bool {
     let mut sieve = Sieve::of(&look.query);
     move |entry| sieve.fit(entry, look).is_some()
+}
+
+/// The same of groups that are in no index.
+pub fn finds_group(look: &SearchRequest) -> impl FnMut(&KnownGroup) -> bool {
+    let mut finds = finds(look);
+    move |group| {
+        let mut arena = Arena::default();
+        arena.push(group);
+        arena.entry(0).is_some_and(&mut finds)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

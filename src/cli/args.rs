@@ -9,6 +9,7 @@ mod doctor;
 mod exchange;
 mod get;
 mod help;
+mod listing;
 mod manual;
 mod place;
 mod profile;
@@ -29,6 +30,7 @@ pub(super) use doctor::Doctor;
 pub(super) use exchange::{Apply, Export, FileFormat, Import};
 pub(super) use get::Get;
 pub(super) use help::Help;
+pub(super) use listing::{Filter, List, Order};
 pub(super) use manual::Manual;
 pub(super) use place::Command as PlaceCommand;
 pub(super) use profile::{
@@ -99,11 +101,7 @@ pub(super) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// List the groups the directory knows; nothing is sent
-    #[command(
-        after_help = "Examples:\n  groupdesk list\n  groupdesk list --json | jq -r '.[].user_group_id'"
-    )]
-    List,
+    List(List),
     /// Show what the directory knows of one group; nothing is sent
     #[command(
         after_help = "Examples:\n  groupdesk show acme-eu\n  groupdesk show acme-eu --json | jq .mapping"
@@ -132,17 +130,22 @@ pub(super) enum Command {
     Rotate(Rotate),
     /// Tell who did what to which group, the newest first
     #[command(
-        after_help = "Examples:\n  groupdesk history --limit 20\n  groupdesk history acme-eu --json\n  groupdesk history --open"
+        after_help = "Examples:\n  groupdesk history --limit 20\n  groupdesk history --filter label:vip --json\n  groupdesk history --open"
     )]
     History {
         /// Only of this group
         #[arg(value_parser = user_group_id)]
         id: Option<UserGroupId>,
+        #[command(flatten)]
+        filter: Filter,
         /// At most this many lines
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
+        /// The oldest of them first
+        #[arg(long)]
+        reverse: bool,
         /// Only creates and updates of which nobody knows yet whether they took effect
-        #[arg(long, conflicts_with = "limit")]
+        #[arg(long, conflicts_with_all = ["limit", "filter", "reverse"])]
         open: bool,
     },
     /// List rotations of this profile, the newest first; settle or abandon open ones

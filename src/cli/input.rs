@@ -1,5 +1,6 @@
 //! What a person types or answers on the command line: values, questions, and secrets that must not be among them.
 
+pub(super) mod chosen;
 pub(super) mod confirm;
 pub(super) mod fields;
 pub(super) mod no_echo;

@@ -8,12 +8,9 @@ use std::{
     },
 };
 
-use tokio::sync::mpsc;
-
 use super::{args::Global, error::CliError, output};
 use crate::{
     config::{Environment, Overrides, Settings, profile::Profile},
-    domain::known::KnownGroup,
     operations::{ClaimHolder, Clock, Operations, open_directory},
 };
 
@@ -109,29 +106,6 @@ impl Session {
             ));
         }
         Ok(())
-    }
-
-    /// All groups of the profile, some at a time, as long as `take` says that more are wanted.
-    pub(super) async fn each_group(
-        &self,
-        mut take: impl FnMut(&[KnownGroup]) -> Result<bool, CliError>,
-    ) -> Result<(), CliError> {
-        let (sender, mut some) = mpsc::channel::<Vec<KnownGroup>>(2);
-        let reading = self
-            .operations
-            .each_group(move |groups| sender.blocking_send(groups).is_ok());
-        // It takes the receiving end along: whoever reads must not wait for one that has ended.
-        let taking = async move {
-            while let Some(groups) = some.recv().await {
-                if !take(&groups)? {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        let (read, taken) = tokio::join!(reading, taking);
-        read?;
-        taken
     }
 
     /// Says why nothing is known here, where it is known under this name with another address; whether it is.

@@ -69,22 +69,10 @@ impl Columns {
     /// `name,note`: these and the id; `+note,+labels`: beside the usual ones; nothing: the usual ones.
     pub fn parse(text: &str) -> Result<Self, String> {
         let words = text.split([',', ' ']).filter(|word| !word.is_empty());
-        let words: Vec<&str> = words.collect();
-        let added = words.iter().filter(|word| word.starts_with('+')).count();
-        let mut columns = match added {
-            0 if words.is_empty() => Self::default().0,
-            0 => vec![Column::Id],
-            _ if added == words.len() => Self::default().0,
-            _ => return Err("write a + before all of them, or before none".into()),
-        };
-        for word in words {
-            let name = word.trim_start_matches('+');
-            let column = Column::parse(name).ok_or_else(|| no_such_column(name))?;
-            if !columns.contains(&column) {
-                columns.push(column);
-            }
-        }
-        Ok(Self(columns))
+        let columns = chosen(words, vec![Column::Id], Self::default().0, |name| {
+            Column::parse(name).ok_or_else(|| no_such_column(name))
+        });
+        columns.map(Self)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = Column> + '_ {
@@ -95,6 +83,31 @@ impl Columns {
     pub fn are_beside(&self) -> bool {
         self.iter().any(Column::is_beside)
     }
+}
+
+/// The columns that these words name, each once, behind those that are `always` there; with a `+` before each of them behind
+/// the `usual` ones, which are there without a word.
+pub fn chosen<C: PartialEq>(
+    words: impl IntoIterator<Item = impl AsRef<str>>,
+    always: Vec<C>,
+    usual: Vec<C>,
+    parse: impl Fn(&str) -> Result<C, String>,
+) -> Result<Vec<C>, String> {
+    let words: Vec<_> = words.into_iter().collect();
+    let added = words.iter().filter(|word| word.as_ref().starts_with('+'));
+    let mut columns = match added.count() {
+        count if count == words.len() => usual,
+        0 => always,
+        _ => return Err("write a + before all of them, or before none".into()),
+    };
+    for word in &words {
+        let word = word.as_ref();
+        let column = parse(word.strip_prefix('+').unwrap_or(word))?;
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    Ok(columns)
 }
 
 /// Takes in a cell of CSV that is not empty, or was quoted.

@@ -3,7 +3,7 @@
 
 mod queue;
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -85,17 +85,21 @@ pub struct RefreshRun {
     pub progress: mpsc::UnboundedReceiver<RefreshEvent>,
 }
 
-/// What stands for the reading of all groups in the journal, where a file has the digest of its rows.
-fn digest() -> [u8; 32] {
-    Sha256::digest("read all known groups").into()
+/// What stands for a reading in the journal, where a file has the digest of its rows: of all groups, or of those that a
+/// filter finds.
+fn digest(filter: &str) -> [u8; 32] {
+    let all = Sha256::new().chain_update("read all known groups");
+    all.chain_update(filter).finalize().into()
 }
 
 impl Operations {
-    /// Which groups a reading would read; nothing is sent or written. `since`: those seen from then on are done.
+    /// Which groups a reading would read; nothing is sent or written. `since`: those seen from then on are done;
+    /// `of`: no others than these.
     pub async fn plan_refresh(
         &self,
         since: Option<Timestamp>,
         with_never_seen: bool,
+        of: Option<&BTreeSet<UserGroupId>>,
     ) -> Result<Refresh, DirectoryError> {
         let (news, mut pieces) = mpsc::unbounded_channel();
         let reading = self.each_group(move |groups| {
@@ -110,6 +114,9 @@ impl Operations {
         let mut unseen = Vec::new();
         while let Some(piece) = pieces.recv().await {
             for (id, last_seen) in piece {
+                if of.is_some_and(|of| !of.contains(&id)) {
+                    continue;
+                }
                 match last_seen {
                     Some(at) if since.is_some_and(|since| at >= since) => plan.done_before += 1,
                     Some(_) => plan.ids.push(id),
@@ -124,19 +131,19 @@ impl Operations {
         Ok(plan)
     }
 
-    /// The reading of this place that was begun and is not finished.
-    pub async fn open_refresh(&self) -> Result<Option<Import>, DirectoryError> {
+    /// The reading of this place, of what this filter finds or of all, that was begun and is not finished.
+    pub async fn open_refresh(&self, filter: &str) -> Result<Option<Import>, DirectoryError> {
         self.directory()
-            .open_import(self.place().await?, digest())
+            .open_import(self.place().await?, digest(filter))
             .await
     }
 
     /// Writes down that a reading begins; one that was not finished is given up.
-    pub async fn begin_refresh(&self) -> Result<Import, DirectoryError> {
-        if let Some(before) = self.open_refresh().await? {
+    pub async fn begin_refresh(&self, filter: &str) -> Result<Import, DirectoryError> {
+        if let Some(before) = self.open_refresh(filter).await? {
             self.end_import(before.id).await?;
         }
-        self.begin_import(digest()).await
+        self.begin_import(digest(filter)).await
     }
 
     /// Refuses what the profile forbids: ids that no answer ever spoke of may be created by reading them, and who goes on

@@ -126,7 +126,7 @@ impl ListColumn {
     /// Several, between commas; `None` where one is no column. A comma in the key of a property is written `\,`.
     pub fn parse_all(text: &str) -> Option<Vec<Self>> {
         let mut columns = Vec::new();
-        for word in words(text) {
+        for word in column_words(text) {
             let column = Self::parse(&word)?;
             if !columns.contains(&column) {
                 columns.push(column);
@@ -173,7 +173,7 @@ impl fmt::Display for ListColumn {
 }
 
 /// The words between commas, without spaces around them; a backslash takes the next sign as it is.
-fn words(text: &str) -> Vec<String> {
+pub fn column_words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut signs = text.chars();
     while let Some(sign) = signs.next() {

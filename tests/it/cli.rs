@@ -22,6 +22,7 @@ mod handoff;
 mod help;
 mod import;
 mod limits;
+mod listing;
 mod looks;
 mod memory;
 mod pipes;

@@ -4,12 +4,14 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
+use super::Order;
+
 /// Rotating many groups.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct BatchArgs {
     /// Groups whose name and id hold these words; also tests as in the console, such as tag:customer map:40=213 state:open
-    #[arg(long, value_name = "TEXT", conflicts_with_all = ["ids", "from"])]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["ids", "from"])]
     pub(crate) filter: Option<String>,
     /// Groups whose token is older, such as 90d or 12h; a token of unknown age counts as old
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
@@ -17,6 +19,8 @@ pub(crate) struct BatchArgs {
     /// The ids that stand in this file, one per line; - reads standard input
     #[arg(long, value_name = "FILE", conflicts_with = "ids")]
     pub(crate) from: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) order: Order,
     /// Also those whose token was rotated within 24 h
     #[arg(long, conflicts_with = "resume")]
     pub(crate) include_recent: bool,
@@ -47,6 +51,7 @@ impl BatchArgs {
         self.filter.is_some()
             || self.older_than.is_some()
             || self.from.is_some()
+            || self.order.is_said()
             || self.include_recent
             || self.concurrency.is_some()
             || self.rate.is_some()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Mutation, batch::rate};
+use super::{Filter, Mutation, Order, batch::rate};
 use crate::{formats::Columns, operations::batch::RunLimits};
 
 #[derive(Debug, Args)]
@@ -77,6 +77,10 @@ pub(crate) struct Export {
     /// Only these columns and the id; with a + before each: beside the first four, which are there without it
     #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse, default_value = "", hide_default_value = true)]
     pub(crate) columns: Columns,
+    #[command(flatten)]
+    pub(crate) filter: Filter,
+    #[command(flatten)]
+    pub(crate) order: Order,
     /// Write to this file, in the place of what it holds; - is standard output, as without it
     #[arg(long, short = 'o', value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -114,6 +118,14 @@ pub(crate) struct Apply {
     /// List the known groups that the files do not have
     #[arg(long)]
     pub(crate) prune_report: bool,
+    /// Of --prune-report only groups that this filter finds, as list --filter
+    #[arg(
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        requires = "prune_report"
+    )]
+    pub(crate) filter: Option<String>,
     #[command(flatten)]
     pub(crate) speed: Speed,
     #[command(flatten)]

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{Exists, TokenArgs, batch::rate, user_group_id};
+use super::{Exists, Filter, TokenArgs, batch::rate, user_group_id};
 use crate::domain::group::UserGroupId;
 
 /// Read one group from the service; with --refresh-all every known group again
@@ -33,6 +33,8 @@ pub(crate) struct AllGroups {
     /// Read every known group again; those that only files have told of are left out, unless --exists is said
     #[arg(long, conflicts_with_all = ["reveal", "token_out"])]
     pub(crate) refresh_all: bool,
+    #[command(flatten)]
+    pub(crate) filter: Filter,
     /// Go on with what was interrupted: what was seen since it began is not read again
     #[arg(long, conflicts_with = "id")]
     pub(crate) resume: bool,

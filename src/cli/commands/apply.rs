@@ -11,9 +11,12 @@ use super::import::{
 use crate::{
     api::inspect::escape_hidden,
     cli::{
-        args::{Apply, Global},
+        args::{Apply, Filter, Global, Order},
         error::CliError,
-        input::confirm::{self, Question},
+        input::{
+            chosen::Listing,
+            confirm::{self, Question},
+        },
         output,
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
@@ -80,7 +83,10 @@ async fn prepare(
     let shown = plan::tell(session, &checked, asked).await?;
     let plan = shown.plan;
     if arguments.prune_report {
-        prune_report(session, &checked.ids).await?;
+        let filter = Filter {
+            filter: arguments.filter.clone(),
+        };
+        prune_report(session, &filter, &checked.ids).await?;
     }
     if arguments.mutation.dry_run {
         plan::say_sum(session, all, &shown)?;
@@ -108,11 +114,14 @@ async fn prepare(
 }
 
 /// Known groups that the files do not have.
-async fn prune_report(session: &Session, ids: &Ids) -> Result<(), CliError> {
+async fn prune_report(session: &Session, filter: &Filter, ids: &Ids) -> Result<(), CliError> {
+    let undone = "nothing was sent";
+    let listing = Listing::of(session, filter, &Order::default(), None, undone).await?;
     session
-        .each_group(|groups| {
+        .each_listed(&listing, async |groups| {
             let mut text = String::new();
-            for group in groups.iter().filter(|group| !ids.has(&group.id)) {
+            let groups = groups.iter().map(|(group, _)| group);
+            for group in groups.filter(|group| !ids.has(&group.id)) {
                 let line = if session.json {
                     let line = json!({"user_group_id": group.id.as_str(), "plan": "not_in_files"});
                     escape_hidden(&line.to_string())

@@ -17,11 +17,12 @@ use crate::{
     cli::{
         args::{Export, FileFormat, Global},
         error::CliError,
-        output,
+        input::chosen::Listing,
+        output::{self, human::Listed},
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session},
     },
-    domain::{annotation::Annotation, known::KnownGroup, text::visible},
+    domain::text::visible,
     formats::{Columns, Format},
     operations::exported_row,
     platform::private_files,
@@ -31,7 +32,7 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Groups as they come, with what stands beside them; `None` behind the last one.
-type Piece = Option<Vec<(KnownGroup, Option<Annotation>)>>;
+type Piece = Option<Vec<Listed>>;
 
 /// How groups are written.
 type Form = (Format, Columns);
@@ -54,12 +55,18 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
             "--output and --token-out name the same file; name two. Nothing was sent".into(),
         ));
     }
+    let (filter, order) = (&arguments.filter, &arguments.order);
+    let mut listing = Listing::of(&session, filter, order, None, "nothing was written").await?;
+    listing.with_annotations = arguments.columns.are_beside();
     let exit = match &arguments.token_out {
-        Some(out) => tokens::read(&session, &mut signals, out, arguments.speed.pace()).await?,
+        Some(out) => {
+            let pace = arguments.speed.pace();
+            tokens::read(&session, &mut signals, &listing, out, pace).await?
+        }
         None => Exit::Done,
     };
     let form = (format, arguments.columns);
-    let count = groups(&session, &mut signals, form, file.as_deref()).await?;
+    let count = groups(&session, &mut signals, &listing, form, file.as_deref()).await?;
     if let Some(path) = &file {
         output::say(&format!("{count} groups are in {}", path.display()));
     }
@@ -109,41 +116,23 @@ fn folder(path: &Path) -> &Path {
 async fn groups(
     session: &Session,
     signals: &mut Signals,
+    listing: &Listing,
     form: Form,
     file: Option<&Path>,
 ) -> Result<usize, CliError> {
-    let are_beside = form.1.are_beside();
-    let (sender, mut read) = mpsc::channel::<Vec<KnownGroup>>(2);
-    let reading = session
-        .operations
-        .each_group(move |some| sender.blocking_send(some).is_ok());
     let (to_writer, pieces) = mpsc::channel::<Piece>(2);
     let path = file.map(Path::to_owned);
     let mut writing = tokio::task::spawn_blocking(move || match path {
         Some(path) => to_file(&path, &form, pieces),
         None => to_output(&form, pieces),
     });
-    let forwarding = async {
-        while let Some(some) = read.recv().await {
-            let beside = if are_beside {
-                let ids = some.iter().map(|group| group.id.clone()).collect();
-                session.operations.annotations_of(ids).await?
-            } else {
-                vec![None; some.len()]
-            };
-            let some = some.into_iter().zip(beside).collect();
-            if to_writer.send(Some(some)).await.is_err() {
-                // It says itself why it has ended.
-                break;
-            }
-        }
-        read.close();
-        Ok::<_, CliError>(())
-    };
     let work = async {
-        let (done, forwarded) = tokio::join!(reading, forwarding);
-        done?;
-        forwarded?;
+        // A writer that has ended says itself why.
+        session
+            .each_listed(listing, async |some| {
+                Ok(to_writer.send(Some(some)).await.is_ok())
+            })
+            .await?;
         drop(to_writer.send(None).await);
         let written = (&mut writing).await;
         let written = written.map_err(CliError::unexpected("the writing broke off"))?;

@@ -1,10 +1,13 @@
 //! `list`, `show`, `get` and `history`: what is known, and one read.
 
+use std::collections::BTreeSet;
+
 use super::mutations;
 use crate::{
     cli::{
-        args::Get,
+        args::{Filter, Get, List, Order},
         error::CliError,
+        input::chosen::Listing,
         output::{self, human, json},
         process::exit::Exit,
         session::Session,
@@ -14,12 +17,20 @@ use crate::{
 };
 
 /// Written as they are read: a long list is never held as a whole.
-pub(crate) async fn list(session: &Session) -> Result<Exit, CliError> {
+pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, CliError> {
+    let List {
+        filter,
+        order,
+        columns,
+    } = arguments;
+    let mut listing = Listing::of(session, &filter, &order, None, "nothing was listed").await?;
+    listing.with_annotations = columns.are_beside();
     if session.json {
         let mut is_first = true;
         session
-            .each_group(|groups| {
-                let groups = groups.iter().map(json::Group::of);
+            .each_listed(&listing, async |groups| {
+                let groups = groups.iter();
+                let groups = groups.map(|listed| json::Group::listed(listed, &columns));
                 output::piece(&output::json_items(&mut is_first, groups)?)
             })
             .await?;
@@ -30,28 +41,34 @@ pub(crate) async fn list(session: &Session) -> Result<Exit, CliError> {
         return Ok(Exit::Done);
     }
     let max_age = session.operations.profile().max_token_age;
-    let mut list = human::List::new(session.operations.now(), max_age);
+    let mut list = human::List::new(columns, session.operations.now(), max_age);
     let mut is_empty = true;
     session
-        .each_group(|groups| {
+        .each_listed(&listing, async |groups| {
             is_empty &= groups.is_empty();
-            list.measure(groups);
+            list.measure(&groups);
             Ok(true)
         })
         .await?;
     if is_empty {
         if !session.say_elsewhere().await? {
-            output::say(&format!(
-                "the directory knows no group of profile {} yet; read one with `groupdesk get ID --exists`, or make one with `groupdesk create ID`",
-                session.operations.profile().name
-            ));
+            let profile = &session.operations.profile().name;
+            output::say(&if listing.is_filtered() {
+                format!("no group of profile {profile} is found by the filter")
+            } else {
+                format!(
+                    "the directory knows no group of profile {profile} yet; read one with `groupdesk get ID --exists`, or make one with `groupdesk create ID`"
+                )
+            });
         }
         return Ok(Exit::Done);
     }
     session
-        .each_group(|groups| match groups {
-            [] => Ok(true),
-            groups => output::piece(&list.lines(groups)),
+        .each_listed(&listing, async |groups| {
+            if groups.is_empty() {
+                return Ok(true);
+            }
+            output::piece(&list.lines(&groups))
         })
         .await?;
     Ok(Exit::Done)
@@ -125,9 +142,25 @@ pub(crate) async fn open_changes(
 pub(crate) async fn history(
     session: &Session,
     id: Option<UserGroupId>,
+    filter: &Filter,
     limit: Option<usize>,
+    reverse: bool,
 ) -> Result<Exit, CliError> {
-    let lines = session.operations.history(id.clone(), limit).await?;
+    let order = Order::default();
+    let listing = Listing::of(session, filter, &order, None, "nothing was listed").await?;
+    let mut lines = if listing.is_filtered() {
+        let of = session.ids_listed(&listing).await?;
+        let of: BTreeSet<_> = of.into_iter().collect();
+        let mut lines = session.operations.history(id.clone(), None).await?;
+        lines.retain(|line| of.contains(&line.value.user_group_id));
+        lines.truncate(limit.unwrap_or(usize::MAX));
+        lines
+    } else {
+        session.operations.history(id.clone(), limit).await?
+    };
+    if reverse {
+        lines.reverse();
+    }
     if let Some(id) = id.filter(|_| lines.is_empty()) {
         // Nobody is to take a mistyped id for a group that nothing was done to.
         known_here(session, &id).await?;

@@ -7,9 +7,12 @@ use jiff::Timestamp;
 
 use crate::{
     cli::{
-        args::{Get, Global},
+        args::{Get, Global, Order},
         error::CliError,
-        input::confirm::{self, Question},
+        input::{
+            chosen::Listing,
+            confirm::{self, Question},
+        },
         output::{self, progress::Progress},
         process::{
             exit::Exit,
@@ -49,9 +52,17 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
     let operations = &session.operations;
     let options = &arguments.refresh;
     session.say_where();
-    let since = since(session, options.resume).await?;
+    let filter = options.filter.filter.as_deref().unwrap_or_default();
+    let since = since(session, filter, options.resume).await?;
+    let undone = "nothing was sent";
+    let listing = Listing::of(session, &options.filter, &Order::default(), None, undone).await?;
+    let of = if listing.is_filtered() {
+        Some(session.ids_listed(&listing).await?.into_iter().collect())
+    } else {
+        None
+    };
     let plan = operations
-        .plan_refresh(since, arguments.assurance.exists)
+        .plan_refresh(since, arguments.assurance.exists, of.as_ref())
         .await?;
     let report = Report {
         known: plan.ids.len() + plan.done_before + plan.never_seen - plan.unseen(),
@@ -69,9 +80,9 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
         }
         operations.ready().await?;
     }
-    let begun = match operations.open_refresh().await? {
+    let begun = match operations.open_refresh(filter).await? {
         Some(open) if options.resume => open,
-        _ => operations.begin_refresh().await?,
+        _ => operations.begin_refresh(filter).await?,
     };
     let pace = RunLimits {
         concurrency: options.concurrency.into(),
@@ -83,8 +94,12 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
 }
 
 /// From when on a group counts as read.
-async fn since(session: &Session, resume: bool) -> Result<Option<Timestamp>, CliError> {
-    let open = session.operations.open_refresh().await?;
+async fn since(
+    session: &Session,
+    filter: &str,
+    resume: bool,
+) -> Result<Option<Timestamp>, CliError> {
+    let open = session.operations.open_refresh(filter).await?;
     match open {
         Some(open) if resume => {
             output::say(&format!(

@@ -1,5 +1,6 @@
 //! Results for people: tables that fit the terminal. What stands in them is made visible first.
 
+mod columns;
 mod group;
 mod history;
 mod list;
@@ -12,6 +13,7 @@ use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets::NOTHING};
 use jiff::Timestamp;
 
 pub(crate) use {
+    columns::{Column, Columns, Listed},
     group::group,
     history::{changes, history},
     list::List,
@@ -145,12 +147,12 @@ pub(crate) fn word(word: &str) -> String {
     word.replace('_', " ")
 }
 
-/// A time that has passed, in its largest unit.
 /// `3 h ago`, for sentences.
 pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     format!("{} ago", age(at, now))
 }
 
+/// A time that has passed, in its largest unit.
 fn age(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.duration_since(at).as_secs().max(0);
     match seconds {

@@ -5,9 +5,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    cli::process::exit::Exit,
+    cli::{
+        output::human::{Column, Columns, Listed},
+        process::exit::Exit,
+    },
     directory::Numbered,
     domain::{
+        annotation::Label,
         group::{Mapping, Properties},
         handoff::HandOff,
         history::{Ending, Entry},
@@ -30,9 +34,30 @@ pub(crate) struct Group<'a> {
     properties: Option<&'a Properties>,
     last_rotated: Option<String>,
     last_seen: Option<String>,
+    /// Only where a column asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    favourite: Option<bool>,
 }
 
 impl<'a> Group<'a> {
+    /// With what stands beside it, as far as the columns ask for it.
+    pub(crate) fn listed((group, beside): &'a Listed, columns: &Columns) -> Self {
+        let asks = |column| columns.0.contains(&column);
+        let beside = beside.as_ref();
+        let labels = || beside.into_iter().flat_map(|beside| &beside.labels);
+        Self {
+            note: asks(Column::Note).then(|| json!(beside.and_then(|beside| beside.note.as_ref()))),
+            labels: asks(Column::Labels).then(|| labels().map(Label::as_str).collect()),
+            favourite: asks(Column::Favourite)
+                .then(|| beside.is_some_and(|beside| beside.is_favourite)),
+            ..Self::of(group)
+        }
+    }
+
     pub(crate) fn of(group: &'a KnownGroup) -> Self {
         Self {
             user_group_id: group.id.as_str(),
@@ -50,6 +75,9 @@ impl<'a> Group<'a> {
             properties: group.properties.as_ref().map(|known| &known.value),
             last_rotated: group.last_rotated.as_ref().map(|last| last.at.to_string()),
             last_seen: group.last_seen.map(|at| at.to_string()),
+            note: None,
+            labels: None,
+            favourite: None,
         }
     }
 }

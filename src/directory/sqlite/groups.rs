@@ -20,6 +20,7 @@ use crate::{
         token::Fingerprint,
     },
     formats::GroupRow,
+    search::{SortBy, title_key},
 };
 
 const TABLE: &str = "user_groups";
@@ -69,14 +70,52 @@ pub(crate) fn all(tx: &Tx<'_>, place: PlaceId) -> Result<Groups, Fault> {
 /// Groups that are handed over together; few, so that the taker is not far behind when the last ones come.
 const SOME: usize = 128;
 
+const BACKWARDS: &str = concat!(
+    "SELECT ",
+    group_columns!(),
+    " FROM user_groups WHERE place = $1 ORDER BY user_group_id DESC"
+);
+
+const BY_TITLE: &str = concat!(
+    "SELECT ",
+    group_columns!(),
+    " FROM packed_groups CROSS JOIN user_groups USING (place, user_group_id) \
+     WHERE place = $1 ORDER BY title, user_group_id"
+);
+
+const BY_TITLE_BACKWARDS: &str = concat!(
+    "SELECT ",
+    group_columns!(),
+    " FROM packed_groups CROSS JOIN user_groups USING (place, user_group_id) \
+     WHERE place = $1 ORDER BY title DESC, user_group_id"
+);
+
+/// In the order of ids or of titles. Only a file has an index of titles; of a server all are held.
 pub(crate) fn each(
     tx: &Tx<'_>,
     place: PlaceId,
+    (sort, reverse): (&SortBy, bool),
     mut take: impl FnMut(Vec<KnownGroup>) -> bool,
 ) -> Result<(), Fault> {
+    let by_title = *sort == SortBy::Name;
+    if by_title && tx.sqlite().is_none() {
+        let mut all = self::all(tx, place)?.groups;
+        all.sort_by(|a, b| {
+            let titles = title_key(a).cmp(&title_key(b));
+            if reverse { titles.reverse() } else { titles }
+        });
+        take(all);
+        return Ok(());
+    }
+    let text = match (by_title, reverse) {
+        (false, false) => GROUPS,
+        (false, true) => BACKWARDS,
+        (true, false) => BY_TITLE,
+        (true, true) => BY_TITLE_BACKWARDS,
+    };
     let mut some = Vec::with_capacity(SOME);
     let mut is_wanted = true;
-    tx.each_while(GROUPS, values![place.0], |row| {
+    tx.each_while(text, values![place.0], |row| {
         some.extend(rows::group(row)?.group);
         if some.len() == SOME {
             is_wanted = take(std::mem::replace(&mut some, Vec::with_capacity(SOME)));
@@ -403,7 +442,7 @@ pub(super) fn keep_copy(tx: &Tx<'_>, place: PlaceId, group: &KnownGroup) -> Resu
 /// Every test that writes a group proves it.
 #[cfg(debug_assertions)]
 fn must_have_its_copy(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId) -> Result<(), Fault> {
-    use crate::search::{pack, title_key};
+    use crate::search::pack;
     if tx.sqlite().is_none() {
         return Ok(());
     }

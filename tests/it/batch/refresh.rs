@@ -357,5 +357,12 @@ async fn what_cannot_be_meant_is_refused_and_a_dry_run_sends_nothing() {
         (&json!(2), &json!(true))
     );
     assert_eq!(scene.proxy.methods(), [""; 0]);
-    assert!(scene.ana.open_refresh().await.expect("readable").is_none());
+    assert!(
+        scene
+            .ana
+            .open_refresh("")
+            .await
+            .expect("readable")
+            .is_none()
+    );
 }

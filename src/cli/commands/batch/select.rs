@@ -3,17 +3,17 @@
 use std::{
     io::{self, Read},
     path::Path,
-    sync::Arc,
-    time::Duration,
 };
 
-use jiff::Timestamp;
-
 use crate::{
-    cli::{args::BatchArgs, error::CliError, session::Session},
+    cli::{
+        args::{BatchArgs, Filter},
+        error::CliError,
+        input::chosen::Listing,
+        session::Session,
+    },
     directory::BatchId,
-    domain::{age, group::UserGroupId, known::KnownGroup},
-    search::{Beside, Builder, Query, SearchRequest, SortBy, Word, run_search},
+    domain::group::UserGroupId,
 };
 
 /// Longest list of ids, in bytes.
@@ -34,78 +34,20 @@ pub(super) async fn select(
         return Ok((read(file).await?, true));
     }
     if bulk.filter.is_none() && bulk.older_than.is_none() {
-        return Ok((ids, true));
-    }
-    let filter = bulk.filter.as_deref().unwrap_or_default();
-    Ok((matching(session, filter, bulk.older_than).await?, false))
-}
-
-/// The tests of the console's filter; words only as they stand, and in name and id: nothing is rotated for its scattered
-/// letters. The groups are packed as they are read.
-async fn matching(
-    session: &Session,
-    filter: &str,
-    older_than: Option<Duration>,
-) -> Result<Vec<UserGroupId>, CliError> {
-    let operations = &session.operations;
-    let now = operations.now();
-    let views = operations.filters_of_views().await?;
-    let mut query = Query::parse_with(filter, operations.profile().max_token_age, &views);
-    if !query.wrong.is_empty() {
-        let wrong: Vec<_> = query.wrong.iter().map(ToString::to_string).collect();
-        let wrong = wrong.join("; ");
-        return Err(CliError::Usage(format!(
-            "--filter: {wrong}; nothing was sent"
-        )));
-    }
-    let words = std::mem::take(&mut query.words);
-    let take = move |builder: &mut Builder, group: KnownGroup| {
-        if holds(&group, &words) && older_than.is_none_or(|age| is_older(&group, age, now)) {
-            builder.push(&group);
-        }
-    };
-    let index = operations.fold_groups(take).await?.finish();
-    let open = operations.open_rotations().await?.into_iter();
-    let mut beside = Beside::default();
-    if query.is_beside() {
-        if query.is_flagged() {
+        if bulk.order.is_said() {
             return Err(CliError::Usage(
-                "--filter: flag: is about what a console saw change; nothing was sent".into(),
+                "--sort, --reverse and --limit choose among groups of --filter or --older-than; nothing was sent"
+                    .into(),
             ));
         }
-        let drafts = operations.drafts().await?.into_iter();
-        let drafts = drafts.map(|kept| kept.draft.user_group_id);
-        beside.drafts = Arc::new(drafts.collect());
-        beside.annotations = Arc::new(operations.annotations().await?);
+        return Ok((ids, true));
     }
-    let asked = SearchRequest {
-        query,
-        sort: SortBy::Id,
-        reverse: false,
-        best_first: false,
-        open: Arc::new(
-            open.map(|row| (row.user_group_id, row.rotation.state))
-                .collect(),
-        ),
-        beside,
-        at: now,
+    let filter = Filter {
+        filter: bulk.filter.clone(),
     };
-    let found = run_search(&index, asked, None, &|| true);
-    let shown = found.iter().flat_map(|found| found.shown.iter());
-    let entries = shown.filter_map(|number| index.entry(*number));
-    Ok(entries
-        .filter_map(|entry| UserGroupId::parse(entry.id()).ok())
-        .collect())
-}
-
-fn holds(group: &KnownGroup, words: &[Word]) -> bool {
-    let mut words = words.iter();
-    words.all(|word| word.is_in(group.id.as_str()) || word.is_in(group.title()))
-}
-
-/// A token of unknown age counts as old.
-fn is_older(group: &KnownGroup, limit: Duration, now: Timestamp) -> bool {
-    age::age(group, now).is_none_or(|age| age > limit)
+    let undone = "nothing was sent";
+    let listing = Listing::of(session, &filter, &bulk.order, bulk.older_than, undone).await?;
+    Ok((session.ids_listed(&listing).await?, false))
 }
 
 /// One id per line; empty lines are left out.
@@ -142,23 +84,4 @@ async fn read(file: &Path) -> Result<Vec<UserGroupId>, CliError> {
             })
         });
     ids.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_group_is_chosen_by_its_own_id_in_any_script() {
-        for id in ["ΣΑΣ.eu", "İzmir", "Ⱥb", "zoé", "Zoe\u{301}", "한국"] {
-            let group = KnownGroup::new(UserGroupId::parse(id).expect("an id"));
-            let words = |typed: &str| Query::parse(typed, None).words;
-            assert!(holds(&group, &words(id)), "{id}");
-            assert!(holds(&group, &words(&format!("\"{id}\""))), "{id}");
-            assert!(!holds(&group, &words("s.x")), "{id}");
-        }
-        let group = KnownGroup::new(UserGroupId::parse("acme-eu").expect("an id"));
-        let scattered = Query::parse("aceu", None).words;
-        assert!(!holds(&group, &scattered), "only as it stands");
-    }
 }

@@ -9,11 +9,12 @@ use crate::{
     cli::{
         commands::batch::tokens::TokenLines,
         error::CliError,
+        input::chosen::Listing,
         output::{self, progress::Progress, token_file::is_output},
         process::{exit::Exit, signals::Signals},
         session::Session,
     },
-    domain::{group::UserGroupId, known::KnownGroup},
+    domain::group::UserGroupId,
     operations::{
         Done, Failure,
         batch::{Control, RunLimits, TokenSink},
@@ -25,6 +26,7 @@ type Read = (UserGroupId, Result<Done, Failure>);
 pub(super) async fn read(
     session: &Session,
     signals: &mut Signals,
+    listing: &Listing,
     file: &Path,
     pace: RunLimits,
 ) -> Result<Exit, CliError> {
@@ -32,14 +34,19 @@ pub(super) async fn read(
     let operations = &session.operations;
     operations.ready().await?;
     let lines = TokenLines::create(file, operations.directory().fingerprinter())?;
-    let seen_or_not = |(seen, unseen): &mut (Vec<_>, usize), group: KnownGroup| {
-        if group.last_seen.is_some() {
-            seen.push(group.id);
-        } else {
-            *unseen += 1;
-        }
-    };
-    let (seen, unseen) = operations.fold_groups(seen_or_not).await?;
+    let (mut seen, mut unseen) = (Vec::new(), 0);
+    session
+        .each_listed(listing, async |groups| {
+            for (group, _) in groups {
+                if group.last_seen.is_some() {
+                    seen.push(group.id);
+                } else {
+                    unseen += 1;
+                }
+            }
+            Ok(true)
+        })
+        .await?;
     if unseen > 0 {
         output::alarm(&format!(
             "! {unseen} groups were never seen at the service and are left out: reading one could create it"

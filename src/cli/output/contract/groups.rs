@@ -19,6 +19,13 @@ const GROUP: &[Field] = &[
 ];
 
 #[rustfmt::skip] // A table: one field a line.
+const BESIDE: &[Field] = &[
+    field("note", "text", "there is none", "what people noted of it; this and what follows only where list --columns asks for it"),
+    field("labels", "text[]", "", "its labels, without the #"),
+    field("favourite", "bool", "", "it is a favourite"),
+];
+
+#[rustfmt::skip] // A table: one field a line.
 const ANSWER: &[Field] = &[
     field("outcome", "text", "", "found, created, existed (was there, unchanged), updated, rotated (not read back), confirmed (rotated and read back), recovered (the answer was lost, a new token is there), superseded (then rotated by somebody else), created_by_get (an alarm: reading made the group)"),
     WARNINGS,
@@ -44,7 +51,7 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "group",
         about: "what is known here of a group; nothing was sent",
-        fields: &[GROUP],
+        fields: &[GROUP, BESIDE],
     },
     Shape {
         name: "answer",

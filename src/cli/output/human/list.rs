@@ -6,114 +6,127 @@ use std::time::Duration;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
 use jiff::Timestamp;
 
-use super::{GAP, Tone, UNKNOWN, age, done, of, rows::paragraphs, table, terminal_width};
-use crate::domain::{
-    age::is_older,
-    known::KnownGroup,
-    text::{cut_middle, visible, width},
+use super::{
+    GAP, Tone,
+    columns::{Column, Columns, Listed, OLD},
+    done,
+    rows::paragraphs,
+    table, terminal_width,
 };
+use crate::domain::text::{cut_middle, width};
 
 const SHORTEST_NAME: usize = 16;
-const ROTATED: usize = 6;
-const OLD: &str = " old";
-
-const HEADER: [&str; 8] = [
-    "NAME", "ID", "TAG", "MAP", "PROPS", "TOKEN", "ROTATED~", "SEEN",
-];
 
 /// Groups, one a line: ids whole, names cut in the middle, and what has no room left out from the right;
-/// where not even both fit, the id stands below the name.
+/// where not even two columns fit, the second stands below the first.
 pub(crate) struct List {
     now: Timestamp,
     max_age: Option<Duration>,
     terminal: Option<usize>,
+    columns: Vec<Column>,
+    /// The one that is cut where there is too little room.
+    cut: Option<usize>,
     /// Cells of the widest text of each column.
-    widest: [usize; 8],
+    widest: Vec<usize>,
     has_header: bool,
 }
 
 impl List {
-    pub(crate) fn new(now: Timestamp, max_age: Option<Duration>) -> Self {
+    pub(crate) fn new(columns: Columns, now: Timestamp, max_age: Option<Duration>) -> Self {
+        let Columns(columns) = columns;
+        let place = |column: Column| columns.iter().position(|known| *known == column);
         Self {
             now,
             max_age,
             terminal: terminal_width(),
-            widest: HEADER.map(width),
+            cut: place(Column::Name).or_else(|| place(Column::Note)),
+            widest: columns
+                .iter()
+                .map(|column| width(&column.title()))
+                .collect(),
+            columns,
             has_header: false,
         }
     }
 
     /// Makes room for groups that will be written.
-    pub(crate) fn measure(&mut self, groups: &[KnownGroup]) {
-        for group in groups {
-            let row = row(group, self.now, self.max_age);
-            for (widest, cell) in self.widest.iter_mut().zip(&row) {
-                *widest = (*widest).max(width(cell));
+    pub(crate) fn measure(&mut self, groups: &[Listed]) {
+        for listed in groups {
+            for at in 0..self.columns.len() {
+                let cells = width(&self.cell(at, listed));
+                self.widest[at] = self.widest[at].max(cells);
             }
         }
     }
 
+    fn cell(&self, at: usize, (group, beside): &Listed) -> String {
+        self.columns[at].cell(group, beside.as_ref(), (self.now, self.max_age))
+    }
+
+    /// Columns that fit, and how wide the one is that is cut; `None` where not even two do.
+    fn fitting(&self) -> Option<(usize, usize)> {
+        let all = self.columns.len();
+        let Some(terminal) = self.terminal else {
+            return Some((all, usize::MAX));
+        };
+        let cut = |columns: usize| self.cut.filter(|at| *at < columns);
+        let beside = |columns: usize| {
+            let others = (0..columns).filter(|at| cut(columns) != Some(*at));
+            let cells: usize = others.map(|at| self.widest[at] + GAP).sum();
+            let gap = if cut(columns).is_some() { 0 } else { GAP };
+            cells.saturating_sub(gap)
+        };
+        let least = |columns: usize| cut(columns).map_or(0, |_| SHORTEST_NAME);
+        let mut columns = all;
+        while columns > 2 && beside(columns) + least(columns) > terminal {
+            columns -= 1;
+        }
+        let room = terminal.saturating_sub(beside(columns));
+        let is_enough = columns != 2 || beside(columns) + least(columns) <= terminal;
+        is_enough.then_some((columns, room.max(SHORTEST_NAME)))
+    }
+
     /// Their lines; the first ones with the header.
-    pub(crate) fn lines(&mut self, groups: &[KnownGroup]) -> String {
-        let rows = groups
-            .iter()
-            .map(|group| row(group, self.now, self.max_age));
-        let mut columns = HEADER.len();
-        let mut widths = self.widest;
-        if let Some(terminal) = self.terminal {
-            let beside = |columns: usize| {
-                let others = self.widest[1..columns].iter();
-                others.map(|cells| cells + GAP).sum::<usize>()
-            };
-            while columns > 2 && beside(columns) + SHORTEST_NAME > terminal {
-                columns -= 1;
-            }
-            if columns == 2 && beside(columns) + SHORTEST_NAME > terminal {
-                let rows: Vec<_> = rows.map(|[name, id, ..]| [name, id]).collect();
-                return paragraphs(&rows, terminal);
-            }
-            let room = terminal.saturating_sub(beside(columns)).max(SHORTEST_NAME);
-            widths[0] = widths[0].min(room);
+    pub(crate) fn lines(&mut self, groups: &[Listed]) -> String {
+        let Some((columns, room)) = self.fitting() else {
+            let rows = groups
+                .iter()
+                .map(|listed| [self.cell(0, listed), self.cell(1, listed)]);
+            return paragraphs(
+                &rows.collect::<Vec<_>>(),
+                self.terminal.unwrap_or(usize::MAX),
+            );
+        };
+        let mut widths = self.widest[..columns].to_vec();
+        let cut = self.cut.filter(|at| *at < columns);
+        if let Some(at) = cut {
+            widths[at] = widths[at].min(room);
         }
         let is_first = !std::mem::replace(&mut self.has_header, true);
-        let mut table = table(if is_first { &HEADER[..columns] } else { &[] });
+        let titles: Vec<String> = self.columns[..columns].iter().map(Column::title).collect();
+        let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+        let mut table = table(if is_first { &titles } else { &[] });
         table.set_content_arrangement(ContentArrangement::Disabled);
-        for mut row in rows {
-            row[0] = cut_middle(&row[0], widths[0], "...");
-            table.add_row(row[..columns].iter().enumerate().map(|(index, cell)| {
-                let is_old = index == ROTATED && cell.ends_with(OLD);
+        for listed in groups {
+            table.add_row((0..columns).map(|at| {
+                let mut cell = self.cell(at, listed);
+                if cut == Some(at) {
+                    cell = cut_middle(&cell, widths[at], "...");
+                }
+                let is_old = self.columns[at] == Column::Age && cell.ends_with(OLD);
                 let tone = if is_old { Tone::Warning } else { Tone::Plain };
-                tone.cell(cell)
+                tone.cell(&cell)
             }));
         }
-        for (index, width) in widths.into_iter().enumerate() {
-            if let Some(column) = table.column_mut(index) {
-                let width = Width::Fixed((width + GAP) as u16);
+        for (at, width) in widths.into_iter().enumerate() {
+            if let Some(column) = table.column_mut(at) {
+                let width = Width::Fixed(u16::try_from(width + GAP).unwrap_or(u16::MAX));
                 column.set_constraint(ColumnConstraint::Absolute(width));
-                if matches!(index, 3 | 4) {
+                if matches!(self.columns[at], Column::Map | Column::Props) {
                     column.set_cell_alignment(CellAlignment::Right);
                 }
             }
         }
         done(&table)
     }
-}
-
-fn row(group: &KnownGroup, now: Timestamp, max_age: Option<Duration>) -> [String; 8] {
-    let is_old = max_age.is_some_and(|limit| is_older(group, limit, now));
-    [
-        of(group.name.as_ref(), |name| visible(name).into_owned()),
-        group.id.to_string(),
-        of(group.environment_tag.as_ref(), ToString::to_string),
-        of(group.mapping.as_ref(), |mapping| mapping.len().to_string()),
-        of(group.properties.as_ref(), |properties| {
-            properties.len().to_string()
-        }),
-        of(group.fingerprint.as_ref(), ToString::to_string),
-        group.last_rotated.as_ref().map_or(UNKNOWN.into(), |last| {
-            let old = if is_old { OLD } else { "" };
-            format!("{}{old}", age(last.at, now))
-        }),
-        group.last_seen.map_or(UNKNOWN.into(), |at| age(at, now)),
-    ]
 }

@@ -135,8 +135,12 @@ async fn an_answer_from_before_a_rotation_counts_as_none_and_is_asked_for_again(
     let gate = Gate::new();
     scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     let pace = one_at_a_time();
-    let plan = scene.ana.plan_refresh(None, false).await.expect("readable");
-    let begun = scene.ana.begin_refresh().await.expect("durable");
+    let plan = scene
+        .ana
+        .plan_refresh(None, false, None)
+        .await
+        .expect("readable");
+    let begun = scene.ana.begin_refresh("").await.expect("durable");
     let since = begun.started_at;
     let mut run = scene.ana.run_refresh(begun.id, plan, pace, false);
     let progress = &mut run.as_mut().expect("it begins").progress;
@@ -163,9 +167,9 @@ async fn an_answer_from_before_a_rotation_counts_as_none_and_is_asked_for_again(
     };
     assert_eq!((counts.unchanged, counts.failed), (1, 1));
     // The rotation has seen the group since.
-    let open = scene.ana.open_refresh().await.expect("readable");
+    let open = scene.ana.open_refresh("").await.expect("readable");
     assert_eq!(open.map(|open| open.started_at), Some(since));
-    let left = scene.ana.plan_refresh(Some(since), false).await;
+    let left = scene.ana.plan_refresh(Some(since), false, None).await;
     let left = left.expect("readable");
     assert_eq!((left.ids.len(), left.done_before), (0, 2));
 }

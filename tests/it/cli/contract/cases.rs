@@ -82,6 +82,9 @@ async fn groups(c: &mut Contract, home: &Home) {
     c.case(home, 0, "note ID", &note).await;
     let label = ["label", "new-1", "--add", "vip"];
     c.case(home, 0, "label ID", &label).await;
+    let columns = "+note,+labels,+favourite";
+    let listed = ["list", "--filter", "new-1", "--columns", columns];
+    c.case(home, 0, "list", &listed).await;
     c.case(home, 0, "attention", &["attention", "--all"]).await;
     c.case(home, 0, "history [ID]", &["history", "new-1"]).await;
     c.case(home, 3, "any command that fails", &["get", "acme-eux"])

@@ -1,0 +1,60 @@
+//! Which groups, in which order, how many, and what is told of them.
+
+use clap::Args;
+
+use crate::{cli::output::human::Columns, search::SortBy};
+
+/// Which groups are meant.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Filter {
+    /// Only groups whose name and id hold these words; also tests as in the console, such as tag:customer map:40=213 label:vip @view
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) filter: Option<String>,
+}
+
+/// The order of the groups, and how many of them.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Order {
+    /// In the order of name, id, tag, map, props, token, age, read or prop:KEY; what is not known stands last [default: id]
+    #[arg(long, value_name = "COLUMN", value_parser = sort)]
+    pub(crate) sort: Option<SortBy>,
+    /// The other way round
+    #[arg(long)]
+    pub(crate) reverse: bool,
+    /// At most so many groups, the first ones
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
+}
+
+impl Order {
+    pub(crate) fn is_said(&self) -> bool {
+        self.sort.is_some() || self.reverse || self.limit.is_some()
+    }
+}
+
+/// List the groups the directory knows; nothing is sent
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A filter is that of the console: words as they stand, and tests such as tag:customer, age>90d,\n\
+                  prop:tier=gold, map>3, label:vip, by:li, state:open, @view; a - before one leaves out.\n\
+                  Columns: name, id, tag, map, props, token, age, read, due, by, labels, note, favourite,\n\
+                  prop:KEY, map:SCHEMA. With JSON they only add note, labels and favourite.\n\n\
+                  Examples:\n  groupdesk list\n  groupdesk list --filter 'tier age>90d' --sort age --limit 20\n  \
+                  groupdesk list --columns id,prop:tier,map:40\n  groupdesk list --json | jq -r '.[].user_group_id'"
+)]
+pub(crate) struct List {
+    #[command(flatten)]
+    pub(crate) filter: Filter,
+    #[command(flatten)]
+    pub(crate) order: Order,
+    /// These columns; with a + before each: beside the usual ones
+    #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse, default_value = "", hide_default_value = true)]
+    pub(crate) columns: Columns,
+}
+
+/// A column to order by; a property also as the filter names it.
+fn sort(text: &str) -> Result<SortBy, &'static str> {
+    let property = text.strip_prefix("prop:").map(|key| format!("prop.{key}"));
+    SortBy::parse(property.as_deref().unwrap_or(text))
+        .ok_or("write name, id, tag, map, props, token, age, read or prop:KEY, such as prop:tier")
+}

@@ -1,0 +1,306 @@
+//! Which groups are meant, in which order: the filter of the console, where a word is looked for only as it stands and in
+//! name and id, so that nothing is done to a group for its scattered letters. Groups are looked at as they are read; only
+//! where no index has the order, what decides it is held of each.
+
+use std::{sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+
+use crate::{
+    cli::{
+        args::{Filter, Order},
+        error::CliError,
+        output::{self, human::Listed},
+        session::Session,
+    },
+    domain::{age, group::UserGroupId, known::KnownGroup},
+    search::{Beside, Builder, Query, SearchRequest, SortBy, Word, finds_group, run_search},
+};
+
+/// Groups that are had back from their ids together.
+const SOME: usize = 128;
+
+/// What a filter and an age let through.
+struct Chosen {
+    words: Vec<Word>,
+    asked: SearchRequest,
+    older_than: Option<Duration>,
+}
+
+/// Groups in their order.
+pub(crate) struct Listing {
+    /// `None`: all of them.
+    chosen: Option<Chosen>,
+    sort: SortBy,
+    reverse: bool,
+    limit: usize,
+    /// The groups in their order, where no index has it.
+    ordered: Option<Vec<UserGroupId>>,
+    pub(crate) with_annotations: bool,
+}
+
+impl Listing {
+    /// What cannot be understood of the filter is refused; `undone` says what has not happened then.
+    pub(crate) async fn of(
+        session: &Session,
+        filter: &Filter,
+        order: &Order,
+        older_than: Option<Duration>,
+        undone: &str,
+    ) -> Result<Self, CliError> {
+        let chosen = match (&filter.filter, older_than) {
+            (None, None) => None,
+            (filter, _) => {
+                let filter = filter.as_deref().unwrap_or_default();
+                Some(chosen(session, filter, older_than, undone).await?)
+            }
+        };
+        let mut listing = Self {
+            chosen,
+            sort: SortBy::Id,
+            reverse: order.reverse,
+            limit: order.limit.map_or(usize::MAX, |limit| limit as usize),
+            ordered: None,
+            with_annotations: false,
+        };
+        match &order.sort {
+            None => {}
+            Some(sort @ (SortBy::Id | SortBy::Name)) => listing.sort = sort.clone(),
+            Some(sort) => listing.ordered = Some(listing.ordered_by(session, sort).await?),
+        }
+        Ok(listing)
+    }
+
+    /// Whether groups are left out.
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.chosen.is_some()
+    }
+
+    /// Those of them that are meant.
+    pub(crate) fn keep(&self, groups: &mut Vec<KnownGroup>) {
+        if let Some(chosen) = &self.chosen {
+            let mut finds = finds_group(&chosen.asked);
+            groups.retain(|group| chosen.admits(group) && finds(group));
+        }
+    }
+
+    /// Of each group only what the order needs is held.
+    async fn ordered_by(
+        &self,
+        session: &Session,
+        sort: &SortBy,
+    ) -> Result<Vec<UserGroupId>, CliError> {
+        let mut builder = Builder::default();
+        let all = Self {
+            chosen: None,
+            reverse: false,
+            limit: usize::MAX,
+            ordered: None,
+            sort: SortBy::Id,
+            with_annotations: false,
+        };
+        session
+            .each_listed(&all, async |groups| {
+                let groups = groups.into_iter().map(|(group, _)| group);
+                let mut groups: Vec<_> = groups.collect();
+                self.keep(&mut groups);
+                for group in groups {
+                    builder.push(&deciding(group, sort));
+                }
+                Ok(true)
+            })
+            .await?;
+        let index = builder.finish();
+        let asked = SearchRequest {
+            sort: sort.clone(),
+            reverse: self.reverse,
+            ..everything(session.operations.now())
+        };
+        let found = run_search(&index, asked, None, &|| true);
+        let shown = found.iter().flat_map(|found| found.shown.iter());
+        let ids = shown.filter_map(|number| index.entry(*number));
+        let ids = ids.filter_map(|entry| UserGroupId::parse(entry.id()).ok());
+        Ok(ids.take(self.limit).collect())
+    }
+}
+
+impl Session {
+    /// The groups of a listing, some at a time, as long as `take` says that more are wanted.
+    pub(crate) async fn each_listed(
+        &self,
+        listing: &Listing,
+        mut take: impl AsyncFnMut(Vec<Listed>) -> Result<bool, CliError>,
+    ) -> Result<(), CliError> {
+        if let Some(ordered) = &listing.ordered {
+            for ids in ordered.chunks(SOME) {
+                let groups = self.operations.show_some(ids.to_vec()).await?;
+                let groups = groups.into_iter().flatten().collect();
+                if !take(self.beside(listing, groups).await?).await? {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let (sender, mut some) = tokio::sync::mpsc::channel::<Vec<KnownGroup>>(2);
+        let order = (listing.sort.clone(), listing.reverse);
+        let reading = self
+            .operations
+            .each_group_by(order, move |groups| sender.blocking_send(groups).is_ok());
+        // It takes the receiving end along: whoever reads must not wait for one that has ended.
+        let taking = async move {
+            let mut left = listing.limit;
+            while let Some(mut groups) = some.recv().await {
+                listing.keep(&mut groups);
+                groups.truncate(left);
+                left -= groups.len();
+                let is_wanted = take(self.beside(listing, groups).await?).await?;
+                if !is_wanted || left == 0 {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        let (read, taken) = tokio::join!(reading, taking);
+        read?;
+        taken
+    }
+
+    async fn beside(
+        &self,
+        listing: &Listing,
+        groups: Vec<KnownGroup>,
+    ) -> Result<Vec<Listed>, CliError> {
+        if !listing.with_annotations {
+            return Ok(groups.into_iter().map(|group| (group, None)).collect());
+        }
+        let ids = groups.iter().map(|group| group.id.clone()).collect();
+        let beside = self.operations.annotations_of(ids).await?;
+        Ok(groups.into_iter().zip(beside).collect())
+    }
+
+    /// The ids of a listing, in its order.
+    pub(crate) async fn ids_listed(&self, listing: &Listing) -> Result<Vec<UserGroupId>, CliError> {
+        let mut ids = Vec::new();
+        self.each_listed(listing, async |groups| {
+            ids.extend(groups.into_iter().map(|(group, _)| group.id));
+            Ok(true)
+        })
+        .await?;
+        Ok(ids)
+    }
+}
+
+/// What asks for nothing.
+fn everything(at: Timestamp) -> SearchRequest {
+    SearchRequest {
+        query: Query::default(),
+        sort: SortBy::Id,
+        reverse: false,
+        best_first: false,
+        open: Arc::default(),
+        beside: Beside::default(),
+        at,
+    }
+}
+
+async fn chosen(
+    session: &Session,
+    filter: &str,
+    older_than: Option<Duration>,
+    undone: &str,
+) -> Result<Chosen, CliError> {
+    let operations = &session.operations;
+    let views = operations.filters_of_views().await?;
+    let mut query = Query::parse_with(filter, operations.profile().max_token_age, &views);
+    if !query.wrong.is_empty() {
+        let wrong: Vec<_> = query.wrong.iter().map(ToString::to_string).collect();
+        let wrong = wrong.join("; ");
+        return Err(CliError::Usage(format!("--filter: {wrong}; {undone}")));
+    }
+    for doubtful in &query.doubtful {
+        output::say(&format!("! --filter: {doubtful}"));
+    }
+    let words = std::mem::take(&mut query.words);
+    let open = operations.open_rotations().await?.into_iter();
+    let mut beside = Beside::default();
+    if query.is_beside() {
+        if query.is_flagged() {
+            return Err(CliError::Usage(format!(
+                "--filter: flag: is about what a console saw change; {undone}"
+            )));
+        }
+        let drafts = operations.drafts().await?.into_iter();
+        let drafts = drafts.map(|kept| kept.draft.user_group_id);
+        beside.drafts = Arc::new(drafts.collect());
+        beside.annotations = Arc::new(operations.annotations().await?);
+    }
+    let open = open.map(|row| (row.user_group_id, row.rotation.state));
+    Ok(Chosen {
+        words,
+        asked: SearchRequest {
+            query,
+            open: Arc::new(open.collect()),
+            beside,
+            ..everything(operations.now())
+        },
+        older_than,
+    })
+}
+
+impl Chosen {
+    fn admits(&self, group: &KnownGroup) -> bool {
+        let limit = self.older_than;
+        holds(group, &self.words) && limit.is_none_or(|limit| is_older(group, limit, self.asked.at))
+    }
+}
+
+/// What of a group decides where it stands.
+fn deciding(group: KnownGroup, sort: &SortBy) -> KnownGroup {
+    let mut bare = KnownGroup::new(group.id);
+    match sort {
+        SortBy::Id => {}
+        SortBy::Name => bare.name = group.name,
+        SortBy::Tag => bare.environment_tag = group.environment_tag,
+        SortBy::Mapping => bare.mapping = group.mapping,
+        SortBy::Properties => bare.properties = group.properties,
+        SortBy::Token => bare.fingerprint = group.fingerprint,
+        SortBy::Rotated => bare.last_rotated = group.last_rotated,
+        SortBy::Seen => bare.last_seen = group.last_seen,
+        SortBy::Property(key) => {
+            bare.properties = group.properties.map(|mut known| {
+                known.value.retain(|name, _| **name == **key);
+                known
+            });
+        }
+    }
+    bare
+}
+
+fn holds(group: &KnownGroup, words: &[Word]) -> bool {
+    let mut words = words.iter();
+    words.all(|word| word.is_in(group.id.as_str()) || word.is_in(group.title()))
+}
+
+/// A token of unknown age counts as old.
+fn is_older(group: &KnownGroup, limit: Duration, now: Timestamp) -> bool {
+    age::age(group, now).is_none_or(|age| age > limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_chosen_by_its_own_id_in_any_script() {
+        for id in ["ΣΑΣ.eu", "İzmir", "Ⱥb", "zoé", "Zoe\u{301}", "한국"] {
+            let group = KnownGroup::new(UserGroupId::parse(id).expect("an id"));
+            let words = |typed: &str| Query::parse(typed, None).words;
+            assert!(holds(&group, &words(id)), "{id}");
+            assert!(holds(&group, &words(&format!("\"{id}\""))), "{id}");
+            assert!(!holds(&group, &words("s.x")), "{id}");
+        }
+        let group = KnownGroup::new(UserGroupId::parse("acme-eu").expect("an id"));
+        let scattered = Query::parse("aceu", None).words;
+        assert!(!holds(&group, &scattered), "only as it stands");
+    }
+}

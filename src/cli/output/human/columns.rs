@@ -1,0 +1,183 @@
+//! The columns of the list, and what stands in them.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::{UNKNOWN, age as passed, of};
+use crate::{
+    domain::{
+        age::{self, is_older},
+        annotation::Annotation,
+        known::KnownGroup,
+        text::visible,
+    },
+    formats::chosen,
+    search::column_words,
+};
+
+/// A column of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Column {
+    Name,
+    Id,
+    Tag,
+    Map,
+    Props,
+    Token,
+    Age,
+    Read,
+    Due,
+    By,
+    Labels,
+    Note,
+    Favourite,
+    /// The value of a key of the properties.
+    Property(String),
+    /// The data source of a row of the mapping.
+    MapRow(String),
+}
+
+/// With the words by which they are chosen.
+const NAMED: [(Column, &str, &str); 13] = [
+    (Column::Name, "name", "NAME"),
+    (Column::Id, "id", "ID"),
+    (Column::Tag, "tag", "TAG"),
+    (Column::Map, "map", "MAP"),
+    (Column::Props, "props", "PROPS"),
+    (Column::Token, "token", "TOKEN"),
+    (Column::Age, "age", "ROTATED~"),
+    (Column::Read, "read", "SEEN"),
+    (Column::Due, "due", "DUE"),
+    (Column::By, "by", "BY"),
+    (Column::Labels, "labels", "LABELS"),
+    (Column::Note, "note", "NOTE"),
+    (Column::Favourite, "favourite", "FAVOURITE"),
+];
+
+/// So many of them are there where nobody chose.
+const USUAL: usize = 8;
+
+/// Said of an age beyond the limit.
+pub(super) const OLD: &str = " old";
+
+/// A group, and what stands beside it where that is wanted.
+pub(crate) type Listed = (KnownGroup, Option<Annotation>);
+
+/// The columns that are shown, in their order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Columns(pub(crate) Vec<Column>);
+
+impl Columns {
+    /// `id,prop:tier`: these; `+prop:tier,+map:40`: beside the usual ones; nothing: the usual ones.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let usual = NAMED[..USUAL].iter().map(|(column, ..)| column.clone());
+        let chosen = chosen(
+            column_words(text),
+            Vec::new(),
+            usual.collect(),
+            Column::parse,
+        );
+        chosen.map(Self)
+    }
+
+    /// What they show stands beside the groups.
+    pub(crate) fn are_beside(&self) -> bool {
+        let beside = [Column::Labels, Column::Note, Column::Favourite];
+        self.0.iter().any(|column| beside.contains(column))
+    }
+}
+
+impl Column {
+    fn parse(text: &str) -> Result<Self, String> {
+        let below = |name: &str| {
+            let key = text.strip_prefix(name)?.strip_prefix([':', '.'])?;
+            (!key.is_empty()).then(|| key.to_owned())
+        };
+        if let Some(key) = below("prop") {
+            return Ok(Self::Property(key));
+        }
+        if let Some(schema) = below("map") {
+            return Ok(Self::MapRow(schema));
+        }
+        let mut named = NAMED.into_iter();
+        let found =
+            named.find(|(_, name, title)| *name == text || title.eq_ignore_ascii_case(text));
+        found.map(|(column, ..)| column).ok_or_else(|| {
+            let names = NAMED.map(|(_, name, _)| name).join(", ");
+            format!(
+                "there is no column \"{}\"; there are {names}, prop:KEY and map:SCHEMA",
+                visible(text)
+            )
+        })
+    }
+
+    pub(crate) fn title(&self) -> String {
+        match self {
+            Self::Property(key) => visible(key).into_owned(),
+            Self::MapRow(schema) => format!("map:{}", visible(schema)),
+            named => {
+                let mut all = NAMED.iter();
+                let found = all.find(|(column, ..)| column == named);
+                found.map_or("", |(.., title)| title).to_owned()
+            }
+        }
+    }
+
+    /// What people read in it.
+    pub(crate) fn cell(
+        &self,
+        group: &KnownGroup,
+        beside: Option<&Annotation>,
+        (now, max_age): (Timestamp, Option<Duration>),
+    ) -> String {
+        match self {
+            Self::Name => of(group.name.as_ref(), |name| visible(name).into_owned()),
+            Self::Id => group.id.to_string(),
+            Self::Tag => of(group.environment_tag.as_ref(), ToString::to_string),
+            Self::Map => of(group.mapping.as_ref(), |mapping| mapping.len().to_string()),
+            Self::Props => of(group.properties.as_ref(), |known| known.len().to_string()),
+            Self::Token => of(group.fingerprint.as_ref(), ToString::to_string),
+            Self::Age => group.last_rotated.as_ref().map_or(UNKNOWN.into(), |last| {
+                let is_old = max_age.is_some_and(|limit| is_older(group, limit, now));
+                let old = if is_old { OLD } else { "" };
+                format!("{}{old}", passed(last.at, now))
+            }),
+            Self::Read => group.last_seen.map_or(UNKNOWN.into(), |at| passed(at, now)),
+            Self::Due => match (age::age(group, now), max_age) {
+                (Some(age), Some(limit)) if age > limit => {
+                    format!("{} over", days(age.saturating_sub(limit)))
+                }
+                (Some(age), Some(limit)) => format!("in {}", days(limit.saturating_sub(age))),
+                _ => UNKNOWN.into(),
+            },
+            Self::By => {
+                let last = group.last_rotated.as_ref();
+                let by = last.and_then(|last| last.by.as_ref());
+                by.map_or_else(|| UNKNOWN.into(), |by| visible(by).into_owned())
+            }
+            Self::Labels => beside.map_or_else(String::new, Annotation::labels_text),
+            Self::Note => {
+                let note = beside.and_then(|beside| beside.note.as_deref());
+                visible(note.unwrap_or_default()).into_owned()
+            }
+            Self::Favourite => {
+                let is_favourite = beside.is_some_and(|beside| beside.is_favourite);
+                if is_favourite { "yes" } else { "" }.into()
+            }
+            Self::Property(key) => of(group.properties.as_ref(), |known| match known.get(key) {
+                None => String::new(),
+                Some(serde_json::Value::String(text)) => visible(text).into_owned(),
+                Some(other) => visible(&other.to_string()).into_owned(),
+            }),
+            Self::MapRow(schema) => of(group.mapping.as_ref(), |mapping| {
+                let source = mapping.get(schema).map_or("", String::as_str);
+                visible(source).into_owned()
+            }),
+        }
+    }
+}
+
+fn days(span: Duration) -> String {
+    format!("{}d", span.as_secs() / (24 * 60 * 60))
+}

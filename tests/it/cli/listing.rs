@@ -1,0 +1,244 @@
+//! The one filter of the command line, the order of groups, how many of them, and their columns.
+
+use serde_json::Value;
+
+use super::program::Home;
+
+fn ids(groups: &Value) -> Vec<&str> {
+    let groups = groups.as_array().expect("an array").iter();
+    let ids = groups.map(|group| group["user_group_id"].as_str());
+    ids.collect::<Option<_>>().expect("ids")
+}
+
+#[tokio::test]
+async fn a_list_is_filtered_ordered_and_cut_off() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    home.json(0, &["label", "acme-us", "--add", "vip"]).await;
+    let all = home.json(0, &["list"]).await;
+    let list = async |options: &[&str]| home.json(0, &[&["list"][..], options].concat()).await;
+
+    let acme = list(&["--filter", "acme -label:vip"]).await;
+    assert!(ids(&acme).contains(&"acme-eu") && !ids(&acme).contains(&"acme-us"));
+    assert!(ids(&acme).iter().all(|id| id.contains("acme")), "{acme}");
+    assert_eq!(ids(&list(&["--filter", "label:vip"]).await), ["acme-us"]);
+    let others = list(&["--filter", "-label:vip"]).await;
+    assert_eq!(ids(&others).len(), ids(&all).len() - 1);
+    // Scattered letters are no reason to do something to a group.
+    assert_eq!(ids(&list(&["--filter", "acu"]).await), [""; 0]);
+
+    let titles = |groups: &Value| -> Vec<String> {
+        let groups = groups.as_array().expect("an array").iter();
+        let title = |group: &Value| {
+            let name = group["name"].as_str().filter(|name| !name.is_empty());
+            let title = name.or(group["user_group_id"].as_str());
+            title.expect("a title").to_lowercase()
+        };
+        groups.map(title).collect()
+    };
+    let mut sorted = titles(&all);
+    sorted.sort();
+    assert_eq!(titles(&list(&["--sort", "name"]).await), sorted);
+    sorted.reverse();
+    let backwards = list(&["--sort", "name", "--reverse"]).await;
+    assert_eq!(titles(&backwards), sorted);
+    let two = list(&["--sort", "name", "--reverse", "--limit", "2"]).await;
+    assert_eq!(titles(&two), sorted[..2]);
+    let mut backwards = ids(&all);
+    backwards.reverse();
+    assert_eq!(ids(&list(&["--reverse"]).await), backwards);
+
+    // What no index has: the same in either direction, the unknown ones last.
+    let aged = list(&["--sort", "age"]).await;
+    let times = aged.as_array().expect("an array").iter();
+    let times: Vec<_> = times
+        .map(|group| group["last_rotated"].as_str().map(ToOwned::to_owned))
+        .collect();
+    let known: Vec<_> = times.iter().flatten().collect();
+    assert!(known.is_sorted() && known.len() > 3, "{times:?}");
+    assert!(times[known.len()..].iter().all(Option::is_none));
+    let oldest = list(&["--sort", "age", "--limit", "1"]).await;
+    assert_eq!(ids(&oldest), ids(&aged)[..1]);
+    let tiers = list(&["--filter", "prop:tier", "--sort", "prop:tier"]).await;
+    let tiers = tiers.as_array().expect("an array").iter();
+    let tiers: Vec<_> = tiers
+        .map(|group| group["properties"]["tier"].as_str().map(ToOwned::to_owned))
+        .collect();
+    assert!(tiers.is_sorted() && tiers.len() > 1, "{tiers:?}");
+    let all_of_them = list(&["--sort", "token"]).await;
+    assert_eq!(ids(&all_of_them).len(), ids(&all).len());
+}
+
+#[tokio::test]
+async fn what_a_filter_or_a_column_is_not_is_said_with_the_code_of_usage() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    for (command, words) in [
+        (
+            &["list", "--filter", "age>x"][..],
+            "age>x: write an age as 90d",
+        ),
+        (&["list", "--filter", "tga:customer"], "did you mean tag:?"),
+        (
+            &["list", "--filter", "flag:new"],
+            "flag: is about what a console saw",
+        ),
+        (&["export", "--filter", "map:"], "nothing was written"),
+        (&["history", "--filter", "map:"], "nothing was listed"),
+        (
+            &["get", "--refresh-all", "--filter", "map:"],
+            "nothing was sent",
+        ),
+        (&["rotate", "--filter", "map:", "--yes"], "nothing was sent"),
+        (&["list", "--sort", "size"], "prop:KEY"),
+        (
+            &["list", "--columns", "size"],
+            "there is no column \"size\"",
+        ),
+        (&["list", "--columns", "+id,name"], "before all of them"),
+        (&["list", "--limit", "0"], "limit"),
+        (
+            &["rotate", "acme-eu", "--limit", "1", "--yes"],
+            "--filter or --older-than",
+        ),
+    ] {
+        let ran = home.run(command).await;
+        assert_eq!(ran.code, 2, "{command:?}: {}{}", ran.out, ran.err);
+        assert!(ran.err.contains(words), "{command:?}: {}", ran.err);
+    }
+    let ran = home.run(&["list", "--filter", "foo:bar"]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""));
+    assert!(ran.err.contains("not a test"), "{}", ran.err);
+    assert!(ran.err.contains("is found by the filter"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn columns_are_chosen_in_their_order_or_added() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    home.json(0, &["note", "acme-eu", "call first"]).await;
+    home.json(0, &["label", "acme-eu", "--add", "vip"]).await;
+    let map = home.json(0, &["show", "acme-eu"]).await["mapping"].clone();
+    let (schema, source) = map
+        .as_object()
+        .expect("known")
+        .iter()
+        .next()
+        .expect("a row");
+    let columns = format!("id,prop:tier,map:{schema},note,labels");
+    let list = ["list", "--filter", "acme-eu", "--columns", &columns];
+    let ran = home.run(&list).await;
+    let lines: Vec<Vec<&str>> = ran
+        .out
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let row = format!("map:{schema}");
+    assert_eq!(lines[0], ["ID", "tier", &row, "NOTE", "LABELS"]);
+    let found = lines.iter().find(|line| line[0] == "acme-eu");
+    let found = found.expect("its line");
+    let source = source.as_str().expect("a text");
+    assert!(found.contains(&source), "{found:?}");
+    assert_eq!(found[found.len() - 3..], ["call", "first", "#vip"]);
+
+    let usual = home.run(&["list"]).await;
+    let more = home.run(&["list", "--columns", "+labels"]).await;
+    let head = more.out.lines().next().expect("a line");
+    assert!(
+        head.starts_with("NAME ") && head.ends_with("LABELS"),
+        "{head}"
+    );
+    let cut: Vec<_> = more
+        .out
+        .lines()
+        .map(|line| line.replace("#vip", ""))
+        .collect();
+    let cut: Vec<_> = cut.iter().map(|line| line.replace("LABELS", "")).collect();
+    let cut: Vec<_> = cut.iter().map(|line| line.trim_end()).collect();
+    assert_eq!(cut, usual.out.lines().collect::<Vec<_>>());
+
+    // Of JSON they add what stands beside a group, and take nothing away.
+    let plain = home.json(0, &["list", "--columns", "id"]).await;
+    assert_eq!(plain, home.json(0, &["list"]).await);
+    let more = home.json(0, &["list", "--columns", "+note,+labels"]).await;
+    let more = more.as_array().expect("an array").iter();
+    let more: Vec<_> = more
+        .filter(|group| group["user_group_id"] == "acme-eu")
+        .collect();
+    assert_eq!(more[0]["note"], "call first");
+    assert_eq!(more[0]["labels"][0], "vip");
+}
+
+#[tokio::test]
+async fn every_command_for_many_groups_takes_the_same_filter() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let found = home.json(0, &["list", "--filter", "acme"]).await;
+    let found = ids(&found);
+    assert!(found.len() > 1);
+
+    let exported = home
+        .json(0, &["export", "--filter", "acme", "--reverse"])
+        .await;
+    let mut backwards = found.clone();
+    backwards.reverse();
+    assert_eq!(ids(&exported), backwards);
+    let tokens = [
+        "export",
+        "--filter",
+        "acme-eu",
+        "--reveal-tokens",
+        "--token-out",
+        "t.jsonl",
+    ];
+    let ran = home.run(&tokens).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let kept = std::fs::read_to_string(home.path("t.jsonl")).expect("written");
+    assert_eq!(kept.lines().count(), 1);
+
+    let refresh = ["get", "--refresh-all", "--filter", "acme"];
+    let dry = home.json(0, &[&refresh[..], &["--dry-run"]].concat()).await;
+    let seen = found.len() as u64 - dry["never_seen"].as_u64().expect("a number");
+    assert_eq!(dry["to_read"].as_u64(), Some(seen), "{dry}");
+    let ran = home.run(&refresh).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // What is read of some is no reading of all.
+    let ran = home.run(&["get", "--refresh-all", "--resume"]).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+
+    let file = home.write("one.csv", &format!("user_group_id\n{}\n", found[0]));
+    let prune = ["apply", &file, "--dry-run", "--prune-report"];
+    let pruned = home
+        .run(&[&prune[..], &["--filter", "acme"]].concat())
+        .await;
+    let left_out = pruned.out.lines().filter(|line| line.starts_with("not in"));
+    assert_eq!(left_out.count(), found.len() - 1, "{}", pruned.out);
+    let alone = home.run(&["apply", &file, "--filter", "acme"]).await;
+    assert_eq!(alone.code, 2, "{}", alone.err);
+
+    let lines = home.json(0, &["history", "--filter", "acme"]).await;
+    let of_found = ids(&lines).iter().all(|id| found.contains(id));
+    assert!(of_found && !ids(&lines).is_empty(), "{lines}");
+    let numbers = |lines: &Value| -> Vec<i64> {
+        let lines = lines.as_array().expect("an array").iter();
+        lines
+            .map(|line| line["number"].as_i64().expect("a number"))
+            .collect()
+    };
+    let oldest = ["history", "--filter", "acme", "--limit", "2", "--reverse"];
+    let mut newest = numbers(&lines)[..2].to_vec();
+    newest.reverse();
+    assert_eq!(numbers(&home.json(0, &oldest).await), newest);
+
+    let rotate = [
+        "rotate",
+        "--filter",
+        "acme",
+        "--include-recent",
+        "--dry-run",
+    ];
+    let oldest = [&rotate[..], &["--sort", "age", "--limit", "1"]].concat();
+    let ran = home.run(&[&oldest[..], &["--json"]].concat()).await;
+    let plan: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(plan["ready"].as_array().map(Vec::len), Some(1), "{plan}");
+}
