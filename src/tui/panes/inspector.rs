@@ -214,6 +214,10 @@ impl View for Inspector {
         self.list.paste(text)
     }
 
+    fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        (action == Action::FailedOnly && self.failed_only).then_some("all")
+    }
+
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::CopyMenu => no_copy(self.current(context)),

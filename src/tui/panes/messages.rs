@@ -303,6 +303,9 @@ impl View for MessagesPane {
     }
 
     fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
+        if action == Action::FailedOnly && self.errors_only {
+            return Some("all");
+        }
         let whole = self.whole.as_ref().filter(|_| action == Action::CopyMenu)?;
         whole.text_to_copy().map(|(what, _)| match what {
             "Command" => "copy command",

@@ -221,7 +221,8 @@ fn failed_requests_are_found_by_a_key_and_others_by_words() {
     scene
         .walk("<esc>f")
         .shows("No such request")
-        .shows("failed only");
+        .shows("failed only")
+        .shows("f all");
 }
 
 #[test]
