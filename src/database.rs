@@ -25,7 +25,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use postgres::Line;
 
 pub(crate) use fault::Fault;
-pub(crate) use postgres::{AddressFault, Password, Server, ServerFault};
+pub(crate) use postgres::{AddressFault, Hints, Password, Server, ServerFault};
 pub(crate) use request::{Request, Tx};
 pub(crate) use session::Session;
 pub(crate) use statement::{Found, Row, Rows, Statement, Statements, values};

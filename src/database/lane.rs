@@ -1,7 +1,10 @@
 //! What is asked of a server, done on a line of its own in the order of asking; what somebody else made impossible
 //! meanwhile is done again.
 
-use std::{sync::mpsc::Receiver, time::Instant};
+use std::{
+    sync::mpsc::{Receiver, RecvTimeoutError},
+    time::{Duration, Instant},
+};
 
 use super::{
     Access, Fault, Tx, Work,
@@ -13,7 +16,7 @@ const TRIES: usize = 5;
 
 /// Does work until nobody can send any more.
 pub(super) fn serve<E: From<Fault>>(mut line: Line, queue: &Receiver<Box<dyn Work<E>>>) {
-    while let Ok(mut work) = queue.recv() {
+    while let Some(mut work) = next(&mut line, queue) {
         if !work.is_wanted() {
             continue;
         }
@@ -35,6 +38,24 @@ pub(super) fn serve<E: From<Fault>>(mut line: Line, queue: &Receiver<Box<dyn Wor
                 let (done, _) = attempt(open, &mut *work);
                 work.reply(done);
             }
+        }
+    }
+}
+
+/// The next piece of work; where there is none at once, others are told of what was written.
+fn next<W>(line: &mut Line, queue: &Receiver<W>) -> Option<W> {
+    loop {
+        match line.tells_in() {
+            None => return queue.recv().ok(),
+            Some(Duration::ZERO) => line.tell(),
+            Some(left) => match queue.recv_timeout(left) {
+                Ok(work) => return Some(work),
+                Err(RecvTimeoutError::Timeout) => line.tell(),
+                Err(RecvTimeoutError::Disconnected) => {
+                    line.tell();
+                    return None;
+                }
+            },
         }
     }
 }

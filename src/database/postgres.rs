@@ -2,6 +2,7 @@
 //! one of three answers: committed, not committed, or (only after a server was away for long) not known.
 
 mod fault;
+mod hints;
 mod line;
 mod open;
 mod server;
@@ -9,6 +10,7 @@ mod value;
 
 pub(crate) use fault::ServerFault;
 pub(super) use fault::{Failure, Then};
+pub(crate) use hints::Hints;
 pub(super) use line::{Line, PATIENCE};
 pub(crate) use open::Open;
 pub(crate) use server::{AddressFault, Password, Server};

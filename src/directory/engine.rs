@@ -12,7 +12,7 @@ use super::{
     sqlite::{self, Fault},
 };
 use crate::{
-    database::{Access, THROWN_AWAY, Work, Worker},
+    database::{Access, Hints, Server, THROWN_AWAY, Work, Worker},
     domain::token::Fingerprinter,
 };
 
@@ -25,6 +25,8 @@ pub(super) struct Engine {
     /// lets the last connection take the log along, and of two that close at once neither is the last.
     reads: Thread,
     requests: Thread,
+    /// On a server: where others say that they have written.
+    server: Option<Server>,
 }
 
 impl Engine {
@@ -53,6 +55,7 @@ impl Engine {
             location,
             reads,
             requests,
+            server: None,
         };
         Ok((engine, fingerprinter))
     }
@@ -69,7 +72,13 @@ impl Engine {
             location,
             reads,
             requests,
+            server: Some(server),
         })
+    }
+
+    /// Hears of what others write on a server. Inside a runtime.
+    pub(super) fn hints(&self) -> Option<Hints> {
+        self.server.clone().map(Hints::of)
     }
 
     pub(super) fn location(&self) -> &Location {

@@ -104,7 +104,7 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
             let lines = vec![
                 format!("{shown}, shared by a team"),
                 format!(
-                    "PostgreSQL {}, as {}, version {} of its schema, {} sessions of groupdesk",
+                    "PostgreSQL {}, as {}, version {} of its schema; lines of groupdesk to it: {}",
                     status.server, status.user, status.schema, status.sessions
                 ),
             ];
@@ -119,7 +119,7 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
     let open = open.await?;
     lines.push(match open.len() {
         0 => "no open rotation".into(),
-        count => format!("{count} open rotations"),
+        count => format!("open rotations: {count}"),
     });
     let of = |row: &directory::RotationRow| json!({ "id": row.id.0, "user_group_id": row.user_group_id.as_str(), "state": row.rotation.state.as_str(), "by": row.by });
     lines.extend(open.iter().map(|row| {

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     future::{Future, poll_fn},
-    pin::Pin,
+    pin::{Pin, pin},
     task::Poll,
     time::{Duration, Instant},
 };
@@ -14,17 +14,13 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 use super::{
     fault::{Failure, ServerFault, Then},
-    server::Server,
+    hints::{APART, hint},
+    server::{SETTINGS, Server},
 };
 use crate::database::{Rows, Statement, Value};
 
 /// How long a server is waited for.
 pub(in crate::database) const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Said to a new session: what it commits is on disk, a dead console frees its rows, and names are ours.
-const SETTINGS: &str = "\
-SET synchronous_commit = on; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; \
-SET client_min_messages = warning; SET standard_conforming_strings = on; SET search_path = ";
 
 /// Whether it keeps what it has answered, and can hold any text.
 const FIT: &str = "\
@@ -51,6 +47,9 @@ pub(in crate::database) struct Line {
     session: Option<Session>,
     /// How often it was opened.
     opened: u64,
+    /// Something was committed that nobody was told of yet.
+    has_news: bool,
+    told: Option<Instant>,
 }
 
 impl Line {
@@ -61,6 +60,8 @@ impl Line {
             runtime: runtime.enable_all().build()?,
             session: None,
             opened: 0,
+            has_news: false,
+            told: None,
         })
     }
 
@@ -74,6 +75,35 @@ impl Line {
 
     pub(super) fn is_up(&self) -> bool {
         self.session.is_some()
+    }
+
+    /// Something was committed that others may want to see.
+    pub(super) fn has_written(&mut self) {
+        self.has_news = true;
+    }
+
+    /// Until others are to be told; `None`: there is nothing to tell.
+    pub(in crate::database) fn tells_in(&self) -> Option<Duration> {
+        let passed = self.told.map_or(APART, |told| told.elapsed());
+        self.has_news.then(|| APART.saturating_sub(passed))
+    }
+
+    /// Tells them, and waits for nothing: the answer is taken in with the next ones.
+    pub(in crate::database) fn tell(&mut self) {
+        (self.has_news, self.told) = (false, Some(Instant::now()));
+        let Some(session) = &self.session else {
+            return;
+        };
+        let hint = hint(self.server.writer());
+        self.runtime.block_on(async {
+            let mut said = pin!(session.client.batch_execute(&hint));
+            let sent = futures_util::poll!(said.as_mut());
+            // The session's task writes it.
+            if sent.is_pending() {
+                tokio::task::yield_now().await;
+                tokio::task::yield_now().await;
+            }
+        });
     }
 
     pub(super) fn hang_up(&mut self) {

@@ -111,7 +111,7 @@ impl<'l> Open<'l> {
         statements.extend(reads.iter().cloned());
         match self.exchange(statements, Some(COMMIT)) {
             Ok(mut rows) => {
-                self.stands = Stands::Committed;
+                self.is_committed();
                 Ok(rows.split_off(rows.len() - count))
             }
             Err(fault) => {
@@ -132,7 +132,7 @@ impl<'l> Open<'l> {
             return Ok(());
         }
         match self.exchange(Vec::new(), Some(COMMIT)) {
-            Ok(_) => self.stands = Stands::Committed,
+            Ok(_) => self.is_committed(),
             Err(fault) => {
                 if self.stands != Stands::Open || !self.was_committed()? {
                     return Err(fault);
@@ -236,6 +236,11 @@ impl<'l> Open<'l> {
         }
     }
 
+    fn is_committed(&mut self) {
+        self.stands = Stands::Committed;
+        self.line.has_written();
+    }
+
     /// After the line broke in a commit. It can be done again only where this says that it was not.
     fn was_committed(&mut self) -> Result<bool, ServerFault> {
         let Some(stamp) = &self.stamp else {
@@ -252,13 +257,11 @@ impl<'l> Open<'l> {
                 Ok(rows) => {
                     let asked = rows.first().and_then(|rows| rows.rows.first());
                     let committed = asked.is_some_and(|row| row[..] == [Value::Bool(false)]);
-                    self.stands = if committed {
-                        Stands::Committed
-                    } else {
-                        Stands::Over
-                    };
                     if committed {
+                        self.is_committed();
                         self.failure = None;
+                    } else {
+                        self.stands = Stands::Over;
                     }
                     return Ok(committed);
                 }

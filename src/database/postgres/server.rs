@@ -1,17 +1,23 @@
 //! Where a server is, how a line to it is protected, and who one is there.
 
-use std::{net::IpAddr, pin::Pin, sync::Arc, time::Duration};
+use std::{future::poll_fn, net::IpAddr, pin::Pin, sync::Arc, time::Duration};
 
 use rustls::ClientConfig;
 use tokio::task::JoinHandle;
 use tokio_postgres::{
-    Client, Config, NoTls,
+    AsyncMessage, Client, Config, Connection, NoTls, Socket,
     config::{ChannelBinding, Host, SslMode, TargetSessionAttrs},
+    tls::TlsStream,
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 use zeroize::Zeroizing;
 
 use super::fault::{Failure, ServerFault, Then};
+
+/// Said to a new session: what it commits is on disk, a dead console frees its rows, and names are ours.
+pub(super) const SETTINGS: &str = "\
+SET synchronous_commit = on; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; \
+SET client_min_messages = warning; SET standard_conforming_strings = on; SET search_path = ";
 
 /// How long a line may be silent while something is under way on it.
 const SILENT: Duration = Duration::from_secs(10);
@@ -120,6 +126,14 @@ impl Server {
 
     /// A session, and what ends with it. Inside a runtime.
     pub(super) async fn connect(&self) -> Result<(Client, JoinHandle<()>), Failure> {
+        self.connect_hearing(|_| {}).await
+    }
+
+    /// The same, and what the server notifies of goes there.
+    pub(super) async fn connect_hearing(
+        &self,
+        hear: impl FnMut(&str) + Send + 'static,
+    ) -> Result<(Client, JoinHandle<()>), Failure> {
         let mut config = Config::clone(&self.config);
         if let Some(password) = &self.password {
             let password = password().await;
@@ -136,20 +150,32 @@ impl Server {
             Some(tls) if self.needs_tls => {
                 let tls = MakeRustlsConnect::new(ClientConfig::clone(tls));
                 let (client, connection) = config.connect(tls).await.map_err(failed)?;
-                Ok((client, talk(connection)))
+                Ok((client, talk(connection, hear)))
             }
             None if self.needs_tls => Err((ServerFault::Unsafe("no TLS".into()), Then::GiveUp)),
             _ => {
                 let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
-                Ok((client, talk(connection)))
+                Ok((client, talk(connection, hear)))
             }
         }
     }
 }
 
 /// Whoever waits for an answer hears that the line broke.
-fn talk<E>(connection: impl Future<Output = Result<(), E>> + Send + 'static) -> JoinHandle<()> {
-    tokio::spawn(async move { drop(connection.await) })
+fn talk<T>(
+    mut connection: Connection<Socket, T>,
+    mut hear: impl FnMut(&str) + Send + 'static,
+) -> JoinHandle<()>
+where
+    T: TlsStream + Unpin + Send + 'static,
+{
+    tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+            if let AsyncMessage::Notification(said) = message {
+                hear(said.payload());
+            }
+        }
+    })
 }
 
 fn is_this_machine(host: &Host) -> bool {

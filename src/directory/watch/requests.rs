@@ -2,16 +2,22 @@
 
 use super::{ChangeCursor, Changes};
 use crate::{
-    database::{Access, Tx},
+    database::{Access, Hints, Tx},
     directory::{Directory, DirectoryError, Location, PlaceId, sqlite::changes},
     platform::file_events::FileEvents,
 };
+
+/// Who says that something was written.
+enum Events {
+    File(FileEvents),
+    Team(Hints),
+}
 
 /// Watches one place from a cursor on.
 pub struct Watch {
     directory: Directory,
     cursor: ChangeCursor,
-    events: Option<FileEvents>,
+    events: Option<Events>,
 }
 
 impl Directory {
@@ -27,8 +33,11 @@ impl Directory {
         Watch {
             directory: self.clone(),
             cursor: from,
-            // A commit is appended to the log before it counts.
-            events: self.log().and_then(|log| FileEvents::of(&log)),
+            // A commit is appended to the log before it counts; a server says it behind the commit.
+            events: match self.log() {
+                Some(log) => FileEvents::of(&log).map(Events::File),
+                None => self.0.engine.hints().map(Events::Team),
+            },
         }
     }
 }
@@ -47,7 +56,8 @@ impl Watch {
     /// Waits until something may have been written; for ever where nobody says so.
     pub async fn stirred(&mut self) {
         match &mut self.events {
-            Some(events) => events.next().await,
+            Some(Events::File(events)) => events.next().await,
+            Some(Events::Team(hints)) => hints.next().await,
             None => std::future::pending().await,
         }
     }

@@ -5,6 +5,7 @@ use super::*;
 mod at_once;
 mod crashes;
 mod failures;
+mod hints;
 mod lost_line;
 mod told;
 

@@ -1,0 +1,125 @@
+//! Who has written says so, and who watches hears it: a notification is a hint to look, and decides nothing. It leaves behind
+//! the commit, in a transaction of its own: within one, the server would do all commits one after another.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{sync::Notify, time::sleep};
+use tokio_postgres::SimpleQueryMessage;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{
+    Failure, ServerFault,
+    server::{SETTINGS, Server},
+};
+
+/// Hints of one console are so far apart; the last one always goes out.
+pub(super) const APART: Duration = Duration::from_millis(50);
+/// One looks so often in any case, and so often where hints do not arrive: a pooler may stand between.
+const IN_ANY_CASE: Duration = Duration::from_secs(5);
+const UNHEARD: Duration = Duration::from_secs(1);
+/// A hint to oneself is waited for as long.
+const OWN: Duration = Duration::from_secs(2);
+/// Until a line is made again; doubled each time.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// The channel has the name of this very directory.
+const CHANNEL: &str =
+    "SELECT 'groupdesk_' || left(replace(instance::text, '-', ''), 16) FROM installation";
+
+/// Says that this writer has written. Who misses it looks all the same.
+pub(super) fn hint(writer: i64) -> String {
+    format!(
+        "SELECT set_config('synchronous_commit', 'off', true), \
+         pg_notify('groupdesk_' || left(replace(instance::text, '-', ''), 16), '{writer}') FROM installation"
+    )
+}
+
+/// Hears hints on a line of its own as long as it lives.
+pub(crate) struct Hints {
+    heard: Arc<Notify>,
+    _task: AbortOnDropHandle<()>,
+}
+
+impl Hints {
+    /// Inside a runtime.
+    pub(crate) fn of(server: Server) -> Self {
+        let heard = Arc::new(Notify::new());
+        let listening = listen(server, Arc::clone(&heard));
+        Self {
+            heard,
+            _task: AbortOnDropHandle::new(tokio::spawn(listening)),
+        }
+    }
+
+    /// Waits until something may have been written.
+    pub(crate) async fn next(&self) {
+        self.heard.notified().await;
+    }
+}
+
+async fn listen(server: Server, heard: Arc<Notify>) {
+    let mut pause = AGAIN.0;
+    loop {
+        let mut is_up = false;
+        // Whoever asks for something is told what is wrong.
+        drop(hear(&server, &heard, &mut is_up).await);
+        // What was said meanwhile.
+        heard.notify_one();
+        pause = if is_up {
+            AGAIN.0
+        } else {
+            (pause * 2).min(AGAIN.1)
+        };
+        sleep(pause).await;
+    }
+}
+
+/// Until the line breaks.
+async fn hear(server: &Server, heard: &Arc<Notify>, is_up: &mut bool) -> Result<(), Failure> {
+    let own = server.writer().to_string();
+    // A number of its own: the writer's is nothing new.
+    let test = format!("?{own}");
+    let is_heard = Arc::new(AtomicBool::new(false));
+    let hearing = {
+        let (heard, is_heard, test) = (Arc::clone(heard), Arc::clone(&is_heard), test.clone());
+        move |said: &str| {
+            if said == test {
+                is_heard.store(true, Ordering::SeqCst);
+            } else if said != own && !said.starts_with('?') {
+                heard.notify_one();
+            }
+        }
+    };
+    let (client, mut talk) = server.connect_hearing(hearing).await?;
+    let failed = |error| ServerFault::of(&error);
+    let settings = format!("{SETTINGS}\"{}\"; {CHANNEL}", server.schema());
+    let told = client.simple_query(&settings).await.map_err(failed)?;
+    let channel = told.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0),
+        _ => None,
+    });
+    // Sixteen digits: nothing to be quoted.
+    let channel = channel.unwrap_or_default();
+    let listen = format!("LISTEN {channel}; NOTIFY {channel}, '{test}'");
+    client.batch_execute(&listen).await.map_err(failed)?;
+    *is_up = true;
+    heard.notify_one();
+    let mut every = OWN;
+    loop {
+        tokio::select! {
+            _ = &mut talk => return Ok(()),
+            () = sleep(every) => heard.notify_one(),
+        }
+        every = if is_heard.load(Ordering::SeqCst) {
+            IN_ANY_CASE
+        } else {
+            UNHEARD
+        };
+    }
+}

@@ -1,0 +1,71 @@
+//! Who watches is told when others write, and hears of it again after its line broke.
+
+use groupdesk::directory::{PlaceId, Watch};
+
+use super::*;
+
+/// Waits until the watch tells of this group.
+async fn told_of(watch: &mut Watch, place: PlaceId, group: &str) {
+    let telling = async {
+        loop {
+            watch.stirred().await;
+            let changes = watch.look(place).await.ok().flatten();
+            let mut groups = changes.iter().flat_map(|changes| &changes.groups);
+            if groups.any(|known| known.id.as_str() == group) {
+                return;
+            }
+        }
+    };
+    let told = tokio::time::timeout(Duration::from_mins(1), telling).await;
+    told.unwrap_or_else(|_| panic!("nothing is told of {group}"));
+}
+
+async fn write(directory: &Directory, place: PlaceId, group: &str) {
+    let record = learnt(observation(group, OLD, 0));
+    directory.record(place, record).await.expect("written");
+}
+
+/// To look every five seconds, as where no hint arrives, takes longer than the deadline.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_of_thirty_writes_of_another_console_is_told_without_waiting_for_the_next_look() {
+    let installation = Opened::new();
+    if installation.team.is_none() {
+        return;
+    }
+    let (ours, theirs) = (installation.open(), installation.open());
+    let place = place(&ours, "eu");
+    let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
+    assert!(watch.has_events());
+    let telling = async {
+        for number in 0..30 {
+            let group = format!("g{number}");
+            write(&theirs, place, &group).await;
+            told_of(&mut watch, place, &group).await;
+        }
+    };
+    let told = tokio::time::timeout(Duration::from_mins(2), telling).await;
+    told.expect("hints arrive");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_burst_the_last_write_is_told_and_so_is_what_comes_after_a_lost_line() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let (ours, theirs) = (installation.open(), installation.open());
+    let place = place(&ours, "eu");
+    let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
+    for number in 0..50 {
+        write(&theirs, place, &format!("g{number}")).await;
+    }
+    told_of(&mut watch, place, "g49").await;
+    let server = postgres::server().expect("a server");
+    server.execute(
+        team.schema(),
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%LISTEN groupdesk_' || \
+         (SELECT left(replace(instance::text, '-', ''), 16) FROM installation) || '%' AND pid <> pg_backend_pid()",
+    );
+    write(&theirs, place, "later").await;
+    told_of(&mut watch, place, "later").await;
+}
