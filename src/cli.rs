@@ -23,7 +23,11 @@ use self::{
     },
     error::CliError,
     input::secrets,
-    output::{json, token_file},
+    output::{
+        colour,
+        form::{self, Form},
+        json, token_file,
+    },
     process::{exit::Exit, hardening, resources, signals::Signals},
     session::{InFlight, Session},
 };
@@ -42,7 +46,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
         unexpected::doing(&matches);
         Cli::from_arg_matches(&matches)
     });
-    let cli = match cli {
+    let mut cli = match cli {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return Ok(report_words(&error).into()),
         Err(help) => {
@@ -53,6 +57,15 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     };
     if cli.global.quiet {
         output::be_quiet();
+    }
+    colour::choose(cli.global.color);
+    if let Some(form) = cli.command.as_ref().and_then(Command::form) {
+        if cli.global.json && form != Form::Json {
+            let text = "--json and another --output contradict each other; say one".to_owned();
+            return Ok(report(&CliError::Usage(text), true).into());
+        }
+        form::choose(form);
+        cli.global.json = form.is_for_programs();
     }
     let json = cli.global.json;
     let ended = resources::runtime().and_then(|runtime| {
@@ -125,7 +138,7 @@ async fn interruptible(global: &Global, command: Command) -> Result<Exit, CliErr
 async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
     match command {
         Command::List(list) => groups::list(session, list).await,
-        Command::Show { id } => groups::show(session, &id).await,
+        Command::Show { id, .. } => groups::show(session, &id).await,
         Command::Get(get) => groups::get(session, get).await,
         Command::History { id, open: true, .. } => groups::open_changes(session, id.as_ref()).await,
         Command::History {
@@ -145,8 +158,8 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
             None => Ok(Exit::Usage),
         },
         Command::Rotations(arguments) => rotations::run(session, arguments).await,
-        Command::Attention { all, hidden } => attention::run(session, all, hidden).await,
-        Command::Batches(BatchesCommand::List { unfinished }) => {
+        Command::Attention { all, hidden, .. } => attention::run(session, all, hidden).await,
+        Command::Batches(BatchesCommand::List { unfinished, .. }) => {
             batches::list(session, unfinished).await
         }
         Command::Batches(BatchesCommand::Show { number }) => batches::show(session, number).await,

@@ -14,7 +14,7 @@ pub use columns::{Column, Columns, chosen};
 pub use ids::Ids;
 pub use plan::{Need, Plan, Planned};
 pub use reader::{Reader, RowResult};
-pub use write::Format;
+pub use write::{Format, csv_line};
 
 use serde_json::Value;
 

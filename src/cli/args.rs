@@ -30,7 +30,7 @@ pub(super) use doctor::Doctor;
 pub(super) use exchange::{Apply, Export, FileFormat, Import};
 pub(super) use get::Get;
 pub(super) use help::Help;
-pub(super) use listing::{Filter, List, Order};
+pub(super) use listing::{Filter, List, Order, Output};
 pub(super) use manual::Manual;
 pub(super) use place::Command as PlaceCommand;
 pub(super) use profile::{
@@ -42,7 +42,10 @@ pub(super) use subcommands::{
 pub(super) use tree::command;
 pub(super) use update::Update;
 
-use super::process::exit::codes;
+use super::{
+    output::{colour::When, form::Form},
+    process::exit::codes,
+};
 use crate::domain::group::{InvalidId, UserGroupId};
 
 /// A safe terminal console for a User Group Service.
@@ -91,12 +94,38 @@ pub(super) struct Global {
     /// Never ask; what would ask is refused unless --yes is said
     #[arg(long, global = true)]
     pub(super) no_input: bool,
+    /// Colours in tables and messages: always, never, or on a terminal that can
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub(super) color: When,
     /// Draw with ASCII characters only
     #[arg(long, global = true)]
     pub(super) ascii: bool,
     /// The console as lines that are appended, for screen readers: no boxes, nothing drawn in place
     #[arg(long, global = true)]
     pub(super) plain: bool,
+}
+
+impl Command {
+    /// The form that was asked for.
+    pub(super) fn form(&self) -> Option<Form> {
+        match self {
+            Self::List(List { output, .. })
+            | Self::Rotations(Rotations { output, .. })
+            | Self::Batches(BatchesCommand::List { output, .. })
+            | Self::Show { output, .. }
+            | Self::History { output, .. }
+            | Self::Attention { output, .. } => output.form,
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -110,6 +139,8 @@ pub(super) enum Command {
         /// The group
         #[arg(value_parser = user_group_id)]
         id: UserGroupId,
+        #[command(flatten)]
+        output: Output,
     },
     Get(Get),
     /// Create a group; one that exists is returned unchanged
@@ -144,6 +175,8 @@ pub(super) enum Command {
         /// The oldest of them first
         #[arg(long)]
         reverse: bool,
+        #[command(flatten)]
+        output: Output,
         /// Only creates and updates of which nobody knows yet whether they took effect
         #[arg(long, conflicts_with_all = ["limit", "filter", "reverse"])]
         open: bool,
@@ -165,6 +198,8 @@ pub(super) enum Command {
         /// Also what the console hid for a day
         #[arg(long)]
         hidden: bool,
+        #[command(flatten)]
+        output: Output,
     },
     /// List, show and resume bulk rotations and bulk edits
     #[command(

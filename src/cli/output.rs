@@ -4,6 +4,7 @@
 
 pub(super) mod colour;
 pub(super) mod contract;
+pub(super) mod form;
 pub(super) mod human;
 pub(super) mod json;
 pub(super) mod progress;
@@ -78,31 +79,14 @@ pub(super) fn piece(text: &str) -> Result<bool, CliError> {
     }
 }
 
-/// Writes a result as indented JSON.
+/// Writes a result as indented JSON, or in the form that was chosen.
 pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
+    if let Some(text) = form::whole(value)? {
+        return piece(&text).map(|_| ());
+    }
     let text = serde_json::to_string_pretty(value)
         .map_err(CliError::unexpected("the result is no JSON"))?;
     result(&escape_hidden(&text))
-}
-
-/// Some of the items of an indented JSON array, as [`json()`] writes them at once; the bracket behind the last is the
-/// caller's.
-pub(super) fn json_items<T: Serialize>(
-    is_first: &mut bool,
-    items: impl Iterator<Item = T>,
-) -> Result<String, CliError> {
-    let mut text = String::new();
-    for item in items {
-        let before = if std::mem::take(is_first) { "[" } else { "," };
-        let item = serde_json::to_string_pretty(&item)
-            .map_err(CliError::unexpected("the result is no JSON"))?;
-        for (number, line) in item.lines().enumerate() {
-            text.push_str(if number == 0 { before } else { "" });
-            text.push_str("\n  ");
-            text.push_str(line);
-        }
-    }
-    Ok(escape_hidden(&text))
 }
 
 /// Writes a result as JSON on one line.

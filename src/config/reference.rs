@@ -59,7 +59,7 @@ pub const KINDS: [(&str, &str); 4] = [
 
 /// The environment variables that groupdesk reads, those of one purpose together, and what for. A flag is stronger than a variable, a variable stronger
 /// than the file; an empty one counts as not set.
-pub const VARIABLES: [(&str, &str); 23] = [
+pub const VARIABLES: [(&str, &str); 24] = [
     (
         "GROUPDESK_CONFIG",
         "the configuration file; --config is stronger",
@@ -104,6 +104,10 @@ pub const VARIABLES: [(&str, &str); 23] = [
         "who works here, where operator does not say it",
     ),
     ("VISUAL, EDITOR", "your editor, run as git does it"),
+    (
+        "COLUMNS",
+        "how wide the tables of commands are, also in a pipe",
+    ),
     ("NO_COLOR", "no colour; bold, underline and reverse stay"),
     (
         "COLORFGBG",

@@ -69,18 +69,20 @@ pub(super) fn names(columns: &Columns) -> String {
 
 fn csv(row: &GroupRow, columns: &Columns) -> String {
     let GroupRow { id, said, beside } = row;
-    let cells = columns.iter().map(|column| {
-        cell(match column {
-            Column::Id => Some(id.as_str().to_owned()),
-            Column::Name => said.name.clone(),
-            Column::Mapping => said.mapping.as_ref().and_then(json_text),
-            Column::Properties => said.properties.as_ref().and_then(json_text),
-            Column::Note => beside.note.clone(),
-            Column::Labels => beside.labels.as_ref().map(labels_text),
-            Column::Favourite => beside.favourite.map(|is| is.to_string()),
-        })
-    });
-    let cells: Vec<String> = cells.collect();
+    csv_line(columns.iter().map(|column| match column {
+        Column::Id => Some(id.as_str().to_owned()),
+        Column::Name => said.name.clone(),
+        Column::Mapping => said.mapping.as_ref().and_then(json_text),
+        Column::Properties => said.properties.as_ref().and_then(json_text),
+        Column::Note => beside.note.clone(),
+        Column::Labels => beside.labels.as_ref().map(labels_text),
+        Column::Favourite => beside.favourite.map(|is| is.to_string()),
+    }))
+}
+
+/// A line of CSV; a cell that says nothing is empty, and an empty text stands in quotes.
+pub fn csv_line(cells: impl Iterator<Item = Option<String>>) -> String {
+    let cells: Vec<String> = cells.map(cell).collect();
     format!("{}\r\n", cells.join(","))
 }
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::Output;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum BatchesCommand {
     /// List the bulk rotations and bulk edits of this profile, the newest first; nothing is sent
@@ -14,6 +16,8 @@ pub(crate) enum BatchesCommand {
         /// Only those of which something is left to do
         #[arg(long)]
         unfinished: bool,
+        #[command(flatten)]
+        output: Output,
     },
     /// Show a batch and each of its groups; nothing is sent
     #[command(

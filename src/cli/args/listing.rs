@@ -2,7 +2,10 @@
 
 use clap::Args;
 
-use crate::{cli::output::human::Columns, search::SortBy};
+use crate::{
+    cli::output::{form::Form, human::Columns},
+    search::SortBy,
+};
 
 /// Which groups are meant.
 #[derive(Debug, Clone, Default, Args)]
@@ -40,7 +43,8 @@ impl Order {
                   Columns: name, id, tag, map, props, token, age, read, due, by, labels, note, favourite,\n\
                   prop:KEY, map:SCHEMA. With JSON they only add note, labels and favourite.\n\n\
                   Examples:\n  groupdesk list\n  groupdesk list --filter 'tier age>90d' --sort age --limit 20\n  \
-                  groupdesk list --columns id,prop:tier,map:40\n  groupdesk list --json | jq -r '.[].user_group_id'"
+                  groupdesk list --columns id,prop:tier,map:40\n  groupdesk list --json | jq -r '.[].user_group_id'\n  \
+                  groupdesk list --filter old -o name"
 )]
 pub(crate) struct List {
     #[command(flatten)]
@@ -50,6 +54,23 @@ pub(crate) struct List {
     /// These columns; with a + before each: beside the usual ones
     #[arg(long, value_name = "COLUMNS", value_parser = Columns::parse, default_value = "", hide_default_value = true)]
     pub(crate) columns: Columns,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// In which form a result is printed.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct Output {
+    /// Print a table, wide (all columns, nothing cut), json, jsonl, csv, or name (the ids alone) [default: table]
+    #[arg(
+        long = "output",
+        short = 'o',
+        value_name = "FORM",
+        value_enum,
+        id = "form",
+        hide_possible_values = true
+    )]
+    pub(crate) form: Option<Form>,
 }
 
 /// A column to order by; a property also as the filter names it.

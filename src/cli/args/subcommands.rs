@@ -4,11 +4,15 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Subcommand};
 
+use super::Output;
+
 #[derive(Debug, Args)]
 pub(crate) struct Rotations {
     /// Only those of which something is still to be found out
     #[arg(long)]
     pub(crate) open: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
     #[command(subcommand)]
     pub(crate) command: Option<RotationsCommand>,
 }

@@ -8,7 +8,7 @@ use crate::{
         args::{Filter, Get, List, Order},
         error::CliError,
         input::chosen::Listing,
-        output::{self, human, json},
+        output::{self, form::Form, human, json},
         process::exit::Exit,
         session::Session,
     },
@@ -22,26 +22,35 @@ pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, Cli
         filter,
         order,
         columns,
+        output,
     } = arguments;
+    let is_wide = output.form == Some(Form::Wide);
+    let columns = columns.or_usual(is_wide);
+    let max_age = session.operations.profile().max_token_age;
     let mut listing = Listing::of(session, &filter, &order, None, "nothing was listed").await?;
     listing.with_annotations = columns.are_beside();
     if session.json {
-        let mut is_first = true;
+        let (mut items, mut is_empty) = (output::form::Items::default(), true);
+        let is_csv = output::form::chosen() == Some(Form::Csv);
         session
             .each_listed(&listing, async |groups| {
+                is_empty &= groups.is_empty();
                 let groups = groups.iter();
-                let groups = groups.map(|listed| json::Group::listed(listed, &columns));
-                output::piece(&output::json_items(&mut is_first, groups)?)
+                let text = if is_csv && columns.is_chosen() {
+                    items.text(groups.map(|listed| columns.values(listed, max_age)))
+                } else {
+                    items.text(groups.map(|listed| json::Group::listed(listed, &columns)))
+                };
+                output::piece(&text?)
             })
             .await?;
-        if is_first {
+        if is_empty {
             session.say_elsewhere().await?;
         }
-        output::result(if is_first { "[]" } else { "\n]" })?;
+        output::piece(items.end())?;
         return Ok(Exit::Done);
     }
-    let max_age = session.operations.profile().max_token_age;
-    let mut list = human::List::new(columns, session.operations.now(), max_age);
+    let mut list = human::List::new(columns, is_wide, session.operations.now(), max_age);
     let mut is_empty = true;
     session
         .each_listed(&listing, async |groups| {

@@ -5,11 +5,30 @@ use std::{
     borrow::Cow,
     env,
     io::{self, IsTerminal},
+    sync::OnceLock,
 };
 
+use clap::ValueEnum;
 use comfy_table::{Attribute, Cell, Color};
 
 use crate::tui::theme::Theme;
+
+/// When there are colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal that can, and where nobody asked for none.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+static WHEN: OnceLock<When> = OnceLock::new();
+
+/// From now on then.
+pub(crate) fn choose(when: When) {
+    WHEN.get_or_init(|| when);
+}
 
 /// How much a word wants to be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +60,13 @@ impl Tone {
     }
 }
 
-/// Whether this stream shows colours, and nobody asked for none (`NO_COLOR`, `TERM=dumb`).
+/// Whether this stream shows colours, and nobody asked for none (`NO_COLOR`, `TERM=dumb`), unless `--color` says it.
 pub(crate) fn is_coloured(stream: &impl IsTerminal) -> bool {
+    match WHEN.get() {
+        Some(When::Always) => return true,
+        Some(When::Never) => return false,
+        Some(When::Auto) | None => {}
+    }
     let variable = |name: &str| env::var_os(name)?.into_string().ok();
     stream.is_terminal()
         && variable("TERM").is_some_and(|term| !term.is_empty())

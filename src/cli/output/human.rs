@@ -122,8 +122,13 @@ pub(crate) fn table(header: &[&str]) -> Table {
     table
 }
 
-/// Columns of the terminal on standard output, if there is one.
+/// Columns of the terminal on standard output, if there is one; `COLUMNS` says others, also where there is none.
 pub(crate) fn terminal_width() -> Option<usize> {
+    let said = std::env::var("COLUMNS").ok();
+    let said = said.and_then(|text| text.trim().parse().ok());
+    if let Some(columns) = said.filter(|columns| *columns > 0) {
+        return Some(columns);
+    }
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (size.ws_col > 0).then(|| size.ws_col.into())
 }

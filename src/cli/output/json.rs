@@ -46,7 +46,7 @@ pub(crate) struct Group<'a> {
 impl<'a> Group<'a> {
     /// With what stands beside it, as far as the columns ask for it.
     pub(crate) fn listed((group, beside): &'a Listed, columns: &Columns) -> Self {
-        let asks = |column| columns.0.contains(&column);
+        let asks = |column| columns.shows(&column);
         let beside = beside.as_ref();
         let labels = || beside.into_iter().flat_map(|beside| &beside.labels);
         Self {

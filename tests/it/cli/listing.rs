@@ -242,3 +242,86 @@ async fn every_command_for_many_groups_takes_the_same_filter() {
     let plan: Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!(plan["ready"].as_array().map(Vec::len), Some(1), "{plan}");
 }
+
+#[tokio::test]
+async fn a_result_has_the_form_that_is_asked_for() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    home.json(0, &["label", "acme-eu", "--add", "vip"]).await;
+    let out = async |home: &Home, command: &[&str]| {
+        let ran = home.run(command).await;
+        assert_eq!(ran.code, 0, "{command:?}: {}", ran.err);
+        ran.out
+    };
+    for command in [
+        &["list"][..],
+        &["list", "--filter", "prop:nothing"],
+        &["show", "acme-eu"],
+        &["history", "--limit", "3"],
+        &["rotations"],
+        &["batches", "list"],
+    ] {
+        let json = out(&home, &[command, &["--json"]].concat()).await;
+        let as_form = out(&home, &[command, &["-o", "json"]].concat()).await;
+        assert_eq!(as_form, json, "{command:?}");
+        let value: Value = serde_json::from_str(&json).expect("JSON");
+        let items = match value {
+            Value::Array(items) => items,
+            one => vec![one],
+        };
+        let lines = out(&home, &[command, &["-o", "jsonl"]].concat()).await;
+        let lines: Vec<Value> = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("one object a line"))
+            .collect();
+        assert_eq!(lines, items, "{command:?}");
+        let names = out(&home, &[command, &["-o", "name"]].concat()).await;
+        assert_eq!(names.lines().count(), items.len(), "{command:?}: {names}");
+        let csv = out(&home, &[command, &["-o", "csv"]].concat()).await;
+        let rows = if items.is_empty() { 0 } else { items.len() + 1 };
+        assert_eq!(csv.lines().count(), rows, "{command:?}: {csv}");
+    }
+    let all = home.json(0, &["list"]).await;
+    let names = out(&home, &["list", "-o", "name"]).await;
+    assert_eq!(names.lines().collect::<Vec<_>>(), ids(&all));
+    let csv = ["list", "--filter", "acme-eu", "--limit", "1", "-o", "csv"];
+    let csv = [&csv[..], &["--columns", "id,age,prop:tier,labels,due"]].concat();
+    let csv = out(&home, &csv).await;
+    let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines[0], ["id", "age", "prop:tier", "labels", "due"]);
+    assert_eq!((lines[1][0], lines[1][3]), ("acme-eu", "#vip"));
+    assert!(lines[1][1].parse::<jiff::Timestamp>().is_ok(), "{csv}");
+
+    let both = home.run(&["list", "--json", "-o", "csv"]).await;
+    assert_eq!(both.code, 2, "{}", both.err);
+    let wrong = home.run(&["list", "-o", "yaml"]).await;
+    assert_eq!(wrong.code, 2, "{}", wrong.err);
+    assert!(wrong.err.contains("jsonl"), "{}", wrong.err);
+}
+
+#[tokio::test]
+async fn a_table_heeds_columns_and_colours_are_as_they_are_asked_for() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let plain = home.run(&["list"]).await.out;
+    let wide = home.run(&["list", "-o", "wide"]).await.out;
+    let head = wide.lines().next().expect("a line");
+    for name in ["NAME", "SEEN", "DUE", "BY", "LABELS", "NOTE"] {
+        assert!(head.contains(name), "{head}");
+    }
+    home.set("COLUMNS", "60");
+    let narrow = home.run(&["list"]).await.out;
+    let cells = |text: &str| {
+        let lines = text.lines();
+        lines.map(|line| line.chars().count()).max().unwrap_or(0)
+    };
+    assert!(cells(&plain) > 60 && cells(&narrow) <= 60, "{narrow}");
+    assert_eq!(home.run(&["list", "-o", "wide"]).await.out, wide);
+
+    let never = home.run(&["list", "--color", "never"]).await.out;
+    assert_eq!(never, narrow);
+    let always = home.run(&["list", "--color", "always"]).await.out;
+    assert!(always.contains("\u{1b}[") && !narrow.contains('\u{1b}'));
+    let wrong = home.run(&["list", "--color", "sometimes"]).await;
+    assert_eq!(wrong.code, 2, "{}", wrong.err);
+}

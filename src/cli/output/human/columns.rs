@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde_json::{Map, Value, json};
 
 use super::{UNKNOWN, age as passed, of};
 use crate::{
@@ -66,25 +67,55 @@ pub(crate) type Listed = (KnownGroup, Option<Annotation>);
 
 /// The columns that are shown, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Columns(pub(crate) Vec<Column>);
+pub(crate) struct Columns {
+    pub(super) shown: Vec<Column>,
+    /// Somebody named some.
+    is_chosen: bool,
+}
 
 impl Columns {
     /// `id,prop:tier`: these; `+prop:tier,+map:40`: beside the usual ones; nothing: the usual ones.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let usual = NAMED[..USUAL].iter().map(|(column, ..)| column.clone());
-        let chosen = chosen(
+        let shown = chosen(
             column_words(text),
             Vec::new(),
             usual.collect(),
             Column::parse,
-        );
-        chosen.map(Self)
+        )?;
+        let is_chosen = !text.is_empty();
+        Ok(Self { shown, is_chosen })
+    }
+
+    pub(crate) fn is_chosen(&self) -> bool {
+        self.is_chosen
+    }
+
+    pub(crate) fn shows(&self, column: &Column) -> bool {
+        self.shown.contains(column)
+    }
+
+    /// Those that were chosen, or the usual ones; of a wide table, all.
+    #[must_use]
+    pub(crate) fn or_usual(self, is_wide: bool) -> Self {
+        if !is_wide || self.is_chosen {
+            return self;
+        }
+        let all = NAMED.iter().map(|(column, ..)| column.clone());
+        let shown = all.collect();
+        Self { shown, ..self }
+    }
+
+    /// What a program reads in them, by their words.
+    pub(crate) fn values(&self, listed: &Listed, max_age: Option<Duration>) -> Map<String, Value> {
+        let value = |column: &Column| (column.word(), column.value(listed, max_age));
+        self.shown.iter().map(value).collect()
     }
 
     /// What they show stands beside the groups.
     pub(crate) fn are_beside(&self) -> bool {
         let beside = [Column::Labels, Column::Note, Column::Favourite];
-        self.0.iter().any(|column| beside.contains(column))
+        self.shown.iter().any(|column| beside.contains(column))
     }
 }
 
@@ -120,6 +151,60 @@ impl Column {
                 let mut all = NAMED.iter();
                 let found = all.find(|(column, ..)| column == named);
                 found.map_or("", |(.., title)| title).to_owned()
+            }
+        }
+    }
+
+    /// As it is chosen.
+    fn word(&self) -> String {
+        match self {
+            Self::Property(key) => format!("prop:{key}"),
+            Self::MapRow(schema) => format!("map:{schema}"),
+            named => {
+                let mut all = NAMED.iter();
+                let found = all.find(|(column, ..)| column == named);
+                found.map_or("", |(_, word, _)| word).to_owned()
+            }
+        }
+    }
+
+    /// What a program reads in it: null where it is not known, times as times.
+    fn value(&self, (group, beside): &Listed, max_age: Option<Duration>) -> Value {
+        let beside = beside.as_ref();
+        let last = group.last_rotated.as_ref();
+        let time = |at: Timestamp| at.to_string();
+        match self {
+            Self::Name => json!(group.name.as_ref().map(|known| &known.value)),
+            Self::Id => json!(group.id.as_str()),
+            Self::Tag => json!(group.environment_tag.as_ref().map(|tag| tag.value.as_str())),
+            Self::Map => json!(group.mapping.as_ref().map(|known| known.value.len())),
+            Self::Props => json!(group.properties.as_ref().map(|known| known.value.len())),
+            Self::Token => json!(
+                group
+                    .fingerprint
+                    .as_ref()
+                    .map(|known| known.value.to_string())
+            ),
+            Self::Age => json!(last.map(|last| time(last.at))),
+            Self::Read => json!(group.last_seen.map(time)),
+            Self::Due => {
+                let from = last.map(|last| last.at).or(group.created_at);
+                let due = from
+                    .zip(max_age)
+                    .and_then(|(at, age)| at.checked_add(age).ok());
+                json!(due.map(time))
+            }
+            Self::By => json!(last.and_then(|last| last.by.as_ref())),
+            Self::Labels => json!(beside.map(Annotation::labels_text)),
+            Self::Note => json!(beside.and_then(|beside| beside.note.as_ref())),
+            Self::Favourite => json!(beside.is_some_and(|beside| beside.is_favourite)),
+            Self::Property(key) => {
+                let known = group.properties.as_ref();
+                known.and_then(|known| known.value.get(key)).cloned().into()
+            }
+            Self::MapRow(schema) => {
+                let known = group.mapping.as_ref();
+                json!(known.and_then(|known| known.value.get(schema)))
             }
         }
     }
@@ -167,7 +252,7 @@ impl Column {
             }
             Self::Property(key) => of(group.properties.as_ref(), |known| match known.get(key) {
                 None => String::new(),
-                Some(serde_json::Value::String(text)) => visible(text).into_owned(),
+                Some(Value::String(text)) => visible(text).into_owned(),
                 Some(other) => visible(&other.to_string()).into_owned(),
             }),
             Self::MapRow(schema) => of(group.mapping.as_ref(), |mapping| {

@@ -32,13 +32,19 @@ pub(crate) struct List {
 }
 
 impl List {
-    pub(crate) fn new(columns: Columns, now: Timestamp, max_age: Option<Duration>) -> Self {
-        let Columns(columns) = columns;
+    /// A wide one takes all the room it needs.
+    pub(crate) fn new(
+        columns: Columns,
+        is_wide: bool,
+        now: Timestamp,
+        max_age: Option<Duration>,
+    ) -> Self {
+        let columns = columns.shown;
         let place = |column: Column| columns.iter().position(|known| *known == column);
         Self {
             now,
             max_age,
-            terminal: terminal_width(),
+            terminal: terminal_width().filter(|_| !is_wide),
             cut: place(Column::Name).or_else(|| place(Column::Note)),
             widest: columns
                 .iter()

@@ -1,0 +1,148 @@
+//! The forms of a result that is a list or one object: indented JSON, one object a line, CSV, or the names alone. Each is
+//! made of the same JSON, so that none says something else.
+
+use std::sync::OnceLock;
+
+use clap::ValueEnum;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{api::inspect::escape_hidden, cli::error::CliError, formats::csv_line};
+
+static FORM: OnceLock<Form> = OnceLock::new();
+
+/// How a result is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// For people, in the room that is there
+    Table,
+    /// With all columns, nothing cut or left out
+    Wide,
+    /// As --json
+    Json,
+    /// One object on each line
+    Jsonl,
+    /// Values between commas below their names; lists and objects as JSON
+    Csv,
+    /// The ids alone, one a line
+    Name,
+}
+
+impl Form {
+    /// It is made of JSON.
+    pub(crate) fn is_for_programs(self) -> bool {
+        !matches!(self, Self::Table | Self::Wide)
+    }
+}
+
+/// From now on this one.
+pub(crate) fn choose(form: Form) {
+    FORM.get_or_init(|| form);
+}
+
+pub(crate) fn chosen() -> Option<Form> {
+    FORM.get().copied()
+}
+
+/// The items of a list on their way out; one object is a list of itself.
+#[derive(Default)]
+pub(crate) struct Items {
+    is_begun: bool,
+}
+
+impl Items {
+    /// Some of them, as they stand behind those before.
+    pub(crate) fn text<T: Serialize>(
+        &mut self,
+        items: impl Iterator<Item = T>,
+    ) -> Result<String, CliError> {
+        let mut text = String::new();
+        for item in items {
+            match chosen() {
+                Some(Form::Jsonl) => text.extend([value(&item)?.to_string().as_str(), "\n"]),
+                Some(Form::Csv) => {
+                    let item = value(&item)?;
+                    let fields = item.as_object().into_iter().flatten();
+                    let (names, values): (Vec<_>, Vec<_>) = fields.unzip();
+                    if !self.is_begun {
+                        text.push_str(&csv_line(names.into_iter().cloned().map(Some)));
+                    }
+                    text.push_str(&csv_line(values.into_iter().map(plain)));
+                }
+                Some(Form::Name) => {
+                    let item = value(&item)?;
+                    let name = item.get("user_group_id").or_else(|| first(&item));
+                    text.push_str(&name.and_then(plain).unwrap_or_default());
+                    text.push('\n');
+                }
+                Some(Form::Json | Form::Table | Form::Wide) | None => {
+                    text.push_str(if self.is_begun { "," } else { "[" });
+                    let item = serde_json::to_string_pretty(&item)
+                        .map_err(CliError::unexpected("the result is no JSON"))?;
+                    for line in item.lines() {
+                        text.push_str("\n  ");
+                        text.push_str(line);
+                    }
+                }
+            }
+            self.is_begun = true;
+        }
+        Ok(escaped(&text))
+    }
+
+    /// What stands behind the last one.
+    pub(crate) fn end(&self) -> &'static str {
+        match (chosen(), self.is_begun) {
+            (Some(Form::Jsonl | Form::Csv | Form::Name), _) => "",
+            (_, true) => "\n]\n",
+            (_, false) => "[]\n",
+        }
+    }
+}
+
+/// A whole result in the form that was chosen; `None` where that is indented JSON.
+pub(super) fn whole(result: &impl Serialize) -> Result<Option<String>, CliError> {
+    match chosen() {
+        Some(Form::Jsonl | Form::Csv | Form::Name) => {
+            let text = match value(result)? {
+                Value::Array(items) => Items::default().text(items.into_iter())?,
+                one => Items::default().text(std::iter::once(one))?,
+            };
+            Ok(Some(text))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn value(item: &impl Serialize) -> Result<Value, CliError> {
+    serde_json::to_value(item).map_err(CliError::unexpected("the result is no JSON"))
+}
+
+fn first(item: &Value) -> Option<&Value> {
+    item.as_object()?.values().next()
+}
+
+/// A cell: a text as it is, nothing for null.
+fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// What is no JSON has no escapes of JSON; hidden characters are made visible all the same.
+fn escaped(text: &str) -> String {
+    match chosen() {
+        Some(Form::Csv | Form::Name) => {
+            let lines = text.split_inclusive('\n');
+            let lines = lines.map(|line| {
+                let bare = line.trim_end_matches(['\r', '\n']);
+                let shown = crate::domain::text::visible(bare);
+                format!("{shown}\n")
+            });
+            lines.collect()
+        }
+        _ => escape_hidden(text),
+    }
+}
