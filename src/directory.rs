@@ -4,6 +4,7 @@
 mod annotations;
 mod batch;
 mod columns;
+mod copy;
 mod draft;
 mod engine;
 mod error;
@@ -45,6 +46,7 @@ use crate::{
     search::{ListView, SortBy},
 };
 pub use batch::{Batch, BatchId, BatchItem, ItemKey, ItemUpdate, NewBatch};
+pub use copy::{Copied, copy_to_team};
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 use engine::Engine;
 pub use error::DirectoryError;

@@ -174,6 +174,14 @@ pub enum TeamFault {
          as schema in [directory]"
     )]
     SetUpAlready,
+    #[error(
+        "holds something already, and a file is copied only into an empty one; nothing was changed"
+    )]
+    NotEmpty,
+    #[error(
+        "does not hold what was copied into it (table {0}); nothing was changed there, and the file stays as it is"
+    )]
+    CopyDiffers(&'static str),
     #[error("has no role of that name; make it first: CREATE ROLE name LOGIN")]
     Nobody,
     #[error(

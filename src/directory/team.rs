@@ -151,7 +151,7 @@ pub(super) fn open(team: &TeamLocation) -> Result<(Engine, Fingerprinter), Direc
 }
 
 /// Asks and waits. The threads of an engine are no tasks of a runtime.
-fn ask<T: Send + 'static>(
+pub(super) fn ask<T: Send + 'static>(
     engine: &Engine,
     access: Access,
     work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,

@@ -15,7 +15,7 @@ use super::house::citations::below;
 use crate::support::postgres;
 
 /// What needs more than a test has, by the file and the first line of the block.
-const MANUAL: [(&str, &str, &str); 6] = [
+const MANUAL: [(&str, &str, &str); 7] = [
     ("CONTRIBUTING.md", "cargo run --release", "builds"),
     ("README.md", "cargo run --release", "builds"),
     ("README.md", "cargo install", "installs"),
@@ -29,6 +29,11 @@ const MANUAL: [(&str, &str, &str); 6] = [
         "docs/guide/getting-started.md",
         "rustup target add",
         "needs a package",
+    ),
+    (
+        "docs/guide/team.md",
+        "groupdesk directory copy",
+        "needs a file of somebody's work; tests/it/cli/team.rs does it",
     ),
 ];
 

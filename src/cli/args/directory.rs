@@ -31,6 +31,19 @@ pub(crate) enum Command {
         #[arg(long)]
         print: bool,
     },
+    /// Copy a directory's file into that of a team, which was set up and is empty
+    #[command(
+        after_help = "Everything comes along with its numbers: groups, history, journals, and the key of the fingerprints. It is read back and\n\
+                      compared before it is committed; the file stays as it is. Name the team's directory in the configuration then, and\n\
+                      work no more with the file.\n\n\
+                      Examples:\n  groupdesk directory copy ~/.local/share/groupdesk/directory.db postgres://ana@db1/desk"
+    )]
+    Copy {
+        /// The file
+        from: PathBuf,
+        /// The database; else the directory that is configured
+        to: Option<String>,
+    },
     /// Show which directory is in use: where, as whom, and what is open in it
     #[command(
         after_help = "Examples:\n  groupdesk directory status\n  groupdesk directory status --json"

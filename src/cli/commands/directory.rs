@@ -58,6 +58,32 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
                 ),
             )
         }
+        Command::Copy { from, to } => {
+            if !from.is_file() {
+                return Err(CliError::Usage(format!(
+                    "{} is not there, or no file; a directory is copied from a file into the database of a team",
+                    from.display()
+                )));
+            }
+            let team = team(&overrides, to.as_deref())?;
+            let (file, at) = (from.display().to_string(), team.to_string());
+            let copied = blocking("the copy broke off", move || {
+                directory::copy_to_team(&from, &team)
+            });
+            let copied = copied.await?;
+            let rows: u64 = copied.iter().map(|(_, rows)| rows).sum();
+            let tables: serde_json::Map<_, _> = copied
+                .into_iter()
+                .map(|(table, rows)| (table.to_owned(), json!(rows)))
+                .collect();
+            said(
+                global,
+                &json!({ "file": file, "directory": at, "rows": tables }),
+                &format!(
+                    "{at} has all of {file}: {rows} rows, compared; work no more with the file"
+                ),
+            )
+        }
         Command::Status => status(global, &overrides).await,
         Command::Grant { name, role: _ } => {
             let team = team(&overrides, None)?;

@@ -129,6 +129,90 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
     assert_eq!(ben.run(&["list"]).await.code, 2);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_had_alone_comes_along_into_the_directory_of_a_team() {
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let home = Home::new();
+    let (_serving, url, key) = service(&home).await;
+    let at = by_socket(server, "desk", "moved_in");
+    let ana = machine(&url, &key, &at);
+    let file = ana.path("alone.db").display().to_string();
+    let alone = |arguments: &[&'static str]| [&["--directory", "alone.db"][..], arguments].concat();
+    for command in [
+        &[
+            "create",
+            "acme",
+            "--name",
+            "Acme \u{1F980}",
+            "--map",
+            "7=1",
+            "--yes",
+        ][..],
+        &["create", "globex", "--property", "tier=\"gold\"", "--yes"],
+        &["rotate", "acme", "--yes", "--reason", "leaked"],
+        &["note", "acme", "the one with the crab"],
+        &["label", "globex", "--add", "vip"],
+    ] {
+        let ran = ana.run(&alone(command)).await;
+        assert_eq!(ran.code, 0, "{command:?}: {}", ran.err);
+    }
+    assert_eq!(ana.run(&["directory", "init"]).await.code, 0);
+    let copied = ana.json(0, &["directory", "copy", &file]).await;
+    assert_eq!(copied["rows"]["user_groups"], json!(2), "{copied}");
+    for told in [
+        &["list"][..],
+        &["show", "acme"],
+        &["history"],
+        &["rotations"],
+        &["batches", "list"],
+        &["note", "acme"],
+        &["place", "list"],
+    ] {
+        let before = ana.json(0, &alone(told)).await;
+        assert_eq!(ana.json(0, told).await, before, "{told:?}");
+    }
+    // What comes next has numbers of its own.
+    let rotated = ana.run(&["rotate", "acme", "--yes"]).await;
+    assert_eq!(rotated.code, 0, "{}", rotated.err);
+    let rotations = ana.json(0, &["rotations"]).await;
+    assert_eq!(rotations.as_array().expect("rotations").len(), 2);
+    let again = ana.run(&["directory", "copy", &file]).await;
+    assert!(
+        again.code == 2 && again.err.contains("holds something already"),
+        "{}",
+        again.err
+    );
+    let missing = ana.run(&["directory", "copy", "nothing.db"]).await;
+    assert!(
+        missing.code == 2 && missing.err.contains("is not there"),
+        "{}",
+        missing.err
+    );
+}
+
+/// The list of what is copied is that of the tables.
+#[test]
+fn every_table_of_a_team_is_copied_or_the_server_s_own() {
+    let text = include_str!("../../../assets/migrations/directory/postgres/0013_begin.sql");
+    let copy = include_str!("../../../src/directory/copy.rs");
+    let tables = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("CREATE TABLE "));
+    for table in tables.map(|rest| rest.trim_end_matches(" (")) {
+        let is_own = [
+            "schema_versions",
+            "fingerprint_key",
+            "installation",
+            "writes",
+        ]
+        .contains(&table);
+        let is_copied = copy.contains(&format!("    \"{table}\",\n"));
+        assert!(is_own != is_copied, "{table}");
+    }
+}
+
 #[tokio::test]
 async fn whoever_runs_the_database_can_set_it_up_by_hand() {
     let Some(server) = postgres::server() else {
