@@ -45,10 +45,13 @@ impl KeySource {
     /// The first line, as a password; why there is none says nothing of what was found.
     pub async fn read_password(&self, env: &Environment) -> Result<Zeroizing<Vec<u8>>, String> {
         let found = self.found(env, COMMAND_LIMIT).await;
-        let why = match found.map(|bytes| Zeroizing::new(first_line(&bytes).to_vec())) {
+        let why = match found.map(|bytes| Zeroizing::new(password_of(&bytes).to_vec())) {
             Ok(line) if line.is_empty() => "it is empty; put the password on its first line".into(),
             Ok(line) => return Ok(line),
             Err(Missing::NotSet) => "it is not set; export it, or name another source".into(),
+            // The last words of a command may be those of somebody's agent.
+            Err(Missing::Failed { ending, .. }) => format!("it ended with {ending}"),
+            Err(Missing::TooMuch) => "it holds more than 64 KiB; name another source".into(),
             Err(why) => why.to_string(),
         };
         Err(format!("there is none from {self}: {why}"))
@@ -123,6 +126,12 @@ fn private(mode: u32, owner: u32, us: u32) -> Result<(), Missing> {
 /// An API key that a person gave, as it may be sent; the error never quotes it.
 pub fn given(text: &str) -> Result<SecretString, String> {
     key(text.as_bytes()).map_err(|why| format!("the API key: {why}"))
+}
+
+/// A password may begin and end with a space.
+fn password_of(bytes: &[u8]) -> &[u8] {
+    let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 fn first_line(bytes: &[u8]) -> &[u8] {

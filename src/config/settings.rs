@@ -143,8 +143,12 @@ pub fn directory_of(overrides: &Overrides) -> Result<DirectoryAt, ConfigError> {
     let written = config.map(|config| file::read(&config, named_by, &overrides.env));
     match written.transpose() {
         Ok(written) => resolved(overrides, written.flatten().and_then(|file| file.directory)),
-        // What names a directory needs no file.
-        Err(wrong) if named(overrides).is_none() => Err(wrong),
+        // What names a directory's file needs no other.
+        Err(wrong)
+            if named(overrides).is_none_or(|named| named.to_str().is_some_and(is_address)) =>
+        {
+            Err(wrong)
+        }
         Err(_) => resolved(overrides, None),
     }
 }

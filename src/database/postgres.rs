@@ -11,6 +11,7 @@ mod value;
 pub(crate) use fault::ServerFault;
 pub(super) use fault::{Failure, Then};
 pub(crate) use hints::Hints;
-pub(super) use line::{Line, PATIENCE};
+pub(super) use line::Line;
 pub(crate) use open::Open;
+pub(super) use server::PATIENCE;
 pub(crate) use server::{AddressFault, Password, Server};

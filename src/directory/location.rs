@@ -156,8 +156,11 @@ pub enum TeamFault {
     #[error("was busy with the same rows for too long; nothing was recorded: try again")]
     Busy,
     #[error(
-        "asks for a password{}; name its source as password in [directory] of the configuration file",
-        .0.as_ref().map(|why| format!(", and {why}")).unwrap_or_default()
+        "asks for a password{}",
+        match .0 {
+            Some(why) => format!(", and {why}"),
+            None => "; name its source as password in [directory] of the configuration file".into(),
+        }
     )]
     NoPassword(Option<String>),
     #[error("is not believed: {0}; nothing was sent to it")]
@@ -178,6 +181,11 @@ pub enum TeamFault {
         "holds something already, and a file is copied only into an empty one; nothing was changed"
     )]
     NotEmpty,
+    #[error(
+        "has the rights as they were: only the owner of the tables changes them, and what somebody has as owner, superuser or \
+         through another role stays"
+    )]
+    RightStays,
     #[error(
         "does not hold what was copied into it (table {0}); nothing was changed there, and the file stays as it is"
     )]

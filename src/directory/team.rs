@@ -53,35 +53,56 @@ pub fn set_up_sql(schema: &str) -> String {
 /// Lets a role of the database work with the directory: it reads and writes; what has happened stays, and the tables, too.
 /// Blocks.
 pub fn grant(team: &TeamLocation, name: &str) -> Result<(), DirectoryError> {
-    let (schema, name) = (quoted(team.server.schema()), quoted(name));
-    change(
-        team,
-        format!(
-            "GRANT USAGE ON SCHEMA {schema} TO {name}; \
-             GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {name}; \
-             REVOKE INSERT, UPDATE, DELETE ON schema_versions, installation, fingerprint_key FROM {name}"
-        ),
-    )
+    let (schema, role) = (quoted(team.schema()), quoted(name));
+    let text = format!(
+        "GRANT USAGE ON SCHEMA {schema} TO {role}; \
+         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}; \
+         REVOKE INSERT, UPDATE, DELETE ON schema_versions, installation, fingerprint_key FROM {role}"
+    );
+    change(team, name, text, true)
 }
 
 /// Takes all of that away. Blocks.
 pub fn revoke(team: &TeamLocation, name: &str) -> Result<(), DirectoryError> {
-    let (schema, name) = (quoted(team.server.schema()), quoted(name));
-    change(
-        team,
-        format!(
-            "REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {name}; REVOKE ALL ON SCHEMA {schema} FROM {name}"
-        ),
-    )
+    let (schema, role) = (quoted(team.schema()), quoted(name));
+    let text = format!(
+        "REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {role}; REVOKE ALL ON SCHEMA {schema} FROM {role}"
+    );
+    change(team, name, text, false)
 }
 
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn change(team: &TeamLocation, text: String) -> Result<(), DirectoryError> {
+/// Who may not change a right is only warned, so what came of it is asked.
+const MAY_WORK: &str = "\
+SELECT has_schema_privilege($1::text::name, current_schema(), 'USAGE') \
+ AND has_table_privilege($1::text::name, 'rotations', 'UPDATE')";
+
+fn change(
+    team: &TeamLocation,
+    name: &str,
+    text: String,
+    is_wanted: bool,
+) -> Result<(), DirectoryError> {
+    let (name, at) = (name.to_owned(), team.to_string());
+    let refused = move |fault| DirectoryError::Team {
+        at: at.clone(),
+        fault,
+    };
+    // Everybody there is would be meant.
+    if name == "public" {
+        return Err(refused(TeamFault::Nobody));
+    }
     ask(&Engine::of_team(team)?, Access::Once, move |tx| {
-        Ok(tx.batch(&text)?)
+        tx.batch(&text)?;
+        let may: Option<bool> = tx.one(MAY_WORK, values![&name], |row| row.get(0))?;
+        if may == Some(is_wanted) {
+            Ok(())
+        } else {
+            Err(refused(TeamFault::RightStays).into())
+        }
     })
 }
 

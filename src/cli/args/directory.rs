@@ -33,10 +33,10 @@ pub(crate) enum Command {
     },
     /// Copy a directory's file into that of a team, which was set up and is empty
     #[command(
-        after_help = "Everything comes along with its numbers: groups, history, journals, and the key of the fingerprints. It is read back and\n\
-                      compared before it is committed; the file stays as it is. Name the team's directory in the configuration then, and\n\
-                      work no more with the file.\n\n\
-                      Examples:\n  groupdesk directory copy ~/.local/share/groupdesk/directory.db postgres://ana@db1/desk"
+        after_help = "Everything comes along: groups, history, journals, and the key of the fingerprints. It is read\n\
+                      back and compared before it is committed. The file stays; work no more with it.\n\n\
+                      Examples:\n  groupdesk directory copy ~/.local/share/groupdesk/directory.db\n  \
+                      groupdesk directory copy alone.db postgres://ana@db1/desk"
     )]
     Copy {
         /// The file
@@ -50,7 +50,9 @@ pub(crate) enum Command {
     )]
     Status,
     /// Let somebody work with the directory of a team
-    #[command(after_help = "Examples:\n  groupdesk directory grant ben operator")]
+    #[command(
+        after_help = "Examples:\n  groupdesk directory grant ben operator\n  groupdesk directory grant ben operator --json"
+    )]
     Grant {
         /// Who: a role of the database
         name: String,
@@ -58,7 +60,9 @@ pub(crate) enum Command {
         role: Role,
     },
     /// Take that right away again
-    #[command(after_help = "Examples:\n  groupdesk directory revoke ben")]
+    #[command(
+        after_help = "Examples:\n  groupdesk directory revoke ben\n  groupdesk directory revoke ben --json"
+    )]
     Revoke {
         /// Who: a role of the database
         name: String,

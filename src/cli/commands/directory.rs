@@ -20,10 +20,14 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
     let overrides = session::overrides(global);
     match command {
         Command::Backup { file } => {
-            let DirectoryAt::File(from) = directory_of(&overrides)? else {
-                return Err(CliError::Usage(
-                    "the directory of a team is copied by the tools of its database: pg_dump --schema=groupdesk".into(),
-                ));
+            let from = match directory_of(&overrides)? {
+                DirectoryAt::File(from) => from,
+                DirectoryAt::Team(team) => {
+                    return Err(CliError::Usage(format!(
+                        "the directory of a team is copied by the tools of its database: pg_dump --schema={}",
+                        team.schema
+                    )));
+                }
             };
             let to = file.clone();
             blocking("the copy broke off", move || directory::copy_to(&from, &to)).await?;
@@ -35,13 +39,11 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             )
         }
         Command::Init { print: true, url } => {
-            let schema = match url {
-                Some(_) => None,
-                None => directory_of(&overrides).ok(),
-            };
-            let schema = match schema {
-                Some(DirectoryAt::Team(team)) => team.schema,
-                _ => TeamSettings::at("", None).schema,
+            let schema = match team_settings(&overrides, url.as_deref()) {
+                Ok(settings) => settings.schema,
+                // Without any address: whoever runs the database knows it.
+                Err(CliError::Usage(_)) => TeamSettings::at("", None).schema,
+                Err(error) => return Err(error),
             };
             output::result(&directory::set_up_sql(&schema))?;
             Ok(Exit::Done)
@@ -114,7 +116,10 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
         DirectoryAt::File(file) => {
             let file = file.display().to_string();
             (
-                json!({ "directory": file, "kind": "file" }),
+                json!({
+                    "directory": file, "kind": "file", "server": null, "user": null, "schema": null,
+                    "synchronous_standby_names": null, "sessions": null,
+                }),
                 vec![format!("{file}, a file of this machine")],
             )
         }
@@ -168,20 +173,21 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
 }
 
 /// The directory of a team that is meant: this one, or the one that is configured.
+fn team_settings(overrides: &Overrides, url: Option<&str>) -> Result<TeamSettings, CliError> {
+    match (url, directory_of(overrides)?) {
+        (Some(url), DirectoryAt::Team(team)) => Ok(TeamSettings::at(url, Some(&team))),
+        (Some(url), DirectoryAt::File(_)) => Ok(TeamSettings::at(url, None)),
+        (None, DirectoryAt::Team(team)) => Ok(team),
+        (None, DirectoryAt::File(_)) => Err(CliError::Usage(
+            "the directory that is configured is a file; give the address of a database, postgres://USER@HOST/DATABASE, or \
+             name it as url in [directory] of the configuration file"
+                .into(),
+        )),
+    }
+}
+
 fn team(overrides: &Overrides, url: Option<&str>) -> Result<TeamLocation, CliError> {
-    let settings = match (url, directory_of(overrides)) {
-        (Some(url), Ok(DirectoryAt::Team(team))) => TeamSettings::at(url, Some(&team)),
-        (Some(url), _) => TeamSettings::at(url, None),
-        (None, Ok(DirectoryAt::Team(team))) => team,
-        (None, Ok(DirectoryAt::File(_))) => {
-            return Err(CliError::Usage(
-                "the directory that is configured is a file; give the address of a database, postgres://USER@HOST/DATABASE, \
-                 or name it as url in [directory] of the configuration file"
-                    .into(),
-            ));
-        }
-        (None, Err(error)) => return Err(error.into()),
-    };
+    let settings = team_settings(overrides, url)?;
     Ok(team_location(&settings, &overrides.env)?)
 }
 

@@ -64,6 +64,12 @@ impl ServerFault {
             text if text.starts_with("invalid configuration") && why == "password missing" => {
                 give_up(Self::NoPassword(None))
             }
+            text if text.starts_with("error connecting")
+                && why == "database does not allow writes" =>
+            {
+                // A failover is waited for.
+                (Self::ReadOnly, Then::Reconnect)
+            }
             text if text.starts_with("authentication error") => give_up(Self::Unsafe(
                 "it asks for the password without proving who it is; SCRAM over TLS is needed"
                     .into(),
@@ -102,7 +108,9 @@ impl ServerFault {
             _ if *code == SqlState::UNDEFINED_OBJECT => Self::Nobody,
             _ if *code == SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly,
             _ if *code == SqlState::INSUFFICIENT_PRIVILEGE => Self::NotAllowed(code.code().into()),
-            _ if *code == SqlState::UNDEFINED_TABLE => Self::NotThere,
+            _ if [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME].contains(code) => {
+                Self::NotThere
+            }
             "28" => Self::NotAllowed(code.code().into()),
             "08" | "57" => Self::Unreachable,
             "53" => Self::Full,

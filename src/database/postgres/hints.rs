@@ -9,13 +9,17 @@ use std::{
     time::Duration,
 };
 
-use tokio::{sync::Notify, time::sleep};
-use tokio_postgres::SimpleQueryMessage;
+use tokio::{
+    sync::Notify,
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+use tokio_postgres::{Client, SimpleQueryMessage};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{
-    Failure, ServerFault,
-    server::{SETTINGS, Server},
+    Failure, ServerFault, Then,
+    server::{PATIENCE, SETTINGS, Server},
 };
 
 /// Hints of one console are so far apart; the last one always goes out.
@@ -27,6 +31,9 @@ const UNHEARD: Duration = Duration::from_secs(1);
 const OWN: Duration = Duration::from_secs(2);
 /// Until a line is made again; doubled each time.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// Looks without hints until the next try, where the server says no.
+const REFUSED: usize = 60;
 
 /// The channel has the name of this very directory.
 const CHANNEL: &str =
@@ -68,7 +75,7 @@ async fn listen(server: Server, heard: Arc<Notify>) {
     loop {
         let mut is_up = false;
         // Whoever asks for something is told what is wrong.
-        drop(hear(&server, &heard, &mut is_up).await);
+        let ended = hear(&server, &heard, &mut is_up).await;
         // What was said meanwhile.
         heard.notify_one();
         pause = if is_up {
@@ -76,7 +83,16 @@ async fn listen(server: Server, heard: Arc<Notify>) {
         } else {
             (pause * 2).min(AGAIN.1)
         };
-        sleep(pause).await;
+        // A password that is refused again and again locks somebody out.
+        let is_refused = matches!(ended, Err((_, Then::GiveUp)));
+        if !is_refused {
+            sleep(pause).await;
+            continue;
+        }
+        for _ in 0..REFUSED {
+            sleep(IN_ANY_CASE).await;
+            heard.notify_one();
+        }
     }
 }
 
@@ -96,18 +112,10 @@ async fn hear(server: &Server, heard: &Arc<Notify>, is_up: &mut bool) -> Result<
             }
         }
     };
-    let (client, mut talk) = server.connect_hearing(hearing).await?;
-    let failed = |error| ServerFault::of(&error);
-    let settings = format!("{SETTINGS}\"{}\"; {CHANNEL}", server.schema());
-    let told = client.simple_query(&settings).await.map_err(failed)?;
-    let channel = told.iter().find_map(|message| match message {
-        SimpleQueryMessage::Row(row) => row.get(0),
-        _ => None,
-    });
-    // Sixteen digits: nothing to be quoted.
-    let channel = channel.unwrap_or_default();
-    let listen = format!("LISTEN {channel}; NOTIFY {channel}, '{test}'");
-    client.batch_execute(&listen).await.map_err(failed)?;
+    server.know_password().await?;
+    let listening = timeout(PATIENCE, subscribe(server, hearing, &test)).await;
+    let silent = (ServerFault::Unreachable, Then::Reconnect);
+    let (_client, mut talk) = listening.map_err(|_| silent)??;
     *is_up = true;
     heard.notify_one();
     let mut every = OWN;
@@ -122,4 +130,25 @@ async fn hear(server: &Server, heard: &Arc<Notify>, is_up: &mut bool) -> Result<
             UNHEARD
         };
     }
+}
+
+/// Begins to listen, and says something to oneself.
+async fn subscribe(
+    server: &Server,
+    hearing: impl FnMut(&str) + Send + 'static,
+    test: &str,
+) -> Result<(Client, JoinHandle<()>), Failure> {
+    let (client, talk) = server.connect_hearing(hearing).await?;
+    let failed = |error| ServerFault::of(&error);
+    let settings = format!("{SETTINGS}\"{}\"; {CHANNEL}", server.schema());
+    let told = client.simple_query(&settings).await.map_err(failed)?;
+    let channel = told.iter().find_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0),
+        _ => None,
+    });
+    // Sixteen digits: nothing to be quoted.
+    let channel = channel.unwrap_or_default();
+    let listen = format!("LISTEN {channel}; NOTIFY {channel}, '{test}'");
+    client.batch_execute(&listen).await.map_err(failed)?;
+    Ok((client, talk))
 }

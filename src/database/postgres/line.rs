@@ -9,18 +9,22 @@ use std::{
 };
 
 use futures_util::{StreamExt, TryStreamExt, pin_mut};
-use tokio::{runtime::Runtime, task::JoinHandle};
+use tokio::{runtime::Runtime, task::JoinHandle, time::timeout};
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 use super::{
     fault::{Failure, ServerFault, Then},
     hints::{APART, hint},
-    server::{SETTINGS, Server},
+    server::{PATIENCE, SETTINGS, Server},
 };
 use crate::database::{Rows, Statement, Value};
 
-/// How long a server is waited for.
-pub(in crate::database) const PATIENCE: Duration = Duration::from_secs(10);
+/// Left for a connection, however long the password took.
+const LEAST: Duration = Duration::from_secs(3);
+/// How long a server may think about the next rows of a long list.
+const SILENCE: Duration = Duration::from_mins(1);
+/// Rows that are handed over together, where so many are there.
+const TOGETHER: usize = 256;
 
 /// Whether it keeps what it has answered, and can hold any text.
 const FIT: &str = "\
@@ -123,6 +127,9 @@ impl Line {
         self.session = None;
         let (server, mut pause) = (self.server.clone(), Duration::from_millis(100));
         let session = self.runtime.block_on(async {
+            // A person may have to type something for it.
+            server.know_password().await?;
+            let deadline = deadline.max(Instant::now() + LEAST);
             loop {
                 let left = deadline.saturating_duration_since(Instant::now());
                 let opened = tokio::time::timeout(left, open(&server)).await;
@@ -166,8 +173,7 @@ impl Line {
         let (failure, is_refused) = match sent {
             Ok(Ok(rows)) => return Ok(rows),
             Ok(Err(error)) => (ServerFault::of(&error), error.code().is_some()),
-            // What is under way on that line is nobody's any more.
-            Err(_) => ((ServerFault::Unreachable, Then::Reconnect), false),
+            Err(_) => (silent(), false),
         };
         // What failed here alone does not keep the server from doing what follows it.
         if failure.1 == Then::Reconnect || after.is_some() && !is_refused {
@@ -189,34 +195,49 @@ impl Line {
         let session = session
             .as_mut()
             .ok_or((ServerFault::Unreachable, Then::Reconnect))?;
-        let streamed = runtime.block_on(async {
-            if let Some(before) = before {
-                session.client.batch_execute(before).await?;
-            }
-            prepare(session, std::slice::from_ref(statement)).await?;
-            let rows = session
-                .client
-                .query_raw(
-                    &session.prepared[statement.text.as_ref()],
-                    &statement.values,
-                )
-                .await?;
-            pin_mut!(rows);
+        let begun = runtime.block_on(async {
+            let begin = async {
+                if let Some(before) = before {
+                    session.client.batch_execute(before).await?;
+                }
+                prepare(session, std::slice::from_ref(statement)).await?;
+                let text = &session.prepared[statement.text.as_ref()];
+                let rows = session.client.query_raw(text, &statement.values).await?;
+                Ok(Box::pin(rows.ready_chunks(TOGETHER)))
+            };
+            timeout(PATIENCE, begin).await
+        });
+        let streamed = || {
+            let mut rows = begun
+                .map_err(|_| silent())?
+                .map_err(|error: Error| ServerFault::of(&error))?;
             let mut is_wanted = true;
             // Rows that nobody wants any more are taken in all the same: the line is in the middle of them.
-            while let Some(row) = rows.next().await {
-                is_wanted = is_wanted && take(kept(&row?)?);
+            loop {
+                let next = runtime.block_on(async { timeout(SILENCE, rows.next()).await });
+                let Some(some) = next.map_err(|_| silent())? else {
+                    return Ok(());
+                };
+                // Outside of the runtime: whoever takes them may wait for somebody.
+                for row in some {
+                    let row = row
+                        .and_then(|row| kept(&row))
+                        .map_err(|error| ServerFault::of(&error))?;
+                    is_wanted = is_wanted && take(row);
+                }
             }
-            Ok(())
-        });
-        streamed.map_err(|error: Error| {
-            let failure = ServerFault::of(&error);
+        };
+        streamed().inspect_err(|failure: &Failure| {
             if failure.1 == Then::Reconnect {
-                self.hang_up();
+                self.session = None;
             }
-            failure
         })
     }
+}
+
+/// What is under way on that line is nobody's any more.
+fn silent() -> Failure {
+    (ServerFault::Unreachable, Then::Reconnect)
 }
 
 async fn open(server: &Server) -> Result<Session, Failure> {

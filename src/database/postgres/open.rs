@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use super::{
     fault::{Failure, ServerFault, Then},
-    line::{Line, PATIENCE},
+    line::Line,
+    server::PATIENCE,
 };
 use crate::database::{Rows, Statement, Value, values};
 
@@ -107,6 +108,7 @@ impl<'l> Open<'l> {
         mut statements: Vec<Statement>,
         reads: &[Statement],
     ) -> Result<Vec<Rows>, ServerFault> {
+        self.not_failed()?;
         let count = reads.len();
         statements.extend(reads.iter().cloned());
         match self.exchange(statements, Some(COMMIT)) {
@@ -131,6 +133,7 @@ impl<'l> Open<'l> {
         if matches!(self.stands, Stands::New | Stands::Committed) {
             return Ok(());
         }
+        self.not_failed()?;
         match self.exchange(Vec::new(), Some(COMMIT)) {
             Ok(_) => self.is_committed(),
             Err(fault) => {
@@ -209,9 +212,7 @@ impl<'l> Open<'l> {
         mut statements: Vec<Statement>,
         after: Option<&str>,
     ) -> Result<Vec<Rows>, ServerFault> {
-        if let Some((fault, _)) = &self.failure {
-            return Err(fault.clone());
-        }
+        self.not_failed()?;
         let begin = self.begins()?;
         let stamp = begin.and(self.stamp.as_ref());
         if let Some(stamp) = stamp {
@@ -234,6 +235,12 @@ impl<'l> Open<'l> {
                 Err(keep(&mut self.failure, failure))
             }
         }
+    }
+
+    /// Whatever the work has made of it, nothing more is sent, and nothing committed.
+    fn not_failed(&self) -> Result<(), ServerFault> {
+        let failed = self.failure.as_ref();
+        failed.map_or(Ok(()), |(fault, _)| Err(fault.clone()))
     }
 
     fn is_committed(&mut self) {

@@ -1,6 +1,12 @@
 //! Where a server is, how a line to it is protected, and who one is there.
 
-use std::{future::poll_fn, net::IpAddr, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    future::poll_fn,
+    net::IpAddr,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use rustls::ClientConfig;
 use tokio::task::JoinHandle;
@@ -19,6 +25,8 @@ pub(super) const SETTINGS: &str = "\
 SET synchronous_commit = on; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; \
 SET client_min_messages = warning; SET standard_conforming_strings = on; SET search_path = ";
 
+/// How long a server is waited for.
+pub(in crate::database) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a line may be silent while something is under way on it.
 const SILENT: Duration = Duration::from_secs(10);
 
@@ -38,6 +46,8 @@ pub(crate) struct Server {
     needs_tls: bool,
     tls: Option<Arc<ClientConfig>>,
     password: Option<Password>,
+    /// As it was last had; none after it was refused.
+    known: Arc<Mutex<Option<Zeroizing<Vec<u8>>>>>,
     /// What a bound [`crate::database::Value::Writer`] is.
     writer: i64,
 }
@@ -59,6 +69,10 @@ impl Server {
         if config.get_password().is_some() {
             return Err(AddressFault::Password);
         }
+        // It is where a line goes, whatever the name says.
+        if !config.get_hostaddrs().is_empty() {
+            return Err(AddressFault::NotAnAddress);
+        }
         let hosts = config.get_hosts();
         let sockets = hosts.iter().filter(|host| matches!(host, Host::Unix(_)));
         let sockets = sockets.count();
@@ -75,7 +89,10 @@ impl Server {
         config
             .application_name("groupdesk")
             .target_session_attrs(TargetSessionAttrs::ReadWrite)
+            .connect_timeout(SILENT)
             .keepalives_idle(SILENT)
+            .keepalives_interval(SILENT / 3)
+            .keepalives_retries(3)
             .tcp_user_timeout(SILENT)
             .ssl_mode(if needs_tls {
                 SslMode::Require
@@ -88,6 +105,7 @@ impl Server {
             needs_tls,
             tls: None,
             password: None,
+            known: Arc::default(),
             writer: 0,
         })
     }
@@ -124,6 +142,23 @@ impl Server {
         self.writer
     }
 
+    /// Has the password fetched, where that was not done yet.
+    pub(super) async fn know_password(&self) -> Result<(), Failure> {
+        let Some(password) = self.password.as_ref().filter(|_| self.known().is_none()) else {
+            return Ok(());
+        };
+        let password = password().await;
+        let password =
+            password.map_err(|why| (ServerFault::NoPassword(Some(why)), Then::GiveUp))?;
+        *self.known() = Some(password);
+        Ok(())
+    }
+
+    /// Nothing panics while it holds the lock.
+    fn known(&self) -> MutexGuard<'_, Option<Zeroizing<Vec<u8>>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A session, and what ends with it. Inside a runtime.
     pub(super) async fn connect(&self) -> Result<(Client, JoinHandle<()>), Failure> {
         self.connect_hearing(|_| {}).await
@@ -134,18 +169,23 @@ impl Server {
         &self,
         hear: impl FnMut(&str) + Send + 'static,
     ) -> Result<(Client, JoinHandle<()>), Failure> {
+        self.know_password().await?;
         let mut config = Config::clone(&self.config);
-        if let Some(password) = &self.password {
-            let password = password().await;
-            let password =
-                password.map_err(|why| (ServerFault::NoPassword(Some(why)), Then::GiveUp))?;
-            config.password(&*password);
+        if let Some(password) = &*self.known() {
+            config.password(&**password);
             if self.needs_tls {
                 // Neither in clear text nor by MD5, and to nobody in between.
                 config.channel_binding(ChannelBinding::Require);
             }
         }
-        let failed = |error| ServerFault::of_connecting(&error);
+        let failed = |error| {
+            let failure = ServerFault::of_connecting(&error);
+            if let ServerFault::NotAllowed(_) = failure.0 {
+                // It may have been changed.
+                *self.known() = None;
+            }
+            failure
+        };
         match &self.tls {
             Some(tls) if self.needs_tls => {
                 let tls = MakeRustlsConnect::new(ClientConfig::clone(tls));
@@ -238,6 +278,14 @@ mod tests {
                 AddressFault::Password,
             ),
             ("postgres://ana@/desk", AddressFault::NotAnAddress),
+            (
+                "postgres://ana@localhost/desk?sslmode=disable&hostaddr=203.0.113.9",
+                AddressFault::NotAnAddress,
+            ),
+            (
+                "postgres://ana@/desk?host=/run/postgresql&hostaddr=203.0.113.9",
+                AddressFault::NotAnAddress,
+            ),
             ("postgres://ana@db1,%2Frun/desk", AddressFault::NotAnAddress),
             ("https://db1/desk", AddressFault::NotAnAddress),
         ] {

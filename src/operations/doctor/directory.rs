@@ -119,7 +119,7 @@ async fn of_team(
             report.problem(
                 AREA,
                 error.to_string(),
-                "Until then name a file with --directory; it begins empty, and the others do not see it.",
+                "Until then change nothing: what is done with another directory, the others do not see.",
             );
             return None;
         }

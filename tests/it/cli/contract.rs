@@ -201,6 +201,10 @@ fn walk(
                     let values = value.as_object().map(|object| object.values());
                     values.is_some_and(|mut values| values.all(Value::is_string))
                 }
+                "object of number" => {
+                    let values = value.as_object().map(|object| object.values());
+                    values.is_some_and(|mut values| values.all(Value::is_number))
+                }
                 "object" | "object of anything" => value.is_object(),
                 other => return Err(format!("{path}: no type {other}")),
             };

@@ -44,7 +44,7 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
         return;
     };
     let schema = "shared_by_two";
-    server.execute("public", "CREATE ROLE ben LOGIN");
+    server.execute("public", "CREATE ROLE ben LOGIN; CREATE ROLE cleo LOGIN");
     let home = Home::new();
     let (_serving, url, key) = service(&home).await;
     let ana = machine(&url, &key, &by_socket(server, "desk", schema));
@@ -81,6 +81,15 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
         nobody.err
     );
 
+    // Whoever may only work there is no more than warned by the server.
+    for change in [
+        &["revoke", "ben"][..],
+        &["grant", "cleo", "operator"],
+        &["revoke", "public"],
+    ] {
+        let refused = ben.run(&[&["directory"][..], change].concat()).await;
+        assert_eq!(refused.code, 2, "{change:?}: {}", refused.out);
+    }
     let create = ["create", "acme", "--name", "Acme", "--map", "7=1", "--yes"];
     let created = ana.run(&create).await;
     assert_eq!(created.code, 0, "{}", created.err);
@@ -178,6 +187,18 @@ async fn what_one_had_alone_comes_along_into_the_directory_of_a_team() {
     assert_eq!(rotated.code, 0, "{}", rotated.err);
     let rotations = ana.json(0, &["rotations"]).await;
     assert_eq!(rotations.as_array().expect("rotations").len(), 2);
+    // More than are handed over at once.
+    let many: Vec<_> = (0..700).map(|number| format!("many-{number}\n")).collect();
+    ana.write("many.csv", &format!("user_group_id\n{}", many.concat()));
+    let imported = ana.run(&["import", "many.csv", "--yes"]).await;
+    assert_eq!(imported.code, 0, "{}", imported.err);
+    let listed = ana.json(0, &["list"]).await;
+    assert_eq!(listed.as_array().expect("groups").len(), 702);
+    let exported = ana.run(&["export"]).await;
+    assert_eq!(
+        (exported.code, exported.out.matches("many-").count()),
+        (0, 700)
+    );
     let again = ana.run(&["directory", "copy", &file]).await;
     assert!(
         again.code == 2 && again.err.contains("holds something already"),

@@ -41,6 +41,46 @@ pub(super) const SHAPES: &[Shape] = &[
         fields: &[&[field("file", "text", "", "the new file")]],
     },
     Shape {
+        name: "directory-set-up",
+        about: "a directory for a team that was set up",
+        fields: &[&[field("directory", "text", "", "its address and schema")]],
+    },
+    Shape {
+        name: "directory-copied",
+        about: "a file that was copied into the directory of a team",
+        fields: &[&[
+            field("file", "text", "", "the file"),
+            field("directory", "text", "", "the address and schema of the other"),
+            field("rows", "object of number", "", "by table, how many rows were copied"),
+        ]],
+    },
+    Shape {
+        name: "directory-status",
+        about: "the directory that is in use",
+        fields: &[&[
+            field("directory", "text", "", "the file, or the address and schema"),
+            field("kind", "text", "", "file or team"),
+            field("server", "text", "of a file", "the version of PostgreSQL"),
+            field("user", "text", "of a file", "as whom one is there"),
+            field("schema", "number", "of a file", "the version of the tables"),
+            field("synchronous_standby_names", "text", "of a file", "empty: what was answered last may be lost in a failover"),
+            field("sessions", "number", "of a file", "lines of groupdesk to the database"),
+            field("open_rotations", "object[]", "", "rotations that are not settled"),
+            field("open_rotations[].id", "number", "", "number of a rotation that is not settled"),
+            field("open_rotations[].user_group_id", "text", "", "its group"),
+            field("open_rotations[].state", "text", "", "as in rotations"),
+            field("open_rotations[].by", "text", "", "who began it"),
+        ]],
+    },
+    Shape {
+        name: "directory-right",
+        about: "what somebody may do in the directory of a team",
+        fields: &[&[
+            field("name", "text", "", "the role of the database"),
+            field("role", "text", "it was taken away", "operator"),
+        ]],
+    },
+    Shape {
         name: "binding",
         about: "which place a profile means",
         fields: &[&[
