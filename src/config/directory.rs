@@ -1,6 +1,6 @@
 //! `[directory]` of the configuration file: where a team keeps its directory, and how one is believed there.
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 use toml::de::DeValue;
 
@@ -21,7 +21,7 @@ pub enum DirectoryAt {
 }
 
 /// What is said of a directory that a team shares.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TeamSettings {
     /// `postgres://ana@db1/desk`, as it was written; not checked yet.
     pub url: String,
@@ -38,6 +38,15 @@ const PASSWORD: Secret = Secret {
 
 /// The schema where none is named.
 const SCHEMA: &str = "groupdesk";
+
+/// The address is not checked yet: a password could stand in it.
+impl fmt::Debug for TeamSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TeamSettings")
+            .field("schema", &self.schema)
+            .finish_non_exhaustive()
+    }
+}
 
 impl TeamSettings {
     /// At an address, with the rest as a file says it.

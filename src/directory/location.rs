@@ -58,7 +58,7 @@ impl TeamLocation {
         self
     }
 
-    /// Where the password comes from; it is asked for with every new line.
+    /// Where the password comes from; it is asked for once, and again after it was refused.
     #[must_use]
     pub fn with_password(mut self, password: Password) -> Self {
         self.server = self.server.with_password(password);

@@ -30,7 +30,7 @@ pub(in crate::database) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a line may be silent while something is under way on it.
 const SILENT: Duration = Duration::from_secs(10);
 
-/// Asked for with every new line; the words of the error say why there is none.
+/// Asked for once, and again after it was refused; the words of the error say why there is none.
 pub(crate) type Password = Arc<
     dyn Fn() -> Pin<Box<dyn Future<Output = Result<Zeroizing<Vec<u8>>, String>> + Send>>
         + Send

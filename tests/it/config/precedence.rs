@@ -117,6 +117,15 @@ fn a_directory_of_a_team_stands_in_the_file_and_flag_and_variable_are_stronger()
     };
     assert_eq!(other.url, "postgres://ana@db2/desk");
     assert_eq!((other.ca, other.password), (team.ca, team.password));
+    let mistaken = Overrides {
+        directory: Some(format!("postgres://ana:{CANARY}@db2/desk").into()),
+        ..home.overrides()
+    };
+    let mistaken = format!("{:?}", Settings::load(&mistaken).expect("good").directory);
+    assert!(
+        mistaken.contains("groupdesk") && !mistaken.contains(CANARY),
+        "{mistaken}"
+    );
     let home = home.set("GROUPDESK_DIRECTORY", "/from/variable.db");
     let at = home.load().expect("good").directory;
     assert_eq!(at, DirectoryAt::File("/from/variable.db".into()));
