@@ -73,6 +73,12 @@ impl Statements {
         self.0.len()
     }
 
+    #[cfg(test)]
+    pub(crate) fn texts(self) -> Vec<String> {
+        let texts = self.0.into_iter().map(|statement| statement.text.into());
+        texts.collect()
+    }
+
     pub(crate) fn with(mut self, text: impl Into<Cow<'static, str>>, values: Vec<Value>) -> Self {
         self.add(text, values);
         self

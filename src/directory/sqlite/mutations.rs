@@ -268,11 +268,12 @@ pub(crate) fn one(tx: &Tx<'_>, place: PlaceId, id: MutationId) -> Result<Option<
     tx.one(ONE, values![place.0, id.0], mutation)
 }
 
-/// Those of rotations stand in their own journal.
+/// Those of rotations stand in their own journal. That they have no number of one is not asked: SQLite would read all such
+/// rows that there ever were, by the index of these numbers.
 const OPEN: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM mutations WHERE place = $1 AND rotation_id IS NULL AND ",
+    " FROM mutations WHERE place = $1 AND operation <> 'rotate' AND ",
     is_open!(),
     " ORDER BY id DESC"
 );
@@ -281,10 +282,10 @@ pub(crate) fn open(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Mutation>, Fault> 
     tx.all(OPEN, values![place.0], mutation)
 }
 
-const OPEN_OF_GROUP: &str = concat!(
+pub(super) const OPEN_OF_GROUP: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM mutations WHERE place = $1 AND user_group_id = $2 AND rotation_id IS NULL AND ",
+    " FROM mutations WHERE place = $1 AND user_group_id = $2 AND operation <> 'rotate' AND ",
     is_open!(),
     " ORDER BY id DESC"
 );

@@ -1,7 +1,7 @@
 //! What SQLite does with the files and statements of the directory.
 
 use jiff::Timestamp;
-use rusqlite::ffi;
+use rusqlite::{StatementStatus, ffi};
 
 use super::{schema::MIGRATIONS, *};
 use crate::{
@@ -409,6 +409,46 @@ fn the_states_that_hold_and_are_open_are_those_of_the_domain_and_of_the_indexes(
         let index = format!("WHERE {states};");
         assert!(MIGRATIONS[7].contains(&index), "{states}");
     }
+}
+
+/// Steps that SQLite took to begin a rotation of one group and to read it, beside so many others of which everything stands there.
+fn steps_beside(others: usize) -> i32 {
+    let mut scene = scene();
+    let raw = Connection::open(&scene.path).expect("a second connection");
+    let fill = format!(
+        "WITH RECURSIVE other (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM other WHERE n < {others}) \
+         INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unchanged, by, started_at, profile) \
+         SELECT 1, 'other-' || n || '-' || state, state, randomblob(32), FALSE, FALSE, 'li', 0, 'eu' FROM other, \
+         (SELECT 'rotated' state UNION ALL SELECT 'sent' UNION ALL SELECT 'confirmed'); \
+         INSERT INTO mutations (place, user_group_id, operation, state, by, profile, started_at) \
+         SELECT 1, user_group_id, 'update', CASE state WHEN 'sent' THEN 'sent' ELSE 'ended' END, 'li', 'eu', 0 FROM rotations; \
+         INSERT INTO user_groups (place, user_group_id, origin, change) \
+         SELECT 1, user_group_id, '{{}}', id FROM rotations"
+    );
+    raw.execute_batch(&fill).expect("neighbours");
+    begin(&mut scene.session).expect("begun");
+    ask(&mut scene.session, Access::Write, |tx| {
+        let group = UserGroupId::parse("acme").expect("a valid id");
+        groups::snapshot(tx, PLACE, &group)
+    })
+    .expect("readable");
+    let connection = scene.session.connection.as_ref().expect("it is open");
+    let mut texts = begin_of("acme").read().texts();
+    texts.extend([journal::OPEN_OF_GROUP, mutations::OPEN_OF_GROUP].map(str::to_owned));
+    let steps = texts.iter().map(|text| {
+        let kept = connection.prepare_cached(text).expect("it was prepared");
+        let steps = kept.get_status(StatementStatus::VmStep);
+        assert!(steps > 0, "not done: {text}");
+        steps
+    });
+    steps.sum()
+}
+
+#[test]
+fn what_one_group_needs_is_found_without_reading_what_stands_there_of_others() {
+    let (few, many) = (steps_beside(1), steps_beside(300));
+    assert!(few > 100, "{few} steps were counted");
+    assert!(many < few + few / 4, "{few} steps, then {many}");
 }
 
 #[test]

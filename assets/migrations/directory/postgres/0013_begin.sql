@@ -1,4 +1,4 @@
--- What a team remembers together, as PostgreSQL keeps it: the tables of the file at version 13, under the same names, so that
+-- What a team remembers together, as PostgreSQL keeps it: the tables of the file at versions 13 and 14, under the same names, so that
 -- one text asks both. Fingerprints, never tokens. Times are whole microseconds since 1970-01-01 UTC as the operator saw them;
 -- JSON is kept as text, key order as written. What has no name here is found through the search path: it is this schema alone.
 
@@ -184,7 +184,7 @@ CREATE UNIQUE INDEX rotations_one_per_token ON rotations (place, user_group_id, 
     WHERE state NOT IN ('not_applied', 'abandoned');
 CREATE UNIQUE INDEX rotations_one_unsettled ON rotations (place, user_group_id, merged)
     WHERE state IN ('intended', 'sent', 'unknown');
-CREATE INDEX rotations_open ON rotations (place)
+CREATE INDEX rotations_open ON rotations (place, user_group_id)
     WHERE state IN ('intended', 'sent', 'rotated', 'unknown');
 CREATE INDEX rotations_to_hand_off ON rotations (place) WHERE handoff = 'pending';
 
