@@ -4,15 +4,19 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use rustix::process::{Resource, getrlimit};
-use tokio::{sync::Semaphore, task::JoinHandle};
+use tokio::{net::TcpListener, sync::Semaphore, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+mod access_log;
 mod admission;
 mod body;
 mod connections;
 mod exchange;
+mod exposed;
 mod json;
 pub mod keys;
+mod metrics;
+mod observe;
 mod refusal;
 mod request;
 mod rules;
@@ -20,7 +24,15 @@ mod secret;
 pub mod seed;
 pub mod store;
 
+pub use access_log::AccessLog;
+use axum::{Router, middleware};
+use connections::Answering;
+use exposed::Exposed;
+use observe::Observer;
 use store::Store;
+
+/// Connections to the listener for operators; more wait, or take the place of one that waits.
+const OPERATORS: usize = 64;
 
 /// What the service takes on at once, how long it waits, and whether it says what it does.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +65,12 @@ impl Default for Limits {
     }
 }
 
+/// What an operator chose.
+#[derive(Debug, Default)]
+pub struct Setup {
+    pub access_log: Option<AccessLog>,
+}
+
 /// The User Group Service.
 #[derive(Debug)]
 pub struct Service;
@@ -64,12 +82,23 @@ impl Service {
     }
 
     /// [`Service::start`] with other limits.
-    #[expect(clippy::unused_async, reason = "it needs a runtime, and this says so")]
     pub async fn start_with(
         listen: SocketAddr,
         store: Store,
         path: &str,
         limits: Limits,
+    ) -> io::Result<Running> {
+        Self::start_as(listen, store, path, limits, Setup::default()).await
+    }
+
+    /// [`Service::start_with`], as an operator chose.
+    #[expect(clippy::unused_async, reason = "it needs a runtime, and this says so")]
+    pub async fn start_as(
+        listen: SocketAddr,
+        store: Store,
+        path: &str,
+        limits: Limits,
+        setup: Setup,
     ) -> io::Result<Running> {
         check_path(path)?;
         let limits = Limits {
@@ -79,22 +108,62 @@ impl Service {
         let listener = connections::listen(listen)?;
         let address = listener.local_addr()?;
         let room = Arc::new(Semaphore::new(limits.in_flight));
+        let observer = Observer::new(path, setup.access_log);
         let shared = exchange::Shared {
-            store,
+            store: store.clone(),
             room: admission::RequestSlots::new(Arc::clone(&room)),
             body_time: limits.body_time,
             states_facts: limits.states_facts,
         };
-        let router = exchange::router(path, shared);
-        let stop = CancellationToken::new();
-        let task = tokio::spawn(connections::serve(listener, router, limits, stop.clone()));
+        let observed = |router: Router| {
+            let observer = Arc::clone(&observer);
+            router.layer(middleware::from_fn_with_state(observer, observe::observed))
+        };
+        let answering = Answering {
+            router: observed(exchange::router(path, shared)),
+            full: observed(exchange::full()),
+            observer: Some(Arc::clone(&observer)),
+        };
+        let exposed = Exposed::new(
+            Arc::clone(&observer),
+            store,
+            (Arc::clone(&room), limits.in_flight),
+        );
         Ok(Running {
             address,
-            room,
-            in_flight: limits.in_flight,
+            listening: Listening::start(listener, answering, limits),
+            observer,
+            exposed,
+        })
+    }
+}
+
+/// A listener and its connections. Dropping it stops it, without waiting.
+#[derive(Debug)]
+struct Listening {
+    task: JoinHandle<()>,
+    stop: DropGuard,
+}
+
+impl Listening {
+    fn start(listener: TcpListener, answering: Answering, limits: Limits) -> Self {
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(connections::serve(
+            listener,
+            answering,
+            limits,
+            stop.clone(),
+        ));
+        Self {
             task,
             stop: stop.drop_guard(),
-        })
+        }
+    }
+
+    async fn stop(self) {
+        drop(self.stop);
+        // An error means that the task panicked: it has ended, which is what was asked.
+        drop(self.task.await);
     }
 }
 
@@ -103,23 +172,61 @@ impl Service {
 pub struct Running {
     /// Where it listens; the port is the real one, also when 0 was asked for.
     pub address: SocketAddr,
-    room: Arc<Semaphore>,
-    in_flight: usize,
-    task: JoinHandle<()>,
-    stop: DropGuard,
+    listening: Listening,
+    observer: Arc<Observer>,
+    exposed: Exposed,
 }
 
 impl Running {
     /// Requests under way now.
     pub fn in_flight(&self) -> usize {
-        self.in_flight.saturating_sub(self.room.available_permits())
+        self.exposed.in_flight()
+    }
+
+    /// Listens for operators: `/live`, `/ready` and `/metrics`, over HTTP without a key.
+    pub fn expose(&self, listen: SocketAddr) -> io::Result<Operators> {
+        let listener = connections::listen(listen)?;
+        let address = listener.local_addr()?;
+        let router = exposed::router(self.exposed.clone());
+        let answering = Answering {
+            full: router.clone(),
+            router,
+            observer: None,
+        };
+        let limits = Limits {
+            connections: OPERATORS,
+            ..Limits::default()
+        };
+        Ok(Operators {
+            address,
+            listening: Listening::start(listener, answering, limits),
+        })
+    }
+
+    /// From now on it is not ready, and tells its callers to come back on another connection; it answers them all the same.
+    pub fn drain(&self) {
+        self.observer.drain();
     }
 
     /// Takes no new requests, finishes what is in flight within [`Limits::grace`], and returns.
     pub async fn stop(self) {
-        drop(self.stop);
-        // An error means that the task panicked: it has ended, which is what was asked.
-        drop(self.task.await);
+        self.drain();
+        self.listening.stop().await;
+    }
+}
+
+/// The listener for operators. Dropping it stops it.
+#[derive(Debug)]
+pub struct Operators {
+    /// Where it listens; the port is the real one.
+    pub address: SocketAddr,
+    listening: Listening,
+}
+
+impl Operators {
+    /// Answers what was asked, and ends.
+    pub async fn stop(self) {
+        self.listening.stop().await;
     }
 }
 

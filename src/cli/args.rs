@@ -13,6 +13,7 @@ mod listing;
 mod manual;
 mod place;
 mod profile;
+mod serve;
 mod subcommands;
 mod tree;
 mod update;
@@ -36,9 +37,8 @@ pub(super) use place::Command as PlaceCommand;
 pub(super) use profile::{
     AbsentFields, Add, Bind, Command as ProfileCommand, FactsArgs, SourceArgs,
 };
-pub(super) use subcommands::{
-    Abandoned, Demo, HandOff, Keys, Rotations, RotationsCommand, Serve, ServeCommand,
-};
+pub(super) use serve::{Keys, Serve, ServeCommand};
+pub(super) use subcommands::{Abandoned, Demo, HandOff, Rotations, RotationsCommand};
 pub(super) use tree::command;
 pub(super) use update::Update;
 

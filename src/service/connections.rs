@@ -24,7 +24,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Limits, exchange};
+use super::{Limits, observe::Observer};
 use heads::Heads;
 use waiting::{Connection, Waiting};
 
@@ -61,10 +61,20 @@ pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(QUEUE)
 }
 
+/// What answers on the connections of a listener.
+#[derive(Clone)]
+pub(super) struct Answering {
+    pub(super) router: Router,
+    /// Answers where no connection is left.
+    pub(super) full: Router,
+    /// Hears of what never reaches a router.
+    pub(super) observer: Option<Arc<Observer>>,
+}
+
 /// Serves until `stop`, then at most `limits.grace` longer.
 pub(super) async fn serve(
     listener: TcpListener,
-    router: Router,
+    answering: Answering,
     limits: Limits,
     stop: CancellationToken,
 ) {
@@ -89,7 +99,7 @@ pub(super) async fn serve(
         let mut place = Box::pin(Arc::clone(&room).acquire_owned());
         let has_place = futures_util::poll!(place.as_mut());
         let told = has_place.is_pending() && waiting.end_longest();
-        let (router, stop) = (router.clone(), stop.clone());
+        let (answering, stop) = (answering.clone(), stop.clone());
         let waiting = waiting.clone();
         connections.spawn(async move {
             let place = match has_place {
@@ -99,10 +109,10 @@ pub(super) async fn serve(
             match place {
                 Some(place) => {
                     drop(extra);
-                    connection(stream, router, limits, &waiting, stop).await;
+                    connection(stream, &answering, limits, &waiting, stop).await;
                     drop(place);
                 }
-                None => shed(stream).await,
+                None => shed(stream, &answering).await,
             }
         });
     }
@@ -146,10 +156,11 @@ async fn in_turn<P>(
 }
 
 /// Answers 503 to the one request that comes: every other connection has a request under way.
-async fn shed(mut stream: TcpStream) {
+async fn shed(mut stream: TcpStream, answering: &Answering) {
+    let heads = Heads::of(&mut stream, answering.observer.as_deref());
     let connection = builder(SHED_TIME).keep_alive(false).serve_connection(
-        TokioIo::new(Heads::of(&mut stream)),
-        TowerToHyperService::new(exchange::full()),
+        TokioIo::new(heads),
+        TowerToHyperService::new(answering.full.clone()),
     );
     let served = timeout(2 * SHED_TIME, connection).await;
     if served.is_ok() {
@@ -170,14 +181,14 @@ fn builder(head_time: Duration) -> http1::Builder {
 
 async fn connection(
     mut stream: TcpStream,
-    router: Router,
+    answering: &Answering,
     limits: Limits,
     waiting: &Waiting,
     stop: CancellationToken,
 ) {
     let place = waiting.join();
     let times = (limits.head_time, ON_ITS_WAY);
-    if !answered(&mut stream, router, times, &place, &stop).await {
+    if !answered(&mut stream, answering, times, &place, &stop).await {
         return;
     }
     place.is_over();
@@ -192,12 +203,12 @@ async fn connection(
 /// Answers requests until there are no more. False: it was cut short, or nothing came in time.
 async fn answered(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
-    router: Router,
+    answering: &Answering,
     (head_time, on_its_way): (Duration, Duration),
     place: &Connection,
     stop: &CancellationToken,
 ) -> bool {
-    let router = TowerToHyperService::new(router);
+    let router = TowerToHyperService::new(answering.router.clone());
     let service = service_fn(|request| {
         let busy = place.busy();
         let answer = hyper::service::Service::call(&router, request);
@@ -213,7 +224,7 @@ async fn answered(
             answer
         }
     });
-    let stream = TokioIo::new(Heads::of(stream));
+    let stream = TokioIo::new(Heads::of(stream, answering.observer.as_deref()));
     let mut connection = pin!(builder(head_time).serve_connection(stream, service));
     // How a connection ends is the client's affair; its writes are done by the store in any case.
     tokio::select! {
@@ -246,6 +257,7 @@ mod tests {
     use tokio::{io::duplex, task::yield_now};
 
     use super::*;
+    use crate::service::exchange;
 
     const LONG: Duration = Duration::from_mins(1);
 
@@ -256,7 +268,12 @@ mod tests {
         let place = waiting.join();
         let stop = CancellationToken::new();
         let times = (LONG, on_its_way);
-        let served = answered(&mut server, exchange::full(), times, &place, &stop);
+        let answering = Answering {
+            router: exchange::full(),
+            full: exchange::full(),
+            observer: None,
+        };
+        let served = answered(&mut server, &answering, times, &place, &stop);
         let asks = async {
             assert!(waiting.end_longest());
             for _ in 0..20 {

@@ -1,7 +1,7 @@
 //! One request and its answer over HTTP: media type, body, operation, JSON. The order of the checks is the order of
 //! the refusals: host, path, method, a key, overload, the right key, read-only, media type, size, body, rules.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -20,6 +20,7 @@ use super::{
     admission::{self, Operation, RequestSlot, RequestSlots},
     body,
     keys::{self, Caller},
+    observe::{Noted, Verdict},
     refusal::Refusal,
     request, rules, secret,
     store::{Access, Store},
@@ -82,6 +83,9 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
         Ok(admitted) => admitted,
         Err(refusal) => return refuse(&refusal, &body),
     };
+    if let Some(noted) = noted(&parts) {
+        noted.key(admitted.key);
+    }
     let mut response = match exchange(&shared, admitted, &parts, &mut body).await {
         Ok(answer) => response(StatusCode::OK, &answer),
         Err(refusal) => refuse(&refusal, &body),
@@ -90,6 +94,10 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
         response.headers_mut().insert("groupdesk-facts", FACTS);
     }
     response
+}
+
+fn noted(parts: &Parts) -> Option<&Arc<Noted>> {
+    parts.extensions.get()
 }
 
 async fn exchange(
@@ -109,9 +117,15 @@ async fn exchange(
     }
     body::check_type(&parts.headers)?;
     let body = body::read(body, shared.body_time).await?;
+    let about = |id: &str| {
+        if let Some(noted) = noted(parts) {
+            noted.user_group_id(id);
+        }
+    };
     match operation {
         Operation::GetOrCreate => {
             let wanted = request::group(&body)?;
+            about(&wanted.user_group_id);
             let token = secret::random()?;
             act(shared, *key, move |connection, caller| {
                 rules::get_or_create(connection, caller, wanted, token)
@@ -120,6 +134,7 @@ async fn exchange(
         }
         Operation::Update => {
             let wanted = request::group(&body)?;
+            about(&wanted.user_group_id);
             act(shared, *key, move |connection, caller| {
                 rules::update(connection, caller, wanted)
             })
@@ -128,10 +143,16 @@ async fn exchange(
         Operation::Rotate => {
             let current = request::current_token(&body)?;
             let token = secret::random()?;
-            act(shared, *key, move |connection, caller| {
+            let rotated = act(shared, *key, move |connection, caller| {
                 rules::rotate(connection, caller, &current, token)
-            })
-            .await
+            });
+            let rotated = rotated.await?;
+            if let Presence::Present(group) = &rotated.user_group
+                && let Presence::Present(id) = &group.provided_id
+            {
+                about(id);
+            }
+            Ok(rotated)
         }
     }
 }
@@ -163,6 +184,7 @@ pub(super) fn refusal_text(refusal: &Refusal) -> Vec<u8> {
 /// At once, whatever of the body has come: `connections` sees to it that the refusal reaches who is still sending.
 fn refuse(refusal: &Refusal, body: &Body) -> Response {
     let mut response = with_body(refusal.status(), refusal_text(refusal));
+    response.extensions_mut().insert(Verdict(refusal.code()));
     let headers = response.headers_mut();
     match refusal {
         Refusal::Method => {

@@ -6,12 +6,13 @@ use std::{
     path::Path,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
         mpsc::{SyncSender, TrySendError, sync_channel},
     },
     time::Duration,
 };
 
+use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -58,6 +59,7 @@ pub struct Store(Arc<Inner>);
 struct Inner {
     worker: Worker<SyncSender<Queued>>,
     pending_writes: Arc<AtomicUsize>,
+    failures: Arc<AtomicU64>,
 }
 
 type Queued = Box<dyn Work<StoreError>>;
@@ -83,10 +85,12 @@ impl Store {
         if options.is_thrown_away {
             connection.execute_batch(THROWN_AWAY)?;
         }
+        let failures = Arc::<AtomicU64>::default();
         let database = File {
             path: path.to_owned(),
             busy_timeout: options.busy_timeout,
             report: options.report,
+            failures: Arc::clone(&failures),
         };
         let session = Session {
             database,
@@ -97,12 +101,32 @@ impl Store {
         Ok(Self(Arc::new(Inner {
             worker,
             pending_writes: Arc::default(),
+            failures,
         })))
     }
 
     /// How many writes are queued or under way.
     pub fn pending_writes(&self) -> usize {
         self.0.pending_writes.load(Ordering::SeqCst)
+    }
+
+    /// How often the storage failed since it was opened.
+    pub fn failures(&self) -> u64 {
+        self.0.failures.load(Ordering::Relaxed)
+    }
+
+    /// Writes something: whether writes are taken is known for certain only then.
+    pub(super) async fn probe(&self) -> Result<(), StoreError> {
+        let at = Timestamp::now().as_millisecond();
+        self.ask(Access::Write, move |connection| {
+            connection.execute(
+                "INSERT INTO probe (id, at) VALUES (1, ?1)
+                 ON CONFLICT (id) DO UPDATE SET at = excluded.at",
+                [at],
+            )?;
+            Ok(())
+        })
+        .await
     }
 
     /// Queues work and waits for its commit. Dropping the future does not cancel work that is queued.

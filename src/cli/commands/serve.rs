@@ -1,12 +1,12 @@
 //! `groupdesk serve`: runs the User Group Service until a signal, and lets what is in flight end.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{net::SocketAddr, path::Path, sync::Arc};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::keys;
 use crate::{
-    api::wire::DEFAULT_PATH,
+    api::{inspect::escape_hidden, wire::DEFAULT_PATH},
     cli::{
         args::{Global, Serve, ServeCommand},
         error::CliError,
@@ -14,47 +14,77 @@ use crate::{
         process::{exit::Exit, signals::Signals},
     },
     config::{Environment, paths},
+    domain::batch::StopCause,
     service::{
-        Limits, Service,
+        AccessLog, Limits, Operators, Service, Setup,
         store::{Options, Store},
     },
 };
 
 pub(crate) async fn run(arguments: Serve, global: &Global) -> Result<Exit, CliError> {
-    let Serve {
-        listen,
-        no_facts_header,
-        database,
-        command,
-    } = arguments;
+    let database = arguments.database.clone();
     let database =
         database.map_or_else(|| paths::service_database(&Environment::of_process()), Ok)?;
-    match command {
+    match arguments.command {
         Some(ServeCommand::Keys(command)) => keys::run(command, &database, global),
-        None => {
-            let limits = Limits {
-                states_facts: !no_facts_header,
-                ..Limits::default()
-            };
-            serve(listen, database, limits, global.json).await
-        }
+        None => serve(arguments, &database, global.json).await,
     }
 }
 
-async fn serve(
-    listen: std::net::SocketAddr,
-    database: PathBuf,
-    limits: Limits,
-    json: bool,
-) -> Result<Exit, CliError> {
+async fn serve(arguments: Serve, database: &Path, json: bool) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     more_files();
+    let store = open(database)?;
+    let limits = Limits {
+        states_facts: !arguments.no_facts_header,
+        ..Limits::default()
+    };
+    let setup = Setup {
+        access_log: access_log(&arguments)?,
+    };
+    let listen = arguments.listen;
+    let running = Service::start_as(listen, store.clone(), DEFAULT_PATH, limits, setup)
+        .await
+        .map_err(|error| cannot_listen(listen, &error, "--listen"))?;
+    let operators = arguments.metrics.map(|at| {
+        let listening = running.expose(at);
+        listening.map_err(|error| cannot_listen(at, &error, "--metrics"))
+    });
+    let operators = operators.transpose()?;
+    say_where(running.address, operators.as_ref(), json)?;
+    let cause = signals.next_cause().await;
+    if let Some(time) = arguments.drain.filter(|_| cause == StopCause::Signal) {
+        running.drain();
+        output::alarm(&format!(
+            "not ready any more, still answering for {} s; Ctrl-C leaves",
+            time.as_secs_f64()
+        ));
+        tokio::select! {
+            () = tokio::time::sleep(time) => {}
+            () = signals.next() => return Err(CliError::Interrupted { in_flight: true }),
+        }
+    }
+    output::alarm("finishing what is in flight; Ctrl-C again leaves");
+    let exit = tokio::select! {
+        () = running.stop() => Exit::Done,
+        () = signals.next() => return Err(CliError::Interrupted { in_flight: true }),
+    };
+    if let Some(operators) = operators {
+        operators.stop().await;
+    }
+    // The last handle waits until everything queued is durable.
+    drop(store);
+    Ok(exit)
+}
+
+/// The storage; what fails in it later is said on standard error.
+fn open(database: &Path) -> Result<Store, CliError> {
     let options = Options {
         report: Some(Arc::new(|error| output::alarm(&format!("! {error}")))),
         ..Options::default()
     };
-    let store = Store::open_with(&database, options)
-        .map_err(|error| CliError::of_store(&database, error))?;
+    let store =
+        Store::open_with(database, options).map_err(|error| CliError::of_store(database, error))?;
     if store
         .list_keys()?
         .iter()
@@ -65,34 +95,50 @@ async fn serve(
             database.display()
         ));
     }
-    let running = Service::start_with(listen, store.clone(), DEFAULT_PATH, limits)
-        .await
-        .map_err(|error| {
-            CliError::Usage(format!(
-                "cannot listen on {listen}: {error}; name another address with --listen"
-            ))
-        })?;
-    let address = running.address;
+    Ok(store)
+}
+
+fn access_log(arguments: &Serve) -> Result<Option<AccessLog>, CliError> {
+    if !arguments.access_log {
+        return Ok(None);
+    }
+    let write = |line: &str| {
+        let line = format!("{}\n", escape_hidden(line));
+        output::piece(&line).unwrap_or_else(|_| {
+            output::alarm("! nobody reads the access log any more; no more lines are written");
+            false
+        })
+    };
+    let log = AccessLog::start(arguments.log_ids, write);
+    let log = log.map_err(CliError::unexpected("no thread for the access log"))?;
+    Ok(Some(log))
+}
+
+fn say_where(
+    address: SocketAddr,
+    operators: Option<&Operators>,
+    json: bool,
+) -> Result<(), CliError> {
     if !address.ip().is_loopback() {
         output::alarm(&format!(
             "! {address} can be reached from other machines, and http protects neither API keys nor tokens: put TLS before it"
         ));
     }
     let url = format!("http://{address}{DEFAULT_PATH}");
+    let metrics = operators.map(|operators| format!("http://{}/metrics", operators.address));
     if json {
-        output::json_line(&serde_json::json!({"listening": url}))?;
-    } else {
-        output::result(&format!("listening on {url}"))?;
+        return output::json_line(&serde_json::json!({"listening": url, "metrics": metrics}));
     }
-    signals.next().await;
-    output::alarm("finishing what is in flight; Ctrl-C again leaves");
-    let exit = tokio::select! {
-        () = running.stop() => Exit::Done,
-        () = signals.next() => return Err(CliError::Interrupted { in_flight: true }),
-    };
-    // The last handle waits until everything queued is durable.
-    drop(store);
-    Ok(exit)
+    if let Some(metrics) = metrics {
+        output::say(&format!("metrics on {metrics}"));
+    }
+    output::result(&format!("listening on {url}"))
+}
+
+fn cannot_listen(at: SocketAddr, error: &std::io::Error, option: &str) -> CliError {
+    CliError::Usage(format!(
+        "cannot listen on {at}: {error}; name another address with {option}"
+    ))
 }
 
 /// Each connection takes a descriptor, and many systems allow few unless one asks. A refusal only means fewer connections.

@@ -9,20 +9,22 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::service::{exchange::refusal_text, refusal::Refusal};
+use crate::service::{exchange::refusal_text, observe::Observer, refusal::Refusal};
 
 /// A connection as the HTTP library sees it.
 pub(super) struct Heads<'a, S> {
     stream: &'a mut S,
+    observer: Option<&'a Observer>,
     /// What is written in place of the library's own answer, its last one; empty before.
     instead: Vec<u8>,
     written: usize,
 }
 
 impl<'a, S: AsyncRead + AsyncWrite + Unpin> Heads<'a, S> {
-    pub(super) fn of(stream: &'a mut S) -> Self {
+    pub(super) fn of(stream: &'a mut S, observer: Option<&'a Observer>) -> Self {
         Self {
             stream,
+            observer,
             instead: Vec::new(),
             written: 0,
         }
@@ -56,7 +58,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Heads<'_, S> {
         buffer: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if let Some(instead) = with_json(buffer) {
+        if let Some((instead, refusal)) = with_json(buffer) {
+            if let Some(observer) = this.observer {
+                observer.unreadable(&refusal);
+            }
             this.instead = instead;
             return Poll::Ready(Ok(buffer.len()));
         }
@@ -77,7 +82,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Heads<'_, S> {
 }
 
 /// The same with a JSON body, where it ends with an answer of the library. Ours have a type and a body.
-fn with_json(written: &[u8]) -> Option<Vec<u8>> {
+fn with_json(written: &[u8]) -> Option<(Vec<u8>, Refusal)> {
     const EMPTY: &str = "\r\ncontent-length: 0\r\n";
     if !written.ends_with(b"\r\n\r\n") {
         return None;
@@ -100,7 +105,7 @@ fn with_json(written: &[u8]) -> Option<Vec<u8>> {
     let head = format!(
         "{first}\r\ncontent-type: application/json\r\ncache-control: no-store\r\ncontent-length: {length}\r\n{last}"
     );
-    Some([before, head.as_bytes(), &text].concat())
+    Some(([before, head.as_bytes(), &text].concat(), refusal))
 }
 
 #[cfg(test)]
@@ -111,7 +116,7 @@ mod tests {
         "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\ndate: today\r\n\r\n";
 
     fn replaced(written: &str) -> Option<String> {
-        with_json(written.as_bytes()).map(|text| String::from_utf8(text).expect("UTF-8"))
+        with_json(written.as_bytes()).map(|(text, _)| String::from_utf8(text).expect("UTF-8"))
     }
 
     #[test]

@@ -4,6 +4,10 @@
 use std::{
     any::Any,
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -13,9 +17,10 @@ use super::{ReportFailure, StoreError};
 use crate::{database::Database, platform::private_files};
 
 /// One text per version; files are only ever added.
-const MIGRATIONS: &[&str] = &[include_str!(
-    "../../../assets/migrations/service/0001_service.sql"
-)];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../assets/migrations/service/0001_service.sql"),
+    include_str!("../../../assets/migrations/service/0002_operate.sql"),
+];
 
 /// Set by the first migration; tells our file from any other SQLite file.
 const APPLICATION_ID: i64 = 0x6764_6753;
@@ -25,6 +30,7 @@ pub(super) struct File {
     pub(super) path: PathBuf,
     pub(super) busy_timeout: Duration,
     pub(super) report: Option<ReportFailure>,
+    pub(super) failures: Arc<AtomicU64>,
 }
 
 impl Database for File {
@@ -55,9 +61,11 @@ impl Database for File {
     }
 
     fn failed(&self, error: &StoreError) {
-        if let Some(report) = &self.report
-            && error.is_of_the_storage()
-        {
+        if !error.is_of_the_storage() {
+            return;
+        }
+        self.failures.fetch_add(1, Ordering::Relaxed);
+        if let Some(report) = &self.report {
             report(error);
         }
     }

@@ -292,7 +292,7 @@ fn newer_and_foreign_files_are_refused_and_left_alone() {
         newer,
         StoreError::Newer {
             found: 99,
-            known: 1
+            known: 2
         }
     );
     assert!(newer.to_string().contains("use a newer groupdesk"));

@@ -173,14 +173,15 @@ impl Home {
 
     /// Starts the service on a database of this installation; returns its base URL too.
     pub(super) async fn serve(&self) -> (Background, String) {
+        self.serve_with(&[]).await
+    }
+
+    /// The same with more options.
+    pub(super) async fn serve_with(&self, more: &[&str]) -> (Background, String) {
         let database = self.database();
-        let mut serving = Background::start(self.command(&[
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--database",
-            &database,
-        ]));
+        let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &database];
+        all.extend(more);
+        let mut serving = Background::start(self.command(&all));
         let line = serving.line().await;
         let url = line
             .strip_prefix("listening on ")

@@ -1,5 +1,7 @@
 //! `groupdesk serve` and its keys: it says where it listens, ends when it is told, and finishes what it has begun.
 
+mod operate;
+
 use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::Signal;

@@ -82,6 +82,7 @@ pub(super) const ALL: &[Printed] = &[
     of("profile key NAME", One, &["profile-key"]),
     of("demo --hold", One, &["demo"]),
     of("serve", One, &["serving"]),
+    of("serve --access-log", Lines, &["serving", "request-served"]),
     of("serve keys create", One, &["key-made"]),
     of("serve keys list", Array, &["key"]),
     of("serve keys revoke ID", One, &["key"]),

@@ -127,7 +127,23 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "serving",
         about: "a service that runs until it is stopped; one line, printed when it listens",
-        fields: &[&[field("listening", "text", "", "its URL")]],
+        fields: &[&[
+            field("listening", "text", "", "its URL"),
+            field("metrics", "text", "without --metrics", "the URL of its metrics"),
+        ]],
+    },
+    Shape {
+        name: "request-served",
+        about: "a request that the service answered; with or without --json",
+        fields: &[&[
+            field("time", "time", "", "when it was answered"),
+            field("operation", "text", "", "get_or_create, update, rotate, other or unreadable"),
+            field("verdict", "text", "", "ok, the code of the refusal, or caller_left"),
+            field("status", "number", "the caller left before", "of HTTP"),
+            field("duration_ms", "number", "", "from the head of the request to the answer, in milliseconds"),
+            field("key", "number", "no key was recognised", "number of the API key"),
+            field("user_group_id", "text", "without --log-ids, or none was read", "the group"),
+        ]],
     },
     Shape {
         name: "key",

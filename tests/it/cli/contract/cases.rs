@@ -1,5 +1,6 @@
 //! The cases: every command, in worlds where every field of what it prints is there once.
 
+use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use super::{Contract, pin};
@@ -9,7 +10,7 @@ use crate::{
         handoff::{does, scene},
         program::{Background, Home},
     },
-    support::{faults::Fault, postgres},
+    support::{faults::Fault, postgres, service::Caller},
 };
 
 #[tokio::test]
@@ -277,7 +278,12 @@ async fn profiles(c: &mut Contract) {
     )
     .await;
 
-    let serve = [&["serve", "--listen", "127.0.0.1:0", "--json"][..], &on].concat();
+    let serve = [
+        &["serve", "--listen", "127.0.0.1:0", "--json"][..],
+        &["--metrics", "127.0.0.1:0"],
+        &on,
+    ]
+    .concat();
     let mut serving = Background::start(home.command(&serve));
     let serving_at = c.take("serve", "serve", &serving.line().await);
     let url = serving_at[0]["listening"].as_str().expect("a URL");
@@ -285,6 +291,15 @@ async fn profiles(c: &mut Contract) {
         .strip_suffix("/api/user")
         .expect("the usual path")
         .to_owned();
+
+    let (mut logging, at) = home.serve_with(&["--access-log", "--log-ids"]).await;
+    let caller = Caller::new(&at, &SecretString::from(key.clone()));
+    caller.token_of("acme").await;
+    c.take(
+        "serve --access-log",
+        "serve --access-log",
+        &logging.line().await,
+    );
 
     home.set(
         "GROUPDESK_CONFIG",

@@ -1,0 +1,141 @@
+//! What is counted and timed, in the words of Prometheus. Labels are operations and verdicts: never an id, a key or a token.
+
+use std::{
+    sync::atomic::{AtomicI64, Ordering},
+    time::Duration,
+};
+
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram, info::Info},
+    registry::{Registry, Unit},
+};
+
+/// Upper ends of the buckets, in seconds.
+const BUCKETS: [f64; 13] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+];
+
+/// Every name begins with it.
+const PREFIX: &str = "groupdesk_service";
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Kind {
+    operation: &'static str,
+    verdict: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Of {
+    operation: &'static str,
+}
+
+/// What is looked up when somebody asks, rather than counted along.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Now {
+    pub(super) in_flight: usize,
+    pub(super) waiting_writes: usize,
+    pub(super) storage_failures: u64,
+    pub(super) ready: bool,
+}
+
+pub(super) struct Metrics {
+    registry: Registry,
+    requests: Family<Kind, Counter>,
+    durations: Family<Of, Histogram>,
+    lost_lines: Counter,
+    in_flight: Gauge,
+    waiting_writes: Gauge,
+    storage_failures: Counter,
+    ready: Gauge<i64, AtomicI64>,
+}
+
+impl Metrics {
+    pub(super) fn new() -> Self {
+        let mut registry = Registry::with_prefix(PREFIX);
+        let requests = Family::<Kind, Counter>::default();
+        registry.register(
+            "requests",
+            "Requests that were answered, or given up by their caller",
+            requests.clone(),
+        );
+        let durations =
+            Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> Histogram);
+        registry.register_with_unit(
+            "request_duration",
+            "From the head of a request to its answer",
+            Unit::Seconds,
+            durations.clone(),
+        );
+        let lost_lines = Counter::default();
+        registry.register(
+            "access_log_lost_lines",
+            "Lines of the access log that nobody read in time",
+            lost_lines.clone(),
+        );
+        let in_flight = Gauge::default();
+        registry.register(
+            "requests_in_flight",
+            "Requests with a key that are under way",
+            in_flight.clone(),
+        );
+        let waiting_writes = Gauge::default();
+        registry.register(
+            "storage_writes_waiting",
+            "Writes that are queued for the storage, or under way",
+            waiting_writes.clone(),
+        );
+        let storage_failures = Counter::default();
+        registry.register(
+            "storage_failures",
+            "How often the storage failed",
+            storage_failures.clone(),
+        );
+        let ready = Gauge::default();
+        registry.register(
+            "ready",
+            "1 where /ready says yes: the storage takes writes, and no end was asked for",
+            ready.clone(),
+        );
+        let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "The program", version);
+        Self {
+            registry,
+            requests,
+            durations,
+            lost_lines,
+            in_flight,
+            waiting_writes,
+            storage_failures,
+            ready,
+        }
+    }
+
+    pub(super) fn count(&self, operation: &'static str, verdict: &'static str, took: Duration) {
+        self.requests
+            .get_or_create(&Kind { operation, verdict })
+            .inc();
+        self.durations
+            .get_or_create(&Of { operation })
+            .observe(took.as_secs_f64());
+    }
+
+    pub(super) fn lost_line(&self) {
+        self.lost_lines.inc();
+    }
+
+    /// All of it as OpenMetrics text.
+    pub(super) fn text(&self, now: Now) -> String {
+        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        self.in_flight.set(number(now.in_flight));
+        self.waiting_writes.set(number(now.waiting_writes));
+        self.storage_failures
+            .inner()
+            .store(now.storage_failures, Ordering::Relaxed);
+        self.ready.set(now.ready.into());
+        let mut text = String::new();
+        // A String takes all text.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}

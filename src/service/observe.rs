@@ -1,0 +1,224 @@
+//! Every request is counted, timed and, where asked, written down: also one that is refused at the door, and one whose
+//! caller leaves before the answer.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderValue, Method, header},
+    middleware::Next,
+    response::Response,
+};
+
+use super::{
+    access_log::{self, AccessLog, Line, milliseconds},
+    metrics::Metrics,
+    refusal::Refusal,
+};
+
+/// Of a request that was done.
+const DONE: &str = "ok";
+const CALLER_LEFT: &str = "caller_left";
+/// Of a request whose head could not be read.
+const UNREADABLE: &str = "unreadable";
+
+/// Why a request was not done; stands in the answer for the observer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Verdict(pub(super) &'static str);
+
+/// What becomes known of a request while it is done.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    key: OnceLock<i64>,
+    user_group_id: OnceLock<String>,
+    wants_id: bool,
+}
+
+impl Noted {
+    pub(super) fn key(&self, key: i64) {
+        // It is one and the same throughout.
+        let _ = self.key.set(key);
+    }
+
+    pub(super) fn user_group_id(&self, id: &str) {
+        if self.wants_id {
+            let _ = self.user_group_id.set(id.to_owned());
+        }
+    }
+}
+
+/// Shared by all requests of a service.
+pub(super) struct Observer {
+    pub(super) metrics: Metrics,
+    log: Option<AccessLog>,
+    /// Where the interface is.
+    path: String,
+    is_draining: AtomicBool,
+}
+
+impl Observer {
+    pub(super) fn new(path: &str, log: Option<AccessLog>) -> Arc<Self> {
+        Arc::new(Self {
+            metrics: Metrics::new(),
+            log,
+            path: path.to_owned(),
+            is_draining: AtomicBool::new(false),
+        })
+    }
+
+    /// From now on callers are told to come back on another connection, which a balancer leads elsewhere.
+    pub(super) fn drain(&self) {
+        self.is_draining.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::SeqCst)
+    }
+
+    /// A head that the HTTP library refused by itself.
+    pub(super) fn unreadable(&self, refusal: &Refusal) {
+        let status = Some(refusal.status().as_u16());
+        let ended = (UNREADABLE, refusal.code(), status);
+        self.note(ended, Duration::ZERO, &Noted::default());
+    }
+
+    fn operation(&self, request: &Request) -> &'static str {
+        let method = request.method();
+        match request.uri().path() {
+            path if path != self.path => "other",
+            _ if method == Method::GET => "get_or_create",
+            _ if method == Method::PUT => "update",
+            _ if method == Method::POST => "rotate",
+            _ => "other",
+        }
+    }
+
+    fn note(
+        &self,
+        (operation, verdict, status): (&'static str, &'static str, Option<u16>),
+        took: Duration,
+        noted: &Noted,
+    ) {
+        self.metrics.count(operation, verdict, took);
+        let Some(log) = &self.log else {
+            return;
+        };
+        let written = log.write(&Line {
+            time: access_log::now(),
+            operation,
+            verdict,
+            status,
+            duration_ms: milliseconds(took),
+            key: noted.key.get().copied(),
+            user_group_id: noted.user_group_id.get().map(String::as_str),
+        });
+        if !written {
+            self.metrics.lost_line();
+        }
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observer")
+            .field("is_draining", &self.is_draining())
+            .finish_non_exhaustive()
+    }
+}
+
+/// One request; one that is dropped without an answer had a caller that left.
+struct Entry {
+    observer: Arc<Observer>,
+    operation: &'static str,
+    begun: Instant,
+    noted: Arc<Noted>,
+    is_answered: bool,
+}
+
+impl Entry {
+    fn end(&mut self, verdict: &'static str, status: Option<u16>) {
+        self.is_answered = true;
+        let ended = (self.operation, verdict, status);
+        self.observer.note(ended, self.begun.elapsed(), &self.noted);
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.end(CALLER_LEFT, None);
+        }
+    }
+}
+
+/// Around everything that answers a request.
+pub(super) async fn observed(
+    State(observer): State<Arc<Observer>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let noted = Arc::new(Noted {
+        wants_id: observer.log.as_ref().is_some_and(AccessLog::with_ids),
+        ..Noted::default()
+    });
+    request.extensions_mut().insert(Arc::clone(&noted));
+    let mut entry = Entry {
+        operation: observer.operation(&request),
+        observer,
+        begun: Instant::now(),
+        noted,
+        is_answered: false,
+    };
+    let mut response = next.run(request).await;
+    let verdict = response.extensions().get::<Verdict>();
+    let verdict = verdict.map_or(DONE, |verdict| verdict.0);
+    entry.end(verdict, Some(response.status().as_u16()));
+    if entry.observer.is_draining() {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        pin::pin,
+        task::{Context, Waker},
+    };
+
+    use axum::{Router, body::Body, middleware, routing::get};
+    use tower_service::Service;
+
+    use super::*;
+    use crate::service::metrics::Now;
+
+    #[test]
+    fn a_caller_that_leaves_is_counted() {
+        let observer = Observer::new("/api/user", None);
+        let mut router = Router::new()
+            .route("/api/user", get(std::future::pending::<()>))
+            .layer(middleware::from_fn_with_state(
+                Arc::clone(&observer),
+                observed,
+            ));
+        let request = Request::get("/api/user").body(Body::empty());
+        {
+            let mut answer = pin!(router.call(request.expect("a request")));
+            let polled = answer
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending());
+        }
+        let counted = observer.metrics.text(Now::default());
+        let sample = "requests_total{operation=\"get_or_create\",verdict=\"caller_left\"} 1";
+        assert!(counted.contains(sample), "{counted}");
+    }
+}
