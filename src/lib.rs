@@ -45,7 +45,7 @@
 //!   them, `answer`* what follows from an answer, `handoff`* the hand-off, `files`* rows of files, `profiles`* places and
 //!   new profiles, [`operations::doctor`] what is wrong.
 //! - [`service`]: a User Group Service of its own, for `serve`, `demo` and tests. `rules`* decides, [`service::store`]
-//!   keeps, [`service::keys`] knows who may.
+//!   keeps, [`service::keys`] knows who may; `observe`*, `metrics`* and `access_log`* tell operators.
 //! - [`tui`]: the console. [`tui::state`] is what it knows, pure, with [`tui::state::app`] as its head; [`tui::panes`] what
 //!   a person sees one at a time, [`tui::keymap`] its keys, [`tui::runtime`] the loop and the jobs that ask `operations`,
 //!   [`tui::terminal`] the terminal.

@@ -1,7 +1,7 @@
 //! The embedded User Group Service: what `demo` and `serve` run. It implements the interface of docs/design/service.md
 //! durably and shares nothing with the client but the shapes of the JSON.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
 use rustix::process::{Resource, getrlimit};
 use tokio::{net::TcpListener, sync::Semaphore, task::JoinHandle};
@@ -17,12 +17,14 @@ mod json;
 pub mod keys;
 mod metrics;
 mod observe;
+mod rates;
 mod refusal;
 mod request;
 mod rules;
 mod secret;
 pub mod seed;
 pub mod store;
+mod tls;
 
 pub use access_log::AccessLog;
 use axum::{Router, middleware};
@@ -30,6 +32,7 @@ use connections::Answering;
 use exposed::Exposed;
 use observe::Observer;
 use store::Store;
+pub use tls::{Tls, TlsError};
 
 /// Connections to the listener for operators; more wait, or take the place of one that waits.
 const OPERATORS: usize = 64;
@@ -48,6 +51,8 @@ pub struct Limits {
     pub body_time: Duration,
     /// For what is in flight at the stop.
     pub grace: Duration,
+    /// Requests a second of one key, which may all come at once; more are answered 429.
+    pub rate: Option<NonZeroU32>,
     /// Callers with a key are told in a header, `groupdesk-facts`, what an update and a get do with fields.
     pub states_facts: bool,
 }
@@ -60,6 +65,7 @@ impl Default for Limits {
             head_time: Duration::from_mins(1),
             body_time: Duration::from_secs(30),
             grace: Duration::from_secs(10),
+            rate: None,
             states_facts: true,
         }
     }
@@ -68,7 +74,11 @@ impl Default for Limits {
 /// What an operator chose.
 #[derive(Debug, Default)]
 pub struct Setup {
+    /// Names that a request may be for, as `Host` has them, without a port; any where there is none.
+    pub hosts: Vec<String>,
     pub access_log: Option<AccessLog>,
+    /// HTTPS; plain HTTP where there is none.
+    pub tls: Option<Arc<Tls>>,
 }
 
 /// The User Group Service.
@@ -111,7 +121,7 @@ impl Service {
         let observer = Observer::new(path, setup.access_log);
         let shared = exchange::Shared {
             store: store.clone(),
-            room: admission::RequestSlots::new(Arc::clone(&room)),
+            room: admission::RequestSlots::new(Arc::clone(&room), limits.rate),
             body_time: limits.body_time,
             states_facts: limits.states_facts,
         };
@@ -120,9 +130,10 @@ impl Service {
             router.layer(middleware::from_fn_with_state(observer, observe::observed))
         };
         let answering = Answering {
-            router: observed(exchange::router(path, shared)),
+            router: observed(exchange::router(path, setup.hosts.into(), shared)),
             full: observed(exchange::full()),
             observer: Some(Arc::clone(&observer)),
+            tls: setup.tls,
         };
         let exposed = Exposed::new(
             Arc::clone(&observer),
@@ -192,6 +203,7 @@ impl Running {
             full: router.clone(),
             router,
             observer: None,
+            tls: None,
         };
         let limits = Limits {
             connections: OPERATORS,
@@ -237,10 +249,15 @@ fn spare_files() -> usize {
     usize::try_from(most.saturating_sub(OTHERS).max(1)).unwrap_or(usize::MAX)
 }
 
+/// Whether a text is a name or an address as `Host` has it, without a port.
+pub fn is_host_name(text: &str) -> bool {
+    admission::is_name(text)
+}
+
 /// The router gives some characters a meaning of their own and panics on what it cannot read.
 fn check_path(path: &str) -> io::Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    if path.starts_with('/') && path.bytes().all(plain) {
+    if path.starts_with('/') && path.bytes().all(plain) && path != admission::DESCRIBED_AT {
         Ok(())
     } else {
         Err(io::Error::new(

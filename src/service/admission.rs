@@ -1,7 +1,12 @@
 //! Who is let in: everything that is checked before a byte of the body is read. Whoever has no key takes nobody's
 //! place: it is refused without being looked up, and wrong keys are looked up a few at a time.
 
-use std::{net::Ipv6Addr, sync::Arc, time::Duration};
+use std::{
+    net::Ipv6Addr,
+    num::NonZeroU32,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::http::{HeaderMap, HeaderValue, Method, header, request::Parts};
 use tokio::{
@@ -11,10 +16,14 @@ use tokio::{
 
 use super::{
     keys::{self, Caller},
+    rates::Rates,
     refusal::Refusal,
     secret,
     store::{Access, Store},
 };
+
+/// Where OpenAPI's description of the interface is.
+pub(super) const DESCRIBED_AT: &str = "/openapi.json";
 
 /// Of the places, this part may be taken by callers whose key is being looked up.
 const DOOR: usize = 8;
@@ -33,6 +42,7 @@ pub(super) enum Operation {
 pub(super) struct RequestSlots {
     places: Arc<Semaphore>,
     door: Arc<Semaphore>,
+    rates: Option<Arc<Rates>>,
 }
 
 /// A request of somebody with a key. It has a place as long as this lives.
@@ -44,11 +54,12 @@ pub(super) struct RequestSlot {
 }
 
 impl RequestSlots {
-    pub(super) fn new(places: Arc<Semaphore>) -> Self {
+    pub(super) fn new(places: Arc<Semaphore>, rate: Option<NonZeroU32>) -> Self {
         let door = (places.available_permits() / DOOR).max(1);
         Self {
             places,
             door: Arc::new(Semaphore::new(door)),
+            rates: rate.map(|rate| Arc::new(Rates::new(rate))),
         }
     }
 
@@ -68,6 +79,9 @@ impl RequestSlots {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let place = place.map_err(|_| Refusal::Overloaded)?;
         let (key, caller) = authenticate(store, key).await?;
+        if let Some(rates) = &self.rates {
+            rates.take(key, Instant::now()).map_err(Refusal::too_many)?;
+        }
         Ok(RequestSlot {
             operation,
             key,
@@ -101,17 +115,37 @@ fn presented_key(headers: &HeaderMap) -> Option<&[u8]> {
         .then(|| key.trim_ascii())
 }
 
-/// Exactly one `Host`: a name or an address, and perhaps a port.
-pub(super) fn has_one_host(headers: &HeaderMap) -> bool {
+/// The names that a request may be for; any where there is none.
+pub(super) type Hosts = Arc<[String]>;
+
+/// Exactly one `Host`: a name or an address, and perhaps a port; one of the names, where there are some.
+pub(super) fn check_host(headers: &HeaderMap, hosts: &[String]) -> Result<(), Refusal> {
     let host = only(headers, &header::HOST).and_then(|value| value.to_str().ok());
-    host.is_some_and(is_host)
+    let host = host.filter(|host| is_host(host)).ok_or(Refusal::Host)?;
+    let (name, _) = parted(host);
+    let is_ours = |ours: &String| ours.eq_ignore_ascii_case(name);
+    if hosts.is_empty() || hosts.iter().any(is_ours) {
+        Ok(())
+    } else {
+        Err(Refusal::UnknownHost)
+    }
+}
+
+/// A name or an address as it stands in `Host`, without a port.
+pub(super) fn is_name(text: &str) -> bool {
+    is_host(text) && parted(text) == (text, "")
+}
+
+/// Name and port.
+fn parted(text: &str) -> (&str, &str) {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, port),
+        _ => (text, ""),
+    }
 }
 
 fn is_host(text: &str) -> bool {
-    let (host, port) = match text.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, port),
-        _ => (text, ""),
-    };
+    let (host, port) = parted(text);
     let is_port = port.is_empty()
         || port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
     let address = host
@@ -152,6 +186,36 @@ mod tests {
         assert_eq!(key(&["abc"]), None);
         assert_eq!(key(&["Token abc", "Token abc"]), None);
         assert_eq!(key(&[]), None);
+    }
+
+    #[test]
+    fn the_name_is_compared_without_port_and_case() {
+        let ours = ["Api.example.com".to_owned(), "[::1]".to_owned()];
+        let check = |host: &str, ours: &[String]| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_str(host).expect("a header"));
+            check_host(&headers, ours)
+        };
+        for host in [
+            "api.example.com",
+            "API.EXAMPLE.COM:8474",
+            "[::1]:1",
+            "[::1]",
+        ] {
+            assert_eq!(check(host, &ours), Ok(()), "{host}");
+        }
+        for host in [
+            "example.com",
+            "api.example.com.evil.example",
+            "127.0.0.1",
+            "[::2]",
+        ] {
+            assert_eq!(check(host, &ours), Err(Refusal::UnknownHost), "{host}");
+            assert_eq!(check(host, &[]), Ok(()), "{host}");
+        }
+        assert_eq!(check("a b", &ours), Err(Refusal::Host));
+        assert!(is_name("api.example.com") && is_name("[::1]"));
+        assert!(!is_name("api.example.com:80") && !is_name("a/b") && !is_name("localhost:"));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Limits, observe::Observer};
+use super::{Limits, observe::Observer, tls::Tls};
 use heads::Heads;
 use waiting::{Connection, Waiting};
 
@@ -69,6 +69,7 @@ pub(super) struct Answering {
     pub(super) full: Router,
     /// Hears of what never reaches a router.
     pub(super) observer: Option<Arc<Observer>>,
+    pub(super) tls: Option<Arc<Tls>>,
 }
 
 /// Serves until `stop`, then at most `limits.grace` longer.
@@ -156,7 +157,16 @@ async fn in_turn<P>(
 }
 
 /// Answers 503 to the one request that comes: every other connection has a request under way.
-async fn shed(mut stream: TcpStream, answering: &Answering) {
+async fn shed(stream: TcpStream, answering: &Answering) {
+    let Some(tls) = &answering.tls else {
+        return turn_away(stream, answering).await;
+    };
+    if let Ok(Ok(stream)) = timeout(SHED_TIME, tls.accept(stream)).await {
+        turn_away(stream, answering).await;
+    }
+}
+
+async fn turn_away(mut stream: impl AsyncRead + AsyncWrite + Unpin, answering: &Answering) {
     let heads = Heads::of(&mut stream, answering.observer.as_deref());
     let connection = builder(SHED_TIME).keep_alive(false).serve_connection(
         TokioIo::new(heads),
@@ -180,15 +190,41 @@ fn builder(head_time: Duration) -> http1::Builder {
 }
 
 async fn connection(
-    mut stream: TcpStream,
+    stream: TcpStream,
     answering: &Answering,
     limits: Limits,
     waiting: &Waiting,
     stop: CancellationToken,
 ) {
     let place = waiting.join();
+    let Some(tls) = &answering.tls else {
+        return exchange(stream, answering, limits, &place, &stop).await;
+    };
+    let shaken = tokio::select! {
+        shaken = timeout(limits.head_time, tls.accept(stream)) => shaken,
+        () = place.must_end() => return,
+        () = stop.cancelled() => return,
+    };
+    match shaken {
+        Ok(Ok(stream)) => exchange(stream, answering, limits, &place, &stop).await,
+        // It spoke no TLS, trusted nobody here, or said nothing.
+        Ok(Err(_)) | Err(_) => {
+            if let Some(observer) = &answering.observer {
+                observer.metrics.failed_handshake();
+            }
+        }
+    }
+}
+
+async fn exchange(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    answering: &Answering,
+    limits: Limits,
+    place: &Connection,
+    stop: &CancellationToken,
+) {
     let times = (limits.head_time, ON_ITS_WAY);
-    if !answered(&mut stream, answering, times, &place, &stop).await {
+    if !answered(&mut stream, answering, times, place, stop).await {
         return;
     }
     place.is_over();
@@ -246,7 +282,7 @@ async fn answered(
 }
 
 /// Reads and throws away what still comes: to close before that would take the refusal from the client's hands.
-async fn hear_out(stream: &mut TcpStream) {
+async fn hear_out(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
     if stream.shutdown().await.is_ok() {
         drop(copy(&mut stream.take(LARGEST_REST), &mut sink()).await);
     }
@@ -272,6 +308,7 @@ mod tests {
             router: exchange::full(),
             full: exchange::full(),
             observer: None,
+            tls: None,
         };
         let served = answered(&mut server, &answering, times, &place, &stop);
         let asks = async {

@@ -7,7 +7,7 @@ use axum::{
     Router,
     body::Body,
     extract::{Request, State},
-    http::{HeaderValue, StatusCode, header, request::Parts},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
     middleware::{self, Next},
     response::Response,
     routing::any,
@@ -17,7 +17,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{
-    admission::{self, Operation, RequestSlot, RequestSlots},
+    admission::{self, DESCRIBED_AT, Hosts, Operation, RequestSlot, RequestSlots},
     body,
     keys::{self, Caller},
     observe::{Noted, Verdict},
@@ -26,6 +26,8 @@ use super::{
     store::{Access, Store},
 };
 use crate::api::wire::{Presence, ResponseBody};
+
+const DESCRIPTION: &[u8] = include_bytes!("../../assets/openapi.json");
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT");
@@ -44,29 +46,44 @@ pub(super) struct Shared {
     pub(super) states_facts: bool,
 }
 
-/// The interface at `path`, JSON 404s everywhere else. The path must have been checked.
-pub(super) fn router(path: &str, shared: Shared) -> Router {
+/// The interface at `path`, its description, JSON 404s everywhere else. The path must have been checked.
+pub(super) fn router(path: &str, hosts: Hosts, shared: Shared) -> Router {
     Router::new()
         .route(path, any(answer))
+        .route(DESCRIBED_AT, any(described))
         .fallback(unknown_path)
-        .layer(middleware::from_fn(to_one_host))
+        .layer(middleware::from_fn_with_state(hosts, to_one_host))
         .with_state(shared)
 }
 
 /// 503 everywhere, whatever is asked.
 pub(super) fn full() -> Router {
+    let any = Hosts::default();
     Router::new()
         .fallback(overloaded)
-        .layer(middleware::from_fn(to_one_host))
+        .layer(middleware::from_fn_with_state(any, to_one_host))
 }
 
 /// What does not say whom it is for may be meant for somebody else, or hide a second request.
-async fn to_one_host(request: Request, next: Next) -> Response {
-    if admission::has_one_host(request.headers()) {
-        next.run(request).await
-    } else {
-        refuse(&Refusal::Host, request.body())
+async fn to_one_host(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+    match admission::check_host(request.headers(), &hosts) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refuse(&refusal, request.body()),
     }
+}
+
+/// The same for everybody, and no secret: it needs no key.
+async fn described(request: Request) -> Response {
+    if [Method::GET, Method::HEAD].contains(request.method()) {
+        let mut response = with_body(StatusCode::OK, DESCRIPTION.into());
+        let headers = response.headers_mut();
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        return response;
+    }
+    let mut response = refuse(&Refusal::Method, request.body());
+    let allowed = HeaderValue::from_static("GET, HEAD");
+    response.headers_mut().insert(header::ALLOW, allowed);
+    response
 }
 
 async fn overloaded(request: Request) -> Response {
@@ -163,7 +180,10 @@ where
     F: FnOnce(&Connection, &Caller) -> rules::Verdict + Send + 'static,
 {
     let work = move |connection: &Connection| match keys::caller(connection, key)? {
-        Some(caller) => operation(connection, &caller),
+        Some(caller) => {
+            keys::used(connection, key, &caller)?;
+            operation(connection, &caller)
+        }
         None => Ok(Err(Refusal::Unauthorized)),
     };
     shared.store.ask(Access::Write, work).await?
@@ -196,15 +216,23 @@ fn refuse(refusal: &Refusal, body: &Body) -> Response {
         }
         Refusal::Overloaded => {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER_SECONDS);
-            // Before the body was read, or the storage turned it away: a client may say so, and send it again.
-            headers.insert("groupdesk-not-done", HeaderValue::from_static("1"));
+            not_done(headers);
+        }
+        Refusal::TooMany { seconds } => {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
+            not_done(headers);
         }
         _ => {}
     }
-    if !body.is_end_stream() || *refusal == Refusal::Host {
+    if !body.is_end_stream() || matches!(refusal, Refusal::Host | Refusal::UnknownHost) {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
+}
+
+/// Before the body was read, or the storage turned it away: a client may say so, and send it again.
+fn not_done(headers: &mut HeaderMap) {
+    headers.insert("groupdesk-not-done", HeaderValue::from_static("1"));
 }
 
 fn response(status: StatusCode, answer: &ResponseBody) -> Response {

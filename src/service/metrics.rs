@@ -44,6 +44,7 @@ pub(super) struct Metrics {
     requests: Family<Kind, Counter>,
     durations: Family<Of, Histogram>,
     lost_lines: Counter,
+    failed_handshakes: Counter,
     in_flight: Gauge,
     waiting_writes: Gauge,
     storage_failures: Counter,
@@ -72,6 +73,12 @@ impl Metrics {
             "access_log_lost_lines",
             "Lines of the access log that nobody read in time",
             lost_lines.clone(),
+        );
+        let failed_handshakes = Counter::default();
+        registry.register(
+            "tls_failed_handshakes",
+            "Connections that did not come as far as a request, because they spoke no TLS or broke off",
+            failed_handshakes.clone(),
         );
         let in_flight = Gauge::default();
         registry.register(
@@ -104,6 +111,7 @@ impl Metrics {
             requests,
             durations,
             lost_lines,
+            failed_handshakes,
             in_flight,
             waiting_writes,
             storage_failures,
@@ -122,6 +130,10 @@ impl Metrics {
 
     pub(super) fn lost_line(&self) {
         self.lost_lines.inc();
+    }
+
+    pub(super) fn failed_handshake(&self) {
+        self.failed_handshakes.inc();
     }
 
     /// All of it as OpenMetrics text.

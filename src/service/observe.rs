@@ -19,6 +19,7 @@ use axum::{
 
 use super::{
     access_log::{self, AccessLog, Line, milliseconds},
+    admission::DESCRIBED_AT,
     metrics::Metrics,
     refusal::Refusal,
 };
@@ -92,6 +93,7 @@ impl Observer {
     fn operation(&self, request: &Request) -> &'static str {
         let method = request.method();
         match request.uri().path() {
+            DESCRIBED_AT => "describe",
             path if path != self.path => "other",
             _ if method == Method::GET => "get_or_create",
             _ if method == Method::PUT => "update",

@@ -1,6 +1,8 @@
 //! Every way the service says no: status, code and message of each. Messages say what to do and never repeat a
 //! secret, a body or an inner detail.
 
+use std::time::Duration;
+
 use axum::http::StatusCode;
 
 use super::{json::Malformed, store::StoreError};
@@ -12,6 +14,8 @@ pub(super) enum Refusal {
     Head,
     /// There is no `Host` header, more than one, or none that could name a host.
     Host,
+    /// `Host` names somebody else.
+    UnknownHost,
     /// The request line and the headers are larger than [`super::connections::LONGEST_HEAD`], or too many.
     LargeHead,
     /// The body is not JSON as we read it.
@@ -33,14 +37,25 @@ pub(super) enum Refusal {
     TooLarge,
     MediaType(&'static str),
     Overloaded,
+    /// The key has asked too often.
+    TooMany {
+        seconds: u64,
+    },
     Internal,
 }
 
 impl Refusal {
+    /// In whole seconds, so that the next request is not too early again.
+    pub(super) fn too_many(wait: Duration) -> Self {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        Self::TooMany { seconds }
+    }
+
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::Head
             | Self::Host
+            | Self::UnknownHost
             | Self::Malformed(_)
             | Self::EmptyBody
             | Self::BrokenBody
@@ -55,6 +70,7 @@ impl Refusal {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::MediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -62,6 +78,7 @@ impl Refusal {
     pub(super) fn code(&self) -> &'static str {
         match self {
             Self::Head | Self::Host => "malformed_request",
+            Self::UnknownHost => "unknown_host",
             Self::LargeHead => "head_too_large",
             Self::Malformed(_) | Self::EmptyBody => "malformed_json",
             Self::BrokenBody => "incomplete_body",
@@ -78,6 +95,7 @@ impl Refusal {
             Self::TooLarge => "body_too_large",
             Self::MediaType(_) => "unsupported_media_type",
             Self::Overloaded => "overloaded",
+            Self::TooMany { .. } => "rate_limited",
             Self::Internal => "internal_error",
         }
     }
@@ -89,6 +107,9 @@ impl Refusal {
             }
             Self::Host => {
                 "send exactly one Host header, with a name or an address and perhaps a port".into()
+            }
+            Self::UnknownHost => {
+                "this service is not asked for by the name in Host; use one that its operator has named with --host".into()
             }
             Self::LargeHead => {
                 "the request line and the headers are larger than 32 KiB, or there are more than 100 headers; send less".into()
@@ -134,6 +155,9 @@ impl Refusal {
             Self::TooLarge => "the body is larger than 1 MiB; send less".into(),
             Self::MediaType(why) => (*why).into(),
             Self::Overloaded => "too much work at once; try again after Retry-After".into(),
+            Self::TooMany { seconds } => {
+                format!("this API key has asked too often; wait {seconds} s, then try again")
+            }
             Self::Internal => {
                 "something failed inside the service; it is unclear whether the request was done"
                     .into()

@@ -110,8 +110,13 @@ fn mapping(value: Option<Value>) -> Result<Option<IndexMap<String, String>>, Ref
         .map(|(index, (schema, source))| match source {
             Value::String(source) => Ok((schema, source)),
             other => {
+                // The interface speaks of "the data source itself", too; none is kept here, so an object would be lost.
                 let value = format!("the value of entry {} of mapping", index + 1);
-                Err(wrong_type(&value, "a string", &other))
+                Err(wrong_type(
+                    &value,
+                    "a string, the id of a data source",
+                    &other,
+                ))
             }
         })
         .collect::<Result<_, _>>()
@@ -183,6 +188,11 @@ mod tests {
                 r#"{"user_group_id":"a","mapping":{"1":"2","3":4}}"#,
                 "entry 2 of mapping",
                 "not a number",
+            ),
+            (
+                r#"{"user_group_id":"a","mapping":{"1":{"host":"db"}}}"#,
+                "entry 1 of mapping must be a string, the id of a data source",
+                "not an object",
             ),
             (
                 r#"{"user_group_id":"a","mapping":{"":"2"}}"#,

@@ -74,13 +74,7 @@ fn environment_of(connection: &Connection, name: &str) -> Result<Option<Caller>,
     let caller = connection.query_row(
         "SELECT id, tag FROM environments WHERE name = ?1",
         [name],
-        |row| {
-            Ok(Caller {
-                environment: row.get(0)?,
-                tag: row.get(1)?,
-                read_only: false,
-            })
-        },
+        |row| Ok(Caller::of(row.get(0)?, row.get(1)?)),
     );
     Ok(caller.optional()?)
 }

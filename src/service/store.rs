@@ -16,11 +16,13 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+mod care;
 mod error;
 mod file;
 
 pub(super) use crate::database::Access;
 use crate::database::{Session, THROWN_AWAY, Tx, Work, Worker, task};
+pub use care::{Copied, Looked, backup, check};
 pub use error::StoreError;
 use file::File;
 

@@ -15,7 +15,7 @@ use super::house::citations::below;
 use crate::support::postgres;
 
 /// What needs more than a test has, by the file and the first line of the block.
-const MANUAL: [(&str, &str, &str); 7] = [
+const MANUAL: [(&str, &str, &str); 9] = [
     ("CONTRIBUTING.md", "cargo run --release", "builds"),
     ("README.md", "cargo run --release", "builds"),
     ("README.md", "cargo install", "installs"),
@@ -34,6 +34,16 @@ const MANUAL: [(&str, &str, &str); 7] = [
         "docs/guide/team.md",
         "groupdesk directory copy",
         "needs a file of somebody's work; tests/it/cli/team.rs does it",
+    ),
+    (
+        "docs/operations/service.md",
+        "as_service=",
+        "needs systemd; tests/it/cli/serve/packaged.rs starts what the unit starts",
+    ),
+    (
+        "docs/operations/service.md",
+        "podman build",
+        "needs podman; tests/it/cli/serve/packaged.rs starts what the image starts",
     ),
 ];
 

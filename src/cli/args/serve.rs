@@ -1,16 +1,41 @@
 //! What stands below `serve`.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use clap::{Args, Subcommand};
 
-use crate::config::duration;
+use crate::{
+    config::duration::{self, InvalidDuration},
+    service::{is_host_name, keys::Expiry},
+};
+
+/// Zero, too: it is the same as none.
+fn drain(text: &str) -> Result<Duration, InvalidDuration> {
+    match duration::parse(text) {
+        Err(InvalidDuration::Zero) => Ok(Duration::ZERO),
+        read => read,
+    }
+}
+
+fn host(text: &str) -> Result<String, &'static str> {
+    let is_name = is_host_name(text);
+    let name = is_name.then(|| text.to_owned());
+    name.ok_or(
+        "write a name or an address without a port: api.example.com, 192.0.2.7 or [2001:db8::7]",
+    )
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8474")]
     pub(crate) listen: SocketAddr,
+    /// Speak HTTPS with this certificate: its whole chain in PEM, read again at SIGHUP
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of that certificate, in PEM, and not readable for everybody
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
     /// A second listener, for operators: /live, /ready and /metrics, without a key
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) metrics: Option<SocketAddr>,
@@ -21,8 +46,14 @@ pub(crate) struct Serve {
     #[arg(long, requires = "access_log")]
     pub(crate) log_ids: bool,
     /// After SIGTERM be not ready for so long, and only then end: a balancer has time to lead callers elsewhere
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", value_parser = drain)]
     pub(crate) drain: Option<Duration>,
+    /// Answer only requests for this name in Host; may stand several times [default: any name]
+    #[arg(long = "host", value_name = "NAME", value_parser = host)]
+    pub(crate) hosts: Vec<String>,
+    /// Requests a second of one API key; more are answered 429 with Retry-After
+    #[arg(long, value_name = "N")]
+    pub(crate) rate_limit: Option<NonZeroU32>,
     /// Say nothing of what updates keep, as a service that is not groupdesk's own does; for tests
     #[arg(long, hide = true)]
     pub(crate) no_facts_header: bool,
@@ -41,6 +72,21 @@ pub(crate) enum ServeCommand {
         after_help = "Examples:\n  groupdesk serve keys list\n  groupdesk serve keys revoke 3"
     )]
     Keys(Keys),
+    /// Copy the database, also while a service runs, to a new private file
+    #[command(
+        after_help = "The copy holds every token; serve --database takes it as it is.\n\n\
+                      Examples:\n  groupdesk serve backup service-copy.db\n  \
+                      groupdesk serve backup --database service.db /backup/service.db"
+    )]
+    Backup {
+        /// The new file; its folder must be there
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Look whether the database is whole and follows the rules; changes nothing
+    #[command(after_help = "Exit codes: 0 nothing is wrong, 2 something is.\n\n\
+                      Examples:\n  groupdesk serve check\n  groupdesk serve check --database service-copy.db --json")]
+    Check,
 }
 
 #[derive(Debug, Subcommand)]
@@ -48,8 +94,9 @@ pub(crate) enum Keys {
     /// Make an API key and print it, this once; with --read-only one that may get, but change nothing
     #[command(
         after_help = "Examples:\n  groupdesk serve keys create --environment testing --tag Testing > testing.key\n  \
-                      groupdesk serve keys create --environment testing --read-only"
+                      groupdesk serve keys create --environment testing --read-only --expires 90d"
     )]
+    #[command(visible_alias = "add")]
     Create {
         /// The environment the key belongs to; made if there is none of that name
         #[arg(long, value_name = "NAME")]
@@ -57,6 +104,9 @@ pub(crate) enum Keys {
         /// The tag of the environment; needed where another environment has a group of the same id
         #[arg(long, value_parser = ["Customer", "Testing"])]
         tag: Option<String>,
+        /// When it ends by itself: 90d, 2027-01-31 or 2027-01-31T12:00:00Z [default: never]
+        #[arg(long, value_name = "WHEN")]
+        expires: Option<Expiry>,
     },
     /// List the keys, never the keys themselves
     #[command(after_help = "Examples:\n  groupdesk serve keys list\n  \

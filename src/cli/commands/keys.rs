@@ -19,8 +19,13 @@ use crate::{
 pub(crate) fn run(command: Keys, database: &Path, global: &Global) -> Result<Exit, CliError> {
     let store = Store::open(database).map_err(|error| CliError::of_store(database, error))?;
     match command {
-        Keys::Create { environment, tag } => {
-            let (info, key) = store.create_key(&environment, tag.as_deref(), global.read_only)?;
+        Keys::Create {
+            environment,
+            tag,
+            expires,
+        } => {
+            let (tag, read_only) = (tag.as_deref(), global.read_only);
+            let (info, key) = store.create_key_until(&environment, tag, read_only, expires)?;
             output::say(&format!(
                 "API key {} of environment {}; it is shown this once. Keep it in a file with mode 600 and name that as \
                  api_key = {{ file = \"...\" }} of a profile",
@@ -68,21 +73,35 @@ fn object(info: &KeyInfo) -> Value {
         "read_only": info.read_only,
         "created_at": info.created_at.to_string(),
         "revoked_at": info.revoked_at.map(|at| at.to_string()),
+        "expires_at": info.expires_at.map(|at| at.to_string()),
+        "last_used_at": info.last_used_at.map(|at| at.to_string()),
     })
 }
 
 fn list(keys: &[KeyInfo]) -> String {
     let lines = keys.iter().map(|key| {
         let second = |at: jiff::Timestamp| at.strftime("%Y-%m-%d %H:%M:%SZ").to_string();
+        let minute = |at: jiff::Timestamp| at.strftime("%Y-%m-%d %H:%MZ").to_string();
         [
             key.id.to_string(),
             visible(&key.environment).into_owned(),
             key.tag.clone().unwrap_or_default(),
             if key.read_only { "read" } else { "read, write" }.to_owned(),
             second(key.created_at),
+            key.last_used_at.map_or_else(|| "never".into(), minute),
+            key.expires_at.map(second).unwrap_or_default(),
             key.revoked_at.map(second).unwrap_or_default(),
         ]
     });
-    let header = ["ID", "ENVIRONMENT", "TAG", "MAY", "CREATED", "REVOKED"];
+    let header = [
+        "ID",
+        "ENVIRONMENT",
+        "TAG",
+        "MAY",
+        "CREATED",
+        "LAST USED",
+        "EXPIRES",
+        "REVOKED",
+    ];
     human::rows(header, &lines.collect::<Vec<_>>(), None)
 }

@@ -1,5 +1,7 @@
 //! `groupdesk serve`: runs the User Group Service until a signal, and lets what is in flight end.
 
+mod care;
+
 use std::{net::SocketAddr, path::Path, sync::Arc};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -16,7 +18,8 @@ use crate::{
     config::{Environment, paths},
     domain::batch::StopCause,
     service::{
-        AccessLog, Limits, Operators, Service, Setup,
+        AccessLog, Limits, Operators, Service, Setup, Tls,
+        keys::KeyInfo,
         store::{Options, Store},
     },
 };
@@ -27,20 +30,31 @@ pub(crate) async fn run(arguments: Serve, global: &Global) -> Result<Exit, CliEr
         database.map_or_else(|| paths::service_database(&Environment::of_process()), Ok)?;
     match arguments.command {
         Some(ServeCommand::Keys(command)) => keys::run(command, &database, global),
+        Some(ServeCommand::Backup { file }) => care::backup(&database, &file, global.json),
+        Some(ServeCommand::Check) => care::check(&database, global.json),
         None => serve(arguments, &database, global.json).await,
     }
 }
 
 async fn serve(arguments: Serve, database: &Path, json: bool) -> Result<Exit, CliError> {
-    let mut signals = Signals::new()?;
+    let tls = tls(&arguments)?;
+    let (mut signals, mut hang_ups) = if tls.is_some() {
+        let (signals, hang_ups) = Signals::with_hang_ups()?;
+        (signals, Some(hang_ups))
+    } else {
+        (Signals::new()?, None)
+    };
     more_files();
     let store = open(database)?;
     let limits = Limits {
         states_facts: !arguments.no_facts_header,
+        rate: arguments.rate_limit,
         ..Limits::default()
     };
     let setup = Setup {
         access_log: access_log(&arguments)?,
+        hosts: arguments.hosts.clone(),
+        tls: tls.clone(),
     };
     let listen = arguments.listen;
     let running = Service::start_as(listen, store.clone(), DEFAULT_PATH, limits, setup)
@@ -51,8 +65,23 @@ async fn serve(arguments: Serve, database: &Path, json: bool) -> Result<Exit, Cl
         listening.map_err(|error| cannot_listen(at, &error, "--metrics"))
     });
     let operators = operators.transpose()?;
-    say_where(running.address, operators.as_ref(), json)?;
-    let cause = signals.next_cause().await;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    say_where(scheme, running.address, operators.as_ref(), json)?;
+    let cause = loop {
+        let hang_up = async {
+            match &mut hang_ups {
+                Some(hang_ups) => hang_ups.next().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            cause = signals.next_cause() => break cause,
+            () = hang_up => {}
+        }
+        if let Some(tls) = &tls {
+            reload(tls);
+        }
+    };
     if let Some(time) = arguments.drain.filter(|_| cause == StopCause::Signal) {
         running.drain();
         output::alarm(&format!(
@@ -85,17 +114,30 @@ fn open(database: &Path) -> Result<Store, CliError> {
     };
     let store =
         Store::open_with(database, options).map_err(|error| CliError::of_store(database, error))?;
-    if store
-        .list_keys()?
-        .iter()
-        .all(|key| key.revoked_at.is_some())
-    {
+    if !store.list_keys()?.iter().any(KeyInfo::is_valid) {
         output::say(&format!(
-            "there is no API key yet; make one with: groupdesk serve keys create --environment NAME --database {}",
+            "there is no valid API key; make one with: groupdesk serve keys create --environment NAME --database {}",
             database.display()
         ));
     }
     Ok(store)
+}
+
+fn tls(arguments: &Serve) -> Result<Option<Arc<Tls>>, CliError> {
+    let (Some(cert), Some(key)) = (&arguments.tls_cert, &arguments.tls_key) else {
+        return Ok(None);
+    };
+    let tls = Tls::read(cert, key).map_err(|error| CliError::Usage(error.to_string()))?;
+    Ok(Some(Arc::new(tls)))
+}
+
+fn reload(tls: &Tls) {
+    match tls.reload() {
+        Ok(()) => output::say("the certificate was read again; new connections get it"),
+        Err(error) => output::alarm(&format!(
+            "! {error}; new connections still get the certificate of before"
+        )),
+    }
 }
 
 fn access_log(arguments: &Serve) -> Result<Option<AccessLog>, CliError> {
@@ -115,16 +157,17 @@ fn access_log(arguments: &Serve) -> Result<Option<AccessLog>, CliError> {
 }
 
 fn say_where(
+    scheme: &str,
     address: SocketAddr,
     operators: Option<&Operators>,
     json: bool,
 ) -> Result<(), CliError> {
-    if !address.ip().is_loopback() {
+    if scheme == "http" && !address.ip().is_loopback() {
         output::alarm(&format!(
-            "! {address} can be reached from other machines, and http protects neither API keys nor tokens: put TLS before it"
+            "! {address} can be reached from other machines, and http protects neither API keys nor tokens: put TLS before it, or give it --tls-cert and --tls-key"
         ));
     }
-    let url = format!("http://{address}{DEFAULT_PATH}");
+    let url = format!("{scheme}://{address}{DEFAULT_PATH}");
     let metrics = operators.map(|operators| format!("http://{}/metrics", operators.address));
     if json {
         return output::json_line(&serde_json::json!({"listening": url, "metrics": metrics}));

@@ -39,27 +39,40 @@ pub(crate) async fn asked() {
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
-    hang_up: Signal,
+    /// Where it asks for the end.
+    hang_up: Option<Signal>,
 }
 
 impl Signals {
     pub(crate) fn new() -> Result<Self, CliError> {
+        Self::watched(true)
+    }
+
+    /// Without SIGHUP, which asks for something else here; it kills nobody, either.
+    pub(crate) fn with_hang_ups() -> Result<(Self, HangUps), CliError> {
+        Ok((
+            Self::watched(false)?,
+            HangUps(listen(SignalKind::hangup())?),
+        ))
+    }
+
+    fn watched(hang_up: bool) -> Result<Self, CliError> {
         CAUGHT.store(true, Ordering::SeqCst);
-        let mut watched = Self::listen()?;
+        let mut watched = Self::listen(hang_up)?;
         // Whoever waits for a reader cannot wait for a signal too.
         tokio::spawn(async move {
             watched.next().await;
             ASKED.send_if_modified(|asked| asked.replace(Instant::now()).is_none());
         });
-        Self::listen()
+        Self::listen(hang_up)
     }
 
-    fn listen() -> Result<Self, CliError> {
-        let listen = |kind| signal(kind).map_err(CliError::unexpected("cannot listen for signals"));
+    fn listen(hang_up: bool) -> Result<Self, CliError> {
+        let hang_up = hang_up.then(|| listen(SignalKind::hangup()));
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
-            hang_up: listen(SignalKind::hangup())?,
+            hang_up: hang_up.transpose()?,
         })
     }
 
@@ -70,10 +83,30 @@ impl Signals {
 
     /// Waits for the next one; SIGINT is a person. The others come from a system that ends a session, often twice.
     pub(crate) async fn next_cause(&mut self) -> StopCause {
+        let hang_up = async {
+            match &mut self.hang_up {
+                Some(signal) => signal.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = self.interrupt.recv() => StopCause::Person,
             _ = self.terminate.recv() => StopCause::Signal,
-            _ = self.hang_up.recv() => StopCause::LineLost,
+            _ = hang_up => StopCause::LineLost,
         }
+    }
+}
+
+fn listen(kind: SignalKind) -> Result<Signal, CliError> {
+    signal(kind).map_err(CliError::unexpected("cannot listen for signals"))
+}
+
+/// SIGHUP where it means: read again what you were told to read.
+pub(crate) struct HangUps(Signal);
+
+impl HangUps {
+    /// Waits for the next one.
+    pub(crate) async fn next(&mut self) {
+        self.0.recv().await;
     }
 }

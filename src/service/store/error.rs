@@ -34,6 +34,8 @@ pub enum StoreError {
     UnknownEnvironment(String),
     #[error("the environment name must have 1 to 100 characters, none of them a control character")]
     InvalidEnvironment,
+    #[error("the key would have ended already; name a time to come")]
+    InvalidExpiry,
     #[error("the tag must be Customer or Testing")]
     InvalidTag,
     #[error(

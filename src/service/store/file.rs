@@ -17,7 +17,7 @@ use super::{ReportFailure, StoreError};
 use crate::{database::Database, platform::private_files};
 
 /// One text per version; files are only ever added.
-const MIGRATIONS: &[&str] = &[
+pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/service/0001_service.sql"),
     include_str!("../../../assets/migrations/service/0002_operate.sql"),
 ];
@@ -137,7 +137,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
 }
 
 /// How many migrations the file has seen; an error if it is not ours or newer than we know.
-fn version(connection: &Connection, path: &Path) -> Result<usize, StoreError> {
+pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize, StoreError> {
     let foreign = || StoreError::Foreign(path.display().to_string());
     let number = |pragma: &str| {
         connection

@@ -1,6 +1,9 @@
 //! `groupdesk serve` and its keys: it says where it listens, ends when it is told, and finishes what it has begun.
 
+mod callers;
+mod care;
 mod operate;
+mod tls;
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -35,7 +35,7 @@ const ARROWS: [(&str, &str); 14] = [
 ];
 
 /// Crates that only some rooms may use.
-const CRATES: [(&str, &[&str]); 15] = [
+const CRATES: [(&str, &[&str]); 16] = [
     ("clap_complete", &["cli"]),
     ("clap_mangen", &["cli"]),
     ("keyring_core", &["config"]),
@@ -48,8 +48,9 @@ const CRATES: [(&str, &[&str]); 15] = [
     ("crossterm", &["tui"]),
     ("nucleo_matcher", &["search"]),
     ("reqwest", &["api"]),
-    ("rustls", &["api", "database", "directory"]),
+    ("rustls", &["api", "database", "directory", "service"]),
     ("axum", &["service"]),
+    ("prometheus_client", &["service"]),
     (
         "tokio",
         &[

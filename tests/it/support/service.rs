@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use groupdesk::{
     api::wire::DEFAULT_PATH,
     service::{
-        Limits, Running, Service,
+        Limits, Running, Service, Setup,
         store::{Options, Store},
     },
 };
@@ -38,6 +38,10 @@ impl TestService {
     }
 
     pub(crate) async fn start_with(options: Options, limits: Limits) -> Self {
+        Self::start_as(options, limits, Setup::default()).await
+    }
+
+    pub(crate) async fn start_as(options: Options, limits: Limits, setup: Setup) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let database = folder.path().join("service/service.db");
         let store = Store::open_with(&database, options).expect("a new database");
@@ -48,7 +52,7 @@ impl TestService {
             .create_key(TESTING, Some("Testing"), false)
             .expect("a key");
         let listen = "127.0.0.1:0".parse().expect("an address");
-        let running = Service::start_with(listen, store.clone(), DEFAULT_PATH, limits)
+        let running = Service::start_as(listen, store.clone(), DEFAULT_PATH, limits, setup)
             .await
             .expect("a port");
         Self {

@@ -34,7 +34,9 @@ const KEY: &[Field] = &[
     field("tag", "text", "the environment has none", "Customer or Testing"),
     field("read_only", "bool", "", "it may get, but change nothing"),
     field("created_at", "time", "", "when it was made"),
-    field("revoked_at", "time", "it is valid", "when it was revoked"),
+    field("revoked_at", "time", "it was not revoked", "when it was revoked"),
+    field("expires_at", "time", "it does not end by itself", "from then on it is refused"),
+    field("last_used_at", "time", "it was not used yet", "when it was last used, to the minute"),
 ];
 
 #[rustfmt::skip] // A table: one field a line.
@@ -157,6 +159,25 @@ pub(super) const SHAPES: &[Shape] = &[
             KEY,
             &[field("key", "text", "", "the key itself; shown this once")],
         ],
+    },
+    Shape {
+        name: "service-copy",
+        about: "a copy of the embedded service's database",
+        fields: &[&[
+            field("file", "text", "", "the copy"),
+            field("bytes", "number", "", "its size"),
+            field("groups", "number", "", "groups in it"),
+            field("keys", "number", "", "API keys in it, the revoked ones too"),
+        ]],
+    },
+    Shape {
+        name: "service-check",
+        about: "something that was looked at in the embedded service's database",
+        fields: &[&[
+            field("about", "text", "", "files, schema, integrity, references, groups, tokens, environments or keys"),
+            field("ok", "bool", "", "nothing is wrong with it"),
+            field("found", "text", "", "what was found; for people"),
+        ]],
     },
     Shape {
         name: "report",

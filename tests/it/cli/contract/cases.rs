@@ -260,7 +260,14 @@ async fn profiles(c: &mut Contract) {
     .concat();
     let made = c.case(&home, 0, "serve keys create", &make).await;
     let key = made[0]["key"].as_str().expect("a key").to_owned();
-    let second = ["create", "--environment", "trial", "--read-only"];
+    let second = [
+        "create",
+        "--environment",
+        "trial",
+        "--read-only",
+        "--expires",
+        "2126-01-31",
+    ];
     c.case(
         &home,
         0,
@@ -300,6 +307,14 @@ async fn profiles(c: &mut Contract) {
         "serve --access-log",
         &logging.line().await,
     );
+    drop(logging);
+    let used = [&keys[..], &["list"], &on].concat();
+    c.case(&home, 0, "serve keys list", &used).await;
+    let copy = home.path("service-copy.db").display().to_string();
+    let backup = [&["serve", "backup", &copy][..], &on].concat();
+    c.case(&home, 0, "serve backup FILE", &backup).await;
+    let check = ["serve", "check", "--database", &copy];
+    c.case(&home, 0, "serve check", &check).await;
 
     home.set(
         "GROUPDESK_CONFIG",

@@ -19,7 +19,7 @@ const VARYING: [&str; 11] = [
     "found",
 ];
 /// Keys whose numbers do.
-const MEASURED: [&str; 3] = ["ms", "milliseconds", "duration_ms"];
+const MEASURED: [&str; 4] = ["ms", "milliseconds", "duration_ms", "bytes"];
 
 /// A command and the JSON it printed.
 pub(super) fn story(typed: &str, form: &str, printed: &[Value]) -> String {

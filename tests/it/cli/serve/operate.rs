@@ -233,10 +233,12 @@ async fn what_is_written_wrongly_starts_nothing() {
     let taken = other.local_addr().expect("an address").to_string();
     for (arguments, says) in [
         (&["--log-ids"][..], "--access-log"),
-        (&["--drain", "0s"], "zero"),
+        (&["--drain", "11m"], "too long"),
         (&["--drain", "soon"], "duration"),
         (&["--metrics", "9090"], "--metrics"),
         (&["--metrics", &taken], "--metrics"),
+        (&["--rate-limit", "0"], "--rate-limit"),
+        (&["--host", "api.example.com:80"], "without a port"),
     ] {
         let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--database", &database];
         all.extend(arguments);

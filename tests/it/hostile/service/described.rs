@@ -3,9 +3,9 @@
 
 mod schema;
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, num::NonZeroU32, time::Duration};
 
-use groupdesk::service::{Limits, store::Options};
+use groupdesk::service::{Limits, Setup, store::Options};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::{
@@ -73,11 +73,17 @@ impl Witness {
         for (name, header) in response["headers"].as_object().into_iter().flatten() {
             let header = schema::resolved(&self.document, header);
             let value = headers(&name.to_lowercase());
-            assert_eq!(
-                value.map(Value::from).as_ref(),
-                Some(&header["schema"]["const"]),
-                "{name}"
-            );
+            let value = value.unwrap_or_else(|| panic!("{name} is missing"));
+            match &header["schema"]["const"] {
+                Value::Null => {
+                    assert_eq!(header["schema"]["pattern"], "^[1-9][0-9]*$", "{name}");
+                    assert!(
+                        value.parse::<u64>().is_ok_and(|number| number > 0),
+                        "{value}"
+                    );
+                }
+                wanted => assert_eq!(wanted, &Value::from(value), "{name}"),
+            }
         }
         let code = answer["error"]["code"].as_str().unwrap_or_default();
         self.seen
@@ -209,6 +215,16 @@ async fn pressed(witness: &mut Witness) {
         ..Limits::default()
     };
     let slow = TestService::start_with(Options::default(), slow).await;
+    let limited = Limits {
+        rate: NonZeroU32::new(1),
+        ..Limits::default()
+    };
+    let limited = TestService::start_with(Options::default(), limited).await;
+    let named = Setup {
+        hosts: vec!["api.example.com".into()],
+        ..Setup::default()
+    };
+    let named = TestService::start_as(Options::default(), Limits::default(), named).await;
     let broken = TestService::start().await;
     broken
         .other_connection()
@@ -216,6 +232,16 @@ async fn pressed(witness: &mut Witness) {
         .expect("dropped");
     for method in &METHODS {
         witness.send(&full.testing(), method, unknown(method)).await;
+        witness
+            .send(&named.testing(), method, unknown(method))
+            .await;
+        let word = method.as_str().to_lowercase();
+        let too_many = (word, 429, "rate_limited".to_owned());
+        while !witness.seen.contains(&too_many) {
+            witness
+                .send(&limited.testing(), method, unknown(method))
+                .await;
+        }
         witness
             .raw(&slow, method, "Content-Length: 9\r\n\r\n{")
             .await;
@@ -234,13 +260,13 @@ async fn what_is_not_described_is_404_and_405() {
         .expect("paths")
         .keys()
         .collect();
-    assert_eq!(paths, ["/api/user"]);
+    assert_eq!(paths, ["/api/user", "/openapi.json"]);
     let caller = service.testing();
-    let nowhere = caller
-        .http
-        .get(format!("{}/openapi.json", service.base_url()));
-    let status = nowhere.send().await.expect("an answer").status();
-    assert_eq!(status, StatusCode::NOT_FOUND, "nothing new is served");
+    for path in ["/", "/api", "/api/user/", "/openapi", "/metrics", "/ready"] {
+        let nowhere = caller.http.get(format!("{}{path}", service.base_url()));
+        let status = nowhere.send().await.expect("an answer").status();
+        assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
+    }
     for method in ["DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE"] {
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         assert!(

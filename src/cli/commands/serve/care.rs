@@ -1,0 +1,61 @@
+//! `groupdesk serve backup` and `serve check`: a copy of the database, and a look at it.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::{
+    cli::{
+        error::CliError,
+        output::{self, human},
+        process::exit::Exit,
+    },
+    service::store::{self, Looked},
+};
+
+pub(super) fn backup(database: &Path, to: &Path, json: bool) -> Result<Exit, CliError> {
+    let copied =
+        store::backup(database, to).map_err(|error| CliError::of_store(database, error))?;
+    let (file, bytes) = (to.display().to_string(), copied.bytes);
+    if json {
+        output::json(&json!({
+            "file": file,
+            "bytes": bytes,
+            "groups": copied.groups,
+            "keys": copied.keys,
+        }))?;
+    } else {
+        output::result(&format!(
+            "copied to {file}: {} groups, {} keys, {bytes} bytes. It holds every token; keep it private",
+            copied.groups, copied.keys
+        ))?;
+    }
+    Ok(Exit::Done)
+}
+
+pub(super) fn check(database: &Path, json: bool) -> Result<Exit, CliError> {
+    let all = store::check(database).map_err(|error| CliError::of_store(database, error))?;
+    if json {
+        output::json(&all.iter().map(object).collect::<Vec<_>>())?;
+    } else {
+        let lines = all.iter().map(|looked| {
+            let sign = if looked.is_fine { "ok" } else { "WRONG" };
+            [sign, looked.about, &looked.found].map(str::to_owned)
+        });
+        let header = ["", "ABOUT", "FOUND"];
+        output::result(&human::rows(header, &lines.collect::<Vec<_>>(), None))?;
+    }
+    Ok(if all.iter().all(|looked| looked.is_fine) {
+        Exit::Done
+    } else {
+        Exit::Usage
+    })
+}
+
+fn object(looked: &Looked) -> Value {
+    json!({
+        "about": looked.about,
+        "ok": looked.is_fine,
+        "found": looked.found,
+    })
+}

@@ -1,0 +1,273 @@
+//! Taking care of the database file beside a service that runs: a copy of it, and a look at all that is in it. Neither
+//! changes anything.
+
+use std::{
+    ffi::OsString,
+    fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use jiff::Timestamp;
+use rusqlite::{Connection, MAIN_DB, OpenFlags};
+use serde_json::{Map, Value};
+
+use super::{
+    StoreError,
+    file::{MIGRATIONS, version},
+};
+use crate::{
+    platform::private_files,
+    service::secret::{self, Hash},
+};
+
+/// A copy that was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Copied {
+    pub bytes: u64,
+    pub groups: u64,
+    pub keys: u64,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looked {
+    pub about: &'static str,
+    pub is_fine: bool,
+    /// For people; holds no id, no token and no value.
+    pub found: String,
+}
+
+/// Copies the database, which may be in use, to a new private file: whole, or not at all. Blocks.
+pub fn backup(database: &Path, to: &Path) -> Result<Copied, StoreError> {
+    let source = read_only(database)?;
+    let part = beside(to, ".part");
+    let copied = copy(&source, &part).and_then(|copied| {
+        // Only where nothing stands.
+        fs::hard_link(&part, to).map_err(|error| about(to, &error))?;
+        Ok(copied)
+    });
+    // A folder that somebody else swept has none left.
+    let _ = fs::remove_file(&part);
+    copied
+}
+
+fn copy(source: &Connection, part: &Path) -> Result<Copied, StoreError> {
+    // What a crash left of an earlier copy.
+    match fs::remove_file(part) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(about(part, &error)),
+        _ => {}
+    }
+    // SQLite would make it with wider modes.
+    let file =
+        private_files::new_private(part).map_err(|error| StoreError::File(error.to_string()))?;
+    source
+        .backup(MAIN_DB, part, None::<fn(rusqlite::backup::Progress)>)
+        .map_err(|error| {
+            StoreError::File(format!("{} cannot be written: {error}", part.display()))
+        })?;
+    file.sync_all().map_err(|error| about(part, &error))?;
+    let copy = read_only(part)?;
+    if let Some(wrong) = integrity(&copy)? {
+        return Err(StoreError::Failed(wrong));
+    }
+    let count = |sql| copy.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let count = |sql| count(sql).map(i64::unsigned_abs);
+    Ok(Copied {
+        bytes: file.metadata().map_or(0, |found| found.len()),
+        groups: count("SELECT count(*) FROM groups")?,
+        keys: count("SELECT count(*) FROM keys")?,
+    })
+}
+
+/// Looks at the file, at what SQLite makes of it, and whether all that stands in it follows the rules. Blocks.
+pub fn check(database: &Path) -> Result<Vec<Looked>, StoreError> {
+    let connection = read_only(database)?;
+    let mut all = vec![modes(database), schema(&connection, database)?];
+    let wrong = integrity(&connection)?;
+    let is_whole = wrong.is_none();
+    all.push(Looked {
+        about: "integrity",
+        is_fine: is_whole,
+        found: wrong.unwrap_or_else(|| "SQLite finds nothing wrong".into()),
+    });
+    if is_whole {
+        all.push(references(&connection)?);
+        all.extend(groups(&connection)?);
+        all.push(pairs(&connection)?);
+        all.push(keys(&connection)?);
+    }
+    Ok(all)
+}
+
+/// Never makes a file, and never changes one.
+fn read_only(path: &Path) -> Result<Connection, StoreError> {
+    let found = fs::symlink_metadata(path).map_err(|error| about(path, &error))?;
+    if !found.is_file() {
+        let name = path.display();
+        return Err(StoreError::File(format!(
+            "{name} is not a regular file; name another file"
+        )));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(super::Options::default().busy_timeout)?;
+    version(&connection, path)?;
+    Ok(connection)
+}
+
+fn modes(database: &Path) -> Looked {
+    let files = ["", "-wal", "-shm"].map(|suffix| beside(database, suffix));
+    let is_wide = |path: &&PathBuf| {
+        let found = fs::symlink_metadata(path);
+        found.is_ok_and(|found| found.mode() & 0o077 != 0)
+    };
+    let wide: Vec<_> = files.iter().filter(is_wide).collect();
+    let names = wide.iter().map(|path| path.display().to_string());
+    let found = if wide.is_empty() {
+        "only their owner reads the files".into()
+    } else {
+        let names = names.collect::<Vec<_>>().join(", ");
+        format!("others may read {names}, and tokens stand there; chmod 600 it")
+    };
+    Looked {
+        about: "files",
+        is_fine: wide.is_empty(),
+        found,
+    }
+}
+
+fn schema(connection: &Connection, database: &Path) -> Result<Looked, StoreError> {
+    let (found, known) = (version(connection, database)?, MIGRATIONS.len());
+    Ok(Looked {
+        about: "schema",
+        is_fine: true,
+        found: if found < known {
+            format!("version {found}; the next groupdesk serve makes it {known}")
+        } else {
+            format!("version {found}")
+        },
+    })
+}
+
+/// What is wrong, as SQLite says it.
+fn integrity(connection: &Connection) -> Result<Option<String>, StoreError> {
+    let said: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    Ok((said != "ok").then(|| format!("{said}; put a backup in its place")))
+}
+
+fn references(connection: &Connection) -> Result<Looked, StoreError> {
+    let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
+    let mut rows = statement.query([])?;
+    let mut count = 0;
+    while rows.next()?.is_some() {
+        count += 1;
+    }
+    Ok(counted(
+        "references",
+        count,
+        "every row belongs to something",
+        "rows belong to nothing",
+    ))
+}
+
+/// What stands in groups, and whether a current token is a retired one.
+fn groups(connection: &Connection) -> Result<[Looked; 2], StoreError> {
+    let mut retired =
+        connection.prepare("SELECT 1 FROM retired_tokens WHERE hash = ?1 AND environment = ?2")?;
+    let mut statement =
+        connection.prepare("SELECT environment, token, mapping, properties FROM groups")?;
+    let mut rows = statement.query([])?;
+    let (mut all, mut unreadable, mut dead) = (0_u64, 0, 0);
+    while let Some(row) = rows.next()? {
+        let environment: i64 = row.get(0)?;
+        let token: String = row.get(1)?;
+        let (mapping, properties): (String, String) = (row.get(2)?, row.get(3)?);
+        let mapping = serde_json::from_str::<Map<String, Value>>(&mapping);
+        let is_readable = mapping.is_ok_and(|found| found.values().all(Value::is_string))
+            && serde_json::from_str::<Map<String, Value>>(&properties).is_ok();
+        let hash: Hash = secret::hash(token.as_bytes());
+        all += 1;
+        unreadable += u64::from(!is_readable);
+        dead += u64::from(retired.exists((hash, environment))?);
+    }
+    Ok([
+        counted(
+            "groups",
+            unreadable,
+            &format!("{all}, all of them readable"),
+            "groups have a mapping or properties that cannot be read",
+        ),
+        counted(
+            "tokens",
+            dead,
+            "no current token was retired",
+            "groups have a token that was retired; rotate them",
+        ),
+    ])
+}
+
+fn pairs(connection: &Connection) -> Result<Looked, StoreError> {
+    let count: i64 = connection.query_row(
+        "SELECT count(*) FROM groups a
+         JOIN groups b ON b.user_group_id = a.user_group_id AND b.environment > a.environment
+         JOIN environments e ON e.id = a.environment JOIN environments f ON f.id = b.environment
+         WHERE e.tag IS NULL OR f.tag IS NULL OR e.tag = f.tag",
+        [],
+        |row| row.get(0),
+    )?;
+    Ok(counted(
+        "environments",
+        count.unsigned_abs(),
+        "an id stands in two only where they are Customer and Testing",
+        "ids stand in two environments that are not Customer and Testing",
+    ))
+}
+
+fn keys(connection: &Connection) -> Result<Looked, StoreError> {
+    let ends = if has_expiry(connection)? {
+        "coalesce(expires_at, 1 << 62)"
+    } else {
+        "1 << 62"
+    };
+    let (all, live): (i64, i64) = connection.query_row(
+        &format!(
+            "SELECT count(*), count(*) FILTER (WHERE revoked_at IS NULL AND {ends} > ?1) FROM keys"
+        ),
+        [Timestamp::now().as_millisecond()],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    Ok(Looked {
+        about: "keys",
+        is_fine: true,
+        found: format!("{live} of {all} are valid"),
+    })
+}
+
+fn has_expiry(connection: &Connection) -> Result<bool, StoreError> {
+    let sql = "SELECT count(*) FROM pragma_table_info('keys') WHERE name = 'expires_at'";
+    Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0))? > 0)
+}
+
+fn counted(about: &'static str, count: u64, none: &str, some: &str) -> Looked {
+    Looked {
+        about,
+        is_fine: count == 0,
+        found: if count == 0 {
+            none.to_owned()
+        } else {
+            format!("{count} {some}")
+        },
+    }
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+fn about(path: &Path, error: &io::Error) -> StoreError {
+    let error = private_files::explained(error);
+    StoreError::File(format!("{} {error}", path.display()))
+}

@@ -1,0 +1,117 @@
+//! HTTPS without a proxy: certificate and key from PEM files, read again when they were renewed. Connections that stand keep
+//! what they began with.
+
+use std::{
+    fmt, fs, io,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use rustls::{
+    ServerConfig,
+    crypto::ring::default_provider,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
+use tokio::net::TcpStream;
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
+
+/// Why a certificate or its key cannot be used; never what stands in them.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    #[error("{} cannot be read: {source}", file.display())]
+    Unreadable { file: PathBuf, source: io::Error },
+    #[error("everybody may read {}; run: chmod 600 {}", .0.display(), .0.display())]
+    Open(PathBuf),
+    #[error("{} holds no certificate in PEM; name the file with the whole chain, the own certificate first", .0.display())]
+    NoCertificate(PathBuf),
+    #[error("{} holds no private key in PEM without a password; name the file with the key", .0.display())]
+    NoKey(PathBuf),
+    #[error("the key in {} does not fit the first certificate in {}; name both of one certificate", key.display(), cert.display())]
+    Strangers { cert: PathBuf, key: PathBuf },
+    #[error("the certificate in {} cannot be used: {why}", cert.display())]
+    Unusable { cert: PathBuf, why: String },
+}
+
+/// The certificate of the service, as it was last read.
+pub struct Tls {
+    cert: PathBuf,
+    key: PathBuf,
+    config: RwLock<Arc<ServerConfig>>,
+}
+
+impl Tls {
+    /// Reads both files. Blocks.
+    pub fn read(cert: &Path, key: &Path) -> Result<Self, TlsError> {
+        Ok(Self {
+            cert: cert.to_owned(),
+            key: key.to_owned(),
+            config: RwLock::new(read(cert, key)?),
+        })
+    }
+
+    /// Reads both files again, for connections to come; after an error they get what was there before. Blocks.
+    pub fn reload(&self) -> Result<(), TlsError> {
+        let config = read(&self.cert, &self.key)?;
+        // Nothing panics while it holds the lock.
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+        Ok(())
+    }
+
+    pub(super) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        TlsAcceptor::from(self.config()).accept(stream).await
+    }
+
+    fn config(&self) -> Arc<ServerConfig> {
+        let config = self.config.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&config)
+    }
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tls")
+            .field("cert", &self.cert)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
+fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+    let unreadable = |file: &Path, source| TlsError::Unreadable {
+        file: file.to_owned(),
+        source,
+    };
+    let chain = fs::read(cert).map_err(|error| unreadable(cert, error))?;
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain).collect();
+    let chain = chain.ok().filter(|chain| !chain.is_empty());
+    let chain = chain.ok_or_else(|| TlsError::NoCertificate(cert.to_owned()))?;
+    // A group may be meant to read it.
+    let metadata = fs::metadata(key).map_err(|error| unreadable(key, error))?;
+    if metadata.mode() & 0o007 != 0 {
+        return Err(TlsError::Open(key.to_owned()));
+    }
+    let secret = fs::read(key).map(zeroize::Zeroizing::new);
+    let secret = secret.map_err(|error| unreadable(key, error))?;
+    let secret =
+        PrivateKeyDer::from_pem_slice(&secret).map_err(|_| TlsError::NoKey(key.to_owned()))?;
+    let unusable = |why: String| TlsError::Unusable {
+        cert: cert.to_owned(),
+        why,
+    };
+    let builder = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| unusable(error.to_string()))?;
+    let config = builder
+        .with_no_client_auth()
+        .with_single_cert(chain, secret);
+    let mut config = config.map_err(|error| match error {
+        rustls::Error::InconsistentKeys(_) => TlsError::Strangers {
+            cert: cert.to_owned(),
+            key: key.to_owned(),
+        },
+        other => unusable(other.to_string()),
+    })?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}

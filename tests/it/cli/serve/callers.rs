@@ -1,0 +1,191 @@
+//! What callers may: keys that end and were used, how often one may ask, names in `Host`, and the description of it all.
+
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+use crate::{
+    cli::program::{DEADLINE, Home},
+    support::service::{Caller, Reply, plain_client},
+};
+
+fn caller(url: &str, key: &str) -> Caller {
+    Caller::new(url, &SecretString::from(key.trim().to_owned()))
+}
+
+async fn keys(home: &Home) -> Vec<Value> {
+    let database = home.database();
+    let list = ["serve", "keys", "list", "--database", &database];
+    home.json(0, &list)
+        .await
+        .as_array()
+        .expect("an array")
+        .clone()
+}
+
+fn time(value: &Value) -> Timestamp {
+    value.as_str().expect("a time").parse().expect("a time")
+}
+
+#[tokio::test]
+async fn a_key_ends_when_it_was_said_and_its_last_use_is_known() {
+    let home = Home::new();
+    let long = home
+        .key(&["--environment", "live", "--expires", "90d"])
+        .await;
+    let short = home
+        .key(&["--environment", "live", "--expires", "1s"])
+        .await;
+    let dated = home
+        .key(&["--environment", "live", "--expires", "2126-01-31"])
+        .await;
+    let listed = keys(&home).await;
+    let ends = time(&listed[0]["expires_at"]);
+    let lasts = ends.duration_since(time(&listed[0]["created_at"]));
+    assert_eq!(lasts, jiff::SignedDuration::from_hours(90 * 24));
+    assert_eq!(listed[2]["expires_at"], "2126-01-31T00:00:00Z");
+    assert!(listed.iter().all(|key| key["last_used_at"].is_null()));
+
+    let (_serving, url) = home.serve().await;
+    let ended = async {
+        loop {
+            let reply = caller(&url, &short)
+                .get(&json!({"user_group_id": "acme"}))
+                .await;
+            if reply.status != 200 {
+                break reply.refused();
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let ended = tokio::time::timeout(DEADLINE, ended)
+        .await
+        .expect("in time");
+    assert_eq!(
+        ended,
+        (401, "unauthorized".into()),
+        "as any other that is not valid"
+    );
+    caller(&url, &long).token_of("acme").await;
+    let listed = keys(&home).await;
+    assert!(time(&listed[0]["last_used_at"]) >= time(&listed[0]["created_at"]));
+    assert!(listed[2]["last_used_at"].is_null(), "{}", dated.len());
+    let database = home.database();
+    let human = home
+        .run(&["serve", "keys", "list", "--database", &database])
+        .await;
+    assert!(
+        human.out.contains("2126-01-31") && human.out.contains("never"),
+        "{}",
+        human.out
+    );
+}
+
+#[tokio::test]
+async fn a_key_that_would_have_ended_already_is_not_made() {
+    let home = Home::new();
+    let database = home.database();
+    for (when, says) in [
+        ("2020-01-01", "name a time to come"),
+        ("0s", "name a time to come"),
+        ("soon", "90d, 2027-01-31"),
+        ("99999y", "90d, 2027-01-31"),
+        ("2027-02-30", "90d, 2027-01-31"),
+    ] {
+        let create = [
+            "serve",
+            "keys",
+            "create",
+            "--environment",
+            "live",
+            "--expires",
+            when,
+        ];
+        let ran = home
+            .run(&[&create[..], &["--database", &database]].concat())
+            .await;
+        assert_eq!(ran.code, 2, "{when}: {}", ran.err);
+        assert!(ran.err.contains(says), "{when}: {}", ran.err);
+        assert_eq!(ran.out, "");
+    }
+    assert!(keys(&home).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_key_that_asks_too_often_is_told_how_long_to_wait() {
+    let home = Home::new();
+    let busy = home.key(&["--environment", "live"]).await;
+    let other = home.key(&["--environment", "live"]).await;
+    let (_serving, url) = home.serve_with(&["--rate-limit", "1"]).await;
+    let busy = caller(&url, &busy);
+    let refused = async {
+        loop {
+            let body = json!({"user_group_id": "acme"});
+            let replies = join_all((0..4).map(|_| busy.get(&body))).await;
+            if let Some(refused) = replies.into_iter().find(|reply| reply.status != 200) {
+                break refused;
+            }
+        }
+    };
+    let refused = tokio::time::timeout(DEADLINE, refused)
+        .await
+        .expect("in time");
+    assert_eq!(refused.refused(), (429, "rate_limited".into()));
+    assert_eq!(refused.headers["retry-after"], "1");
+    assert_eq!(refused.headers["groupdesk-not-done"], "1");
+    assert!(refused.text.contains("wait 1 s"), "{}", refused.text);
+    caller(&url, &other).token_of("acme").await;
+}
+
+#[tokio::test]
+async fn only_named_hosts_are_answered_where_some_are_named() {
+    let home = Home::new();
+    let key = home.key(&["--environment", "live"]).await;
+    let hosts = ["--host", "Api.example.com", "--host", "[::1]"];
+    for (more, answers) in [(&hosts[..], false), (&[], true)] {
+        let (_serving, url) = home.serve_with(more).await;
+        let caller = caller(&url, &key);
+        let of = |host: &str| {
+            let body = r#"{"user_group_id":"acme"}"#;
+            Reply::of(
+                caller
+                    .request(reqwest::Method::GET, body)
+                    .header("host", host),
+            )
+        };
+        of("api.EXAMPLE.com:8474").await.ok();
+        of("[::1]").await.ok();
+        let by_address = caller.get(&json!({"user_group_id": "acme"})).await;
+        let elsewhere = of("elsewhere.example").await;
+        if answers {
+            by_address.ok();
+            elsewhere.ok();
+        } else {
+            for refused in [by_address, elsewhere] {
+                assert_eq!(refused.refused(), (400, "unknown_host".into()));
+                assert!(refused.text.contains("--host"), "{}", refused.text);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_description_is_served_without_a_key() {
+    let home = Home::new();
+    let (_serving, url) = home.serve().await;
+    let at = format!("{url}/openapi.json");
+    let got = Reply::of(plain_client().get(&at)).await;
+    assert_eq!(got.status, 200);
+    assert_eq!(got.headers["content-type"], "application/json");
+    let description = got.json();
+    let written: Value =
+        serde_json::from_str(include_str!("../../../../assets/openapi.json")).expect("JSON");
+    assert_eq!(description, written);
+    assert!(description["paths"]["/api/user"].is_object());
+    let head = Reply::of(plain_client().head(&at)).await;
+    assert_eq!((head.status.as_u16(), head.text.as_str()), (200, ""));
+    let posted = Reply::of(plain_client().post(&at)).await;
+    assert_eq!(posted.refused(), (405, "method_not_allowed".into()));
+    assert_eq!(posted.headers["allow"], "GET, HEAD");
+}

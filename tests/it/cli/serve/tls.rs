@@ -1,0 +1,208 @@
+//! HTTPS without a proxy: clients that check the certificate, one that is renewed while it runs, files that cannot be used.
+
+use std::{os::unix::fs::PermissionsExt, path::Path};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use reqwest::Certificate;
+use rustix::process::Signal;
+use secrecy::SecretString;
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::{
+    cli::program::{Background, DEADLINE, Home},
+    support::service::{Caller, plain_client},
+};
+
+/// An authority of its own, and what it has signed for this machine: PEM of each.
+struct Signed {
+    authority: String,
+    cert: String,
+    key: String,
+}
+
+impl Signed {
+    fn new(name: &str) -> Self {
+        let mut params = CertificateParams::new(Vec::new()).expect("no names");
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("a key");
+        let authority = CertifiedIssuer::self_signed(params, key).expect("signed");
+        let key = KeyPair::generate().expect("a key");
+        let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+        let params = CertificateParams::new(names).expect("good names");
+        let cert = params.signed_by(&key, &authority).expect("signed");
+        Self {
+            authority: authority.pem(),
+            cert: cert.pem(),
+            key: key.serialize_pem(),
+        }
+    }
+
+    /// Puts certificate and key where the service looks for them.
+    fn put(&self, home: &Home) {
+        home.write("cert.pem", &self.cert);
+        write_key(home, &self.key);
+    }
+
+    /// A client that trusts this authority alone, with a new connection for each request.
+    fn client(&self) -> reqwest::Client {
+        drop(plain_client());
+        let authority = Certificate::from_pem(self.authority.as_bytes()).expect("PEM");
+        reqwest::Client::builder()
+            .no_proxy()
+            .pool_max_idle_per_host(0)
+            .tls_certs_only([authority])
+            .timeout(DEADLINE)
+            .build()
+            .expect("a client")
+    }
+
+    async fn is_believed(&self, url: &str) -> bool {
+        let asked = self.client().get(format!("{url}/openapi.json")).send();
+        asked.await.is_ok_and(|answer| answer.status() == 200)
+    }
+}
+
+fn mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("changed");
+}
+
+fn write_key(home: &Home, key: &str) {
+    home.write("key.pem", key);
+    mode(&home.path("key.pem"), 0o640);
+}
+
+const FILES: [&str; 4] = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
+
+async fn serve(home: &Home, more: &[&str]) -> (Background, String) {
+    let (serving, url) = home.serve_with(&[&FILES[..], more].concat()).await;
+    assert!(url.starts_with("https://127.0.0.1:"), "{url}");
+    (serving, url)
+}
+
+#[tokio::test]
+async fn clients_check_its_certificate_and_a_renewed_one_is_read_at_sighup() {
+    let mut home = Home::new();
+    let (old, new) = (Signed::new("old"), Signed::new("new"));
+    old.put(&home);
+    let key = home
+        .key(&["--environment", "live", "--tag", "Customer"])
+        .await;
+    let (mut serving, url) = serve(&home, &[]).await;
+    assert!(old.is_believed(&url).await);
+    assert!(!new.is_believed(&url).await);
+    let mut caller = Caller::new(&url, &SecretString::from(key.trim().to_owned()));
+    caller.http = old.client();
+    let token = caller.token_of("acme").await;
+    caller.rotate(&token).await.ok();
+
+    // The shipped client, by `ca_file`.
+    let authority = home.write("authority.pem", &old.authority);
+    home.configure(&url, key.trim());
+    let config = std::fs::read_to_string(home.path("config.toml")).expect("there");
+    home.write(
+        "config.toml",
+        &format!("{config}ca_file = \"{authority}\"\n"),
+    );
+    let created = home.json(0, &["create", "beta", "--yes"]).await;
+    assert_eq!(created["outcome"], "created");
+
+    // What cannot be used leaves the one that is there.
+    write_key(&home, &new.key);
+    serving.signal(Signal::HUP);
+    serving.says("does not fit").await;
+    serving.says("still get the certificate of before").await;
+    assert!(old.is_believed(&url).await);
+    new.put(&home);
+    serving.signal(Signal::HUP);
+    serving.says("was read again").await;
+    assert!(new.is_believed(&url).await);
+    assert!(!old.is_believed(&url).await);
+    serving.signal(Signal::TERM);
+    assert_eq!(serving.code().await, Some(0));
+}
+
+#[tokio::test]
+async fn who_speaks_no_tls_is_counted_and_holds_nobody_up() {
+    let home = Home::new();
+    let signed = Signed::new("any");
+    signed.put(&home);
+    let (mut serving, url) = serve(&home, &["--metrics", "127.0.0.1:0"]).await;
+    let said = serving.says("/metrics").await;
+    let (_, metrics) = said.split_once("metrics on ").expect("an address");
+    let host = url.trim_start_matches("https://");
+    let mut plain = TcpStream::connect(host).await.expect("it listens");
+    plain
+        .write_all(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
+        .await
+        .expect("sent");
+    let mut answer = Vec::new();
+    // An alert, or a reset: nothing of the service.
+    let _ = plain.read_to_end(&mut answer).await;
+    assert!(!answer.starts_with(b"HTTP/"), "{answer:?}");
+    let silent = TcpStream::connect(host).await.expect("it listens");
+    assert!(signed.is_believed(&url).await);
+    let counted = async {
+        loop {
+            let text = plain_client().get(metrics).send().await.expect("an answer");
+            let text = text.text().await.expect("text");
+            if text.contains("groupdesk_service_tls_failed_handshakes_total 1\n") {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, counted)
+        .await
+        .expect("in time");
+    serving.signal(Signal::TERM);
+    assert_eq!(
+        serving.code().await,
+        Some(0),
+        "the silent one is not waited for"
+    );
+    drop(silent);
+}
+
+#[tokio::test]
+async fn files_that_cannot_be_used_start_nothing_and_are_not_quoted() {
+    let home = Home::new();
+    let (one, other) = (Signed::new("one"), Signed::new("other"));
+    let database = home.database();
+    let canary = "canary-secret";
+    for (cert, key, key_mode, says) in [
+        (one.cert.as_str(), other.key.as_str(), 0o600, "does not fit"),
+        (canary, &one.key, 0o600, "holds no certificate in PEM"),
+        (&one.key, &one.key, 0o600, "holds no certificate in PEM"),
+        (&one.cert, canary, 0o600, "holds no private key in PEM"),
+        (&one.cert, &one.key, 0o644, "chmod 600"),
+    ] {
+        home.write("cert.pem", cert);
+        home.write("key.pem", key);
+        mode(&home.path("key.pem"), key_mode);
+        let serve = ["serve", "--listen", "127.0.0.1:0", "--database", &database];
+        let ran = home.run(&[&serve[..], &FILES].concat()).await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains(says), "{says}: {}", ran.err);
+        assert!(!ran.err.contains(canary) && ran.out.is_empty());
+    }
+    for arguments in [
+        &["--tls-cert", "cert.pem"][..],
+        &["--tls-key", "key.pem"],
+        &["--tls-cert", "missing.pem", "--tls-key", "key.pem"],
+    ] {
+        let ran = home.run(&[&["serve"][..], arguments].concat()).await;
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
+    }
+    let json = home
+        .json(
+            2,
+            &["serve", "--tls-cert", "cert.pem", "--tls-key", "no.pem"],
+        )
+        .await;
+    assert_ne!(json, json!(null));
+}
