@@ -3,6 +3,7 @@
 mod callers;
 mod care;
 mod operate;
+mod packaged;
 mod tls;
 
 use std::os::unix::fs::PermissionsExt;
