@@ -23,4 +23,5 @@ pub(super) mod profile;
 pub(super) mod refresh;
 pub(super) mod rotations;
 pub(super) mod serve;
+pub(super) mod storage;
 pub(super) mod whose;

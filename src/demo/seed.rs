@@ -74,7 +74,7 @@ pub(super) fn parts(store: Store, groups: Option<usize>) -> (mpsc::Receiver<Part
 type Part = Result<(Vec<SampleGroup>, Tokens), DemoError>;
 
 /// Seeds both environments. Blocks.
-fn seed(seeder: &Seeder<'_>, plan: &[SampleGroup]) -> Result<Tokens, StoreError> {
+fn seed(seeder: &Seeder<'_, '_>, plan: &[SampleGroup]) -> Result<Tokens, StoreError> {
     let mut tokens = Tokens::new();
     for place in SampleEnvironment::ALL {
         let there = || {

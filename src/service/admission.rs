@@ -94,12 +94,7 @@ impl RequestSlots {
 async fn authenticate(store: &Store, key: &[u8]) -> Result<(i64, Caller), Refusal> {
     let presented = secret::hash(key);
     let recognised = store
-        .ask(Access::Short, move |connection| {
-            let Some(key) = keys::recognise(connection, &presented)? else {
-                return Ok(None);
-            };
-            Ok(keys::caller(connection, key)?.map(|caller| (key, caller)))
-        })
+        .ask(Access::Short, move |tx| keys::recognise(tx, &presented))
         .await?;
     recognised.ok_or(Refusal::Unauthorized)
 }

@@ -13,19 +13,22 @@ use axum::{
     routing::any,
 };
 use hyper::body::Body as _;
-use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{
     admission::{self, DESCRIBED_AT, Hosts, Operation, RequestSlot, RequestSlots},
     body,
-    keys::{self, Caller},
     observe::{Noted, Verdict},
     refusal::Refusal,
-    request, rules, secret,
+    request,
+    rules::{self, Change},
+    secret,
     store::{Access, Store},
 };
-use crate::api::wire::{Presence, ResponseBody};
+use crate::{
+    api::wire::{Presence, ResponseBody},
+    database::Tx,
+};
 
 const DESCRIPTION: &[u8] = include_bytes!("../../assets/openapi.json");
 
@@ -139,54 +142,51 @@ async fn exchange(
             noted.user_group_id(id);
         }
     };
-    match operation {
+    let change = match operation {
         Operation::GetOrCreate => {
             let wanted = request::group(&body)?;
             about(&wanted.user_group_id);
-            let token = secret::random()?;
-            act(shared, *key, move |connection, caller| {
-                rules::get_or_create(connection, caller, wanted, token)
-            })
-            .await
+            Change::GetOrCreate {
+                wanted,
+                new_token: secret::random()?,
+            }
         }
         Operation::Update => {
             let wanted = request::group(&body)?;
             about(&wanted.user_group_id);
-            act(shared, *key, move |connection, caller| {
-                rules::update(connection, caller, wanted)
-            })
-            .await
+            Change::Update(wanted)
         }
-        Operation::Rotate => {
-            let current = request::current_token(&body)?;
-            let token = secret::random()?;
-            let rotated = act(shared, *key, move |connection, caller| {
-                rules::rotate(connection, caller, &current, token)
-            });
-            let rotated = rotated.await?;
-            if let Presence::Present(group) = &rotated.user_group
-                && let Presence::Present(id) = &group.provided_id
-            {
-                about(id);
-            }
-            Ok(rotated)
-        }
+        Operation::Rotate => Change::Rotate {
+            current: request::current_token(&body)?,
+            new_token: secret::random()?,
+        },
+    };
+    let done = act(&shared.store, *key, change).await?;
+    if let Presence::Present(group) = &done.user_group
+        && let Presence::Present(id) = &group.provided_id
+    {
+        about(id);
     }
+    Ok(done)
 }
 
-/// Queues the operation. The key is looked at again in the same transaction: it may have been revoked meanwhile.
-async fn act<F>(shared: &Shared, key: i64, operation: F) -> Result<ResponseBody, Refusal>
-where
-    F: FnOnce(&Connection, &Caller) -> rules::Verdict + Send + 'static,
-{
-    let work = move |connection: &Connection| match keys::caller(connection, key)? {
-        Some(caller) => {
-            keys::used(connection, key, &caller)?;
-            operation(connection, &caller)
+/// Queues it. On a server what is there already is only read; what is not found is created by a write that looks again.
+async fn act(store: &Store, key: i64, change: Change) -> Result<ResponseBody, Refusal> {
+    let change = Arc::new(change);
+    if store.is_shared()
+        && let Change::GetOrCreate { .. } = &*change
+    {
+        let change = Arc::clone(&change);
+        let look = move |tx: &Tx<'_>| match &*change {
+            Change::GetOrCreate { wanted, .. } => rules::look(tx, key, wanted),
+            _ => Ok(None),
+        };
+        if let Some(found) = store.ask(Access::Short, look).await? {
+            return Ok(found);
         }
-        None => Ok(Err(Refusal::Unauthorized)),
-    };
-    shared.store.ask(Access::Write, work).await?
+    }
+    let work = move |tx: &Tx<'_>| rules::act(tx, key, &change);
+    store.ask(Access::Write, work).await?
 }
 
 /// The JSON of a refusal.

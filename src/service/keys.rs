@@ -4,7 +4,6 @@
 use std::str::FromStr;
 
 use jiff::{Span, Timestamp, civil::Date, tz::TimeZone};
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use secrecy::{ExposeSecret, SecretString};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
@@ -12,6 +11,7 @@ use super::{
     secret::{self, Hash},
     store::{Access, Store, StoreError},
 };
+use crate::database::{Fault, Found, Request, Row, Statements, Tx, values};
 
 /// Longest name of an environment, in characters.
 const LONGEST_ENVIRONMENT: usize = 100;
@@ -91,6 +91,13 @@ pub(super) struct Caller {
 }
 
 impl Caller {
+    pub(super) fn was_used_lately(&self) -> bool {
+        let now = Timestamp::now().as_millisecond();
+        // A clock that was set back is no reason to write each time.
+        let is_fresh = |at: i64| (at - now).abs() < USE_IS_FRESH;
+        self.last_used_at.is_some_and(is_fresh)
+    }
+
     /// Whoever may do everything in an environment.
     pub(super) fn of(environment: i64, tag: Option<String>) -> Self {
         Self {
@@ -134,31 +141,28 @@ impl Store {
         let key = secret::random()?;
         let hash = secret::hash(key.expose_secret().as_bytes());
         let (environment, tag) = (environment.to_owned(), tag.map(ToOwned::to_owned));
-        let info = self.ask_blocking(Access::Write, move |connection| {
+        let info = self.ask_blocking(Access::Write, move |tx| {
             let times = (now, expires);
-            let environment = environment_for(connection, &environment, tag.as_deref())?;
-            create(connection, environment, read_only, &hash, times)
+            let environment = environment_for(tx, &environment, tag.as_deref())?;
+            create(tx, environment, read_only, &hash, times)
         })?;
         Ok((info, key))
     }
 
     /// All keys, the revoked ones too, oldest first. Blocks.
     pub fn list_keys(&self) -> Result<Vec<KeyInfo>, StoreError> {
-        self.ask_blocking(Access::Short, |connection| {
-            let mut statement = connection.prepare_cached(&format!("{SELECT} ORDER BY k.id"))?;
-            let keys = statement.query_map([], info)?;
-            Ok(keys.collect::<Result<_, _>>()?)
+        self.ask_blocking(Access::Short, |tx| {
+            tx.all(format!("{SELECT} ORDER BY k.id"), values![], info)
         })
     }
 
     /// Revokes a key at once, in every process that serves this database. Revoking it again changes nothing. Blocks.
     pub fn revoke_key(&self, id: i64) -> Result<KeyInfo, StoreError> {
-        self.ask_blocking(Access::Write, move |connection| {
-            connection.execute(
-                "UPDATE keys SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL",
-                named_params! { ":now": Timestamp::now().as_millisecond(), ":id": id },
-            )?;
-            find(connection, id)?.ok_or(StoreError::UnknownKey(id))
+        self.ask_blocking(Access::Write, move |tx| {
+            let now = Timestamp::now().as_millisecond();
+            let sql = "UPDATE keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL";
+            tx.write(sql, values![now, id])?;
+            find(tx, id)?.ok_or(StoreError::UnknownKey(id))
         })
     }
 }
@@ -166,129 +170,134 @@ impl Store {
 const SELECT: &str = "SELECT k.id, e.name, e.tag, k.read_only, k.created_at, k.revoked_at, k.expires_at, k.last_used_at
     FROM keys k JOIN environments e ON e.id = k.environment";
 
-fn find(connection: &Connection, id: i64) -> rusqlite::Result<Option<KeyInfo>> {
-    connection
-        .query_row(&format!("{SELECT} WHERE k.id = ?1"), [id], info)
-        .optional()
+fn find(tx: &Tx<'_>, id: i64) -> Result<Option<KeyInfo>, StoreError> {
+    tx.one(format!("{SELECT} WHERE k.id = $1"), values![id], info)
 }
 
-fn info(row: &Row) -> rusqlite::Result<KeyInfo> {
-    let time = |index: usize, milliseconds: i64| {
-        Timestamp::from_millisecond(milliseconds)
-            .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, milliseconds))
-    };
-    let perhaps = |index: usize| {
-        let found: Option<i64> = row.get(index)?;
-        found.map(|at| time(index, at)).transpose()
-    };
+fn info(row: &Row<'_>) -> Result<KeyInfo, StoreError> {
+    let time = |at: i64| Timestamp::from_millisecond(at).map_err(|_| Fault::Column);
+    let perhaps = |index| row.get::<Option<i64>>(index)?.map(time).transpose();
     Ok(KeyInfo {
         id: row.get(0)?,
         environment: row.get(1)?,
         tag: row.get(2)?,
         read_only: row.get(3)?,
-        created_at: time(4, row.get(4)?)?,
+        created_at: time(row.get(4)?)?,
         revoked_at: perhaps(5)?,
         expires_at: perhaps(6)?,
         last_used_at: perhaps(7)?,
     })
 }
 
+const NAME_ENVIRONMENT: &str = "\
+INSERT INTO environments (name, tag) VALUES ($1, $2) \
+ON CONFLICT (name) DO UPDATE SET tag = coalesce(environments.tag, excluded.tag) RETURNING id, tag";
+
 /// Number of the environment of that name, which is made if there is none.
-fn environment_for(
-    connection: &Connection,
-    environment: &str,
-    tag: Option<&str>,
-) -> Result<i64, StoreError> {
-    connection.execute(
-        "INSERT INTO environments (name, tag) VALUES (?1, ?2)
-         ON CONFLICT (name) DO UPDATE SET tag = coalesce(tag, excluded.tag)",
-        (environment, tag),
-    )?;
-    let (id, stored): (i64, Option<String>) = connection.query_row(
-        "SELECT id, tag FROM environments WHERE name = ?1",
-        [environment],
-        |row| Ok((row.get(0)?, row.get(1)?)),
-    )?;
-    match stored {
-        Some(stored) if tag.is_some_and(|tag| tag != stored) => Err(StoreError::TagDiffers {
+fn environment_for(tx: &Tx<'_>, environment: &str, tag: Option<&str>) -> Result<i64, StoreError> {
+    let read = |row: &Row<'_>| Ok::<_, Fault>((row.get(0)?, row.get::<Option<String>>(1)?));
+    let named = tx.one(NAME_ENVIRONMENT, values![environment, tag], read)?;
+    match named.ok_or(Fault::Column)? {
+        (_, Some(stored)) if tag.is_some_and(|tag| tag != stored) => Err(StoreError::TagDiffers {
             environment: environment.to_owned(),
             tag: stored,
         }),
-        _ => Ok(id),
+        (id, _) => Ok(id),
     }
 }
 
+const CREATE: &str = "\
+INSERT INTO keys (environment, hash, read_only, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING id";
+
 fn create(
-    connection: &Connection,
+    tx: &Tx<'_>,
     environment: i64,
     read_only: bool,
     hash: &Hash,
     (now, expires): (Timestamp, Option<Timestamp>),
 ) -> Result<KeyInfo, StoreError> {
-    connection.execute(
-        "INSERT INTO keys (environment, hash, read_only, created_at, expires_at)
-         VALUES (?1, ?2, ?3, ?4, ?5)",
-        (
-            environment,
-            hash,
-            read_only,
-            now.as_millisecond(),
-            expires.map(Timestamp::as_millisecond),
-        ),
-    )?;
-    let id = connection.last_insert_rowid();
-    find(connection, id)?.ok_or(StoreError::UnknownKey(id))
+    let (now, expires) = (now.as_millisecond(), expires.map(Timestamp::as_millisecond));
+    let values = values![environment, hash, read_only, now, expires];
+    let id = tx.one(CREATE, values, |row| row.get::<i64>(0))?;
+    let id = id.ok_or(Fault::Column)?;
+    find(tx, id)?.ok_or(StoreError::UnknownKey(id))
 }
 
-/// The number of the live key with this hash. Every live key is compared, in constant time: how long it takes says
+const LIVE: &str = "\
+SELECT e.id, e.tag, k.read_only, k.last_used_at, k.id, k.hash FROM keys k JOIN environments e ON e.id = k.environment \
+WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $1)";
+
+/// The live keys, to recognise one.
+struct Live {
+    now: i64,
+    presented: Hash,
+}
+
+impl Request for Live {
+    type Answer = Option<(i64, Caller)>;
+    type Error = StoreError;
+
+    fn read(&self) -> Statements {
+        Statements::default().with(LIVE, values![self.now])
+    }
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), StoreError> {
+        let mut live = found.next().all(|row| {
+            let hash: Hash = row.get(5)?;
+            Ok::<_, Fault>((hash, row.get::<i64>(4)?, read_caller(row)?))
+        })?;
+        let (mut place, mut recognised) = (0_u64, Choice::from(0));
+        for (at, (hash, ..)) in (0..).zip(&live) {
+            let same = hash.ct_eq(&self.presented);
+            place.conditional_assign(&at, same);
+            recognised |= same;
+        }
+        let place = usize::try_from(place)
+            .ok()
+            .filter(|_| bool::from(recognised));
+        let key = place.map(|place| live.swap_remove(place));
+        let key = key.map(|(_, number, caller)| (number, caller));
+        Ok((Statements::default(), key))
+    }
+}
+
+/// Number and holder of the live key with this hash. Every live key is compared, in constant time: how long it takes says
 /// nothing about how much of a guess was right.
 pub(super) fn recognise(
-    connection: &Connection,
+    tx: &Tx<'_>,
     presented: &Hash,
-) -> Result<Option<i64>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, hash FROM keys
-         WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?1)",
-    )?;
-    let mut rows = statement.query([Timestamp::now().as_millisecond()])?;
-    let (mut found, mut recognised) = (0_i64, Choice::from(0));
-    while let Some(row) = rows.next()? {
-        let (id, hash): (i64, Hash) = (row.get(0)?, row.get(1)?);
-        let same = hash.ct_eq(presented);
-        found.conditional_assign(&id, same);
-        recognised |= same;
-    }
-    Ok(bool::from(recognised).then_some(found))
+) -> Result<Option<(i64, Caller)>, StoreError> {
+    tx.run(&Live {
+        now: Timestamp::now().as_millisecond(),
+        presented: *presented,
+    })
+}
+
+pub(super) const CALLER: &str = "\
+SELECT e.id, e.tag, k.read_only, k.last_used_at FROM keys k JOIN environments e ON e.id = k.environment \
+WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
+pub(super) const USED: &str = "UPDATE keys SET last_used_at = $1 WHERE id = $2";
+
+pub(super) fn read_caller(row: &Row<'_>) -> Result<Caller, Fault> {
+    Ok(Caller {
+        environment: row.get(0)?,
+        tag: row.get(1)?,
+        read_only: row.get(2)?,
+        last_used_at: row.get(3)?,
+    })
 }
 
 /// Who holds the key, if it is still live: asked again in the transaction that acts, so that revoking is at once.
-pub(super) fn caller(connection: &Connection, key: i64) -> Result<Option<Caller>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT e.id, e.tag, k.read_only, k.last_used_at
-         FROM keys k JOIN environments e ON e.id = k.environment
-         WHERE k.id = ?1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?2)",
-    )?;
+pub(super) fn caller(tx: &Tx<'_>, key: i64) -> Result<Option<Caller>, StoreError> {
     let now = Timestamp::now().as_millisecond();
-    let caller = statement.query_row([key, now], |row| {
-        Ok(Caller {
-            environment: row.get(0)?,
-            tag: row.get(1)?,
-            read_only: row.get(2)?,
-            last_used_at: row.get(3)?,
-        })
-    });
-    Ok(caller.optional()?)
+    Ok(tx.one(CALLER, values![key, now], read_caller)?)
 }
 
 /// Writes down that a key was used, unless that is known well enough.
-pub(super) fn used(connection: &Connection, key: i64, caller: &Caller) -> Result<(), StoreError> {
-    let now = Timestamp::now().as_millisecond();
-    // A clock that was set back is no reason to write each time.
-    let is_fresh = |at: i64| (at - now).abs() < USE_IS_FRESH;
-    if !caller.last_used_at.is_some_and(is_fresh) {
-        connection
-            .prepare_cached("UPDATE keys SET last_used_at = ?2 WHERE id = ?1")?
-            .execute([key, now])?;
+pub(super) fn used(tx: &Tx<'_>, key: i64, caller: &Caller) -> Result<(), StoreError> {
+    if !caller.was_used_lately() {
+        let now = Timestamp::now().as_millisecond();
+        tx.write(USED, values![now, key])?;
     }
     Ok(())
 }

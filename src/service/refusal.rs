@@ -175,7 +175,7 @@ impl From<Malformed> for Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Overloaded | StoreError::Busy => Self::Overloaded,
+            StoreError::Overloaded | StoreError::Busy | StoreError::Away => Self::Overloaded,
             _ => Self::Internal,
         }
     }

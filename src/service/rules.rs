@@ -1,14 +1,25 @@
 //! The rules of the service: what get-or-create, update and rotate do to stored groups (docs/design/service.md, "Rules
-//! of the service"). Runs inside one transaction; a refusal has written nothing.
+//! of the service"). Runs inside one transaction; a refusal has written nothing. A file has one writer; `shared` does the same
+//! where others write at the same time.
+
+mod shared;
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
-use super::{keys::Caller, refusal::Refusal, request::GroupFields, secret, store::StoreError};
-use crate::api::wire::{Presence, ResponseBody, UserGroup};
+use super::{
+    keys::{self, Caller},
+    refusal::Refusal,
+    request::GroupFields,
+    secret,
+    store::StoreError,
+};
+use crate::{
+    api::wire::{Presence, ResponseBody, UserGroup},
+    database::{self, Fault, Row, Tx, values},
+};
 
 /// The outer error undoes the work; the inner one is an answer like any other.
 pub(super) type Verdict = Result<Result<ResponseBody, Refusal>, StoreError>;
@@ -23,197 +34,214 @@ pub(super) struct StoredGroup {
     properties: String,
 }
 
-/// Returns the group unchanged if there is one, else makes it with `new_token`.
-pub(super) fn get_or_create(
-    connection: &Connection,
-    caller: &Caller,
-    wanted: GroupFields,
-    new_token: SecretString,
-) -> Verdict {
-    let carried = wanted.properties.is_some();
-    let found = find(connection, caller.environment, &wanted.user_group_id)?;
-    let is_new = found.is_none();
-    let row = match found {
-        Some(row) => row,
-        None if caller.read_only => return Ok(Err(Refusal::ReadOnlyKey)),
-        None if !may_exist(connection, caller, &wanted.user_group_id)? => {
-            return Ok(Err(Refusal::TagRequired));
-        }
-        None => insert(connection, caller.environment, wanted, new_token)?,
+/// What a caller wants done.
+pub(super) enum Change {
+    GetOrCreate {
+        wanted: GroupFields,
+        /// For a group that is made.
+        new_token: SecretString,
+    },
+    Update(GroupFields),
+    Rotate {
+        current: SecretString,
+        new_token: SecretString,
+    },
+}
+
+pub(super) use shared::look;
+
+/// Does it for whoever holds the key. The key is looked at again here: it may have been revoked meanwhile.
+pub(super) fn act(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
+    if tx.sqlite().is_none() {
+        return shared::act(tx, key, change);
+    }
+    let Some(caller) = keys::caller(tx, key)? else {
+        return Ok(Err(Refusal::Unauthorized));
     };
-    Ok(Ok(ResponseBody {
+    keys::used(tx, key, &caller)?;
+    match change {
+        Change::GetOrCreate { wanted, new_token } => get_or_create(tx, &caller, wanted, new_token),
+        Change::Update(wanted) => update(tx, &caller, wanted),
+        Change::Rotate { current, new_token } => rotate(tx, &caller, current, new_token),
+    }
+}
+
+/// Returns the group unchanged if there is one, else makes it with `new_token`.
+fn get_or_create(
+    tx: &Tx<'_>,
+    caller: &Caller,
+    wanted: &GroupFields,
+    new_token: &SecretString,
+) -> Verdict {
+    if let Some(found) = get(tx, caller, wanted)? {
+        return Ok(Ok(found));
+    }
+    if caller.read_only {
+        return Ok(Err(Refusal::ReadOnlyKey));
+    }
+    if !may_exist(tx, caller, &wanted.user_group_id)? {
+        return Ok(Err(Refusal::TagRequired));
+    }
+    let row = insert(tx, caller.environment, wanted, new_token)?;
+    Ok(Ok(got(row, wanted, true)?))
+}
+
+/// The answer where the group is there.
+fn get(
+    tx: &Tx<'_>,
+    caller: &Caller,
+    wanted: &GroupFields,
+) -> Result<Option<ResponseBody>, StoreError> {
+    let found = find(tx, caller.environment, &wanted.user_group_id)?;
+    found.map(|row| got(row, wanted, false)).transpose()
+}
+
+fn got(row: StoredGroup, wanted: &GroupFields, is_new: bool) -> Result<ResponseBody, StoreError> {
+    Ok(ResponseBody {
         new_user_group: Presence::Present(is_new),
         ..success(UserGroup {
-            properties: row.properties(carried)?,
+            properties: row.properties(wanted.properties.is_some())?,
             ..row.into_user_group()
         })
-    }))
+    })
 }
 
+const UPDATE: &str = "\
+UPDATE groups SET name = coalesce($1, name), mapping = coalesce($2, mapping), \
+ properties = coalesce($3, properties), updated_at = $4 \
+WHERE environment = $5 AND user_group_id = $6 \
+RETURNING team_id, user_group_id, token, name, properties";
+
 /// Replaces the fields that are present; the others stay.
-pub(super) fn update(connection: &Connection, caller: &Caller, wanted: GroupFields) -> Verdict {
+fn update(tx: &Tx<'_>, caller: &Caller, wanted: &GroupFields) -> Verdict {
     if caller.read_only {
         return Ok(Err(Refusal::ReadOnlyKey));
     }
-    let carried = wanted.properties.is_some();
-    let changed = connection
-        .prepare_cached(
-            "UPDATE groups SET name = coalesce(?3, name), mapping = coalesce(?4, mapping),
-                properties = coalesce(?5, properties), updated_at = ?6
-             WHERE environment = ?1 AND user_group_id = ?2",
-        )?
-        .execute((
-            caller.environment,
-            &wanted.user_group_id,
-            &wanted.name,
-            wanted.mapping.map(mapping_text),
-            wanted.properties.map(properties_text),
-            now(),
-        ))?;
-    let row = find(connection, caller.environment, &wanted.user_group_id)?;
-    let Some(row) = row.filter(|_| changed == 1) else {
+    let values = values![
+        wanted.name.as_ref(),
+        wanted.mapping.as_ref().map(mapping_text),
+        wanted.properties.as_ref().map(properties_text),
+        now(),
+        caller.environment,
+        &wanted.user_group_id,
+    ];
+    let row = tx.one(UPDATE, values, StoredGroup::read)?;
+    let Some(row) = row else {
         return Ok(Err(Refusal::UnknownGroup));
     };
-    Ok(Ok(success(UserGroup {
-        properties: row.properties(carried)?,
-        api_environment_tag: caller.tag.clone().into(),
-        ..row.into_user_group()
-    })))
+    Ok(Ok(row.updated(wanted, caller.tag.clone())?))
 }
 
+const ROTATE: &str = "\
+UPDATE groups SET token = $1, updated_at = $2 WHERE environment = $3 AND token = $4 \
+RETURNING team_id, user_group_id, token, name, properties";
+const RETIRE: &str = "\
+INSERT INTO retired_tokens (hash, environment, team_id, retired_at) VALUES ($1, $2, $3, $4)";
+const WAS_CURRENT: &str = "SELECT 1 FROM retired_tokens WHERE hash = $1 AND environment = $2";
+
 /// Replaces the token; the old one is retired in the same transaction.
-pub(super) fn rotate(
-    connection: &Connection,
+fn rotate(
+    tx: &Tx<'_>,
     caller: &Caller,
     current: &SecretString,
-    new_token: SecretString,
+    new_token: &SecretString,
 ) -> Verdict {
     if caller.read_only {
         return Ok(Err(Refusal::ReadOnlyKey));
     }
-    let hash = secret::hash(current.expose_secret().as_bytes());
-    let Some(row) = find_by_token(connection, caller.environment, current)? else {
+    let (environment, at) = (caller.environment, now());
+    let (old, new) = (current.expose_secret(), new_token.expose_secret());
+    let hash = secret::hash(old.as_bytes());
+    let values = values![new, at, environment, old];
+    let row = tx.one(ROTATE, values, StoredGroup::read)?;
+    let Some(row) = row else {
         // Retired in another environment is unknown in this one.
-        let retired = connection
-            .prepare_cached("SELECT 1 FROM retired_tokens WHERE hash = ?1 AND environment = ?2")?
-            .exists((hash, caller.environment))?;
-        return Ok(Err(if retired {
+        let read = |_: &Row<'_>| Ok::<_, Fault>(());
+        let retired = tx.one(WAS_CURRENT, values![&hash, environment], read)?;
+        return Ok(Err(if retired.is_some() {
             Refusal::TokenRetired
         } else {
             Refusal::UnknownToken
         }));
     };
-    let at = now();
-    connection
-        .prepare_cached("UPDATE groups SET token = ?2, updated_at = ?3 WHERE team_id = ?1")?
-        .execute((row.team_id, new_token.expose_secret(), at))?;
-    connection
-        .prepare_cached(
-            "INSERT INTO retired_tokens (hash, environment, team_id, retired_at)
-             VALUES (?1, ?2, ?3, ?4)",
-        )?
-        .execute((hash, caller.environment, row.team_id, at))?;
-    let row = StoredGroup {
-        token: new_token,
-        ..row
-    };
-    Ok(Ok(success(UserGroup {
-        api_environment_tag: caller.tag.clone().into(),
-        ..row.into_user_group()
-    })))
+    tx.write(RETIRE, values![&hash, environment, row.team_id, at])?;
+    Ok(Ok(row.rotated(caller.tag.clone())))
 }
+
+const OTHERS: &str = "\
+SELECT e.tag FROM groups g JOIN environments e ON e.id = g.environment \
+WHERE g.user_group_id = $1 AND g.environment <> $2";
 
 /// Whether a group of this id may be made here: every other environment that has the id must be the counterpart.
 pub(super) fn may_exist(
-    connection: &Connection,
+    tx: &Tx<'_>,
     caller: &Caller,
     user_group_id: &str,
 ) -> Result<bool, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT e.tag FROM groups g JOIN environments e ON e.id = g.environment
-         WHERE g.user_group_id = ?1 AND g.environment <> ?2",
-    )?;
-    let mut others = statement.query((user_group_id, caller.environment))?;
-    while let Some(other) = others.next()? {
-        let other: Option<String> = other.get(0)?;
-        let pair = (caller.tag.as_deref(), other.as_deref());
-        if !matches!(
-            pair,
-            (Some("Customer"), Some("Testing")) | (Some("Testing"), Some("Customer"))
-        ) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let values = values![user_group_id, caller.environment];
+    let others = tx.all(OTHERS, values, |row| row.get::<Option<String>>(0))?;
+    Ok(may_share(caller.tag.as_deref(), &others))
 }
 
+/// Whether an environment with this tag may have an id that those have, too.
+fn may_share(tag: Option<&str>, others: &[Option<String>]) -> bool {
+    let is_pair = |other: &Option<String>| {
+        matches!(
+            (tag, other.as_deref()),
+            (Some("Customer"), Some("Testing")) | (Some("Testing"), Some("Customer"))
+        )
+    };
+    others.iter().all(is_pair)
+}
+
+const FIND: &str = "\
+SELECT team_id, user_group_id, token, name, properties FROM groups \
+WHERE environment = $1 AND user_group_id = $2";
+
 pub(super) fn find(
-    connection: &Connection,
+    tx: &Tx<'_>,
     environment: i64,
     user_group_id: &str,
 ) -> Result<Option<StoredGroup>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT team_id, user_group_id, token, name, properties FROM groups
-         WHERE environment = ?1 AND user_group_id = ?2",
-    )?;
-    Ok(statement
-        .query_row((environment, user_group_id), StoredGroup::read)
-        .optional()?)
+    let values = values![environment, user_group_id];
+    Ok(tx.one(FIND, values, StoredGroup::read)?)
 }
 
-fn find_by_token(
-    connection: &Connection,
-    environment: i64,
-    token: &SecretString,
-) -> Result<Option<StoredGroup>, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT team_id, user_group_id, token, name, properties FROM groups
-         WHERE environment = ?1 AND token = ?2",
-    )?;
-    Ok(statement
-        .query_row((environment, token.expose_secret()), StoredGroup::read)
-        .optional()?)
-}
+const INSERT: &str = "\
+INSERT INTO groups (environment, user_group_id, name, mapping, properties, token, created_at, updated_at) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING team_id, user_group_id, token, name, properties";
 
 /// Adds a group. A name that is absent is the id.
 pub(super) fn insert(
-    connection: &Connection,
+    tx: &Tx<'_>,
     environment: i64,
-    wanted: GroupFields,
-    token: SecretString,
+    wanted: &GroupFields,
+    token: &SecretString,
 ) -> Result<StoredGroup, StoreError> {
-    let name = wanted.name.unwrap_or_else(|| wanted.user_group_id.clone());
-    let properties = properties_text(wanted.properties.unwrap_or_default());
-    connection
-        .prepare_cached(
-            "INSERT INTO groups
-                (environment, user_group_id, name, mapping, properties, token, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)",
-        )?
-        .execute((
-            environment,
-            &wanted.user_group_id,
-            &name,
-            mapping_text(wanted.mapping.unwrap_or_default()),
-            &properties,
-            token.expose_secret(),
-            now(),
-        ))?;
-    Ok(StoredGroup {
-        team_id: connection.last_insert_rowid(),
-        user_group_id: wanted.user_group_id,
-        token,
-        name,
-        properties,
-    })
+    let values = inserted(environment, wanted, token);
+    let row = tx.one(INSERT, values, StoredGroup::read)?;
+    Ok(row.ok_or(Fault::Column)?)
+}
+
+fn inserted(environment: i64, wanted: &GroupFields, token: &SecretString) -> Vec<database::Value> {
+    let none = (IndexMap::new(), Map::new());
+    values![
+        environment,
+        &wanted.user_group_id,
+        wanted.name.as_ref().unwrap_or(&wanted.user_group_id),
+        mapping_text(wanted.mapping.as_ref().unwrap_or(&none.0)),
+        properties_text(wanted.properties.as_ref().unwrap_or(&none.1)),
+        token.expose_secret(),
+        now(),
+    ]
 }
 
 impl StoredGroup {
-    fn read(row: &rusqlite::Row) -> rusqlite::Result<Self> {
+    fn read(row: &Row<'_>) -> Result<Self, Fault> {
         Ok(Self {
             team_id: row.get(0)?,
             user_group_id: row.get(1)?,
-            token: SecretString::from(row.get::<_, String>(2)?),
+            token: SecretString::from(row.get::<String>(2)?),
             name: row.get(3)?,
             properties: row.get(4)?,
         })
@@ -227,6 +255,25 @@ impl StoredGroup {
         serde_json::from_str(&self.properties)
             .map(Presence::Present)
             .map_err(|_| StoreError::Unexpected("stored properties are not a JSON object".into()))
+    }
+
+    fn updated(
+        self,
+        wanted: &GroupFields,
+        tag: Option<String>,
+    ) -> Result<ResponseBody, StoreError> {
+        Ok(success(UserGroup {
+            properties: self.properties(wanted.properties.is_some())?,
+            api_environment_tag: tag.into(),
+            ..self.into_user_group()
+        }))
+    }
+
+    fn rotated(self, tag: Option<String>) -> ResponseBody {
+        success(UserGroup {
+            api_environment_tag: tag.into(),
+            ..self.into_user_group()
+        })
     }
 
     /// Without properties and tag; those depend on the operation.
@@ -249,18 +296,15 @@ fn success(user_group: UserGroup) -> ResponseBody {
     }
 }
 
-fn mapping_text(mapping: IndexMap<String, String>) -> String {
-    let entries = mapping.into_iter();
-    Value::Object(
-        entries
-            .map(|(key, value)| (key, Value::String(value)))
-            .collect(),
-    )
-    .to_string()
+fn mapping_text(mapping: &IndexMap<String, String>) -> String {
+    let entries = mapping.iter();
+    let entries = entries.map(|(key, value)| (key.clone(), Value::from(value.as_str())));
+    Value::Object(entries.collect()).to_string()
 }
 
-fn properties_text(properties: Map<String, Value>) -> String {
-    Value::Object(properties).to_string()
+fn properties_text(properties: &Map<String, Value>) -> String {
+    // A map of JSON always serializes.
+    serde_json::to_string(properties).unwrap_or_default()
 }
 
 fn now() -> i64 {

@@ -1,7 +1,6 @@
 //! Many groups in one transaction, for the demo and for tests. The rules of a request hold here too.
 
 use indexmap::IndexMap;
-use rusqlite::{Connection, OptionalExtension};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
@@ -11,6 +10,7 @@ use super::{
     rules, secret,
     store::{Access, Store, StoreError},
 };
+use crate::database::{Fault, Row, Tx, values};
 
 /// A group to put into an environment.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,16 +45,21 @@ impl Store {
     /// Adds groups of any environments in one transaction, all or none. Blocks, and so does the store until `work` ends.
     pub fn seed_with<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Seeder<'_>) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&Seeder<'_, '_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.ask_blocking(Access::Write, move |connection| work(&Seeder(connection)))
+        let mut work = Some(work);
+        // A server is not asked again after a lost line: what is seeded is taken in once.
+        self.ask_blocking(Access::Once, move |tx| {
+            let work = work.take().ok_or(StoreError::Stopped)?;
+            work(&Seeder(tx))
+        })
     }
 }
 
 /// Adds groups within one transaction.
-pub struct Seeder<'c>(&'c Connection);
+pub struct Seeder<'t, 'c>(&'t Tx<'c>);
 
-impl Seeder<'_> {
+impl Seeder<'_, '_> {
     /// As [`Store::seed`].
     pub fn add(
         &self,
@@ -70,17 +75,14 @@ impl Seeder<'_> {
     }
 }
 
-fn environment_of(connection: &Connection, name: &str) -> Result<Option<Caller>, StoreError> {
-    let caller = connection.query_row(
-        "SELECT id, tag FROM environments WHERE name = ?1",
-        [name],
-        |row| Ok(Caller::of(row.get(0)?, row.get(1)?)),
-    );
-    Ok(caller.optional()?)
+fn environment_of(tx: &Tx<'_>, name: &str) -> Result<Option<Caller>, StoreError> {
+    let sql = "SELECT id, tag FROM environments WHERE name = $1";
+    let read = |row: &Row<'_>| Ok::<_, Fault>(Caller::of(row.get(0)?, row.get(1)?));
+    Ok(tx.one(sql, values![name], read)?)
 }
 
 fn add(
-    connection: &Connection,
+    tx: &Tx<'_>,
     caller: &Caller,
     number: usize,
     group: SeedGroup,
@@ -93,19 +95,19 @@ fn add(
         properties: Some(group.properties),
     };
     request::within_limits(&wanted).map_err(refused)?;
-    if let Some(row) = rules::find(connection, caller.environment, &wanted.user_group_id)? {
+    if let Some(row) = rules::find(tx, caller.environment, &wanted.user_group_id)? {
         return Ok(Seeded {
             team_id: row.team_id,
             token: row.token,
             created: false,
         });
     }
-    if !rules::may_exist(connection, caller, &wanted.user_group_id)? {
+    if !rules::may_exist(tx, caller, &wanted.user_group_id)? {
         let why =
             "its id exists in another environment, and the two are not tagged Customer and Testing";
         return Err(refused(why.into()));
     }
-    let row = rules::insert(connection, caller.environment, wanted, secret::random()?)?;
+    let row = rules::insert(tx, caller.environment, &wanted, &secret::random()?)?;
     Ok(Seeded {
         team_id: row.team_id,
         token: row.token,

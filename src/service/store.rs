@@ -1,5 +1,5 @@
-//! The service's storage: SQLite on one thread of its own, asked over a bounded queue. It knows none of the service's
-//! rules; those stand in `rules` and `keys` and run inside its transactions.
+//! The service's storage: SQLite on one thread of its own, or lines to a PostgreSQL server, asked over bounded queues. It knows
+//! none of the service's rules; those stand in `rules` and `keys` and run inside its transactions.
 
 use std::{
     fmt,
@@ -13,18 +13,19 @@ use std::{
 };
 
 use jiff::Timestamp;
-use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 mod care;
 mod error;
 mod file;
+mod server;
 
 pub(super) use crate::database::Access;
-use crate::database::{Session, THROWN_AWAY, Tx, Work, Worker, task};
+use crate::database::{Session, THROWN_AWAY, Tx, Work, Worker, repeatable, values};
 pub use care::{Copied, Looked, backup, check};
 pub use error::StoreError;
 use file::File;
+pub use server::SharedStorage;
 
 /// Hears every failure of the storage, so that `serve` can say on stderr what an answer 500 never says.
 pub type ReportFailure = Arc<dyn Fn(&StoreError) + Send + Sync>;
@@ -52,28 +53,51 @@ impl Default for Options {
     }
 }
 
-/// The storage of the service. Clones share one thread; it ends, its queue done, with the last of them.
+/// The storage of the service. Clones share its threads; they end, their queues done, with the last of them.
 ///
 /// Open a database once per process: closing any descriptor of a file gives up the process's POSIX locks on it.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
 struct Inner {
-    worker: Worker<SyncSender<Queued>>,
+    /// One of a file, several lines to a server.
+    threads: Vec<Thread>,
+    is_shared: bool,
+    /// Of a server; a file's thread has its own.
+    report: Option<ReportFailure>,
     pending_writes: Arc<AtomicUsize>,
     failures: Arc<AtomicU64>,
+    /// Writes on a server since it was opened.
+    writes: AtomicU64,
+}
+
+struct Thread {
+    worker: Worker<SyncSender<Queued>>,
+    /// What waits for it, or is under way.
+    waiting: Arc<AtomicUsize>,
 }
 
 type Queued = Box<dyn Work<StoreError>>;
 
-/// Counts a write until it is done or nobody can do it any more.
-struct Pending(Arc<AtomicUsize>);
+/// Counts something until it is done or nobody can do it any more.
+struct Counted(Arc<AtomicUsize>);
 
-impl Drop for Pending {
+impl Counted {
+    fn of(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Counted {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
+
+/// After so many writes, rows are removed that nobody asks for any more.
+const SWEEP: u64 = 4_096;
+const SWEEP_WRITES: &str = "DELETE FROM writes WHERE at < clock_timestamp() - INTERVAL '1 hour'";
 
 impl Store {
     /// Opens the database, or makes it with mode 0600 in a folder with mode 0700. Blocks.
@@ -98,13 +122,49 @@ impl Store {
             database,
             connection: Some(connection),
         };
-        let worker = Worker::start("service-store", session, sync_channel(options.queue))
-            .map_err(|error| StoreError::File(format!("no thread for the database: {error}")))?;
-        Ok(Self(Arc::new(Inner {
-            worker,
+        let worker = Worker::start("service-store", session, sync_channel(options.queue));
+        Ok(Self::of_threads(
+            vec![thread(worker)?],
+            false,
+            None,
+            failures,
+        ))
+    }
+
+    /// Lines to a server, opened when something is asked.
+    fn of_lines(at: &SharedStorage, options: Options, count: usize) -> Result<Self, StoreError> {
+        let start = |_| {
+            let queue = sync_channel(options.queue.div_ceil(count));
+            thread(Worker::start_on_server(
+                "service-store",
+                at.server.clone(),
+                queue,
+            ))
+        };
+        let threads = (0..count).map(start).collect::<Result<_, _>>()?;
+        let failures = Arc::default();
+        Ok(Self::of_threads(threads, true, options.report, failures))
+    }
+
+    fn of_threads(
+        threads: Vec<Thread>,
+        is_shared: bool,
+        report: Option<ReportFailure>,
+        failures: Arc<AtomicU64>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            threads,
+            is_shared,
+            report,
             pending_writes: Arc::default(),
             failures,
-        })))
+            writes: AtomicU64::new(0),
+        }))
+    }
+
+    /// Whether other processes may work on it at the same time over lines of their own.
+    pub(super) fn is_shared(&self) -> bool {
+        self.0.is_shared
     }
 
     /// How many writes are queued or under way.
@@ -119,28 +179,26 @@ impl Store {
 
     /// Writes something: whether writes are taken is known for certain only then.
     pub(super) async fn probe(&self) -> Result<(), StoreError> {
+        const PROBE: &str = "\
+INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = excluded.at";
         let at = Timestamp::now().as_millisecond();
-        self.ask(Access::Write, move |connection| {
-            connection.execute(
-                "INSERT INTO probe (id, at) VALUES (1, ?1)
-                 ON CONFLICT (id) DO UPDATE SET at = excluded.at",
-                [at],
-            )?;
-            Ok(())
-        })
-        .await
+        let probe = move |tx: &Tx<'_>| Ok(tx.write(PROBE, values![at]).map(drop)?);
+        self.ask(Access::Write, probe).await
     }
 
-    /// Queues work and waits for its commit. Dropping the future does not cancel work that is queued.
+    /// Queues work and waits for its commit. Dropping the future does not cancel work that is queued. On a server it may be
+    /// done again from its start.
     pub(super) async fn ask<T, F>(&self, access: Access, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        F: FnMut(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
+        let thread = self.idlest()?;
         // A caller that has gone away is no reason to undo what is committed.
-        let task = self.task(access, work, move |result| drop(reply.send(result)));
-        self.queue()?.try_send(task).map_err(|error| match error {
+        let task = self.task(thread, access, work, move |result| drop(reply.send(result)));
+        let queue = thread.worker.queue().ok_or(StoreError::Stopped)?;
+        queue.try_send(task).map_err(|error| match error {
             TrySendError::Full(_) => StoreError::Overloaded,
             TrySendError::Disconnected(_) => StoreError::Stopped,
         })?;
@@ -151,35 +209,76 @@ impl Store {
     pub(super) fn ask_blocking<T, F>(&self, access: Access, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        F: FnMut(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     {
         let (reply, answer) = sync_channel(1);
-        let task = self.task(access, work, move |result| drop(reply.send(result)));
-        self.queue()?.send(task).map_err(|_| StoreError::Stopped)?;
+        let thread = self.idlest()?;
+        let task = self.task(thread, access, work, move |result| drop(reply.send(result)));
+        let queue = thread.worker.queue().ok_or(StoreError::Stopped)?;
+        queue.send(task).map_err(|_| StoreError::Stopped)?;
         answer.recv().unwrap_or(Err(StoreError::Stopped))
+    }
+
+    /// The thread for which the least waits.
+    fn idlest(&self) -> Result<&Thread, StoreError> {
+        let threads = self.0.threads.iter();
+        let idlest = threads.min_by_key(|thread| thread.waiting.load(Ordering::SeqCst));
+        idlest.ok_or(StoreError::Stopped)
     }
 
     /// Work that is done whether somebody still waits for it or not.
     fn task<T: Send + 'static>(
         &self,
+        thread: &Thread,
         access: Access,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        mut work: impl FnMut(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
         reply: impl FnOnce(Result<T, StoreError>) + Send + 'static,
     ) -> Queued {
-        let pending = (access == Access::Write).then(|| {
-            self.0.pending_writes.fetch_add(1, Ordering::SeqCst);
-            Pending(Arc::clone(&self.0.pending_writes))
+        let is_write = access == Access::Write;
+        let counted = (
+            Counted::of(&thread.waiting),
+            is_write.then(|| Counted::of(&self.0.pending_writes)),
+        );
+        let sweeps = self.0.is_shared
+            && is_write
+            && self
+                .0
+                .writes
+                .fetch_add(1, Ordering::Relaxed)
+                .is_multiple_of(SWEEP);
+        let work = move |tx: &Tx<'_>| {
+            let done = work(tx)?;
+            if sweeps {
+                tx.write(SWEEP_WRITES, values![])?;
+            }
+            Ok(done)
+        };
+        let failed = self.0.is_shared.then(|| {
+            let failures = Arc::clone(&self.0.failures);
+            (failures, self.0.report.clone())
         });
-        let work = move |tx: &Tx<'_>| work(tx.sqlite().ok_or(StoreError::Stopped)?);
-        task(access, work, move |result| {
-            drop(pending);
+        repeatable(access, work, move |result: Result<T, StoreError>| {
+            if let (Err(error), Some((failures, report))) = (&result, failed)
+                && error.is_of_the_storage()
+            {
+                failures.fetch_add(1, Ordering::Relaxed);
+                if let Some(report) = report {
+                    report(error);
+                }
+            }
+            drop(counted);
             reply(result);
         })
     }
+}
 
-    fn queue(&self) -> Result<&SyncSender<Queued>, StoreError> {
-        self.0.worker.queue().ok_or(StoreError::Stopped)
-    }
+fn thread(worker: std::io::Result<Worker<SyncSender<Queued>>>) -> Result<Thread, StoreError> {
+    let worker =
+        worker.map_err(|error| StoreError::File(format!("no thread for the database: {error}")))?;
+    Ok(Thread {
+        worker,
+        waiting: Arc::default(),
+    })
 }
 
 impl fmt::Debug for Store {

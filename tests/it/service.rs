@@ -5,4 +5,5 @@ mod keys;
 mod pressure;
 mod refusals;
 mod rules;
+mod shared;
 mod storage;

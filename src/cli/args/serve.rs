@@ -60,8 +60,47 @@ pub(crate) struct Serve {
     /// Database file [default: groupdesk/service.db in the XDG data folder]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) database: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) storage: Storage,
     #[command(subcommand)]
     pub(crate) command: Option<ServeCommand>,
+}
+
+/// A database on a server in place of a file.
+#[derive(Debug, Args)]
+pub(crate) struct Storage {
+    /// Keep it in a PostgreSQL database, which any number of processes share: postgres://USER@HOST/DATABASE
+    #[arg(
+        long = "storage",
+        global = true,
+        value_name = "URL",
+        conflicts_with = "database"
+    )]
+    pub(crate) url: Option<String>,
+    /// Its schema there
+    #[arg(
+        long = "storage-schema",
+        global = true,
+        value_name = "NAME",
+        default_value = "groupdesk_service"
+    )]
+    pub(crate) schema: String,
+    /// A file with the password for it, which only you may read
+    #[arg(
+        long = "storage-password-file",
+        global = true,
+        value_name = "FILE",
+        conflicts_with = "database"
+    )]
+    pub(crate) password: Option<PathBuf>,
+    /// Authorities in PEM that may vouch for it, beside those of the system
+    #[arg(
+        long = "storage-ca",
+        global = true,
+        value_name = "FILE",
+        conflicts_with = "database"
+    )]
+    pub(crate) ca: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -72,6 +111,18 @@ pub(crate) enum ServeCommand {
         after_help = "Examples:\n  groupdesk serve keys list\n  groupdesk serve keys revoke 3"
     )]
     Keys(Keys),
+    /// Set up the schema in a PostgreSQL database; --role may then serve from it
+    #[command(
+        after_help = "Whoever does this owns the tables; the role reads and writes, and makes none. The directory of a team is\n\
+                      another schema, which the role does not see.\n\n\
+                      Examples:\n  groupdesk serve init --storage postgres://admin@db1/app --role groupdesk_service\n  \
+                      groupdesk serve init --storage 'postgres://desk@/app?host=/run/postgresql'"
+    )]
+    Init {
+        /// A role of the database
+        #[arg(long, value_name = "NAME")]
+        role: Option<String>,
+    },
     /// Copy the database, also while a service runs, to a new private file
     #[command(
         after_help = "The copy holds every token; serve --database takes it as it is.\n\n\

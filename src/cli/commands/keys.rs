@@ -1,10 +1,9 @@
 //! `groupdesk serve keys`: makes, lists and revokes API keys. A key is printed once, when it is made.
 
-use std::path::Path;
-
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
+use super::storage::Storage;
 use crate::{
     cli::{
         args::{Global, Keys},
@@ -13,11 +12,11 @@ use crate::{
         process::exit::Exit,
     },
     domain::text::visible,
-    service::{keys::KeyInfo, store::Store},
+    service::{keys::KeyInfo, store::Options},
 };
 
-pub(crate) fn run(command: Keys, database: &Path, global: &Global) -> Result<Exit, CliError> {
-    let store = Store::open(database).map_err(|error| CliError::of_store(database, error))?;
+pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<Exit, CliError> {
+    let store = storage.open(Options::default())?;
     match command {
         Keys::Create {
             environment,

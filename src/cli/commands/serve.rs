@@ -2,11 +2,11 @@
 
 mod care;
 
-use std::{net::SocketAddr, path::Path, sync::Arc};
+use std::{net::SocketAddr, sync::Arc};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::keys;
+use super::{keys, storage::Storage};
 use crate::{
     api::{inspect::escape_hidden, wire::DEFAULT_PATH},
     cli::{
@@ -15,7 +15,7 @@ use crate::{
         output,
         process::{exit::Exit, signals::Signals},
     },
-    config::{Environment, paths},
+    config::Environment,
     domain::batch::StopCause,
     service::{
         AccessLog, Limits, Operators, Service, Setup, Tls,
@@ -25,18 +25,20 @@ use crate::{
 };
 
 pub(crate) async fn run(arguments: Serve, global: &Global) -> Result<Exit, CliError> {
-    let database = arguments.database.clone();
-    let database =
-        database.map_or_else(|| paths::service_database(&Environment::of_process()), Ok)?;
+    let env = Environment::of_process();
+    let storage = Storage::of(&arguments, &env)?;
     match arguments.command {
-        Some(ServeCommand::Keys(command)) => keys::run(command, &database, global),
-        Some(ServeCommand::Backup { file }) => care::backup(&database, &file, global.json),
-        Some(ServeCommand::Check) => care::check(&database, global.json),
-        None => serve(arguments, &database, global.json).await,
+        Some(ServeCommand::Keys(command)) => keys::run(command, &storage, global),
+        Some(ServeCommand::Init { role }) => care::init(&storage, role.as_deref(), global.json),
+        Some(ServeCommand::Backup { file }) => {
+            care::backup(storage.file("backup")?, &file, global.json)
+        }
+        Some(ServeCommand::Check) => care::check(storage.file("check")?, global.json),
+        None => serve(arguments, &storage, global.json).await,
     }
 }
 
-async fn serve(arguments: Serve, database: &Path, json: bool) -> Result<Exit, CliError> {
+async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, CliError> {
     let tls = tls(&arguments)?;
     let (mut signals, mut hang_ups) = if tls.is_some() {
         let (signals, hang_ups) = Signals::with_hang_ups()?;
@@ -45,7 +47,7 @@ async fn serve(arguments: Serve, database: &Path, json: bool) -> Result<Exit, Cl
         (Signals::new()?, None)
     };
     more_files();
-    let store = open(database)?;
+    let store = open(storage)?;
     let limits = Limits {
         states_facts: !arguments.no_facts_header,
         rate: arguments.rate_limit,
@@ -107,17 +109,16 @@ async fn serve(arguments: Serve, database: &Path, json: bool) -> Result<Exit, Cl
 }
 
 /// The storage; what fails in it later is said on standard error.
-fn open(database: &Path) -> Result<Store, CliError> {
+fn open(storage: &Storage) -> Result<Store, CliError> {
     let options = Options {
         report: Some(Arc::new(|error| output::alarm(&format!("! {error}")))),
         ..Options::default()
     };
-    let store =
-        Store::open_with(database, options).map_err(|error| CliError::of_store(database, error))?;
+    let store = storage.open(options)?;
     if !store.list_keys()?.iter().any(KeyInfo::is_valid) {
         output::say(&format!(
-            "there is no valid API key; make one with: groupdesk serve keys create --environment NAME --database {}",
-            database.display()
+            "there is no valid API key; make one with: groupdesk serve keys create --environment NAME {}",
+            storage.as_options()
         ));
     }
     Ok(store)

@@ -83,7 +83,7 @@ impl Line {
 
     /// Something was committed that others may want to see.
     pub(super) fn has_written(&mut self) {
-        self.has_news = true;
+        self.has_news = self.server.hints();
     }
 
     /// Until others are to be told; `None`: there is nothing to tell.

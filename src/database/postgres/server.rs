@@ -50,6 +50,8 @@ pub(crate) struct Server {
     known: Arc<Mutex<Option<Zeroizing<Vec<u8>>>>>,
     /// What a bound [`crate::database::Value::Writer`] is.
     writer: i64,
+    /// Whether others are told of what was written.
+    hints: bool,
 }
 
 /// What is wrong with an address.
@@ -107,6 +109,7 @@ impl Server {
             password: None,
             known: Arc::default(),
             writer: 0,
+            hints: true,
         })
     }
 
@@ -136,6 +139,16 @@ impl Server {
         let _ = getrandom::fill(&mut writer);
         self.writer = i64::from_le_bytes(writer);
         self
+    }
+
+    /// Nobody watches what is written there.
+    pub(crate) fn without_hints(mut self) -> Self {
+        self.hints = false;
+        self
+    }
+
+    pub(super) fn hints(&self) -> bool {
+        self.hints
     }
 
     pub(super) fn writer(&self) -> i64 {

@@ -15,6 +15,21 @@ pub enum StoreError {
     /// Another process holds the write lock for longer than the time-out.
     #[error("the database is held by another process; try again")]
     Busy,
+    /// The address of a server, or its schema.
+    #[error("{0}")]
+    Address(&'static str),
+    /// What a server says, as the rest of a sentence about it.
+    #[error("the database {0}")]
+    Server(String),
+    /// No line to the server; nothing was committed.
+    #[error(
+        "the database cannot be reached, and nothing was done; check the server and the line to it"
+    )]
+    Away,
+    #[error(
+        "the database has version {found} of its tables, and this groupdesk knows {known}; use the same groupdesk everywhere"
+    )]
+    OtherVersion { found: i64, known: i64 },
     /// The queue is full.
     #[error("too much work is waiting for the database; try again")]
     Overloaded,
@@ -58,14 +73,17 @@ impl StoreError {
                 | Self::Busy
                 | Self::Failed(_)
                 | Self::Unexpected(_)
+                | Self::Server(_)
+                | Self::Away
+                | Self::OtherVersion { .. }
         )
     }
 }
 
-impl From<rusqlite::Error> for StoreError {
-    fn from(error: rusqlite::Error) -> Self {
+impl StoreError {
+    pub(super) fn of_sqlite(error: &rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{ConstraintViolation, DatabaseBusy, DatabaseLocked};
-        match &error {
+        match error {
             rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
                 DatabaseBusy | DatabaseLocked => Self::Busy,
                 ConstraintViolation => Self::Unexpected(error.to_string()),
@@ -73,5 +91,11 @@ impl From<rusqlite::Error> for StoreError {
             },
             _ => Self::Unexpected(error.to_string()),
         }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::of_sqlite(&error)
     }
 }

@@ -23,6 +23,22 @@ fn add(name: &'static str) -> impl FnOnce(&Connection) -> Result<(), StoreError>
     }
 }
 
+/// Of a file, whose work is never done again.
+fn once<T>(
+    work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+) -> impl FnMut(&Tx<'_>) -> Result<T, StoreError> + Send + 'static {
+    let mut work = Some(work);
+    move |tx| work.take().expect("it is done once")(tx.sqlite().expect("a file"))
+}
+
+fn on_file<T: Send + 'static>(
+    store: &Store,
+    access: Access,
+    work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    store.ask_blocking(access, once(work))
+}
+
 /// Needs more pages than the database has.
 fn add_large(connection: &Connection) -> Result<(), StoreError> {
     let name = "x".repeat(100_000);
@@ -53,7 +69,7 @@ fn hold(store: &Store) -> std::sync::mpsc::Sender<()> {
     let (begun, begins) = std::sync::mpsc::channel();
     let store = store.clone();
     std::thread::spawn(move || {
-        store.ask_blocking(Access::Short, move |_| {
+        on_file(&store, Access::Short, move |_| {
             begun.send(()).expect("somebody waits");
             let _ = held.recv();
             Ok(())
@@ -70,7 +86,7 @@ fn queue<T: Send + 'static>(
 ) -> std::pin::Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>> {
     let store = store.clone();
     let mut future: std::pin::Pin<Box<dyn Future<Output = _> + Send>> =
-        Box::pin(async move { store.ask(Access::Write, work).await });
+        Box::pin(async move { store.ask(Access::Write, once(work)).await });
     let polled = future
         .as_mut()
         .poll(&mut Context::from_waker(Waker::noop()));
@@ -82,7 +98,7 @@ fn queue<T: Send + 'static>(
 fn every_file_is_private_from_the_start() {
     let (_folder, path) = temporary();
     let store = Store::open(&path).expect("open");
-    store.ask_blocking(Access::Write, add("one")).expect("done");
+    on_file(&store, Access::Write, add("one")).expect("done");
     for suffix in ["", "-wal", "-shm"] {
         let file = format!("{}{suffix}", path.display());
         let mode = std::fs::metadata(&file).expect("it exists").mode() & 0o777;
@@ -96,7 +112,7 @@ fn every_file_is_private_from_the_start() {
 fn the_settings_that_make_it_durable_are_on() {
     let (_folder, path) = temporary();
     let store = Store::open(&path).expect("open");
-    let settings = store.ask_blocking(Access::Short, |connection| {
+    let settings = on_file(&store, Access::Short, |connection| {
         let text = |pragma| connection.pragma_query_value(None, pragma, |row| row.get(0));
         let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get(0));
         let mode: String = text("journal_mode")?;
@@ -112,7 +128,7 @@ fn an_acknowledged_write_is_seen_by_another_connection_and_after_reopening() {
     let (_folder, path) = temporary();
     let store = Store::open(&path).expect("open");
     for name in ["one", "two", "three"] {
-        store.ask_blocking(Access::Write, add(name)).expect("done");
+        on_file(&store, Access::Write, add(name)).expect("done");
         assert!(names(&path).contains(&name.to_owned()));
     }
     drop(store);
@@ -152,7 +168,7 @@ fn a_caller_that_goes_away_does_not_cancel_its_work() {
     drop(queue(&store, add("orphan")));
     drop(release);
     // Dropping the last store waits for the queue.
-    store.ask_blocking(Access::Short, |_| Ok(())).expect("done");
+    on_file(&store, Access::Short, |_| Ok(())).expect("done");
     assert_eq!(names(&path), ["orphan"]);
 }
 
@@ -184,9 +200,7 @@ fn a_full_disk_fails_the_whole_batch_and_the_next_one_works() {
         ..Options::default()
     };
     let store = Store::open_with(&path, options).expect("open");
-    store
-        .ask_blocking(Access::Write, add("before"))
-        .expect("done");
+    on_file(&store, Access::Write, add("before")).expect("done");
     let release = hold(&store);
     let innocent = queue(&store, add("innocent"));
     let guilty = queue(&store, |connection| {
@@ -201,9 +215,7 @@ fn a_full_disk_fails_the_whole_batch_and_the_next_one_works() {
     assert_eq!(names(&path), ["before"]);
     assert_eq!(reports.lock().expect("not poisoned").len(), 1);
     // The limit was of the old connection: this one is new.
-    store
-        .ask_blocking(Access::Write, add_large)
-        .expect("reopened");
+    on_file(&store, Access::Write, add_large).expect("reopened");
     assert_eq!(names(&path).len(), 2);
 }
 
@@ -232,14 +244,16 @@ fn a_commit_that_fails_acknowledges_nothing() {
 fn a_panic_is_a_failure_and_not_the_end() {
     let (_folder, path) = temporary();
     let store = Store::open(&path).expect("open");
-    let result = store.ask_blocking(Access::Write, |connection| -> Result<(), StoreError> {
-        add("half")(connection)?;
-        std::panic::panic_any("on purpose")
-    });
+    let result = on_file(
+        &store,
+        Access::Write,
+        |connection| -> Result<(), StoreError> {
+            add("half")(connection)?;
+            std::panic::panic_any("on purpose")
+        },
+    );
     assert!(matches!(result, Err(StoreError::Failed(_))));
-    store
-        .ask_blocking(Access::Write, add("after"))
-        .expect("done");
+    on_file(&store, Access::Write, add("after")).expect("done");
     assert_eq!(names(&path), ["after"]);
 }
 
@@ -253,7 +267,7 @@ fn a_full_queue_is_overload() {
     let store = Store::open_with(&path, options).expect("open");
     let release = hold(&store);
     let queued = queue(&store, add("queued"));
-    let refused = store.ask(Access::Write, add("refused"));
+    let refused = store.ask(Access::Write, once(add("refused")));
     let refused = finish(refused);
     assert_eq!(refused, Err(StoreError::Overloaded));
     assert_eq!(store.pending_writes(), 1);
@@ -271,13 +285,11 @@ fn another_process_that_holds_the_lock_makes_writes_busy_but_not_reads() {
     let store = Store::open_with(&path, options).expect("open");
     let other = Connection::open(&path).expect("open");
     other.execute_batch("BEGIN IMMEDIATE").expect("the lock");
-    let busy = store.ask_blocking(Access::Write, add("late"));
+    let busy = on_file(&store, Access::Write, add("late"));
     assert_eq!(busy, Err(StoreError::Busy));
-    assert_eq!(store.ask_blocking(Access::Short, |_| Ok(7)), Ok(7));
+    assert_eq!(on_file(&store, Access::Short, |_| Ok(7)), Ok(7));
     other.execute_batch("ROLLBACK").expect("released");
-    store
-        .ask_blocking(Access::Write, add("late"))
-        .expect("done");
+    on_file(&store, Access::Write, add("late")).expect("done");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod callers;
 mod care;
 mod operate;
 mod packaged;
+mod shared;
 mod tls;
 
 use std::os::unix::fs::PermissionsExt;

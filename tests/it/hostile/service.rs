@@ -4,5 +4,6 @@ mod described;
 mod heads;
 mod model;
 mod races;
+mod shared;
 mod slow;
 mod unauthenticated;

@@ -49,11 +49,7 @@ async fn an_existing_group_is_returned_unchanged() {
     let bare = caller.get(&json!({"user_group_id": "acme"})).await.ok();
     assert_eq!(bare["user_group"]["properties"], Value::Null);
     assert_eq!(bare["user_group"]["token"], first["user_group"]["token"]);
-    let mapping: String = service
-        .other_connection()
-        .query_row("SELECT mapping FROM groups", [], |row| row.get(0))
-        .expect("a group");
-    assert_eq!(mapping, "{}");
+    assert_eq!(service.stored("SELECT mapping FROM groups"), "{}");
 }
 
 #[tokio::test]
@@ -80,12 +76,9 @@ async fn update_replaces_what_is_present_and_keeps_the_rest() {
     let body = json!({"name": "Acme", "user_group_id": "acme", "mapping": {"1": "2", "3": "4"}, "properties": {"a": 1, "b": 2}});
     let before = caller.get(&body).await.ok();
     let stored = || {
-        service
-            .other_connection()
-            .query_row("SELECT name, mapping, properties FROM groups", [], |row| {
-                Ok([row.get::<_, String>(0)?, row.get(1)?, row.get(2)?])
-            })
-            .expect("a group")
+        let row = service.stored("SELECT name, mapping, properties FROM groups");
+        let columns: Vec<_> = row.split('|').map(str::to_owned).collect();
+        <[String; 3]>::try_from(columns).expect("three")
     };
 
     let answer = caller
@@ -132,11 +125,7 @@ async fn update_of_an_unknown_id_creates_nothing() {
             .await;
         assert_eq!(reply.refused(), (404, "unknown_user_group".into()), "{id}");
     }
-    let groups: i64 = service
-        .other_connection()
-        .query_row("SELECT count(*) FROM groups", [], |row| row.get(0))
-        .expect("a count");
-    assert_eq!(groups, 1);
+    assert_eq!(service.stored("SELECT count(*) FROM groups"), "1");
 }
 
 #[tokio::test]

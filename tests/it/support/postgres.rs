@@ -18,7 +18,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use groupdesk::directory::{TeamLocation, set_up};
+use groupdesk::{
+    directory::{TeamLocation, set_up},
+    service::store::SharedStorage,
+};
 
 /// Of those that listen on their socket alone.
 const PORT: u16 = 5432;
@@ -33,6 +36,20 @@ pub(crate) fn team() -> Option<TeamLocation> {
     let team = at(server.folder(), &format!("t{number}"));
     set_up(&team).expect("a schema");
     Some(team)
+}
+
+/// Storage of a service of its own for a test below a module `shared`; `None` for others.
+pub(crate) fn storage() -> Option<(SharedStorage, String)> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let thread = std::thread::current();
+    let is_asked = thread.name()?.split("::").any(|part| part == "shared");
+    let server = is_asked.then(server)??;
+    let schema = format!("s{}", NUMBER.fetch_add(1, Ordering::SeqCst));
+    let folder = server.folder().display().to_string().replace('/', "%2F");
+    let url = format!("postgres://desk@{folder}/postgres");
+    let storage = SharedStorage::parse(&url, &schema).expect("an address");
+    storage.set_up(None).expect("a schema");
+    Some((storage, schema))
 }
 
 /// The same by the socket in this folder.

@@ -3,14 +3,16 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use super::postgres;
 use groupdesk::{
     api::wire::DEFAULT_PATH,
     service::{
         Limits, Running, Service, Setup,
-        store::{Options, Store},
+        store::{Options, SharedStorage, Store},
     },
 };
 use reqwest::{Method, StatusCode, header::HeaderMap};
+use rusqlite::types::ValueRef;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use tokio_rustls::rustls::crypto::ring;
@@ -28,6 +30,8 @@ pub(crate) struct TestService {
     pub(crate) production_key: SecretString,
     pub(crate) testing_key: SecretString,
     pub(crate) database: PathBuf,
+    /// In place of the file below a module `shared`, and its schema.
+    storage: Option<(SharedStorage, String)>,
     // Last: the database is closed before its folder goes.
     pub(crate) folder: tempfile::TempDir,
 }
@@ -44,7 +48,12 @@ impl TestService {
     pub(crate) async fn start_as(options: Options, limits: Limits, setup: Setup) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let database = folder.path().join("service/service.db");
-        let store = Store::open_with(&database, options).expect("a new database");
+        let storage = postgres::storage();
+        let store = match &storage {
+            Some((storage, _)) => Store::open_shared(storage, options),
+            None => Store::open_with(&database, options),
+        };
+        let store = store.expect("a new database");
         let (_, production_key) = store
             .create_key(PRODUCTION, Some("Customer"), false)
             .expect("a key");
@@ -61,6 +70,7 @@ impl TestService {
             production_key,
             testing_key,
             database,
+            storage,
             folder,
         }
     }
@@ -82,6 +92,47 @@ impl TestService {
     pub(crate) fn caller(&self, environment: &str, tag: Option<&str>, read_only: bool) -> Caller {
         let made = self.store.create_key(environment, tag, read_only);
         Caller::new(&self.base_url(), &made.expect("a key").1)
+    }
+
+    /// A second store on the same database, as another process would have one.
+    pub(crate) fn other_store(&self) -> Store {
+        let opened = match &self.storage {
+            Some((storage, _)) => Store::open_shared(storage, Options::default()),
+            None => Store::open(&self.database),
+        };
+        opened.expect("open")
+    }
+
+    /// The one row that a question brings, its columns with `|` between them.
+    pub(crate) fn stored(&self, question: &str) -> String {
+        if let Some((_, schema)) = &self.storage {
+            let server = postgres::server().expect("it is there");
+            return server.execute(schema, question);
+        }
+        let text = |row: &rusqlite::Row<'_>| {
+            let columns = (0..row.as_ref().column_count()).map(|at| {
+                Ok(match row.get_ref(at)? {
+                    ValueRef::Integer(number) => number.to_string(),
+                    value => value.as_str()?.to_owned(),
+                })
+            });
+            let columns: Result<Vec<_>, rusqlite::Error> = columns.collect();
+            Ok(columns?.join("|"))
+        };
+        let row = self.other_connection().query_row(question, [], text);
+        row.expect("one row")
+    }
+
+    /// All that the database holds.
+    pub(crate) fn everything(&self) -> Vec<u8> {
+        if let Some((_, schema)) = &self.storage {
+            let server = postgres::server().expect("it is there");
+            return server.dump(schema).into_bytes();
+        }
+        let files = ["", "-wal"].map(|suffix| {
+            std::fs::read(format!("{}{suffix}", self.database.display())).expect("a file")
+        });
+        files.concat()
     }
 
     /// A second connection to the database, as another process would have one.

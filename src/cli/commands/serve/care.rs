@@ -1,4 +1,4 @@
-//! `groupdesk serve backup` and `serve check`: a copy of the database, and a look at it.
+//! `groupdesk serve init`, `serve backup` and `serve check`: the tables on a server; a copy of the file, and a look at it.
 
 use std::path::Path;
 
@@ -6,12 +6,35 @@ use serde_json::{Value, json};
 
 use crate::{
     cli::{
+        commands::storage::Storage,
         error::CliError,
         output::{self, human},
         process::exit::Exit,
     },
+    domain::text::visible,
     service::store::{self, Looked},
 };
+
+pub(super) fn init(storage: &Storage, role: Option<&str>, json: bool) -> Result<Exit, CliError> {
+    let Storage::Shared(shared) = storage else {
+        return Err(CliError::Usage(
+            "a file needs no setting up; name the database with --storage postgres://USER@HOST/DATABASE".into(),
+        ));
+    };
+    shared
+        .set_up(role)
+        .map_err(|error| storage.explain(error))?;
+    let storage = shared.to_string();
+    if json {
+        output::json(&json!({"storage": storage, "role": role}))?;
+    } else {
+        let role = role.map_or_else(String::new, |role| {
+            format!("; {} may serve from it", visible(role))
+        });
+        output::result(&format!("set up {storage}{role}"))?;
+    }
+    Ok(Exit::Done)
+}
 
 pub(super) fn backup(database: &Path, to: &Path, json: bool) -> Result<Exit, CliError> {
     let copied =

@@ -83,6 +83,7 @@ pub(super) const ALL: &[Printed] = &[
     of("demo --hold", One, &["demo"]),
     of("serve", One, &["serving"]),
     of("serve --access-log", Lines, &["serving", "request-served"]),
+    of("serve init", One, &["service-set-up"]),
     of("serve backup FILE", One, &["service-copy"]),
     of("serve check", Array, &["service-check"]),
     of("serve keys create", One, &["key-made"]),

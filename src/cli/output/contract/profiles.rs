@@ -161,6 +161,14 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        name: "service-set-up",
+        about: "a schema for the embedded service, made in a database",
+        fields: &[&[
+            field("storage", "text", "", "its address and schema"),
+            field("role", "text", "only its owner may serve from it", "who else may"),
+        ]],
+    },
+    Shape {
         name: "service-copy",
         about: "a copy of the embedded service's database",
         fields: &[&[

@@ -60,6 +60,8 @@ async fn team(c: &mut Contract) -> Vec<&'static str> {
         return vec![
             "directory init [URL]",
             "directory copy FROM [TO]",
+            "serve init",
+            "service-set-up",
             "directory status",
             "directory grant NAME ROLE",
             "directory revoke NAME",
@@ -72,6 +74,14 @@ async fn team(c: &mut Contract) -> Vec<&'static str> {
     server.execute("public", "CREATE ROLE dora LOGIN");
     let mut home = Home::new();
     let folder = server.folder().display().to_string().replace('/', "%2F");
+    let storage = format!("postgres://desk@{folder}/postgres");
+    for more in [
+        &["--role", "dora"][..],
+        &["--storage-schema", "contract_alone"],
+    ] {
+        let init = [&["serve", "init", "--storage", &storage][..], more].concat();
+        c.case(&home, 0, "serve init", &init).await;
+    }
     let config = format!(
         "[directory]\nurl = \"postgres://desk@{folder}/postgres\"\nschema = \"contract\"\n"
     );

@@ -1,0 +1,82 @@
+//! Where the service keeps what it has: a file, or a schema of a PostgreSQL database.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::{
+    api::tls,
+    cli::{args::Serve, error::CliError},
+    config::{Environment, paths, profile::KeySource},
+    service::store::{Options, SharedStorage, Store, StoreError},
+};
+
+pub(crate) enum Storage {
+    File(PathBuf),
+    Shared(SharedStorage),
+}
+
+impl Storage {
+    pub(super) fn of(arguments: &Serve, env: &Environment) -> Result<Self, CliError> {
+        let said = &arguments.storage;
+        let Some(url) = &said.url else {
+            if said.password.is_some() || said.ca.is_some() {
+                return Err(CliError::Usage(
+                    "--storage-password-file and --storage-ca are of a database; name it with --storage".into(),
+                ));
+            }
+            let database = arguments.database.clone();
+            let database = database.map_or_else(|| paths::service_database(env), Ok)?;
+            return Ok(Self::File(database));
+        };
+        let mut shared = SharedStorage::parse(url, &said.schema)
+            .map_err(|error| CliError::Usage(error.to_string()))?;
+        if shared.needs_tls() {
+            let trusted = tls::client_config(said.ca.as_deref());
+            let trusted = trusted.map_err(|why| CliError::Usage(format!("--storage-ca: {why}")))?;
+            shared = shared.with_tls(trusted);
+        }
+        if let Some(file) = &said.password {
+            let (source, env) = (Arc::new(KeySource::File(file.clone())), env.clone());
+            shared = shared.with_password(Arc::new(move || {
+                let (source, env) = (Arc::clone(&source), env.clone());
+                Box::pin(async move { source.read_password(&env).await })
+            }));
+        }
+        Ok(Self::Shared(shared))
+    }
+
+    pub(super) fn open(&self, options: Options) -> Result<Store, CliError> {
+        let opened = match self {
+            Self::File(file) => Store::open_with(file, options),
+            Self::Shared(shared) => Store::open_shared(shared, options),
+        };
+        opened.map_err(|error| self.explain(error))
+    }
+
+    pub(super) fn explain(&self, error: StoreError) -> CliError {
+        match self {
+            Self::File(file) => CliError::of_store(file, error),
+            Self::Shared(shared) => CliError::Usage(format!("{shared}: {error}")),
+        }
+    }
+
+    /// The file; what a database on a server has its own tools for is not done here.
+    pub(super) fn file(&self, what: &str) -> Result<&Path, CliError> {
+        match self {
+            Self::File(file) => Ok(file),
+            Self::Shared(_) => Err(CliError::Usage(format!(
+                "serve {what} is for a file; of a PostgreSQL database its own tools do that (pg_dump, pg_amcheck)"
+            ))),
+        }
+    }
+
+    /// As it is named on the command line.
+    pub(super) fn as_options(&self) -> String {
+        match self {
+            Self::File(file) => format!("--database {}", file.display()),
+            Self::Shared(_) => "--storage URL".into(),
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The rules on a server, where other processes act at the same time: the database keeps them. Each change is two journeys, of which the
+//! second one commits; who holds the key, and what may be done with it, is asked in the same transaction.
+
+use secrecy::{ExposeSecret, SecretString};
+
+use super::{
+    Change, INSERT, StoredGroup, Verdict, got, inserted, mapping_text, may_share, now,
+    properties_text,
+};
+use crate::{
+    api::wire::ResponseBody,
+    database::{Fault, Found, Request, Row, Statements, Tx, values},
+    service::{
+        keys::{self, Caller},
+        refusal::Refusal,
+        request::GroupFields,
+        secret::{self, Hash},
+        store::StoreError,
+    },
+};
+
+/// Whoever may write with the key, and nobody where it is over or may only read.
+const WHO: &str = "\
+WITH who AS (SELECT e.id, e.tag FROM keys k JOIN environments e ON e.id = k.environment \
+  WHERE k.id = $1 AND NOT k.read_only AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)), ";
+
+/// Of many with the same token one wins; the others wait for it, and then find another token.
+const ROTATE: &str = "\
+ won AS (UPDATE groups g SET token = $3, updated_at = $2 FROM who WHERE g.environment = who.id AND g.token = $4 \
+  RETURNING g.team_id, g.user_group_id, g.token, g.name, g.properties, who.tag, who.id), \
+ dead AS (INSERT INTO retired_tokens (hash, environment, team_id, retired_at) \
+  SELECT $5::bytea, id, team_id, $2 FROM won) \
+SELECT team_id, user_group_id, token, name, properties, tag FROM won";
+
+const UPDATE: &str = "\
+ won AS (UPDATE groups g SET name = coalesce($3, name), mapping = coalesce($4, mapping), \
+  properties = coalesce($5, properties), updated_at = $2 \
+  FROM who WHERE g.environment = who.id AND g.user_group_id = $6 \
+  RETURNING g.team_id, g.user_group_id, g.token, g.name, g.properties, who.tag) \
+SELECT team_id, user_group_id, token, name, properties, tag FROM won";
+
+/// Until the end of the transaction nobody else makes a group of this id, in whatever environment; what is asked after it sees what
+/// was made before. A unique index cannot speak of other environments.
+const HOLD: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text";
+
+const FIND_OF_KEY: &str = "\
+SELECT g.team_id, g.user_group_id, g.token, g.name, g.properties \
+FROM groups g JOIN keys k ON k.environment = g.environment WHERE k.id = $1 AND g.user_group_id = $2";
+const OTHERS_OF_KEY: &str = "\
+SELECT e.tag FROM groups g JOIN environments e ON e.id = g.environment JOIN keys k ON k.id = $1 \
+WHERE g.user_group_id = $2 AND g.environment <> k.environment";
+
+const WAS_CURRENT_OF_KEY: &str = "\
+SELECT 1 FROM retired_tokens r JOIN keys k ON k.environment = r.environment WHERE r.hash = $1 AND k.id = $2";
+
+pub(super) fn act(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
+    match change {
+        Change::GetOrCreate { wanted, new_token } => {
+            let creation = Creation {
+                key,
+                wanted,
+                new_token,
+            };
+            match tx.run_last(&creation)? {
+                Ok(Got { row: None, .. }) => Err(Fault::Column.into()),
+                Ok(Got {
+                    row: Some(row),
+                    is_new,
+                }) => Ok(Ok(got(row, wanted, is_new)?)),
+                Err(refusal) => Ok(Err(refusal)),
+            }
+        }
+        Change::Update(wanted) => tx.run_last(&Update { key, wanted }),
+        Change::Rotate { current, new_token } => {
+            let old = current.expose_secret();
+            tx.run_last(&Rotation {
+                key,
+                old,
+                new: new_token.expose_secret(),
+                hash: secret::hash(old.as_bytes()),
+            })
+        }
+    }
+}
+
+/// The group, where it is there and nothing has to be written: a get that only reads leaves no commit behind.
+pub(in crate::service) fn look(
+    tx: &Tx<'_>,
+    key: i64,
+    wanted: &GroupFields,
+) -> Result<Option<ResponseBody>, StoreError> {
+    let found = tx.run(&Look { key, wanted })?;
+    found.map(|row| got(row, wanted, false)).transpose()
+}
+
+fn with_tag(row: &Row<'_>) -> Result<(StoredGroup, Option<String>), Fault> {
+    Ok((StoredGroup::read(row)?, row.get(5)?))
+}
+
+/// That the key was used, unless it is known well enough.
+fn used(key: i64, caller: Option<&Caller>) -> Statements {
+    let mut writes = Statements::default();
+    if caller.is_some_and(|caller| !caller.was_used_lately()) {
+        writes.add(keys::USED, values![now(), key]);
+    }
+    writes
+}
+
+struct Look<'a> {
+    key: i64,
+    wanted: &'a GroupFields,
+}
+
+impl Request for Look<'_> {
+    type Answer = Option<StoredGroup>;
+    type Error = StoreError;
+
+    fn read(&self) -> Statements {
+        Statements::default()
+            .with(keys::CALLER, values![self.key, now()])
+            .with(FIND_OF_KEY, values![self.key, &self.wanted.user_group_id])
+    }
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), StoreError> {
+        let caller = found.next().first(keys::read_caller)?;
+        let row = found.next().first(StoredGroup::read)?;
+        let is_known = caller.is_some_and(|caller| caller.was_used_lately());
+        Ok((Statements::default(), row.filter(|_| is_known)))
+    }
+}
+
+struct Creation<'a> {
+    key: i64,
+    wanted: &'a GroupFields,
+    new_token: &'a SecretString,
+}
+
+struct Got {
+    row: Option<StoredGroup>,
+    is_new: bool,
+}
+
+impl Request for Creation<'_> {
+    type Answer = Result<Got, Refusal>;
+    type Error = StoreError;
+
+    fn read(&self) -> Statements {
+        let id = &self.wanted.user_group_id;
+        Statements::default()
+            .with(HOLD, values![id])
+            .with(keys::CALLER, values![self.key, now()])
+            .with(FIND_OF_KEY, values![self.key, id])
+            .with(OTHERS_OF_KEY, values![self.key, id])
+    }
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), StoreError> {
+        found.next();
+        let caller = found.next().first(keys::read_caller)?;
+        let row = found.next().first(StoredGroup::read)?;
+        let others = found.next().all(|row| row.get::<Option<String>>(0))?;
+        let mut writes = used(self.key, caller.as_ref());
+        let is_new = row.is_none();
+        let refusal = match &caller {
+            None => Some(Refusal::Unauthorized),
+            Some(_) if !is_new => None,
+            Some(caller) if caller.read_only => Some(Refusal::ReadOnlyKey),
+            Some(caller) if !may_share(caller.tag.as_deref(), &others) => {
+                Some(Refusal::TagRequired)
+            }
+            Some(caller) => {
+                let values = inserted(caller.environment, self.wanted, self.new_token);
+                writes.add(INSERT, values);
+                None
+            }
+        };
+        let answer = refusal.map_or(Ok(Got { row, is_new }), Err);
+        Ok((writes, answer))
+    }
+
+    fn read_after(&self) -> Statements {
+        let values = values![self.key, &self.wanted.user_group_id];
+        Statements::default().with(FIND_OF_KEY, values)
+    }
+
+    fn finish(&self, answer: &mut Self::Answer, after: &mut Found) {
+        if let Ok(got) = answer {
+            // A row that cannot be read is said by whoever wanted it.
+            got.row = after.next().first(StoredGroup::read).ok().flatten();
+        }
+    }
+}
+
+struct Update<'a> {
+    key: i64,
+    wanted: &'a GroupFields,
+}
+
+impl Request for Update<'_> {
+    type Answer = Result<ResponseBody, Refusal>;
+    type Error = StoreError;
+
+    fn read(&self) -> Statements {
+        let GroupFields {
+            user_group_id,
+            name,
+            mapping,
+            properties,
+        } = self.wanted;
+        let values = values![
+            self.key,
+            now(),
+            name.as_ref(),
+            mapping.as_ref().map(mapping_text),
+            properties.as_ref().map(properties_text),
+            user_group_id,
+        ];
+        Statements::default()
+            .with(format!("{WHO}{UPDATE}"), values)
+            .with(keys::CALLER, values![self.key, now()])
+    }
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), StoreError> {
+        let won = found.next().first(with_tag)?;
+        let caller = found.next().first(keys::read_caller)?;
+        let answer = match won {
+            Some((row, tag)) => Ok(row.updated(self.wanted, tag)?),
+            None => Err(refused(caller.as_ref(), Refusal::UnknownGroup)),
+        };
+        Ok((used(self.key, caller.as_ref()), answer))
+    }
+}
+
+struct Rotation<'a> {
+    key: i64,
+    old: &'a str,
+    new: &'a str,
+    hash: Hash,
+}
+
+impl Request for Rotation<'_> {
+    type Answer = Result<ResponseBody, Refusal>;
+    type Error = StoreError;
+
+    fn read(&self) -> Statements {
+        let values = values![self.key, now(), self.new, self.old, &self.hash];
+        Statements::default()
+            .with(format!("{WHO}{ROTATE}"), values)
+            .with(keys::CALLER, values![self.key, now()])
+            .with(WAS_CURRENT_OF_KEY, values![&self.hash, self.key])
+    }
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), StoreError> {
+        let won = found.next().first(with_tag)?;
+        let caller = found.next().first(keys::read_caller)?;
+        let was_current = found.next().first(|_| Ok::<_, Fault>(()))?.is_some();
+        let answer = match won {
+            Some((row, tag)) => Ok(row.rotated(tag)),
+            None if was_current => Err(refused(caller.as_ref(), Refusal::TokenRetired)),
+            None => Err(refused(caller.as_ref(), Refusal::UnknownToken)),
+        };
+        Ok((used(self.key, caller.as_ref()), answer))
+    }
+}
+
+/// Why nothing was found to change: the key, if it is that.
+fn refused(caller: Option<&Caller>, other: Refusal) -> Refusal {
+    match caller {
+        None => Refusal::Unauthorized,
+        Some(caller) if caller.read_only => Refusal::ReadOnlyKey,
+        Some(_) => other,
+    }
+}

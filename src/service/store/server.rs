@@ -1,0 +1,189 @@
+//! The storage in a schema of a PostgreSQL database, which any number of processes share: how it is set up, recognised and
+//! reached. What keeps the rules there stands in `rules`.
+
+use std::{fmt, sync::Arc};
+
+use super::{Access, Options, Store, StoreError};
+use crate::database::{AddressFault, Fault, Password, Server, ServerFault, values};
+
+/// Begins with one file, numbered as the schema of the file that it equals.
+const BEGIN: &str = include_str!("../../../assets/migrations/service/postgres/0002_begin.sql");
+const NEWEST: i64 = 2;
+
+/// Lines of one process. Most of the time of each is spent waiting for commits, which the server does together.
+pub(super) const LINES: usize = 8;
+
+const ADD_VERSION: &str = "INSERT INTO schema_versions (version) VALUES ($1)";
+const VERSION: &str = "SELECT MAX(version) FROM schema_versions";
+
+/// A schema of a PostgreSQL database. No password stands in it.
+#[derive(Clone)]
+pub struct SharedStorage {
+    pub(super) server: Server,
+    shown: String,
+}
+
+impl SharedStorage {
+    /// `url` as PostgreSQL writes it: `postgres://USER@HOST/DATABASE`, or by a Unix socket
+    /// `postgres://USER@/DATABASE?host=/run/postgresql`. `schema` is a plain name.
+    pub fn parse(url: &str, schema: &str) -> Result<Self, StoreError> {
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if schema.is_empty() || !schema.chars().all(is_plain) {
+            return Err(StoreError::Address(
+                "the name of a schema has lower-case letters, digits and _ only",
+            ));
+        }
+        let server = Server::parse(url, schema).map_err(|fault| {
+            StoreError::Address(match fault {
+                AddressFault::NotAnAddress => {
+                    "the storage is not the address of a PostgreSQL database; write postgres://USER@HOST/DATABASE, or \
+                     postgres://USER@/DATABASE?host=/FOLDER/OF/THE/SOCKET"
+                }
+                AddressFault::Password => {
+                    "a password must not stand in the address of the storage; take it out, and name a file with it as \
+                     --storage-password-file"
+                }
+                AddressFault::Unprotected => {
+                    "a line over a network is protected by sslmode=verify-full, which need not be said; sslmode=disable is \
+                     for this machine alone"
+                }
+            })
+        })?;
+        Ok(Self {
+            shown: format!("{url} ({schema})"),
+            server: server.without_hints(),
+        })
+    }
+
+    /// Whether a line to it goes over a network, and so needs [`Self::with_tls`].
+    pub fn needs_tls(&self) -> bool {
+        self.server.needs_tls()
+    }
+
+    /// Whom to trust there.
+    #[must_use]
+    pub fn with_tls(mut self, tls: Arc<rustls::ClientConfig>) -> Self {
+        self.server = self.server.with_tls(tls);
+        self
+    }
+
+    /// Where the password comes from; it is asked for once, and again after it was refused.
+    #[must_use]
+    pub fn with_password(mut self, password: Password) -> Self {
+        self.server = self.server.with_password(password);
+        self
+    }
+
+    /// Makes the schema, in one transaction, and lets a role of the database work with it. Refused where it is there already.
+    /// Blocks.
+    pub fn set_up(&self, role: Option<&str>) -> Result<(), StoreError> {
+        let schema = quoted(self.server.schema());
+        let mut text = format!("CREATE SCHEMA {schema}; {BEGIN}");
+        if let Some(role) = role {
+            // Everybody there is would be meant.
+            if role == "public" {
+                return Err(StoreError::Server("has no role of that name".into()));
+            }
+            text += &grants(&schema, &quoted(role));
+        }
+        let store = Store::of_lines(self, Options::default(), 1)?;
+        store.ask_blocking(Access::Once, move |tx| {
+            tx.batch(&text)?;
+            tx.write(ADD_VERSION, values![NEWEST])?;
+            Ok(())
+        })
+    }
+}
+
+/// What the service does, and nothing else: it neither makes tables nor forgets groups.
+fn grants(schema: &str, role: &str) -> String {
+    format!(
+        "; GRANT USAGE ON SCHEMA {schema} TO {role}; \
+         GRANT SELECT ON schema_versions TO {role}; \
+         GRANT SELECT, INSERT, UPDATE ON environments, keys, groups, probe TO {role}; \
+         GRANT SELECT, INSERT ON retired_tokens TO {role}; \
+         GRANT SELECT, INSERT, UPDATE, DELETE ON writes TO {role}"
+    )
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+impl Store {
+    /// Opens what was set up. Blocks.
+    pub fn open_shared(at: &SharedStorage, options: Options) -> Result<Self, StoreError> {
+        let store = Self::of_lines(at, options, LINES)?;
+        let version = store.ask_blocking(Access::Short, |tx| {
+            Ok(tx.one(VERSION, values![], |row| row.get::<Option<i64>>(0))?)
+        })?;
+        match version.flatten() {
+            Some(NEWEST) => Ok(store),
+            Some(found) => Err(StoreError::OtherVersion {
+                found,
+                known: NEWEST,
+            }),
+            None => Err(ServerFault::NotThere.into()),
+        }
+    }
+}
+
+impl From<ServerFault> for StoreError {
+    fn from(fault: ServerFault) -> Self {
+        let text = match fault {
+            // Nothing was committed: it may be sent again.
+            ServerFault::Unreachable => return Self::Away,
+            ServerFault::Busy => return Self::Busy,
+            ServerFault::Unclear => {
+                "went away during a commit; whether that was done is not known".into()
+            }
+            ServerFault::NotAllowed(code) => {
+                format!("does not allow this (SQLSTATE {code}); ask whoever runs it for the right")
+            }
+            ServerFault::ReadOnly => {
+                "is a standby or read only; name the address of the primary".into()
+            }
+            ServerFault::Full => "has no room left, or no connection; tell whoever runs it".into(),
+            ServerFault::NotThere => "was not set up for the service, or not for this role: \
+                `groupdesk serve init --storage URL --role NAME` does it"
+                .into(),
+            ServerFault::There => {
+                "has such a schema already; nothing was changed: name another as --storage-schema"
+                    .into()
+            }
+            ServerFault::Nobody => {
+                "has no role of that name; make it first: CREATE ROLE name LOGIN".into()
+            }
+            ServerFault::NoPassword(None) => {
+                "asks for a password; name a file with it as --storage-password-file".into()
+            }
+            ServerFault::NoPassword(Some(why)) => format!("asks for a password, and {why}"),
+            ServerFault::Unsafe(why) => format!("is not believed: {why}; nothing was sent to it"),
+            ServerFault::Unfit(why) => format!("cannot be used: {why}"),
+            ServerFault::Other(code) => format!("reports SQLSTATE {code}"),
+        };
+        Self::Server(text)
+    }
+}
+
+impl From<Fault> for StoreError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Sqlite(error) => Self::of_sqlite(&error),
+            Fault::Server(fault) => fault.into(),
+            Fault::Column => Self::Unexpected("a column holds another type".into()),
+        }
+    }
+}
+
+impl fmt::Debug for SharedStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Display for SharedStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}

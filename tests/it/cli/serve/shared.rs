@@ -1,0 +1,434 @@
+//! Several processes on one PostgreSQL database: whoever is asked, the rules are the same, and what was answered stays, also
+//! when a process is killed or the lines break.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::future::join_all;
+use rustix::process::Signal;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+use crate::{
+    cli::program::{Background, DEADLINE, Home},
+    support::{
+        postgres::{self, Server},
+        service::{Caller, Reply},
+    },
+};
+
+/// A schema of its own, set up for a role that does nothing else.
+struct Shared {
+    home: Home,
+    server: &'static Server,
+    schema: String,
+    role: String,
+    url: String,
+}
+
+impl Shared {
+    /// `None` where PostgreSQL is not installed.
+    async fn new() -> Option<Self> {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let server = postgres::server()?;
+        let number = NUMBER.fetch_add(1, Ordering::SeqCst);
+        let (schema, role) = (format!("service{number}"), format!("server{number}"));
+        server.execute("public", &format!("CREATE ROLE {role} LOGIN"));
+        let folder = server.folder().display().to_string().replace('/', "%2F");
+        let shared = Self {
+            home: Home::new(),
+            server,
+            url: format!("postgres://{role}@{folder}/postgres"),
+            schema,
+            role,
+        };
+        let admin = format!("postgres://desk@{folder}/postgres");
+        let init = ["serve", "init", "--storage", &admin];
+        let init = [
+            &init[..],
+            &["--storage-schema", &shared.schema, "--role", &shared.role],
+        ];
+        let ran = shared.home.run(&init.concat()).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains("may serve from it"), "{}", ran.out);
+        let again = shared.home.run(&init.concat()).await;
+        assert_eq!(again.code, 2, "{}", again.out);
+        assert!(again.err.contains("nothing was changed"), "{}", again.err);
+        Some(shared)
+    }
+
+    fn with<'a>(&'a self, arguments: &[&'a str]) -> Vec<&'a str> {
+        let storage = ["--storage", &self.url, "--storage-schema", &self.schema];
+        [&["serve"], arguments, &storage].concat()
+    }
+
+    async fn key(&self, arguments: &[&str]) -> SecretString {
+        let create = [&["keys", "create"], arguments].concat();
+        let ran = self.home.run(&self.with(&create)).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        SecretString::from(ran.out.trim().to_owned())
+    }
+
+    /// One more process, and its address.
+    async fn process(&self) -> (Background, String) {
+        let listen = self.with(&["--listen", "127.0.0.1:0"]);
+        let mut serving = Background::start(self.home.command(&listen));
+        let line = serving.line().await;
+        let url = line.strip_prefix("listening on ").expect("an address");
+        let url = url.strip_suffix("/api/user").expect("its path").to_owned();
+        (serving, url)
+    }
+}
+
+fn token(answer: &Value) -> String {
+    let token = answer["user_group"]["token"].as_str();
+    token.expect("a token").to_owned()
+}
+
+const CROWD: usize = 64;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_processes_keep_the_rules_together() {
+    let Some(shared) = Shared::new().await else {
+        return;
+    };
+    let key = shared.key(&["--environment", "live"]).await;
+    let other = shared.key(&["--environment", "trial"]).await;
+    let (_one, first) = shared.process().await;
+    let (_two, second) = shared.process().await;
+    let callers = [&first, &second].map(|url| Caller::new(url, &key));
+    for round in 0..3 {
+        let body = json!({"user_group_id": format!("group {round}")});
+        let got = join_all((0..CROWD).map(|at| callers[at % 2].get(&body))).await;
+        let got: Vec<Value> = got.iter().map(Reply::ok).collect();
+        let made = got.iter().filter(|got| got["new_user_group"] == true);
+        assert_eq!(made.count(), 1, "one of them made it");
+        let old = token(&got[0]);
+        assert!(got.iter().all(|got| token(got) == old));
+
+        let rotated = join_all((0..CROWD).map(|at| callers[at % 2].rotate(&old))).await;
+        let (won, lost): (Vec<_>, Vec<_>) = rotated.iter().partition(|reply| reply.status == 200);
+        assert_eq!(won.len(), 1, "one of them rotated it");
+        for lost in lost {
+            assert_eq!(lost.refused(), (409, "token_retired".into()));
+        }
+        let new = token(&won[0].ok());
+        let found = join_all(callers.iter().map(|caller| caller.get(&body))).await;
+        assert!(found.iter().all(|found| token(&found.ok()) == new));
+    }
+    // Environments without tags may not share an id, whichever process is asked.
+    let strangers = [Caller::new(&first, &key), Caller::new(&second, &other)];
+    for round in 0..20 {
+        let body = json!({"user_group_id": format!("shared {round}")});
+        let got = join_all((0..8).map(|at| strangers[at % 2].get(&body))).await;
+        let (done, refused): (Vec<_>, Vec<_>) = got.iter().partition(|reply| reply.status == 200);
+        assert_eq!((done.len(), refused.len()), (4, 4));
+        for refused in refused {
+            assert_eq!(refused.refused(), (409, "environment_tag_required".into()));
+        }
+    }
+    // Updates, reads, and what is not there.
+    let update =
+        r#"{"user_group_id":"group 0","name":"Ä","mapping":{"1":"2"},"properties":{"x":[1.50]}}"#;
+    let updated = callers[0].send(reqwest::Method::PUT, update).await.ok();
+    assert_eq!(updated["user_group"]["name"], "Ä");
+    let found = json!({"user_group_id": "group 0", "properties": {}});
+    let found = callers[1].get(&found).await;
+    found.ok();
+    assert!(
+        found.text.contains(r#"{"x":[1.50]}"#),
+        "as it was written: {}",
+        found.text
+    );
+    let missing = json!({"user_group_id": "missing", "name": "x"});
+    assert_eq!(callers[1].put(&missing).await.refused().0, 404);
+    assert_eq!(
+        callers[1].rotate("never").await.refused(),
+        (404, "unknown_token".into())
+    );
+    // A revocation counts with the next request, of either.
+    let revoke = shared.with(&["keys", "revoke", "1"]);
+    assert_eq!(shared.home.run(&revoke).await.code, 0);
+    for caller in &callers {
+        let refused = caller.get(&json!({"user_group_id": "group 0"})).await;
+        assert_eq!(refused.refused(), (401, "unauthorized".into()));
+    }
+    let listed = shared.home.json(0, &shared.with(&["keys", "list"])).await;
+    assert!(listed[0]["last_used_at"].is_string() && listed[0]["revoked_at"].is_string());
+}
+
+#[tokio::test]
+async fn its_role_sees_no_directory_and_makes_no_tables() {
+    let Some(shared) = Shared::new().await else {
+        return;
+    };
+    let role = &shared.role;
+    let directory = format!("of_{role}");
+    groupdesk::directory::set_up(&postgres::at(shared.server.folder(), &directory))
+        .expect("a directory");
+    let may = |sql: String| {
+        shared
+            .server
+            .execute(&shared.schema, &format!("SELECT {sql}"))
+    };
+    assert_eq!(
+        may(format!(
+            "has_schema_privilege('{role}', '{directory}', 'USAGE')"
+        )),
+        "f"
+    );
+    assert_eq!(
+        may(format!(
+            "has_schema_privilege('{role}', '{}', 'CREATE')",
+            shared.schema
+        )),
+        "f"
+    );
+    for (table, right, wanted) in [
+        ("groups", "UPDATE", "t"),
+        ("groups", "DELETE", "f"),
+        ("retired_tokens", "UPDATE", "f"),
+        ("retired_tokens", "DELETE", "f"),
+        ("keys", "DELETE", "f"),
+        ("schema_versions", "INSERT", "f"),
+    ] {
+        let has = may(format!(
+            "has_table_privilege('{role}', '{table}', '{right}')"
+        ));
+        assert_eq!(has, wanted, "{table} {right}");
+    }
+}
+
+/// What a caller knows of its group: the token that counts, or one of two where an answer did not come.
+async fn rotates_for_ever(
+    callers: &[Caller],
+    id: String,
+    stop: &AtomicBool,
+    done: &AtomicUsize,
+) -> Vec<String> {
+    let body = json!({"user_group_id": id});
+    let mut dead = Vec::new();
+    let mut current = None;
+    // Of the other process after each rotation, and where one does not answer.
+    let mut turn = 0;
+    while !stop.load(Ordering::SeqCst) {
+        let caller = &callers[turn % callers.len()];
+        let request = match &current {
+            None => caller.request(reqwest::Method::GET, body.to_string()),
+            Some(token) => {
+                let body = json!({ "current_token": token }).to_string();
+                caller.request(reqwest::Method::POST, body)
+            }
+        };
+        // A process that is gone breaks its connections: only a get decides then.
+        let Ok(answer) = request.send().await else {
+            (current, turn) = (None, turn + 1);
+            continue;
+        };
+        let (status, not_done) = (
+            answer.status(),
+            answer.headers().contains_key("groupdesk-not-done"),
+        );
+        let Ok(text) = answer.text().await else {
+            (current, turn) = (None, turn + 1);
+            continue;
+        };
+        let answer: Value = serde_json::from_str(&text).expect("JSON");
+        match status.as_u16() {
+            200 => {
+                let new = token(&answer);
+                if let Some(old) = current.replace(new.clone()) {
+                    dead.push(old);
+                    turn += 1;
+                    done.fetch_add(1, Ordering::SeqCst);
+                }
+                assert!(!dead.contains(&new), "a retired token came back");
+            }
+            // Nothing was done: the token still counts, and is sent again.
+            503 if not_done => {}
+            500 => current = None,
+            other => panic!("{other}: {text}"),
+        }
+    }
+    dead
+}
+
+/// Lets callers rotate while `trouble` goes on, and then looks whether all that was answered is so.
+async fn under(shared: &Shared, trouble: impl AsyncFnOnce(&[(Background, String)], &AtomicUsize)) {
+    let key = shared.key(&["--environment", "live"]).await;
+    let processes = [shared.process().await, shared.process().await];
+    let callers: Vec<Caller> = processes
+        .iter()
+        .map(|(_, url)| Caller::new(url, &key))
+        .collect();
+    let (stop, done) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicUsize::new(0)),
+    );
+    let rotating: Vec<_> = (0..6)
+        .map(|number| {
+            let (callers, stop, done) = (callers.clone(), Arc::clone(&stop), Arc::clone(&done));
+            tokio::spawn(async move {
+                rotates_for_ever(&callers, format!("g{number}"), &stop, &done).await
+            })
+        })
+        .collect();
+    trouble(&processes, &done).await;
+    stop.store(true, Ordering::SeqCst);
+    let (_last, url) = shared.process().await;
+    let last = Caller::new(&url, &key);
+    for (number, rotating) in rotating.into_iter().enumerate() {
+        let dead = tokio::time::timeout(DEADLINE, rotating).await;
+        let dead = dead.expect("in time").expect("no panic");
+        let found = last.token_of(&format!("g{number}")).await;
+        assert!(!dead.contains(&found), "an answered rotation was undone");
+        // What was answered once is known to everybody.
+        for token in dead.iter().rev().take(5) {
+            assert_eq!(
+                last.rotate(token).await.refused(),
+                (409, "token_retired".into())
+            );
+        }
+    }
+}
+
+/// Waits until so many more rotations were answered.
+async fn more(done: &AtomicUsize, count: usize) {
+    let wanted = done.load(Ordering::SeqCst) + count;
+    let waiting = async {
+        while done.load(Ordering::SeqCst) < wanted {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(DEADLINE, waiting)
+        .await
+        .expect("it goes on");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_answered_stays_when_the_lines_break() {
+    let Some(shared) = Shared::new().await else {
+        return;
+    };
+    under(&shared, async |_, done| {
+        for _ in 0..10 {
+            more(done, 15).await;
+            let end = format!(
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{}'",
+                shared.role
+            );
+            let server = shared.server;
+            let ended = tokio::task::spawn_blocking(move || server.execute("public", &end));
+            assert_ne!(ended.await.expect("psql"), "0", "there are lines");
+        }
+        more(done, 15).await;
+    })
+    .await;
+    let stamps = shared
+        .server
+        .execute(&shared.schema, "SELECT count(*) FROM writes");
+    assert_ne!(stamps, "0");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_answered_stays_when_a_process_is_killed() {
+    let Some(shared) = Shared::new().await else {
+        return;
+    };
+    under(&shared, async |processes, done| {
+        more(done, 60).await;
+        processes[0].0.signal(Signal::KILL);
+        more(done, 60).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_a_storage_says_what_to_do() {
+    let mut home = Home::new();
+    home.write("password", "canary-password\n");
+    let file = ["serve", "--listen", "127.0.0.1:0"];
+    for (arguments, says) in [
+        (
+            &["--storage", "postgres://a:canary@db/x"][..],
+            "--storage-password-file",
+        ),
+        (
+            &["--storage", "mysql://db/x"],
+            "postgres://USER@HOST/DATABASE",
+        ),
+        (
+            &["--storage", "postgres://a@db/x?sslmode=disable"],
+            "verify-full",
+        ),
+        (
+            &[
+                "--storage",
+                "postgres://a@/x?host=/tmp",
+                "--database",
+                "x.db",
+            ],
+            "--database",
+        ),
+        (&["--storage-ca", "ca.pem"], "--storage"),
+        (
+            &["--storage", "postgres://a@db/x", "--storage-schema", "A b"],
+            "lower-case",
+        ),
+        (
+            &["--storage", "postgres://a@db/x", "--storage-ca", "no.pem"],
+            "--storage-ca",
+        ),
+    ] {
+        let ran = home.run(&[&file[..], arguments].concat()).await;
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains(says), "{arguments:?}: {}", ran.err);
+        assert!(!ran.err.contains("canary"), "{}", ran.err);
+    }
+    for what in ["backup copy.db", "check"] {
+        let mut all = vec!["serve"];
+        all.extend(what.split(' '));
+        all.extend(["--storage", "postgres://a@/x?host=/tmp"]);
+        let ran = home.run(&all).await;
+        assert_eq!(ran.code, 2);
+        assert!(ran.err.contains("pg_dump"), "{}", ran.err);
+    }
+    let ran = home.run(&["serve", "init"]).await;
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.err.contains("a file needs no setting up"),
+        "{}",
+        ran.err
+    );
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let folder = server.folder().display().to_string().replace('/', "%2F");
+    let url = format!("postgres://desk@{folder}/postgres");
+    home.set("NOTHING", "");
+    let new = ["serve", "--storage", &url, "--storage-schema", "nowhere"];
+    let ran = home.run(&new).await;
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    assert!(ran.err.contains("serve init"), "{}", ran.err);
+    let init = [
+        "serve",
+        "init",
+        "--storage",
+        &url,
+        "--storage-schema",
+        "nobodys",
+    ];
+    let ran = home
+        .run(&[&init[..], &["--role", "no_such_role"]].concat())
+        .await;
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("CREATE ROLE"), "{}", ran.err);
+    // Nothing half done.
+    let there = "SELECT count(*) FROM pg_namespace WHERE nspname = 'nobodys'";
+    assert_eq!(server.execute("public", there), "0");
+}

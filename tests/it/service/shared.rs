@@ -1,0 +1,11 @@
+//! The same stories with the storage on PostgreSQL.
+
+#[path = "keys.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both storages")]
+mod keys;
+#[path = "refusals.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both storages")]
+mod refusals;
+#[path = "rules.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both storages")]
+mod rules;
