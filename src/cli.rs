@@ -17,7 +17,7 @@ use clap::FromArgMatches;
 use self::{
     args::{BatchesCommand, Cli, Command, Global},
     commands::{
-        annotations, apply, attention, batch, batches, completions, console, demo_server,
+        annotations, apply, attention, audit, batch, batches, completions, console, demo_server,
         directory, doctor, export, groups, help, import, man, mutations, places, profile, refresh,
         rotations, serve, whose,
     },
@@ -88,6 +88,7 @@ async fn run(cli: Cli) -> Result<Exit, CliError> {
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
         Some(Command::Profile(command)) => profile::run(&global, command).await,
         Some(Command::Directory(command)) => directory::run(&global, command).await,
+        Some(Command::Audit(asked)) => audit::run(&global, asked).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,
         Some(Command::Doctor(doctor)) => Box::pin(doctor::run(&global, doctor)).await,
         Some(Command::Completions(shell)) => completions::run(&global, &shell),
@@ -168,6 +169,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
         Command::Place(command) => places::run(session, command).await,
         Command::Demo(_)
         | Command::Serve(_)
+        | Command::Audit(_)
         | Command::Profile(_)
         | Command::Directory(_)
         | Command::Whose { .. }

@@ -2,6 +2,7 @@
 //! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
 
 mod annotations;
+mod audit;
 mod batch;
 mod columns;
 mod copy;
@@ -18,6 +19,7 @@ mod packed;
 mod place;
 mod replay;
 mod sqlite;
+mod tables;
 mod team;
 mod unsettled_here;
 mod values;
@@ -32,6 +34,7 @@ use std::{
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
+pub(crate) use crate::database::Password;
 use crate::{
     database::{Access, Request, Tx, repeatable, task},
     domain::{
@@ -45,6 +48,7 @@ use crate::{
     },
     search::{ListView, SortBy},
 };
+pub use audit::{AuditFilter, Audited};
 pub use batch::{Batch, BatchId, BatchItem, ItemKey, ItemUpdate, NewBatch};
 pub use copy::{Copied, copy_to_team};
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
@@ -65,7 +69,8 @@ pub use place::{
 pub use replay::replay;
 pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
 use sqlite::{Fault, batches, console, drafts, fingerprints, groups, handoff, history, journal};
-pub use team::{TeamStatus, grant, revoke, set_up, set_up_sql, team_status};
+pub use tables::{MIGRATIONS, Migration, Role};
+pub use team::{Migrated, TeamStatus, grant, migrate, revoke, set_up, set_up_sql, team_status};
 use unsettled_here::Noted;
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
@@ -86,6 +91,8 @@ pub struct Directory(Arc<Inner>);
 struct Inner {
     engine: Engine,
     fingerprinter: Fingerprinter,
+    /// Of a directory that a team shares.
+    desk: Option<team::Desk>,
 }
 
 impl Directory {
@@ -94,23 +101,64 @@ impl Directory {
     ///
     /// A file of something else, of a newer version or of another user is refused and left as it is.
     pub fn open(location: impl Into<Location>) -> Result<Self, DirectoryError> {
-        let opened = match location.into() {
-            Location::File(path) => Engine::of_file(&path, false),
-            Location::Team(team) => team::open(&team),
-        };
-        opened.map(Self::of)
+        match location.into() {
+            Location::File(path) => Engine::of_file(&path, false).map(Self::of_file),
+            Location::Team(team) => {
+                let (engine, fingerprinter, desk) = team::open(&team)?;
+                Ok(Self::of(engine, fingerprinter, Some(desk)))
+            }
+        }
     }
 
     /// The same of a file that goes with this process, as a demo's does: what is written may not outlive the machine.
     pub(crate) fn open_thrown_away(path: &Path) -> Result<Self, DirectoryError> {
-        Engine::of_file(path, true).map(Self::of)
+        Engine::of_file(path, true).map(Self::of_file)
     }
 
-    fn of((engine, fingerprinter): (Engine, Fingerprinter)) -> Self {
+    fn of_file((engine, fingerprinter): (Engine, Fingerprinter)) -> Self {
+        Self::of(engine, fingerprinter, None)
+    }
+
+    fn of(engine: Engine, fingerprinter: Fingerprinter, desk: Option<team::Desk>) -> Self {
         Self(Arc::new(Inner {
             engine,
             fingerprinter,
+            desk,
         }))
+    }
+
+    /// What a team lets one do here; `None`: it is a file of one's own.
+    pub fn role(&self) -> Option<Role> {
+        self.0.desk.as_ref().map(|desk| desk.role)
+    }
+
+    /// As whom a team's database knows one; what one does is done in this name. Nobody is, who may write in any name.
+    pub fn user(&self) -> Option<&str> {
+        let desk = self.0.desk.as_ref();
+        let desk = desk.filter(|desk| desk.role != Role::Owner);
+        desk.map(|desk| desk.user.as_str())
+    }
+
+    /// Refuses what needs a higher role, and everything that writes where the directory was moved, before anything is read or
+    /// sent.
+    pub fn may(&self, needs: Role) -> Result<(), DirectoryError> {
+        let (Location::Team(team), Some(desk)) = (self.location(), &self.0.desk) else {
+            return Ok(());
+        };
+        let has = desk.role;
+        if has < needs {
+            return Err(DirectoryError::of_team(
+                team,
+                TeamFault::NeedsRole { needs, has },
+            ));
+        }
+        match &desk.moved_to {
+            Some(to) => Err(DirectoryError::of_team(
+                team,
+                TeamFault::Moved(Some(to.clone())),
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Makes fingerprints with this directory's key; a directory keeps its key for ever.
@@ -297,7 +345,8 @@ impl Directory {
     }
 
     /// Keeps an unsent form, one per group; the newer one wins. `seen` is when the one was changed that the caller knows
-    /// to be kept, so that another console's is noticed.
+    /// to be kept, so that another console's is noticed. In a team's directory each person has one, and one that the caller
+    /// does not know of stays.
     pub async fn save_draft(
         &self,
         place: PlaceId,
@@ -311,6 +360,7 @@ impl Directory {
             draft,
             by,
             seen,
+            several_clocks: matches!(self.location(), Location::Team(_)),
         })
         .await
     }
@@ -361,7 +411,11 @@ impl Directory {
     }
 
     /// Keeps how the list of a profile was left, in the place of what was kept before.
+    /// Who may only look leaves nothing behind.
     pub async fn keep_view(&self, profile: &str, view: ListView) -> Result<(), DirectoryError> {
+        if self.role() == Some(Role::Viewer) {
+            return Ok(());
+        }
         let profile = profile.to_owned();
         self.write(move |tx| console::keep_view(tx, &profile, &view))
             .await
@@ -398,6 +452,7 @@ impl Directory {
         &self,
         work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
+        self.may(Role::Operator)?;
         let (reply, answer) = oneshot::channel();
         let work = repeatable(Access::Write, work, reply);
         self.0.engine.ask(work, answer).await

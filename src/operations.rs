@@ -67,7 +67,7 @@ pub use crate::{
         Alarm, Batch, BatchId, BatchItem, BindingAnswer, Bound, ChangeCursor, Changes,
         DirectoryError, DraftHead, DraftSaved, Fact, FirstGroups, Import, ImportId, Imported,
         ItemKey, ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft,
-        OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason,
+        OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, Role,
         RotationId, RotationRow, Standing,
     },
 };
@@ -147,6 +147,12 @@ impl Operations {
         if let KeySource::Env(name) = &profile.api_key {
             environment.holds_a_key(name);
         }
+        // In a team's database it is done in the name that the database knows, from the machine that says so.
+        let operator = match (directory.user(), operator.split_once('@')) {
+            (Some(user), Some((_, machine))) => format!("{user}@{machine}"),
+            (Some(user), None) => user.to_owned(),
+            (None, _) => operator,
+        };
         let inner = Arc::new(Inner {
             profile,
             client: OnceCell::new(),
@@ -390,7 +396,8 @@ impl Operations {
                 profile: self.profile().name.clone(),
             });
         }
-        Ok(())
+        let may = self.directory().may(Role::Operator);
+        may.map_err(Failure::NothingSent)
     }
 
     /// Refuses what the profile forbids: everything where it is read-only, else what a guard says. Checked here, so that

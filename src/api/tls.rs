@@ -13,10 +13,12 @@ use rustix::fs::OFlags;
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, Error, InvalidMessage, PeerIncompatible,
     crypto::{CryptoProvider, ring},
-    pki_types::{CertificateDer, pem::PemObject},
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    sign::{CertifiedKey, SingleCertAndKey},
 };
 
 use rustls_platform_verifier::Verifier;
+use zeroize::Zeroizing;
 
 use super::answer::error_message::Scrub;
 
@@ -134,6 +136,37 @@ pub(super) fn provider() -> Arc<CryptoProvider> {
 pub fn client_config(own: Option<&Path>) -> Result<Arc<ClientConfig>, String> {
     let own = own.map(authorities).transpose()?.unwrap_or_default();
     trusting(&own).ok_or_else(|| "a certificate in it cannot be read; name another file".into())
+}
+
+/// The same, known there by a certificate and its private key, each in a PEM file. The error says what is wrong with which.
+pub fn with_certificate(
+    config: &ClientConfig,
+    certificate: &Path,
+    key: &Path,
+) -> Result<Arc<ClientConfig>, String> {
+    let chain = authorities(certificate).map_err(|why| format!("cert: {why}"))?;
+    let pem = private(key).map_err(|why| format!("key: {why}"))?;
+    let key = PrivateKeyDer::from_pem_slice(&pem)
+        .map_err(|_| "key: it holds no private key in PEM; name another file")?;
+    let key = provider().key_provider.load_private_key(key);
+    let key = key
+        .map_err(|_| "key: it is of a kind that is not known; make one of RSA, ECDSA or Ed25519")?;
+    let known = CertifiedKey::new(chain, key);
+    known
+        .keys_match()
+        .map_err(|_| "cert and key do not belong together; name a pair")?;
+    let mut config = config.clone();
+    config.client_auth_cert_resolver = Arc::new(SingleCertAndKey::from(known));
+    Ok(Arc::new(config))
+}
+
+fn private(file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
+    let bytes = Zeroizing::new(contents(file).map_err(|error| error.to_string())?);
+    let metadata = file.metadata().map_err(|error| error.to_string())?;
+    match metadata.mode() & 0o077 {
+        0 => Ok(bytes),
+        _ => Err("others can read it; take that right away with chmod 600".into()),
+    }
 }
 
 pub(super) fn trusting(own: &[CertificateDer<'static>]) -> Option<Arc<ClientConfig>> {

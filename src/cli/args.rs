@@ -1,6 +1,7 @@
 //! What can be typed on the command line: options, commands, their words. It decides nothing.
 
 mod annotations;
+mod audit;
 mod batch;
 mod batches;
 mod completions;
@@ -23,6 +24,7 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 
 pub(super) use annotations::{Labels, Note};
+pub(super) use audit::Audit;
 pub(super) use batch::BatchArgs;
 pub(super) use batches::{BatchesCommand, ResumeBatch};
 pub(super) use completions::{Completions, Shell};
@@ -236,6 +238,7 @@ pub(super) enum Command {
         after_help = "Examples:\n  groupdesk directory backup directory-2026-11.db\n  groupdesk directory backup /mnt/safe/directory.db --json"
     )]
     Directory(DirectoryCommand),
+    Audit(Audit),
     /// List, show, rename and merge places: the environments that profiles mean
     #[command(
         subcommand,

@@ -3,6 +3,7 @@
 pub(super) mod annotations;
 pub(super) mod apply;
 pub(super) mod attention;
+pub(super) mod audit;
 pub(super) mod batch;
 pub(super) mod batches;
 pub(super) mod completions;

@@ -29,12 +29,30 @@ pub struct TeamSettings {
     pub password: Option<KeySource>,
     /// Authorities beside those of the system, in PEM.
     pub ca: Option<PathBuf>,
+    /// A certificate to be known by, in PEM.
+    pub cert: Option<PathBuf>,
+    /// Its private key, in PEM.
+    pub key: Option<PathBuf>,
+    /// Where the key of the fingerprints is, where not in the database.
+    pub fingerprint_key: Option<KeySource>,
+    /// Nothing is written where no standby has to have it.
+    pub require_synchronous: bool,
 }
 
 const PASSWORD: Secret = Secret {
     key: "directory.password",
     word: "password",
 };
+
+const FINGERPRINT_KEY: Secret = Secret {
+    key: "directory.fingerprint_key",
+    word: "key",
+};
+
+/// Its key in the table.
+fn secret_key(secret: Secret) -> &'static str {
+    secret.key.rsplit('.').next().unwrap_or(secret.key)
+}
 
 /// The schema where none is named.
 const SCHEMA: &str = "groupdesk";
@@ -59,6 +77,10 @@ impl TeamSettings {
                 schema: SCHEMA.into(),
                 password: None,
                 ca: None,
+                cert: None,
+                key: None,
+                fingerprint_key: None,
+                require_synchronous: false,
             })
         }
     }
@@ -93,11 +115,20 @@ pub(super) fn directory(
         is_address
     });
     let schema = section.text("schema", SCHEMA, problems);
-    let password = section.value("password").and_then(|Placed { at, value }| {
-        let source = key_source::source(PASSWORD, value, around);
-        source.map_err(|what| problems.add(at, what)).ok()
-    });
+    let source = |section: &mut Section, secret, problems: &mut Problems| {
+        section
+            .value(secret_key(secret))
+            .and_then(|Placed { at, value }| {
+                let source = key_source::source(secret, value, around);
+                source.map_err(|what| problems.add(at, what)).ok()
+            })
+    };
+    let password = source(&mut section, PASSWORD, problems);
+    let fingerprint_key = source(&mut section, FINGERPRINT_KEY, problems);
+    let require_synchronous = section.flag("require_synchronous", false, problems);
     let ca = ca_file("ca", &mut section, around, problems);
+    let cert = ca_file("cert", &mut section, around, problems);
+    let key = ca_file("key", &mut section, around, problems);
     let has_url = section.entries().any(|entry| entry.key == "url");
     section.finish(problems, |_, _| None);
     if !has_url {
@@ -111,5 +142,9 @@ pub(super) fn directory(
         schema: schema.map_or(SCHEMA, |schema| schema.value).to_owned(),
         password,
         ca,
+        cert,
+        key,
+        fingerprint_key,
+        require_synchronous,
     })
 }

@@ -11,6 +11,7 @@ use super::{
     engine::Engine,
     location::TeamFault,
     sqlite::{self, Connection, Fault},
+    tables::{Role, as_owner},
     team,
 };
 use crate::database::{Access, Row, Statements, Tx, Value, ValueRef, values};
@@ -20,7 +21,7 @@ const TABLES: [&str; 22] = [
     "places",
     "place_urls",
     "place_keys",
-    "bindings",
+    "all_bindings",
     "place_events",
     "alarms",
     "facts",
@@ -32,17 +33,24 @@ const TABLES: [&str; 22] = [
     "mutations",
     "batches",
     "batch_items",
-    "drafts",
+    "all_drafts",
     "imports",
     "import_rows",
     "annotations",
-    "console_views",
+    "all_console_views",
     "saved_views",
     "hidden_concerns",
 ];
 
-/// Times by the clock of the database, and the transaction: they begin anew there.
-const OF_THE_SERVER: [&str; 2] = ["boot_clock", "changed_in"];
+/// Times by the clock of the database, the transaction, and whom the server knew: they begin anew there.
+const OF_THE_SERVER: [&str; 6] = [
+    "boot_clock",
+    "changed_in",
+    "author",
+    "db_user",
+    "db_at",
+    "written_in",
+];
 
 /// Statements that are sent together.
 const TOGETHER: usize = 500;
@@ -54,6 +62,9 @@ WHERE table_schema = current_schema() AND table_name::text = $1 ORDER BY ordinal
 const UNDER_WAY: &str = "\
 SELECT (SELECT count(*) FROM rotations WHERE state IN ('intended', 'sent')) \
  + (SELECT count(*) FROM mutations WHERE state IN ('intended', 'sent'))";
+
+/// What came along has no other line of the audit.
+const COPIED: &str = "INSERT INTO audit (who, what) VALUES (session_user, 'copy')";
 
 const FINGERPRINT_KEY: &str = "SELECT value FROM meta WHERE key = 'fingerprint_key'";
 
@@ -67,16 +78,16 @@ pub fn copy_to_team(from: &Path, to: &TeamLocation) -> Result<Copied, DirectoryE
     drop(sqlite::File::open(from)?);
     let engine = Engine::of_team(to)?;
     let path = from.to_owned();
-    let at = to.to_string();
+    let (at, schema) = (to.to_string(), to.schema().to_owned());
     team::ask(&engine, Access::Once, move |tx| {
         let file = Connection::open(&path)?;
         file.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE")?;
         let file = Tx::of(&file);
-        copy(&file, tx, &at)
+        copy(&file, tx, &at, &schema)
     })
 }
 
-fn copy(file: &Tx<'_>, team: &Tx<'_>, at: &str) -> Result<Copied, Fault> {
+fn copy(file: &Tx<'_>, team: &Tx<'_>, at: &str, schema: &str) -> Result<Copied, Fault> {
     let refused = |fault| DirectoryError::Team {
         at: at.to_owned(),
         fault,
@@ -85,6 +96,12 @@ fn copy(file: &Tx<'_>, team: &Tx<'_>, at: &str) -> Result<Copied, Fault> {
     if under_way != Some(0) {
         return Err(DirectoryError::UnderWay.into());
     }
+    let has = team::Stands::read(team)?.desk.role;
+    if has < Role::Admin {
+        let needs = Role::Admin;
+        return Err(refused(TeamFault::NeedsRole { needs, has }).into());
+    }
+    team.batch(&as_owner(schema))?;
     // Nobody begins anything there meanwhile.
     team.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE; LOCK TABLE places IN ACCESS EXCLUSIVE MODE")?;
     let held: Option<i64> = team.one("SELECT count(*) FROM places", values![], |row| row.get(0))?;
@@ -103,6 +120,7 @@ fn copy(file: &Tx<'_>, team: &Tx<'_>, at: &str) -> Result<Copied, Fault> {
         }
         copied.push((name, rows));
     }
+    team.write(COPIED, values![])?;
     Ok(copied)
 }
 
@@ -141,13 +159,18 @@ impl Table {
         })
     }
 
-    fn select(&self) -> String {
+    /// Its rows; what belongs to a person on a server belongs to whoever has the file.
+    fn select(&self, tx: &Tx<'_>) -> String {
+        let name = match tx.sqlite() {
+            Some(_) => self.name.trim_start_matches("all_"),
+            None => self.name,
+        };
         let names: Vec<_> = self
             .columns
             .iter()
             .map(|column| column.name.as_str())
             .collect();
-        format!("SELECT {} FROM {}", names.join(", "), self.name)
+        format!("SELECT {} FROM {name}", names.join(", "))
     }
 
     /// A value of the file as the server has it.
@@ -172,7 +195,7 @@ impl Table {
             places.join(", ")
         );
         let (mut rows, mut together) = (0, Statements::default());
-        file.each(self.select(), values![], |row| {
+        file.each(self.select(file), values![], |row| {
             let values = (0..names.len()).map(|at| self.value(row, at));
             together.add(insert.clone(), values.collect::<Result<_, _>>()?);
             rows += 1;
@@ -197,7 +220,7 @@ impl Table {
     /// Rows and the sum of their hashes, whatever their order.
     fn sum(&self, tx: &Tx<'_>) -> Result<(u64, u128), Fault> {
         let (mut rows, mut sum) = (0, 0_u128);
-        tx.each(self.select(), values![], |row| {
+        tx.each(self.select(tx), values![], |row| {
             let mut hash = Sha256::new();
             for at in 0..self.columns.len() {
                 let value = self.value(row, at)?;

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
-use super::{MutationId, RotationId, TeamFault};
+use super::{MutationId, RotationId, TeamFault, TeamLocation};
 use crate::domain::{known::Observation, rotation::State};
 
 /// Why the directory did not do what was asked. Nothing was recorded, unless [`DirectoryError::Failed`] says otherwise.
@@ -142,6 +142,10 @@ pub enum DirectoryError {
     },
     #[error("the system gave no random numbers for the directory's key; try again")]
     NoRandomness,
+    #[error(
+        "a file of one's own has no audit: who did what is in `groupdesk history`; the directory of a team has one"
+    )]
+    NoAudit,
     /// What is configured cannot be one, in words.
     #[error("the directory of the team cannot be used: {0}")]
     NotAPlace(String),
@@ -158,4 +162,11 @@ pub enum DirectoryError {
         code: i32,
         what: &'static str,
     },
+}
+
+impl DirectoryError {
+    pub(super) fn of_team(team: &TeamLocation, fault: TeamFault) -> Self {
+        let at = team.to_string();
+        Self::Team { at, fault }
+    }
 }

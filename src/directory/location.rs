@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use super::tables::{CARE, Role, stamp};
 use crate::database::{AddressFault, Password, Server, ServerFault};
 
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ impl Location {
 pub struct TeamLocation {
     pub(super) server: Server,
     shown: String,
+    /// Where the key of the fingerprints is kept, where not in the database: 64 hexadecimal digits.
+    pub(super) fingerprint_key: Option<Password>,
 }
 
 impl TeamLocation {
@@ -36,14 +39,30 @@ impl TeamLocation {
     /// `postgres://ana@/desk?host=/run/postgresql`. `schema` is a plain name.
     pub fn parse(url: &str, schema: &str) -> Result<Self, InvalidLocation> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if schema.is_empty() || !schema.chars().all(is_plain) {
+        // Names of roles begin with it, and the server cuts longer ones off.
+        if schema.is_empty() || schema.len() > 50 || !schema.chars().all(is_plain) {
             return Err(InvalidLocation::Schema);
         }
         let server = Server::parse(url, schema)?;
         Ok(Self {
             shown: format!("{url} ({schema})"),
-            server,
+            server: server.with_stamp(stamp(false)).with_care(CARE),
+            fingerprint_key: None,
         })
+    }
+
+    /// Nothing is written where no standby has to have it before it is answered.
+    #[must_use]
+    pub fn only_synchronous(mut self) -> Self {
+        self.server = self.server.with_stamp(stamp(true));
+        self
+    }
+
+    /// The key of the fingerprints comes from there, and is not in the database.
+    #[must_use]
+    pub fn with_fingerprint_key(mut self, key: Password) -> Self {
+        self.fingerprint_key = Some(key);
+        self
     }
 
     /// Whether a line to it goes over a network, and so needs [`Self::with_tls`].
@@ -84,7 +103,9 @@ pub enum InvalidLocation {
          machine alone"
     )]
     Unprotected,
-    #[error("the name of a schema has lower-case letters, digits and _ only")]
+    #[error(
+        "the name of a schema has lower-case letters, digits and _ only, and no more than 50 of them"
+    )]
     Schema,
 }
 
@@ -149,6 +170,38 @@ pub enum TeamFault {
     Unclear,
     #[error("does not allow this (SQLSTATE {0}): ask whoever runs it for the right")]
     NotAllowed(String),
+    #[error(
+        "lets you in as {has}, and this needs {needs}; nothing was read or sent: an admin grants it, `groupdesk directory grant \
+         NAME {needs}`"
+    )]
+    NeedsRole { needs: Role, has: Role },
+    /// To set it up.
+    #[error(
+        "does not let you set up a directory: you have no {0}; ask for it, or have whoever runs the database do what `groupdesk \
+         directory init --print` prints"
+    )]
+    NeedsRight(&'static str),
+    #[error("was moved{}; nothing was recorded", match .0 {
+        Some(to) => format!(" to {to}: write that as url in [directory]"),
+        None => ": `groupdesk directory status` says where to".into(),
+    })]
+    Moved(Option<String>),
+    #[error(
+        "is not replicated synchronously (synchronous_standby_names is empty), and require_synchronous of [directory] asks for \
+         it; nothing was recorded"
+    )]
+    NotSynchronous,
+    #[error(
+        "has no key of fingerprints that you may read; name its source as fingerprint_key in [directory]"
+    )]
+    NoKey,
+    #[error("has its key of fingerprints elsewhere (fingerprint_key in [directory]), and {0}")]
+    NoOutsideKey(String),
+    #[error(
+        "was set up with another key of fingerprints than fingerprint_key in [directory] tells; nothing was recorded: what is \
+         known would match nothing"
+    )]
+    WrongKey,
     #[error("is a standby or read only; nothing was recorded: use the address of the primary")]
     ReadOnly,
     #[error("has no room left, or no connection; nothing was recorded: tell whoever runs it")]
@@ -193,9 +246,19 @@ pub enum TeamFault {
     #[error("has no role of that name; make it first: CREATE ROLE name LOGIN")]
     Nobody,
     #[error(
-        "has version {found} of its tables, and this groupdesk knows {known}: use the same groupdesk everywhere"
+        "has version {found} of its tables, and this groupdesk needs {known}: an admin brings them there with `groupdesk directory \
+         migrate`"
     )]
-    OtherVersion { found: i64, known: i64 },
+    Older { found: i64, known: i64 },
+    #[error(
+        "has version {found} of its tables, and this groupdesk knows {known}: update groupdesk"
+    )]
+    Newer { found: i64, known: i64 },
+    /// It may still be read.
+    #[error(
+        "has newer tables than this groupdesk may write to; nothing was recorded: update groupdesk"
+    )]
+    NotWritable,
     #[error("reports SQLSTATE {0}; nothing was recorded")]
     Other(String),
 }
@@ -215,7 +278,13 @@ impl From<ServerFault> for TeamFault {
             ServerFault::There => Self::SetUpAlready,
             ServerFault::Nobody => Self::Nobody,
             ServerFault::NotThere => Self::NotSetUp,
-            ServerFault::Other(code) => Self::Other(code),
+            ServerFault::Other(code) => match code.as_str() {
+                // What `may_write` says.
+                "GD001" => Self::NotWritable,
+                "GD002" => Self::Moved(None),
+                "GD003" => Self::NotSynchronous,
+                _ => Self::Other(code),
+            },
         }
     }
 }

@@ -1,6 +1,9 @@
-//! A directory that a team shares, in a schema of a PostgreSQL database: how it is set up, recognised and opened.
+//! A directory that a team shares, in a schema of a PostgreSQL database: how it is recognised, opened and asked how it stands.
 
-use std::sync::mpsc;
+mod key;
+mod migrations;
+mod roles;
+mod stands;
 
 use jiff::Timestamp;
 use zeroize::Zeroizing;
@@ -10,101 +13,15 @@ use super::{
     engine::Engine,
     location::{TeamFault, TeamLocation},
     sqlite::Fault,
+    tables::{NEWEST, Role},
 };
 use crate::{
-    database::{Access, Tx, task, values},
+    database::{Access, values},
     domain::token::Fingerprinter,
 };
-
-/// Begins with one file, numbered as the schema of the file that it equals.
-const BEGIN: &str = include_str!("../../assets/migrations/directory/postgres/0013_begin.sql");
-pub(super) const NEWEST: i64 = 13;
-
-const ADD_KEY: &str = "INSERT INTO fingerprint_key (key) VALUES ($1)";
-const ADD_VERSION: &str = "INSERT INTO schema_versions (version) VALUES ($1)";
-const VERSION: &str = "SELECT MAX(version) FROM schema_versions";
-const KEY: &str = "SELECT key FROM fingerprint_key";
-
-/// Makes the schema and a key of its own, in one transaction. Blocks. Refused where the schema is there already.
-pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
-    let mut key = Zeroizing::new([0; 32]);
-    getrandom::fill(key.as_mut()).map_err(|_| DirectoryError::NoRandomness)?;
-    let schema = quoted(team.schema());
-    ask(&Engine::of_team(team)?, Access::Once, move |tx| {
-        tx.batch(&format!("CREATE SCHEMA {schema}"))?;
-        tx.batch(BEGIN)?;
-        tx.write(ADD_KEY, values![&*key])?;
-        tx.write(ADD_VERSION, values![NEWEST])?;
-        Ok(())
-    })
-}
-
-/// The same as SQL, for whoever runs the database. Its key is made there.
-pub fn set_up_sql(schema: &str) -> String {
-    let schema = quoted(schema);
-    format!(
-        "BEGIN;\nCREATE SCHEMA {schema};\nSET LOCAL search_path = {schema};\n\n{BEGIN}\n\
-         INSERT INTO fingerprint_key (key)\n    \
-         SELECT decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex');\n\
-         INSERT INTO schema_versions (version) VALUES ({NEWEST});\nCOMMIT;\n"
-    )
-}
-
-/// Lets a role of the database work with the directory: it reads and writes; what has happened stays, and the tables, too.
-/// Blocks.
-pub fn grant(team: &TeamLocation, name: &str) -> Result<(), DirectoryError> {
-    let (schema, role) = (quoted(team.schema()), quoted(name));
-    let text = format!(
-        "GRANT USAGE ON SCHEMA {schema} TO {role}; \
-         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}; \
-         REVOKE INSERT, UPDATE, DELETE ON schema_versions, installation, fingerprint_key FROM {role}"
-    );
-    change(team, name, text, true)
-}
-
-/// Takes all of that away. Blocks.
-pub fn revoke(team: &TeamLocation, name: &str) -> Result<(), DirectoryError> {
-    let (schema, role) = (quoted(team.schema()), quoted(name));
-    let text = format!(
-        "REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {role}; REVOKE ALL ON SCHEMA {schema} FROM {role}"
-    );
-    change(team, name, text, false)
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// Who may not change a right is only warned, so what came of it is asked.
-const MAY_WORK: &str = "\
-SELECT has_schema_privilege($1::text::name, current_schema(), 'USAGE') \
- AND has_table_privilege($1::text::name, 'rotations', 'UPDATE')";
-
-fn change(
-    team: &TeamLocation,
-    name: &str,
-    text: String,
-    is_wanted: bool,
-) -> Result<(), DirectoryError> {
-    let (name, at) = (name.to_owned(), team.to_string());
-    let refused = move |fault| DirectoryError::Team {
-        at: at.clone(),
-        fault,
-    };
-    // Everybody there is would be meant.
-    if name == "public" {
-        return Err(refused(TeamFault::Nobody));
-    }
-    ask(&Engine::of_team(team)?, Access::Once, move |tx| {
-        tx.batch(&text)?;
-        let may: Option<bool> = tx.one(MAY_WORK, values![&name], |row| row.get(0))?;
-        if may == Some(is_wanted) {
-            Ok(())
-        } else {
-            Err(refused(TeamFault::RightStays).into())
-        }
-    })
-}
+pub use migrations::{Migrated, migrate, set_up, set_up_sql};
+pub use roles::{grant, revoke};
+pub(super) use stands::{Desk, Stands, ask};
 
 /// What a server says of itself.
 #[derive(Debug, Clone)]
@@ -113,71 +30,96 @@ pub struct TeamStatus {
     pub server: String,
     /// As whom one is there.
     pub user: String,
+    pub role: Role,
     /// The version of the tables.
     pub schema: i64,
+    /// Whether this groupdesk reads these tables.
+    pub is_readable: bool,
     /// `synchronous_standby_names`; empty: an answered change may be lost in a failover.
     pub synchronous: String,
     /// Lines of groupdesk to the database.
     pub sessions: i64,
     /// What time it is there.
     pub clock: Timestamp,
+    /// Another one after a failover.
+    pub timeline: String,
+    /// Where all of it was moved to.
+    pub moved_to: Option<String>,
+    /// Rotations whose outcome is still to be found out: number, group, state, who, in the order of their numbers.
+    pub open: Vec<(i64, String, String, String)>,
 }
 
 const STATUS: &str = "\
-SELECT current_setting('server_version'), session_user::text, (SELECT MAX(version) FROM schema_versions), \
- current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_activity \
-  WHERE application_name = 'groupdesk' AND datname = current_database()), now_in_micros()";
+SELECT current_setting('server_version'), current_setting('synchronous_standby_names'), \
+ (SELECT count(*) FROM pg_stat_activity WHERE application_name = 'groupdesk' AND datname = current_database()), \
+ (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, timeline()";
 
-/// Asks it. Blocks.
+const OPEN: &str = "\
+SELECT id, user_group_id, state, by FROM rotations \
+WHERE state IN ('intended', 'sent', 'rotated', 'unknown') ORDER BY id";
+
+/// Asks it, also where this groupdesk can do no more with its tables. Blocks.
 pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
     let status = ask(&Engine::of_team(team)?, Access::Short, |tx| {
+        let stands = Stands::read(tx)?;
+        let open = tx.all(OPEN, values![], |row| {
+            Ok::<_, Fault>((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })?;
+        let desk = stands.desk;
         tx.one(STATUS, values![], |row| {
-            let micros: i64 = row.get(5)?;
-            Ok(TeamStatus {
+            let micros: i64 = row.get(3)?;
+            Ok::<_, Fault>(TeamStatus {
                 server: row.get(0)?,
-                user: row.get(1)?,
-                schema: row.get::<Option<i64>>(2)?.unwrap_or_default(),
-                synchronous: row.get(3)?,
-                sessions: row.get(4)?,
+                user: desk.user.clone(),
+                role: desk.role,
+                schema: stands.version,
+                is_readable: stands.version >= NEWEST && stands.reads_from <= NEWEST,
+                synchronous: row.get(1)?,
+                sessions: row.get(2)?,
                 clock: Timestamp::from_microsecond(micros).unwrap_or_default(),
+                timeline: row.get(4)?,
+                moved_to: desk.moved_to.clone(),
+                open: open.clone(),
             })
         })
     })?;
-    status.ok_or_else(|| DirectoryError::Team {
-        at: team.to_string(),
-        fault: TeamFault::NotSetUp,
-    })
+    status.ok_or_else(|| DirectoryError::of_team(team, TeamFault::NotSetUp))
 }
+
+const KEY: &str = "SELECT key FROM fingerprint_key";
 
 /// Opens what was set up. Blocks.
-pub(super) fn open(team: &TeamLocation) -> Result<(Engine, Fingerprinter), DirectoryError> {
+pub(super) fn open(team: &TeamLocation) -> Result<(Engine, Fingerprinter, Desk), DirectoryError> {
     let engine = Engine::of_team(team)?;
-    let key = ask(&engine, Access::Short, |tx| {
-        let version: Option<Option<i64>> = tx.one(VERSION, values![], |row| row.get(0))?;
-        let key: Option<[u8; 32]> = tx.one(KEY, values![], |row| row.get(0))?;
-        Ok((version.flatten(), key))
+    let at = team.clone();
+    let (fingerprinter, desk) = ask(&engine, Access::Short, move |tx| {
+        // Before anything is asked: a person may have to type something for it.
+        let outside = key::outside(&at)?;
+        let stands = Stands::read(tx)?;
+        let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
+        let (found, known) = (stands.version, NEWEST);
+        if found < known {
+            return Err(refused(TeamFault::Older { found, known }));
+        }
+        if stands.reads_from > known {
+            return Err(refused(TeamFault::Newer { found, known }));
+        }
+        // Who may only look tests no tokens.
+        let kept = match stands.desk.role {
+            Role::Viewer => None,
+            _ => tx.one(KEY, values![], |row| row.get::<[u8; 32]>(0))?,
+        };
+        let key = match (outside, kept.map(Zeroizing::new)) {
+            (Some(key), _) | (None, Some(key)) => key,
+            (None, None) if stands.desk.role == Role::Viewer => key::random()?,
+            (None, None) => return Err(refused(TeamFault::NoKey)),
+        };
+        let fingerprinter = Fingerprinter::new(&key);
+        let is_right = stands.key_check == Some(*fingerprinter.check().as_bytes());
+        if !is_right && stands.desk.role != Role::Viewer {
+            return Err(refused(TeamFault::WrongKey));
+        }
+        Ok((fingerprinter, stands.desk))
     })?;
-    let fault = |fault| DirectoryError::Team {
-        at: team.to_string(),
-        fault,
-    };
-    match key {
-        (Some(NEWEST), Some(key)) => Ok((engine, Fingerprinter::new(&Zeroizing::new(key)))),
-        (Some(found), _) if found != NEWEST => Err(fault(TeamFault::OtherVersion {
-            found,
-            known: NEWEST,
-        })),
-        _ => Err(fault(TeamFault::NotSetUp)),
-    }
-}
-
-/// Asks and waits. The threads of an engine are no tasks of a runtime.
-pub(super) fn ask<T: Send + 'static>(
-    engine: &Engine,
-    access: Access,
-    work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
-) -> Result<T, DirectoryError> {
-    let (reply, answer) = mpsc::sync_channel(1);
-    let reply = move |told| drop(reply.send(told));
-    engine.ask_blocking(task(access, work, reply), &answer)
+    Ok((engine, fingerprinter, desk))
 }

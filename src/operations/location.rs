@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::{
     api::tls,
-    config::{DirectoryAt, Environment, TeamSettings},
-    directory::{Directory, DirectoryError, Location, TeamLocation},
+    config::{DirectoryAt, Environment, KeySource, TeamSettings},
+    directory::{Directory, DirectoryError, Location, Password, TeamLocation},
 };
 
 /// Opens the directory that is configured. Blocks, briefly.
@@ -26,14 +26,31 @@ pub fn team_location(
     let mut location = location.map_err(|why| unusable(why.to_string()))?;
     if location.needs_tls() {
         let trusted = tls::client_config(team.ca.as_deref());
-        location = location.with_tls(trusted.map_err(|why| unusable(format!("ca: {why}")))?);
+        let trusted = trusted.map_err(|why| unusable(format!("ca: {why}")))?;
+        let known = match (&team.cert, &team.key) {
+            (Some(cert), Some(key)) => tls::with_certificate(&trusted, cert, key),
+            (None, None) => Ok(trusted),
+            _ => Err("[directory] has one of cert and key; a certificate needs its private key, and the other way round".into()),
+        };
+        let known = known.map_err(unusable)?;
+        location = location.with_tls(known);
     }
     if let Some(source) = &team.password {
-        let (source, env) = (Arc::new(source.clone()), env.clone());
-        location = location.with_password(Arc::new(move || {
-            let (source, env) = (Arc::clone(&source), env.clone());
-            Box::pin(async move { source.read_password(&env).await })
-        }));
+        location = location.with_password(read(source, env));
+    }
+    if let Some(source) = &team.fingerprint_key {
+        location = location.with_fingerprint_key(read(source, env));
+    }
+    if team.require_synchronous {
+        location = location.only_synchronous();
     }
     Ok(location)
+}
+
+fn read(source: &KeySource, env: &Environment) -> Password {
+    let (source, env) = (Arc::new(source.clone()), env.clone());
+    Arc::new(move || {
+        let (source, env) = (Arc::clone(&source), env.clone());
+        Box::pin(async move { source.read_password(&env).await })
+    })
 }

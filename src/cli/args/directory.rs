@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
+use crate::directory;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Copy the directory into a new file, whole, also while it is in use
@@ -49,9 +51,22 @@ pub(crate) enum Command {
         after_help = "Examples:\n  groupdesk directory status\n  groupdesk directory status --json"
     )]
     Status,
+    /// Bring the tables of a team's directory to the version of this groupdesk
+    #[command(
+        after_help = "Nobody writes meanwhile, and it is done whole or not at all. Before it, make a backup with pg_dump.\n\n\
+                      Examples:\n  groupdesk directory migrate --check\n  groupdesk directory migrate"
+    )]
+    Migrate {
+        /// Only say what would be done
+        #[arg(long)]
+        check: bool,
+        /// Print the SQL instead, for whoever runs the database
+        #[arg(long, conflicts_with = "check")]
+        print: bool,
+    },
     /// Let somebody work with the directory of a team
     #[command(
-        after_help = "Examples:\n  groupdesk directory grant ben operator\n  groupdesk directory grant ben operator --json"
+        after_help = "Examples:\n  groupdesk directory grant ben operator\n  groupdesk directory grant cleo viewer --json"
     )]
     Grant {
         /// Who: a role of the database
@@ -72,6 +87,20 @@ pub(crate) enum Command {
 /// What somebody may do in the directory of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Role {
+    /// Sees it, and changes nothing; needs no API key
+    Viewer,
     /// Reads and writes; takes nothing out of history and journals
     Operator,
+    /// Lets others in, migrates, copies and moves
+    Admin,
+}
+
+impl From<Role> for directory::Role {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Viewer => Self::Viewer,
+            Role::Operator => Self::Operator,
+            Role::Admin => Self::Admin,
+        }
+    }
 }

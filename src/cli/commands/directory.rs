@@ -13,6 +13,7 @@ use crate::{
     },
     config::{DirectoryAt, Overrides, TeamSettings, directory_of},
     directory::{self, DirectoryError, TeamLocation},
+    domain::text::visible,
     operations::{open_directory, team_location},
 };
 
@@ -87,15 +88,47 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             )
         }
         Command::Status => status(global, &overrides).await,
-        Command::Grant { name, role: _ } => {
+        Command::Grant { name, role } => {
             let team = team(&overrides, None)?;
-            let to = name.clone();
-            blocking("it broke off", move || directory::grant(&team, &to)).await?;
+            let (to, role) = (name.clone(), directory::Role::from(role));
+            blocking("it broke off", move || directory::grant(&team, &to, role)).await?;
             said(
                 global,
-                &json!({ "name": name, "role": "operator" }),
-                &format!("{name} may work with the directory"),
+                &json!({ "name": name, "role": role.as_str() }),
+                &format!("{name} is {role} in the directory"),
             )
+        }
+        Command::Migrate { check, print } => {
+            let team = team(&overrides, None)?;
+            let is_done = !check && !print;
+            let migrated = blocking("it broke off; it is done whole or not at all", move || {
+                directory::migrate(&team, directory::MIGRATIONS, is_done)
+            });
+            let migrated = migrated.await?;
+            if print {
+                output::result(&migrated.sql)?;
+                return Ok(Exit::Done);
+            }
+            let (from, to) = (migrated.from, migrated.to);
+            let line = if from == to {
+                format!("its tables have version {to}; there is nothing to do")
+            } else {
+                let done = if is_done {
+                    "were brought"
+                } else {
+                    "would be brought"
+                };
+                format!(
+                    "its tables {done} from version {from} to {to}; groupdesk that knows {} or newer reads them, and {} or \
+                     newer writes",
+                    migrated.reads_from, migrated.writes_from
+                )
+            };
+            let object = json!({
+                "from": from, "to": to, "is_done": is_done, "reads_from": migrated.reads_from,
+                "writes_from": migrated.writes_from,
+            });
+            said(global, &object, &line)
         }
         Command::Revoke { name } => {
             let team = team(&overrides, None)?;
@@ -112,15 +145,33 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
 
 async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError> {
     let at = directory_of(overrides)?;
-    let (object, mut lines) = match &at {
+    let (mut object, mut lines, open) = match &at {
         DirectoryAt::File(file) => {
             let file = file.display().to_string();
+            let directory = blocking("it broke off", {
+                let (at, env) = (at.clone(), overrides.env.clone());
+                move || open_directory(&at, &env)
+            });
+            let directory = directory.await?;
+            let open = directory.rotations(directory::RotationFilter {
+                open_only: true,
+                ..directory::RotationFilter::default()
+            });
+            let open = open.await?.into_iter().rev().map(|row| {
+                (
+                    row.id.0,
+                    row.user_group_id.to_string(),
+                    row.rotation.state.as_str().to_owned(),
+                    row.by,
+                )
+            });
             (
                 json!({
-                    "directory": file, "kind": "file", "server": null, "user": null, "schema": null,
-                    "synchronous_standby_names": null, "sessions": null,
+                    "directory": file, "kind": "file", "server": null, "user": null, "role": null, "schema": null,
+                    "synchronous_standby_names": null, "sessions": null, "timeline": null, "moved_to": null,
                 }),
                 vec![format!("{file}, a file of this machine")],
+                open.collect(),
             )
         }
         DirectoryAt::Team(settings) => {
@@ -129,40 +180,39 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
             let status = blocking("it broke off", move || directory::team_status(&team)).await?;
             let object = json!({
                 "directory": shown, "kind": "team", "server": status.server, "user": status.user,
-                "schema": status.schema, "synchronous_standby_names": status.synchronous,
-                "sessions": status.sessions,
+                "role": status.role.as_str(), "schema": status.schema,
+                "synchronous_standby_names": status.synchronous, "sessions": status.sessions,
+                "timeline": status.timeline, "moved_to": status.moved_to,
             });
-            let lines = vec![
+            let mut lines = vec![
                 format!("{shown}, shared by a team"),
                 format!(
-                    "PostgreSQL {}, as {}, version {} of its schema; lines of groupdesk to it: {}",
-                    status.server, status.user, status.schema, status.sessions
+                    "PostgreSQL {}, as {} ({}), version {} of its schema; lines of groupdesk to it: {}",
+                    status.server, status.user, status.role, status.schema, status.sessions
                 ),
             ];
-            (object, lines)
+            if status.synchronous.is_empty() {
+                lines.push("no standby has to have a change before it is answered".into());
+            }
+            if !status.is_readable {
+                lines.push("this groupdesk cannot work with it: update groupdesk, or have an admin run `groupdesk directory migrate`".into());
+            }
+            lines.extend(
+                status
+                    .moved_to
+                    .map(|to| format!("moved to {to}; nothing is written here any more")),
+            );
+            (object, lines, status.open)
         }
     };
-    let directory = open_directory(&at, &overrides.env)?;
-    let open = directory.rotations(directory::RotationFilter {
-        open_only: true,
-        ..directory::RotationFilter::default()
-    });
-    let open = open.await?;
     lines.push(match open.len() {
         0 => "no open rotation".into(),
         count => format!("open rotations: {count}"),
     });
-    let of = |row: &directory::RotationRow| json!({ "id": row.id.0, "user_group_id": row.user_group_id.as_str(), "state": row.rotation.state.as_str(), "by": row.by });
-    lines.extend(open.iter().map(|row| {
-        format!(
-            "  {} {}, {}, by {}",
-            row.id.0,
-            row.user_group_id,
-            row.rotation.state.as_str(),
-            row.by
-        )
+    let of = |(id, group, state, by): &(i64, String, String, String)| json!({ "id": id, "user_group_id": group, "state": state, "by": by });
+    lines.extend(open.iter().map(|(id, group, state, by)| {
+        format!("  {id} {}, {state}, by {}", visible(group), visible(by))
     }));
-    let mut object = object;
     object["open_rotations"] = open.iter().map(of).collect();
     if global.json {
         output::json(&object)?;

@@ -30,11 +30,13 @@ pub(crate) enum Exit {
     Partly = 6,
     /// It may or may not have taken effect.
     Unknown = 7,
+    /// The directory of a team cannot be reached or refuses; nothing was sent.
+    Directory = 8,
     Interrupted = 130,
 }
 
 /// What the help and the manual say of them.
-pub(crate) const CODES: [(Exit, &str); 9] = [
+pub(crate) const CODES: [(Exit, &str); 10] = [
     (Exit::Done, "done"),
     (Exit::Refused, "refused by the service"),
     (Exit::Usage, "usage or configuration"),
@@ -43,6 +45,10 @@ pub(crate) const CODES: [(Exit, &str); 9] = [
     (Exit::Unreachable, "service unreachable"),
     (Exit::Partly, "done only in part (bulk, hand-off)"),
     (Exit::Unknown, "outcome unknown"),
+    (
+        Exit::Directory,
+        "directory of a team not reached or refuses",
+    ),
     (Exit::Interrupted, "interrupted"),
 ];
 
@@ -137,6 +143,7 @@ impl Exit {
             CliError::Failed { failure } => Self::of_failure(failure),
             CliError::AfterSending(_) => Self::Unknown,
             CliError::Directory(DirectoryError::NotBound(_)) => Self::Key,
+            CliError::Directory(DirectoryError::Team { .. }) => Self::Directory,
             CliError::Config(_)
             | CliError::Directory(_)
             | CliError::Store(_)
@@ -183,6 +190,10 @@ impl Exit {
             | Failure::ChangeEnded { .. }
             | Failure::ChangeUnderWay { .. } => Self::Guarded,
             Failure::Place(problem) => Self::of_place(problem),
+            Failure::NothingSent(DirectoryError::Team { .. }) => Self::Directory,
+            Failure::Unknown { .. }
+            | Failure::Conflict { .. }
+            | Failure::NotWritten(DirectoryError::Team { .. }) => Self::Unknown,
             Failure::Key(_)
             | Failure::KeyRefused { .. }
             | Failure::Client(ClientError::NoKey(_) | ClientError::Key(_)) => Self::Key,
@@ -199,7 +210,6 @@ impl Exit {
             | Failure::NothingSent(_)
             | Failure::NotWritten(_) => Self::Usage,
             Failure::Unreachable(_) => Self::Unreachable,
-            Failure::Unknown { .. } | Failure::Conflict { .. } => Self::Unknown,
         }
     }
 }

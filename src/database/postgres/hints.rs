@@ -138,9 +138,9 @@ async fn subscribe(
     hearing: impl FnMut(&str) + Send + 'static,
     test: &str,
 ) -> Result<(Client, JoinHandle<()>), Failure> {
-    let (client, talk) = server.connect_hearing(hearing).await?;
+    let (client, talk, _) = server.connect_hearing(hearing).await?;
     let failed = |error| ServerFault::of(&error);
-    let settings = format!("{SETTINGS}\"{}\"; {CHANNEL}", server.schema());
+    let settings = format!("{SETTINGS}\"{}\", pg_temp; {CHANNEL}", server.schema());
     let told = client.simple_query(&settings).await.map_err(failed)?;
     let channel = told.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0),

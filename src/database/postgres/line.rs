@@ -1,9 +1,14 @@
 //! A line to a server: opened again where it broke, and statements sent over it together.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     future::{Future, poll_fn},
     pin::{Pin, pin},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::Poll,
     time::{Duration, Instant},
 };
@@ -19,6 +24,8 @@ use super::{
 };
 use crate::database::{Rows, Statement, Value};
 
+/// What ends a transaction so that it stands.
+pub(super) const COMMIT: &str = "COMMIT";
 /// Left for a connection, however long the password took.
 const LEAST: Duration = Duration::from_secs(3);
 /// How long a server may think about the next rows of a long list.
@@ -42,6 +49,8 @@ struct Session {
     client: Client,
     /// Ends with the client.
     _talk: JoinHandle<()>,
+    /// A warning has come since this was taken back.
+    warned: Arc<AtomicBool>,
     prepared: HashMap<String, tokio_postgres::Statement>,
 }
 
@@ -71,6 +80,10 @@ impl Line {
 
     pub(super) fn opened(&self) -> u64 {
         self.opened
+    }
+
+    pub(super) fn stamp(&self) -> Cow<'static, str> {
+        self.server.stamp().clone()
     }
 
     pub(super) fn writer(&self) -> i64 {
@@ -166,11 +179,16 @@ impl Line {
         let session = session
             .as_mut()
             .ok_or((ServerFault::Unreachable, Then::Reconnect))?;
+        let warned = Arc::clone(&session.warned);
+        warned.store(false, Ordering::SeqCst);
         let sent = runtime.block_on(async {
             let left = deadline.saturating_duration_since(Instant::now());
             tokio::time::timeout(left, exchange(session, before, statements, after)).await
         });
+        // A commit that warns did not get as far as it should have, to a standby: whether it stands is asked on a new line.
+        let commits = after.map_or(before.is_none(), |after| after == COMMIT);
         let (failure, is_refused) = match sent {
+            Ok(Ok(_)) if commits && warned.load(Ordering::SeqCst) => (silent(), false),
             Ok(Ok(rows)) => return Ok(rows),
             Ok(Err(error)) => (ServerFault::of(&error), error.code().is_some()),
             Err(_) => (silent(), false),
@@ -241,9 +259,15 @@ fn silent() -> Failure {
 }
 
 async fn open(server: &Server) -> Result<Session, Failure> {
-    let (client, talk) = server.connect().await?;
-    let settings = format!("{SETTINGS}\"{}\"; {FIT}", server.schema());
-    let told = client.simple_query(&settings).await;
+    let (client, talk, warned) = server.connect().await?;
+    let settings = format!("{SETTINGS}\"{}\", pg_temp; {FIT}", server.schema());
+    let (told, _) = tokio::join!(client.simple_query(&settings), async {
+        // Behind it on the line. Where there is no such schema yet, there is nothing to care for.
+        match server.care() {
+            Some(care) => client.batch_execute(care).await.ok(),
+            None => None,
+        }
+    });
     let told = told.map_err(|error| ServerFault::of(&error))?;
     let fits = told.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
@@ -257,6 +281,7 @@ async fn open(server: &Server) -> Result<Session, Failure> {
     Ok(Session {
         client,
         _talk: talk,
+        warned,
         prepared: HashMap::new(),
     })
 }

@@ -4,14 +4,10 @@ use std::time::Instant;
 
 use super::{
     fault::{Failure, ServerFault, Then},
-    line::Line,
+    line::{COMMIT, Line},
     server::PATIENCE,
 };
 use crate::database::{Rows, Statement, Value, values};
-
-const COMMIT: &str = "COMMIT";
-
-const ADD_STAMP: &str = "INSERT INTO writes (stamp) VALUES (($1::text)::uuid)";
 
 /// Waits for the transaction that has the stamp, if it is still in progress. A row of a question: it was not committed, and
 /// never can be. However often it is asked: a line can break in a question, too.
@@ -216,7 +212,7 @@ impl<'l> Open<'l> {
         let begin = self.begins()?;
         let stamp = begin.and(self.stamp.as_ref());
         if let Some(stamp) = stamp {
-            statements.insert(0, Statement::new(ADD_STAMP, values![stamp]));
+            statements.insert(0, Statement::new(self.line.stamp(), values![stamp]));
         }
         let skipped = usize::from(stamp.is_some());
         let send =

@@ -1,10 +1,14 @@
 //! Where a server is, how a line to it is protected, and who one is there.
 
 use std::{
+    borrow::Cow,
     future::poll_fn,
     net::IpAddr,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -13,6 +17,7 @@ use tokio::task::JoinHandle;
 use tokio_postgres::{
     AsyncMessage, Client, Config, Connection, NoTls, Socket,
     config::{ChannelBinding, Host, SslMode, TargetSessionAttrs},
+    error::Severity,
     tls::TlsStream,
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -52,7 +57,17 @@ pub(crate) struct Server {
     writer: i64,
     /// Whether others are told of what was written.
     hints: bool,
+    /// Leaves the row of a write, `$1`; it fails where no write may be.
+    stamp: Cow<'static, str>,
+    /// Done whenever a line is opened; that it fails says nothing.
+    care: Option<&'static str>,
 }
+
+/// Where every write leaves a row of its own.
+const STAMP: &str = "INSERT INTO writes (stamp) VALUES (($1::text)::uuid)";
+
+/// A session: what asks, what carries it and ends with it, and whether the server has warned of something since.
+pub(super) type Connected = (Client, JoinHandle<()>, Arc<AtomicBool>);
 
 /// What is wrong with an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +125,8 @@ impl Server {
             known: Arc::default(),
             writer: 0,
             hints: true,
+            stamp: STAMP.into(),
+            care: None,
         })
     }
 
@@ -130,6 +147,26 @@ impl Server {
     pub(crate) fn with_password(mut self, password: Password) -> Self {
         self.password = Some(password);
         self
+    }
+
+    /// What every write begins with instead, its stamp bound to it.
+    pub(crate) fn with_stamp(mut self, text: String) -> Self {
+        self.stamp = text.into();
+        self
+    }
+
+    pub(super) fn stamp(&self) -> &Cow<'static, str> {
+        &self.stamp
+    }
+
+    /// What is done when a line is opened.
+    pub(crate) fn with_care(mut self, text: &'static str) -> Self {
+        self.care = Some(text);
+        self
+    }
+
+    pub(super) fn care(&self) -> Option<&'static str> {
+        self.care
     }
 
     /// Tells its writes from those of others.
@@ -173,7 +210,7 @@ impl Server {
     }
 
     /// A session, and what ends with it. Inside a runtime.
-    pub(super) async fn connect(&self) -> Result<(Client, JoinHandle<()>), Failure> {
+    pub(super) async fn connect(&self) -> Result<Connected, Failure> {
         self.connect_hearing(|_| {}).await
     }
 
@@ -181,7 +218,7 @@ impl Server {
     pub(super) async fn connect_hearing(
         &self,
         hear: impl FnMut(&str) + Send + 'static,
-    ) -> Result<(Client, JoinHandle<()>), Failure> {
+    ) -> Result<Connected, Failure> {
         self.know_password().await?;
         let mut config = Config::clone(&self.config);
         if let Some(password) = &*self.known() {
@@ -199,16 +236,18 @@ impl Server {
             }
             failure
         };
+        let warned: Arc<AtomicBool> = Arc::default();
+        let warn = Arc::clone(&warned);
         match &self.tls {
             Some(tls) if self.needs_tls => {
                 let tls = MakeRustlsConnect::new(ClientConfig::clone(tls));
                 let (client, connection) = config.connect(tls).await.map_err(failed)?;
-                Ok((client, talk(connection, hear)))
+                Ok((client, talk(connection, hear, warn), warned))
             }
             None if self.needs_tls => Err((ServerFault::Unsafe("no TLS".into()), Then::GiveUp)),
             _ => {
                 let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
-                Ok((client, talk(connection, hear)))
+                Ok((client, talk(connection, hear, warn), warned))
             }
         }
     }
@@ -218,14 +257,19 @@ impl Server {
 fn talk<T>(
     mut connection: Connection<Socket, T>,
     mut hear: impl FnMut(&str) + Send + 'static,
+    warned: Arc<AtomicBool>,
 ) -> JoinHandle<()>
 where
     T: TlsStream + Unpin + Send + 'static,
 {
     tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
-            if let AsyncMessage::Notification(said) = message {
-                hear(said.payload());
+            match message {
+                AsyncMessage::Notification(said) => hear(said.payload()),
+                AsyncMessage::Notice(said) if said.parsed_severity() == Some(Severity::Warning) => {
+                    warned.store(true, Ordering::SeqCst);
+                }
+                _ => {}
             }
         }
     })

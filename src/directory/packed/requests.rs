@@ -3,10 +3,11 @@
 use tokio::sync::mpsc;
 
 use crate::{
-    database::Access,
+    database::{Access, values},
     directory::{
-        Directory, DirectoryError, FirstGroups, Location, PlaceId,
-        sqlite::{backup, copies, groups, whole},
+        Directory, DirectoryError, FirstGroups, Location, PlaceId, Role,
+        sqlite::{Fault, backup, copies, groups, whole},
+        tables::NEWEST,
     },
     domain::{group::UserGroupId, known::KnownGroup},
     search::{Builder, SortBy},
@@ -62,8 +63,16 @@ impl Directory {
     ) -> Result<(), DirectoryError> {
         // What came cannot come again.
         let parts = std::iter::from_fn(move || parts.blocking_recv());
-        self.ask(Access::Once, move |tx| groups::fill(tx, parts))
-            .await
+        self.may(Role::Operator)?;
+        self.ask(Access::Once, move |tx| {
+            if tx.sqlite().is_none() {
+                tx.one("SELECT may_write($1, FALSE)", values![NEWEST], |_| {
+                    Ok::<_, Fault>(())
+                })?;
+            }
+            groups::fill(tx, parts)
+        })
+        .await
     }
 
     pub async fn end_filling(&self) -> Result<(), DirectoryError> {

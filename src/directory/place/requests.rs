@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     database::Access,
-    directory::{Directory, DirectoryError, sqlite::places},
+    directory::{Directory, DirectoryError, Role, sqlite::places},
     domain::{
         group::{EnvironmentTag, UserGroupId},
         token::Fingerprint,
@@ -24,6 +24,17 @@ impl Directory {
     ) -> Result<Option<PlaceId>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
         self.ask(Access::Short, move |c| places::place_of(c, &profile, &url))
+            .await
+    }
+
+    /// The place of that name; else the only one of this address.
+    pub async fn place_named(
+        &self,
+        name: &str,
+        url: &str,
+    ) -> Result<Option<PlaceId>, DirectoryError> {
+        let (name, url) = (name.to_owned(), url.to_owned());
+        self.ask(Access::Short, move |c| places::named(c, &name, &url))
             .await
     }
 
@@ -167,6 +178,7 @@ impl Directory {
         at: Timestamp,
         by: &str,
     ) -> Result<Result<(), Refusal>, DirectoryError> {
+        self.may(Role::Admin)?;
         let by = by.to_owned();
         self.write(move |tx| places::merge(tx, from, into, at, &by))
             .await

@@ -8,9 +8,10 @@ use crate::{
     database::{Tx, Value, values},
     directory::{
         ChangeCursor, Changes, DraftHead, PlaceId, RotationFilter, Standing, columns,
+        tables::NEWEST,
         watch::{
             Seen,
-            snapshots::{NOTHING, Snapshots},
+            snapshots::{Look, NOTHING, Snapshots},
         },
     },
     domain::group::UserGroupId,
@@ -40,24 +41,36 @@ fn look(
         };
         return Ok((Seen::File { change, commits }, since.map(Value::from)));
     }
-    let snapshot: Option<String> = tx.one(SNAPSHOT, values![], |row| row.get(0))?;
+    let told = tx.one(SNAPSHOT, values![], |row| {
+        let (found, known): (i64, i64) = (row.get(2)?, NEWEST);
+        if found > known {
+            return Err(Fault::Newer { found, known });
+        }
+        Ok(Look {
+            snapshot: row.get(0)?,
+            server: row.get(1)?,
+            line: 0,
+            at: Instant::now(),
+        })
+    })?;
     // Of the line that it came over.
-    let (snapshot, line, now) = (snapshot.ok_or(Fault::Column)?, tx.line(), Instant::now());
+    let line = tx.line();
+    let told = Look {
+        line,
+        ..told.ok_or(Fault::Column)?
+    };
     let (since, seen) = match before {
-        Some(Seen::Team(seen)) => (
-            seen.since(&snapshot, line).map(Value::from),
-            seen.then(snapshot, line, now),
-        ),
-        _ => (
-            Some(Value::from(NOTHING)),
-            Snapshots::begin(snapshot, line, now),
-        ),
+        Some(Seen::Team(seen)) => (seen.since(&told).map(Value::from), seen.then(told)),
+        _ => (Some(Value::from(NOTHING)), Snapshots::begin(told)),
     };
     Ok((Seen::Team(seen), since))
 }
 
-/// That of the transaction: what it reads and what it has seen are one.
-const SNAPSHOT: &str = "SELECT pg_current_snapshot()::text";
+/// That of the transaction: what it reads and what it has seen are one. Then which installation this is and on which timeline,
+/// and the oldest version that may still read it.
+const SNAPSHOT: &str = "\
+SELECT pg_current_snapshot()::text, instance::text || '/' || timeline(), \
+ (SELECT MAX(reads_from) FROM schema_versions) FROM installation";
 
 /// On the connection that writes and under its lock: whoever is committing has then ended, and a count of commits that
 /// is still the same says that only this directory has written.
@@ -96,8 +109,14 @@ fn commits(tx: &Tx<'_>) -> Result<(u64, i64), Fault> {
 }
 
 fn drafts(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<DraftHead>, Fault> {
-    let text = "SELECT user_group_id, changed_at, by FROM drafts WHERE place = $1 AND merged = 0 \
-                ORDER BY user_group_id";
+    let text = match tx.sqlite() {
+        Some(_) => {
+            "SELECT user_group_id, changed_at, by FROM drafts WHERE place = $1 AND merged = 0 ORDER BY user_group_id"
+        }
+        None => {
+            "SELECT user_group_id, changed_at, by FROM shown_drafts WHERE place = $1 AND merged = 0 ORDER BY user_group_id"
+        }
+    };
     let heads = tx.all(text, values![place.0], |row| {
         let id = UserGroupId::parse(row.text(0)?).ok();
         let (head, by) = (id.zip(columns::timestamp(row.get(1)?)), row.get(2)?);

@@ -28,9 +28,8 @@ fn read(row: &Row<'_>) -> Result<ListView, Fault> {
 }
 
 const KEEP_VIEW: &str = "\
-INSERT INTO console_views (profile, filter, sort, reverse, best_first, columns) VALUES ($1, $2, $3, $4, $5, $6) \
-ON CONFLICT (profile) DO UPDATE SET filter = excluded.filter, sort = excluded.sort, reverse = excluded.reverse, \
- best_first = excluded.best_first, columns = excluded.columns";
+INSERT INTO console_views (profile, filter, sort, reverse, best_first, columns) VALUES ($1, $2, $3, $4, $5, $6)";
+const FORGET_VIEW: &str = "DELETE FROM console_views WHERE profile = $1";
 
 pub(crate) fn keep_view(tx: &Tx<'_>, profile: &str, view: &ListView) -> Result<(), Fault> {
     let values = values![
@@ -41,6 +40,7 @@ pub(crate) fn keep_view(tx: &Tx<'_>, profile: &str, view: &ListView) -> Result<(
         view.best_first,
         ListColumn::text_of(&view.columns),
     ];
+    tx.write(FORGET_VIEW, values![profile])?;
     tx.write(KEEP_VIEW, values)?;
     Ok(())
 }

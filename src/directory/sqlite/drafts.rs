@@ -1,4 +1,5 @@
-//! Unsent forms of a place: the newer one of a group wins, whoever typed it.
+//! Unsent forms of a place. In a file the newer one of a group wins, whoever typed it. A team's database keeps one of each
+//! person, and of what two consoles of one person typed the one that knew of the other's: their clocks may differ.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -27,13 +28,24 @@ struct Base {
 #[derive(Serialize, Deserialize)]
 struct KeptRow(String, String, Option<(String, String)>, bool);
 
-const DRAFTS: &str = "\
-SELECT user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by \
-FROM drafts WHERE place = $1 ORDER BY changed_at DESC, user_group_id";
+macro_rules! drafts_of {
+    ($table:literal) => {
+        concat!(
+            "SELECT user_group_id, creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by \
+             FROM ",
+            $table,
+            " WHERE place = $1 ORDER BY changed_at DESC, user_group_id"
+        )
+    };
+}
 
 /// One that cannot be read hides no other.
 pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<KeptDraft>, Fault> {
-    let drafts = tx.all(DRAFTS, values![place.0], read)?;
+    let text = match tx.sqlite() {
+        Some(_) => drafts_of!("drafts"),
+        None => drafts_of!("shown_drafts"),
+    };
+    let drafts = tx.all(text, values![place.0], read)?;
     Ok(drafts.into_iter().flatten().collect())
 }
 
@@ -94,6 +106,8 @@ pub(crate) struct SaveDraft {
     pub(crate) by: String,
     /// When the one that the caller knows of was changed.
     pub(crate) seen: Option<Timestamp>,
+    /// Times of several machines say nothing of what is newer.
+    pub(crate) several_clocks: bool,
 }
 
 impl Request for SaveDraft {
@@ -114,7 +128,7 @@ impl Request for SaveDraft {
             .first(|row| Ok::<_, Fault>((row.get(0)?, row.get(1)?)))?;
         let is_new = found.is_none();
         let other = found.filter(|(at, _)| Some(*at) != self.seen.map(columns::micros));
-        let is_newer = |(at, _): &(i64, String)| *at > changed_at;
+        let is_newer = |(at, _): &(i64, String)| self.several_clocks || *at > changed_at;
         let overtaken = other.as_ref().is_some_and(is_newer);
         let other = other.and_then(|(at, by)| {
             let at = columns::timestamp(at)?;

@@ -94,7 +94,7 @@ impl Fault {
                 return DirectoryError::DamagedRow { path, table };
             }
             Self::Server(fault) => fault.into(),
-            Self::Newer { found, known } => TeamFault::OtherVersion { found, known },
+            Self::Newer { found, known } => TeamFault::Newer { found, known },
             Self::Column
             | Self::Sqlite(_)
             | Self::Commit(_)

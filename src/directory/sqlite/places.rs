@@ -7,7 +7,7 @@ mod merging;
 use jiff::Timestamp;
 
 pub(crate) use answering::{answer, end_trial};
-pub(crate) use binding::{bind, bound, elsewhere, foresee, others, place_of, with_key};
+pub(crate) use binding::{bind, bound, elsewhere, foresee, named, others, place_of, with_key};
 #[cfg(test)]
 pub(super) use merging::MERGE;
 pub(crate) use merging::merge;

@@ -16,7 +16,7 @@ use crate::{
         recording::{ExchangeKind, Listener, RecordedExchange},
     },
     config::{DirectoryAt, KeySource, Profile, Settings, scrub::shown},
-    directory::{BindingPreview, Caller, DirectoryError, foresee_in},
+    directory::{BindingPreview, Caller, DirectoryError, Role, foresee_in},
     domain::{group::UserGroupId, token::Fingerprinter},
     operations::{Done, Failure, Operations, PlaceProblem, UnknownIdPolicy, open_directory},
 };
@@ -238,6 +238,8 @@ async fn place(
     let foreseen = match at {
         DirectoryAt::File(file) => foresee_in(file, caller),
         DirectoryAt::Team(_) => match open_directory(at, &visit.overrides.env) {
+            // Who may only look binds nothing.
+            Ok(directory) if directory.role() == Some(Role::Viewer) => return,
             Ok(directory) => directory.foresee(caller(directory.fingerprinter())).await,
             Err(error) => Err(error),
         },

@@ -2,7 +2,7 @@
 //! sent, and nothing of the text is kept.
 
 use crate::{
-    directory::{Directory, DirectoryError, Owner},
+    directory::{Directory, DirectoryError, Owner, Role},
     domain::{
         pasted::{self, DIGITS},
         token::{Fingerprint, Token},
@@ -34,6 +34,8 @@ impl TokenLookup {
     /// # Errors
     /// Where the directory cannot be read.
     pub async fn of(directory: &Directory, text: &Token) -> Result<Self, DirectoryError> {
+        // Who may only look has no key to make fingerprints with.
+        directory.may(Role::Operator)?;
         let mut answered: Vec<TokenReport> = Vec::new();
         for candidate in pasted::candidates(text.expose()) {
             let mut found = None;

@@ -13,7 +13,7 @@ use crate::{
     config::objection,
     directory::{
         Alarm, Binding, BindingAnswer, Bound, Caller, DirectoryError, Gate, KeyId, KeyState,
-        OtherPlace, Place, PlaceEvent, PlaceId,
+        OtherPlace, Place, PlaceEvent, PlaceId, Role,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -47,6 +47,9 @@ impl Operations {
             return Ok(place);
         }
         let (directory, url) = (self.directory(), self.profile().url());
+        if self.directory().role() == Some(Role::Viewer) {
+            return Ok(PlaceId::NONE);
+        }
         // A profile under another name: address and key tell. Asked once, because reading the key may take a command.
         let by_key = self.0.by_key.get_or_init(|| async {
             let key = self.api_key().await.ok()?;
@@ -66,6 +69,10 @@ impl Operations {
         }
         let url = profile.url();
         let bound = self.directory().place_of(&profile.name, &url).await?;
+        if bound.is_none() && here.is_none() && self.directory().role() == Some(Role::Viewer) {
+            // Binding needs more: the name says it.
+            return self.directory().place_named(&profile.name, &url).await;
+        }
         Ok(bound.or(here))
     }
 
@@ -162,6 +169,8 @@ impl Operations {
     }
 
     async fn bind(&self) -> Result<Bound, Failure> {
+        let may = self.directory().may(Role::Operator);
+        may.map_err(Failure::NothingSent)?;
         let caller = self.caller().await?;
         let profile = self.profile();
         let binding = self.directory().bind(caller).await;

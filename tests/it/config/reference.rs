@@ -132,7 +132,7 @@ fn good(setting: &Setting) -> String {
         ("base_url", _) => "\"https://other.example.com\"",
         ("path", _) => "\"/v2\"",
         ("url", _) => "\"postgres://ana@db2/desk\"",
-        ("api_key" | "password", _) => "{ file = \"k\" }",
+        ("api_key" | "password" | "fingerprint_key", _) => "{ file = \"k\" }",
         ("handoff", _) => "{ command = [\"put\"] }",
         ("guard", _) => "[{ operation = \"bulk\", max = 1, reason = \"slowly\" }]",
         ("operation", _) => "\"bulk\"",

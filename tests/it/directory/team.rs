@@ -4,10 +4,13 @@ use super::*;
 
 mod at_once;
 mod crashes;
+mod failover;
 mod failures;
 mod hints;
 mod lost_line;
+mod roles;
 mod told;
+mod versions;
 
 #[path = "drafts.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
@@ -163,7 +166,8 @@ async fn how_old_a_rotation_is_the_clock_of_the_database_says() {
     server.execute(
         team.schema(),
         "ALTER TABLE rotations DISABLE TRIGGER rotations_timed; \
-         UPDATE rotations SET boot_clock = boot_clock::bigint - 36000000000 WHERE user_group_id = 'g0'",
+         UPDATE rotations SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 36000000000 || '@' || timeline() \
+         WHERE user_group_id = 'g0'",
     );
     let earlier = began(begun[0]).await;
     let between = first.since(&earlier).expect("one machine");

@@ -127,7 +127,7 @@ async fn a_file_fills_what_nobody_wrote_and_replaces_the_rest_only_where_it_is_t
     let all = scene.ana.annotations().await.expect("readable");
     assert_eq!(all[&id("new-1")].note.as_deref(), Some("x"));
     let of_acme = &all[&id(ACME)];
-    assert_eq!(of_acme.noted.as_ref().expect("by bob").by, "bob@desk7");
+    assert_eq!(of_acme.noted.as_ref().expect("by bob").by, bob.operator());
 
     let older = || vec![row(ACME, said("older", "sso"))];
     let taken = scene.ana.import(older(), false).await.expect("taken in");

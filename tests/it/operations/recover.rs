@@ -219,7 +219,10 @@ async fn a_person_abandons_with_a_reason_and_the_token_is_free_again() {
     assert_eq!(abandoned.rotation.state, State::Abandoned);
     let lines = history(&scene.ana).await;
     let last = lines.last().expect("a line");
-    assert_eq!((last.ending, last.by.as_str()), (Ending::Abandoned, LI));
+    assert_eq!(
+        (last.ending, last.by.as_str()),
+        (Ending::Abandoned, li.operator())
+    );
     assert_eq!(last.reason.as_deref(), Some("the customer is gone"));
     assert_eq!(last.previous_fingerprint, Some(current(&scene)));
     let note = last.note.as_deref().expect("what it was");

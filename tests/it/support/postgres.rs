@@ -33,9 +33,15 @@ pub(crate) fn team() -> Option<TeamLocation> {
     let is_asked = thread.name()?.split("::").any(|part| part == "team");
     let server = is_asked.then(server)??;
     let number = NUMBER.fetch_add(1, Ordering::SeqCst);
-    let team = at(server.folder(), &format!("t{number}"));
-    set_up(&team).expect("a schema");
-    Some(team)
+    let schema = format!("t{number}");
+    set_up(&at(server.folder(), &schema)).expect("a schema");
+    // What people may do is enough for every story. Each of them is several people, and the database knows one.
+    server.let_in("ana", &schema, &["operator", "admin"]);
+    server.execute(
+        &schema,
+        "CREATE OR REPLACE FUNCTION is_oneself(said TEXT, relation OID) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT TRUE'",
+    );
+    Some(at_as("ana", server.folder(), &schema))
 }
 
 /// Storage of a service of its own for a test below a module `shared`; `None` for others.
@@ -52,10 +58,14 @@ pub(crate) fn storage() -> Option<(SharedStorage, String)> {
     Some((storage, schema))
 }
 
-/// The same by the socket in this folder.
+/// The same by the socket in this folder, as whoever may do anything.
 pub(crate) fn at(folder: &Path, schema: &str) -> TeamLocation {
+    at_as("desk", folder, schema)
+}
+
+pub(crate) fn at_as(who: &str, folder: &Path, schema: &str) -> TeamLocation {
     let folder = folder.display().to_string().replace('/', "%2F");
-    let url = format!("postgres://desk@{folder}/postgres");
+    let url = format!("postgres://{who}@{folder}/postgres");
     TeamLocation::parse(&url, schema).expect("an address")
 }
 
@@ -114,10 +124,35 @@ impl Server {
         std::fs::read_to_string(self.folder.join("log")).expect("a log")
     }
 
+    /// Somebody with these roles of a directory, made where there is nobody of that name.
+    pub(crate) fn let_in(&self, who: &str, schema: &str, roles: &[&str]) {
+        let granted: Vec<_> = roles
+            .iter()
+            .map(|role| format!("GRANT {schema}_{role} TO {who};"))
+            .collect();
+        let text = format!(
+            "DO $$ BEGIN CREATE ROLE {who} LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$; {}",
+            granted.concat()
+        );
+        self.execute("public", &text);
+    }
+
     fn psql(&self) -> Command {
+        self.psql_as("desk")
+    }
+
+    fn psql_as(&self, who: &str) -> Command {
         let mut psql = Command::new("psql");
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"])
-            .args(["-U", "desk", "-d", "postgres", "-h"])
+            .args([
+                "-v",
+                "VERBOSITY=sqlstate",
+                "-U",
+                who,
+                "-d",
+                "postgres",
+                "-h",
+            ])
             .arg(&self.folder)
             .args(["-p", &self.port.to_string()]);
         psql
@@ -139,6 +174,79 @@ impl Server {
         };
         session.say(&format!("SET search_path = {schema}"));
         session
+    }
+
+    /// What somebody may do by hand, undone again; where it is refused, how.
+    pub(crate) fn try_as(&self, who: &str, schema: &str, texts: &[&str]) -> Result<(), String> {
+        let mut psql = self.psql_as(who);
+        psql.args(["-c", &format!("SET search_path = {schema}"), "-c", "BEGIN"]);
+        for text in texts {
+            psql.args(["-c", text]);
+        }
+        let output = psql.args(["-c", "ROLLBACK"]).output().expect("psql runs");
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    /// Another server that follows this one, at the next port of the same folder.
+    pub(crate) fn standby(&self) -> Server {
+        let programs = programs().expect("it is installed");
+        let (data, port) = (self.folder.join("standby"), self.port + 1);
+        let run = |program: &str, arguments: &[&str]| {
+            let mut command = as_owner(&programs.join(program).display().to_string());
+            let done = command
+                .args(arguments)
+                .current_dir("/")
+                .stdin(Stdio::null());
+            let done = done.stdout(Stdio::null()).status();
+            assert!(done.expect("it runs").success(), "{program}");
+        };
+        let (folder, data) = (
+            self.folder.display().to_string(),
+            data.display().to_string(),
+        );
+        let from = format!("host={folder} port={} user=desk", self.port);
+        run(
+            "pg_basebackup",
+            &["-D", &data, "-R", "-c", "fast", "-d", &from],
+        );
+        let options = format!("-k {folder} -c listen_addresses= -c max_connections=200 -p {port}");
+        let log = format!("{folder}/standby.log");
+        run(
+            "pg_ctl",
+            &["-D", &data, "-l", &log, "-s", "-w", "start", "-o", &options],
+        );
+        let folder = self.folder.clone();
+        Server { folder, port }
+    }
+
+    /// Makes a standby the server that is written to; the one it followed is stopped as if it had been killed.
+    pub(crate) fn take_over(&self, from: &Server) {
+        from.control(&["-m", "immediate", "stop"]);
+        self.control(&["-w", "promote"]);
+    }
+
+    fn control(&self, arguments: &[&str]) {
+        let programs = programs().expect("it is installed");
+        let data = self
+            .folder
+            .join(if self.port == PORT { "data" } else { "standby" });
+        let mut control = as_owner(&programs.join("pg_ctl").display().to_string());
+        let control = control.arg("-D").arg(data).arg("-s").args(arguments);
+        let done = control.current_dir("/").stdin(Stdio::null()).status();
+        assert!(done.expect("pg_ctl runs").success(), "{arguments:?}");
+    }
+
+    /// The address of this server and of another one, whichever is written to.
+    pub(crate) fn at_either(&self, other: &Server, schema: &str) -> TeamLocation {
+        let folder = self.folder.display().to_string().replace('/', "%2F");
+        let url = format!(
+            "postgres://desk@{folder}:{},{folder}:{}/postgres",
+            self.port, other.port
+        );
+        TeamLocation::parse(&url, schema).expect("an address")
     }
 
     /// Does what no groupdesk would.
@@ -229,7 +337,10 @@ if [ -e "$1/pg_hba.conf" ]; then cp "$1/pg_hba.conf" "$1/data/pg_hba.conf"; fi
 "$0/pg_ctl" -D "$1/data" -l "$1/log" -s -w start </dev/null \
     -o "-k $1 -c max_connections=200 $2"
 cat >/dev/null
-"$0/pg_ctl" -D "$1/data" -s -m immediate stop
+set +e
+for data in "$1/data" "$1/standby"; do
+    if [ -e "$data/postmaster.pid" ]; then "$0/pg_ctl" -D "$data" -s -m immediate stop; fi
+done
 rm -rf "$1"
 "#;
 

@@ -2,20 +2,29 @@
 -- one text asks both. Fingerprints, never tokens. Times are whole microseconds since 1970-01-01 UTC as the operator saw them;
 -- JSON is kept as text, key order as written. What has no name here is found through the search path: it is this schema alone.
 
+-- `reads_from`, `writes_from`: the oldest version that a groupdesk may know and still read, and write. Every write reads this
+-- table, so that a migration, which locks it, comes between no two of them.
 CREATE TABLE schema_versions (
-    version BIGINT PRIMARY KEY,
-    at      TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
-    by      NAME        NOT NULL DEFAULT session_user
+    version     BIGINT PRIMARY KEY,
+    at          TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
+    by          NAME        NOT NULL DEFAULT session_user,
+    reads_from  BIGINT      NOT NULL,
+    writes_from BIGINT      NOT NULL
 );
 
--- Makes fingerprints; a table of its own, for rights of its own.
+-- Makes fingerprints; a table of its own, for rights of its own. Empty where the key is kept elsewhere.
 CREATE TABLE fingerprint_key (
     key BYTEA NOT NULL CHECK (octet_length(key) = 32)
 );
 
--- Which installation this is: a copy of it is another one.
+-- Which installation this is: a copy of it is another one. `key_check` tells whether a key is the right one. `timeline` is
+-- another one after a failover; `tidied_at` when old rows of `writes` were last removed; `moved_to` where all of this is now.
 CREATE TABLE installation (
-    instance UUID NOT NULL DEFAULT gen_random_uuid()
+    instance  UUID NOT NULL DEFAULT gen_random_uuid(),
+    key_check BYTEA CHECK (octet_length(key_check) = 32),
+    timeline  TEXT,
+    tidied_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
+    moved_to  TEXT
 );
 INSERT INTO installation DEFAULT VALUES;
 
@@ -52,15 +61,18 @@ CREATE TABLE place_keys (
     UNIQUE (fingerprint, place)
 );
 
-CREATE TABLE bindings (
+-- Ten people have ten profiles of one name: each sees and binds their own.
+CREATE TABLE all_bindings (
+    author      NAME NOT NULL DEFAULT session_user,
     profile     TEXT COLLATE "C" NOT NULL,
     url         TEXT COLLATE "C" NOT NULL,
     place       BIGINT NOT NULL REFERENCES places (number) ON DELETE CASCADE,
     environment TEXT,
     at          BIGINT NOT NULL,
-    PRIMARY KEY (profile, url)
+    PRIMARY KEY (author, profile, url)
 );
-CREATE INDEX bindings_of_place ON bindings (place);
+CREATE INDEX bindings_of_place ON all_bindings (place);
+CREATE VIEW bindings AS SELECT profile, url, place, environment, at FROM all_bindings WHERE author = session_user;
 
 CREATE TABLE place_events (
     number  BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -147,13 +159,17 @@ CREATE TABLE history (
     changes              TEXT CHECK (changes IS NULL OR changes::json IS NOT NULL),
     note                 TEXT,
     place                BIGINT NOT NULL REFERENCES places (number),
-    key                  BIGINT
+    key                  BIGINT,
+    db_user              NAME        NOT NULL DEFAULT session_user,
+    db_at                TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
+    written_in           XID8        NOT NULL DEFAULT pg_current_xact_id()
 );
 CREATE INDEX history_of_place ON history (place);
 CREATE INDEX history_of_group ON history (user_group_id, place);
 
 -- `boot_clock` is when the intent, then the sending, came here, in microseconds of the clock of the database, the one that all
--- share; what a console binds to it is the clock of its own machine, and is not kept.
+-- share, and on which timeline, because another server may have another clock. What a console binds to it is the clock of its
+-- own machine, and is not kept.
 CREATE TABLE rotations (
     id             BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     place          BIGINT  NOT NULL REFERENCES places (number),
@@ -198,6 +214,8 @@ CREATE TABLE rotation_events (
     horizon_passed BOOLEAN NOT NULL,
     state          TEXT    NOT NULL,
     note           TEXT,
+    db_user        NAME        NOT NULL DEFAULT session_user,
+    db_at          TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (rotation_id, seq)
 );
 
@@ -255,7 +273,9 @@ CREATE TABLE batch_items (
     UNIQUE (batch_id, user_group_id)
 );
 
-CREATE TABLE drafts (
+-- One of a group and a person: nobody's is lost because a colleague's clock is ahead.
+CREATE TABLE all_drafts (
+    author        NAME    NOT NULL DEFAULT session_user,
     place         BIGINT  NOT NULL REFERENCES places (number),
     user_group_id TEXT COLLATE "C" NOT NULL CHECK (char_length(user_group_id) BETWEEN 1 AND 255),
     merged        BIGINT  NOT NULL DEFAULT 0,
@@ -269,8 +289,14 @@ CREATE TABLE drafts (
     base_at       BIGINT  NOT NULL,
     changed_at    BIGINT  NOT NULL,
     by            TEXT    NOT NULL,
-    PRIMARY KEY (place, user_group_id, merged)
+    PRIMARY KEY (place, user_group_id, merged, author)
 );
+CREATE VIEW drafts AS SELECT place, user_group_id, merged, creating, name, mapping, properties, mapping_text, group_text, base,
+    base_at, changed_at, by FROM all_drafts WHERE author = session_user;
+-- One's own, and of groups that one has none of the newest of the others.
+CREATE VIEW shown_drafts AS SELECT DISTINCT ON (place, user_group_id, merged) place, user_group_id, merged, creating, name,
+    mapping, properties, mapping_text, group_text, base, base_at, changed_at, by FROM all_drafts
+    ORDER BY place, user_group_id, merged, author = session_user DESC, changed_at DESC;
 
 CREATE TABLE imports (
     id         BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -303,16 +329,22 @@ CREATE TABLE annotations (
     PRIMARY KEY (place, user_group_id)
 );
 
-CREATE TABLE console_views (
-    profile    TEXT COLLATE "C" PRIMARY KEY,
+CREATE TABLE all_console_views (
+    author     NAME NOT NULL DEFAULT session_user,
+    profile    TEXT COLLATE "C" NOT NULL,
     filter     TEXT    NOT NULL,
     sort       TEXT    NOT NULL,
     reverse    BOOLEAN NOT NULL,
     best_first BOOLEAN NOT NULL,
-    columns    TEXT    NOT NULL DEFAULT ''
+    columns    TEXT    NOT NULL DEFAULT '',
+    PRIMARY KEY (author, profile)
 );
+CREATE VIEW console_views AS SELECT profile, filter, sort, reverse, best_first, columns FROM all_console_views
+    WHERE author = session_user;
 
+-- Seen by all, changed by who saved it.
 CREATE TABLE saved_views (
+    author     NAME NOT NULL DEFAULT session_user,
     name       TEXT COLLATE "C" PRIMARY KEY,
     filter     TEXT    NOT NULL,
     sort       TEXT    NOT NULL,
@@ -359,16 +391,20 @@ CREATE TRIGGER mutations_no_delete BEFORE DELETE ON mutations FOR EACH ROW EXECU
 CREATE FUNCTION now_in_micros() RETURNS BIGINT LANGUAGE sql VOLATILE
     AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
 
--- How long ago that was, when the row is read. A clock that was set back counts as no time.
+-- Another one after a failover: the server that took over may have another clock.
+CREATE FUNCTION timeline() RETURNS TEXT LANGUAGE sql STABLE
+    AS $$ SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) $$;
+
+-- How long ago that was, when the row is read. A clock that was set back counts as no time, and so does another timeline.
 CREATE FUNCTION since(boot_clock TEXT) RETURNS TEXT LANGUAGE sql VOLATILE STRICT
-    AS $$ SELECT 'age:' || greatest(0, now_in_micros() - boot_clock::bigint) $$;
+    AS $$ SELECT 'age:' || CASE WHEN split_part(boot_clock, '@', 2) = timeline()
+        THEN greatest(0, now_in_micros() - split_part(boot_clock, '@', 1)::bigint) ELSE 0 END $$;
 
 CREATE FUNCTION timed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF TG_OP = 'INSERT' THEN
-        NEW.boot_clock := now_in_micros();
-    ELSIF NEW.state = 'sent' AND OLD.state <> 'sent' THEN
-        NEW.boot_clock := now_in_micros();
+    IF TG_OP = 'INSERT' OR NEW.state = 'sent' AND OLD.state <> 'sent'
+        OR split_part(OLD.boot_clock, '@', 2) <> timeline() THEN
+        NEW.boot_clock := now_in_micros() || '@' || timeline();
     ELSE
         NEW.boot_clock := OLD.boot_clock;
     END IF;
@@ -389,3 +425,172 @@ BEGIN
     RETURN NEW;
 END $$;
 CREATE TRIGGER rotations_stepped BEFORE UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION stepped();
+
+-- Done when a line is opened: on a new timeline what is open begins its time anew, once; once a day old stamps go.
+CREATE FUNCTION care() RETURNS VOID LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM installation WHERE timeline IS DISTINCT FROM timeline()
+            OR tidied_at < clock_timestamp() - INTERVAL '1 day') THEN
+        RETURN;
+    END IF;
+    PERFORM FROM installation FOR UPDATE;
+    IF EXISTS (SELECT FROM installation WHERE timeline IS DISTINCT FROM timeline()) THEN
+        UPDATE rotations SET boot_clock = boot_clock WHERE state IN ('intended', 'sent', 'rotated', 'unknown')
+            AND split_part(boot_clock, '@', 2) <> timeline();
+        UPDATE mutations SET boot_clock = boot_clock WHERE state IN ('intended', 'sent', 'unknown', 'open')
+            AND split_part(boot_clock, '@', 2) <> timeline();
+        INSERT INTO audit (who, what, before, after)
+            SELECT session_user, 'timeline', timeline, timeline() FROM installation WHERE timeline IS NOT NULL;
+        UPDATE installation SET timeline = timeline();
+    END IF;
+    UPDATE installation SET tidied_at = clock_timestamp() WHERE tidied_at < clock_timestamp() - INTERVAL '1 day';
+    IF FOUND THEN
+        DELETE FROM writes WHERE at < clock_timestamp() - INTERVAL '7 days';
+    END IF;
+END $$;
+UPDATE installation SET timeline = timeline();
+
+-- What others have of a place that becomes part of another one: bindings, drafts. Whoever runs it has written the rest.
+CREATE FUNCTION merge_of_all(gone BIGINT, stays BIGINT) RETURNS BOOLEAN LANGUAGE sql AS $$
+    UPDATE all_drafts SET place = stays, merged = CASE WHEN EXISTS (SELECT FROM all_drafts other WHERE other.place = stays
+            AND other.user_group_id = all_drafts.user_group_id AND other.merged = all_drafts.merged
+            AND other.author = all_drafts.author) THEN gone ELSE merged END WHERE place = gone;
+    DELETE FROM all_bindings WHERE place = gone AND (url = '' OR EXISTS (SELECT FROM all_bindings other
+        WHERE other.author = all_bindings.author AND other.profile = all_bindings.profile AND other.url = all_bindings.url
+            AND other.place = stays));
+    UPDATE all_bindings SET place = stays WHERE place = gone;
+    SELECT TRUE;
+$$;
+
+-- What was done, by whom the server knows it to be. Written by triggers of the owner alone.
+CREATE TABLE audit (
+    number        BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at            TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
+    who           NAME        NOT NULL,
+    address       INET        DEFAULT inet_client_addr(),
+    what          TEXT        NOT NULL,
+    place         BIGINT,
+    user_group_id TEXT COLLATE "C",
+    rotation      BIGINT,
+    before        TEXT,
+    after         TEXT,
+    written_in    XID8        NOT NULL DEFAULT pg_current_xact_id()
+);
+CREATE INDEX audit_of_group ON audit (user_group_id, number);
+CREATE INDEX audit_written_in ON audit (written_in);
+
+CREATE FUNCTION audit_rotation() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    INSERT INTO audit (who, what, place, user_group_id, rotation, before, after) VALUES (session_user, 'rotation',
+        NEW.place, NEW.user_group_id, NEW.id, CASE TG_OP WHEN 'UPDATE' THEN OLD.state END, NEW.state);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER rotations_begun AFTER INSERT ON rotations FOR EACH ROW EXECUTE FUNCTION audit_rotation();
+CREATE TRIGGER rotations_audited AFTER UPDATE OF state ON rotations FOR EACH ROW
+    WHEN (OLD.state IS DISTINCT FROM NEW.state) EXECUTE FUNCTION audit_rotation();
+
+-- Of a rotation the line of the rotation says it.
+CREATE FUNCTION audit_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    INSERT INTO audit (who, what, place, user_group_id, before, after) VALUES (session_user, NEW.operation,
+        NEW.place, NEW.user_group_id, CASE TG_OP WHEN 'UPDATE' THEN OLD.state END,
+        CASE NEW.state WHEN 'ended' THEN COALESCE(NEW.ending, NEW.state) ELSE NEW.state END);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER mutations_begun AFTER INSERT ON mutations FOR EACH ROW
+    WHEN (NEW.rotation_id IS NULL) EXECUTE FUNCTION audit_change();
+CREATE TRIGGER mutations_audited AFTER UPDATE OF state ON mutations FOR EACH ROW
+    WHEN (NEW.rotation_id IS NULL AND OLD.state IS DISTINCT FROM NEW.state) EXECUTE FUNCTION audit_change();
+
+-- That it changed, not what it is.
+CREATE FUNCTION audit_group() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    INSERT INTO audit (who, what, place, user_group_id, after) VALUES (session_user, 'group', NEW.place, NEW.user_group_id,
+        concat_ws(', ', CASE WHEN OLD.fingerprint IS DISTINCT FROM NEW.fingerprint THEN 'token' END,
+            CASE WHEN OLD.mapping IS DISTINCT FROM NEW.mapping THEN 'mapping' END,
+            CASE WHEN OLD.properties IS DISTINCT FROM NEW.properties THEN 'properties' END));
+    RETURN NULL;
+END $$;
+CREATE TRIGGER user_groups_audited AFTER UPDATE ON user_groups FOR EACH ROW
+    WHEN (OLD.fingerprint IS DISTINCT FROM NEW.fingerprint OR OLD.mapping IS DISTINCT FROM NEW.mapping
+        OR OLD.properties IS DISTINCT FROM NEW.properties) EXECUTE FUNCTION audit_group();
+
+-- Whoever knows the key can say whether it is the right one; this alone tells nothing of it.
+CREATE FUNCTION key_check(key BYTEA) RETURNS BYTEA LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+DECLARE
+    inner_pad BYTEA := decode(repeat('36', 64), 'hex');
+    outer_pad BYTEA := decode(repeat('5c', 64), 'hex');
+BEGIN
+    FOR at IN 0..octet_length(key) - 1 LOOP
+        inner_pad := set_byte(inner_pad, at, get_byte(key, at) # 54);
+        outer_pad := set_byte(outer_pad, at, get_byte(key, at) # 92);
+    END LOOP;
+    RETURN sha256(outer_pad || sha256(inner_pad || 'key check'::bytea || '\x00'::bytea || 'groupdesk'::bytea));
+END $$;
+
+CREATE FUNCTION key_set() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+BEGIN
+    UPDATE installation SET key_check = key_check(NEW.key);
+    INSERT INTO audit (who, what) VALUES (session_user, 'fingerprint key');
+    RETURN NULL;
+END $$;
+CREATE TRIGGER fingerprint_key_set AFTER INSERT OR UPDATE ON fingerprint_key FOR EACH ROW EXECUTE FUNCTION key_set();
+
+-- Whom the server knows, with a machine behind it or not. Whoever has the rights of the owner brings along what others did.
+CREATE FUNCTION is_oneself(said TEXT, relation OID) RETURNS BOOLEAN LANGUAGE sql STABLE AS $$
+    SELECT said = session_user OR starts_with(said, session_user || '@')
+        OR pg_has_role(current_user, (SELECT relowner FROM pg_class WHERE oid = relation), 'USAGE') $$;
+
+CREATE FUNCTION said_by() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    said TEXT := to_jsonb(NEW) ->> TG_ARGV[0];
+BEGIN
+    IF said IS NULL OR TG_OP = 'UPDATE' AND said = to_jsonb(OLD) ->> TG_ARGV[0] OR is_oneself(said, TG_RELID) THEN
+        RETURN NEW;
+    END IF;
+    RAISE insufficient_privilege USING MESSAGE = 'in the name of somebody else';
+END $$;
+
+CREATE FUNCTION by_oneself() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF is_oneself(NEW."by", TG_RELID) THEN
+        RETURN NEW;
+    END IF;
+    RAISE insufficient_privilege USING MESSAGE = 'in the name of somebody else';
+END $$;
+
+DO $$
+DECLARE
+    named TEXT[];
+BEGIN
+    -- Never changed afterwards, but by the owner.
+    FOREACH named SLICE 1 IN ARRAY ARRAY[['history'], ['rotations'], ['mutations'], ['batches'], ['imports'], ['place_events']] LOOP
+        EXECUTE format('CREATE TRIGGER %I BEFORE INSERT ON %I FOR EACH ROW EXECUTE FUNCTION by_oneself()',
+            named[1] || '_by_oneself', named[1]);
+    END LOOP;
+    FOREACH named SLICE 1 IN ARRAY ARRAY[['places', 'made_by'], ['place_keys', 'added_by'], ['alarms', 'raised_by'],
+        ['alarms', 'acknowledged_by'], ['facts', 'by'], ['annotations', 'noted_by'], ['annotations', 'labelled_by'],
+        ['saved_views', 'by'], ['hidden_concerns', 'by'], ['all_drafts', 'by']] LOOP
+        EXECUTE format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION said_by(%L)',
+            named[1] || '_' || named[2], named[1], named[2]);
+    END LOOP;
+END $$;
+
+ALTER TABLE saved_views ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON saved_views FOR SELECT USING (TRUE);
+CREATE POLICY own ON saved_views USING (author = session_user) WITH CHECK (author = session_user);
+
+-- Asked by every write, with the version of the tables that it knows. Held against a migration, which waits for those that
+-- have asked, and is waited for by those that ask: what it sees is how it stands then.
+CREATE FUNCTION may_write(known BIGINT, synchronous BOOLEAN) RETURNS BOOLEAN LANGUAGE plpgsql AS $$
+BEGIN
+    LOCK TABLE schema_versions IN ACCESS SHARE MODE;
+    IF EXISTS (SELECT FROM schema_versions WHERE writes_from > known) THEN
+        RAISE 'the tables are newer' USING ERRCODE = 'GD001';
+    ELSIF EXISTS (SELECT FROM installation WHERE moved_to IS NOT NULL) THEN
+        RAISE 'the directory was moved' USING ERRCODE = 'GD002';
+    ELSIF synchronous AND current_setting('synchronous_standby_names') = '' THEN
+        RAISE 'no standby has to have it' USING ERRCODE = 'GD003';
+    END IF;
+    RETURN TRUE;
+END $$;

@@ -69,6 +69,8 @@ pub(super) const ALL: &[Printed] = &[
     of("directory init [URL]", One, &["directory-set-up"]),
     of("directory copy FROM [TO]", One, &["directory-copied"]),
     of("directory status", One, &["directory-status"]),
+    of("directory migrate", One, &["directory-migrated"]),
+    of("audit [ID]", Array, &["audited"]),
     of("directory grant NAME ROLE", One, &["directory-right"]),
     of("directory revoke NAME", One, &["directory-right"]),
     of("place list", Array, &["place"]),

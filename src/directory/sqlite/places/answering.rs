@@ -2,7 +2,7 @@
 
 use super::{
     TABLE,
-    binding::{BOUND, KnownPlaces, bound_of, caller_of, make, take},
+    binding::{BOUND, KnownPlaces, UNBIND, bound_of, caller_of, make, take},
     event, has_no_key, has_no_tokens, merge, name,
 };
 use crate::{
@@ -115,8 +115,6 @@ fn undo(
     bound.on_trial = false;
     Ok(Ok(bound))
 }
-
-const UNBIND: &str = "DELETE FROM bindings WHERE profile = $1 AND url = $2";
 
 fn withdraw(
     tx: &Tx<'_>,

@@ -84,6 +84,22 @@ pub(crate) fn place_of(tx: &Tx<'_>, profile: &str, url: &str) -> Result<Option<P
     Ok(tx.one(PLACE_OF, values![profile, url], number)?)
 }
 
+const NAMED: &str = "\
+SELECT p.number, p.name = $1 FROM places p WHERE p.name = $1 \
+ OR EXISTS (SELECT 1 FROM place_urls u WHERE u.place = p.number AND u.url = $2) \
+ORDER BY p.name <> $1, p.number LIMIT 2";
+
+/// For who binds nothing.
+pub(crate) fn named(tx: &Tx<'_>, name: &str, url: &str) -> Result<Option<PlaceId>, Fault> {
+    let found = tx.all(NAMED, values![name, url], |row| {
+        Ok::<(_, bool), Fault>((PlaceId(row.get(0)?), row.get(1)?))
+    })?;
+    Ok(match found[..] {
+        [(place, true), ..] | [(place, _)] => Some(place),
+        _ => None,
+    })
+}
+
 const WITH_KEY: &str = "\
 SELECT u.place FROM place_urls u JOIN place_keys k ON k.place = u.place \
 WHERE u.url = $1 AND k.fingerprint = $2 AND k.state = 'trusted' LIMIT 1";
@@ -310,9 +326,10 @@ INSERT INTO place_keys (place, fingerprint, state, added_at, added_by) VALUES ($
 ON CONFLICT (fingerprint, place) DO UPDATE SET state = excluded.state, added_at = excluded.added_at, \
  added_by = excluded.added_by";
 
-const BIND: &str = "\
-INSERT INTO bindings (profile, url, place, environment, at) VALUES ($1, $2, $3, $4, $5) \
-ON CONFLICT (profile, url) DO UPDATE SET place = excluded.place, environment = excluded.environment, at = excluded.at";
+/// In the place of what was bound before. A team's database counts up persons, too, and finds the old row by what it shows.
+const BIND: &str =
+    "INSERT INTO bindings (profile, url, place, environment, at) VALUES ($1, $2, $3, $4, $5)";
+pub(super) const UNBIND: &str = "DELETE FROM bindings WHERE profile = $1 AND url = $2";
 
 /// Binds the profile to the place. A key that is not known there yet is added in the given state.
 pub(super) fn take(
@@ -349,6 +366,7 @@ pub(super) fn take(
         environment,
         columns::micros(caller.at)
     ];
+    tx.write(UNBIND, values![&caller.profile, &caller.url])?;
     tx.write(BIND, values)?;
     if environment.is_some() {
         tx.write(SET_TAG, values![environment, place.0])?;

@@ -63,6 +63,10 @@ async fn team(c: &mut Contract) -> Vec<&'static str> {
             "serve init",
             "service-set-up",
             "directory status",
+            "directory migrate",
+            "audit [ID]",
+            "directory-migrated",
+            "audited",
             "directory grant NAME ROLE",
             "directory revoke NAME",
             "directory-set-up",
@@ -101,6 +105,8 @@ async fn team(c: &mut Contract) -> Vec<&'static str> {
             &["directory", "grant", "dora", "operator"],
         ),
         ("directory revoke NAME", &["directory", "revoke", "dora"]),
+        ("directory migrate", &["directory", "migrate"]),
+        ("audit [ID]", &["audit"]),
     ] {
         c.case(&home, 0, typed, arguments).await;
     }

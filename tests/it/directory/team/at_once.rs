@@ -85,8 +85,8 @@ async fn of_two_first_drafts_the_newer_one_stays_and_the_other_hears_of_it() {
     let directory = installation.open();
     let place = place(&directory, "eu");
     let theirs = format!(
-        "INSERT INTO drafts (place, user_group_id, creating, name, mapping, properties, base, base_at, changed_at, by) \
-         SELECT number, 'acme', FALSE, 'theirs', '[]', '', '{{}}', 0, {}, 'li' FROM places",
+        "INSERT INTO all_drafts (author, place, user_group_id, creating, name, mapping, properties, base, base_at, changed_at, by) \
+         SELECT 'ana', number, 'acme', FALSE, 'theirs', '[]', '', '{{}}', 0, {}, 'li' FROM places",
         second(9).as_microsecond()
     );
     let saving = directory.clone();

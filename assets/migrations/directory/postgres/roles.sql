@@ -1,0 +1,22 @@
+-- The roles of a directory, before its tables. People are roles of their own, and members of these. What a role may is in
+-- rights.sql. `:schema` is the name of the schema.
+
+DO $$
+DECLARE
+    role TEXT;
+BEGIN
+    FOREACH role IN ARRAY ARRAY['owner', 'viewer', 'operator', 'admin'] LOOP
+        BEGIN
+            EXECUTE format('CREATE ROLE %I NOLOGIN', ':schema_' || role);
+        EXCEPTION WHEN duplicate_object OR unique_violation THEN
+            NULL;
+        END;
+    END LOOP;
+END $$;
+-- An admin rewrites nothing by accident: the rights of the owner have to be taken by SET ROLE.
+ALTER ROLE ":schema_admin" NOINHERIT;
+GRANT ":schema_viewer" TO ":schema_operator";
+GRANT ":schema_viewer", ":schema_operator" TO ":schema_owner" WITH ADMIN OPTION;
+GRANT ":schema_owner" TO ":schema_admin";
+GRANT ":schema_operator" TO SESSION_USER;
+GRANT ":schema_admin" TO SESSION_USER WITH ADMIN OPTION;

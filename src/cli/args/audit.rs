@@ -1,0 +1,52 @@
+//! What stands behind `audit`.
+
+use clap::Args;
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+
+use super::user_group_id;
+use crate::domain::{age, group::UserGroupId};
+
+#[derive(Debug, Args)]
+#[command(
+    about = "List what was done in a team's directory, by whom the database knows it to be",
+    after_help = "A line `history` at the end was written by somebody, and nothing that changed stands behind it.\n\n\
+                  Examples:\n  groupdesk audit acme-eu\n  groupdesk audit --by ben --since 7d --json"
+)]
+pub(crate) struct Audit {
+    /// Only of this group
+    #[arg(value_parser = user_group_id)]
+    pub(crate) id: Option<UserGroupId>,
+    /// Only what this role of the database did
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: Option<String>,
+    /// Only from then on: an age such as 7d, a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z
+    #[arg(long, value_name = "WHEN", value_parser = since)]
+    pub(crate) since: Option<Since>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Since {
+    Ago(std::time::Duration),
+    At(Timestamp),
+}
+
+impl Since {
+    pub(crate) fn before(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Ago(age) => now.checked_sub(age).unwrap_or(Timestamp::MIN),
+            Self::At(at) => at,
+        }
+    }
+}
+
+fn since(text: &str) -> Result<Since, String> {
+    if let Ok(age) = age::parse(text) {
+        return Ok(Since::Ago(age));
+    }
+    let day = text.parse::<Date>().ok();
+    let day = day.and_then(|day| day.to_zoned(TimeZone::UTC).ok());
+    let at = text.parse().ok().or(day.map(|day| day.timestamp()));
+    at.map(Since::At).ok_or_else(|| {
+        "not a time; write an age such as 7d, a day such as 2026-11-01 (UTC), or 2026-11-01T08:00:00Z".into()
+    })
+}

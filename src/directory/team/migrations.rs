@@ -1,0 +1,185 @@
+//! How the tables of a team's directory are made, and made newer: only when an admin says so, and never while somebody writes.
+
+use super::{
+    key,
+    stands::{Stands, ask},
+};
+use crate::{
+    database::{Access, Tx, values},
+    directory::{
+        DirectoryError, TeamLocation,
+        engine::Engine,
+        location::TeamFault,
+        sqlite::Fault,
+        tables::{MIGRATIONS, Migration, RIGHTS, ROLES, Role, as_owner, quoted},
+    },
+    domain::token::Fingerprinter,
+};
+
+const ADD_VERSION: &str =
+    "INSERT INTO schema_versions (version, reads_from, writes_from) VALUES ($1, $2, $3)";
+const ADD_KEY: &str = "INSERT INTO fingerprint_key (key) VALUES ($1)";
+const KEEP_CHECK: &str = "UPDATE installation SET key_check = $1";
+
+const MAY_SET_UP: &str = "\
+SELECT has_database_privilege(current_database(), 'CREATE'), (SELECT rolcreaterole OR rolsuper FROM pg_roles \
+ WHERE rolname = session_user)";
+
+/// Makes the roles, the schema and a key of its own, in one transaction. Blocks. Refused where the schema is there already.
+pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
+    let at = team.clone();
+    ask(&Engine::of_team(team)?, Access::Once, move |tx| {
+        let outside = key::outside(&at)?;
+        let refused = |right| {
+            Err(Fault::from(DirectoryError::of_team(
+                &at,
+                TeamFault::NeedsRight(right),
+            )))
+        };
+        match tx.one(MAY_SET_UP, values![], |row| {
+            Ok::<(bool, bool), Fault>((row.get(0)?, row.get(1)?))
+        })? {
+            Some((false, _)) => return refused("CREATE on the database"),
+            Some((_, false)) => return refused("CREATEROLE"),
+            _ => {}
+        }
+        tx.batch(&begin(at.schema()))?;
+        for migration in MIGRATIONS {
+            apply(tx, migration)?;
+        }
+        if let Some(key) = &outside {
+            let check = Fingerprinter::new(key).check();
+            tx.write(KEEP_CHECK, values![check.as_bytes()])?;
+        } else {
+            tx.write(ADD_KEY, values![&*key::random()?])?;
+        }
+        tx.batch(&named(RIGHTS, at.schema()))?;
+        Ok(())
+    })
+}
+
+/// The same as SQL, for whoever runs the database. Its key is made there.
+pub fn set_up_sql(schema: &str) -> String {
+    let mut text = format!("BEGIN;\n{}", begin(schema));
+    for migration in MIGRATIONS {
+        text.push_str(&applied(migration));
+    }
+    text.push_str(
+        "\nINSERT INTO fingerprint_key (key)\n    \
+         SELECT decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex');\n",
+    );
+    text + &named(RIGHTS, schema) + "COMMIT;\n"
+}
+
+/// The roles and the schema; what follows is the owner's. A name in the schema goes before one of a session.
+fn begin(schema: &str) -> String {
+    let (name, role) = (quoted(schema), quoted(&format!("{schema}_owner")));
+    format!(
+        "{}CREATE SCHEMA {name} AUTHORIZATION {role};\n{};\nSET LOCAL search_path = {name}, pg_temp;\n",
+        named(ROLES, schema),
+        as_owner(schema)
+    )
+}
+
+fn applied(migration: &Migration) -> String {
+    let Migration {
+        version,
+        text,
+        reads_from,
+        writes_from,
+    } = migration;
+    format!(
+        "\n{text}\nINSERT INTO schema_versions (version, reads_from, writes_from) VALUES ({version}, {reads_from}, {writes_from});\n"
+    )
+}
+
+fn apply(tx: &Tx<'_>, migration: &Migration) -> Result<(), Fault> {
+    tx.batch(migration.text)?;
+    let Migration {
+        version,
+        reads_from,
+        writes_from,
+        ..
+    } = *migration;
+    tx.write(ADD_VERSION, values![version, reads_from, writes_from])?;
+    Ok(())
+}
+
+/// The name of a schema is plain.
+fn named(text: &str, schema: &str) -> String {
+    text.replace(":schema", schema)
+}
+
+/// What a migration did, or would do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Migrated {
+    /// The version of the tables before it.
+    pub from: i64,
+    pub to: i64,
+    /// The oldest versions that a groupdesk may know afterwards and still read, and write.
+    pub reads_from: i64,
+    pub writes_from: i64,
+    /// What does it, for whoever runs the database; empty where there is nothing to do.
+    pub sql: String,
+}
+
+/// Brings the tables to the last of these versions, in one transaction: nobody writes meanwhile, and nobody is in the middle of
+/// it. Blocks. With `is_done` false it only says what would happen.
+pub fn migrate(
+    team: &TeamLocation,
+    known: &'static [Migration],
+    is_done: bool,
+) -> Result<Migrated, DirectoryError> {
+    let at = team.clone();
+    let access = if is_done { Access::Once } else { Access::Short };
+    ask(&Engine::of_team(team)?, access, move |tx| {
+        let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
+        let has = Stands::read(tx)?.desk.role;
+        if is_done {
+            if has < Role::Admin {
+                let needs = Role::Admin;
+                return Err(refused(TeamFault::NeedsRole { needs, has }));
+            }
+            tx.batch(&as_owner(at.schema()))?;
+            tx.batch(LOCK)?;
+        }
+        // As it stands once nobody else is at it.
+        let from = Stands::read(tx)?.version;
+        let newest = known.last().map_or(from, |last| last.version);
+        if from > newest {
+            let (found, known) = (from, newest);
+            return Err(refused(TeamFault::Newer { found, known }));
+        }
+        let steps: Vec<_> = known.iter().filter(|step| step.version > from).collect();
+        if is_done && !steps.is_empty() {
+            for step in &steps {
+                apply(tx, step)?;
+            }
+            tx.batch(&named(RIGHTS, at.schema()))?;
+        }
+        let last = steps.last().copied().or(known.last());
+        let (owner, schema) = (as_owner(at.schema()), at.schema());
+        let texts: Vec<_> = steps.iter().map(|step| applied(step)).collect();
+        let sql = if texts.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "BEGIN;\n{owner};\nSET LOCAL search_path = {}, pg_temp;\n{LOCK};\n{}{}COMMIT;\n",
+                quoted(schema),
+                texts.concat(),
+                named(RIGHTS, schema)
+            )
+        };
+        Ok(Migrated {
+            from,
+            to: newest,
+            reads_from: last.map_or(from, |last| last.reads_from),
+            writes_from: last.map_or(from, |last| last.writes_from),
+            sql,
+        })
+    })
+}
+
+/// Every write has asked this table before, and waits here from now on.
+const LOCK: &str =
+    "SET LOCAL lock_timeout = '5s'; LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE";

@@ -1,0 +1,71 @@
+//! How the tables of a team's directory stand, and who asks; and how it is asked before there is a directory.
+
+use std::sync::mpsc;
+
+use crate::{
+    database::{Access, ServerFault, Tx, task, values},
+    directory::{DirectoryError, engine::Engine, sqlite::Fault, tables::Role},
+};
+
+/// Who one is there, and what the directory lets one do.
+#[derive(Debug, Clone)]
+pub(in crate::directory) struct Desk {
+    /// As the server knows who asks.
+    pub(in crate::directory) user: String,
+    pub(in crate::directory) role: Role,
+    /// Where the directory is now.
+    pub(in crate::directory) moved_to: Option<String>,
+}
+
+/// How the tables stand, and who asks.
+pub(in crate::directory) struct Stands {
+    pub(super) version: i64,
+    pub(super) reads_from: i64,
+    pub(super) key_check: Option<[u8; 32]>,
+    pub(in crate::directory) desk: Desk,
+}
+
+const STANDS: &str = "\
+SELECT v.version, v.reads_from, i.key_check, i.moved_to, session_user::text, \
+ pg_has_role(session_user, n.nspowner, 'USAGE'), pg_has_role(session_user, n.nspowner, 'MEMBER'), \
+ has_any_column_privilege('rotations', 'UPDATE') \
+FROM installation i, pg_namespace n, \
+ (SELECT MAX(version) AS version, MAX(reads_from) AS reads_from FROM schema_versions) v \
+WHERE n.nspname = current_schema()";
+
+impl Stands {
+    pub(in crate::directory) fn read(tx: &Tx<'_>) -> Result<Self, Fault> {
+        let stands = tx.one(STANDS, values![], |row| {
+            let (is_owner, is_admin): (bool, bool) = (row.get(5)?, row.get(6)?);
+            let version: Option<i64> = row.get(0)?;
+            let role = match () {
+                () if is_owner => Role::Owner,
+                () if is_admin => Role::Admin,
+                () if row.get(7)? => Role::Operator,
+                () => Role::Viewer,
+            };
+            Ok::<_, Fault>(Self {
+                version: version.unwrap_or_default(),
+                reads_from: row.get::<Option<i64>>(1)?.unwrap_or_default(),
+                key_check: row.get(2)?,
+                desk: Desk {
+                    user: row.get(4)?,
+                    role,
+                    moved_to: row.get(3)?,
+                },
+            })
+        })?;
+        stands.ok_or_else(|| Fault::Server(ServerFault::NotThere))
+    }
+}
+
+/// Asks and waits. The threads of an engine are no tasks of a runtime.
+pub(in crate::directory) fn ask<T: Send + 'static>(
+    engine: &Engine,
+    access: Access,
+    work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+) -> Result<T, DirectoryError> {
+    let (reply, answer) = mpsc::sync_channel(1);
+    let reply = move |told| drop(reply.send(told));
+    engine.ask_blocking(task(access, work, reply), &answer)
+}

@@ -1,0 +1,159 @@
+//! A standby takes over, a standby is missing, and what is old goes.
+
+use groupdesk::directory::set_up;
+
+use super::*;
+use crate::support::{postgres::Server, wait::eventually};
+
+async fn write(directory: &Directory, place: groupdesk::directory::PlaceId, group: &str) {
+    let record = learnt(observation(group, OLD, 0));
+    directory.record(place, record).await.expect("written");
+}
+
+/// Makes every open rotation and change an hour older.
+fn age(server: &Server) {
+    server.execute(
+        "over",
+        "ALTER TABLE rotations DISABLE TRIGGER rotations_timed; \
+         UPDATE rotations SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 3600000000 || '@' || timeline(); \
+         ALTER TABLE rotations ENABLE TRIGGER rotations_timed",
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_a_standby_that_took_over_horizons_begin_anew_and_everything_is_told_again() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    set_up(&postgres::at(server.folder(), "over")).expect("a schema");
+    let standby = tokio::task::block_in_place(|| server.standby());
+    let team = server.at_either(&standby, "over");
+    let open = || Directory::open(&team).expect("it opens");
+    let (ours, theirs) = (open(), open());
+    let place = place(&ours, "eu");
+    write(&theirs, place, "before").await;
+    let rotation = start(&theirs, intent("acme", OLD)).await;
+    age(&server);
+    let old = ours.rotation(rotation).await.expect("read").expect("there");
+    let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
+    let written = server.execute("over", "SELECT pg_current_wal_lsn()");
+    let arrived = format!("SELECT pg_last_wal_replay_lsn() >= '{written}'");
+    eventually("the standby has it", || {
+        standby.execute("over", &arrived) == "t"
+    })
+    .await;
+    tokio::task::block_in_place(|| standby.take_over(&server));
+
+    write(&theirs, place, "after").await;
+    let now = ours.rotation(rotation).await.expect("read").expect("there");
+    let (old, now) = (
+        old.boot_clock.expect("a time"),
+        now.boot_clock.expect("a time"),
+    );
+    let between = now.since(&old).expect("one machine");
+    assert!(
+        between > Duration::from_mins(50),
+        "its horizon is not over: {between:?}"
+    );
+    let stamped = standby.execute(
+        "over",
+        "SELECT split_part(boot_clock, '@', 2) FROM rotations",
+    );
+    assert_eq!(
+        stamped,
+        standby.execute("over", "SELECT timeline()"),
+        "written down, once"
+    );
+    assert_eq!(
+        standby.execute("over", "SELECT count(*) FROM audit WHERE what = 'timeline'"),
+        "1"
+    );
+    let told = watch.look(place).await.expect("read").expect("something");
+    let told: Vec<_> = told.groups.iter().map(|group| group.id.as_str()).collect();
+    assert_eq!(told, ["before", "after"], "also what was told before");
+}
+
+/// The server answers that it is committed, and warns that no standby has it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_warns_is_asked_for_until_a_standby_has_it_and_is_there_once() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = postgres::at(server.folder(), "alone");
+    set_up(&team).expect("a schema");
+    let directory = Directory::open(&team).expect("it opens");
+    let place = place(&directory, "eu");
+    write(&directory, place, "first").await;
+    let standbys = |names: &str| {
+        server.execute(
+            "alone",
+            &format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'"),
+        );
+        server.execute("alone", "SELECT pg_reload_conf()");
+    };
+    let shown = || server.execute("alone", "SHOW synchronous_standby_names");
+    standbys("nobody");
+    eventually("the server knows", || shown() == "nobody").await;
+    let writing = {
+        let directory = directory.clone();
+        tokio::spawn(async move { directory.record(place, told(entry("eu", "acme", 1))).await })
+    };
+    let waits = |what: &str| {
+        let text = format!("SELECT {what} FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+        server.execute("alone", &text)
+    };
+    eventually("it waits for a standby", || waits("count(*)") == "1").await;
+    let first = waits("pid");
+    server.execute("alone", &format!("SELECT pg_cancel_backend({first})"));
+    eventually("it asks on another line", || {
+        !["", &first].contains(&waits("max(pid)").as_str())
+    })
+    .await;
+    assert!(!writing.is_finished(), "nobody knows yet");
+    standbys("");
+    writing.await.expect("it ended").expect("written");
+    let lines = directory
+        .history(HistoryFilter::default())
+        .await
+        .expect("read");
+    assert_eq!(lines.len(), 1, "once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stamps_of_eight_days_ago_go_once_a_day_and_those_of_six_stay() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let server = postgres::server().expect("a server");
+    let count = || server.execute(team.schema(), "SELECT count(*) FROM writes WHERE asked");
+    let fill = |tidied: &str| {
+        server.execute(
+            team.schema(),
+            &format!(
+                "INSERT INTO writes (stamp, at, asked) SELECT gen_random_uuid(), clock_timestamp() - n * interval '1 day', TRUE \
+                 FROM generate_series(6, 8, 2) n; UPDATE installation SET tidied_at = clock_timestamp() - interval '{tidied}'"
+            ),
+        );
+    };
+    fill("23 hours");
+    drop(installation.open());
+    assert_eq!(count(), "2", "it is not time yet");
+    fill("25 hours");
+    drop(installation.open());
+    assert_eq!(count(), "2", "two of six days");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_a_standby_is_asked_for_nothing_is_written_without_one() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let place = place(&installation.open(), "eu");
+    let directory = Directory::open(&team.clone().only_synchronous()).expect("it opens");
+    assert!(directory.groups(place).await.expect("read").is_empty());
+    let refused = directory.record(place, told(entry("eu", "acme", 0))).await;
+    let error = refused.expect_err("refused").to_string();
+    assert!(error.contains("require_synchronous"), "{error}");
+}

@@ -1,0 +1,402 @@
+//! Who may what: by hand in the database, and with groupdesk.
+
+use groupdesk::directory::{AuditFilter, Role, TeamFault, grant, revoke, set_up};
+
+use super::*;
+use crate::support::postgres::Server;
+
+/// A schema with one of everything, and the three people of it, whose names begin with its own.
+fn scene(schema: &str) -> Option<&'static Server> {
+    let server = postgres::server()?;
+    let desk = postgres::at(server.folder(), schema);
+    set_up(&desk).expect("a schema");
+    for role in Role::GRANTED {
+        server.let_in(&format!("{schema}_{}_person", role.as_str()), schema, &[]);
+        grant(&desk, &format!("{schema}_{}_person", role.as_str()), role).expect("granted");
+    }
+    server.execute(schema, ONE_OF_EVERYTHING);
+    Some(server)
+}
+
+const ONE_OF_EVERYTHING: &str = "\
+INSERT INTO places (name, made_at, made_by) VALUES ('eu', 1, 'desk'); \
+INSERT INTO place_keys (place, fingerprint, state, added_at, added_by) VALUES (1, sha256(''), 'trusted', 1, 'desk'); \
+INSERT INTO alarms (place, what, raised_at, raised_by) VALUES (1, 'x', 1, 'desk'); \
+INSERT INTO user_groups (place, user_group_id, origin) VALUES (1, 'acme', '{}'); \
+INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) VALUES (1, 'desk', 'eu', 'acme', 'get', 'found', 1); \
+INSERT INTO rotations (place, profile, user_group_id, state, previous, refused, read_unchanged, by, started_at) \
+ VALUES (1, 'eu', 'acme', 'intended', sha256(''), FALSE, FALSE, 'desk', 1); \
+INSERT INTO rotation_events (rotation_id, seq, at, event, horizon_passed, state) VALUES (1, 1, 1, 'intended', FALSE, 'intended'); \
+INSERT INTO all_drafts (author, place, user_group_id, creating, name, mapping, properties, base, base_at, changed_at, by) \
+ VALUES ('desk', 1, 'acme', FALSE, '', '[]', '', '{}', 1, 1, 'desk'); \
+INSERT INTO saved_views (author, name, filter, sort, reverse, best_first, columns, at, by) \
+ VALUES ('desk', 'ours', '', 'id', FALSE, FALSE, '', 1, 'desk')";
+
+const VIEWER: u8 = 0;
+const OPERATOR: u8 = 1;
+const ADMIN: u8 = 2;
+const OWNER: u8 = 3;
+const NOBODY: u8 = 4;
+
+/// What is done by hand, and from which role on it is done.
+const STATEMENTS: &[(&str, u8)] = &[
+    (
+        "SELECT FROM user_groups, history, rotations, audit, schema_versions",
+        VIEWER,
+    ),
+    ("SELECT care()", VIEWER),
+    ("SELECT FROM fingerprint_key", OPERATOR),
+    ("UPDATE fingerprint_key SET key = key", OWNER),
+    (
+        "INSERT INTO writes (stamp) VALUES (gen_random_uuid())",
+        OPERATOR,
+    ),
+    (
+        "INSERT INTO writes (stamp, at) VALUES (gen_random_uuid(), 'epoch')",
+        OWNER,
+    ),
+    ("DELETE FROM writes", OWNER),
+    // What has happened.
+    (
+        "INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) \
+         VALUES (1, session_user || '@desk1', 'eu', 'acme', 'get', 'found', 1)",
+        OPERATOR,
+    ),
+    (
+        "INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) \
+         VALUES (1, 'somebody@desk1', 'eu', 'acme', 'get', 'found', 1)",
+        OWNER,
+    ),
+    (
+        "INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) \
+         VALUES (1, session_user || 'x@desk1', 'eu', 'acme', 'get', 'found', 1)",
+        OWNER,
+    ),
+    (
+        "INSERT INTO history (at, by, profile, user_group_id, operation, ending, place, db_user) \
+         VALUES (1, session_user, 'eu', 'acme', 'get', 'found', 1, 'desk')",
+        OWNER,
+    ),
+    (
+        "INSERT INTO history (number, at, by, profile, user_group_id, operation, ending, place) OVERRIDING SYSTEM VALUE \
+         VALUES (99, 1, session_user, 'eu', 'acme', 'get', 'found', 1)",
+        OWNER,
+    ),
+    ("UPDATE history SET by = 'x'", NOBODY),
+    ("UPDATE history SET place = 1", OWNER),
+    ("DELETE FROM history", NOBODY),
+    ("TRUNCATE history", OWNER),
+    ("UPDATE rotation_events SET at = 2", NOBODY),
+    ("DELETE FROM rotation_events", NOBODY),
+    ("INSERT INTO audit (who, what) VALUES ('x', 'y')", OWNER),
+    ("UPDATE audit SET who = 'x'", OWNER),
+    ("DELETE FROM audit", OWNER),
+    ("TRUNCATE audit", OWNER),
+    // Rotations.
+    ("UPDATE rotations SET state = 'sent'", OPERATOR),
+    ("UPDATE rotations SET previous = previous", OWNER),
+    ("UPDATE rotations SET user_group_id = 'x'", OWNER),
+    ("UPDATE rotations SET place = place", OWNER),
+    ("UPDATE rotations SET by = by", OWNER),
+    ("DELETE FROM mutations", OWNER),
+    ("TRUNCATE rotations CASCADE", OWNER),
+    (
+        "INSERT INTO mutations (place, user_group_id, operation, state, by, profile, started_at) \
+         VALUES (1, 'globex', 'create', 'intended', 'desk', 'eu', 1)",
+        OWNER,
+    ),
+    (
+        "INSERT INTO mutations (place, user_group_id, operation, state, by, profile, started_at) \
+         VALUES (1, 'globex', 'create', 'intended', session_user, 'eu', 1)",
+        OPERATOR,
+    ),
+    // Groups.
+    (
+        "INSERT INTO user_groups (place, user_group_id, origin) VALUES (1, 'globex', '{}')",
+        OPERATOR,
+    ),
+    ("UPDATE user_groups SET name = 'x'", OPERATOR),
+    ("UPDATE user_groups SET user_group_id = 'x'", OWNER),
+    ("DELETE FROM user_groups", OWNER),
+    // Places and what is said of them.
+    (
+        "INSERT INTO places (name, made_at, made_by) VALUES ('us', 1, session_user)",
+        OPERATOR,
+    ),
+    ("UPDATE places SET made_by = session_user", OWNER),
+    ("UPDATE places SET name = 'us'", OPERATOR),
+    ("DELETE FROM place_keys", OWNER),
+    ("UPDATE place_keys SET state = 'withdrawn'", OPERATOR),
+    ("UPDATE place_keys SET fingerprint = sha256('x')", OWNER),
+    (
+        "INSERT INTO facts (place, fact, value, source, at, by) VALUES (1, 'f', 'v', 'said', 1, session_user)",
+        OPERATOR,
+    ),
+    (
+        "INSERT INTO facts (place, fact, value, source, at, by) VALUES (1, 'f', 'v', 'said', 1, 'x')",
+        OWNER,
+    ),
+    (
+        "UPDATE alarms SET acknowledged_at = 1, acknowledged_by = session_user, reason = 'r'",
+        OPERATOR,
+    ),
+    (
+        "UPDATE alarms SET acknowledged_at = 1, acknowledged_by = 'x', reason = 'r'",
+        OWNER,
+    ),
+    ("UPDATE alarms SET what = 'y'", OWNER),
+    ("DELETE FROM alarms", OWNER),
+    // One's own and that of others.
+    (
+        "INSERT INTO bindings (profile, url, place, at) VALUES ('eu', 'u', 1, 1)",
+        OPERATOR,
+    ),
+    (
+        "INSERT INTO all_bindings (author, profile, url, place, at) VALUES ('desk', 'eu', 'u', 1, 1)",
+        OWNER,
+    ),
+    (
+        "INSERT INTO drafts (place, user_group_id, creating, name, mapping, properties, base, base_at, changed_at, by) \
+         VALUES (1, 'globex', FALSE, '', '[]', '', '{}', 1, 1, session_user)",
+        OPERATOR,
+    ),
+    ("DELETE FROM drafts", OPERATOR),
+    ("UPDATE all_drafts SET name = 'x'", OWNER),
+    ("DELETE FROM all_drafts", OWNER),
+    (
+        "INSERT INTO saved_views (name, filter, sort, reverse, best_first, columns, at, by) \
+         VALUES ('mine', '', 'id', FALSE, FALSE, '', 1, session_user)",
+        OPERATOR,
+    ),
+    // Nothing is changed of the view of another one.
+    (
+        "WITH changed AS (UPDATE saved_views SET filter = 'x' RETURNING 1) SELECT 1 / count(*) FROM changed",
+        OWNER,
+    ),
+    (
+        "WITH gone AS (DELETE FROM saved_views RETURNING 1) SELECT 1 / count(*) FROM gone",
+        OWNER,
+    ),
+    ("SELECT merge_of_all(1, 1)", OWNER),
+    // The tables themselves.
+    (
+        "INSERT INTO schema_versions (version, reads_from, writes_from) VALUES (99, 99, 99)",
+        OWNER,
+    ),
+    ("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE", OWNER),
+    ("UPDATE installation SET moved_to = 'x'", OWNER),
+    ("ALTER TABLE history DISABLE TRIGGER USER", OWNER),
+    ("CREATE TABLE more ()", OWNER),
+    ("DROP VIEW shown_drafts", OWNER),
+    ("SET session_replication_role = replica", NOBODY),
+    ("SET ROLE granted_owner", ADMIN),
+];
+
+#[test]
+fn each_role_may_what_the_list_says_and_no_more() {
+    let schema = "granted";
+    let Some(server) = scene(schema) else {
+        return;
+    };
+    let set_role = format!("SET ROLE {schema}_owner");
+    let mut wrong = Vec::new();
+    for (text, from) in STATEMENTS {
+        for (role, name) in ["viewer", "operator", "admin"].into_iter().enumerate() {
+            let person = format!("{schema}_{name}_person");
+            let done = server.try_as(&person, schema, &[text]);
+            if done.is_ok() != (role as u8 >= *from) {
+                wrong.push(format!("{name}: {text}: {done:?}"));
+            }
+        }
+        let person = format!("{schema}_admin_person");
+        let done = server.try_as(&person, schema, &[&set_role, text]);
+        if done.is_ok() != (OWNER >= *from) {
+            wrong.push(format!("owner: {text}: {done:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for name in ["viewer", "operator"] {
+        let person = format!("{schema}_{name}_person");
+        assert!(
+            server.try_as(&person, schema, &[&set_role]).is_err(),
+            "{name}"
+        );
+    }
+}
+
+/// Of a table that is added later, too.
+#[test]
+fn of_every_table_an_operator_deletes_nothing_but_what_is_said_here() {
+    let schema = "every_table";
+    let Some(server) = scene(schema) else {
+        return;
+    };
+    let tables = server.execute(
+        schema,
+        "SELECT relname FROM pg_class WHERE relnamespace = 'every_table'::regnamespace AND relkind IN ('r', 'v')",
+    );
+    let may = |role: &str, table: &str, what: &str| {
+        let text =
+            format!("SELECT has_any_column_privilege('{schema}_{role}', '{table}', '{what}')");
+        match what {
+            "DELETE" | "TRUNCATE" => {
+                server.execute(schema, &text.replace("any_column", "table")) == "t"
+            }
+            _ => server.execute(schema, &text) == "t",
+        }
+    };
+    for table in tables.lines() {
+        let is_key = table == "fingerprint_key";
+        assert_eq!(may("viewer", table, "SELECT"), !is_key, "{table}");
+        let written = ["INSERT", "UPDATE", "DELETE", "TRUNCATE"];
+        assert!(
+            !written.iter().any(|what| may("viewer", table, what)),
+            "{table}"
+        );
+        let own = [
+            "bindings",
+            "drafts",
+            "console_views",
+            "saved_views",
+            "hidden_concerns",
+        ];
+        let deletes = may("operator", table, "DELETE");
+        assert_eq!(deletes, own.contains(&table), "{table}");
+        assert!(!may("operator", table, "TRUNCATE"), "{table}");
+        let is_of_the_owner = table.starts_with("all_")
+            || [
+                "schema_versions",
+                "installation",
+                "fingerprint_key",
+                "audit",
+                "group_counts",
+                "shown_drafts",
+            ]
+            .contains(&table);
+        assert_eq!(
+            may("operator", table, "INSERT"),
+            !is_of_the_owner,
+            "{table}"
+        );
+    }
+}
+
+fn refused<T: std::fmt::Debug>(answer: Result<T, DirectoryError>) -> TeamFault {
+    match answer {
+        Err(DirectoryError::Team { fault, .. }) => fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_viewer_sees_and_whoever_works_is_named_by_the_database() {
+    let schema = "viewed";
+    let Some(server) = scene(schema) else {
+        return;
+    };
+    let open = |role: &str| {
+        let person = format!("{schema}_{role}_person");
+        Directory::open(&postgres::at_as(&person, server.folder(), schema)).expect("it opens")
+    };
+    let (viewer, operator) = (open("viewer"), open("operator"));
+    assert_eq!(viewer.role(), Some(Role::Viewer));
+    assert_eq!(operator.user(), Some("viewed_operator_person"));
+    let place = place(&viewer, "eu");
+    assert_eq!(viewer.groups(place).await.expect("read").len(), 1);
+    assert_eq!(
+        refused(viewer.record(place, told(entry("eu", "acme", 0))).await),
+        TeamFault::NeedsRole {
+            needs: Role::Operator,
+            has: Role::Viewer
+        }
+    );
+    // Whoever says to be somebody else is refused by the database itself.
+    let forged = operator.record(place, told(entry("eu", "acme", 0))).await;
+    assert_eq!(refused(forged), TeamFault::NotAllowed("42501".into()));
+    let mut line = entry("eu", "acme", 0);
+    line.by = "viewed_operator_person@desk7".into();
+    operator.record(place, told(line)).await.expect("written");
+    let others = operator.merge_places(place, place, second(0), "x").await;
+    assert_eq!(
+        refused(others),
+        TeamFault::NeedsRole {
+            needs: Role::Admin,
+            has: Role::Operator
+        }
+    );
+    // A right that is taken away is away with the next statement.
+    let desk = postgres::at(server.folder(), schema);
+    revoke(&desk, "viewed_operator_person").expect("revoked");
+    let after = operator.record(place, told(entry("eu", "acme", 1))).await;
+    assert!(matches!(
+        refused(after),
+        TeamFault::NotAllowed(_) | TeamFault::NotSetUp
+    ));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_audit_says_what_was_done_and_marks_a_line_that_nothing_stands_behind() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    let rotation = start(&directory, intent("acme", OLD)).await;
+    let mut standing = Rotation::intended(OLD);
+    for (event, at) in [
+        (Event::Sending, 1),
+        (Event::Answered(RotateOutcome::NewToken(NEW)), 2),
+    ] {
+        let step = step(rotation, standing, event, at);
+        standing = step.after;
+        directory
+            .record(place, stepped(step))
+            .await
+            .expect("written");
+    }
+    // Nothing was rotated.
+    let mut line = entry("eu", "globex", 3);
+    (line.operation, line.ending) = (Operation::Rotate, Ending::Rotated);
+    directory.record(place, told(line)).await.expect("written");
+    let filter = AuditFilter {
+        user_group_id: Some(id("acme")),
+        ..AuditFilter::default()
+    };
+    let lines = directory.audit(filter).await.expect("read");
+    let states: Vec<_> = lines
+        .iter()
+        .rev()
+        .filter(|line| line.what == "rotation")
+        .map(|line| (line.before.as_deref(), line.after.as_deref()))
+        .collect();
+    let rotated = standing.state.as_str();
+    assert_eq!(
+        states,
+        [
+            (None, Some("intended")),
+            (Some("intended"), Some("sent")),
+            (Some("sent"), Some(rotated))
+        ]
+    );
+    assert!(
+        lines
+            .iter()
+            .all(|line| line.who == "ana" && line.number.is_some())
+    );
+    let all = directory.audit(AuditFilter::default()).await.expect("read");
+    let marked: Vec<_> = all.iter().filter(|line| line.number.is_none()).collect();
+    assert_eq!(marked.len(), 1, "{marked:?}");
+    assert_eq!(marked[0].user_group_id.as_deref(), Some("globex"));
+    let since = AuditFilter {
+        since: Some(Timestamp::now() + Duration::from_hours(1)),
+        ..AuditFilter::default()
+    };
+    assert!(directory.audit(since).await.expect("read").is_empty());
+    let server = postgres::server().expect("a server");
+    let keys = server.execute(
+        team.schema(),
+        "SELECT count(*) FROM audit WHERE what = 'fingerprint key'",
+    );
+    assert_eq!(keys, "1");
+}

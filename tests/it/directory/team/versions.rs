@@ -1,0 +1,141 @@
+//! Tables of another version, and the migration that comes between no two writes.
+
+use groupdesk::directory::{MIGRATIONS, Migration, TeamFault, migrate, team_status};
+
+use super::*;
+use crate::support::wait::eventually;
+
+const NEWEST: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
+
+/// Adds something; who knows only what is there now may read and write, only read, or neither.
+const LATER: [Migration; 4] = [
+    MIGRATIONS[MIGRATIONS.len() - 1],
+    Migration {
+        version: NEWEST + 1,
+        text: "ALTER TABLE facts ADD COLUMN more TEXT; CREATE TABLE added (a BIGINT)",
+        reads_from: NEWEST,
+        writes_from: NEWEST,
+    },
+    Migration {
+        version: NEWEST + 2,
+        text: "ALTER TABLE facts ADD COLUMN still_more TEXT",
+        reads_from: NEWEST,
+        writes_from: NEWEST + 2,
+    },
+    Migration {
+        version: NEWEST + 3,
+        text: "ALTER TABLE facts RENAME COLUMN more TO most",
+        reads_from: NEWEST + 3,
+        writes_from: NEWEST + 3,
+    },
+];
+static UP_TO: [&[Migration]; 4] = [
+    LATER.split_at(1).0,
+    LATER.split_at(2).0,
+    LATER.split_at(3).0,
+    &LATER,
+];
+
+fn fault_of<T>(answer: Result<T, DirectoryError>) -> TeamFault {
+    match answer {
+        Err(DirectoryError::Team { fault, .. }) => fault,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("it was done"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_older_than_the_tables_writes_reads_or_is_refused_as_they_say() {
+    let installation = Opened::new();
+    let Some(team) = installation.team.clone() else {
+        return;
+    };
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    let mut watch = directory.watch(directory.cursor(place).await.expect("read"));
+    let migrate = |known, is_done| {
+        tokio::task::block_in_place(|| migrate(&team, known, is_done)).expect("migrated")
+    };
+    assert_eq!(migrate(UP_TO[0], true).sql, "", "nothing to do");
+    let foreseen = migrate(UP_TO[1], false);
+    assert_eq!((foreseen.from, foreseen.to), (NEWEST, NEWEST + 1));
+    assert!(foreseen.sql.contains("ADD COLUMN more"), "{}", foreseen.sql);
+    assert_eq!(migrate(UP_TO[1], false).from, NEWEST, "nothing was done");
+
+    assert_eq!(migrate(UP_TO[1], true).from, NEWEST);
+    let written = directory.record(place, told(entry("eu", "acme", 0))).await;
+    written.expect("also as one that is older");
+
+    migrate(UP_TO[2], true);
+    let refused = directory.record(place, told(entry("eu", "acme", 1))).await;
+    assert_eq!(fault_of(refused), TeamFault::NotWritable);
+    let again = Directory::open(&team).expect("it may be read");
+    assert_eq!(
+        again
+            .history(HistoryFilter::default())
+            .await
+            .expect("read")
+            .len(),
+        1
+    );
+    watch.look(place).await.expect("it may be looked at");
+
+    migrate(UP_TO[3], true);
+    let (found, known) = (NEWEST + 3, NEWEST);
+    let newer = TeamFault::Newer { found, known };
+    assert_eq!(fault_of(Directory::open(&team)), newer);
+    assert_eq!(fault_of(watch.look(place).await), newer);
+    let status = tokio::task::block_in_place(|| team_status(&team)).expect("told");
+    assert_eq!((status.schema, status.is_readable), (NEWEST + 3, false));
+    assert_eq!(
+        fault_of(tokio::task::block_in_place(|| {
+            groupdesk::directory::migrate(&team, MIGRATIONS, true)
+        })),
+        newer
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_migration_waits_for_whoever_writes_and_whoever_writes_for_it() {
+    let installation = Opened::new();
+    let Some(team) = installation.team.clone() else {
+        return;
+    };
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    let server = postgres::server().expect("a server");
+    let mut writer = server.session(team.schema());
+    let number = writer.number();
+    writer.say(&format!("BEGIN; SELECT may_write({NEWEST}, FALSE)"));
+    let migrating = {
+        let team = team.clone();
+        tokio::task::spawn_blocking(move || migrate(&team, UP_TO[2], true))
+    };
+    let waits = format!(
+        "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE {number} = ANY (pg_blocking_pids(pid)))"
+    );
+    eventually("it waits", || server.execute(team.schema(), &waits) == "t").await;
+    // Asked while the migration waits: it comes behind it, and sees what it has done.
+    let writing = {
+        let directory = directory.clone();
+        tokio::spawn(async move { directory.record(place, told(entry("eu", "acme", 0))).await })
+    };
+    let behind = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'schema_versions'::regclass";
+    eventually("it waits, too", || {
+        server.execute(team.schema(), behind) == "2"
+    })
+    .await;
+    writer.say("COMMIT");
+    migrating.await.expect("it ended").expect("migrated");
+    assert_eq!(
+        fault_of(writing.await.expect("it ended")),
+        TeamFault::NotWritable
+    );
+    assert!(
+        directory
+            .history(HistoryFilter::default())
+            .await
+            .expect("read")
+            .is_empty()
+    );
+}
