@@ -18,8 +18,8 @@ use self::{
     args::{BatchesCommand, Cli, Command, Global},
     commands::{
         annotations, apply, attention, audit, batch, batches, completions, console, demo_server,
-        directory, doctor, export, groups, help, import, man, mutations, places, profile, refresh,
-        rotations, serve, whose,
+        diff, directory, doctor, edit, export, groups, help, import, man, mutations, places,
+        profile, refresh, rotations, serve, whose,
     },
     error::CliError,
     input::secrets,
@@ -97,49 +97,46 @@ async fn run(cli: Cli) -> Result<Exit, CliError> {
         Some(Command::Import(import)) => import::run(&global, import).await,
         Some(Command::Export(export)) => export::run(&global, export).await,
         Some(Command::Apply(apply)) => apply::run(&global, apply).await,
-        Some(Command::Get(get)) if get.refresh.refresh_all => {
+        Some(Command::Edit(edit)) => Box::pin(edit::run(&global, edit)).await,
+        Some(Command::Diff(diff)) => Box::pin(diff::run(&global, diff)).await,
+        Some(Command::Get(get)) if get.single().is_none() => {
             Box::pin(refresh::run(&global, get)).await
         }
         Some(Command::Batches(BatchesCommand::Resume(resume))) => {
             Box::pin(batch::resume_one(&global, resume)).await
         }
+        Some(Command::Batches(BatchesCommand::Retry { batch, token_out })) => {
+            Box::pin(batch::retry(&global, batch, token_out)).await
+        }
+        Some(Command::Batches(BatchesCommand::Reverse(batch))) => {
+            Box::pin(batch::reverse(&global, batch)).await
+        }
+        Some(Command::Update(update)) if update.single().is_none() => {
+            Box::pin(batch::update(&global, update)).await
+        }
         Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
             Box::pin(batch::run(&global, rotate)).await
         }
-        Some(command) => Box::pin(interruptible(&global, command)).await,
+        Some(command) => Box::pin(run_session(&global, command)).await,
     }
 }
 
-/// Runs a command; the first signal ends it, unless a change is in flight: then only the second does.
-async fn interruptible(global: &Global, command: Command) -> Result<Exit, CliError> {
+/// Runs a command of one session.
+async fn run_session(global: &Global, command: Command) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let in_flight = InFlight::default();
-    let mut work = std::pin::pin!(async {
+    let work = async {
         let session = Session::open(global, in_flight.clone())?;
         session.say_other_places().await?;
         one(&session, command).await
-    });
-    let mut warned = false;
-    loop {
-        tokio::select! {
-            biased;
-            ended = &mut work => return ended,
-            () = signals.next() => {
-                let in_flight = in_flight.is_on();
-                if !in_flight || warned {
-                    return Err(CliError::Interrupted { in_flight });
-                }
-                warned = true;
-                output::alarm("finishing what is in flight; Ctrl-C again leaves");
-            }
-        }
-    }
+    };
+    session::interruptible(&in_flight, &mut signals, Box::pin(work)).await
 }
 
 async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
     match command {
         Command::List(list) => groups::list(session, list).await,
-        Command::Show { id, .. } => groups::show(session, &id).await,
+        Command::Show { groups: which, .. } => groups::show(session, &which).await,
         Command::Get(get) => groups::get(session, get).await,
         Command::History { id, open: true, .. } => groups::open_changes(session, id.as_ref()).await,
         Command::History {
@@ -150,7 +147,11 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
             ..
         } => groups::history(session, id, &filter, limit, reverse).await,
         Command::Create(create) => mutations::create(session, create).await,
-        Command::Update(update) => mutations::update(session, update).await,
+        Command::Update(update) => match update.single().cloned() {
+            Some(id) => mutations::update(session, id, update).await,
+            None => Ok(Exit::Usage),
+        },
+        Command::Copy(copy) => mutations::copy(session, copy).await,
         Command::Rotate(rotate) if rotate.token_stdin => {
             mutations::rotate_pasted(session, rotate).await
         }
@@ -164,6 +165,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
             batches::list(session, unfinished).await
         }
         Command::Batches(BatchesCommand::Show { number }) => batches::show(session, number).await,
+        Command::Batches(BatchesCommand::Check { number }) => batches::check(session, number).await,
         Command::Note(note) => annotations::note(session, note).await,
         Command::Label(labels) => annotations::label(session, labels).await,
         Command::Place(command) => places::run(session, command).await,
@@ -179,7 +181,11 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
         | Command::Help(_)
         | Command::Import(_)
         | Command::Export(_)
-        | Command::Batches(BatchesCommand::Resume(_))
+        | Command::Batches(
+            BatchesCommand::Resume(_) | BatchesCommand::Retry { .. } | BatchesCommand::Reverse(_),
+        )
+        | Command::Edit(_)
+        | Command::Diff(_)
         | Command::Apply(_) => Ok(Exit::Done),
     }
 }

@@ -313,7 +313,7 @@ impl Operations {
     }
 
     /// The same of any number of them.
-    async fn show_all(
+    pub async fn show_all(
         &self,
         ids: &[UserGroupId],
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {

@@ -14,6 +14,7 @@ mod listing;
 mod manual;
 mod place;
 mod profile;
+mod promote;
 mod serve;
 mod subcommands;
 mod tree;
@@ -21,24 +22,25 @@ mod update;
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 
 pub(super) use annotations::{Labels, Note};
 pub(super) use audit::Audit;
-pub(super) use batch::BatchArgs;
-pub(super) use batches::{BatchesCommand, ResumeBatch};
+pub(super) use batch::{BatchArgs, Pace};
+pub(super) use batches::{AgainBatch, BatchesCommand, ResumeBatch};
 pub(super) use completions::{Completions, Shell};
 pub(super) use directory::Command as DirectoryCommand;
 pub(super) use doctor::Doctor;
 pub(super) use exchange::{Apply, Export, FileFormat, Import};
 pub(super) use get::Get;
 pub(super) use help::Help;
-pub(super) use listing::{Filter, List, Order, Output};
+pub(super) use listing::{Filter, List, Order, Output, Selection};
 pub(super) use manual::Manual;
 pub(super) use place::Command as PlaceCommand;
 pub(super) use profile::{
     AbsentFields, Add, Bind, Command as ProfileCommand, FactsArgs, SourceArgs,
 };
+pub(super) use promote::{Copy, Diff, Edit};
 pub(super) use serve::{Keys, Serve, ServeCommand};
 pub(super) use subcommands::{Abandoned, Demo, HandOff, Rotations, RotationsCommand};
 pub(super) use tree::command;
@@ -133,14 +135,15 @@ impl Command {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     List(List),
-    /// Show what the directory knows of one group; nothing is sent
+    /// Show what the directory knows of a group, or of several; nothing is sent
     #[command(
-        after_help = "Examples:\n  groupdesk show acme-eu\n  groupdesk show acme-eu --json | jq .mapping"
+        after_help = "Examples:\n  groupdesk show acme-eu\n  groupdesk show acme-eu --json | jq .mapping\n  \
+                            groupdesk show --filter 'acme tag:customer' -o jsonl",
+        group = which_groups()
     )]
     Show {
-        /// The group
-        #[arg(value_parser = user_group_id)]
-        id: UserGroupId,
+        #[command(flatten)]
+        groups: Selection,
         #[command(flatten)]
         output: Output,
     },
@@ -152,6 +155,9 @@ pub(super) enum Command {
     )]
     Create(Create),
     Update(Update),
+    Edit(Edit),
+    Copy(Copy),
+    Diff(Diff),
     /// Rotate the token of a group, or of many
     #[command(
         after_help = "Examples:\n  groupdesk rotate acme-eu --reason 'leaked in a log' --token-out acme.token\n  \
@@ -203,7 +209,7 @@ pub(super) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// List, show and resume bulk rotations and bulk edits
+    /// List, show, check, resume, retry and reverse bulk rotations and bulk edits
     #[command(
         subcommand,
         after_help = "Examples:\n  groupdesk batches list --unfinished\n  groupdesk batches resume 12"
@@ -274,11 +280,10 @@ pub(super) struct Create {
 }
 
 #[derive(Debug, Args)]
+#[command(group = which_groups().args(["older_than", "resume", "retry_failed", "token_stdin"]))]
 pub(super) struct Rotate {
-    /// One group, or several
-    #[arg(value_name = "ID", value_parser = user_group_id,
-          required_unless_present_any = ["filter", "older_than", "from", "resume", "retry_failed", "token_stdin"])]
-    pub(super) ids: Vec<UserGroupId>,
+    #[command(flatten)]
+    pub(super) groups: Selection,
     /// Rotate the group that has the token on standard input; an ID names the group where it is not known here
     #[arg(long, conflicts_with_all = ["filter", "older_than", "from", "resume", "retry_failed"])]
     pub(super) token_stdin: bool,
@@ -298,10 +303,7 @@ pub(super) struct Rotate {
 impl Rotate {
     /// The id, where it is about one group and nothing of bulk was said.
     pub(super) fn single(&self) -> Option<&UserGroupId> {
-        match self.ids.as_slice() {
-            [id] if !self.bulk.is_said() => Some(id),
-            _ => None,
-        }
+        self.groups.single().filter(|_| !self.bulk.is_said())
     }
 }
 
@@ -343,7 +345,7 @@ pub(super) struct Mutation {
 }
 
 /// The two ways a token comes out.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct TokenArgs {
     /// Print the token
     #[arg(long)]
@@ -351,6 +353,12 @@ pub(super) struct TokenArgs {
     /// Write the token to this new file, mode 600; - is standard output where that is no terminal, for the token alone
     #[arg(long, value_name = "FILE")]
     pub(super) token_out: Option<PathBuf>,
+}
+
+/// What says which groups are meant; one of them must.
+fn which_groups() -> ArgGroup {
+    let which = ArgGroup::new("which_groups").args(["ids", "from", "filter"]);
+    which.required(true).multiple(true)
 }
 
 pub(super) fn user_group_id(text: &str) -> Result<UserGroupId, InvalidId> {

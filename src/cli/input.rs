@@ -2,6 +2,8 @@
 
 pub(super) mod chosen;
 pub(super) mod confirm;
+pub(super) mod editor;
 pub(super) mod fields;
 pub(super) mod no_echo;
 pub(super) mod secrets;
+pub(super) mod selection;

@@ -8,10 +8,16 @@ use std::{
     },
 };
 
-use super::{args::Global, error::CliError, output};
+use super::{
+    args::Global,
+    error::CliError,
+    output,
+    process::{exit::Exit, signals::Signals},
+};
 use crate::{
-    config::{Environment, Overrides, Settings, profile::Profile},
-    operations::{ClaimHolder, Clock, Operations, open_directory},
+    config::{Environment, Overrides, Settings, nearest, profile::Profile},
+    domain::{group::UserGroupId, known::KnownGroup, text::visible},
+    operations::{ClaimHolder, Clock, Failure, Operations, UnknownIdPolicy, open_directory},
 };
 
 /// A change was sent, or is about to be, and its outcome is not known yet.
@@ -29,6 +35,30 @@ impl InFlight {
         let done = work.await;
         self.0.store(false, Ordering::SeqCst);
         done
+    }
+}
+
+/// Runs what may change something; the first signal ends it, unless a change is in flight: then only the second does.
+pub(super) async fn interruptible(
+    in_flight: &InFlight,
+    signals: &mut Signals,
+    work: impl Future<Output = Result<Exit, CliError>>,
+) -> Result<Exit, CliError> {
+    let mut work = std::pin::pin!(work);
+    let mut warned = false;
+    loop {
+        tokio::select! {
+            biased;
+            ended = &mut work => return ended,
+            () = signals.next() => {
+                let in_flight = in_flight.is_on();
+                if !in_flight || warned {
+                    return Err(CliError::Interrupted { in_flight });
+                }
+                warned = true;
+                output::alarm("finishing what is in flight; Ctrl-C again leaves");
+            }
+        }
     }
 }
 
@@ -94,6 +124,43 @@ impl Session {
             .collect()
     }
 
+    /// The same for another profile, on the same directory.
+    pub(super) fn with_profile(&self, name: &str) -> Result<Self, CliError> {
+        let mut profiles = self.profiles.iter();
+        let Some(profile) = profiles.find(|profile| profile.name == name) else {
+            let known: Vec<_> = self
+                .profiles
+                .iter()
+                .map(|known| known.name.as_str())
+                .collect();
+            let near = nearest(name, known.iter().copied());
+            let meant = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            return Err(CliError::Usage(format!(
+                "there is no profile \"{}\"{meant}; `groupdesk profile list` lists them. Nothing was sent",
+                visible(name)
+            )));
+        };
+        let operations = Operations::new(
+            profile.clone(),
+            self.environment.clone(),
+            self.operations.directory().clone(),
+            self.operations.operator().to_owned(),
+            Clock::System,
+        );
+        Ok(Self {
+            operations: operations.with_wait_listener(Arc::new(say_who_is_waited_for)),
+            json: self.json,
+            no_input: self.no_input,
+            in_flight: self.in_flight.clone(),
+            profiles: self.profiles.clone(),
+            environment: self.environment.clone(),
+        })
+    }
+
+    pub(super) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
     /// A profile made of variables goes to a place of its own where its key is new; what other keys of that address left
     /// behind is named.
     pub(super) async fn say_other_places(&self) -> Result<(), CliError> {
@@ -115,6 +182,21 @@ impl Session {
             output::alarm(&format!("! {line}"));
         }
         Ok(line.is_some())
+    }
+
+    /// What the directory knows of the group, also where only a file told of it; refuses an id that it does not know at all.
+    pub(super) async fn known_here(&self, id: &UserGroupId) -> Result<KnownGroup, CliError> {
+        if let Some(group) = self.operations.show(id).await? {
+            return Ok(group);
+        }
+        let known = self.operations.known(id, UnknownIdPolicy::KnownOnly).await;
+        if let Err(Failure::NotKnown { .. }) = &known {
+            self.say_elsewhere().await?;
+        }
+        Ok(known?.ok_or_else(|| Failure::NotKnown {
+            id: id.clone(),
+            near: Vec::new(),
+        })?)
     }
 
     /// Says where a change goes: `PRODUCTION eu-live https://api.example.com/api/user`; with `--quiet` only before a

@@ -108,6 +108,20 @@ pub fn raised(guards: &[Guard], operation: Operation, usual: Level) -> Option<(L
         .max_by_key(|(level, _)| *level)
 }
 
+/// How strongly one change over many groups asks, and the reason of the guard that raised it. There is no id to type for
+/// many groups: what is raised, takes words.
+pub fn level_of_bulk_edit(guards: &[Guard], is_production: bool) -> (Level, Option<&str>) {
+    let usual = if is_production {
+        Level::Words
+    } else {
+        Level::Key
+    };
+    match raised(guards, Operation::Update, usual) {
+        Some((_, reason)) => (Level::Words, Some(reason)),
+        None => (usual, None),
+    }
+}
+
 /// What must be typed at [`Level::Words`].
 pub fn words(operation: Operation, id: &UserGroupId, profile: &str) -> String {
     format!("{} {id} in {profile}", operation.as_str())

@@ -3,14 +3,17 @@
 
 mod queue;
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeSet, HashSet},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
 use super::{
-    DirectoryError, Failure, Guarded, Import, ImportId, Operations, Warning,
+    DirectoryError, Done, Failure, Guarded, Import, ImportId, Operations, UnknownIdPolicy, Warning,
     batch::concurrency::{Control, RunLimits},
 };
 use crate::domain::{
@@ -60,10 +63,12 @@ pub enum RefreshEvent {
     },
 }
 
-/// What came of one group. It holds no token.
+/// What came of one group.
 #[derive(Debug)]
 pub struct GroupRead {
     pub user_group_id: UserGroupId,
+    /// The answer, with its token, where there was one that can be relied on.
+    pub done: Option<Box<Done>>,
     pub found: ReadResult,
     pub elsewhere: RemoteChanges,
     pub previous: Option<Fingerprint>,
@@ -131,6 +136,37 @@ impl Operations {
         Ok(plan)
     }
 
+    /// As [`Operations::plan_refresh`], of these groups in their order, each once. Where a person named them, one that is not
+    /// known here, or only from a file while those are not meant, is refused; else it is left out.
+    pub async fn plan_reading(
+        &self,
+        wanted: &[UserGroupId],
+        with_never_seen: bool,
+        are_named: bool,
+    ) -> Result<Refresh, Failure> {
+        let known = self.show_all(wanted).await.map_err(Failure::NothingSent)?;
+        let mut plan = Refresh {
+            with_never_seen,
+            ..Refresh::default()
+        };
+        let mut planned = HashSet::new();
+        for (id, group) in wanted.iter().zip(known) {
+            if !planned.insert(id) {
+                continue;
+            }
+            let is_seen = group
+                .as_ref()
+                .is_some_and(|group| group.last_seen.is_some());
+            plan.never_seen += usize::from(!is_seen);
+            if is_seen || with_never_seen && group.is_some() {
+                plan.ids.push(id.clone());
+            } else if are_named {
+                self.known(id, UnknownIdPolicy::KnownOnly).await?;
+            }
+        }
+        Ok(plan)
+    }
+
     /// The reading of this place, of what this filter finds or of all, that was begun and is not finished.
     pub async fn open_refresh(&self, filter: &str) -> Result<Option<Import>, DirectoryError> {
         self.directory()
@@ -157,10 +193,11 @@ impl Operations {
     }
 
     /// Reads what is left. The first group is read alone until one was found, so that with the wrong environment no more
-    /// than one is created; a group that had vanished stops it, unless it is to go on.
+    /// than one is created; a group that had vanished stops it, unless it is to go on. `begun`: what is to be ended in the
+    /// journal with it.
     pub fn run_refresh(
         &self,
-        begun: ImportId,
+        begun: Option<ImportId>,
         plan: Refresh,
         pace: RunLimits,
         keep_going: bool,

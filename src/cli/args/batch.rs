@@ -1,38 +1,53 @@
-//! The options of rotating many groups, and the ages and rates in them.
+//! The options of runs over many groups, and the ages and rates in them.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use clap::Args;
 
-use super::Order;
+use crate::operations::batch::RunLimits;
+
+/// How fast a run goes, and when it gives up.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = "Several groups")]
+pub(crate) struct Pace {
+    /// So many at the same time [default: 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    concurrency: Option<u16>,
+    /// At most so many per second or minute, such as 5/s or 30/m
+    #[arg(long, value_name = "N/s", value_parser = rate)]
+    rate: Option<f64>,
+    /// Stop after so many failures in a row; 0 never stops [default: 3]
+    #[arg(long, value_name = "N")]
+    stop_after: Option<u16>,
+}
+
+impl Pace {
+    pub(crate) fn is_said(self) -> bool {
+        self.concurrency.is_some() || self.rate.is_some() || self.stop_after.is_some()
+    }
+
+    pub(crate) fn limits(self) -> RunLimits {
+        let usual = RunLimits::default();
+        RunLimits {
+            concurrency: self.concurrency.map_or(usual.concurrency, usize::from),
+            rate: self.rate,
+            stop_after: self.stop_after.map_or(usual.stop_after, usize::from),
+        }
+    }
+}
 
 /// Rotating many groups.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct BatchArgs {
-    /// Groups whose name and id hold these words; also tests as in the console, such as tag:customer map:40=213 state:open
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["ids", "from"])]
-    pub(crate) filter: Option<String>,
     /// Groups whose token is older, such as 90d or 12h; a token of unknown age counts as old
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
     pub(crate) older_than: Option<Duration>,
-    /// The ids that stand in this file, one per line; - reads standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "ids")]
-    pub(crate) from: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) order: Order,
     /// Also those whose token was rotated within 24 h
     #[arg(long, conflicts_with = "resume")]
     pub(crate) include_recent: bool,
-    /// So many at the same time [default: 4]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(crate) concurrency: Option<u16>,
-    /// At most so many per second or minute, such as 5/s or 30/m
-    #[arg(long, value_name = "N/s", value_parser = rate)]
-    pub(crate) rate: Option<f64>,
-    /// Stop after so many failures in a row; 0 never stops [default: 3]
-    #[arg(long, value_name = "N")]
-    pub(crate) stop_after: Option<u16>,
+    #[command(flatten)]
+    pub(crate) pace: Pace,
     /// Go on with a batch that was interrupted; the newest one without a number
     #[arg(long, value_name = "BATCH", num_args = 0..=1,
           conflicts_with_all = ["ids", "filter", "older_than", "from", "reason", "dry_run"])]
@@ -48,14 +63,9 @@ pub(crate) struct BatchArgs {
 
 impl BatchArgs {
     pub(crate) fn is_said(&self) -> bool {
-        self.filter.is_some()
-            || self.older_than.is_some()
-            || self.from.is_some()
-            || self.order.is_said()
+        self.older_than.is_some()
             || self.include_recent
-            || self.concurrency.is_some()
-            || self.rate.is_some()
-            || self.stop_after.is_some()
+            || self.pace.is_said()
             || self.resume.is_some()
             || self.retry_failed.is_some()
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::Output;
+use super::{Mutation, Output, Pace};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BatchesCommand {
@@ -33,6 +33,49 @@ pub(crate) enum BatchesCommand {
         after_help = "Exit codes: as of rotate with many groups.\n\nExamples:\n  groupdesk batches resume 12\n  groupdesk batches resume 12 --yes --json"
     )]
     Resume(ResumeBatch),
+    /// Read the groups of a batch whose end is unknown, and tell how the batch stands then; rotates and updates nothing
+    #[command(
+        after_help = "Exit codes: 0 nothing of it is unknown, 7 something is.\n\nExamples:\n  groupdesk batches check 12\n  groupdesk batches check 12 --json | jq .unknown"
+    )]
+    Check {
+        /// Number of the batch
+        #[arg(value_name = "BATCH")]
+        number: i64,
+    },
+    /// Do again, as a new batch, what was certainly not done in one; never what is unknown
+    #[command(
+        after_help = "Exit codes: as of rotate with many groups.\n\nExamples:\n  groupdesk batches retry 12 --dry-run\n  groupdesk batches retry 12 --yes --token-out new-tokens.jsonl"
+    )]
+    Retry {
+        #[command(flatten)]
+        batch: AgainBatch,
+        /// Of a rotation: write the new tokens to this new file, mode 600, one JSON object on each line
+        #[arg(long, value_name = "FILE")]
+        token_out: Option<PathBuf>,
+    },
+    /// Set back what a bulk edit set, as a new batch: only where it still is what the edit made of it
+    #[command(
+        after_help = "Exit codes: as of rotate with many groups.\n\nExamples:\n  groupdesk batches reverse 12 --dry-run\n  groupdesk batches reverse 12 --yes --json"
+    )]
+    Reverse(AgainBatch),
+}
+
+/// A batch that is made of another one.
+#[derive(Debug, Args)]
+pub(crate) struct AgainBatch {
+    /// Number of the batch
+    #[arg(value_name = "BATCH")]
+    pub(crate) number: i64,
+    #[command(flatten)]
+    pub(crate) mutation: Mutation,
+    /// Why, for the list of batches
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
+    /// Of an edit: also where what cannot be read, and is sent along, was last sent more than 30 days ago
+    #[arg(long)]
+    pub(crate) include_old: bool,
+    #[command(flatten)]
+    pub(crate) pace: Pace,
 }
 
 #[derive(Debug, Args)]

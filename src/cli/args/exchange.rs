@@ -106,7 +106,8 @@ pub(crate) enum FileFormat {
     after_help = "Nothing can delete a group: --prune-report only lists what the files do not have.\n\
                   Of a folder, the files that end in .json, .jsonl or .csv are read, in the order of\n\
                   their names; hidden ones are not.\n\n\
-                  Examples:\n  groupdesk apply groups/ --dry-run\n  groupdesk apply groups.jsonl --prune-report --yes"
+                  Examples:\n  groupdesk apply groups/ --dry-run --detailed-exitcode\n  \
+                  groupdesk apply groups.jsonl --prune-report --yes"
 )]
 pub(crate) struct Apply {
     /// A file as import reads it, or a folder of such files
@@ -115,6 +116,9 @@ pub(crate) struct Apply {
     /// Read the groups of the files before the plan
     #[arg(long)]
     pub(crate) refresh: bool,
+    /// With --dry-run: end with 10 where something would be done, with 0 where nothing would
+    #[arg(long, requires = "dry_run")]
+    pub(crate) detailed_exitcode: bool,
     /// List the known groups that the files do not have
     #[arg(long)]
     pub(crate) prune_report: bool,

@@ -1,11 +1,42 @@
 //! Which groups, in which order, how many, and what is told of them.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
+use super::user_group_id;
 use crate::{
     cli::output::{form::Form, human::Columns},
+    domain::group::UserGroupId,
     search::SortBy,
 };
+
+/// The groups that a command is about: ids, the ids of a file, or what a filter finds.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Several groups")]
+pub(crate) struct Selection {
+    /// One group, or several
+    #[arg(value_name = "ID", value_parser = user_group_id, help_heading = None::<&str>)]
+    pub(crate) ids: Vec<UserGroupId>,
+    /// The ids that stand in this file, one per line; - reads standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "ids")]
+    pub(crate) from: Option<PathBuf>,
+    /// Groups whose name and id hold these words; also tests as in the console, such as tag:customer map:40=213 label:vip @view
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["ids", "from"])]
+    pub(crate) filter: Option<String>,
+    #[command(flatten)]
+    pub(crate) order: Order,
+}
+
+impl Selection {
+    /// The id, where one is named and nothing else is said.
+    pub(crate) fn single(&self) -> Option<&UserGroupId> {
+        match self.ids.as_slice() {
+            [id] if !self.order.is_said() => Some(id),
+            _ => None,
+        }
+    }
+}
 
 /// Which groups are meant.
 #[derive(Debug, Clone, Default, Args)]

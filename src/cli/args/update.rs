@@ -1,25 +1,28 @@
-//! The options of changing one group.
+//! The options of changing one group, and of one change over many.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Exists, Fields, Mutation, TokenArgs, user_group_id};
+use super::{Exists, Fields, Mutation, Pace, Selection, TokenArgs, which_groups};
 use crate::domain::group::UserGroupId;
 
-/// Change a group; the rest stays as it is
+/// Change a group, or one row of many; the rest stays as it is
 #[derive(Debug, Args)]
 #[command(
     after_help = "With --mapping, --map and --unmap change the mapping of the file; so do --property and\n\
-                  --remove-property with --properties. --apply stands alone.\n\n\
+                  --remove-property with --properties. --apply stands alone. Of several groups one row is\n\
+                  changed: one --map, --unmap, --property or --remove-property; `batches` lists, resumes,\n\
+                  retries and reverses that.\n\n\
                   Examples:\n  groupdesk update acme-eu --map 40=214 --unmap 134\n  \
                   groupdesk update acme-eu --property 'seats=25' --remove-property trial --dry-run\n  \
-                  groupdesk update acme-eu --apply acme-eu.json --if-unchanged"
+                  groupdesk update acme-eu --apply acme-eu.json --if-unchanged\n  \
+                  groupdesk update --filter tag:customer --map 7=213 --only-where 40 --dry-run",
+    group = which_groups()
 )]
 pub(crate) struct Update {
-    /// The group
-    #[arg(value_parser = user_group_id)]
-    pub(crate) id: UserGroupId,
+    #[command(flatten)]
+    pub(crate) groups: Selection,
     #[command(flatten)]
     pub(crate) fields: Fields,
     /// Drop this row of the mapping
@@ -47,4 +50,37 @@ pub(crate) struct Update {
     pub(crate) mutation: Mutation,
     #[command(flatten)]
     pub(crate) token: TokenArgs,
+    #[command(flatten)]
+    pub(crate) many: Many,
+}
+
+/// One change over many groups.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Several groups")]
+pub(crate) struct Many {
+    /// Only where the row has this value: a data source id, or of a property JSON
+    #[arg(long, value_name = "VALUE")]
+    pub(crate) only_where: Option<String>,
+    /// Also where what cannot be read, and is sent along, was last sent more than 30 days ago
+    #[arg(long)]
+    pub(crate) include_old: bool,
+    /// Why, for the list of batches
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) pace: Pace,
+}
+
+impl Update {
+    /// The id, where it is about one group and nothing of several was said.
+    pub(crate) fn single(&self) -> Option<&UserGroupId> {
+        let Many {
+            only_where,
+            include_old,
+            reason,
+            pace,
+        } = &self.many;
+        let is_many = only_where.is_some() || *include_old || reason.is_some() || pace.is_said();
+        self.groups.single().filter(|_| !is_many)
+    }
 }

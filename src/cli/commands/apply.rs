@@ -11,7 +11,7 @@ use super::import::{
 use crate::{
     api::inspect::escape_hidden,
     cli::{
-        args::{Apply, Filter, Global, Order},
+        args::{Apply, Global, Order},
         error::CliError,
         input::{
             chosen::Listing,
@@ -28,6 +28,13 @@ use serde_json::json;
 
 /// How the names of files in a folder end.
 const ENDINGS: [&str; 3] = ["json", "jsonl", "csv"];
+
+/// Everything that differs.
+const ALL: Sending = Sending {
+    create: true,
+    update: true,
+    only_differences: true,
+};
 
 pub(crate) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
@@ -61,6 +68,33 @@ fn sending(plan: Plan) -> Sending {
     }
 }
 
+/// What these files want beside what is known; nothing is sent but reads.
+pub(crate) async fn compare(
+    session: &Session,
+    paths: &[PathBuf],
+    refreshes: bool,
+) -> Result<Exit, CliError> {
+    let mut files = Vec::new();
+    for path in paths {
+        files.extend(sources(path)?);
+    }
+    let Some(checked) = Checked::of(files, session.json).await? else {
+        return Ok(Exit::Usage);
+    };
+    let asked = Asked {
+        sending: ALL,
+        refreshes,
+        replaces: true,
+    };
+    let shown = plan::tell(session, &checked, asked).await?;
+    plan::say_sum(session, ALL, &shown)?;
+    Ok(Exit::different(is_different(&shown)))
+}
+
+fn is_different(shown: &Shown) -> bool {
+    shown.plan.to_do() > 0 || !shown.annotations.is_empty()
+}
+
 /// Up to the confirmation; the inner `Err` is an end.
 async fn prepare(
     session: &Session,
@@ -70,29 +104,22 @@ async fn prepare(
     let Some(checked) = Checked::of(sources, session.json).await? else {
         return Ok(Err(Exit::Usage));
     };
-    let all = Sending {
-        create: true,
-        update: true,
-        only_differences: true,
-    };
     let asked = Asked {
-        sending: all,
+        sending: ALL,
         refreshes: arguments.refresh,
         replaces: true,
     };
     let shown = plan::tell(session, &checked, asked).await?;
     let plan = shown.plan;
     if arguments.prune_report {
-        let filter = Filter {
-            filter: arguments.filter.clone(),
-        };
-        prune_report(session, &filter, &checked.ids).await?;
+        prune_report(session, arguments.filter.as_deref(), &checked.ids).await?;
     }
     if arguments.mutation.dry_run {
-        plan::say_sum(session, all, &shown)?;
-        return Ok(Err(Exit::Done));
+        plan::say_sum(session, ALL, &shown)?;
+        let is_told = arguments.detailed_exitcode && is_different(&shown);
+        return Ok(Err(Exit::different(is_told)));
     }
-    output::context(&plan::in_words(all, &shown));
+    output::context(&plan::in_words(ALL, &shown));
     let operations = &session.operations;
     if plan.to_do() == 0 {
         let notes = shown.annotations.len();
@@ -114,7 +141,7 @@ async fn prepare(
 }
 
 /// Known groups that the files do not have.
-async fn prune_report(session: &Session, filter: &Filter, ids: &Ids) -> Result<(), CliError> {
+async fn prune_report(session: &Session, filter: Option<&str>, ids: &Ids) -> Result<(), CliError> {
     let undone = "nothing was sent";
     let listing = Listing::of(session, filter, &Order::default(), None, undone).await?;
     session

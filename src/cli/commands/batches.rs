@@ -14,6 +14,8 @@ use crate::{
 };
 
 const STATE: usize = 1;
+/// Groups read at the same time.
+const AT_ONCE: usize = 4;
 
 pub(crate) async fn list(session: &Session, unfinished: bool) -> Result<Exit, CliError> {
     let mut batches = session.operations.batches().await?;
@@ -78,6 +80,32 @@ pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliErro
     let lines = lines.collect::<Vec<_>>();
     output::result(&human::rows(["ID", "STATE", "NOTE"], &lines, Some(STATE)))?;
     Ok(Exit::Done)
+}
+
+/// Reads what is unknown of a batch, and shows how it stands then.
+pub(crate) async fn check(session: &Session, number: i64) -> Result<Exit, CliError> {
+    let operations = &session.operations;
+    let batch = operations.batch(BatchId(number)).await?;
+    operations.bound().await?;
+    match batch.kind {
+        BatchKind::Rotate => {
+            let items = operations.batch_items(batch.id).await?.into_iter();
+            let open = items.filter(BatchItem::is_open);
+            let open: Vec<_> = open.filter_map(|item| item.rotation).collect();
+            // No number at all would mean every rotation of the place.
+            if !open.is_empty() {
+                operations.recover(&open, AT_ONCE, |_| {}).await?;
+            }
+        }
+        BatchKind::Edit(_) => drop(operations.settle_changes().await?),
+    }
+    show(session, number).await?;
+    let counts = operations.batch(batch.id).await?.counts;
+    Ok(if counts.unknown + counts.conflict > 0 {
+        Exit::Unknown
+    } else {
+        Exit::Done
+    })
 }
 
 fn state(batch: &Batch) -> String {

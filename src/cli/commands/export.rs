@@ -55,7 +55,7 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
             "--output and --token-out name the same file; name two. Nothing was sent".into(),
         ));
     }
-    let (filter, order) = (&arguments.filter, &arguments.order);
+    let (filter, order) = (arguments.filter.filter.as_deref(), &arguments.order);
     let mut listing = Listing::of(&session, filter, order, None, "nothing was written").await?;
     listing.with_annotations = arguments.columns.are_beside();
     let exit = match &arguments.token_out {

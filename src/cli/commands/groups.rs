@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::mutations;
 use crate::{
     cli::{
-        args::{Filter, Get, List, Order},
+        args::{Filter, Get, List, Order, Selection},
         error::CliError,
-        input::chosen::Listing,
+        input::{chosen::Listing, selection::Selected},
         output::{self, form::Form, human, json},
         process::exit::Exit,
         session::Session,
@@ -15,6 +15,8 @@ use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Failure,
 };
+
+const UNDONE: &str = "nothing was listed";
 
 /// Written as they are read: a long list is never held as a whole.
 pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, CliError> {
@@ -27,7 +29,8 @@ pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, Cli
     let is_wide = output.form == Some(Form::Wide);
     let columns = columns.or_usual(is_wide);
     let max_age = session.operations.profile().max_token_age;
-    let mut listing = Listing::of(session, &filter, &order, None, "nothing was listed").await?;
+    let filter = filter.filter.as_deref();
+    let mut listing = Listing::of(session, filter, &order, None, UNDONE).await?;
     listing.with_annotations = columns.are_beside();
     if session.json {
         let (mut items, mut is_empty) = (output::form::Items::default(), true);
@@ -83,8 +86,42 @@ pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, Cli
     Ok(Exit::Done)
 }
 
-pub(crate) async fn show(session: &Session, id: &UserGroupId) -> Result<Exit, CliError> {
-    let group = known_here(session, id).await?;
+pub(crate) async fn show(session: &Session, groups: &Selection) -> Result<Exit, CliError> {
+    match groups.single() {
+        Some(id) => show_one(session, id).await,
+        None => show_several(session, groups).await,
+    }
+}
+
+/// Nothing is printed where one that was named is not known.
+async fn show_several(session: &Session, groups: &Selection) -> Result<Exit, CliError> {
+    let selected = Selected::of(session, groups, None, "nothing was shown").await?;
+    let mut found = Vec::new();
+    let known = session.operations.show_all(&selected.ids).await?;
+    for (id, group) in selected.ids.iter().zip(known) {
+        found.push(match group {
+            Some(group) => group,
+            None => session.known_here(id).await?,
+        });
+    }
+    if session.json {
+        output::json(&found.iter().map(json::Group::of).collect::<Vec<_>>())?;
+        return Ok(Exit::Done);
+    }
+    if found.is_empty() {
+        output::say("no group is found by the filter");
+    }
+    let now = session.operations.now();
+    let found = found.iter().map(|group| human::group(group, now));
+    let found: Vec<_> = found.collect();
+    if !found.is_empty() {
+        output::result(&found.join("\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn show_one(session: &Session, id: &UserGroupId) -> Result<Exit, CliError> {
+    let group = session.known_here(id).await?;
     if session.json {
         output::json(&json::Group::of(&group))?;
     } else {
@@ -93,32 +130,15 @@ pub(crate) async fn show(session: &Session, id: &UserGroupId) -> Result<Exit, Cl
     Ok(Exit::Done)
 }
 
-/// What the directory knows of the group, also where only a file told of it; refuses an id that it does not know at all.
-async fn known_here(session: &Session, id: &UserGroupId) -> Result<KnownGroup, CliError> {
-    let operations = &session.operations;
-    if let Some(group) = operations.show(id).await? {
-        return Ok(group);
-    }
-    let known = operations.known(id, mutations::assurance(false)).await;
-    if let Err(Failure::NotKnown { .. }) = &known {
-        session.say_elsewhere().await?;
-    }
-    Ok(known?.ok_or_else(|| Failure::NotKnown {
-        id: id.clone(),
-        near: Vec::new(),
-    })?)
-}
-
 pub(crate) async fn get(session: &Session, arguments: Get) -> Result<Exit, CliError> {
+    let Some(id) = arguments.single().cloned() else {
+        return Ok(Exit::Usage);
+    };
     let Get {
-        id,
         assurance: exists,
         token,
         ..
     } = arguments;
-    let Some(id) = id else {
-        return Ok(Exit::Usage);
-    };
     let assurance = mutations::assurance(exists.exists);
     let known = session.operations.known(&id, assurance).await?;
     if exists.exists {
@@ -156,7 +176,8 @@ pub(crate) async fn history(
     reverse: bool,
 ) -> Result<Exit, CliError> {
     let order = Order::default();
-    let listing = Listing::of(session, filter, &order, None, "nothing was listed").await?;
+    let filter = filter.filter.as_deref();
+    let listing = Listing::of(session, filter, &order, None, UNDONE).await?;
     let mut lines = if listing.is_filtered() {
         let of = session.ids_listed(&listing).await?;
         let of: BTreeSet<_> = of.into_iter().collect();
@@ -172,7 +193,7 @@ pub(crate) async fn history(
     }
     if let Some(id) = id.filter(|_| lines.is_empty()) {
         // Nobody is to take a mistyped id for a group that nothing was done to.
-        known_here(session, &id).await?;
+        session.known_here(&id).await?;
     }
     if session.json {
         if lines.is_empty() {

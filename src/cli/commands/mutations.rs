@@ -1,13 +1,15 @@
 //! `create`, `update` and `rotate`: look, show what will happen, ask, send once, say what came of it.
 
+mod copy;
 mod create;
 mod rotate;
 mod update;
 
 pub(crate) use {
+    copy::copy,
     create::create,
     rotate::{rotate, rotate_pasted},
-    update::update,
+    update::{How, may_update, read_first, replaced, send, update},
 };
 
 use super::handoff;

@@ -1,4 +1,4 @@
-//! `get --refresh-all`: which groups are read, the confirmation where reading may create many, the run and its report. The
+//! `get` of several groups or of all: which are read, the confirmation where reading may create many, the run and its report. The
 //! run itself is `operations`'; a signal stops it, and what is in flight is finished and written down.
 
 mod report;
@@ -8,10 +8,12 @@ use jiff::Timestamp;
 use crate::{
     cli::{
         args::{Get, Global, Order},
+        commands::batch::tokens::TokenLines,
         error::CliError,
         input::{
             chosen::Listing,
             confirm::{self, Question},
+            selection::Selected,
         },
         output::{self, progress::Progress},
         process::{
@@ -21,15 +23,18 @@ use crate::{
         },
         session::{InFlight, Session},
     },
-    domain::refresh::Counts,
-    operations::{Refresh, RefreshEvent, RefreshRun, batch::RunLimits},
+    domain::{batch::StopCause, refresh::Counts},
+    operations::{Refresh, RefreshEvent, RefreshRun},
 };
 use report::Report;
+
+const UNDONE: &str = "nothing was sent";
 
 /// A reading that may be run.
 struct Ready {
     run: RefreshRun,
     report: Report,
+    told: report::Told,
 }
 
 pub(crate) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliError> {
@@ -50,20 +55,21 @@ pub(crate) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliErro
 /// Everything up to the first read; `None` where there is nothing to run.
 async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, CliError> {
     let operations = &session.operations;
-    let options = &arguments.refresh;
+    let options = &arguments.reading;
+    if arguments.token.reveal {
+        return Err(CliError::Usage(
+            "--reveal is for one group; for several, tokens go to --token-out FILE. Nothing was sent".into(),
+        ));
+    }
     session.say_where();
-    let filter = options.filter.filter.as_deref().unwrap_or_default();
-    let since = since(session, filter, options.resume).await?;
-    let undone = "nothing was sent";
-    let listing = Listing::of(session, &options.filter, &Order::default(), None, undone).await?;
-    let of = if listing.is_filtered() {
-        Some(session.ids_listed(&listing).await?.into_iter().collect())
+    let plan = if options.refresh_all {
+        plan_all(session, arguments).await?
     } else {
-        None
+        let selected = Selected::of(session, &arguments.groups, None, UNDONE).await?;
+        let exists = arguments.assurance.exists;
+        let planned = operations.plan_reading(&selected.ids, exists, selected.all_named);
+        planned.await?
     };
-    let plan = operations
-        .plan_refresh(since, arguments.assurance.exists, of.as_ref())
-        .await?;
     let report = Report {
         known: plan.ids.len() + plan.done_before + plan.never_seen - plan.unseen(),
         never_seen: plan.never_seen - plan.unseen(),
@@ -80,17 +86,44 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
         }
         operations.ready().await?;
     }
-    let begun = match operations.open_refresh(filter).await? {
-        Some(open) if options.resume => open,
-        _ => operations.begin_refresh(filter).await?,
+    let mut told = report::Told::default();
+    let begun = if options.refresh_all {
+        let filter = arguments.groups.filter.as_deref().unwrap_or_default();
+        Some(match operations.open_refresh(filter).await? {
+            Some(open) if options.resume => open.id,
+            _ => operations.begin_refresh(filter).await?.id,
+        })
+    } else {
+        told.whole = true;
+        let fingerprinter = operations.directory().fingerprinter();
+        let out = arguments.token.token_out.as_deref();
+        told.tokens = out
+            .map(|file| TokenLines::create(file, fingerprinter))
+            .transpose()?;
+        None
     };
-    let pace = RunLimits {
-        concurrency: options.concurrency.into(),
-        rate: options.rate,
-        stop_after: options.stop_after.into(),
+    let pace = options.pace.limits();
+    let run = operations.run_refresh(begun, plan, pace, options.keep_going)?;
+    Ok(Some(Ready { run, report, told }))
+}
+
+/// All known groups, or those of them that the filter finds.
+async fn plan_all(session: &Session, arguments: &Get) -> Result<Refresh, CliError> {
+    let said = arguments.groups.filter.as_deref();
+    let filter = said.unwrap_or_default();
+    let since = since(session, filter, arguments.reading.resume).await?;
+    let listing = Listing::of(session, said, &Order::default(), None, UNDONE).await?;
+    let of = if listing.is_filtered() {
+        Some(session.ids_listed(&listing).await?.into_iter().collect())
+    } else {
+        None
     };
-    let run = operations.run_refresh(begun.id, plan, pace, options.keep_going)?;
-    Ok(Some(Ready { run, report }))
+    let exists = arguments.assurance.exists;
+    let plan = session
+        .operations
+        .plan_refresh(since, exists, of.as_ref())
+        .await?;
+    Ok(plan)
 }
 
 /// From when on a group counts as read.
@@ -127,16 +160,26 @@ async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), Cli
 
 /// Tells what happens until the run has ended. The first signal stops it; Ctrl-C again leaves at once.
 async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result<Exit, CliError> {
-    let Ready { mut run, report } = ready;
+    let Ready {
+        mut run,
+        report,
+        mut told,
+    } = ready;
+    let is_all = !told.whole;
     let progress = Progress::start(report.known);
-    let mut told = report::Told::default();
     let mut finishing = Shutdown::of(signals);
     let ended = loop {
         tokio::select! {
             biased;
             news = run.progress.recv() => match news {
                 Some(RefreshEvent::Finished { counts, halt }) => break Some((counts, halt)),
-                Some(RefreshEvent::Ended(read)) => told.group(session, &progress, &read),
+                Some(RefreshEvent::Ended(read)) => {
+                    told.group(session, &progress, &read);
+                    if let Some(error) = told.keep(&read) {
+                        progress.alarm(format!("x {error}; nothing further is read"));
+                        run.control.stop(StopCause::Person);
+                    }
+                }
                 Some(RefreshEvent::Throttled(wait)) => progress.held(wait),
                 Some(RefreshEvent::Halted(halt)) => progress.alarm(halt.to_string()),
                 None => break None,
@@ -148,19 +191,21 @@ async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result
     };
     let Some((counts, halt)) = ended else {
         let _ = progress.end(Exit::Interrupted).await;
-        output::alarm("go on with: groupdesk get --refresh-all --resume");
+        if is_all {
+            output::alarm("go on with: groupdesk get --refresh-all --resume");
+        }
         return Err(CliError::Interrupted { in_flight: true });
     };
     let sum = report.sum(session, &counts, halt.as_ref());
     progress.result(sum);
-    for line in advice(&counts) {
+    for line in advice(&counts, is_all) {
         progress.say(line.into());
     }
     progress.end(told.exit(&counts, halt.as_ref())).await
 }
 
 /// What to do next.
-fn advice(counts: &Counts) -> impl Iterator<Item = &'static str> {
+fn advice(counts: &Counts, is_all: bool) -> impl Iterator<Item = &'static str> {
     let vanished = counts.created_again + counts.created > 0;
     let lines = [
         (
@@ -168,7 +213,7 @@ fn advice(counts: &Counts) -> impl Iterator<Item = &'static str> {
             "! groups were CREATED by reading them: check base_url, API key and environment of the profile before anything else",
         ),
         (
-            !counts.is_complete(),
+            is_all && !counts.is_complete(),
             "the rest, and what failed: groupdesk get --refresh-all --resume",
         ),
     ];

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::{
     cli::{
-        args::{Filter, Order},
+        args::Order,
         error::CliError,
         output::{self, human::Listed},
         session::Session,
@@ -43,15 +43,15 @@ impl Listing {
     /// What cannot be understood of the filter is refused; `undone` says what has not happened then.
     pub(crate) async fn of(
         session: &Session,
-        filter: &Filter,
+        filter: Option<&str>,
         order: &Order,
         older_than: Option<Duration>,
         undone: &str,
     ) -> Result<Self, CliError> {
-        let chosen = match (&filter.filter, older_than) {
+        let chosen = match (filter, older_than) {
             (None, None) => None,
             (filter, _) => {
-                let filter = filter.as_deref().unwrap_or_default();
+                let filter = filter.unwrap_or_default();
                 Some(chosen(session, filter, older_than, undone).await?)
             }
         };

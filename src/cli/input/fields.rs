@@ -10,7 +10,10 @@ use serde_json::Value;
 
 use crate::{
     cli::{args::Fields, error::CliError},
-    domain::{change::DesiredFields, facts::Field, group::UserGroupId, size::fits, text::visible},
+    domain::{
+        batch::BulkChange, change::DesiredFields, facts::Field, group::UserGroupId, size::fits,
+        text::visible,
+    },
     formats::{GroupRow, Reader, RowResult, strict_json},
     operations::Failure,
     search::suggest::near,
@@ -46,13 +49,23 @@ impl Edits {
     pub(crate) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, CliError> {
         tokio::task::spawn_blocking(move || {
             let row = file("--apply", Some(&path), |text| only_row(text, &id))?;
-            Ok(Self {
-                said: row.map(|row| row.said).unwrap_or_default(),
-                ..Self::default()
-            })
+            Ok(Self::of_fields(row.map(|row| row.said).unwrap_or_default()))
         })
         .await
         .map_err(CliError::unexpected("the file could not be read"))?
+    }
+
+    /// Fields that are wanted whole.
+    pub(crate) fn of_fields(said: DesiredFields) -> Self {
+        Self {
+            said,
+            ..Self::default()
+        }
+    }
+
+    /// As [`Self::of_file`]; why not, where the text is not that group.
+    pub(crate) fn of_text(text: &str, id: &UserGroupId) -> Result<Self, String> {
+        only_row(text, id).map(|row| Self::of_fields(row.said))
     }
 
     fn read_now(
@@ -135,6 +148,40 @@ impl Edits {
         fits(&wanted).map_err(Failure::from)?;
         Ok(wanted)
     }
+}
+
+/// The one row that is changed in many groups.
+pub(crate) fn bulk_change(
+    fields: &Fields,
+    unmap: &[String],
+    remove_property: &[String],
+    only_where: Option<&str>,
+) -> Result<BulkChange, CliError> {
+    let is_whole = fields.name.is_some() || fields.mapping.is_some() || fields.properties.is_some();
+    let change = match (
+        fields.map.as_slice(),
+        unmap,
+        fields.property.as_slice(),
+        remove_property,
+    ) {
+        ([row], [], [], []) if !is_whole => {
+            let (schema, source) = map_row(row)?;
+            BulkChange::mapping(&schema, Some(&source), only_where)
+        }
+        ([], [schema], [], []) if !is_whole => BulkChange::mapping(schema, None, only_where),
+        ([], [], [row], []) if !is_whole => {
+            let (key, value) = property(row)?;
+            BulkChange::property(&key, Some(&value.to_string()), only_where)
+        }
+        ([], [], [], [key]) if !is_whole => BulkChange::property(key, None, only_where),
+        _ => {
+            return Err(usage(
+                "of several groups one row is changed at a time: say one --map, --unmap, --property or --remove-property, \
+                 and nothing else of the group; nothing was sent",
+            ));
+        }
+    };
+    change.map_err(|error| usage(&format!("{error}; nothing was sent")))
 }
 
 fn not_there<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>) -> CliError {

@@ -32,11 +32,13 @@ pub(crate) enum Exit {
     Unknown = 7,
     /// The directory of a team cannot be reached or refuses; nothing was sent.
     Directory = 8,
+    /// Of a comparison: there is a difference.
+    Different = 10,
     Interrupted = 130,
 }
 
 /// What the help and the manual say of them.
-pub(crate) const CODES: [(Exit, &str); 10] = [
+pub(crate) const CODES: [(Exit, &str); 11] = [
     (Exit::Done, "done"),
     (Exit::Refused, "refused by the service"),
     (Exit::Usage, "usage or configuration"),
@@ -48,6 +50,10 @@ pub(crate) const CODES: [(Exit, &str); 10] = [
     (
         Exit::Directory,
         "directory of a team not reached or refuses",
+    ),
+    (
+        Exit::Different,
+        "different (diff, apply --detailed-exitcode)",
     ),
     (Exit::Interrupted, "interrupted"),
 ];
@@ -101,6 +107,15 @@ impl Exit {
         } else {
             let in_part = counts.not_applied > 0 || counts.not_started > 0 || halt.is_some();
             Self::all(!in_part && !left_out && not_handed_off == 0)
+        }
+    }
+
+    /// Of a comparison.
+    pub(crate) fn different(is_different: bool) -> Self {
+        if is_different {
+            Self::Different
+        } else {
+            Self::Done
         }
     }
 

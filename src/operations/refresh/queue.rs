@@ -69,7 +69,7 @@ impl Queue {
         }
     }
 
-    pub(super) async fn run(mut self, begun: ImportId, pace: RunLimits) {
+    pub(super) async fn run(mut self, begun: Option<ImportId>, pace: RunLimits) {
         self.streak = FailureStreak::new(pace.stop_after);
         let control = self.context.control.clone();
         let alone = RunLimits {
@@ -81,7 +81,9 @@ impl Queue {
             self.alone = false;
             halt = concurrency::run(&mut self, pace, &control).await;
         }
-        if self.counts.is_complete() {
+        if let Some(begun) = begun
+            && self.counts.is_complete()
+        {
             let ended = self.context.operations.end_import(begun).await;
             halt = halt.or(ended.err().map(|error| Halt::Cannot(error.to_string())));
         }
@@ -218,6 +220,7 @@ impl ReadContext {
 fn judged(id: UserGroupId, seen: Option<&KnownGroup>, answer: Result<Done, Failure>) -> GroupRead {
     let mut read = GroupRead {
         user_group_id: id,
+        done: None,
         found: ReadResult::Failed,
         elsewhere: RemoteChanges::default(),
         previous: None,
@@ -263,6 +266,7 @@ fn judged(id: UserGroupId, seen: Option<&KnownGroup>, answer: Result<Done, Failu
     } else {
         ReadResult::Changed
     };
-    read.warnings = done.warnings;
+    read.warnings.clone_from(&done.warnings);
+    read.done = Some(Box::new(done));
     read
 }

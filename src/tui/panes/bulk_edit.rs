@@ -63,20 +63,13 @@ pub struct BulkEdit {
     typed: TextField,
 }
 
-/// How strongly it asks, and the guard that says so. There is no id to type for many groups: what is raised, takes words.
+/// How strongly it asks, and the guard that says so.
 fn level(context: &Context) -> (Level, Option<String>) {
     let Some(profile) = context.profile() else {
         return (Level::Words, None);
     };
-    let usual = if profile.production {
-        Level::Words
-    } else {
-        Level::Key
-    };
-    match guard::raised(&profile.guards, Guarded::Update, usual) {
-        Some((_, reason)) => (Level::Words, Some(reason.to_owned())),
-        None => (usual, None),
-    }
+    let (level, reason) = guard::level_of_bulk_edit(&profile.guards, profile.production);
+    (level, reason.map(str::to_owned))
 }
 
 impl BulkEdit {

@@ -28,9 +28,9 @@ async fn help_of_a_command_is_its_help() {
     let codes = home.json(0, &["help", "exit-codes"]).await;
     let codes = codes.as_array().expect("codes").iter();
     let codes: Vec<_> = codes.map(|code| code["code"].clone()).collect();
-    assert_eq!(json!(codes), json!([0, 1, 2, 3, 4, 5, 6, 7, 8, 130]));
+    assert_eq!(json!(codes), json!([0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 130]));
     let human = home.run(&["help", "exit-codes"]).await;
-    assert_eq!(human.out.lines().count(), 10);
+    assert_eq!(human.out.lines().count(), 11);
     assert!(human.out.starts_with("  0  done\n"), "{}", human.out);
 }
 
@@ -57,7 +57,7 @@ async fn a_failure_is_one_object_for_programs_whatever_is_wrong() {
     for (arguments, code, words) in [
         // Wrong words.
         (&["lst", "--json"][..], 2, "'list'"),
-        (&["get", "--json"], 2, "<ID>"),
+        (&["get", "--json"], 2, "<ID|--from"),
         (&["--json", "history", "--limit", "x"], 2, "--limit"),
         (&["create", "", "--json"], 2, "is empty"),
         (

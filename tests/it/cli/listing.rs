@@ -99,7 +99,7 @@ async fn what_a_filter_or_a_column_is_not_is_said_with_the_code_of_usage() {
         (&["list", "--limit", "0"], "limit"),
         (
             &["rotate", "acme-eu", "--limit", "1", "--yes"],
-            "--filter or --older-than",
+            "that --filter finds",
         ),
     ] {
         let ran = home.run(command).await;

@@ -35,8 +35,12 @@ pub(super) fn item(ended: &Ended) -> Value {
     })
 }
 
-/// The last line; without a report there was nothing to rotate.
-pub(super) fn summary(report: Option<&Report>, plan: &Plan, not_handed_off: usize) -> Value {
+/// The last line; without a report there was nothing to do.
+pub(super) fn summary(
+    report: Option<&Report>,
+    left_out: &[(UserGroupId, String)],
+    not_handed_off: usize,
+) -> Value {
     let counts = report.map(|report| report.counts).unwrap_or_default();
     let mut summary = json!({ "batch": report.map(|report| report.batch.0) });
     counts.add_to(&mut summary);
@@ -44,7 +48,7 @@ pub(super) fn summary(report: Option<&Report>, plan: &Plan, not_handed_off: usiz
     summary["stopped"] = report
         .and_then(|report| Some(report.halt.as_ref()?.to_string()))
         .into();
-    summary["skipped"] = skipped(plan);
+    summary["skipped"] = skipped(left_out.iter().map(|(id, why)| (id, why)));
     summary
 }
 
@@ -56,14 +60,16 @@ pub(super) fn dry_run(plan: &Plan, url: &str) -> Value {
         "method": "POST",
         "url": url,
         "ready": ready,
-        "skipped": skipped(plan),
+        "skipped": skipped(plan.skipped.iter().map(|(id, why)| (id, why))),
     })
 }
 
-fn skipped(plan: &Plan) -> Value {
-    let skipped = plan.skipped.iter();
-    skipped
-        .map(|(id, skip)| json!({"user_group_id": id.as_str(), "why": skip.to_string()}))
+/// What is left out, and why.
+pub(super) fn skipped<'a>(
+    left_out: impl Iterator<Item = (&'a UserGroupId, impl ToString)>,
+) -> Value {
+    left_out
+        .map(|(id, why)| json!({"user_group_id": id.as_str(), "why": why.to_string()}))
         .collect()
 }
 
@@ -111,7 +117,7 @@ pub(super) fn plan(plan: &Plan) -> String {
     lines.join("\n")
 }
 
-fn more(count: usize) -> Option<String> {
+pub(super) fn more(count: usize) -> Option<String> {
     (count > NAMED).then(|| format!("  and {} more", count - NAMED))
 }
 
@@ -132,13 +138,14 @@ pub(super) fn ending(report: &Report, is_edit: bool) -> String {
         ));
     }
     if counts.not_applied > 0 {
-        lines.push(if is_edit {
-            format!("what was not applied: batch {number} in the console retries it after a review")
+        let again = if is_edit {
+            "batches retry"
         } else {
-            format!(
-                "what was not applied can be tried again: groupdesk rotate --retry-failed {number}"
-            )
-        });
+            "rotate --retry-failed"
+        };
+        lines.push(format!(
+            "what was not applied can be tried again: groupdesk {again} {number}"
+        ));
     }
     if counts.not_started > 0 {
         lines.push(format!("the rest: {} {number}", resuming(is_edit)));

@@ -4,7 +4,7 @@ use super::{answer, token_file};
 use crate::{
     api::inspect::Method,
     cli::{
-        args::Create,
+        args::{Create, Mutation, TokenArgs},
         error::CliError,
         input::{
             confirm::{self, Asking},
@@ -34,13 +34,30 @@ pub(crate) async fn create(session: &Session, arguments: Create) -> Result<Exit,
         mutation,
         token,
     } = arguments;
+    may_create(session, &mutation)?;
+    let edits = Edits::read(fields, Vec::new(), Vec::new()).await?;
+    let wanted = edits.apply(&DesiredFields::default())?;
+    create_with(session, id, wanted, mutation, token).await
+}
+
+/// Refuses what cannot be asked or sent, before anything is.
+pub(super) fn may_create(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
     session.operations.permitted(Guarded::Create)?;
     if !mutation.dry_run {
         confirm::can_be_asked(session, mutation.yes)?;
     }
     session.say_where();
-    let edits = Edits::read(fields, Vec::new(), Vec::new()).await?;
-    let wanted = edits.apply(&DesiredFields::default())?;
+    Ok(())
+}
+
+/// Shows what would be sent, asks, and sends it.
+pub(super) async fn create_with(
+    session: &Session,
+    id: UserGroupId,
+    wanted: DesiredFields,
+    mutation: Mutation,
+    token: TokenArgs,
+) -> Result<Exit, CliError> {
     let change = Change::between(&DesiredFields::default(), &wanted);
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {

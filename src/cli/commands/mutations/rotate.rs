@@ -38,7 +38,7 @@ pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Resul
     drop(pasted);
     owners.retain(|owner| owner.profile == session.operations.profile().name);
     let current = owners.iter().find(|owner| owner.current);
-    let id = match (arguments.ids.as_slice(), current) {
+    let id = match (arguments.groups.ids.as_slice(), current) {
         ([], Some(owner)) => owner.user_group_id.clone(),
         ([id], Some(owner)) if *id == owner.user_group_id => id.clone(),
         (_, Some(owner)) => {

@@ -4,13 +4,13 @@ use super::{answer, assurance, reading, token_file};
 use crate::{
     api::inspect::Method,
     cli::{
-        args::Update,
+        args::{Mutation, TokenArgs, Update},
         error::CliError,
         input::{
             confirm::{self, Asking},
             fields::Edits,
         },
-        output::{self, human, review},
+        output::{self, human, review, token_file::TokenFile},
         process::exit::Exit,
         session::Session,
     },
@@ -20,103 +20,147 @@ use crate::{
         facts::Field,
         group::UserGroupId,
         history::Ending,
+        known::KnownGroup,
         update::Edit,
     },
     operations::{Done, Failure, Guarded, UnknownIdPolicy, Warning, sendable},
 };
 
-pub(crate) async fn update(session: &Session, arguments: Update) -> Result<Exit, CliError> {
-    let Update {
-        id,
-        fields,
-        unmap,
-        remove_property,
-        apply,
-        replace_mapping,
-        replace_properties,
-        if_unchanged,
-        assurance: exists,
-        mutation,
-        token,
-    } = arguments;
-    let assurance = assurance(exists.exists);
+/// How a change is sent.
+pub(crate) struct How {
+    /// Fields that are sent whole although others may have changed them.
+    pub(crate) replace: Vec<Field>,
+    pub(crate) if_unchanged: bool,
+    pub(crate) assurance: UnknownIdPolicy,
+    pub(crate) mutation: Mutation,
+    pub(crate) token: TokenArgs,
+}
+
+/// The fields of `--replace-mapping` and `--replace-properties`.
+pub(crate) fn replaced(mapping: bool, properties: bool) -> Vec<Field> {
+    let said = [(mapping, Field::Mapping), (properties, Field::Properties)];
+    let said = said.into_iter().filter(|(said, _)| *said);
+    said.map(|(_, field)| field).collect()
+}
+
+pub(crate) async fn update(
+    session: &Session,
+    id: UserGroupId,
+    arguments: Update,
+) -> Result<Exit, CliError> {
+    let how = How {
+        replace: replaced(arguments.replace_mapping, arguments.replace_properties),
+        if_unchanged: arguments.if_unchanged,
+        assurance: assurance(arguments.assurance.exists),
+        mutation: arguments.mutation,
+        token: arguments.token,
+    };
+    let known = may_update(session, &id, &how).await?;
+    let edits = match arguments.apply {
+        Some(file) => Edits::of_file(file, id.clone()).await?,
+        None => Edits::read(arguments.fields, arguments.unmap, arguments.remove_property).await?,
+    };
+    lay_over(session, &id, known.as_ref(), &edits, how).await
+}
+
+/// Refuses what cannot be asked or sent, before anything is; what is known of the group.
+pub(crate) async fn may_update(
+    session: &Session,
+    id: &UserGroupId,
+    how: &How,
+) -> Result<Option<KnownGroup>, CliError> {
     session.operations.permitted(Guarded::Update)?;
-    let known = session.operations.known(&id, assurance).await?;
-    if known.is_none() && mutation.dry_run {
+    let known = session.operations.known(id, how.assurance).await?;
+    if known.is_none() && how.mutation.dry_run {
         return Err(CliError::Guarded(format!(
             "\"{id}\" is not known here, and reading it could create it: a dry run sends nothing. Leave --dry-run out, or name a known id"
         )));
     }
-    if !mutation.dry_run {
-        confirm::can_be_asked(session, mutation.yes)?;
+    if !how.mutation.dry_run {
+        confirm::can_be_asked(session, how.mutation.yes)?;
     }
     session.say_where();
-    let edits = match apply {
-        Some(file) => Edits::of_file(file, id.clone()).await?,
-        None => Edits::read(fields, unmap, remove_property).await?,
-    };
-    let mut file = if mutation.dry_run {
+    Ok(known)
+}
+
+/// Reads the group, lays the edits over it, and sends what may be sent.
+pub(crate) async fn lay_over(
+    session: &Session,
+    id: &UserGroupId,
+    known: Option<&KnownGroup>,
+    edits: &Edits,
+    how: How,
+) -> Result<Exit, CliError> {
+    let file = if how.mutation.dry_run {
         None
     } else {
-        token_file(&token)?
+        token_file(&how.token)?
     };
-    let first = read_first(session, &id, assurance, if_unchanged);
-    let read = reading(session, known.as_ref(), first).await?;
-    // What was relied on is withdrawn: the person looks first.
-    if read.warnings.iter().any(Warning::is_of_facts) {
-        return answer(session, &read, None, &token, file.as_mut());
-    }
+    let first = read_first(session, id, how.assurance, how.if_unchanged);
+    let read = reading(session, known, first).await?;
     let base = DesiredFields::of(&read.group);
-    let replace = [
-        (replace_mapping, Field::Mapping),
-        (replace_properties, Field::Properties),
-    ];
-    let replace = replace.into_iter().filter(|(said, _)| *said);
     let edit = Edit {
         wanted: edits.apply(&base)?,
         base,
         whole: edits.whole(),
-        replace: replace.map(|(_, field)| field).collect(),
+        replace: how.replace.clone(),
         travels: false,
     };
+    send(session, id, &edit, read, how, file).await
+}
+
+/// Shows what would be sent upon what was read, asks, and sends it.
+pub(crate) async fn send(
+    session: &Session,
+    id: &UserGroupId,
+    edit: &Edit,
+    read: Done,
+    how: How,
+    mut file: Option<TokenFile>,
+) -> Result<Exit, CliError> {
+    let How {
+        assurance,
+        mutation,
+        token,
+        ..
+    } = how;
+    // What was relied on is withdrawn: the person looks first.
+    if read.warnings.iter().any(Warning::is_of_facts) {
+        return answer(session, &read, None, &token, file.as_mut());
+    }
     if edit.fields().is_empty() {
         if mutation.dry_run {
             let nothing = Change::between(&edit.base, &edit.base);
-            review::dry_run(
-                session,
-                Method::Put,
-                &id,
-                &DesiredFields::default(),
-                &nothing,
-            )?;
+            let request = DesiredFields::default();
+            review::dry_run(session, Method::Put, id, &request, &nothing)?;
             return Ok(Exit::Done);
         }
         output::say("nothing is different; no update was sent");
         return answer(session, &read, None, &token, file.as_mut());
     }
     // What cannot be sent so is said before anybody is asked.
-    let plan = read.plan(&edit);
-    sendable(&id, &plan, &read)?;
+    let plan = read.plan(edit);
+    sendable(id, &plan, &read)?;
     let change = Change::between(&edit.base, &plan.send);
     let beside = review::beside(&plan, &read, session.operations.now());
     if !beside.is_empty() {
         output::context(&beside);
     }
     if mutation.dry_run {
-        review::dry_run(session, Method::Put, &id, &plan.send, &change)?;
+        review::dry_run(session, Method::Put, id, &plan.send, &change)?;
         return Ok(Exit::Done);
     }
     if !mutation.yes {
         human::say_warnings(&read);
         output::context(&review::lines(&change, false));
     }
-    let asking = Asking::about(session, Guarded::Update, &id, Level::Key);
+    let asking = Asking::about(session, Guarded::Update, id, Level::Key);
     let question = format!("Update \"{id}\"?");
-    confirm::confirm(mutation.yes, &question, asking.question(&id)).await?;
+    confirm::confirm(mutation.yes, &question, asking.question(id)).await?;
     let updated = session
         .in_flight
         .during(Box::pin(
-            session.operations.update_edit(&id, &edit, assurance),
+            session.operations.update_edit(id, edit, assurance),
         ))
         .await;
     let mut done = updated.map_err(CliError::of_mutation)?;
@@ -130,7 +174,7 @@ pub(crate) async fn update(session: &Session, arguments: Update) -> Result<Exit,
 }
 
 /// The get before an update (hazard 4). An alarm ends the command: nothing further is sent.
-async fn read_first(
+pub(crate) async fn read_first(
     session: &Session,
     id: &UserGroupId,
     assurance: UnknownIdPolicy,

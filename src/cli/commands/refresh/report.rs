@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use crate::{
     api::inspect::escape_hidden,
     cli::{
+        commands::batch::tokens::TokenLines,
         error::CliError,
-        output::{self, progress::Progress},
+        output::{self, human, json::Answered, progress::Progress},
         process::exit::Exit,
         session::Session,
     },
@@ -17,7 +18,7 @@ use crate::{
         refresh::{Counts, ReadResult},
         text::visible,
     },
-    operations::{GroupRead, Refresh},
+    operations::{GroupRead, Refresh, batch::TokenSink},
 };
 
 /// How many lines tell of the progress where there is no bar.
@@ -102,6 +103,12 @@ fn compact(value: &Value) -> String {
 /// What was told so far.
 #[derive(Default)]
 pub(super) struct Told {
+    /// Each group is printed whole, as `get` of one prints it.
+    pub(super) whole: bool,
+    /// Where the tokens go.
+    pub(super) tokens: Option<TokenLines>,
+    /// A token was not written.
+    is_unwritten: bool,
     first_failure: Option<Exit>,
     steps: usize,
 }
@@ -112,7 +119,20 @@ impl Told {
         if let Some(failure) = &read.failure {
             self.first_failure.get_or_insert(Exit::of_failure(failure));
         }
-        if session.json {
+        let done = read.done.as_deref().filter(|_| self.whole);
+        if let Some(done) = done {
+            human::say_warnings(done);
+            if session.json {
+                let answered = json!(Answered::of(done, None, None));
+                progress.result(compact(&answered));
+            } else {
+                let group = human::group(&done.group, session.operations.now());
+                progress.result(format!(
+                    "{}\n{group}",
+                    done.ending.as_str().replace('_', " ")
+                ));
+            }
+        } else if session.json {
             progress.result(compact(&item(read)));
         } else if read.found != ReadResult::Unchanged || !read.warnings.is_empty() {
             progress.result(line(read));
@@ -126,9 +146,23 @@ impl Told {
         }
     }
 
+    /// Writes the token where it was asked for; why it could not be.
+    pub(super) fn keep(&mut self, read: &GroupRead) -> Option<String> {
+        let done = read.done.as_deref()?;
+        let error = self.tokens.as_ref()?.keep(done).err()?;
+        self.is_unwritten = true;
+        Some(format!(
+            "the token of \"{}\" was not written: {error}",
+            read.user_group_id
+        ))
+    }
+
     pub(super) fn exit(&self, counts: &Counts, halt: Option<&Halt>) -> Exit {
         if counts.alarms() > 0 {
             return Exit::Guarded;
+        }
+        if self.is_unwritten {
+            return Exit::Partly;
         }
         match (halt, self.first_failure) {
             (Some(Halt::Asked(_)), _) => Exit::Interrupted,

@@ -75,6 +75,18 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        name: "difference",
+        about: "a group in two profiles; exit 0 the same, 10 different",
+        fields: &[&[
+            THE_GROUP,
+            field("profile", "text", "", "on this side"),
+            field("with", "text", "", "on the other side"),
+            field("same", "bool", "", "nothing differs, as far as is known"),
+            field("changes", "object of anything", "nothing differs", "from this side to the other one, as in `request`"),
+            field("not_known", "text[]", "", "name, mapping or properties, where only one side is known"),
+        ]],
+    },
+    Shape {
         name: "rotation-request",
         about: "what rotate --dry-run would do",
         fields: &[

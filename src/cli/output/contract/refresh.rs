@@ -50,7 +50,7 @@ pub(super) const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "refresh-plan",
-        about: "what get --refresh-all would do",
+        about: "what get of several groups or of all would do",
         fields: &[
             REQUESTS,
             &[

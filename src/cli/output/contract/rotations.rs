@@ -22,7 +22,7 @@ const ROTATION: &[Field] = &[
 
 #[rustfmt::skip] // A table: one field a line.
 const SKIPPED: &[Field] = &[
-    field("skipped", "object[]", "", "groups that cannot be rotated now"),
+    field("skipped", "object[]", "", "groups that are left out now"),
     field("skipped[].user_group_id", "text", "", "the group"),
     field("skipped[].why", "text", "", "why not; for people"),
 ];
@@ -59,7 +59,7 @@ pub(super) const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "bulk-item",
-        about: "a group of a bulk rotation, as it ends",
+        about: "a group of a bulk rotation or a bulk edit, as it ends",
         fields: &[&[
             field("batch", "number", "", "number of the batch, for --resume and --retry-failed"),
             THE_GROUP,
@@ -75,16 +75,16 @@ pub(super) const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "bulk-sum",
-        about: "the last line of a bulk rotation: confirmed + rotated + not_applied + unknown + conflict + abandoned + \
+        about: "the last line of a bulk rotation or a bulk edit: confirmed + rotated + not_applied + unknown + conflict + abandoned + \
                 not_started = planned",
         fields: &[
             &[
-                field("batch", "number", "nothing to rotate", "number of the batch"),
+                field("batch", "number", "nothing to do", "number of the batch"),
                 field("planned", "number", "", "groups of the batch"),
-                field("confirmed", "number", "", "rotated and read back"),
+                field("confirmed", "number", "", "rotated and read back, or updated"),
                 field("rotated", "number", "", "rotated, not read back"),
-                field("not_applied", "number", "", "the old token is still current; may be tried again"),
-                field("unknown", "number", "", "may or may not be rotated; settled by reading only"),
+                field("not_applied", "number", "", "nothing was changed; may be tried again"),
+                field("unknown", "number", "", "may or may not have been changed; settled by reading only"),
                 field("conflict", "number", "", "the answers contradict each other"),
                 field("abandoned", "number", "", "given up by a person"),
                 field("not_started", "number", "", "left for --resume"),
@@ -101,6 +101,23 @@ pub(super) const SHAPES: &[Shape] = &[
             REQUESTS,
             &[field("ready", "text[]", "", "ids of the groups that would be rotated")],
             SKIPPED,
+        ],
+    },
+    Shape {
+        name: "edit-plan",
+        about: "what one change over many groups would do",
+        fields: &[
+            REQUESTS,
+            &[
+                field("change", "text", "", "what is set or removed; for people"),
+                field("changing", "object[]", "", "groups that would be updated"),
+                field("changing[].user_group_id", "text", "", "the group"),
+                field("changing[].before", "text", "the row is not there", "what the row is; of a property its JSON"),
+                field("changing[].after", "text", "the row goes", "what it would be"),
+                field("same", "text[]", "", "ids of groups that are as wanted already"),
+            ],
+            SKIPPED,
+            &[field("unread", "number", "", "of so many that would be updated, a field that cannot be read is sent as last sent from here")],
         ],
     },
 ];

@@ -142,7 +142,7 @@ async fn an_answer_from_before_a_rotation_counts_as_none_and_is_asked_for_again(
         .expect("readable");
     let begun = scene.ana.begin_refresh("").await.expect("durable");
     let since = begun.started_at;
-    let mut run = scene.ana.run_refresh(begun.id, plan, pace, false);
+    let mut run = scene.ana.run_refresh(Some(begun.id), plan, pace, false);
     let progress = &mut run.as_mut().expect("it begins").progress;
     gate.reached().await;
     let group = id("g000");

@@ -9,6 +9,7 @@ use crate::{
         guards::{acquainted, group},
         handoff::{does, scene},
         program::{Background, Home},
+        promote::two,
     },
     support::{faults::Fault, postgres, service::Caller},
 };
@@ -140,6 +141,12 @@ async fn groups(c: &mut Contract, home: &Home) {
     c.case(home, 0, "update ID --dry-run", &dry).await;
     let yes = [&update[..], &["--yes"]].concat();
     c.case(home, 0, "update ID", &yes).await;
+    let two = ["new-1", "acme-eu"];
+    let show = [&["show"][..], &two].concat();
+    c.case(home, 0, "show, of several groups", &show).await;
+    let get = [&["get", "--concurrency", "1"][..], &two].concat();
+    c.case(home, 0, "get, of several groups", &get).await;
+    edits(c, home).await;
     let note = ["note", "new-1", "call first"];
     c.case(home, 0, "note ID", &note).await;
     let label = ["label", "new-1", "--add", "vip"];
@@ -152,6 +159,32 @@ async fn groups(c: &mut Contract, home: &Home) {
     c.case(home, 3, "any command that fails", &["get", "acme-eux"])
         .await;
     c.case(home, 2, "any command that fails", &["lst"]).await;
+}
+
+/// One change over many groups, checked, retried and reversed.
+async fn edits(c: &mut Contract, home: &Home) {
+    let from = home.write("edit.txt", "new-1\nnobody\n");
+    let edit = [
+        "update", "--from", &from, "--map", "7=y", "--reason", "moved",
+    ];
+    let dry = [&edit[..], &["--dry-run"]].concat();
+    c.case(home, 6, "update, of many groups --dry-run", &dry)
+        .await;
+    let yes = [&edit[..], &["--yes"]].concat();
+    let ran = c.case(home, 6, "update, of many groups", &yes).await;
+    let batch = ran[0]["batch"].to_string();
+    let check = ["batches", "check", &batch];
+    c.case(home, 0, "batches check BATCH", &check).await;
+    for (word, command, code) in [
+        ("reverse", "batches reverse BATCH", 0),
+        ("retry", "batches retry BATCH", 0),
+    ] {
+        let again = ["batches", word, &batch, "--dry-run"];
+        c.case(home, code, &format!("{command} --dry-run"), &again)
+            .await;
+        let again = ["batches", word, &batch, "--yes"];
+        c.case(home, code, command, &again).await;
+    }
 }
 
 async fn exchange(c: &mut Contract, home: &Home) {
@@ -189,9 +222,30 @@ async fn exchange(c: &mut Contract, home: &Home) {
         .await;
     c.case(home, 0, "export", &["export"]).await;
     annotated(c, home).await;
+    promoted(c).await;
 }
 
 /// Files with columns that stay in the directory.
+/// Between two profiles, and with an editor.
+async fn promoted(c: &mut Contract) {
+    let (home, _serving) = two().await;
+    let copy = ["-P", "testing", "copy", "acme", "--to", "live"];
+    let dry = [&copy[..], &["--dry-run"]].concat();
+    c.case(&home, 0, "copy ID --to PROFILE --dry-run", &dry)
+        .await;
+    let yes = [&copy[..], &["--map", "40=1", "--yes"]].concat();
+    c.case(&home, 0, "copy ID --to PROFILE", &yes).await;
+    let diff = ["-P", "testing", "diff", "acme", "--with", "live"];
+    c.case(&home, 10, "diff ID --with PROFILE", &diff).await;
+    let wanted = home.write("w.json", r#"[{"user_group_id": "acme", "name": "Other"}]"#);
+    let diff = ["-P", "testing", "diff", &wanted];
+    c.case(&home, 10, "diff FILE", &diff).await;
+    for (more, command) in [("--dry-run", "edit ID --dry-run"), ("--yes", "edit ID")] {
+        let edit = ["-P", "testing", "edit", "acme", more];
+        c.case(&home, 0, command, &edit).await;
+    }
+}
+
 async fn annotated(c: &mut Contract, home: &Home) {
     let columns = "+note,+labels,+favourite";
     let rows = home.write(

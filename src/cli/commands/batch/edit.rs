@@ -1,0 +1,257 @@
+//! One change over many groups: what it would do to each, the confirmation, and the durable batch.
+
+use serde_json::{Value, json};
+
+use super::{Prepared, Ready, prepare, report};
+use crate::{
+    cli::{
+        args::{AgainBatch, Mutation, Update},
+        error::CliError,
+        input::{
+            confirm::{self, Question},
+            fields,
+            selection::Selected,
+        },
+        output::{self, human},
+        process::exit::Exit,
+        session::Session,
+    },
+    config::guard::{self, Level},
+    directory::BatchId,
+    domain::{
+        batch::{EditPlan, EditRow, Verdict},
+        group::UserGroupId,
+        text::visible,
+    },
+    operations::Guarded,
+};
+
+const UNDONE: &str = "nothing was sent";
+
+/// A checked change, and how it is begun.
+struct Asked {
+    plan: EditPlan,
+    all_named: bool,
+    mutation: Mutation,
+    reason: Option<String>,
+}
+
+/// `update` of several groups.
+pub(super) async fn update(session: &Session, arguments: Update) -> Result<Prepared, CliError> {
+    let Update {
+        groups,
+        fields,
+        unmap,
+        remove_property,
+        apply,
+        replace_mapping,
+        replace_properties,
+        if_unchanged,
+        assurance,
+        mutation,
+        token,
+        many,
+    } = arguments;
+    permitted(session, &mutation)?;
+    let is_of_one = apply.is_some()
+        || replace_mapping
+        || replace_properties
+        || if_unchanged
+        || assurance.exists
+        || token.reveal
+        || token.token_out.is_some();
+    if is_of_one {
+        return Err(CliError::Usage(format!(
+            "--apply, --replace-mapping, --replace-properties, --if-unchanged, --exists, --reveal and --token-out are for \
+             one group; {UNDONE}"
+        )));
+    }
+    let only_where = many.only_where.as_deref();
+    let change = fields::bulk_change(&fields, &unmap, &remove_property, only_where)?;
+    let selected = Selected::of(session, &groups, None, UNDONE).await?;
+    let plan = session
+        .operations
+        .plan_edit(change, &selected.ids, many.include_old)
+        .await?;
+    let asked = Asked {
+        plan,
+        all_named: selected.all_named,
+        mutation,
+        reason: many.reason,
+    };
+    begin(session, asked).await
+}
+
+/// An edit of a batch once more, or its reverse.
+pub(super) async fn again(
+    session: &Session,
+    arguments: AgainBatch,
+    is_reverse: bool,
+) -> Result<Prepared, CliError> {
+    permitted(session, &arguments.mutation)?;
+    let (id, old) = (BatchId(arguments.number), arguments.include_old);
+    let plan = if is_reverse {
+        session.operations.plan_reverse_edit(id, old).await?
+    } else {
+        session.operations.plan_edit_again(id, old).await?
+    };
+    let plan = plan.ok_or_else(|| {
+        CliError::Guarded(format!(
+            "batch {} rotated, and a rotation cannot be taken back; {UNDONE}",
+            id.0
+        ))
+    })?;
+    let asked = Asked {
+        plan,
+        all_named: false,
+        mutation: arguments.mutation,
+        reason: arguments.reason,
+    };
+    begin(session, asked).await
+}
+
+fn permitted(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
+    session.operations.permitted(Guarded::Bulk)?;
+    session.operations.permitted(Guarded::Update)?;
+    if mutation.dry_run {
+        return Ok(());
+    }
+    confirm::can_be_asked(session, mutation.yes)
+}
+
+/// What will happen, the confirmation, and the durable batch.
+async fn begin(session: &Session, asked: Asked) -> Result<Prepared, CliError> {
+    let Asked {
+        plan,
+        all_named,
+        mutation,
+        reason,
+    } = asked;
+    session.say_where();
+    let operations = &session.operations;
+    let (changing, _, skipped) = plan.counts();
+    if mutation.dry_run {
+        say(session, &plan)?;
+        let left_out = all_named && skipped > 0;
+        return Ok(Err(prepare::of_dry_run(left_out, changing, true)));
+    }
+    output::context(&lines(session, &plan, report::NAMED));
+    if changing == 0 {
+        if skipped > 0 {
+            return Err(CliError::Guarded(format!(
+                "no group can be changed now; {UNDONE}"
+            )));
+        }
+        output::say(&format!("nothing is different; {UNDONE}"));
+        if session.json {
+            output::json_line(&report::summary(None, &[], 0))?;
+        }
+        return Ok(Err(Exit::Done));
+    }
+    operations.ready().await?;
+    let profile = operations.profile();
+    let (level, reason_of_guard) = guard::level_of_bulk_edit(&profile.guards, profile.production);
+    if let Some(reason) = reason_of_guard {
+        output::context(&format!("! guard: {reason}"));
+    }
+    let words = format!("edit {changing} in {}", profile.name);
+    let question = match level {
+        Level::Words => Question::TypeWords(&words),
+        Level::Button | Level::Key | Level::Typed => Question::YesOrNo,
+    };
+    let what = format!("One update each, after a read: {}.", plan.change);
+    confirm::confirm(mutation.yes, &what, question).await?;
+    let batch = operations.begin_edit(&plan, reason).await?;
+    let skipped = left_out(&plan);
+    Ok(Ok(Ready {
+        batch,
+        skipped: skipped.map(|(id, why)| (id.clone(), why)).collect(),
+        all_named,
+        tokens: None,
+        is_edit: true,
+    }))
+}
+
+fn left_out(plan: &EditPlan) -> impl Iterator<Item = (&UserGroupId, String)> {
+    plan.rows.iter().filter_map(|row| match &row.verdict {
+        Verdict::Skipped(skip) => Some((&row.id, skip.to_string())),
+        Verdict::Change | Verdict::Same => None,
+    })
+}
+
+fn say(session: &Session, plan: &EditPlan) -> Result<(), CliError> {
+    let url = session.operations.profile().url();
+    if !session.json {
+        return output::result(&format!(
+            "{}\nwould send {} PUT {url}, one for each; nothing was changed",
+            lines(session, plan, usize::MAX),
+            plan.counts().0
+        ));
+    }
+    let changing = plan.changing().map(
+        |row| json!({"user_group_id": row.id.as_str(), "before": row.before, "after": row.after}),
+    );
+    let same = plan.rows.iter().filter(|row| row.verdict == Verdict::Same);
+    output::json(&json!({
+        "dry_run": true,
+        "outcome": null,
+        "method": "PUT",
+        "url": url,
+        "change": plan.change.to_string(),
+        "changing": changing.collect::<Value>(),
+        "same": same.map(|row| row.id.as_str()).collect::<Value>(),
+        "skipped": report::skipped(left_out(plan)),
+        "unread": plan.blind().map_or(0, |(count, _)| count),
+    }))
+}
+
+/// What will happen, for a person; of each kind at most so many groups.
+fn lines(session: &Session, plan: &EditPlan, most: usize) -> String {
+    let (changing, same, skipped) = plan.counts();
+    let mut lines = vec![
+        plan.change.to_string(),
+        format!("{changing} change, {same} as wanted already, {skipped} skipped"),
+    ];
+    lines.extend(plan.changing().take(most).map(line));
+    let more = |count: usize| report::more(count).filter(|_| count > most);
+    lines.extend(more(changing));
+    let left_out = left_out(plan).take(most);
+    lines.extend(left_out.map(|(id, why)| format!("  skip {id}: {why}")));
+    lines.extend(more(skipped));
+    if plan.old() > 0 {
+        lines.push("  --include-old takes what was last sent long ago, too".into());
+    }
+    if let Some((count, oldest)) = plan.blind() {
+        lines.push(format!(
+            "! of {count} the {} is sent along as last sent from here, the oldest {} by {}",
+            oldest.field.as_str(),
+            human::ago(oldest.at, session.operations.now()),
+            visible(&oldest.by)
+        ));
+    }
+    lines.join("\n")
+}
+
+/// `~ acme-eu: 40 -> 213`, with the signs of docs/design/console.md.
+fn line(row: &EditRow) -> String {
+    let (sign, values) = match (&row.before, &row.after) {
+        (Some(before), Some(after)) => ('~', format!("{before} -> {after}")),
+        (None, Some(after)) => ('+', after.clone()),
+        (Some(before), None) => ('-', before.clone()),
+        (None, None) => (' ', String::new()),
+    };
+    let recent = row.recent.as_ref().map(|recent| {
+        let fields: Vec<_> = recent.fields.iter().map(|field| field.as_str()).collect();
+        format!(
+            " (! {} changed by {} within 24 h)",
+            fields.join(", "),
+            visible(&recent.by)
+        )
+    });
+    format!(
+        "  {sign} {}: {}{}",
+        row.id,
+        visible(&values),
+        recent.unwrap_or_default()
+    )
+}

@@ -1,0 +1,320 @@
+//! What many rotations begin with: which, what will happen, the typed confirmation, and the durable batch; and what is left
+//! of a batch that is resumed.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use futures_util::StreamExt;
+
+use super::{Prepared, Ready, report, tokens::TokenLines};
+use crate::{
+    cli::{
+        args::{Mutation, ResumeBatch, Rotate},
+        error::CliError,
+        input::{
+            confirm::{self, Question},
+            selection::Selected,
+        },
+        output,
+        process::exit::Exit,
+        session::Session,
+    },
+    config::guard::Level,
+    directory::BatchId,
+    domain::batch::{BatchKind, Plan, Skip},
+    operations::{Batch, Guarded, UnknownIdPolicy, batch::RunLimits},
+    search::suggest::near,
+};
+
+/// What is to be rotated, and how.
+pub(super) struct Asked {
+    pub(super) selected: Selected,
+    pub(super) include_recent: bool,
+    pub(super) mutation: Mutation,
+    pub(super) reason: Option<String>,
+    pub(super) token_out: Option<PathBuf>,
+}
+
+/// `rotate` of several groups, up to the durable batch.
+pub(super) async fn rotate(
+    session: &Session,
+    arguments: Rotate,
+    pace: RunLimits,
+) -> Result<Prepared, CliError> {
+    let operations = &session.operations;
+    operations.permitted(Guarded::Bulk)?;
+    if arguments.assurance.exists || arguments.token.reveal {
+        return Err(CliError::Usage(
+            "--exists and --reveal are for one group; for many, tokens go to --token-out FILE. Nothing was sent".into(),
+        ));
+    }
+    if !arguments.mutation.dry_run {
+        confirm::can_be_asked(session, arguments.mutation.yes)?;
+    }
+    if let Some(batch) = arguments.bulk.resume {
+        session.say_where();
+        let number = match batch {
+            Some(number) => number,
+            None => newest_unfinished(session).await?,
+        };
+        let resumed = ResumeBatch {
+            number,
+            yes: arguments.mutation.yes,
+            token_out: arguments.token.token_out,
+        };
+        return Ok(Ok(resume(session, &resumed, true).await?));
+    }
+    let selected = if let Some(batch) = arguments.bulk.retry_failed {
+        let batch = operations.batch(BatchId(batch)).await?;
+        rotates(&batch)?;
+        Selected {
+            ids: operations.failed_of(batch.id).await?,
+            all_named: true,
+        }
+    } else {
+        let older_than = arguments.bulk.older_than;
+        Selected::of(session, &arguments.groups, older_than, "nothing was sent").await?
+    };
+    let asked = Asked {
+        selected,
+        include_recent: arguments.bulk.include_recent,
+        mutation: arguments.mutation,
+        reason: arguments.reason,
+        token_out: arguments.token.token_out,
+    };
+    begin(session, asked, pace).await
+}
+
+/// What will happen, the confirmation, and the durable batch.
+pub(super) async fn begin(
+    session: &Session,
+    asked: Asked,
+    pace: RunLimits,
+) -> Result<Prepared, CliError> {
+    let Asked {
+        selected: Selected { ids, all_named },
+        include_recent,
+        mutation,
+        reason,
+        token_out,
+    } = asked;
+    let operations = &session.operations;
+    operations.permitted(Guarded::Bulk)?;
+    if !mutation.dry_run {
+        confirm::can_be_asked(session, mutation.yes)?;
+    }
+    session.say_where();
+    let mut plan = operations.plan_batch(&ids, include_recent).await?;
+    say_near(session, &plan).await?;
+    if mutation.dry_run {
+        let unread = look(session, &plan, pace).await;
+        // What was read may have changed what is known.
+        plan = operations.plan_batch(&ids, include_recent).await?;
+        say_plan(session, &plan, &unread)?;
+        let left_out = all_named && !plan.skipped.is_empty();
+        return Ok(Err(of_dry_run(
+            left_out,
+            plan.ready.len(),
+            unread.is_empty(),
+        )));
+    }
+    if ids.is_empty() && !all_named {
+        // A nightly job has done its work.
+        output::say("no group is meant by that; nothing to rotate, nothing was sent");
+        if session.json {
+            output::json_line(&report::summary(None, &[], 0))?;
+        }
+        return Ok(Err(Exit::Done));
+    }
+    output::context(&report::plan(&plan));
+    if plan.ready.is_empty() {
+        return Err(CliError::Guarded(
+            "no group can be rotated now; nothing was sent".into(),
+        ));
+    }
+    operations.ready().await?;
+    let words = format!(
+        "rotate {} in {}",
+        plan.ready.len(),
+        operations.profile().name
+    );
+    let what = "Every old token stops working at once.";
+    confirm::confirm(mutation.yes, what, Question::TypeWords(&words)).await?;
+    let tokens = token_lines(session, token_out.as_deref())?;
+    let batch = operations.begin_batch(&plan, reason).await?;
+    let skipped = plan.skipped.into_iter();
+    Ok(Ok(Ready {
+        batch,
+        skipped: skipped.map(|(id, skip)| (id, skip.to_string())).collect(),
+        all_named,
+        tokens,
+        is_edit: false,
+    }))
+}
+
+/// Ids that are not known here may be mistyped; not more of them are told than the plan names.
+async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
+    let skipped = plan.skipped.iter().take(report::NAMED);
+    let unknown = skipped.filter(|(_, why)| *why == Skip::NotKnown);
+    let unknown: Vec<_> = unknown.map(|(id, _)| id).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let known = session.operations.known_ids().await?;
+    for id in unknown {
+        let near = near(id.as_str(), &known, 3);
+        let near: Vec<_> = near.iter().map(|id| format!("\"{id}\"")).collect();
+        if !near.is_empty() {
+            output::say(&format!(
+                "! \"{id}\" is not known here; did you mean {}?",
+                near.join(", ")
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The newest rotation of which something is left.
+async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
+    let batches = session.operations.batches().await?;
+    let mut unfinished = batches
+        .iter()
+        .filter(|batch| batch.ended_at.is_none() && batch.kind == BatchKind::Rotate);
+    let newest = unfinished.next().map(|batch| batch.id.0);
+    newest.ok_or_else(|| {
+        CliError::Guarded("no batch of this profile is unfinished; nothing was sent".into())
+    })
+}
+
+/// A batch of edits is not for `rotate`.
+fn rotates(batch: &Batch) -> Result<(), CliError> {
+    match batch.kind {
+        BatchKind::Rotate => Ok(()),
+        BatchKind::Edit(_) => Err(CliError::Guarded(format!(
+            "batch {0} is an edit, no rotation; nothing was sent; `groupdesk batches resume {0}` or the console resumes it",
+            batch.id.0
+        ))),
+    }
+}
+
+/// Checks what is left of a batch and asks.
+pub(super) async fn resume(
+    session: &Session,
+    arguments: &ResumeBatch,
+    only_rotations: bool,
+) -> Result<Ready, CliError> {
+    let operations = &session.operations;
+    let resumption = operations
+        .plan_resumption(BatchId(arguments.number), true)
+        .await?;
+    let batch = &resumption.batch;
+    let is_edit = matches!(batch.kind, BatchKind::Edit(_));
+    if only_rotations {
+        rotates(batch)?;
+    }
+    if is_edit {
+        no_tokens(batch.id, arguments.token_out.as_deref())?;
+    }
+    output::context(&format!(
+        "batch {} of {}, begun {:.0}: {}",
+        batch.id.0, batch.by, batch.started_at, batch.counts
+    ));
+    for (id, skip) in resumption.refused.iter().take(report::NAMED) {
+        output::context(&format!("will be refused as things stand: {id}: {skip}"));
+    }
+    if let Some(by) = &resumption.run_by {
+        output::context(&format!(
+            "! batch {} may still be running: {by} sent something of it a moment ago",
+            batch.id.0
+        ));
+    }
+    operations.ready().await?;
+    if resumption.left() > 0 {
+        let words = resumption.words(&operations.profile().name);
+        let question = match resumption.level {
+            Level::Words => Question::TypeWords(&words),
+            Level::Button | Level::Key | Level::Typed => Question::YesOrNo,
+        };
+        let effect = match &batch.kind {
+            BatchKind::Rotate => "every old token stops working at once".into(),
+            BatchKind::Edit(change) => format!("one update each, after a read: {change}"),
+        };
+        let what = format!("{} left: {effect}.", resumption.left());
+        confirm::confirm(arguments.yes, &what, question).await?;
+    }
+    let tokens = token_lines(session, arguments.token_out.as_deref())?;
+    Ok(Ready {
+        batch: batch.id,
+        skipped: Vec::new(),
+        all_named: true,
+        tokens,
+        is_edit,
+    })
+}
+
+/// An edit has no tokens to write.
+pub(super) fn no_tokens(batch: BatchId, file: Option<&Path>) -> Result<(), CliError> {
+    match file {
+        None => Ok(()),
+        Some(_) => Err(CliError::Usage(format!(
+            "batch {} is an edit and makes no tokens; leave --token-out out. Nothing was sent",
+            batch.0
+        ))),
+    }
+}
+
+fn token_lines(
+    session: &Session,
+    file: Option<&Path>,
+) -> Result<Option<Arc<TokenLines>>, CliError> {
+    let fingerprinter = session.operations.directory().fingerprinter();
+    file.map(|file| TokenLines::create(file, fingerprinter).map(Arc::new))
+        .transpose()
+}
+
+/// Reads what would be rotated: only known ids. What could not be read comes back, with why.
+async fn look(session: &Session, plan: &Plan, pace: RunLimits) -> Vec<String> {
+    let reads = plan.ready.iter().map(|id| async move {
+        let read = session
+            .operations
+            .look_up(id, UnknownIdPolicy::KnownOnly)
+            .await;
+        match read {
+            Ok(done) => {
+                let mut alarms = done.warnings.iter().filter(|warning| warning.is_alarm());
+                alarms.next().map(|alarm| format!("{id}: {alarm}"))
+            }
+            Err(failure) => Some(format!("{id}: {failure}")),
+        }
+    });
+    let reads = futures_util::stream::iter(reads).buffer_unordered(pace.concurrency);
+    reads.filter_map(|read| async move { read }).collect().await
+}
+
+/// As the run itself would end, as far as a plan can tell. `left_out`: of what the person named.
+pub(super) fn of_dry_run(left_out: bool, ready: usize, all_read: bool) -> Exit {
+    if left_out && ready == 0 {
+        Exit::Guarded
+    } else if left_out || !all_read {
+        Exit::Partly
+    } else {
+        Exit::Done
+    }
+}
+
+fn say_plan(session: &Session, plan: &Plan, unread: &[String]) -> Result<(), CliError> {
+    for line in unread {
+        output::alarm(&format!("! {line}"));
+    }
+    let url = session.operations.profile().url();
+    if session.json {
+        return output::json(&report::dry_run(plan, &url));
+    }
+    output::result(&format!(
+        "{}\nwould send {} POST {url}, one for each; nothing was rotated",
+        report::plan(plan),
+        plan.ready.len()
+    ))
+}

@@ -1,0 +1,139 @@
+//! `diff`: what files want beside what is known, or a group beside that of another profile. It changes nothing, and says by
+//! its exit code whether there is a difference.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::apply;
+use crate::{
+    cli::{
+        args::{Diff, Global},
+        error::CliError,
+        output::{self, review},
+        process::{exit::Exit, signals::Signals},
+        session::{InFlight, Session},
+    },
+    domain::{
+        change::{Change, DesiredFields},
+        facts::Field,
+        group::UserGroupId,
+    },
+    operations::{UnknownIdPolicy, changes_json},
+};
+
+pub(crate) async fn run(global: &Global, arguments: Diff) -> Result<Exit, CliError> {
+    let mut signals = Signals::new()?;
+    let session = Session::open(global, InFlight::default())?;
+    let Diff {
+        what,
+        with,
+        refresh,
+    } = arguments;
+    tokio::select! {
+        biased;
+        () = signals.next() => Err(CliError::Interrupted { in_flight: false }),
+        ended = Box::pin(async {
+            match with {
+                Some(with) => beside(&session, &one_id(&what)?, &with, refresh).await,
+                None => apply::compare(&session, &what, refresh).await,
+            }
+        }) => ended,
+    }
+}
+
+fn one_id(what: &[PathBuf]) -> Result<UserGroupId, CliError> {
+    let text = match what {
+        [only] => only.to_str(),
+        _ => None,
+    };
+    let text = text.ok_or_else(|| {
+        CliError::Usage("--with compares one group: name one id; nothing was compared".into())
+    })?;
+    UserGroupId::parse(text).map_err(|error| CliError::Usage(error.to_string()))
+}
+
+/// The same id in two profiles.
+async fn beside(
+    session: &Session,
+    id: &UserGroupId,
+    with: &str,
+    refresh: bool,
+) -> Result<Exit, CliError> {
+    let other = session.with_profile(with)?;
+    let here = side(session, id, refresh).await?;
+    let there = side(&other, id, refresh).await?;
+    let known = |fields: &DesiredFields| {
+        [
+            (Field::Name, fields.name.is_some()),
+            (Field::Mapping, fields.mapping.is_some()),
+            (Field::Properties, fields.properties.is_some()),
+        ]
+    };
+    // What one side does not know is no difference that could be shown.
+    let both = known(&here).into_iter().zip(known(&there));
+    let unknown = both.filter(|((_, here), (_, there))| here != there);
+    let unknown: Vec<_> = unknown.map(|((field, _), _)| field.as_str()).collect();
+    let (mut one, mut two) = (here, there);
+    for field in &unknown {
+        for side in [&mut one, &mut two] {
+            match *field {
+                "name" => side.name = None,
+                "mapping" => side.mapping = None,
+                _ => side.properties = None,
+            }
+        }
+    }
+    let change = Change::between(&one, &two);
+    let is_same = change.is_empty() && unknown.is_empty();
+    let names = [&session.operations, &other.operations].map(|each| each.profile().name.clone());
+    if session.json {
+        output::json(&json!({
+            "user_group_id": id.as_str(),
+            "profile": names[0],
+            "with": names[1],
+            "same": is_same,
+            "changes": changes_json(&change),
+            "not_known": unknown,
+        }))?;
+    } else {
+        for field in &unknown {
+            output::say(&format!("! {field} is known on one side only"));
+        }
+        if is_same {
+            output::say(&format!(
+                "\"{id}\" is the same in {} and {}",
+                names[0], names[1]
+            ));
+        } else if !change.is_empty() {
+            output::say(&format!("from {} to {}", names[0], names[1]));
+            output::result(&review::lines(&change, false))?;
+        }
+    }
+    Ok(Exit::different(!is_same))
+}
+
+async fn side(
+    session: &Session,
+    id: &UserGroupId,
+    refresh: bool,
+) -> Result<DesiredFields, CliError> {
+    let known = session.known_here(id).await.map_err(|error| {
+        CliError::Guarded(format!(
+            "profile {}: {error}",
+            session.operations.profile().name
+        ))
+    })?;
+    if !refresh {
+        return Ok(DesiredFields::of(&known));
+    }
+    let read = session.operations.look_up(id, UnknownIdPolicy::KnownOnly);
+    let read = Box::pin(read).await?;
+    if Exit::of_done(&read) != Exit::Done {
+        return Err(CliError::Guarded(format!(
+            "an alarm was raised while \"{id}\" was read in profile {}; `groupdesk get {id}` says which",
+            session.operations.profile().name
+        )));
+    }
+    Ok(DesiredFields::of(&read.group))
+}

@@ -1,0 +1,120 @@
+//! `edit`: a group in the person's editor. What comes back is laid over what is read, as in the console; a text that is not
+//! sent is kept.
+
+use std::io::Write as _;
+
+use serde_json::json;
+
+use super::mutations::{How, may_update, read_first, reading, replaced, send};
+use crate::{
+    cli::{
+        args::{Edit as EditArgs, Global, TokenArgs},
+        error::CliError,
+        input::{editor::edited, fields::Edits},
+        output,
+        process::{exit::Exit, signals::Signals},
+        session::{InFlight, Session, interruptible},
+    },
+    domain::{change::DesiredFields, group::UserGroupId, update::Edit},
+    operations::{Done, UnknownIdPolicy},
+};
+
+pub(crate) async fn run(global: &Global, arguments: EditArgs) -> Result<Exit, CliError> {
+    let mut signals = Signals::new()?;
+    let session = Session::open(global, InFlight::default())?;
+    let EditArgs {
+        id,
+        replace_mapping,
+        replace_properties,
+        mutation,
+    } = arguments;
+    let how = How {
+        replace: replaced(replace_mapping, replace_properties),
+        if_unchanged: false,
+        assurance: UnknownIdPolicy::KnownOnly,
+        mutation,
+        token: TokenArgs::default(),
+    };
+    let read = tokio::select! {
+        biased;
+        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
+        read = Box::pin(first(&session, &id, &how)) => read?,
+    };
+    let base = DesiredFields::of(&read.group);
+    let text = document(&id, &base);
+    let environment = session.environment();
+    let text = edited(environment, "group.json", &text, &mut signals).await?;
+    let in_flight = session.in_flight.clone();
+    let sending = Box::pin(sent(&session, &id, base, &text, read, how));
+    let ended = interruptible(&in_flight, &mut signals, sending).await;
+    if ended.is_err() {
+        keep(&id, &text);
+    }
+    ended
+}
+
+async fn first(session: &Session, id: &UserGroupId, how: &How) -> Result<Done, CliError> {
+    let known = may_update(session, id, how).await?;
+    let first = read_first(session, id, how.assurance, false);
+    reading(session, known.as_ref(), first).await
+}
+
+async fn sent(
+    session: &Session,
+    id: &UserGroupId,
+    base: DesiredFields,
+    text: &str,
+    read: Done,
+    how: How,
+) -> Result<Exit, CliError> {
+    let edits = Edits::of_text(text, id).map_err(|why| {
+        CliError::Usage(format!("the text from the editor {why}; nothing was sent"))
+    })?;
+    let edit = Edit {
+        wanted: edits.apply(&base)?,
+        base,
+        // What the person left alone is not theirs.
+        whole: Vec::new(),
+        replace: how.replace.clone(),
+        travels: false,
+    };
+    send(session, id, &edit, read, how, None).await
+}
+
+/// The group as `export` writes it; what is not known is left out.
+fn document(id: &UserGroupId, base: &DesiredFields) -> String {
+    let mut document = json!({ "user_group_id": id.as_str() });
+    if let Some(name) = &base.name {
+        document["name"] = json!(name);
+    }
+    if let Some(mapping) = &base.mapping {
+        document["mapping"] = json!(mapping);
+    }
+    if let Some(properties) = &base.properties {
+        document["properties"] = json!(properties);
+    }
+    format!("{document:#}")
+}
+
+/// Keeps a text that was not sent, unless an answer of the service was pasted into it.
+fn keep(id: &UserGroupId, text: &str) {
+    if text.contains("\"token\"") {
+        output::alarm("! the text holds a \"token\" and is kept nowhere");
+        return;
+    }
+    let kept = tempfile::Builder::new()
+        .prefix("groupdesk-edit-")
+        .suffix(".json")
+        .tempfile()
+        .and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.keep().map_err(|error| error.error)
+        });
+    match kept {
+        Ok((_, path)) => output::alarm(&format!(
+            "! your text is in {0}: groupdesk update {id} --apply {0}",
+            path.display()
+        )),
+        Err(error) => output::alarm(&format!("! your text was not kept: {error}")),
+    }
+}

@@ -1,0 +1,316 @@
+//! `show`, `get` and `update` of several groups: from arguments, from a list, by a filter; and what becomes of a bulk edit.
+
+use serde_json::{Value, json};
+
+use super::{
+    guards::{acquainted, group, methods},
+    program::{Background, Home, Ran},
+};
+use crate::support::faults::{Fault, json as faulty};
+
+/// A production profile and three groups of it: two with a mapping.
+async fn three() -> (Home, Background) {
+    let mut home = Home::new();
+    let (serving, url) = home.serve().await;
+    let environment = ["--environment", "production", "--tag", "Customer"];
+    let key = home.key(&environment).await;
+    home.connect(&url, &key);
+    for (id, rows) in [
+        ("acme-eu", &["--map", "7=40", "--map", "8=1"][..]),
+        ("acme-us", &["--map", "7=41"]),
+        ("globex", &["--property", "tier=\"gold\""]),
+    ] {
+        let create = [&["create", id, "--yes"][..], rows].concat();
+        assert_eq!(home.json(0, &create).await["outcome"], "created");
+    }
+    (home, serving)
+}
+
+/// The lines of a run, the last of which is its sum.
+fn lines(ran: &Ran) -> Vec<Value> {
+    let lines = ran.out.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().expect("JSON lines")
+}
+
+fn ids(values: &[Value]) -> Vec<&str> {
+    let ids = values.iter().map(|value| value["user_group_id"].as_str());
+    ids.collect::<Option<_>>().expect("ids")
+}
+
+#[tokio::test]
+async fn several_groups_are_shown_in_the_order_they_were_named() {
+    let (home, _serving) = three().await;
+    let one = home.json(0, &["show", "globex"]).await;
+    assert_eq!(one["user_group_id"], "globex", "one alone is an object");
+    let shown = home.json(0, &["show", "globex", "acme-eu"]).await;
+    let shown = shown.as_array().expect("an array");
+    assert_eq!(ids(shown), ["globex", "acme-eu"]);
+    assert_eq!(shown[1]["mapping"], json!({"7": "40", "8": "1"}));
+    let list = home.write("ids.txt", "acme-us\n\nglobex\n");
+    let ran = home.run(&["show", "--from", &list, "-o", "name"]).await;
+    assert_eq!(ran.out, "acme-us\nglobex\n");
+    let ran = home
+        .run_with(&["show", "--from", "-", "-o", "name"], "globex\n")
+        .await;
+    assert_eq!(ran.out, "globex\n");
+    let found = [
+        "show",
+        "--filter",
+        "acme",
+        "--sort",
+        "id",
+        "--reverse",
+        "-o",
+        "name",
+    ];
+    assert_eq!(home.run(&found).await.out, "acme-us\nacme-eu\n");
+    let human = home.run(&["show", "acme-eu", "globex"]).await;
+    for words in ["acme-eu", "globex", "gold"] {
+        assert!(human.out.contains(words), "{}", human.out);
+    }
+    // All or none of what a person named.
+    let ran = home.run(&["show", "acme-eu", "globx"]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{}", ran.err);
+    assert!(ran.err.contains("did you mean \"globex\"?"), "{}", ran.err);
+    let ran = home.run(&["show", "--filter", "nothing-of-it"]).await;
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
+    for wrong in [
+        &["show"][..],
+        &["show", "acme-eu", "--from", &list],
+        &["show", "--from", &list, "--filter", "acme"],
+        &["show", "acme-eu", "--sort", "id"],
+    ] {
+        assert_eq!(home.run(wrong).await.code, 2, "{wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn several_groups_are_read_and_their_tokens_go_to_one_file() {
+    let (home, _serving) = three().await;
+    let tokens = home.path("tokens.jsonl").display().to_string();
+    let get = ["get", "acme-us", "globex", "--token-out", &tokens, "--json"];
+    let ran = home.run(&get).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let read = lines(&ran);
+    let (sum, read) = read.split_last().expect("a sum");
+    let mut found = ids(read);
+    found.sort_unstable();
+    assert_eq!(found, ["acme-us", "globex"]);
+    assert!(read.iter().all(|one| one["outcome"] == "found"), "{read:?}");
+    assert_eq!((&sum["planned"], &sum["unchanged"]), (&json!(2), &json!(2)));
+    let kept = std::fs::read_to_string(&tokens).expect("written");
+    assert_eq!(kept.lines().count(), 2);
+    for line in kept.lines() {
+        let token: Value = serde_json::from_str(line).expect("JSON");
+        let secret = token["token"].as_str().expect("a token");
+        assert!(!ran.out.contains(secret) && !ran.err.contains(secret));
+    }
+    let ran = home.run(&["get", "--filter", "acme"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.out.contains("acme-eu") && ran.out.contains("acme-us"),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains("globex"), "{}", ran.out);
+    let dry = ["get", "acme-eu", "--dry-run"];
+    assert_eq!(home.json(0, &dry).await["to_read"], 1);
+    let ran = home.run(&["get", "acme-eu", "globex", "--reveal"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("--token-out"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn nothing_is_read_where_an_id_of_several_is_not_known() {
+    let (home, service) = acquainted(vec![Fault::Close]).await;
+    let ran = home.run(&["get", "acme", "acmee"]).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("did you mean \"acme\"?"), "{}", ran.err);
+    assert_eq!(service.connections(), 1, "only the meeting");
+}
+
+#[tokio::test]
+async fn a_group_that_had_vanished_stops_the_reading_of_several() {
+    let mut made = group("token-9", &Value::Null);
+    if let Fault::Answer(bytes) = &mut made {
+        let text = String::from_utf8(bytes.clone()).expect("UTF-8");
+        // As long as before.
+        *bytes = text
+            .replace("_group\":false", "_group\": true")
+            .into_bytes();
+    }
+    let (home, service) = acquainted(vec![made]).await;
+    let import = home.write("more.csv", "user_group_id\nbeta\n");
+    assert_eq!(home.run(&["import", &import]).await.code, 0);
+    let ran = home
+        .run(&["get", "acme", "beta", "--exists", "--yes"])
+        .await;
+    assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
+    assert!(ran.err.contains("CREATED by reading"), "{}", ran.err);
+    assert_eq!(methods(&service), ["GET", "GET"], "the second was not read");
+}
+
+#[tokio::test]
+async fn one_change_goes_to_many_groups_and_back() {
+    let (home, _serving) = three().await;
+    let edit = ["update", "--filter", "acme", "--map", "7=213"];
+    let dry = home.json(0, &[&edit[..], &["--dry-run"]].concat()).await;
+    let changing = dry["changing"].as_array().expect("groups");
+    assert_eq!(ids(changing), ["acme-eu", "acme-us"]);
+    assert_eq!(
+        (&changing[0]["before"], &changing[0]["after"]),
+        (&json!("40"), &json!("213"))
+    );
+    assert_eq!(
+        home.json(0, &["show", "acme-eu"]).await["mapping"]["7"],
+        "40"
+    );
+    let human = home.run(&[&edit[..], &["--dry-run"]].concat()).await;
+    assert!(human.out.contains("~ acme-eu: 40 -> 213"), "{}", human.out);
+    assert!(
+        human
+            .out
+            .contains("2 change, 0 as wanted already, 0 skipped"),
+        "{}",
+        human.out
+    );
+    // Nobody can type the words.
+    let ran = home.run(&edit).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+
+    let ran = home
+        .run(&[&edit[..], &["--yes", "--json", "--reason", "moved"]].concat())
+        .await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let ended = lines(&ran);
+    let (sum, items) = ended.split_last().expect("a sum");
+    assert!(
+        items.iter().all(|item| item["outcome"] == "updated"),
+        "{items:?}"
+    );
+    assert_eq!((&sum["planned"], &sum["confirmed"]), (&json!(2), &json!(2)));
+    let shown = home.json(0, &["show", "acme-eu"]).await;
+    assert_eq!(
+        shown["mapping"],
+        json!({"7": "213", "8": "1"}),
+        "the rest stays"
+    );
+    let batch = &home.json(0, &["batches", "list"]).await[0];
+    assert_eq!(
+        (&batch["operation"], &batch["reason"]),
+        (&json!("edit"), &json!("moved"))
+    );
+    let number = batch["batch"].to_string();
+    let checked = home.json(0, &["batches", "check", &number]).await;
+    assert_eq!(checked["items"].as_array().map(Vec::len), Some(2));
+
+    // Once more: nothing is different.
+    let ran = home.run(&[&edit[..], &["--yes", "--json"]].concat()).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(lines(&ran)[0]["batch"], Value::Null);
+    assert!(ran.err.contains("nothing is different"), "{}", ran.err);
+    let retry = ["batches", "retry", &number, "--yes"];
+    assert_eq!(home.run(&retry).await.code, 0, "nothing of it failed");
+
+    // One has another value meanwhile; only the other one goes back.
+    let other = [
+        "update",
+        "acme-us",
+        "--map",
+        "7=99",
+        "--replace-mapping",
+        "--yes",
+    ];
+    assert_eq!(home.run(&other).await.code, 0);
+    let reverse = ["batches", "reverse", &number];
+    let dry = home.json(0, &[&reverse[..], &["--dry-run"]].concat()).await;
+    assert_eq!(
+        ids(dry["changing"].as_array().expect("groups")),
+        ["acme-eu"]
+    );
+    assert_eq!(dry["skipped"][0]["user_group_id"], "acme-us");
+    let ran = home.run(&[&reverse[..], &["--yes"]].concat()).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for (id, value) in [("acme-eu", "40"), ("acme-us", "99")] {
+        assert_eq!(home.json(0, &["show", id]).await["mapping"]["7"], value);
+    }
+}
+
+#[tokio::test]
+async fn a_change_of_many_is_one_row_and_only_where_it_is_meant() {
+    let (home, _serving) = three().await;
+    let list = home.write("ids.txt", "acme-eu\nacme-us\nnobody\n");
+    let update = async |options: &[&str]| {
+        let all = [&["update", "--from", &list][..], options].concat();
+        home.run(&all).await
+    };
+    let where_it_is = [
+        "--map",
+        "7=213",
+        "--only-where",
+        "41",
+        "--dry-run",
+        "--json",
+    ];
+    let ran = update(&where_it_is).await;
+    assert_eq!(ran.code, 6, "one named group is not known: {}", ran.err);
+    let plan: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(
+        ids(plan["changing"].as_array().expect("groups")),
+        ["acme-us"]
+    );
+    let why: Vec<_> = plan["skipped"].as_array().expect("some").iter().collect();
+    assert_eq!(why[0]["why"], "another value");
+    assert_eq!(why[1]["user_group_id"], "nobody");
+
+    let ran = update(&["--unmap", "8", "--dry-run", "--json"]).await;
+    let plan: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(plan["changing"][0]["after"], Value::Null);
+    assert_eq!(plan["same"], json!(["acme-us"]));
+    for (options, words) in [
+        (
+            &["--map", "7=1", "--map", "8=2"][..],
+            "one row is changed at a time",
+        ),
+        (&["--name", "x"], "one row is changed at a time"),
+        (&[], "one row is changed at a time"),
+        (&["--property", "tier=gold"], "a text needs its quotes"),
+        (&["--map", "7=1", "--if-unchanged"], "are for one group"),
+        (&["--map", "7=1", "--token-out", "t"], "are for one group"),
+    ] {
+        let ran = update(&[options, &["--yes"]].concat()).await;
+        assert_eq!(ran.code, 2, "{options:?}: {}", ran.err);
+        assert!(ran.err.contains(words), "{options:?}: {}", ran.err);
+    }
+    assert_eq!(home.json(0, &["batches", "list"]).await, json!([]));
+    let none = ["update", "nobody", "no-one", "--map", "7=1", "--yes"];
+    let ran = home.run(&none).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(
+        ran.err.contains("no group can be changed now"),
+        "{}",
+        ran.err
+    );
+}
+
+#[tokio::test]
+async fn what_was_not_applied_is_retried_and_a_rotation_is_not_reversed() {
+    let refused = || faulty("400 Bad Request", &json!({}));
+    let known = || group("token-0", &Value::Null);
+    let next = || group("token-1", &Value::Null);
+    let (home, service) =
+        acquainted(vec![known(), refused(), known(), known(), next(), next()]).await;
+    let rotate = ["rotate", "acme", "--stop-after", "1", "--yes"];
+    let ran = home.run(&rotate).await;
+    assert_eq!(ran.code, 6, "{}", ran.err);
+    let reverse = ["batches", "reverse", "1", "--dry-run"];
+    let ran = home.run(&reverse).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("batch 1 rotated"), "{}", ran.err);
+    let out = home.path("new.jsonl").display().to_string();
+    let retry = ["batches", "retry", "1", "--yes", "--token-out", &out];
+    let ran = home.run(&retry).await;
+    assert_eq!(ran.code, 0, "{} {:?}", ran.err, methods(&service));
+    let kept = std::fs::read_to_string(out).expect("written");
+    assert!(kept.contains("token-1"), "{kept}");
+}
