@@ -18,8 +18,8 @@ use self::{
     args::{BatchesCommand, Cli, Command, Global},
     commands::{
         annotations, apply, attention, audit, batch, batches, completions, console, demo_server,
-        diff, directory, doctor, edit, export, groups, help, import, man, mutations, places,
-        profile, refresh, rotations, serve, whose,
+        diff, directory, doctor, edit, export, groups, help, history, import, man, mutations,
+        places, profile, refresh, rotations, serve, views, whose,
     },
     error::CliError,
     input::secrets,
@@ -138,14 +138,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
         Command::List(list) => groups::list(session, list).await,
         Command::Show { groups: which, .. } => groups::show(session, &which).await,
         Command::Get(get) => groups::get(session, get).await,
-        Command::History { id, open: true, .. } => groups::open_changes(session, id.as_ref()).await,
-        Command::History {
-            id,
-            filter,
-            limit,
-            reverse,
-            ..
-        } => groups::history(session, id, &filter, limit, reverse).await,
+        Command::History(arguments) => Box::pin(history::run(session, arguments)).await,
         Command::Create(create) => mutations::create(session, create).await,
         Command::Update(update) => match update.single().cloned() {
             Some(id) => mutations::update(session, id, update).await,
@@ -168,6 +161,8 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
         Command::Batches(BatchesCommand::Check { number }) => batches::check(session, number).await,
         Command::Note(note) => annotations::note(session, note).await,
         Command::Label(labels) => annotations::label(session, labels).await,
+        Command::Favourite(marks) => annotations::favourite(session, marks).await,
+        Command::View(command) => views::run(session, command).await,
         Command::Place(command) => places::run(session, command).await,
         Command::Demo(_)
         | Command::Serve(_)

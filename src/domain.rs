@@ -6,6 +6,7 @@ pub mod annotation;
 pub mod batch;
 pub mod change;
 mod combine;
+pub mod deed;
 pub mod draft;
 pub mod facts;
 pub mod group;

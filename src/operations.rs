@@ -339,6 +339,45 @@ impl Operations {
         self.0.directory.history(filter).await
     }
 
+    /// Lines of this place as this filter says, some at a time, the newest first; as long as `take` wants more.
+    pub async fn each_history<E: From<DirectoryError>>(
+        &self,
+        filter: HistoryFilter,
+        mut take: impl AsyncFnMut(Vec<Numbered<Entry>>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let mut page = HistoryFilter {
+            place: Some(self.place().await?),
+            ..filter
+        };
+        let mut left = page.limit.unwrap_or(usize::MAX);
+        while left > 0 {
+            page.limit = Some(left.min(AT_ONCE));
+            let lines = self.0.directory.history(page.clone()).await?;
+            left -= lines.len();
+            let Some(last) = lines.last() else { break };
+            page.before = Some(last.number);
+            if !take(lines).await? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// One line of this place.
+    pub async fn history_line(
+        &self,
+        number: i64,
+    ) -> Result<Option<Numbered<Entry>>, DirectoryError> {
+        let filter = HistoryFilter {
+            place: Some(self.place().await?),
+            before: number.checked_add(1),
+            limit: Some(1),
+            ..HistoryFilter::default()
+        };
+        let mut lines = self.0.directory.history(filter).await?.into_iter();
+        Ok(lines.find(|line| line.number == number))
+    }
+
     /// Rotations of this place whose outcome is still to be found out.
     pub async fn open_rotations(&self) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {

@@ -10,6 +10,7 @@ mod doctor;
 mod exchange;
 mod get;
 mod help;
+mod history;
 mod listing;
 mod manual;
 mod place;
@@ -34,6 +35,7 @@ pub(super) use doctor::Doctor;
 pub(super) use exchange::{Apply, Export, FileFormat, Import};
 pub(super) use get::Get;
 pub(super) use help::Help;
+pub(super) use history::{Favourite, History, HistoryCommand, Line, Time, ViewCommand};
 pub(super) use listing::{Filter, List, Order, Output, Selection};
 pub(super) use manual::Manual;
 pub(super) use place::Command as PlaceCommand;
@@ -125,7 +127,8 @@ impl Command {
             | Self::Rotations(Rotations { output, .. })
             | Self::Batches(BatchesCommand::List { output, .. })
             | Self::Show { output, .. }
-            | Self::History { output, .. }
+            | Self::History(History { output, .. })
+            | Self::View(ViewCommand::List { output })
             | Self::Attention { output, .. } => output.form,
             _ => None,
         }
@@ -167,28 +170,7 @@ pub(super) enum Command {
                             groupdesk rotate --resume"
     )]
     Rotate(Rotate),
-    /// Tell who did what to which group, the newest first
-    #[command(
-        after_help = "Examples:\n  groupdesk history --limit 20\n  groupdesk history --filter label:vip --json\n  groupdesk history --open"
-    )]
-    History {
-        /// Only of this group
-        #[arg(value_parser = user_group_id)]
-        id: Option<UserGroupId>,
-        #[command(flatten)]
-        filter: Filter,
-        /// At most this many lines
-        #[arg(long, value_name = "N")]
-        limit: Option<usize>,
-        /// The oldest of them first
-        #[arg(long)]
-        reverse: bool,
-        #[command(flatten)]
-        output: Output,
-        /// Only creates and updates of which nobody knows yet whether they took effect
-        #[arg(long, conflicts_with_all = ["limit", "filter", "reverse"])]
-        open: bool,
-    },
+    History(History),
     /// List rotations of this profile, the newest first; settle or abandon open ones
     #[command(
         after_help = "Examples:\n  groupdesk rotations --open\n  groupdesk rotations --json | jq '.[] | select(.state == \"unknown\")'\n  \
@@ -217,6 +199,13 @@ pub(super) enum Command {
     Batches(BatchesCommand),
     Note(Note),
     Label(Labels),
+    Favourite(Favourite),
+    /// List, save and remove views: a filter, an order and columns under a name
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  groupdesk view list\n  groupdesk view save old --filter 'age>90d'"
+    )]
+    View(ViewCommand),
     /// Tell which group has or had a token, read from standard input; nothing is sent
     #[command(
         after_help = "Exit codes: 0 found, 1 not found.\n\nExamples:\n  groupdesk whose\n  groupdesk whose --json < leaked.token"
@@ -280,7 +269,12 @@ pub(super) struct Create {
 }
 
 #[derive(Debug, Args)]
-#[command(group = which_groups().args(["older_than", "resume", "retry_failed", "token_stdin"]))]
+#[command(
+    group = which_groups().args(["older_than", "resume", "retry_failed", "token_stdin"]),
+    override_usage = "groupdesk rotate [OPTIONS] <ID>...\n       \
+                      groupdesk rotate [OPTIONS] <--filter <TEXT>|--older-than <AGE>|--from <FILE>>\n       \
+                      groupdesk rotate [OPTIONS] <--resume [<BATCH>]|--retry-failed <BATCH>|--token-stdin>"
+)]
 pub(super) struct Rotate {
     #[command(flatten)]
     pub(super) groups: Selection,

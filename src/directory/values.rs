@@ -8,7 +8,7 @@ use crate::{
     domain::{
         group::UserGroupId,
         handoff::{HandOff, HandOffState},
-        history::Entry,
+        history::{Entry, Operation},
         known::{Drift, KnownGroup, Observation},
         rotation::{Event, Rotation, State},
         token::Fingerprint,
@@ -186,6 +186,14 @@ pub struct HistoryFilter {
     pub limit: Option<usize>,
     /// Only lines with a smaller number: the next page.
     pub before: Option<i64>,
+    /// Written at this time or later.
+    pub since: Option<Timestamp>,
+    /// Written before this time.
+    pub until: Option<Timestamp>,
+    /// Written by this operator: `ana@bastion2`, or `ana` on whatever machine.
+    pub by: Option<String>,
+    /// Only these; all where none is named.
+    pub operations: Vec<Operation>,
 }
 
 /// Which rotations; `None` asks for all.

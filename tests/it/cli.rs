@@ -20,6 +20,7 @@ mod groups;
 mod guards;
 mod handoff;
 mod help;
+mod history;
 mod import;
 mod limits;
 mod listing;

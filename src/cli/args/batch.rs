@@ -72,7 +72,7 @@ impl BatchArgs {
 }
 
 /// A whole number and `m`, `h`, `d` or `w`.
-fn age(text: &str) -> Result<Duration, &'static str> {
+pub(super) fn age(text: &str) -> Result<Duration, &'static str> {
     let wrong = "write a whole number and its unit: 90d, 12h, 2w or 30m";
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);

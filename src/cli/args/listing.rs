@@ -105,7 +105,7 @@ pub(crate) struct Output {
 }
 
 /// A column to order by; a property also as the filter names it.
-fn sort(text: &str) -> Result<SortBy, &'static str> {
+pub(super) fn sort(text: &str) -> Result<SortBy, &'static str> {
     let property = text.strip_prefix("prop:").map(|key| format!("prop.{key}"));
     SortBy::parse(property.as_deref().unwrap_or(text))
         .ok_or("write name, id, tag, map, props, token, age, read or prop:KEY, such as prop:tier")

@@ -12,7 +12,7 @@ use crate::domain::group::UserGroupId;
 #[command(
     after_help = "Name, mapping and properties are as the directory knows them here: `groupdesk get ID` reads them\n\
                   first. What is said with --map, --property and the like is laid over them.\n\n\
-                  Examples:\n  groupdesk -P testing copy acme-eu --to eu-live --map 40=213 --dry-run\n  \
+                  Examples:\n  groupdesk copy acme-eu --to eu-live --map 40=213 -P testing --dry-run\n  \
                   groupdesk copy acme-eu --to eu-live --unmap 7 --yes --json"
 )]
 pub(crate) struct Copy {
@@ -44,7 +44,7 @@ pub(crate) struct Copy {
 #[command(
     after_help = "A field that is taken out of the text stays as it is. A text that cannot be sent is kept in a file of\n\
                   yours, which is named.\n\n\
-                  Examples:\n  groupdesk edit acme-eu\n  EDITOR='code --wait' groupdesk edit acme-eu --dry-run"
+                  Examples:\n  groupdesk edit acme-eu\n  groupdesk edit acme-eu --dry-run"
 )]
 pub(crate) struct Edit {
     /// The group
@@ -64,7 +64,7 @@ pub(crate) struct Edit {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit codes: 0 the same, 10 different.\n\n\
                   Examples:\n  groupdesk diff groups/ more.csv\n  groupdesk diff groups.jsonl --refresh --json\n  \
-                  groupdesk -P testing diff acme-eu --with eu-live")]
+                  groupdesk diff acme-eu --with eu-live -P testing")]
 pub(crate) struct Diff {
     /// Files or folders as apply reads them; with --with one group
     #[arg(value_name = "FILE|ID", required = true)]

@@ -1,4 +1,4 @@
-//! `note` and `label`: what people write beside a group, kept in the directory and never sent.
+//! `note`, `label` and `favourite`: what people write beside a group, kept in the directory and never sent.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cli::{
-        args::{Labels, Note},
+        args::{Favourite, Labels, Note},
         error::CliError,
         output,
         process::exit::Exit,
@@ -64,6 +64,27 @@ pub(crate) async fn note(session: &Session, arguments: Note) -> Result<Exit, Cli
             Some(note) => output::result(&visible(note))?,
             None => output::say(&format!("\"{id}\" has no note")),
         }
+    }
+    Ok(Exit::Done)
+}
+
+pub(crate) async fn favourite(session: &Session, arguments: Favourite) -> Result<Exit, CliError> {
+    let is_change = arguments.add || arguments.remove;
+    let change = is_change.then(|| AnnotationChange {
+        favourite: Some(arguments.add),
+        ..AnnotationChange::default()
+    });
+    let found = changed(session, arguments.ids, change).await?;
+    if session.json {
+        return printed(&found).map(|()| Exit::Done);
+    }
+    for (id, annotation) in &found {
+        let is = if annotation.is_favourite {
+            "is"
+        } else {
+            "is no"
+        };
+        output::say(&format!("\"{id}\" {is} favourite"));
     }
     Ok(Exit::Done)
 }

@@ -1,19 +1,16 @@
-//! `list`, `show`, `get` and `history`: what is known, and one read.
-
-use std::collections::BTreeSet;
+//! `list`, `show` and `get`: what is known, and one read.
 
 use super::mutations;
 use crate::{
     cli::{
-        args::{Filter, Get, List, Order, Selection},
+        args::{Get, List, Selection},
         error::CliError,
         input::{chosen::Listing, selection::Selected},
         output::{self, form::Form, human, json},
         process::exit::Exit,
         session::Session,
     },
-    domain::{group::UserGroupId, known::KnownGroup},
-    operations::Failure,
+    domain::group::UserGroupId,
 };
 
 const UNDONE: &str = "nothing was listed";
@@ -149,63 +146,4 @@ pub(crate) async fn get(session: &Session, arguments: Get) -> Result<Exit, CliEr
     let read = Box::pin(session.operations.look_up(&id, assurance));
     let done = mutations::reading(session, known.as_ref(), read).await?;
     mutations::answer(session, &done, None, &token, file.as_mut())
-}
-
-/// Creates and updates whose end is open: the group is read again by whoever wants to know.
-pub(crate) async fn open_changes(
-    session: &Session,
-    id: Option<&UserGroupId>,
-) -> Result<Exit, CliError> {
-    let mut changes = session.operations.open_changes().await?;
-    changes.retain(|change| id.is_none_or(|id| change.user_group_id == *id));
-    if session.json {
-        output::json(&changes.iter().map(json::change).collect::<Vec<_>>())?;
-    } else if changes.is_empty() {
-        output::say("no create and no update is open");
-    } else {
-        output::result(&human::changes(&changes, session.operations.now()))?;
-    }
-    Ok(Exit::Done)
-}
-
-pub(crate) async fn history(
-    session: &Session,
-    id: Option<UserGroupId>,
-    filter: &Filter,
-    limit: Option<usize>,
-    reverse: bool,
-) -> Result<Exit, CliError> {
-    let order = Order::default();
-    let filter = filter.filter.as_deref();
-    let listing = Listing::of(session, filter, &order, None, UNDONE).await?;
-    let mut lines = if listing.is_filtered() {
-        let of = session.ids_listed(&listing).await?;
-        let of: BTreeSet<_> = of.into_iter().collect();
-        let mut lines = session.operations.history(id.clone(), None).await?;
-        lines.retain(|line| of.contains(&line.value.user_group_id));
-        lines.truncate(limit.unwrap_or(usize::MAX));
-        lines
-    } else {
-        session.operations.history(id.clone(), limit).await?
-    };
-    if reverse {
-        lines.reverse();
-    }
-    if let Some(id) = id.filter(|_| lines.is_empty()) {
-        // Nobody is to take a mistyped id for a group that nothing was done to.
-        session.known_here(&id).await?;
-    }
-    if session.json {
-        if lines.is_empty() {
-            session.say_elsewhere().await?;
-        }
-        output::json(&lines.iter().map(json::entry).collect::<Vec<_>>())?;
-    } else if lines.is_empty() {
-        if !session.say_elsewhere().await? {
-            output::say("nothing has been done yet");
-        }
-    } else {
-        output::result(&human::history(&lines, session.operations.now()))?;
-    }
-    Ok(Exit::Done)
 }

@@ -12,6 +12,7 @@ use crate::{
     directory::Numbered,
     domain::{
         annotation::Label,
+        deed::Deed,
         group::{Mapping, Properties},
         handoff::HandOff,
         history::{Ending, Entry},
@@ -168,6 +169,36 @@ pub(crate) fn entry(line: &Numbered<Entry>) -> Value {
         "changes": changes,
         "note": note,
     })
+}
+
+/// Lines that tell of one deed, as `history --deeds` prints them.
+pub(crate) fn deed(deed: &Deed) -> Value {
+    let (number, first) = deed.first();
+    let (_, last) = deed.last();
+    let mut value = entry(&Numbered {
+        number: *number,
+        value: Entry {
+            ending: last.ending,
+            fingerprint: last.fingerprint.or(first.fingerprint),
+            note: last.note.clone().or(first.note.clone()),
+            ..first.clone()
+        },
+    });
+    let ended = deed.steps.last().map(|(_, step)| step.at.to_string());
+    value["ended_at"] = json!(ended);
+    value["handoff"] = json!(deed.handed_off().map(Ending::as_str));
+    let steps = deed.steps.iter().map(|(number, step)| {
+        json!({
+            "number": number,
+            "at": step.at.to_string(),
+            "by": step.by,
+            "operation": step.operation.as_str(),
+            "outcome": step.ending.as_str(),
+            "note": step.note,
+        })
+    });
+    value["steps"] = steps.collect();
+    value
 }
 
 /// A create or an update as `history --open` prints it.

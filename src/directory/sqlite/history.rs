@@ -49,6 +49,25 @@ pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
     if let Some(before) = filter.before {
         select.and("number <", Value::Integer(before));
     }
+    for (comparison, at) in [("at >=", filter.since), ("at <", filter.until)] {
+        if let Some(at) = at {
+            select.and(comparison, Value::Integer(columns::micros(at)));
+        }
+    }
+    if let Some(by) = filter.by {
+        if by.contains('@') {
+            select.and_text("by =", Some(by));
+        } else {
+            let start = format!("{by}@");
+            let comparison = format!("substr(by, 1, {}) =", start.chars().count());
+            select.and_text(&comparison, Some(start));
+        }
+    }
+    if !filter.operations.is_empty() {
+        let words = filter.operations.iter().map(|operation| operation.as_str());
+        let words: Vec<_> = words.map(|word| format!("'{word}'")).collect();
+        select.condition(&format!("operation IN ({})", words.join(", ")));
+    }
     select.newest_first("number", filter.limit)
 }
 

@@ -58,6 +58,24 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        name: "view",
+        about: "a saved way to look at the list",
+        fields: &[&[
+            field("name", "text", "", "as it is written behind @"),
+            field("filter", "text", "", "as --filter takes it"),
+            field("sort", "text", "", "the column it is ordered by"),
+            field("reverse", "bool", "", "the other way round"),
+            field("columns", "text[]", "", "of the console's list; none: the usual ones"),
+            field("by", "text", "", "who saved it: user@machine"),
+            field("at", "time", "", "when it was saved"),
+        ]],
+    },
+    Shape {
+        name: "view-removed",
+        about: "a saved view that is gone",
+        fields: &[&[field("removed", "text", "", "its name")]],
+    },
+    Shape {
         name: "annotation",
         about: "what people wrote about a group in the directory; never sent",
         fields: &[&[

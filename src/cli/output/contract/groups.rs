@@ -47,6 +47,22 @@ const REQUEST: &[Field] = &[
 ];
 
 #[rustfmt::skip] // A table: one field a line.
+const ENTRY: &[Field] = &[
+    field("number", "number", "", "of the line; it grows"),
+    field("at", "time", "", "when it was written"),
+    field("by", "text", "", "who did it: user@machine"),
+    field("profile", "text", "", "where"),
+    THE_GROUP,
+    field("operation", "text", "", "get, create, update, rotate or handoff"),
+    field("outcome", "text", "", "a word of `answer`, or not_applied, conflict, refused, unknown, unreachable, handed_off, handoff_failed"),
+    field("previous_fingerprint", "text", "no token was replaced, or not known", "of the token before"),
+    field("fingerprint", "text", "not known", "of the token after"),
+    field("reason", "text", "none was given", "why, as --reason said"),
+    field("changes", "object of anything", "nothing was changed", "as in `request`"),
+    field("note", "text", "none", "what else was seen"),
+];
+
+#[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "group",
@@ -100,19 +116,36 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape {
         name: "entry",
         about: "a line of the history, the newest first",
+        fields: &[ENTRY],
+    },
+    Shape {
+        name: "deed",
+        about: "the lines of the history that tell of one deed: as the first of them, with the outcome, the token and the note of the last",
+        fields: &[
+            ENTRY,
+            &[
+                field("ended_at", "time", "", "when the last of them was written"),
+                field("handoff", "text", "nothing was handed off", "how the hand-off of the new token ended: handed_off or not_handed_off"),
+                field("steps", "object[]", "", "the lines, the oldest first"),
+                field("steps[].number", "number", "", "of the line"),
+                field("steps[].at", "time", "", "when it was written"),
+                field("steps[].by", "text", "", "who did it"),
+                field("steps[].operation", "text", "", "as in `entry`"),
+                field("steps[].outcome", "text", "", "as in `entry`"),
+                field("steps[].note", "text", "none", "what else was seen"),
+            ],
+        ],
+    },
+    Shape {
+        name: "line-difference",
+        about: "what a line of the history changed, or how that stands now",
         fields: &[&[
-            field("number", "number", "", "of the line; it grows"),
+            field("number", "number", "", "of the line"),
             field("at", "time", "", "when it was written"),
-            field("by", "text", "", "who did it: user@machine"),
-            field("profile", "text", "", "where"),
             THE_GROUP,
-            field("operation", "text", "", "get, create, update, rotate or handoff"),
-            field("outcome", "text", "", "a word of `answer`, or not_applied, conflict, refused, unknown, unreachable, handed_off, handoff_failed"),
-            field("previous_fingerprint", "text", "no token was replaced, or not known", "of the token before"),
-            field("fingerprint", "text", "not known", "of the token after"),
-            field("reason", "text", "none was given", "why, as --reason said"),
-            field("changes", "object of anything", "nothing was changed", "as in `request`"),
-            field("note", "text", "none", "what else was seen"),
+            field("operation", "text", "", "update or create"),
+            field("against", "text", "", "before: what it changed; now: what has changed since"),
+            field("changes", "object of anything", "nothing differs", "as in `request`"),
         ]],
     },
     Shape {

@@ -156,6 +156,32 @@ async fn groups(c: &mut Contract, home: &Home) {
     c.case(home, 0, "list", &listed).await;
     c.case(home, 0, "attention", &["attention", "--all"]).await;
     c.case(home, 0, "history [ID]", &["history", "new-1"]).await;
+    let deeds = ["history", "--deeds", "--operation", "rotate"];
+    c.case(home, 0, "history [ID] --deeds", &deeds).await;
+    let diff = ["history", "diff", "new-1"];
+    c.case(home, 0, "history diff NUMBER", &diff).await;
+    for (more, command) in [
+        ("--dry-run", "history restore NUMBER --dry-run"),
+        ("--yes", "history restore NUMBER"),
+    ] {
+        let restore = ["history", "restore", "new-1", "--replace-mapping", more];
+        c.case(home, 0, command, &restore).await;
+    }
+    let mark = ["favourite", "new-1", "--add"];
+    c.case(home, 0, "favourite ID", &mark).await;
+    let save = [
+        "view",
+        "save",
+        "old",
+        "--filter",
+        "age>90d",
+        "--columns",
+        "id",
+    ];
+    c.case(home, 0, "view save NAME", &save).await;
+    c.case(home, 0, "view list", &["view", "list"]).await;
+    let remove = ["view", "remove", "old"];
+    c.case(home, 0, "view remove NAME", &remove).await;
     c.case(home, 3, "any command that fails", &["get", "acme-eux"])
         .await;
     c.case(home, 2, "any command that fails", &["lst"]).await;

@@ -1,0 +1,225 @@
+//! What can be typed behind `history`, `view` and `favourite`.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+
+use super::{Filter, Mutation, Output, batch::age, user_group_id};
+use crate::domain::{group::UserGroupId, history::Operation};
+
+/// Tell who did what to which group, the newest first
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "A rotation has a line for its answer and one for the read that confirmed it; --deeds makes one line of them,\n\
+                  with its steps inside: with -o jsonl or csv an export for an audit. A time is 2026-11-30 (UTC),\n\
+                  2026-11-30T08:00:00Z, or an age such as 7d. A group that is called diff or restore: history -- diff\n\n\
+                  Examples:\n  groupdesk history --limit 20\n  groupdesk history --filter label:vip --json\n  groupdesk history --open\n  \
+                  groupdesk history --since 30d --operation rotate --deeds -o csv > rotations.csv\n  \
+                  groupdesk history --by ana --since 2026-11-01 --until 2026-12-01 -o jsonl"
+)]
+pub(crate) struct History {
+    /// Only of this group
+    #[arg(value_parser = user_group_id)]
+    pub(crate) id: Option<UserGroupId>,
+    #[command(flatten)]
+    pub(crate) filter: Filter,
+    /// Only from this time on
+    #[arg(long, value_name = "TIME", value_parser = when)]
+    pub(crate) since: Option<Time>,
+    /// Only before this time
+    #[arg(long, value_name = "TIME", value_parser = when)]
+    pub(crate) until: Option<Time>,
+    /// Only by this person: ana, or ana@bastion2
+    #[arg(long, value_name = "WHO")]
+    pub(crate) by: Option<String>,
+    /// Only this: get, create, update, rotate or handoff; may be said more than once
+    #[arg(long, value_name = "WHAT", value_parser = operation)]
+    pub(crate) operation: Vec<Operation>,
+    /// One line for each deed, with its steps inside
+    #[arg(long)]
+    pub(crate) deeds: bool,
+    /// At most this many lines
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
+    /// The oldest of them first
+    #[arg(long)]
+    pub(crate) reverse: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Only creates and updates of which nobody knows yet whether they took effect
+    #[arg(long, conflicts_with_all = ["limit", "filter", "reverse", "since", "until", "by", "operation", "deeds"])]
+    pub(crate) open: bool,
+    #[command(subcommand)]
+    pub(crate) command: Option<HistoryCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HistoryCommand {
+    /// Show what a line changed, or how that stands now; nothing is sent
+    #[command(
+        after_help = "Exit codes with --now: 0 it is so now, 10 it is different.\n\nExamples:\n  groupdesk history diff 41\n  groupdesk history diff acme-eu --now --json"
+    )]
+    Diff {
+        /// Number of the line, as --json prints it; or a group, for its last update
+        #[arg(value_name = "NUMBER|ID", value_parser = line)]
+        line: Line,
+        /// Beside what is known now, not beside what was before
+        #[arg(long)]
+        now: bool,
+    },
+    /// Take an update back: only what it changed becomes what it was, after a review
+    #[command(
+        after_help = "Examples:\n  groupdesk history restore 41 --dry-run\n  groupdesk history restore acme-eu --yes"
+    )]
+    Restore {
+        /// Number of the line, as --json prints it; or a group, for its last update
+        #[arg(value_name = "NUMBER|ID", value_parser = line)]
+        line: Line,
+        /// Replace the mapping whole: the last known one with these changes, although others may have changed it since
+        #[arg(long)]
+        replace_mapping: bool,
+        /// Replace the properties whole: the last known ones with these changes, although others may have changed them since
+        #[arg(long)]
+        replace_properties: bool,
+        #[command(flatten)]
+        mutation: Mutation,
+    },
+}
+
+/// A line of the history.
+#[derive(Debug, Clone)]
+pub(crate) enum Line {
+    Number(i64),
+    /// The last update of this group.
+    LastOf(UserGroupId),
+}
+
+fn line(text: &str) -> Result<Line, String> {
+    if let Ok(number) = text.parse() {
+        return Ok(Line::Number(number));
+    }
+    let id = user_group_id(text).map_err(|error| error.to_string())?;
+    Ok(Line::LastOf(id))
+}
+
+/// A moment, or how long ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Time {
+    At(Timestamp),
+    Ago(Duration),
+}
+
+impl Time {
+    /// As a moment; what is too long ago is the beginning.
+    pub(crate) fn at(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::At(at) => at,
+            Self::Ago(ago) => now.checked_sub(ago).unwrap_or(Timestamp::MIN),
+        }
+    }
+}
+
+fn when(text: &str) -> Result<Time, &'static str> {
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(Time::At(at));
+    }
+    // A time of which the zone is not said is no day.
+    if text.len() == "2026-11-30".len()
+        && let Ok(day) = text.parse::<Date>()
+    {
+        let midnight = day.to_zoned(TimeZone::UTC);
+        return midnight
+            .map(|midnight| Time::At(midnight.timestamp()))
+            .map_err(|_| "there is no such day");
+    }
+    age(text).map(Time::Ago).map_err(|_| {
+        "write a day (2026-11-30, in UTC), a time (2026-11-30T08:00:00Z), or an age (7d, 12h, 30m)"
+    })
+}
+
+fn operation(text: &str) -> Result<Operation, &'static str> {
+    Operation::parse(text).ok_or("write get, create, update, rotate or handoff")
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ViewCommand {
+    /// List the saved views of the list, which --filter and the console know as @name
+    #[command(
+        after_help = "Examples:\n  groupdesk view list\n  groupdesk view list --json | jq -r '.[].name'"
+    )]
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Save a filter, an order and columns under a name, in the place of what had that name
+    #[command(
+        after_help = "Examples:\n  groupdesk view save old --filter 'tag:customer age>90d' --sort age\n  \
+                      groupdesk view save gold --filter prop:tier=gold --columns id,age,prop.seats"
+    )]
+    Save {
+        /// Its name; letters, digits and - _ .
+        name: String,
+        #[command(flatten)]
+        filter: Filter,
+        /// In the order of name, id, tag, map, props, token, age, read or prop:KEY [default: name]
+        #[arg(long, value_name = "COLUMN", value_parser = super::listing::sort)]
+        sort: Option<crate::search::SortBy>,
+        /// The other way round
+        #[arg(long)]
+        reverse: bool,
+        /// The columns of the console's list: name, id, age, token, map, props, due, labels, by, read, tag or prop.KEY
+        #[arg(
+            long,
+            value_name = "COLUMNS",
+            default_value = "",
+            hide_default_value = true
+        )]
+        columns: String,
+    },
+    /// Remove a saved view
+    #[command(
+        after_help = "Examples:\n  groupdesk view remove old\n  groupdesk view remove old --json"
+    )]
+    Remove {
+        /// Its name
+        name: String,
+    },
+}
+
+/// Mark groups as favourites, or show whether they are; kept in the directory, never sent
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  groupdesk favourite acme-eu acme-us --add\n  groupdesk favourite acme-eu --remove"
+)]
+pub(crate) struct Favourite {
+    /// The groups
+    #[arg(required = true, value_name = "ID", value_parser = user_group_id)]
+    pub(crate) ids: Vec<UserGroupId>,
+    /// They become favourites
+    #[arg(long)]
+    pub(crate) add: bool,
+    /// They are favourites no longer
+    #[arg(long, conflicts_with = "add")]
+    pub(crate) remove: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_day_a_moment_or_an_age() {
+        let at = |text: &str| Time::At(text.parse().expect("a time"));
+        assert_eq!(when("2026-11-30"), Ok(at("2026-11-30T00:00:00Z")));
+        assert_eq!(
+            when("2026-11-30T08:00:00+01:00"),
+            Ok(at("2026-11-30T07:00:00Z"))
+        );
+        assert_eq!(when("7d"), Ok(Time::Ago(Duration::from_hours(7 * 24))));
+        for wrong in ["", "yesterday", "2026-13-01", "2026-11-30T08:00", "7"] {
+            assert!(when(wrong).is_err(), "{wrong}");
+        }
+    }
+}

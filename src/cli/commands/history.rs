@@ -1,0 +1,331 @@
+//! `history`: who did what, as it is read from the directory; what a line changed, and taking an update back.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::mutations::{How, may_update, read_first, reading, replaced, send};
+use crate::{
+    cli::{
+        args::{History, HistoryCommand, Line, Mutation, Order, TokenArgs},
+        error::CliError,
+        input::chosen::Listing,
+        output::{self, form::Items, human, json, review},
+        process::exit::Exit,
+        session::Session,
+    },
+    directory::{HistoryFilter, Numbered},
+    domain::{
+        change::{Change, DesiredFields},
+        deed::{Deed, Deeds},
+        group::UserGroupId,
+        history::{Ending, Entry, Operation},
+        merge, undo,
+        update::Edit,
+    },
+    operations::{UnknownIdPolicy, changes_json},
+};
+
+const UNDONE: &str = "nothing was listed";
+
+pub(crate) async fn run(session: &Session, arguments: History) -> Result<Exit, CliError> {
+    match arguments.command {
+        Some(HistoryCommand::Diff { line, now }) => diff(session, &line, now).await,
+        Some(HistoryCommand::Restore {
+            line,
+            replace_mapping,
+            replace_properties,
+            mutation,
+        }) => {
+            let replace = (replace_mapping, replace_properties);
+            restore(session, &line, replace, mutation).await
+        }
+        None if arguments.open => open_changes(session, arguments.id.as_ref()).await,
+        None => list(session, arguments).await,
+    }
+}
+
+/// Creates and updates whose end is open: the group is read again by whoever wants to know.
+async fn open_changes(session: &Session, id: Option<&UserGroupId>) -> Result<Exit, CliError> {
+    let mut changes = session.operations.open_changes().await?;
+    changes.retain(|change| id.is_none_or(|id| change.user_group_id == *id));
+    if session.json {
+        output::json(&changes.iter().map(json::change).collect::<Vec<_>>())?;
+    } else if changes.is_empty() {
+        output::say("no create and no update is open");
+    } else {
+        output::result(&human::changes(&changes, session.operations.now()))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A line of the history, or a deed of several.
+enum Told {
+    Line(Box<Numbered<Entry>>),
+    Deed(Deed),
+}
+
+impl Told {
+    fn json(&self) -> serde_json::Value {
+        match self {
+            Self::Line(line) => json::entry(line),
+            Self::Deed(deed) => json::deed(deed),
+        }
+    }
+
+    /// As a person reads it.
+    fn line(self) -> Numbered<Entry> {
+        let deed = match self {
+            Self::Line(line) => return *line,
+            Self::Deed(deed) => deed,
+        };
+        let (number, mut entry) = deed.first().clone();
+        let last = deed.last().1.clone();
+        entry.ending = last.ending;
+        entry.fingerprint = last.fingerprint.or(entry.fingerprint);
+        entry.note = last.note.or(entry.note);
+        Numbered {
+            number,
+            value: entry,
+        }
+    }
+}
+
+/// Printed as they are read, where nobody wants the oldest first and no table is to be measured.
+struct Printer<'s> {
+    session: &'s Session,
+    items: Items,
+    kept: Vec<Told>,
+    is_kept: bool,
+    left: usize,
+    count: usize,
+}
+
+impl Printer<'_> {
+    /// Whether more are wanted.
+    fn tell(&mut self, mut told: Vec<Told>) -> Result<bool, CliError> {
+        told.truncate(self.left);
+        self.left -= told.len();
+        self.count += told.len();
+        let wants_more = self.left > 0;
+        if self.is_kept {
+            self.kept.extend(told);
+            return Ok(wants_more);
+        }
+        let text = self.items.text(told.iter().map(Told::json))?;
+        Ok(output::piece(&text)? && wants_more)
+    }
+
+    fn end(mut self, reverse: bool) -> Result<(), CliError> {
+        if reverse {
+            self.kept.reverse();
+        }
+        if self.session.json {
+            let kept = self.kept.iter().map(Told::json);
+            output::piece(&self.items.text(kept)?)?;
+            output::piece(self.items.end())?;
+        } else if self.count > 0 {
+            let lines: Vec<_> = self.kept.into_iter().map(Told::line).collect();
+            output::result(&human::history(&lines, self.session.operations.now()))?;
+        }
+        Ok(())
+    }
+}
+
+async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
+    let now = session.operations.now();
+    let filter = arguments.filter.filter.as_deref();
+    let listing = Listing::of(session, filter, &Order::default(), None, UNDONE).await?;
+    let of: Option<BTreeSet<_>> = if listing.is_filtered() {
+        Some(session.ids_listed(&listing).await?.into_iter().collect())
+    } else {
+        None
+    };
+    let at = |when: Option<crate::cli::args::Time>| when.map(|when| when.at(now));
+    let wanted = HistoryFilter {
+        user_group_id: arguments.id.clone(),
+        since: at(arguments.since),
+        until: at(arguments.until),
+        by: arguments.by,
+        operations: arguments.operation,
+        ..HistoryFilter::default()
+    };
+    let is_narrowed = wanted
+        != HistoryFilter {
+            user_group_id: arguments.id.clone(),
+            ..HistoryFilter::default()
+        };
+    let mut printer = Printer {
+        session,
+        items: Items::default(),
+        kept: Vec::new(),
+        is_kept: arguments.reverse || !session.json,
+        left: arguments.limit.map_or(usize::MAX, |limit| limit as usize),
+        count: 0,
+    };
+    let mut deeds = arguments.deeds.then(Deeds::default);
+    session
+        .operations
+        .each_history(wanted, async |lines| -> Result<bool, CliError> {
+            let lines = lines.into_iter();
+            let lines = lines.filter(|line| {
+                of.as_ref()
+                    .is_none_or(|of| of.contains(&line.value.user_group_id))
+            });
+            let mut told = Vec::new();
+            for line in lines {
+                match &mut deeds {
+                    None => told.push(Told::Line(Box::new(line))),
+                    Some(deeds) => {
+                        let whole = deeds.take(line.number, line.value);
+                        told.extend(whole.into_iter().map(Told::Deed));
+                    }
+                }
+            }
+            printer.tell(told)
+        })
+        .await?;
+    if let Some(deeds) = deeds {
+        printer.tell(deeds.end().into_iter().map(Told::Deed).collect())?;
+    }
+    let is_empty = printer.count == 0;
+    if let Some(id) = arguments.id.filter(|_| is_empty) {
+        // Nobody is to take a mistyped id for a group that nothing was done to.
+        session.known_here(&id).await?;
+    }
+    if is_empty && !session.say_elsewhere().await? && !session.json {
+        output::say(if is_narrowed || of.is_some() {
+            "no line of the history is found by that"
+        } else {
+            "nothing has been done yet"
+        });
+    }
+    printer.end(arguments.reverse)?;
+    Ok(Exit::Done)
+}
+
+/// The line that is meant.
+async fn line(session: &Session, line: &Line) -> Result<Numbered<Entry>, CliError> {
+    let operations = &session.operations;
+    match line {
+        Line::Number(number) => operations.history_line(*number).await?.ok_or_else(|| {
+            CliError::Usage(format!(
+                "there is no line {number} in the history of this profile; `groupdesk history --json` has their numbers"
+            ))
+        }),
+        Line::LastOf(id) => {
+            let wanted = HistoryFilter {
+                user_group_id: Some(id.clone()),
+                operations: vec![Operation::Update],
+                ..HistoryFilter::default()
+            };
+            let mut found = None;
+            operations
+                .each_history(wanted, async |lines| -> Result<bool, CliError> {
+                    let mut lines = lines.into_iter();
+                    found = lines.find(|line| line.value.ending == Ending::Updated);
+                    Ok(found.is_none())
+                })
+                .await?;
+            if found.is_none() {
+                session.known_here(id).await?;
+            }
+            found.ok_or_else(|| {
+                CliError::Guarded(format!("no update of \"{id}\" stands in the history; nothing was sent"))
+            })
+        }
+    }
+}
+
+async fn diff(session: &Session, which: &Line, now: bool) -> Result<Exit, CliError> {
+    let line = line(session, which).await?;
+    let number = line.number;
+    let entry = line.value;
+    let why_not = |why: &str| CliError::Guarded(format!("line {number}: {why}"));
+    let (before, after) = undo::changed(&entry).map_err(why_not)?;
+    let change = if now {
+        let known = session.known_here(&entry.user_group_id).await?;
+        let known = DesiredFields::of(&known);
+        let parts = merge::parts(&[&before, &after]);
+        if !parts.iter().all(|part| part.is_known_in(&known)) {
+            return Err(why_not("the present values are unknown here"));
+        }
+        let mut present = after.clone();
+        for part in &parts {
+            part.carry(&known, &mut present);
+        }
+        Change::between(&after, &present)
+    } else {
+        Change::between(&before, &after)
+    };
+    if session.json {
+        output::json(&json!({
+            "number": number,
+            "at": entry.at.to_string(),
+            "user_group_id": entry.user_group_id.as_str(),
+            "operation": entry.operation.as_str(),
+            "against": if now { "now" } else { "before" },
+            "changes": changes_json(&change),
+        }))?;
+    } else {
+        told(session, number, &entry, session.operations.now());
+        if change.is_empty() {
+            output::say("no difference");
+        } else {
+            output::result(&review::lines(&change, false))?;
+        }
+    }
+    Ok(Exit::different(now && !change.is_empty()))
+}
+
+fn told(session: &Session, number: i64, entry: &Entry, now: Timestamp) {
+    output::context(&format!(
+        "{} \"{}\", line {number}: {} by {}, {}",
+        session.operations.profile().name,
+        entry.user_group_id,
+        entry.operation.as_str(),
+        crate::domain::text::visible(&entry.by),
+        human::ago(entry.at, now)
+    ));
+}
+
+async fn restore(
+    session: &Session,
+    which: &Line,
+    replace: (bool, bool),
+    mutation: Mutation,
+) -> Result<Exit, CliError> {
+    let line = line(session, which).await?;
+    let why_not =
+        |why: &str| CliError::Guarded(format!("line {}: {why}; nothing was sent", line.number));
+    let (parts, before) = undo::before(&line.value).map_err(why_not)?;
+    let id = line.value.user_group_id.clone();
+    told(session, line.number, &line.value, session.operations.now());
+    let how = How {
+        replace: replaced(replace.0, replace.1),
+        if_unchanged: false,
+        assurance: UnknownIdPolicy::KnownOnly,
+        mutation,
+        token: TokenArgs::default(),
+    };
+    let known = may_update(session, &id, &how).await?;
+    let first = read_first(session, &id, how.assurance, false);
+    let read = reading(session, known.as_ref(), first).await?;
+    let base = DesiredFields::of(&read.group);
+    if !parts.iter().all(|part| part.is_known_in(&base)) {
+        return Err(why_not("the present values are unknown here"));
+    }
+    let mut wanted = base.clone();
+    for part in &parts {
+        part.carry(&before, &mut wanted);
+    }
+    let edit = Edit {
+        base,
+        wanted,
+        whole: Vec::new(),
+        replace: how.replace.clone(),
+        travels: false,
+    };
+    send(session, &id, &edit, read, how, None).await
+}

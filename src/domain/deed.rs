@@ -1,0 +1,195 @@
+//! Lines of the history that tell of one and the same deed: a rotation and the read that confirmed it, an update whose answer
+//! was lost and what a later read found out.
+
+use super::history::{Ending, Entry, Operation};
+
+/// One deed with the lines that tell of it, the oldest first; each with its number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Deed {
+    pub steps: Vec<(i64, Entry)>,
+}
+
+impl Deed {
+    /// The line that it began with.
+    pub fn first(&self) -> &(i64, Entry) {
+        &self.steps[0]
+    }
+
+    /// How it ended, as far as is told; what became of its hand-off is apart.
+    pub fn last(&self) -> &(i64, Entry) {
+        let of_service = |(_, entry): &&(i64, Entry)| entry.operation != Operation::HandOff;
+        let last = self.steps.iter().rev().find(of_service);
+        last.unwrap_or_else(|| self.first())
+    }
+
+    /// How the last hand-off of its token ended.
+    pub fn handed_off(&self) -> Option<Ending> {
+        let mut steps = self.steps.iter().rev();
+        let found = steps.find(|(_, entry)| entry.operation == Operation::HandOff);
+        found.map(|(_, entry)| entry.ending)
+    }
+
+    /// Whether this older line belongs to it.
+    fn goes_on_from(&self, older: &Entry) -> bool {
+        let (_, newer) = self.first();
+        if older.user_group_id != newer.user_group_id || !may_go_on(older) {
+            return false;
+        }
+        let same_token = older.fingerprint.is_some() && older.fingerprint == newer.fingerprint;
+        match (older.operation, newer.operation) {
+            (Operation::Rotate | Operation::HandOff, Operation::HandOff) => same_token,
+            (Operation::Rotate, Operation::Rotate) => {
+                let before = newer.previous_fingerprint;
+                before.is_some() && older.previous_fingerprint == before
+            }
+            (older_is, newer_is) => older_is == newer_is && older.changes == newer.changes,
+        }
+    }
+}
+
+/// Something may be told of it later.
+fn may_go_on(entry: &Entry) -> bool {
+    match entry.operation {
+        Operation::Rotate => matches!(
+            entry.ending,
+            Ending::Rotated | Ending::Unknown | Ending::Confirmed | Ending::Recovered
+        ),
+        Operation::HandOff => true,
+        Operation::Get | Operation::Create | Operation::Update => entry.ending == Ending::Unknown,
+    }
+}
+
+/// As `operations::groups::unsettled` notes what it found out later.
+fn is_of_a_settlement(note: &str) -> bool {
+    note.starts_with("begun by ")
+}
+
+/// A rotation and its hand-off are told apart from what changes a group.
+fn is_of_token(entry: &Entry) -> bool {
+    matches!(entry.operation, Operation::Rotate | Operation::HandOff)
+}
+
+/// Something may have been told of it before.
+fn may_have_begun(entry: &Entry) -> bool {
+    match entry.operation {
+        Operation::Rotate => !matches!(
+            entry.ending,
+            Ending::Rotated | Ending::Unknown | Ending::Refused | Ending::Unreachable
+        ),
+        Operation::HandOff => true,
+        Operation::Get | Operation::Create | Operation::Update => {
+            matches!(
+                entry.ending,
+                Ending::Updated | Ending::Created | Ending::NotApplied | Ending::Abandoned
+            ) && entry.note.as_deref().is_some_and(is_of_a_settlement)
+        }
+    }
+}
+
+/// Makes deeds of lines that come the newest first. Of each group at most one rotation and one change wait for their
+/// beginning.
+#[derive(Debug, Default)]
+pub struct Deeds {
+    waiting: Vec<Deed>,
+}
+
+impl Deeds {
+    /// Takes the next older line; the deeds that are whole now.
+    pub fn take(&mut self, number: i64, entry: Entry) -> Vec<Deed> {
+        let is_near = |deed: &Deed| {
+            let (_, newer) = deed.first();
+            newer.user_group_id == entry.user_group_id && is_of_token(newer) == is_of_token(&entry)
+        };
+        let at = self.waiting.iter().position(is_near);
+        let is_begun = may_have_begun(&entry);
+        let (mut deed, mut whole) = match at {
+            Some(at) if self.waiting[at].goes_on_from(&entry) => {
+                (self.waiting.remove(at), Vec::new())
+            }
+            Some(at) if is_begun => (Deed { steps: Vec::new() }, vec![self.waiting.remove(at)]),
+            _ => (Deed { steps: Vec::new() }, Vec::new()),
+        };
+        deed.steps.insert(0, (number, entry));
+        if is_begun {
+            self.waiting.push(deed);
+        } else {
+            whole.push(deed);
+        }
+        whole
+    }
+
+    /// What is left behind the oldest line, the newest first.
+    pub fn end(mut self) -> Vec<Deed> {
+        self.waiting.sort_by_key(|deed| -deed.first().0);
+        self.waiting
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::domain::{group::UserGroupId, token::Fingerprint};
+
+    fn line(id: &str, operation: Operation, ending: Ending, tokens: (u8, u8)) -> Entry {
+        let token = |byte: u8| (byte > 0).then(|| Fingerprint::from_bytes([byte; 32]));
+        Entry {
+            at: Timestamp::UNIX_EPOCH,
+            by: "ana".into(),
+            profile: "eu".into(),
+            user_group_id: UserGroupId::parse(id).expect("an id"),
+            operation,
+            ending,
+            previous_fingerprint: token(tokens.0),
+            fingerprint: token(tokens.1),
+            reason: None,
+            changes: None,
+            note: Some("begun by ana".into()),
+        }
+    }
+
+    /// The numbers of the lines of each deed; the lines come the oldest first.
+    fn deeds(lines: Vec<Entry>) -> Vec<Vec<i64>> {
+        let mut deeds = Deeds::default();
+        let mut found = Vec::new();
+        for (number, entry) in lines.into_iter().enumerate().rev() {
+            found.extend(deeds.take(number as i64, entry));
+        }
+        found.extend(deeds.end());
+        let numbers = |deed: Deed| deed.steps.iter().map(|(number, _)| *number).collect();
+        found.into_iter().map(numbers).collect()
+    }
+
+    #[test]
+    fn a_rotation_its_confirmation_and_its_hand_off_are_one_deed() {
+        use {Ending::*, Operation::*};
+        let lines = vec![
+            line("a", Rotate, NotApplied, (1, 0)),
+            line("a", Rotate, Rotated, (1, 2)),
+            line("b", Update, Updated, (9, 9)),
+            line("a", Rotate, Confirmed, (1, 2)),
+            line("a", Update, Updated, (2, 2)),
+            line("a", HandOff, NotHandedOff, (0, 2)),
+            line("a", HandOff, HandedOff, (0, 2)),
+        ];
+        let found = deeds(lines);
+        assert_eq!(found.len(), 4, "{found:?}");
+        assert!(found.contains(&vec![1, 3, 5, 6]), "{found:?}");
+        assert!(found.contains(&vec![0]), "another try: {found:?}");
+    }
+
+    #[test]
+    fn what_was_unknown_and_is_found_out_is_one_deed() {
+        use {Ending::*, Operation::*};
+        let lines = vec![
+            line("a", Update, Unknown, (1, 1)),
+            line("b", Rotate, Unknown, (3, 0)),
+            line("a", Update, Updated, (1, 1)),
+            line("b", Rotate, Recovered, (3, 4)),
+            line("b", Rotate, Rotated, (4, 5)),
+        ];
+        let found = deeds(lines);
+        assert_eq!(found, [vec![4], vec![1, 3], vec![0, 2]]);
+    }
+}
