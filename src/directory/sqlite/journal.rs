@@ -37,13 +37,11 @@ pub(super) const OPEN: &str = open_states!();
 
 const ROTATIONS: &str = concat!("SELECT ", columns!(), " FROM rotations");
 
-/// SQLite takes the index `rotations_open` only where its own condition is said, too.
 const UNSETTLED: &str = concat!(
     "SELECT ",
     columns!(),
-    " FROM rotations WHERE place = $1 AND user_group_id = $2 AND state IN ('intended', 'sent', 'unknown') AND ",
-    open_states!(),
-    " ORDER BY id DESC LIMIT 1"
+    " FROM rotations WHERE place = $1 AND user_group_id = $2 \
+     AND state IN ('intended', 'sent', 'unknown') ORDER BY id DESC LIMIT 1"
 );
 
 /// Nothing is returned where another rotation holds the token, or something the group, or the item of the batch is taken.
@@ -52,7 +50,7 @@ INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unch
  boot_clock, profile, key, hands_off) \
 SELECT $1, $2, 'intended', $3, FALSE, FALSE, $4, $5, $6, $7, $8, $9, $10 \
 WHERE NOT EXISTS (SELECT 1 FROM rotations WHERE place = $1 AND user_group_id = $2 \
-  AND state IN ('intended', 'sent', 'unknown') AND state IN ('intended', 'sent', 'rotated', 'unknown')) \
+  AND state IN ('intended', 'sent', 'unknown')) \
  AND NOT EXISTS (SELECT 1 FROM mutations WHERE place = $1 AND user_group_id = $2 \
   AND state IN ('intended', 'sent', 'unknown')) \
  AND NOT EXISTS (SELECT 1 FROM batch_items WHERE batch_id = $11 AND position = $12 \
@@ -259,7 +257,6 @@ fn understood(row: &Row<'_>) -> Result<RotationRow, Fault> {
     rows::rotation(row)?.ok_or(Fault::Row(TABLE))
 }
 
-/// Listed by the index `rotations_open`.
 pub(super) const OPEN_OF_GROUP: &str = concat!(
     "SELECT ",
     columns!(),

@@ -21,7 +21,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0011_changes.sql"),
     include_str!("../../../assets/migrations/directory/0012_packed_groups.sql"),
     include_str!("../../../assets/migrations/directory/0013_hidden_and_stopped.sql"),
-    include_str!("../../../assets/migrations/directory/0014_open_of_group.sql"),
+    include_str!("../../../assets/migrations/directory/0014_rotations_of_group.sql"),
 ];
 
 /// From this version on groups have packed copies.

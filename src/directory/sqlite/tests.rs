@@ -411,7 +411,7 @@ fn the_states_that_hold_and_are_open_are_those_of_the_domain_and_of_the_indexes(
     }
 }
 
-/// Steps that SQLite took to begin a rotation of one group and to read it, beside so many others of which everything stands there.
+/// Steps that SQLite took to begin a rotation of one group, to read the group and to list its rotations, beside so many others of which everything stands there.
 fn steps_beside(others: usize) -> i32 {
     let mut scene = scene();
     let raw = Connection::open(&scene.path).expect("a second connection");
@@ -427,14 +427,22 @@ fn steps_beside(others: usize) -> i32 {
     );
     raw.execute_batch(&fill).expect("neighbours");
     begin(&mut scene.session).expect("begun");
-    ask(&mut scene.session, Access::Write, |tx| {
-        let group = UserGroupId::parse("acme").expect("a valid id");
-        groups::snapshot(tx, PLACE, &group)
+    let group = UserGroupId::parse("acme").expect("a valid id");
+    let of_group = RotationFilter {
+        place: Some(PLACE),
+        user_group_id: Some(group.clone()),
+        ..RotationFilter::default()
+    };
+    let (listed, _) = journal::selected(of_group.clone());
+    ask(&mut scene.session, Access::Write, move |tx| {
+        groups::snapshot(tx, PLACE, &group)?;
+        journal::list(tx, of_group)
     })
     .expect("readable");
     let connection = scene.session.connection.as_ref().expect("it is open");
     let mut texts = begin_of("acme").read().texts();
     texts.extend([journal::OPEN_OF_GROUP, mutations::OPEN_OF_GROUP].map(str::to_owned));
+    texts.push(listed);
     let steps = texts.iter().map(|text| {
         let kept = connection.prepare_cached(text).expect("it was prepared");
         let steps = kept.get_status(StatementStatus::VmStep);

@@ -200,8 +200,9 @@ CREATE UNIQUE INDEX rotations_one_per_token ON rotations (place, user_group_id, 
     WHERE state NOT IN ('not_applied', 'abandoned');
 CREATE UNIQUE INDEX rotations_one_unsettled ON rotations (place, user_group_id, merged)
     WHERE state IN ('intended', 'sent', 'unknown');
-CREATE INDEX rotations_open ON rotations (place, user_group_id)
+CREATE INDEX rotations_open ON rotations (place)
     WHERE state IN ('intended', 'sent', 'rotated', 'unknown');
+CREATE INDEX rotations_of_group ON rotations (place, user_group_id);
 CREATE INDEX rotations_to_hand_off ON rotations (place) WHERE handoff = 'pending';
 
 CREATE TABLE rotation_events (
