@@ -45,14 +45,12 @@ fn values(text: &str, label: &str) -> BTreeSet<String> {
 
 /// Starts the program with arguments that were written for another place.
 async fn starts(home: &Home, arguments: &[&str]) {
-    let database = home.database();
-    let here = arguments.iter().map(|argument| match *argument {
-        "/var/lib/groupdesk/service.db" => database.clone(),
-        argument => match argument.rsplit_once(':') {
+    let here = arguments
+        .iter()
+        .map(|argument| match argument.rsplit_once(':') {
             Some((host, port)) if port.parse::<u16>().is_ok() => format!("{host}:0"),
-            _ => argument.to_owned(),
-        },
-    });
+            _ => (*argument).to_owned(),
+        });
     let here: Vec<_> = here.collect();
     let here: Vec<_> = here.iter().map(String::as_str).collect();
     let mut serving = Background::start(home.command(&here));
@@ -136,7 +134,13 @@ async fn the_unit_starts_the_program_and_is_hardened() {
     let start = setting("ExecStart").replace("$OPTIONS", options.expect("options"));
     let mut words = start.split(' ');
     assert_eq!(words.next(), Some("/usr/bin/groupdesk"));
-    starts(&Home::new(), &words.collect::<Vec<_>>()).await;
+    // As there: the data is where XDG_DATA_HOME says, which is above the state directory.
+    assert!(unit.contains("\nEnvironment=XDG_DATA_HOME=/var/lib\n"));
+    let mut home = Home::new();
+    home.set("XDG_DATA_HOME", home.path("lib").display().to_string());
+    starts(&home, &words.collect::<Vec<_>>()).await;
+    let database = format!("lib/{}/service.db", setting("StateDirectory"));
+    assert!(home.path(&database).exists());
     for (name, wanted) in [
         ("DynamicUser", "yes"),
         ("NoNewPrivileges", "yes"),
