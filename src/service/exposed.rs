@@ -116,6 +116,8 @@ async fn metrics(State(exposed): State<Exposed>) -> Response {
         in_flight: exposed.in_flight(),
         waiting_writes: exposed.store.pending_writes(),
         storage_failures: exposed.store.failures(),
+        decided_commits: exposed.store.decided_commits(),
+        lines: exposed.store.lines(),
     };
     let counted = exposed.observer.metrics.text(now);
     text(StatusCode::OK, METRICS, counted)

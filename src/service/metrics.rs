@@ -36,6 +36,9 @@ pub(super) struct Now {
     pub(super) in_flight: usize,
     pub(super) waiting_writes: usize,
     pub(super) storage_failures: u64,
+    pub(super) decided_commits: u64,
+    /// Lines to the storage, and those with something to do.
+    pub(super) lines: (usize, usize),
     pub(super) ready: bool,
 }
 
@@ -48,6 +51,9 @@ pub(super) struct Metrics {
     in_flight: Gauge,
     waiting_writes: Gauge,
     storage_failures: Counter,
+    decided_commits: Counter,
+    lines: Gauge,
+    busy_lines: Gauge,
     ready: Gauge<i64, AtomicI64>,
 }
 
@@ -98,6 +104,24 @@ impl Metrics {
             "How often the storage failed",
             storage_failures.clone(),
         );
+        let decided_commits = Counter::default();
+        registry.register(
+            "storage_decided_commits",
+            "Commits whose answer was lost, and that the database was asked for before the caller was told",
+            decided_commits.clone(),
+        );
+        let lines = Gauge::default();
+        registry.register(
+            "storage_lines",
+            "Lines to the database; 1 for a file",
+            lines.clone(),
+        );
+        let busy_lines = Gauge::default();
+        registry.register(
+            "storage_lines_busy",
+            "Lines to the database that have something to do",
+            busy_lines.clone(),
+        );
         let ready = Gauge::default();
         registry.register(
             "ready",
@@ -115,6 +139,9 @@ impl Metrics {
             in_flight,
             waiting_writes,
             storage_failures,
+            decided_commits,
+            lines,
+            busy_lines,
             ready,
         }
     }
@@ -141,9 +168,15 @@ impl Metrics {
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         self.in_flight.set(number(now.in_flight));
         self.waiting_writes.set(number(now.waiting_writes));
-        self.storage_failures
-            .inner()
-            .store(now.storage_failures, Ordering::Relaxed);
+        let found = [
+            (&self.storage_failures, now.storage_failures),
+            (&self.decided_commits, now.decided_commits),
+        ];
+        for (counter, count) in found {
+            counter.inner().store(count, Ordering::Relaxed);
+        }
+        self.lines.set(number(now.lines.0));
+        self.busy_lines.set(number(now.lines.1));
         self.ready.set(now.ready.into());
         let mut text = String::new();
         // A String takes all text.

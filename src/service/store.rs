@@ -21,7 +21,7 @@ mod file;
 mod server;
 
 pub(super) use crate::database::Access;
-use crate::database::{Session, THROWN_AWAY, Tx, Work, Worker, repeatable, values};
+use crate::database::{Server, Session, THROWN_AWAY, Tx, Work, Worker, repeatable, values};
 pub use care::{Copied, Looked, backup, check};
 pub use error::StoreError;
 use file::File;
@@ -62,7 +62,8 @@ pub struct Store(Arc<Inner>);
 struct Inner {
     /// One of a file, several lines to a server.
     threads: Vec<Thread>,
-    is_shared: bool,
+    /// Where it is no file.
+    server: Option<Server>,
     /// Of a server; a file's thread has its own.
     report: Option<ReportFailure>,
     pending_writes: Arc<AtomicUsize>,
@@ -123,12 +124,8 @@ impl Store {
             connection: Some(connection),
         };
         let worker = Worker::start("service-store", session, sync_channel(options.queue));
-        Ok(Self::of_threads(
-            vec![thread(worker)?],
-            false,
-            None,
-            failures,
-        ))
+        let threads = vec![thread(worker)?];
+        Ok(Self::of_threads(threads, None, None, failures))
     }
 
     /// Lines to a server, opened when something is asked.
@@ -143,18 +140,19 @@ impl Store {
         };
         let threads = (0..count).map(start).collect::<Result<_, _>>()?;
         let failures = Arc::default();
-        Ok(Self::of_threads(threads, true, options.report, failures))
+        let server = Some(at.server.clone());
+        Ok(Self::of_threads(threads, server, options.report, failures))
     }
 
     fn of_threads(
         threads: Vec<Thread>,
-        is_shared: bool,
+        server: Option<Server>,
         report: Option<ReportFailure>,
         failures: Arc<AtomicU64>,
     ) -> Self {
         Self(Arc::new(Inner {
             threads,
-            is_shared,
+            server,
             report,
             pending_writes: Arc::default(),
             failures,
@@ -164,7 +162,19 @@ impl Store {
 
     /// Whether other processes may work on it at the same time over lines of their own.
     pub(super) fn is_shared(&self) -> bool {
-        self.0.is_shared
+        self.0.server.is_some()
+    }
+
+    /// Commits whose answer was lost, and that a server was asked for: only then was the caller told.
+    pub fn decided_commits(&self) -> u64 {
+        self.0.server.as_ref().map_or(0, Server::decided)
+    }
+
+    /// Lines to a server, or the one thread of a file; and how many of them have something to do.
+    pub(super) fn lines(&self) -> (usize, usize) {
+        let threads = &self.0.threads;
+        let is_busy = |thread: &&Thread| thread.waiting.load(Ordering::SeqCst) > 0;
+        (threads.len(), threads.iter().filter(is_busy).count())
     }
 
     /// How many writes are queued or under way.
@@ -239,7 +249,7 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
             Counted::of(&thread.waiting),
             is_write.then(|| Counted::of(&self.0.pending_writes)),
         );
-        let sweeps = self.0.is_shared
+        let sweeps = self.is_shared()
             && is_write
             && self
                 .0
@@ -253,7 +263,7 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
             }
             Ok(done)
         };
-        let failed = self.0.is_shared.then(|| {
+        let failed = self.is_shared().then(|| {
             let failures = Arc::clone(&self.0.failures);
             (failures, self.0.report.clone())
         });

@@ -2,6 +2,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod console;
+pub(crate) mod cutter;
 pub(crate) mod faults;
 pub(crate) mod long;
 pub(crate) mod normalized;

@@ -90,6 +90,10 @@ impl Line {
         self.server.writer()
     }
 
+    pub(super) fn has_decided(&self) {
+        self.server.has_decided();
+    }
+
     pub(super) fn is_up(&self) -> bool {
         self.session.is_some()
     }

@@ -258,6 +258,7 @@ impl<'l> Open<'l> {
             });
             match asked {
                 Ok(rows) => {
+                    self.line.has_decided();
                     let asked = rows.first().and_then(|rows| rows.rows.first());
                     let committed = asked.is_some_and(|row| row[..] == [Value::Bool(false)]);
                     if committed {

@@ -7,7 +7,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -61,6 +61,8 @@ pub(crate) struct Server {
     stamp: Cow<'static, str>,
     /// Done whenever a line is opened; that it fails says nothing.
     care: Option<&'static str>,
+    /// Commits that were asked for after a line broke, on all its lines.
+    decided: Arc<AtomicU64>,
 }
 
 /// Where every write leaves a row of its own.
@@ -127,6 +129,7 @@ impl Server {
             hints: true,
             stamp: STAMP.into(),
             care: None,
+            decided: Arc::default(),
         })
     }
 
@@ -182,6 +185,15 @@ impl Server {
     pub(crate) fn without_hints(mut self) -> Self {
         self.hints = false;
         self
+    }
+
+    /// Commits that the line broke in, and of which the server has said since whether they took place.
+    pub(crate) fn decided(&self) -> u64 {
+        self.decided.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn has_decided(&self) {
+        self.decided.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn hints(&self) -> bool {

@@ -1,4 +1,6 @@
-//! The same stories with the storage on PostgreSQL.
+//! The same stories with the storage on PostgreSQL; and what only a line to a server has.
+
+mod lost_commit;
 
 #[path = "keys.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both storages")]

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use groupdesk::directory::TeamFault;
 
-use super::{lost_line::Cutter, *};
+use super::*;
+use crate::support::cutter::Cutter;
 
 fn fault_of<T: std::fmt::Debug>(refused: Result<T, DirectoryError>) -> TeamFault {
     match refused {

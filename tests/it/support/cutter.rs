@@ -1,0 +1,128 @@
+//! A socket before that of a PostgreSQL server, which cuts lines at a commit.
+
+use std::{
+    io::{Read, Write},
+    net::Shutdown,
+    os::unix::net::{UnixListener, UnixStream},
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
+    },
+};
+
+pub(crate) const WHOLE: u8 = 0;
+/// The commit does not arrive.
+pub(crate) const BEFORE: u8 = 1;
+/// Its answer does not.
+pub(crate) const BEHIND: u8 = 2;
+
+/// What becomes of what is sent next.
+#[derive(Default)]
+pub(crate) struct Plan {
+    pub(crate) commit: AtomicU8,
+    /// No answer comes to the question whether a commit took place.
+    pub(crate) asked_in_vain: AtomicBool,
+    pub(crate) cuts: AtomicUsize,
+    /// How many transactions that write were begun.
+    pub(crate) begun: AtomicUsize,
+}
+
+/// Stands between a program and the server.
+pub(crate) struct Cutter {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) plan: Arc<Plan>,
+}
+
+impl Cutter {
+    pub(crate) fn new(server: &Path) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).expect("a socket");
+        let server = server.join(".s.PGSQL.5432");
+        let plan: Arc<Plan> = Arc::default();
+        let cutter = Self {
+            folder,
+            plan: Arc::clone(&plan),
+        };
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                let (Ok(client), Ok(server)) = (client, UnixStream::connect(&server)) else {
+                    return;
+                };
+                let plan = Arc::clone(&plan);
+                std::thread::spawn(move || forward(client, server, &plan));
+            }
+        });
+        cutter
+    }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|some| some == part)
+}
+
+/// Of which answer nothing arrives: of a commit, of a question.
+const COMMIT: u8 = 1;
+const QUESTION: u8 = 2;
+
+fn forward(client: UnixStream, server: UnixStream, plan: &Plan) {
+    let lost = Arc::new(AtomicU8::new(0));
+    let answers = {
+        let (mut from, mut to) = (
+            server.try_clone().expect("a line"),
+            client.try_clone().expect("a line"),
+        );
+        let lost = Arc::clone(&lost);
+        std::thread::spawn(move || {
+            let mut bytes = vec![0; 1 << 16];
+            while let Ok(count @ 1..) = from.read(&mut bytes) {
+                let bytes = &bytes[..count];
+                match lost.load(Ordering::SeqCst) {
+                    // Nothing of it arrives; the server has answered the commit once this is there.
+                    COMMIT if contains(bytes, b"COMMIT\0") => break,
+                    COMMIT => continue,
+                    QUESTION if contains(bytes, b"INSERT 0 1\0") => break,
+                    _ => {}
+                }
+                if to.write_all(bytes).is_err() {
+                    break;
+                }
+            }
+            let _ = to.shutdown(Shutdown::Both);
+            let _ = from.shutdown(Shutdown::Both);
+        })
+    };
+    let (mut from, mut to) = (client, server);
+    let mut bytes = vec![0; 1 << 16];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        let bytes = &bytes[..count];
+        if contains(bytes, b"READ WRITE\0") {
+            plan.begun.fetch_add(1, Ordering::SeqCst);
+        }
+        if contains(bytes, b"COMMIT\0") {
+            match plan.commit.swap(WHOLE, Ordering::SeqCst) {
+                BEFORE => {
+                    plan.cuts.fetch_add(1, Ordering::SeqCst);
+                    break;
+                }
+                BEHIND => {
+                    plan.cuts.fetch_add(1, Ordering::SeqCst);
+                    lost.store(COMMIT, Ordering::SeqCst);
+                }
+                _ => {}
+            }
+        }
+        if contains(bytes, b"RETURNING asked") && plan.asked_in_vain.swap(false, Ordering::SeqCst) {
+            plan.cuts.fetch_add(1, Ordering::SeqCst);
+            lost.store(QUESTION, Ordering::SeqCst);
+        }
+        if to.write_all(bytes).is_err() {
+            break;
+        }
+    }
+    if lost.load(Ordering::SeqCst) == 0 {
+        let _ = to.shutdown(Shutdown::Both);
+        let _ = from.shutdown(Shutdown::Both);
+    }
+    drop(answers.join());
+}
