@@ -49,7 +49,9 @@ use crate::{
     search::{ListView, SortBy},
 };
 pub use audit::{AuditFilter, Audited};
-pub use batch::{Batch, BatchId, BatchItem, ItemKey, ItemUpdate, NewBatch};
+pub use batch::{
+    Batch, BatchId, BatchItem, BatchRun, ItemKey, ItemUpdate, NewBatch, RunBeat, RunId,
+};
 pub use copy::{Copied, copy_to_team};
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 use engine::Engine;
@@ -78,7 +80,10 @@ pub use values::{
     Numbered, Owner, Precondition, Record, Recorded, RotationFilter, RotationIntent, RotationRow,
     RotationStep,
 };
-pub use watch::{ChangeCursor, Changes, DraftHead, Standing, requests::Watch};
+pub use watch::{
+    ChangeCursor, Changes, DraftHead, Standing,
+    requests::{Watch, WatchedLine},
+};
 
 /// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking; what
 /// is asked at the same time is made durable together. Reads of a few rows wait for no write that is under way: they
@@ -323,19 +328,32 @@ impl Directory {
     }
 
     /// Writes down that a run of a batch begins.
-    pub async fn begin_run(&self, id: BatchId) -> Result<(), DirectoryError> {
-        self.write(move |tx| batches::begin_run(tx, id)).await
+    pub async fn begin_run(&self, id: BatchId, run: BatchRun) -> Result<(), DirectoryError> {
+        self.write(move |tx| batches::begin_run(tx, id, &run)).await
     }
 
-    /// Writes down why a run began nothing more, and closes its batch where nothing is left to be begun or found under
-    /// way; says whether it did.
+    /// Writes down that a run is still there.
+    pub async fn beat(&self, beat: RunBeat) -> Result<(), DirectoryError> {
+        self.write(move |tx| batches::beat(tx, &beat)).await
+    }
+
+    /// Writes down that a run has ended and, unless another one `goes_on`, why it began nothing more; closes its batch where
+    /// nothing is left to be begun or found under way, and says whether it did.
     pub async fn end_run(
         &self,
-        id: BatchId,
+        (id, run): (BatchId, RunId),
         at: Timestamp,
         halt: Option<Halt>,
+        goes_on: bool,
     ) -> Result<bool, DirectoryError> {
-        self.request(batches::EndRun { id, at, halt }).await
+        let end = batches::EndRun {
+            id,
+            run,
+            at,
+            halt,
+            goes_on,
+        };
+        self.request(end).await
     }
 
     /// The unsent forms of a place, the last changed first. One that cannot be read is left out.

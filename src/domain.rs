@@ -3,6 +3,7 @@
 
 pub mod age;
 pub mod annotation;
+pub mod at_work;
 pub mod batch;
 pub mod change;
 mod combine;

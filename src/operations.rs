@@ -2,6 +2,7 @@
 //! then one transaction that writes directory, history and journal together, then the answer.
 
 mod answer;
+mod at_work;
 pub mod attention;
 pub mod batch;
 mod breaking;
@@ -68,7 +69,7 @@ pub use crate::{
         DirectoryError, DraftHead, DraftSaved, Fact, FirstGroups, Import, ImportId, Imported,
         ItemKey, ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft,
         OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, Role,
-        RotationId, RotationRow, Standing,
+        RotationId, RotationRow, Standing, TeamFault, WatchedLine,
     },
 };
 

@@ -5,5 +5,6 @@ pub mod child;
 pub(crate) mod clock;
 pub(crate) mod file_events;
 pub mod private_files;
+pub(crate) mod process;
 pub(crate) mod test_clock;
 pub(crate) mod time_zone;

@@ -68,6 +68,8 @@ pub(super) struct Session {
     pub(super) json: bool,
     pub(super) no_input: bool,
     pub(super) in_flight: InFlight,
+    /// The profile was named for this command alone.
+    pub(super) names_profile: bool,
     /// All that are configured, and where their variables come from.
     profiles: Vec<Profile>,
     environment: Environment,
@@ -85,6 +87,7 @@ impl Session {
         in_flight: InFlight,
     ) -> Result<Self, CliError> {
         let settings = Settings::load(&overrides)?;
+        let names_profile = overrides.profile.is_some();
         let profile = settings.profile(None)?.clone();
         let environment = overrides.env;
         let directory = open_directory(&settings.directory, &environment)?;
@@ -100,6 +103,7 @@ impl Session {
             json,
             no_input,
             in_flight,
+            names_profile,
             profiles: settings.profiles,
             environment,
         })
@@ -152,6 +156,7 @@ impl Session {
             json: self.json,
             no_input: self.no_input,
             in_flight: self.in_flight.clone(),
+            names_profile: true,
             profiles: self.profiles.clone(),
             environment: self.environment.clone(),
         })

@@ -4,13 +4,16 @@
 use jiff::Timestamp;
 
 use super::{MutationId, RotationId};
-use crate::domain::{
-    batch::{BatchKind, Counts, ItemEdit, ItemStatus, LastRun},
-    group::UserGroupId,
-    history::Ending,
-    mutation,
-    rotation::State,
-    token::Fingerprint,
+use crate::{
+    domain::{
+        batch::{BatchKind, Counts, ItemEdit, ItemStatus, LastRun, Runner},
+        group::UserGroupId,
+        history::Ending,
+        mutation,
+        rotation::State,
+        token::Fingerprint,
+    },
+    platform::boot_time::BootTime,
 };
 
 /// Number of a batch.
@@ -48,13 +51,55 @@ pub struct Batch {
     pub counts: Counts,
     /// What was written down of its last run; `None`: nothing, or it stopped at nothing.
     pub last_run: Option<LastRun>,
+    /// Its runs whose end was not written down, the one heard of last first.
+    pub runs: Vec<BatchRun>,
+    /// Who works on it, or did until the process died; told by `operations`, which has a clock.
+    pub runner: Option<Runner>,
 }
 
 impl Batch {
-    /// Why its last run began nothing more, in words.
-    pub fn stopped(&self) -> Option<String> {
-        self.last_run.as_ref().map(LastRun::to_string)
+    /// Its last run began, and nobody wrote down how it ended.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.last_run == Some(LastRun::Begun)
     }
+
+    /// Somebody's process is at work on it, or is paused.
+    pub fn is_run(&self) -> bool {
+        self.runner.as_ref().is_some_and(Runner::is_alive)
+    }
+
+    /// Who works on it, or why its last run began nothing more.
+    pub fn last_run_in_words(&self, moment: impl Fn(Timestamp) -> String) -> Option<String> {
+        let runner = self.runner.as_ref().map(|runner| runner.in_words(moment));
+        runner.or_else(|| self.last_run.as_ref().map(LastRun::to_string))
+    }
+}
+
+/// Number of a run, drawn at random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RunId(pub i64);
+
+/// A run of a batch by some process, and when that was last heard of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchRun {
+    pub id: RunId,
+    pub by: String,
+    /// The name of its process, for its own machine.
+    pub process: Option<String>,
+    pub is_paused: bool,
+    /// Since when it runs, or is paused.
+    pub since: Timestamp,
+    pub seen: Timestamp,
+    pub boot_clock: Option<BootTime>,
+}
+
+/// What a run says of itself now and then.
+#[derive(Debug, Clone)]
+pub struct RunBeat {
+    pub batch: BatchId,
+    pub run: RunId,
+    pub is_paused: bool,
+    pub at: Timestamp,
 }
 
 /// One group of a batch.

@@ -17,7 +17,7 @@ use super::{
 use crate::database::{Access, Row, Statements, Tx, Value, ValueRef, values};
 
 /// In an order in which every row finds those that it names.
-const TABLES: [&str; 22] = [
+const TABLES: [&str; 23] = [
     "places",
     "place_urls",
     "place_keys",
@@ -33,6 +33,7 @@ const TABLES: [&str; 22] = [
     "mutations",
     "batches",
     "batch_items",
+    "batch_runs",
     "all_drafts",
     "imports",
     "import_rows",

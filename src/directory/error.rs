@@ -169,4 +169,9 @@ impl DirectoryError {
         let at = team.to_string();
         Self::Team { at, fault }
     }
+
+    /// There is no line to it: nothing was recorded, and the same may be asked again.
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Team { fault, .. } if *fault == TeamFault::Unreachable)
+    }
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::{PlaceId, RotationRow};
 use snapshots::Snapshots;
 
-use crate::domain::{group::UserGroupId, known::KnownGroup};
+use crate::domain::{at_work::AtWork, group::UserGroupId, known::KnownGroup};
 
 /// What a look has seen of a place; the next one tells what came after. Only its directory can read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +48,8 @@ pub struct Changes {
     /// All unsent forms.
     pub drafts: Vec<DraftHead>,
     pub standing: Standing,
+    /// Who is changing which group right now; told by `operations`, which has a clock.
+    pub at_work: Vec<AtWork>,
 }
 
 /// That there is a draft, without what is in it.

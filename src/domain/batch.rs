@@ -5,6 +5,7 @@ mod change;
 mod edit;
 mod halt;
 mod plan;
+mod runner;
 
 use std::fmt;
 
@@ -17,6 +18,7 @@ pub use edit::{
 };
 pub use halt::{FailureStreak, Halt, LastRun, StopCause};
 pub use plan::{Candidate, Plan, RECENT, Rules, Skip};
+pub use runner::{BEAT, Runner, RunnerState, SILENCE};
 
 use super::{history::Ending, mutation, rotation::State};
 

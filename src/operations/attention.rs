@@ -16,13 +16,14 @@ use crate::{
     directory::{Batch, DirectoryError, Mutation, MutationId, PlaceId, RotationFilter, RotationId},
     domain::{
         age::{self, TokenAge, USUAL_LIMIT, due_within},
+        batch::RunnerState,
         group::UserGroupId,
         handoff::HandOffState,
         history::Operation,
         known::KnownGroup,
         rotation::State,
     },
-    operations::{Operations, batch::in_hand::InHand},
+    operations::Operations,
 };
 
 /// For so long a group that was changed elsewhere is named.
@@ -80,7 +81,12 @@ impl Matter {
 
     fn is_counted(&self) -> bool {
         match self {
-            Self::Rotation(..) | Self::Change(..) | Self::HandOff { .. } | Self::Batch(_) => true,
+            Self::Rotation(..) | Self::Change(..) | Self::HandOff { .. } => true,
+            // One that is paused may have been forgotten.
+            Self::Batch(batch) => {
+                let runner = batch.runner.as_ref();
+                runner.is_none_or(|runner| runner.state != RunnerState::Running)
+            }
             Self::ChangedElsewhere(_)
             | Self::Over(..)
             | Self::Due(..)
@@ -225,7 +231,6 @@ impl Operations {
                 operations,
                 index,
                 place,
-                in_hand: InHand::default(),
                 hidden: Hidden::of(operations, place).await?,
                 found: &mut attention,
             };
@@ -262,7 +267,6 @@ struct Gathering<'a> {
     operations: &'a Operations,
     index: usize,
     place: PlaceId,
-    in_hand: InHand,
     hidden: Hidden,
     found: &'a mut Attention,
 }
@@ -306,9 +310,11 @@ impl Gathering<'_> {
         for state in [HandOffState::Failed, HandOffState::Pending] {
             self.hand_offs(state).await?;
         }
-        for batch in self.operations.directory().batches(self.place).await? {
-            if batch.ended_at.is_none() && !self.is_run_by_another(&batch).await? {
-                let (at, by) = (batch.started_at, batch.by.clone());
+        for batch in self.operations.batches_in(self.place).await? {
+            if batch.ended_at.is_none() {
+                let runner = batch.runner.as_ref().filter(|runner| runner.is_alive());
+                let at = runner.map_or(batch.started_at, |runner| runner.since);
+                let by = runner.map_or(&batch.by, |runner| &runner.by).clone();
                 self.push(Matter::Batch(Box::new(batch)), Some(at), Some(&by));
             }
         }
@@ -323,20 +329,6 @@ impl Gathering<'_> {
         Ok(())
     }
 
-    /// One that somebody else runs right now is no concern yet. One's own may have been killed a moment ago.
-    async fn is_run_by_another(&self, batch: &Batch) -> Result<bool, DirectoryError> {
-        if self.in_hand.is_empty() || batch.counts.unknown + batch.counts.rotated == 0 {
-            return Ok(false);
-        }
-        let items = self
-            .operations
-            .directory()
-            .batch_items(self.place, batch.id);
-        let items = items.await?;
-        let by = self.in_hand.runs(&items);
-        Ok(by.is_some_and(|by| by != self.operations.operator()))
-    }
-
     async fn rotations(&mut self) -> Result<(), DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place),
@@ -345,7 +337,7 @@ impl Gathering<'_> {
         };
         for row in self.operations.directory().rotations(filter).await? {
             // One whose process may still be at it is no concern yet.
-            if !self.in_hand.note_rotation(self.operations, &row) {
+            if !self.operations.is_rotation_in_hand(&row) {
                 let at = row.sent_at.unwrap_or(row.started_at);
                 let matter = Matter::Rotation(row.id, row.rotation.state, row.user_group_id);
                 self.push(matter, Some(at), Some(&row.by));
@@ -355,7 +347,7 @@ impl Gathering<'_> {
     }
 
     fn change(&mut self, change: &Mutation) {
-        let is_left = !self.in_hand.note_change(self.operations, change);
+        let is_left = !self.operations.is_change_in_hand(change);
         // A rotation stands in its own journal.
         if change.rotation.is_none() && is_left {
             let id = change.user_group_id.clone();

@@ -3,10 +3,11 @@
 
 pub(super) mod concurrency;
 mod edit_item;
-pub(super) mod in_hand;
+mod in_hand;
 mod item;
 mod queue;
 mod resume;
+mod runs;
 
 use std::{collections::HashMap, io, sync::Arc, time::Duration};
 
@@ -40,6 +41,8 @@ pub enum BatchEvent {
     Started(ItemKey),
     /// The service asked to be left alone so long; nothing is sent meanwhile.
     Throttled(Duration),
+    /// The directory cannot be reached; nothing is begun, and it is tried again after so long.
+    NoDirectory(Duration),
     Ended(Box<Ended>),
     /// Nothing new is begun any more; what is in flight is finished.
     Halted(Halt),
@@ -203,7 +206,7 @@ impl Operations {
 
     /// All batches of this place, the last begun first.
     pub async fn batches(&self) -> Result<Vec<Batch>, DirectoryError> {
-        self.directory().batches(self.place().await?).await
+        self.batches_in(self.place().await?).await
     }
 
     /// All batches of the places that these profiles mean, the last begun first, each with the profile that stands for its
@@ -214,7 +217,7 @@ impl Operations {
     ) -> Result<Vec<(usize, Batch)>, DirectoryError> {
         let mut found = Vec::new();
         for (index, operations, place) in Self::each_place(all, first).await? {
-            let batches = operations.directory().batches(place).await?;
+            let batches = operations.batches_in(place).await?;
             found.extend(batches.into_iter().map(|batch| (index, batch)));
         }
         found.sort_by_key(|(_, batch)| std::cmp::Reverse(batch.id));

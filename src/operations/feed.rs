@@ -1,7 +1,7 @@
 //! What others change in the place of a profile, as long as somebody wants to know.
 
 use crate::{
-    directory::Watch,
+    directory::{Watch, WatchedLine},
     operations::{ChangeCursor, Changes, DirectoryError, Operations, break_at},
 };
 
@@ -41,9 +41,18 @@ impl Feed {
         self.watch.stirred().await;
     }
 
+    /// The line to the directory.
+    pub fn line(&self) -> WatchedLine {
+        self.watch.line()
+    }
+
     /// What others have changed since the last look; `None` where nobody else has written.
     pub async fn look(&mut self) -> Result<Option<Changes>, DirectoryError> {
         let place = self.operations.place().await?;
-        self.watch.look(place).await
+        let mut changes = self.watch.look(place).await?;
+        if let Some(changes) = &mut changes {
+            changes.at_work = self.operations.at_work(&changes.open).await?;
+        }
+        Ok(changes)
     }
 }

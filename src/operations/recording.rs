@@ -15,10 +15,14 @@ use crate::{
 impl Operations {
     pub(super) async fn write(&self, mut record: Record) -> Result<Recorded, Failure> {
         record.key = self.key_id();
-        self.directory()
-            .record(self.here(), record)
-            .await
-            .map_err(Failure::NotWritten)
+        loop {
+            let written = self.directory().record(self.here(), record.clone()).await;
+            match written {
+                // Of a console: nothing of it stands yet, and what came is lost to nobody as long as it is tried.
+                Err(error) if error.is_unreachable() && self.1.is_some() => {}
+                written => return written.map_err(Failure::NotWritten),
+            }
+        }
     }
 
     pub(super) fn entry(&self, operation: Operation, id: &UserGroupId, ending: Ending) -> Entry {

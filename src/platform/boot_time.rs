@@ -20,13 +20,8 @@ pub struct BootTime {
 impl BootTime {
     /// `None` where the system does not tell which start it is.
     pub fn now() -> Option<Self> {
-        static BOOT: OnceLock<Option<String>> = OnceLock::new();
-        let boot = BOOT.get_or_init(|| {
-            let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-            Some(boot.trim().to_owned()).filter(|boot| !boot.is_empty())
-        });
         Some(Self {
-            boot: boot.clone()?,
+            boot: boot_id()?.to_owned(),
             since: SignedDuration::try_from(since_boot()? + ahead()).ok()?,
         })
     }
@@ -51,6 +46,16 @@ impl BootTime {
             since,
         })
     }
+}
+
+/// Which start of which machine this is; `None` where the system does not tell.
+pub(super) fn boot_id() -> Option<&'static str> {
+    static BOOT: OnceLock<Option<String>> = OnceLock::new();
+    let boot = BOOT.get_or_init(|| {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        Some(boot.trim().to_owned()).filter(|boot| !boot.is_empty())
+    });
+    boot.as_deref()
 }
 
 /// Goes on while the machine sleeps.

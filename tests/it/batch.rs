@@ -6,9 +6,12 @@ mod command;
 mod edit;
 mod engine;
 mod killed;
+mod lost;
 mod refresh;
+mod runs;
 mod settling;
 mod storm;
+mod team;
 
 use std::collections::HashMap;
 
@@ -113,7 +116,10 @@ async fn watch(run: Run) -> (Vec<Ended>, Report) {
         match progress.recv().await.expect("the run tells how it ended") {
             BatchEvent::Ended(one) => ended.push(*one),
             BatchEvent::Finished(report) => return (ended, report),
-            BatchEvent::Started(_) | BatchEvent::Throttled(_) | BatchEvent::Halted(_) => {}
+            BatchEvent::Started(_)
+            | BatchEvent::Throttled(_)
+            | BatchEvent::NoDirectory(_)
+            | BatchEvent::Halted(_) => {}
         }
     }
 }

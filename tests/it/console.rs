@@ -14,6 +14,7 @@ mod first_rows;
 mod foreign_names;
 mod handoff;
 mod live;
+mod lost;
 mod places;
 mod rebound;
 mod recovery;
@@ -23,6 +24,7 @@ mod scene;
 mod snapshots;
 mod steps;
 mod story;
+mod team;
 mod trouble;
 
 pub(crate) use places::judge;

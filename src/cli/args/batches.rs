@@ -86,6 +86,9 @@ pub(crate) struct ResumeBatch {
     /// Do not ask
     #[arg(long, short = 'y')]
     pub(crate) yes: bool,
+    /// Also where another process works on it: both do, and no group is taken twice
+    #[arg(long)]
+    pub(crate) join: bool,
     /// Of a rotation: write the new tokens to this new file, mode 600, one JSON object on each line
     #[arg(long, value_name = "FILE")]
     pub(crate) token_out: Option<PathBuf>,

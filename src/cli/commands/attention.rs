@@ -9,7 +9,7 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    domain::text::visible,
+    domain::{batch::RunnerState, text::visible},
     operations::{
         Operations,
         attention::{Concern, Matter},
@@ -34,7 +34,8 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
         .iter()
         .map(|concern| {
             let (what, object) = words(&concern.matter);
-            (concern, what, object, next(concern, &profiles))
+            let next = next(concern, &profiles, session.names_profile);
+            (concern, what, object, next)
         })
         .collect();
     if session.json {
@@ -86,7 +87,14 @@ fn words(matter: &Matter) -> (&'static str, String) {
         Matter::Rotation(_, _, id) => ("rotation unknown", id.to_string()),
         Matter::Change(_, _, id) => ("change unknown", id.to_string()),
         Matter::HandOff { id, .. } => ("hand-off not done", id.to_string()),
-        Matter::Batch(batch) => ("batch unfinished", batch.id.0.to_string()),
+        Matter::Batch(batch) => {
+            let what = match batch.runner.as_ref().map(|runner| runner.state) {
+                Some(RunnerState::Running) => "batch running",
+                Some(RunnerState::Paused) => "batch paused",
+                Some(RunnerState::Killed | RunnerState::Silent) | None => "batch unfinished",
+            };
+            (what, batch.id.0.to_string())
+        }
         Matter::ChangedElsewhere(id) => ("changed elsewhere", id.to_string()),
         Matter::Over(count, _) => ("tokens over their limit", count.to_string()),
         Matter::Due(count, _) => ("tokens due", count.to_string()),
@@ -95,8 +103,9 @@ fn words(matter: &Matter) -> (&'static str, String) {
     }
 }
 
-/// The command that goes on with it, in the profile that means the place where that is not the chosen one.
-fn next(concern: &Concern, profiles: &[Operations]) -> String {
+/// The command that goes on with it, with the profile that means the place where one has to say which; `names_first`: also
+/// for the first one, which was named for this command alone.
+fn next(concern: &Concern, profiles: &[Operations], names_first: bool) -> String {
     let at = match concern.matter {
         Matter::HandOff { begun_in, .. } => begun_in,
         _ => concern.profile,
@@ -107,17 +116,23 @@ fn next(concern: &Concern, profiles: &[Operations]) -> String {
         Matter::Rotation(id, ..) => format!("rotations settle {}", id.0),
         Matter::Change(..) => "rotations settle".into(),
         Matter::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
+        Matter::Batch(batch) if batch.is_run() => format!("batches show {}", batch.id.0),
         Matter::Batch(batch) => format!("batches resume {}", batch.id.0),
         Matter::ChangedElsewhere(id) => format!("history {id}"),
         Matter::Over(..) | Matter::Due(..) => {
             let filter = concern.matter.filter(limit).unwrap_or_default();
             format!("rotate --filter '{filter}' --dry-run")
         }
-        Matter::Draft(..) => return "e on the group in the console".into(),
+        Matter::Draft(..) => String::new(),
         Matter::NoProfile(_) => "place list".into(),
     };
-    match profile.filter(|_| at != Some(0)) {
-        Some(profile) => format!("groupdesk -P {} {command}", profile.name),
-        None => format!("groupdesk {command}"),
+    let profile = profile.filter(|_| at != Some(0) || names_first);
+    let program = profile.map_or_else(
+        || "groupdesk".to_owned(),
+        |profile| format!("groupdesk -P {}", profile.name),
+    );
+    match &concern.matter {
+        Matter::Draft(..) => format!("{program}: e on the group in the console"),
+        _ => format!("{program} {command}"),
     }
 }

@@ -242,6 +242,9 @@ fn tell(session: &Session, progress: &Progress, news: BatchEvent) {
             progress.counts(ended.counts.done(), &ended.counts);
         }
         BatchEvent::Throttled(wait) => progress.held(wait),
+        BatchEvent::NoDirectory(_) => {
+            progress.say("the directory cannot be reached; waiting, nothing is sent".into());
+        }
         BatchEvent::Halted(halt) => progress.alarm(halt.to_string()),
         BatchEvent::Started(_) | BatchEvent::Finished(_) => {}
     }

@@ -1,5 +1,6 @@
 //! `batches`: bulk rotations and bulk edits as the journal has them. Resuming one is `batch`'s.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
@@ -9,7 +10,10 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    domain::{batch::BatchKind, text::visible},
+    domain::{
+        batch::{BatchKind, RunnerState},
+        text::visible,
+    },
     operations::{Batch, BatchId, BatchItem},
 };
 
@@ -21,7 +25,9 @@ pub(crate) async fn list(session: &Session, unfinished: bool) -> Result<Exit, Cl
     let mut batches = session.operations.batches().await?;
     batches.retain(|batch| !unfinished || batch.ended_at.is_none());
     if session.json {
-        output::json(&batches.iter().map(value).collect::<Vec<_>>())?;
+        let place = session.operations.place_name().await?;
+        let values = batches.iter().map(|batch| value(batch, place.as_deref()));
+        output::json(&values.collect::<Vec<_>>())?;
     } else if batches.is_empty() {
         output::say(if unfinished {
             "no batch is unfinished"
@@ -54,7 +60,8 @@ pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliErro
     let batch = session.operations.batch(id).await?;
     let items = session.operations.batch_items(id).await?;
     if session.json {
-        let mut shown = value(&batch);
+        let place = session.operations.place_name().await?;
+        let mut shown = value(&batch, place.as_deref());
         shown["items"] = items.iter().map(item).collect();
         output::json(&shown)?;
         return Ok(Exit::Done);
@@ -67,8 +74,8 @@ pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliErro
         visible(&batch.by),
         batch.counts
     ));
-    if let Some(why) = batch.stopped() {
-        output::context(&visible(&why));
+    if let Some(told) = runner(&batch) {
+        output::context(&told);
     }
     let lines = items.iter().map(|item| {
         [
@@ -113,12 +120,22 @@ fn state(batch: &Batch) -> String {
     match batch.ended_at {
         None => {
             let left = counts.not_started + counts.unknown;
-            let stopped = batch.stopped().map(|why| format!(", {}", visible(&why)));
-            format!("unfinished: {left} left{}", stopped.unwrap_or_default())
+            match runner(batch) {
+                Some(told) if batch.is_run() => format!("{told}; {left} left"),
+                Some(told) => format!("unfinished: {left} left, {told}"),
+                None => format!("unfinished: {left} left"),
+            }
         }
         Some(_) if counts.unknown > 0 => format!("{} unknown", counts.unknown),
         Some(_) => "finished".into(),
     }
+}
+
+/// Who works on it, or why its last run began nothing more.
+pub(super) fn runner(batch: &Batch) -> Option<String> {
+    let moment = |at: Timestamp| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    let told = batch.last_run_in_words(moment);
+    told.map(|told| visible(&told).into_owned())
 }
 
 fn what(batch: &Batch) -> String {
@@ -128,23 +145,36 @@ fn what(batch: &Batch) -> String {
     }
 }
 
-fn value(batch: &Batch) -> Value {
+fn value(batch: &Batch, place: Option<&str>) -> Value {
     let change = match &batch.kind {
         BatchKind::Rotate => None,
         BatchKind::Edit(change) => Some(change.to_string()),
     };
+    let alive = batch.runner.as_ref().filter(|runner| runner.is_alive());
     let mut value = json!({
         "batch": batch.id.0,
+        "place": place,
         "operation": if change.is_some() { "edit" } else { "rotate" },
         "change": change,
         "by": batch.by,
         "reason": batch.reason,
         "started_at": batch.started_at.to_string(),
         "ended_at": batch.ended_at.map(|at| at.to_string()),
-        "stopped": batch.stopped(),
+        "stopped": runner(batch).filter(|_| !batch.is_run()),
+        "run_by": alive.map(|runner| runner.by.as_str()),
+        "run_state": alive.map(|runner| state_word(runner.state)),
+        "run_since": alive.map(|runner| runner.since.to_string()),
     });
     batch.counts.add_to(&mut value);
     value
+}
+
+fn state_word(state: RunnerState) -> &'static str {
+    match state {
+        RunnerState::Running => "running",
+        RunnerState::Paused => "paused",
+        RunnerState::Killed | RunnerState::Silent => "gone",
+    }
 }
 
 fn item(item: &BatchItem) -> Value {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use tokio::{
-    sync::Notify,
+    sync::{Notify, watch},
     task::JoinHandle,
     time::{sleep, timeout},
 };
@@ -50,6 +50,8 @@ pub(super) fn hint(writer: i64) -> String {
 /// Hears hints on a line of its own as long as it lives.
 pub(crate) struct Hints {
     heard: Arc<Notify>,
+    /// Why there is no line; `None` while there is one, and before the first was made.
+    down: watch::Receiver<Option<ServerFault>>,
     _task: AbortOnDropHandle<()>,
 }
 
@@ -57,9 +59,11 @@ impl Hints {
     /// Inside a runtime.
     pub(crate) fn of(server: Server) -> Self {
         let heard = Arc::new(Notify::new());
-        let listening = listen(server, Arc::clone(&heard));
+        let (down, is_down) = watch::channel(None);
+        let listening = listen(server, Arc::clone(&heard), down);
         Self {
             heard,
+            down: is_down,
             _task: AbortOnDropHandle::new(tokio::spawn(listening)),
         }
     }
@@ -68,14 +72,23 @@ impl Hints {
     pub(crate) async fn next(&self) {
         self.heard.notified().await;
     }
+
+    /// Why there is no line, whenever that changes.
+    pub(crate) fn down(&self) -> watch::Receiver<Option<ServerFault>> {
+        self.down.clone()
+    }
 }
 
-async fn listen(server: Server, heard: Arc<Notify>) {
+async fn listen(server: Server, heard: Arc<Notify>, down: watch::Sender<Option<ServerFault>>) {
     let mut pause = AGAIN.0;
     loop {
         let mut is_up = false;
-        // Whoever asks for something is told what is wrong.
-        let ended = hear(&server, &heard, &mut is_up).await;
+        let ended = hear(&server, &heard, &down, &mut is_up).await;
+        let fault = match &ended {
+            Ok(()) => ServerFault::Unreachable,
+            Err((fault, _)) => fault.clone(),
+        };
+        down.send_replace(Some(fault));
         // What was said meanwhile.
         heard.notify_one();
         pause = if is_up {
@@ -97,7 +110,12 @@ async fn listen(server: Server, heard: Arc<Notify>) {
 }
 
 /// Until the line breaks.
-async fn hear(server: &Server, heard: &Arc<Notify>, is_up: &mut bool) -> Result<(), Failure> {
+async fn hear(
+    server: &Server,
+    heard: &Arc<Notify>,
+    down: &watch::Sender<Option<ServerFault>>,
+    is_up: &mut bool,
+) -> Result<(), Failure> {
     let own = server.writer().to_string();
     // A number of its own: the writer's is nothing new.
     let test = format!("?{own}");
@@ -117,6 +135,7 @@ async fn hear(server: &Server, heard: &Arc<Notify>, is_up: &mut bool) -> Result<
     let silent = (ServerFault::Unreachable, Then::Reconnect);
     let (_client, mut talk) = listening.map_err(|_| silent)??;
     *is_up = true;
+    down.send_replace(None);
     heard.notify_one();
     let mut every = OWN;
     loop {

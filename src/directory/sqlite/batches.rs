@@ -5,16 +5,17 @@ use jiff::Timestamp;
 
 use super::{edits, fault::Fault, rows, stops};
 use crate::{
-    database::{Found, Request, Statements, Tx, values},
+    database::{Found, Request, Row, Statements, Tx, values},
     directory::{
-        Batch, BatchId, BatchItem, DirectoryError, ItemKey, MutationId, NewBatch, PlaceId,
-        RotationId, columns,
+        Batch, BatchId, BatchItem, BatchRun, DirectoryError, ItemKey, MutationId, NewBatch,
+        PlaceId, RotationId, RunBeat, RunId, columns,
     },
     domain::{
         batch::{Counts, Halt, ItemStatus, LastRun},
         group::UserGroupId,
         history::Ending,
     },
+    platform::boot_time::BootTime,
 };
 
 const TABLE: &str = "batch_items";
@@ -78,12 +79,37 @@ pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Batch>, Fault> {
             kind: edits::kind(&word, change.as_deref()).ok_or(Fault::Row("batches"))?,
             counts: Counts::default(),
             last_run: stopped.as_deref().and_then(stops::read),
+            runs: Vec::new(),
+            runner: None,
         })
     })?;
+    let mut runs = tx.all(RUNS, values![place.0], run)?;
     for batch in &mut batches {
         batch.counts = counts(tx, batch.id)?;
+        let of_it = runs.extract_if(.., |(of, _)| *of == batch.id);
+        batch.runs = of_it.map(|(_, run)| run).collect();
     }
     Ok(batches)
+}
+
+const RUNS: &str = "\
+SELECT r.batch_id, r.run, r.by, r.process, r.paused, r.stands_since, r.seen, since(r.boot_clock) \
+FROM batch_runs r JOIN batches b ON b.id = r.batch_id \
+WHERE b.place = $1 AND r.ended = FALSE AND b.ended_at IS NULL ORDER BY r.seen DESC, r.run";
+
+fn run(row: &Row<'_>) -> Result<(BatchId, BatchRun), Fault> {
+    let time = |at| columns::timestamp(row.get(at)?).ok_or(Fault::Row("batch_runs"));
+    let boot_clock: Option<String> = row.get(7)?;
+    let run = BatchRun {
+        id: RunId(row.get(1)?),
+        by: row.get(2)?,
+        process: row.get(3)?,
+        is_paused: row.get(4)?,
+        since: time(5)?,
+        seen: time(6)?,
+        boot_clock: boot_clock.and_then(|text| BootTime::parse(&text)),
+    };
+    Ok((BatchId(row.get(0)?), run))
 }
 
 /// Where the items of a batch stand: what the journals say of their rotations and updates is never copied.
@@ -187,18 +213,54 @@ pub(crate) fn end_item(
 
 const STOPPED: &str = "UPDATE batches SET stopped = $1 WHERE id = $2";
 
-pub(crate) fn begin_run(tx: &Tx<'_>, id: BatchId) -> Result<(), Fault> {
+const ADD_RUN: &str = "\
+INSERT INTO batch_runs (batch_id, run, by, process, paused, stands_since, seen, boot_clock) \
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+
+pub(crate) fn begin_run(tx: &Tx<'_>, id: BatchId, run: &BatchRun) -> Result<(), Fault> {
     let running = stops::text(&LastRun::Begun)?;
     tx.write(STOPPED, values![running, id.0])?;
+    let values = values![
+        id.0,
+        run.id.0,
+        &run.by,
+        run.process.as_ref(),
+        run.is_paused,
+        columns::micros(run.since),
+        columns::micros(run.seen),
+        run.boot_clock.as_ref().map(ToString::to_string),
+    ];
+    tx.write(ADD_RUN, values)?;
     Ok(())
 }
 
+const BEAT: &str = "\
+UPDATE batch_runs SET seen = $1, boot_clock = $2, paused = $3, \
+ stands_since = CASE WHEN paused = $3 THEN stands_since ELSE $1 END \
+WHERE batch_id = $4 AND run = $5 AND ended = FALSE";
+
+pub(crate) fn beat(tx: &Tx<'_>, beat: &RunBeat) -> Result<(), Fault> {
+    let values = values![
+        columns::micros(beat.at),
+        columns::boot_clock(),
+        beat.is_paused,
+        beat.batch.0,
+        beat.run.0,
+    ];
+    tx.write(BEAT, values)?;
+    Ok(())
+}
+
+const RUN_ENDED: &str = "UPDATE batch_runs SET ended = TRUE WHERE batch_id = $1 AND run = $2";
 const END_BATCH: &str = "UPDATE batches SET ended_at = $1 WHERE id = $2";
 
 pub(crate) struct EndRun {
     pub(crate) id: BatchId,
+    pub(crate) run: RunId,
     pub(crate) at: Timestamp,
     pub(crate) halt: Option<Halt>,
+    /// Another run of it is at work: how this one ended is not how the batch stands.
+    pub(crate) goes_on: bool,
 }
 
 impl Request for EndRun {
@@ -212,15 +274,13 @@ impl Request for EndRun {
     fn decide(&self, found: &mut Found) -> Result<(Statements, bool), Fault> {
         let standings = found.next().all(rows::item_status)?;
         let is_any = |status| standings.contains(&Some(status));
-        let mut writes = Statements::default();
-        let is_at_work = is_any(ItemStatus::UnderWay);
-        // Another run of it is at work: how this one ended is not how the batch stands.
-        if !is_at_work {
+        let mut writes = Statements::default().with(RUN_ENDED, values![self.id.0, self.run.0]);
+        if !self.goes_on {
             let stopped = self.halt.clone().map(LastRun::Stopped);
             let stopped = stopped.as_ref().map(stops::text).transpose()?;
             writes.add(STOPPED, values![stopped, self.id.0]);
         }
-        let ends = !is_at_work && !is_any(ItemStatus::NotStarted);
+        let ends = !is_any(ItemStatus::UnderWay) && !is_any(ItemStatus::NotStarted);
         if ends {
             writes.add(END_BATCH, values![columns::micros(self.at), self.id.0]);
         }

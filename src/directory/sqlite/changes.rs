@@ -97,6 +97,7 @@ pub(crate) fn since(
         open: journal::list(tx, open)?,
         drafts: drafts(tx, place)?,
         standing: standing(tx, place)?,
+        at_work: Vec::new(),
     };
     Ok((next, Some(changes)))
 }

@@ -19,6 +19,7 @@ enum Stored {
     Quit,
     LineLost,
     Signal,
+    Internal,
     Cannot { text: String },
 }
 
@@ -37,6 +38,7 @@ pub(super) fn text(run: &LastRun) -> Result<String, Fault> {
             Halt::Asked(StopCause::Quit) => Stored::Quit,
             Halt::Asked(StopCause::LineLost) => Stored::LineLost,
             Halt::Asked(StopCause::Signal) => Stored::Signal,
+            Halt::Internal => Stored::Internal,
             Halt::Cannot(text) => Stored::Cannot { text: text.clone() },
         },
     };
@@ -54,6 +56,7 @@ pub(super) fn read(text: &str) -> Option<LastRun> {
         Stored::Quit => Halt::Asked(StopCause::Quit),
         Stored::LineLost => Halt::Asked(StopCause::LineLost),
         Stored::Signal => Halt::Asked(StopCause::Signal),
+        Stored::Internal => Halt::Internal,
         Stored::Cannot { text } => Halt::Cannot(text),
     };
     Some(LastRun::Stopped(halt))
@@ -76,6 +79,7 @@ mod tests {
             Halt::Failures(3),
             Halt::Conflict(id.clone()),
             Halt::Alarm(id),
+            Halt::Internal,
             Halt::Cannot("no \"room\"".into()),
         ];
         let halts = halts.into_iter().chain(asked.map(Halt::Asked));

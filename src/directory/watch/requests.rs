@@ -1,8 +1,12 @@
 //! The hint and the look.
 
+use std::time::Duration;
+
+use tokio::{sync::watch, time::timeout};
+
 use super::{ChangeCursor, Changes};
 use crate::{
-    database::{Access, Hints, Tx},
+    database::{Access, Hints, ServerFault, Tx},
     directory::{Directory, DirectoryError, Location, PlaceId, sqlite::changes},
     platform::file_events::FileEvents,
 };
@@ -21,6 +25,13 @@ pub struct Watch {
 }
 
 impl Directory {
+    fn explain_line(&self, fault: ServerFault) -> DirectoryError {
+        DirectoryError::Team {
+            at: self.location().shown().display().to_string(),
+            fault: fault.into(),
+        }
+    }
+
     /// Where a look begins that is to miss nothing of what is written after this.
     pub async fn cursor(&self, place: PlaceId) -> Result<ChangeCursor, DirectoryError> {
         // Where the looks are done: what only this directory writes meanwhile needs none.
@@ -42,6 +53,38 @@ impl Directory {
     }
 }
 
+/// The line to a directory, as long as somebody wants to know whether it is there. That to a file never breaks.
+pub struct WatchedLine {
+    directory: Directory,
+    down: Option<watch::Receiver<Option<ServerFault>>>,
+}
+
+impl WatchedLine {
+    /// Waits until there has been no line for so long; why. For ever where there is one.
+    pub async fn lost_for(&mut self, time: Duration) -> DirectoryError {
+        let Some(down) = &mut self.down else {
+            return std::future::pending().await;
+        };
+        loop {
+            // Whoever tells has gone where it fails: nothing is lost then.
+            if down.wait_for(Option::is_some).await.is_err() {
+                return std::future::pending().await;
+            }
+            let is_back = timeout(time, down.wait_for(Option::is_none)).await.is_ok();
+            let fault = down.borrow().clone().filter(|_| !is_back);
+            if let Some(fault) = fault {
+                return self.directory.explain_line(fault);
+            }
+        }
+    }
+
+    /// There is none now.
+    pub fn is_lost(&self) -> bool {
+        let down = self.down.as_ref();
+        down.is_some_and(|down| down.borrow().is_some())
+    }
+}
+
 impl Watch {
     /// Whether the system says when something is written. Elsewhere one looks now and then.
     pub fn has_events(&self) -> bool {
@@ -59,6 +102,17 @@ impl Watch {
             Some(Events::File(events)) => events.next().await,
             Some(Events::Team(hints)) => hints.next().await,
             None => std::future::pending().await,
+        }
+    }
+
+    /// The line by which one hears of others.
+    pub fn line(&self) -> WatchedLine {
+        WatchedLine {
+            directory: self.directory.clone(),
+            down: match &self.events {
+                Some(Events::Team(hints)) => Some(hints.down()),
+                Some(Events::File(_)) | None => None,
+            },
         }
     }
 

@@ -21,7 +21,7 @@ pub enum StopCause {
 /// What was written down of the last run of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LastRun {
-    /// It began; its end was not written down. It goes on, or its process was killed.
+    /// It began, and its end was not written down: it goes on, or its process was killed.
     Begun,
     Stopped(Halt),
 }
@@ -29,7 +29,7 @@ pub enum LastRun {
 impl fmt::Display for LastRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Begun => f.write_str("killed, or still running"),
+            Self::Begun => f.write_str("killed"),
             Self::Stopped(halt) => halt.fmt(f),
         }
     }
@@ -45,6 +45,8 @@ pub enum Halt {
     /// A read of this group raised an alarm (hazards 1 and 11 of docs/design/service.md); a person must look.
     Alarm(UserGroupId),
     Asked(StopCause),
+    /// Something broke off inside groupdesk.
+    Internal,
     /// Nothing can be written down, no token can be kept, or there is no key: the next one would fail too.
     Cannot(String),
 }
@@ -64,6 +66,7 @@ impl fmt::Display for Halt {
                 StopCause::LineLost => "stopped: connection lost",
                 StopCause::Signal => "stopped by a signal",
             }),
+            Self::Internal => f.write_str("stopped: internal error"),
             Self::Cannot(why) => write!(f, "stopped: {why}"),
         }
     }

@@ -35,7 +35,7 @@ impl ItemContext {
                 .update_item(&item.user_group_id, &edit, item.key);
             let answer = Box::pin(update).await;
             let wait = patience.put_off_row(&answer);
-            if !self.waits(wait) {
+            if !self.waits(wait) && !self.waits_for_the_directory(&answer) {
                 break Some(answer);
             }
         };

@@ -20,6 +20,9 @@ use crate::{
     },
 };
 
+/// Until the next try, after one that waited for the directory already.
+const DIRECTORY_AGAIN: Duration = Duration::from_secs(2);
+
 const OTHER_RUN: &str = "sent by another run of this batch";
 
 /// What every item of a run needs.
@@ -96,7 +99,17 @@ impl ItemContext {
     pub(super) async fn rotate(self, item: BatchItem) -> Outcome {
         let begun = Instant::now();
         let id = &item.user_group_id;
-        let known = self.operations.show(id).await.ok().flatten();
+        let known = loop {
+            match self.operations.show(id).await {
+                Err(error) if error.is_unreachable() => {
+                    self.no_directory();
+                    if !self.control.may_send().await {
+                        break None;
+                    }
+                }
+                known => break known.ok().flatten(),
+            }
+        };
         let seen = known.as_ref().and_then(|group| group.fingerprint.as_ref());
         let seen = seen.map(|known| known.value);
         let last = known.and_then(|group| group.last_rotated);
@@ -118,7 +131,7 @@ impl ItemContext {
                 .operations
                 .rotate_item(id, seen, reason, known, Some(item.key));
             let answer = Box::pin(rotation).await;
-            if !self.put_off(&answer, &mut patience) {
+            if !self.put_off(&answer, &mut patience) && !self.waits_for_the_directory(&answer) {
                 break Some(answer);
             }
         };
@@ -345,6 +358,21 @@ impl ItemContext {
     /// Whether the service put the request off and is to be asked again, after a while in which nothing is sent.
     fn put_off<T>(&self, answer: &Result<T, Failure>, patience: &mut RetryBudget) -> bool {
         self.waits(patience.put_off(answer))
+    }
+
+    /// Whether the directory cannot be reached, and nothing was sent: it is tried again, and goes on when it is back.
+    pub(super) fn waits_for_the_directory<T>(&self, answer: &Result<T, Failure>) -> bool {
+        let is_lost = matches!(answer, Err(Failure::NothingSent(error)) if error.is_unreachable());
+        if is_lost {
+            self.no_directory();
+        }
+        is_lost
+    }
+
+    /// Nothing is begun for a while.
+    fn no_directory(&self) {
+        self.control.hold(DIRECTORY_AGAIN);
+        self.tell(BatchEvent::NoDirectory(DIRECTORY_AGAIN));
     }
 
     /// Whether there is something to wait for; then nothing is sent so long.

@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use super::{
     BatchEvent, Control, Report, RunLimits, TokenSink,
     item::{ItemContext, Outcome},
+    runs::ThisRun,
 };
 use crate::{
     directory::{Batch, BatchId, BatchItem},
@@ -82,19 +83,9 @@ impl Queue {
             reason: self.reason.clone(),
             began: self.began,
         };
-        let directory = self.operations.directory().clone();
-        // Where that cannot be written, no item can be begun either.
-        drop(directory.begin_run(self.batch).await);
-        let mut halt = self.go(&context).await;
-        if halt.is_none() && !control.command().is_stop() {
-            // A second try to read back what could not be read at once.
-            self.waiting = self.rotated_only().await;
-            halt = self.go(&context).await;
-        }
-        let ended = directory.end_run(self.batch, self.operations.now(), halt.clone());
-        if let Err(error) = ended.await {
-            halt = halt.or(Some(Halt::Cannot(error.to_string())));
-        }
+        let (operations, batch) = (self.operations.clone(), self.batch);
+        let work = self.work(&context, &control);
+        let halt = ThisRun::of(&operations, batch, &control, work).await;
         let items = self.operations.batch_items(self.batch).await;
         context.tell(BatchEvent::Finished(Report {
             batch: self.batch,
@@ -103,6 +94,16 @@ impl Queue {
             }),
             halt,
         }));
+    }
+
+    async fn work(&mut self, context: &ItemContext, control: &Control) -> Option<Halt> {
+        let halt = self.go(context).await;
+        if halt.is_some() || control.command().is_stop() {
+            return halt;
+        }
+        // A second try to read back what could not be read at once.
+        self.waiting = self.rotated_only().await;
+        self.go(context).await
     }
 
     async fn go(&mut self, context: &ItemContext) -> Option<Halt> {
@@ -156,7 +157,7 @@ impl Work for Shift<'_> {
     fn ended(&mut self, outcome: Option<Outcome>) -> Option<Halt> {
         let Some(outcome) = outcome else {
             // The journal knows how far it came.
-            return Some(Halt::Cannot("an item broke off in this program".into()));
+            return Some(Halt::Internal);
         };
         let Outcome {
             mut ended,

@@ -46,8 +46,6 @@ pub struct Resumption {
     pub old: Vec<UserGroupId>,
     /// Items whose rotation or update is open; they are read first.
     pub open: usize,
-    /// Who may be running it right now: something of it was begun or sent a moment ago.
-    pub run_by: Option<String>,
     /// [`Level::Key`] or [`Level::Words`].
     pub level: Level,
     /// The reason of the guard that raised it.
@@ -91,9 +89,7 @@ impl Operations {
             }
         };
         let checked = checked.map_err(Failure::NothingSent)?;
-        let held = self.in_hand().await.map_err(Failure::NothingSent)?;
-        let run_by = held.runs(&items).map(str::to_owned);
-        let (level, guard) = self.level_of_resuming(&batch, run_by.as_deref());
+        let (level, guard) = self.level_of_resuming(&batch);
         let oldest = checked.blind.iter().min_by_key(|blind| blind.at);
         Ok(Resumption {
             open: items.iter().filter(|item| item.is_open()).count(),
@@ -101,7 +97,6 @@ impl Operations {
             ready: checked.ready,
             refused: checked.refused,
             old: checked.old,
-            run_by,
             batch,
             items,
             level,
@@ -183,13 +178,16 @@ impl Operations {
         Ok(checked)
     }
 
-    fn level_of_resuming(&self, batch: &Batch, run_by: Option<&str>) -> (Level, Option<String>) {
+    fn level_of_resuming(&self, batch: &Batch) -> (Level, Option<String>) {
+        if batch.counts.not_started == 0 && !batch.is_run() {
+            // What is open is read, and it is closed: nothing is sent that words could keep back.
+            return (Level::Key, None);
+        }
         let profile = self.profile();
         let is_own =
             batch.by == self.operator() && age::since(batch.started_at, self.now()) < SAME_SHIFT;
         // A second run sends nothing twice, yet a person who runs it may want to stop it.
-        let is_run_by_another = run_by.is_some_and(|by| by != self.operator());
-        let usual = if (is_own || !profile.production) && !is_run_by_another {
+        let usual = if (is_own || !profile.production) && !batch.is_run() {
             Level::Key
         } else {
             Level::Words

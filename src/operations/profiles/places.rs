@@ -59,6 +59,16 @@ impl Operations {
         Ok(by_key.await.unwrap_or(PlaceId::NONE))
     }
 
+    /// The name of the place that this profile means; `None` where it was never bound.
+    pub async fn place_name(&self) -> Result<Option<String>, DirectoryError> {
+        let here = self.place().await?;
+        let all = self.places().await?;
+        Ok(all
+            .into_iter()
+            .find(|place| place.id == here)
+            .map(|place| place.name))
+    }
+
     /// As [`Operations::place`], told by name and address alone: no API key is read.
     pub(crate) async fn place_by_name(&self) -> Result<Option<PlaceId>, DirectoryError> {
         let here = self.0.here.get().map(|bound| bound.place);

@@ -86,6 +86,8 @@ pub struct Edit {
     pub(crate) meanwhile: Option<String>,
     /// What was done to the group before.
     pub(crate) updates: LastUpdates,
+    /// What was filled in to take an update back: as long as nobody types, that is no draft.
+    pub(crate) filled: Option<DesiredFields>,
 }
 
 /// What would change, or the field that cannot be understood and why.
@@ -122,6 +124,7 @@ impl Edit {
             reading: Pending::default(),
             discarding: None,
             updates: LastUpdates::default(),
+            filled: None,
             meanwhile: None,
             id,
             base,
@@ -169,6 +172,7 @@ impl Edit {
             discarding: None,
             meanwhile: None,
             updates: LastUpdates::default(),
+            filled: None,
         }
     }
 
@@ -224,6 +228,12 @@ impl Edit {
             mapping,
             properties,
         })
+    }
+
+    /// Nothing was typed since it was filled in.
+    pub(crate) fn is_only_filled(&self) -> bool {
+        let filled = self.filled.as_ref();
+        filled.is_some_and(|filled| self.wanted().as_ref() == Ok(filled))
     }
 
     /// The same where it may be sent.

@@ -3,6 +3,7 @@
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use crate::{
+    domain::text::visible,
     operations::PlaceProblem,
     tui::{
         state::{app::App, context::Context},
@@ -66,6 +67,10 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         let name = cut(&profile.name, room.into(), theme);
         x = paint::text(buffer, x, line.y, line.width, &name, theme.title()) + 2;
     }
+    // Ten people have ten names of profiles for one place.
+    let place = context.live.place_name.as_deref();
+    let place = place.filter(|place| *place != profile.name);
+    let place = place.map_or_else(String::new, |place| format!("place {}", visible(place)));
     let host = profile
         .base_url
         .split_once("://")
@@ -76,6 +81,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         "read-write"
     };
     let parts = [
+        (place.as_str(), theme.title()),
         (host, Style::new()),
         (
             rights,
@@ -107,7 +113,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         .saturating_sub(right_width.max(message::ANSWER) + 1 + badge_width);
     for (text, style) in parts {
         // A part that does not fit is left out whole, not cut into something else.
-        if x + columns(text) as u16 > end {
+        if text.is_empty() || x + columns(text) as u16 > end {
             continue;
         }
         x = paint::text(buffer, x, line.y, end - x, text, style) + 2;
@@ -176,10 +182,16 @@ pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
     let counted: usize = counts.iter().map(|(text, _)| columns(text) + 2).sum();
     let here = columns(titles.last().map_or("", String::as_str)) + 1;
     let least = WAY.max(here) + counted;
-    let mut status = parts_that_fit(
-        app.top().status(&app.context),
-        usize::from(line.width).saturating_sub(least + 2),
-    );
+    // What holds on every page comes before what this one says.
+    let condition = app.context.directory_condition().unwrap_or_default();
+    let status = app.top().status(&app.context);
+    let status = if condition.is_empty() {
+        status
+    } else {
+        format!("{condition}  {status}")
+    };
+    let room = usize::from(line.width).saturating_sub(least + 2);
+    let mut status = parts_that_fit(status.trim_end().to_owned(), room);
     if here + counted + columns(&status) + 2 > line.width.into() {
         status.clear();
     }
@@ -203,5 +215,6 @@ pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
     if fits {
         let at = line.right() - status_width;
         paint::text(buffer, at, line.y, status_width, &status, Style::new());
+        paint::text(buffer, at, line.y, status_width, &condition, theme.error());
     }
 }

@@ -40,6 +40,9 @@ const GONE: &str = "this batch is in History";
 
 const REASON: &str = "reason (optional)";
 
+/// Below this width the footer says less.
+const NARROW: u16 = 100;
+
 /// Longest reason, in characters.
 const LONGEST_REASON: usize = 200;
 
@@ -165,6 +168,11 @@ impl BatchPane {
         if let Some(batch) = run.and_then(|run| run.batch) {
             context.ask(&self.reading, Job::Batch(batch));
         }
+    }
+
+    /// What is resumed sends nothing: it is read what is open, and closed.
+    fn has_nothing_left(&self) -> bool {
+        matches!(&self.stage, Stage::Resume(resumption) if resumption.batch.counts.not_started == 0)
     }
 
     /// The row under the cursor, by its number in the batch.
@@ -335,8 +343,11 @@ impl View for BatchPane {
     fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
         let goes_on = self.run(context).is_some_and(BatchRun::is_under_way);
         let is_run = matches!(self.stage, Stage::Run(_));
+        // Else there is no room for it at all; the message behind it says that the run goes on.
+        let is_narrow = context.size.0 < NARROW;
         match action {
-            Action::Back if is_run && !goes_on => Some("leave"),
+            Action::Back if is_run && (!goes_on || is_narrow) => Some("leave"),
+            Action::Confirm if self.has_nothing_left() => Some("CLOSE"),
             Action::Pause if self.is_paused(context) => Some("resume"),
             Action::FailedOnly if self.failed_only => Some("all"),
             _ => None,

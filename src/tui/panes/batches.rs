@@ -45,9 +45,9 @@ fn running<'a>(batch: &Batch, context: &'a Context) -> Option<&'a BatchRun> {
     run.filter(|run| run.batch == Some(batch.id) && run.is_under_way())
 }
 
-/// Something of it was not started, and nothing here is at it.
+/// It was not ended, and nobody is at it.
 pub(super) fn is_unfinished(batch: &Batch, context: &Context) -> bool {
-    batch.ended_at.is_none() && running(batch, context).is_none()
+    batch.ended_at.is_none() && !batch.is_run() && running(batch, context).is_none()
 }
 
 impl Batches {
@@ -220,8 +220,10 @@ impl View for Batches {
 
     fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
         let has_nothing_left = |(_, batch): &(_, Batch)| batch.counts.not_started == 0;
+        let is_run = |(_, batch): &(_, Batch)| batch.is_run();
         match action {
             Action::NextField if self.all => Some("this profile"),
+            Action::Resume if self.here(context).is_some_and(is_run) => Some("JOIN"),
             Action::Resume if self.here(context).is_some_and(has_nothing_left) => Some("CLOSE"),
             Action::Refresh if self.to_check(context).is_none() => Some("refresh"),
             _ => None,

@@ -53,13 +53,26 @@ impl Edit {
     fn keep_draft(&self, context: &mut Context) {
         let key = (context.current, self.id.clone());
         self.keep(context);
-        if self.is_changed() && !self.is_under_way(context) {
+        if self.is_only_filled() {
+            context.mention("Nothing was sent");
+        } else if self.is_changed() && !self.is_under_way(context) {
             context.drafts.leave(&key, self.clone());
-            context.say(
-                Severity::Info,
-                format!("Draft of {} saved; nothing was sent", self.id),
-            );
+            let text = if self.is_not_kept(context) {
+                format!(
+                    "Draft of {} not kept yet: it stays here until the directory is back",
+                    self.id
+                )
+            } else {
+                format!("Draft of {} saved; nothing was sent", self.id)
+            };
+            context.say(Severity::Info, text);
         }
+    }
+
+    /// The directory cannot be written to, and what is typed here stands in memory alone.
+    fn is_not_kept(&self, context: &Context) -> bool {
+        let key = (context.current, self.id.clone());
+        context.lost.is_some() && context.drafts.is_unkept(&key)
     }
 
     /// What the form holds is on its way to the service.
@@ -171,11 +184,18 @@ impl View for Edit {
                 format!("a text from the editor: {whole} or {field}")
             }
             Err(_) => format!("a problem: {} goes there", key(Action::NextProblem)),
-            Ok(change) => match change.count() {
-                0 => "nothing changed".into(),
-                1 => "1 change".into(),
-                count => format!("{count} changes"),
-            },
+            Ok(change) => {
+                let changes = match change.count() {
+                    0 => "nothing changed".to_owned(),
+                    1 => "1 change".to_owned(),
+                    count => format!("{count} changes"),
+                };
+                if self.is_not_kept(context) {
+                    format!("{changes}, not kept yet")
+                } else {
+                    changes
+                }
+            }
         }
     }
 
@@ -214,6 +234,7 @@ impl View for Edit {
 
     fn sync(&mut self, context: &mut Context) {
         self.judged = OnceLock::new();
+        self.keep_what_is_sent(context);
         self.ask_last_updates(context);
         if self.section == Section::Mapping {
             self.elsewhere

@@ -133,8 +133,10 @@ impl List {
             self.rows.set_filter(&view.filter);
             self.finder = Finder::of(&view);
             self.columns.clone_from(&view.columns);
-            // It stands above the list, too; an unsent draft is the better news.
-            if !view.filter.is_empty() && context.drafts.of(context.current).is_empty() {
+            // It stands above the list, too; whatever else was said is the better news.
+            let is_quiet = context.messages.current().is_none()
+                && context.drafts.of(context.current).is_empty();
+            if !view.filter.is_empty() && is_quiet {
                 let key = context.keys.key(Focus::List, Action::Back);
                 let text = format!("Last filter: {}   {key} clears it", view.filter);
                 context.say(Severity::Info, text);

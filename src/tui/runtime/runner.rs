@@ -34,7 +34,7 @@ use crate::{
         ExitReason, frame,
         state::{
             app::App,
-            message::{Effect, Job, Msg, ProfileIndex, Ticket},
+            message::{Effect, Job, JobError, Msg, Outcome, ProfileIndex, Ticket},
             notices::Severity,
         },
         terminal::{self, InputEvent, Signal, Signals},
@@ -331,6 +331,12 @@ impl<S: Screen> Runner<S> {
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             let result = match effect {
+                Effect::Start(ticket, _, job)
+                    if job.needs_the_directory_first() && self.app.context.lost.is_some() =>
+                {
+                    self.refuse(ticket);
+                    Ok(())
+                }
                 Effect::Start(ticket, profile, job) => {
                     let is_write = job.is_write();
                     let handle = self.start(ticket, profile, job);
@@ -385,6 +391,16 @@ impl<S: Screen> Runner<S> {
         }
         self.reads.retain(|_, read| !read.is_finished());
         lock(&self.wishes).retain(|_, wishes| !wishes.is_closed());
+    }
+
+    /// Nothing is begun that could not be written down.
+    fn refuse(&self, ticket: Ticket) {
+        let why = self.app.context.refused_by_the_directory();
+        let refused = Outcome::Failed(JobError::of(why.unwrap_or_default()));
+        let sender = self.sender.clone();
+        tokio::spawn(async move {
+            let _ = sender.send(Msg::Done(ticket, refused)).await;
+        });
     }
 
     fn start(&mut self, ticket: Ticket, profile: ProfileIndex, job: Box<Job>) -> AbortHandle {

@@ -100,7 +100,11 @@ impl App {
         let next_second = shows_seconds.then(|| self.context.now + SignedDuration::from_secs(1));
         let settle = self.context.settle_again_at;
         let (line, flight) = (self.context.messages.due(), self.context.in_flight_due());
-        let all = [line, flight, settle, next_second];
+        let runner = self.context.runner_gone_at;
+        // Where groups are shown: elsewhere nobody would see it.
+        let shows_groups = matches!(self.stack.last(), Some(Pane::List(_) | Pane::Group(_)));
+        let others = shows_groups.then(|| self.context.others_due()).flatten();
+        let all = [line, flight, settle, runner, others, next_second];
         all.into_iter().flatten().min()
     }
 
@@ -137,6 +141,7 @@ impl App {
             Msg::Lost(ticket) => self.lost(ticket),
             Msg::News(ticket, news) => self.news(ticket, news),
             Msg::Changed(profile, changes) => self.changed(profile, &changes),
+            Msg::Line(profile, lost) => self.line_changed(profile, lost),
             Msg::Waiting(held) => self.context.say(Severity::Info, format!("Waiting: {held}")),
             Msg::Edited(ticket, text) => self.edited(ticket, text),
             Msg::Exchanged(exchanges) => {
@@ -363,6 +368,8 @@ impl App {
         self.context.annotations.of = std::sync::Arc::default();
         self.context.groups = super::groups::Groups::default();
         self.context.live = super::live::Live::default();
+        self.context.lost = None;
+        self.context.is_directory_back = false;
         self.context.last_answer = None;
         self.context.settle_again_at = None;
         let list = List::start(&mut self.context);

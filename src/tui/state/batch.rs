@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     domain::{
-        batch::{BatchKind, Counts, ItemStatus, LastRun},
+        batch::{BatchKind, Counts, ItemStatus, LastRun, Runner, RunnerState},
         group::UserGroupId,
         token::Fingerprint,
     },
@@ -21,6 +21,9 @@ use crate::{
         batch::{BatchEvent, Ended, Report, RunCommand},
     },
 };
+
+/// How long a try waits for the directory.
+const TRIED_FOR: SignedDuration = SignedDuration::from_secs(12);
 
 /// One group of the run; it holds no token.
 #[derive(Debug, Clone)]
@@ -106,13 +109,15 @@ pub struct BatchRun {
     pub version: u64,
     /// The service asked to be left alone until then.
     pub held_until: Option<Timestamp>,
+    /// The directory cannot be reached, as far as is known until then.
+    pub no_directory_until: Option<Timestamp>,
     /// Why nothing new is begun, and how it ended.
     pub halt: Option<String>,
     pub report: Option<Report>,
     /// It could not begin, or broke off inside this program.
     pub trouble: Option<String>,
-    /// The journal has it open, and nothing here runs it: another console may.
-    pub is_open: bool,
+    /// Who else works on it, or did until the process died.
+    pub runner: Option<Runner>,
     counts: Counts,
     under_way: usize,
     /// Those that an earlier run had done.
@@ -140,10 +145,11 @@ impl BatchRun {
             command: RunCommand::Go,
             version: 0,
             held_until: None,
+            no_directory_until: None,
             halt: None,
             report: None,
             trouble: None,
-            is_open: false,
+            runner: None,
             counts: Counts {
                 not_started: groups.len(),
                 ..Counts::default()
@@ -191,11 +197,14 @@ impl BatchRun {
         if self.is_under_way() {
             return;
         }
-        self.is_open = batch.ended_at.is_none();
+        self.runner.clone_from(&batch.runner);
         match &batch.last_run {
             Some(LastRun::Stopped(halt)) => self.halt = Some(halt.to_string()),
             // Nobody wrote down how a run ended: what is known here of its last one stays.
-            Some(LastRun::Begun) => {}
+            Some(begun @ LastRun::Begun) => {
+                let told = self.trouble.is_some() || self.halt.is_some() || batch.is_run();
+                self.halt = (!told).then(|| begun.to_string()).or(self.halt.take());
+            }
             None => self.halt = None,
         }
         self.version += 1;
@@ -205,7 +214,7 @@ impl BatchRun {
     pub fn resumed(&mut self, now: Timestamp) {
         self.report = None;
         self.halt = None;
-        self.is_open = false;
+        self.runner = None;
         self.begun_with = self.counts.done();
         self.going_since = Some(now);
         self.version += 1;
@@ -359,6 +368,11 @@ impl BatchRun {
                         self.under_way += 1;
                     }
                 }
+                BatchEvent::NoDirectory(wait) => {
+                    let wait = SignedDuration::try_from(wait).unwrap_or_default();
+                    // With the patience of the try that follows.
+                    self.no_directory_until = now.checked_add(wait + TRIED_FOR).ok();
+                }
                 BatchEvent::Throttled(wait) => {
                     let wait = SignedDuration::try_from(wait).unwrap_or_default();
                     self.held_until = self.held_until.max(now.checked_add(wait).ok());
@@ -371,6 +385,7 @@ impl BatchRun {
     }
 
     fn ended(&mut self, ended: Ended) {
+        self.no_directory_until = None;
         self.counts = ended.counts;
         let Some(row) = self.rows.get_mut(ended.key.position) else {
             return;
@@ -424,7 +439,11 @@ impl BatchRun {
     /// How it stands, in a line.
     pub fn line(&self) -> String {
         if let Some(trouble) = &self.trouble {
-            return format!("{}: {trouble}", self.title());
+            let rest = match self.counts.not_started {
+                0 => "",
+                _ => "; Batches has the rest",
+            };
+            return format!("{}: {trouble}{rest}", self.title());
         }
         let halt = self.report.as_ref().and(self.halt.as_ref());
         let halt = halt.map_or_else(String::new, |halt| format!("; {halt}"));
@@ -435,7 +454,13 @@ impl BatchRun {
     /// How it goes, in a word.
     pub fn word(&self) -> &'static str {
         match (&self.report, self.command) {
-            (Some(_), _) if self.counts.not_started > 0 && self.is_open => "unfinished",
+            (Some(_), _) if self.runner.is_some() => {
+                match self.runner.as_ref().map(|runner| runner.state) {
+                    Some(RunnerState::Running) => "running elsewhere",
+                    Some(RunnerState::Paused) => "paused elsewhere",
+                    _ => "unfinished",
+                }
+            }
             (Some(_), _) if self.counts.not_started > 0 => "stopped",
             (Some(_), _) => "finished",
             (None, _) if self.trouble.is_some() => "stopped",

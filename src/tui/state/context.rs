@@ -17,6 +17,7 @@ use super::{
     exchanges::Exchanges,
     groups::Groups,
     live::Live,
+    lost::Lost,
     message::{Effect, Job, JobSpec, Pending, ProfileIndex, Ticket},
     navigation::PaneRequest,
     notices::{Notices, Severity, Subject},
@@ -133,6 +134,12 @@ pub struct Context {
     pub boxes_alone: bool,
     /// When open rotations are to be settled again; waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
+    /// The directory cannot be used.
+    pub lost: Option<Lost>,
+    /// It can again, and what was missed is still to come.
+    pub is_directory_back: bool,
+    /// When somebody else's run of a batch counts as gone, unless it is heard of by then.
+    pub runner_gone_at: Option<Timestamp>,
     /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
     pub wrong_environment: BTreeSet<ProfileIndex>,
     /// What a person has to say before anything is sent, as far as was heard.
@@ -184,6 +191,9 @@ impl Context {
             is_thrown_away: false,
             boxes_alone: false,
             settle_again_at: None,
+            lost: None,
+            is_directory_back: false,
+            runner_gone_at: None,
             wrong_environment: BTreeSet::new(),
             held: BTreeMap::new(),
             bulk: None,
@@ -268,6 +278,10 @@ impl Context {
 
     /// Writes the next draft down, unless one is being written.
     pub fn save_drafts(&mut self) {
+        if self.lost.is_some() {
+            // They are kept in memory until it is back.
+            return;
+        }
         let mut drafts = std::mem::take(&mut self.drafts);
         drafts.next(|profile, job| self.start_in(profile, job));
         self.drafts = drafts;
@@ -457,8 +471,17 @@ impl Context {
         let running = self.bulk.as_ref().filter(|run| run.is_under_way());
         let running = running.and_then(|run| run.batch);
         self.attention.clear();
+        self.runner_gone_at = None;
         for concern in &found.concerns {
             let runs = matches!(&concern.matter, Matter::Batch(batch) if Some(batch.id) == running);
+            if let Matter::Batch(batch) = &concern.matter
+                && let Some(runner) = batch.runner.as_ref().filter(|runner| runner.is_alive())
+                && !runs
+            {
+                let gone_at = self.now + runner.until_silent;
+                self.runner_gone_at =
+                    Some(self.runner_gone_at.map_or(gone_at, |at| at.min(gone_at)));
+            }
             let counted = concern.is_counted() && !runs;
             if let Some(profile) = concern.profile.filter(|_| counted) {
                 *self.attention.entry(ProfileIndex(profile)).or_default() += 1;

@@ -102,6 +102,12 @@ impl Drafts {
         self.unsent.values().filter(is_unkept).count()
     }
 
+    /// The draft of a group was not written down as it is now.
+    pub fn is_unkept(&self, key: &Key) -> bool {
+        let unsent = self.unsent.get(key);
+        unsent.is_some_and(|unsent| unsent.kept != Some(unsent.draft.changed_at))
+    }
+
     /// Takes in what was typed; nothing happens where it says the same as before.
     pub fn keep(&mut self, profile: ProfileIndex, mut draft: Draft) {
         let key = (profile, draft.user_group_id.clone());

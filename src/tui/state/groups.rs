@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use crate::{
-    domain::{annotation::Annotation, group::UserGroupId, known::KnownGroup, rotation::State},
+    domain::{
+        annotation::Annotation, at_work::AtWork, group::UserGroupId, known::KnownGroup,
+        rotation::State,
+    },
     operations::ChangeCursor,
     search::{Entry, Index, ListView, SavedView, SortBy},
 };
@@ -29,6 +32,8 @@ pub struct Listing {
 #[derive(Debug, Clone, Default)]
 pub struct ReadBeside {
     pub open: Vec<(UserGroupId, State)>,
+    pub at_work: Vec<AtWork>,
+    pub place_name: Option<String>,
     pub annotations: BTreeMap<UserGroupId, Annotation>,
     pub saved_views: Vec<SavedView>,
 }

@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     domain::{
+        at_work::Work,
         group::UserGroupId,
         known::{Known, KnownGroup},
         rotation::State,
@@ -56,14 +57,28 @@ pub struct GroupNews {
     pub shown: Timestamp,
 }
 
+/// Somebody's process that is changing a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Busy {
+    pub work: Work,
+    pub by: String,
+    pub since: Timestamp,
+    /// It has died, or cannot change anything any more, where nothing was heard by then.
+    pub until: Timestamp,
+}
+
 #[derive(Debug, Default)]
 pub struct Live {
+    /// The name of the place that the profile means.
+    pub place_name: Option<String>,
     /// The place that is watched.
     pub place: Option<PlaceId>,
     /// Its alarms at the last look.
     pub alarms: Option<u32>,
     /// The open rotations that the list filters by, where that is older than what is known.
     pub open_listed: Option<Arc<BTreeMap<UserGroupId, State>>>,
+    /// Who is changing which group, as far as was heard.
+    pub(super) at_work: BTreeMap<UserGroupId, Busy>,
     news: BTreeMap<UserGroupId, GroupNews>,
 }
 

@@ -3,7 +3,7 @@
 mod outcome;
 mod pending;
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use jiff::Timestamp;
@@ -30,7 +30,11 @@ use crate::{
         batch::{BatchEvent, RunCommand},
     },
     search::{Index, ListView, SearchRequest, SearchResults},
-    tui::{ExitReason, runtime::external_editor::EditRequest, state::groups::Listing},
+    tui::{
+        ExitReason,
+        runtime::external_editor::EditRequest,
+        state::{groups::Listing, lost::WhyLost},
+    },
 };
 
 /// The address of a job; given before it starts, so that late answers are harmless.
@@ -67,6 +71,8 @@ pub enum Msg {
     Exchanged(Vec<RecordedExchange>),
     /// What others have changed in the place of this profile.
     Changed(ProfileIndex, Box<Changes>),
+    /// The directory of this profile has not been there for so long, and why; or it is back.
+    Line(ProfileIndex, Option<(Duration, WhyLost)>),
     /// The job panicked; what it did is unclear.
     Lost(Ticket),
     /// Only while something on the screen depends on time.
@@ -294,6 +300,28 @@ impl JobSpec {
 }
 
 impl Job {
+    /// It sends something, begins what is written down first, or reads all of the directory.
+    pub fn needs_the_directory_first(&self) -> bool {
+        matches!(
+            self,
+            Self::List
+                | Self::LookUp(_)
+                | Self::Create(..)
+                | Self::Update { .. }
+                | Self::Rotate { .. }
+                | Self::Settle
+                | Self::SettleChanges
+                | Self::Abandon(..)
+                | Self::HandOffAgain(..)
+                | Self::Resume(..)
+                | Self::Bulk { .. }
+                | Self::BulkEdit(_)
+                | Self::Prove(_)
+                | Self::AnswerPlace(_)
+                | Self::Acknowledge(..)
+        )
+    }
+
     /// What finds out how the open items of such a batch ended.
     pub fn settle(kind: &BatchKind) -> Self {
         match kind {

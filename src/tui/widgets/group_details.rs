@@ -95,6 +95,9 @@ pub fn whole(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
         None => sheet.field("tag", "?", plain, "comes back from update and rotate only"),
     }
     token(sheet, group, context);
+    if let Some(doing) = context.doing(&group.id) {
+        sheet.field("now", &doing.in_words(), context.theme.news(), "");
+    }
     annotation(sheet, group, context);
     sheet.blank();
     match &group.mapping {

@@ -20,12 +20,14 @@ const FLAGS: u16 = 4;
 const LIT: u16 = 100;
 
 /// What stands before a row, beside the cursor.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Gutter {
     pub is_marked: bool,
     pub flag: Option<(&'static str, Style)>,
     /// It matches the filter no longer.
     pub is_out: bool,
+    /// What stands at the end of the row instead of its last columns.
+    pub over: Option<(String, Style)>,
 }
 
 /// Blank cells between columns beside flags.
@@ -90,6 +92,24 @@ pub fn draw_flagged<'a, R>(
     );
 }
 
+/// Writes at the end of a row; a column that it meets is gone, so that no half value stands there.
+fn draw_over(buffer: &mut Buffer, row: Rect, layout: &Layout, text: &str, style: Style) {
+    let width = (paint::columns(text) as u16).min(row.width);
+    let x = row.right() - width;
+    let met = layout.at(row, x.saturating_sub(1).max(row.x));
+    let from = met.map_or(x, |column| layout.cell(row, column).x.min(x));
+    let gone = usize::from(x - from);
+    paint::text(
+        buffer,
+        from,
+        row.y,
+        x - from,
+        &" ".repeat(gone),
+        Style::new(),
+    );
+    paint::text(buffer, x, row.y, width, text, style);
+}
+
 #[expect(clippy::too_many_arguments, reason = "one place draws every table")]
 fn draw_in<'a, R>(
     buffer: &mut Buffer,
@@ -134,7 +154,8 @@ fn draw_in<'a, R>(
             paint::text(buffer, whole.x, whole.y, 1, ">", style);
         }
         let is_plain = here && !theme.keeps_colours();
-        if let Some(gutter) = gutter.map(|gutter| gutter(row)) {
+        let gutter = gutter.map(|gutter| gutter(row));
+        if let Some(gutter) = &gutter {
             let of = |own: Style| if is_plain { style } else { style.patch(own) };
             if gutter.is_marked {
                 let style = of(theme.mark());
@@ -155,6 +176,10 @@ fn draw_in<'a, R>(
             let others = cells(row, false);
             let rest = lit..row_text.width;
             layout.draw_between(buffer, row_text, rest, &others, Style::new(), theme);
+        }
+        if let Some((text, own)) = gutter.and_then(|gutter| gutter.over) {
+            let own = if is_plain { style } else { style.patch(own) };
+            draw_over(buffer, row_text, &layout, &text, own);
         }
     }
 }

@@ -20,6 +20,11 @@ impl Context {
         }
     }
 
+    /// As [`Context::moment`], behind a word such as "since": `14:05 CET`, `3d ago`.
+    pub fn when(&self, at: Timestamp) -> String {
+        self.moment(at).trim_start_matches("at ").to_owned()
+    }
+
     /// As [`Context::moment`], in few cells: `14:05`, and `3d` for another day.
     pub fn clock(&self, at: Timestamp) -> String {
         if self.now.duration_since(at).as_hours() < 24 {

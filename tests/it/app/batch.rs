@@ -42,6 +42,8 @@ pub(super) fn stored(id: BatchId) -> Batch {
         ended_at: Some(BEGIN),
         counts: Counts::default(),
         last_run: None,
+        runs: Vec::new(),
+        runner: None,
     }
 }
 
@@ -66,7 +68,6 @@ pub(super) fn left(batch: BatchId) -> Resumption {
         blind: None,
         old: Vec::new(),
         open: 0,
-        run_by: None,
         level: Level::Key,
         guard: None,
     }
@@ -462,6 +463,8 @@ fn one_that_was_left_unfinished_is_told_at_the_start() {
         kind: BatchKind::Rotate,
         ended_at,
         last_run: None,
+        runs: Vec::new(),
+        runner: None,
         counts: Counts {
             confirmed: 28,
             not_started: 12,

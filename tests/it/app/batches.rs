@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     config::guard::Level,
     domain::{
-        batch::{Blind, Halt, LastRun, StopCause},
+        batch::{Blind, Halt, LastRun, Runner, RunnerState, StopCause},
         facts::Field,
     },
     operations::{
@@ -81,7 +81,7 @@ fn the_running_batch_is_watched_from_another_profile_too() {
 }
 
 #[test]
-fn what_nobody_here_runs_may_run_elsewhere_and_is_read_again_as_it_was_asked_for() {
+fn what_could_not_be_read_is_read_again_as_it_was_asked_for() {
     let mut scene = listed("ana@bastion2", TESTING);
     scene.keys("<enter>");
     let look = [&Job::Batch(BATCH)];
@@ -95,8 +95,8 @@ fn what_nobody_here_runs_may_run_elsewhere_and_is_read_again_as_it_was_asked_for
     let left = left(BATCH);
     scene.answer_with(Outcome::Batch(Box::new((left.batch, left.items))));
     scene
-        .shows("Not started: 1 of 2; killed, or another console is running it")
-        .shows("unfinished");
+        .shows("Stopped: 1 of 2 not started. R resumes them, nothing is sent twice")
+        .shows("stopped");
 }
 
 #[test]
@@ -113,6 +113,21 @@ fn a_batch_that_only_lacks_its_end_is_not_closed() {
         .shows("not closed: nothing left")
         .shows("R closes it: nothing is left to send.")
         .shows("R CLOSE");
+    scene.keys("R");
+    let asked = Resumption {
+        batch: Batch {
+            ended_at: None,
+            ..stored(BATCH)
+        },
+        ready: Vec::new(),
+        ..left(BATCH)
+    };
+    scene.answer_with(Outcome::Resumable(Box::new(asked)));
+    scene
+        .shows("Nothing is left to send")
+        .shows("Press y to close it.")
+        .shows("y CLOSE");
+    assert!(!scene.screen().contains("resume in testing"));
 }
 
 #[test]
@@ -137,11 +152,7 @@ fn why_a_batch_stopped_stands_in_the_list_on_its_page_and_in_what_waits() {
             "stopped after 3 failures in a row",
             "Stopped after 3",
         ),
-        (
-            LastRun::Begun,
-            "killed, or still running",
-            "killed, or another console is running it",
-        ),
+        (LastRun::Begun, "killed", "Killed: 1 of 2 not started"),
     ] {
         let (batch, items) = stopped(last_run);
         let mut scene = Scene::on(TESTING);
@@ -156,7 +167,8 @@ fn why_a_batch_stopped_stands_in_the_list_on_its_page_and_in_what_waits() {
         scene.keys("<esc><esc>0");
         let concern = concern(TESTING, Matter::Batch(Box::new(batch)));
         come(&mut scene, vec![concern]);
-        scene.shows(&format!("R resume: 1 of 2 left, {}", &said[..7]));
+        let said = said.get(..7).unwrap_or(said);
+        scene.shows(&format!("R resume: 1 of 2 left, {said}"));
     }
 }
 
@@ -191,14 +203,106 @@ fn what_is_sent_unread_and_who_may_still_run_it_stand_above_the_confirmation() {
     };
     let asked = Resumption {
         blind: Some((17, oldest)),
-        run_by: Some("bob@desk7".into()),
+        batch: run_by_bob(RunnerState::Running),
         level: Level::Words,
         ..left(BATCH)
     };
     scene.answer_with(Outcome::Resumable(Box::new(asked)));
     scene
         .shows("! 17 whole mappings are sent as last sent from here, the oldest 200d ago by")
-        .shows("Batch 7 may still be running: bob@desk7 sent something of it a moment ago.");
+        .shows("! Another console or command works on it, running: bob@desk7, since")
+        .shows("no group is taken twice");
+}
+
+/// The batch that was left, with somebody else at it.
+fn run_by_bob(state: RunnerState) -> Batch {
+    let runner = Runner {
+        by: "bob@desk7".into(),
+        state,
+        since: BEGIN,
+        seen: BEGIN,
+        until_silent: Duration::from_secs(30),
+    };
+    Batch {
+        last_run: Some(LastRun::Begun),
+        runner: Some(runner),
+        ..left(BATCH).batch
+    }
+}
+
+#[test]
+fn who_runs_it_elsewhere_and_who_was_killed_are_told_apart_everywhere() {
+    for (state, row, concern_row, is_counted, page) in [
+        (
+            RunnerState::Running,
+            "running: bob@desk7, since",
+            "/ batch running",
+            false,
+            "Running: bob@desk7, since",
+        ),
+        (
+            RunnerState::Paused,
+            "paused: bob@desk7, since",
+            "! batch paused",
+            true,
+            "Paused: bob@desk7, since",
+        ),
+        (
+            RunnerState::Killed,
+            "killed: bob@desk7, last seen",
+            "x batch unfinished",
+            true,
+            "Killed: bob@desk7, last seen",
+        ),
+        (
+            RunnerState::Silent,
+            "gone: bob@desk7, last seen",
+            "x batch unfinished",
+            true,
+            "Gone: bob@desk7, last seen",
+        ),
+    ] {
+        let is_alive = matches!(state, RunnerState::Running | RunnerState::Paused);
+        let mut scene = Scene::on(TESTING);
+        scene.msg(Msg::Resize(120, 36));
+        scene.keys("5");
+        let batch = run_by_bob(state);
+        let all = vec![(ProfileIndex(TESTING), batch.clone())];
+        scene.answer_with(Outcome::AllBatches(all));
+        scene.shows(row);
+        scene.shows(if is_alive {
+            "0 unfinished of 1"
+        } else {
+            "1 unfinished of 1"
+        });
+        scene.shows(if is_alive { "R JOIN" } else { "R RESUME" });
+        scene.keys("<enter>");
+        let stands = Box::new((batch.clone(), left(BATCH).items));
+        scene.answer_with(Outcome::Batch(stands));
+        scene.shows(page);
+        scene.shows(if is_alive {
+            "R joins that run, after a question"
+        } else {
+            "1 of 2 not started"
+        });
+        scene.keys("<esc><esc>0");
+        come(
+            &mut scene,
+            vec![concern(TESTING, Matter::Batch(Box::new(batch)))],
+        );
+        scene.shows(concern_row);
+        let first = scene.screen().lines().next().map(str::to_owned);
+        let badge = first.is_some_and(|line| line.contains("!1"));
+        assert_eq!(badge, is_counted, "{state:?}");
+        // Whoever is not heard of by then counts as gone: it is looked at again then, and not before.
+        let due = scene.app.context.runner_gone_at;
+        assert_eq!(due.is_some(), is_alive, "{state:?}");
+        if let Some(due) = due {
+            scene.pending.clear();
+            scene.app.update(due, Msg::Tick);
+            assert_eq!(scene.app.context.runner_gone_at, None);
+        }
+    }
 }
 
 #[test]

@@ -322,6 +322,7 @@ async fn others_are_heard_where_only_a_part_came() {
     scene.pending.clear();
 
     let changes = |groups| Changes {
+        at_work: Vec::new(),
         groups,
         are_more: false,
         open: Vec::new(),

@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use groupdesk::{directory::NewBatch, domain::batch::BatchKind};
+use jiff::Timestamp;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::process::{Child, Command};
@@ -18,6 +20,7 @@ use crate::support::{
     proxy::{Gate, ProxyFault, Then},
     stall::fill,
     stderr::says,
+    world::{Side, id},
 };
 
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -172,6 +175,103 @@ async fn what_is_said_decides_whether_anything_is_sent() {
         let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
         assert_eq!(output.status.code(), Some(code), "{groups:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_another_process_works_on_is_joined_only_where_a_person_says_so() {
+    let scene = Scene::new(3).await;
+    let batch = scene.begin().await;
+    let gate = Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
+    let run = scene.run(batch, super::one_at_a_time()).await;
+    gate.reached().await;
+    let number = batch.0.to_string();
+    let ask = async |arguments: &[&str]| {
+        let child = scene.program(&[&["batches"], arguments].concat()).spawn();
+        let output = wait(child.expect("it starts")).await;
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        let code = output.status.code().expect("an exit code");
+        (code, text(output.stdout), text(output.stderr))
+    };
+    let (code, listed, err) = ask(&["list", "--json"]).await;
+    assert_eq!(code, 0, "{err}");
+    let listed: Value = serde_json::from_str(&listed).expect("JSON");
+    assert_eq!(listed[0]["run_by"], scene.ana.operator());
+    assert_eq!(listed[0]["run_state"], "running");
+    assert_eq!(listed[0]["stopped"], Value::Null);
+    let (_, shown, _) = ask(&["list"]).await;
+    assert!(
+        shown.contains(&format!("running: {}, since", scene.ana.operator())),
+        "{shown}"
+    );
+
+    let sent = scene.proxy.count("POST");
+    let (code, _, err) = ask(&["resume", &number, "--yes"]).await;
+    assert_eq!(code, 3, "{err}");
+    assert!(
+        err.contains("is running: ") && err.contains("--join` works on it, too"),
+        "{err}"
+    );
+    let (code, _, err) = scene.rotate(&["--resume", &number, "--yes"]).await;
+    assert_eq!(code, 3, "{err}");
+    assert_eq!(scene.proxy.count("POST"), sent, "nothing was sent");
+
+    // Both work on it, and the one that was held ends its own.
+    let (code, _, err) = ask(&["resume", &number, "--join", "--yes", "--json"]).await;
+    assert!(
+        err.contains("joins a run of another process: running: "),
+        "{code}: {err}"
+    );
+    gate.open();
+    let (_, report) = super::watch(run).await;
+    assert_eq!(report.counts.confirmed, 3, "{report:?}");
+    assert_sent_once(&scene.proxy);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_is_told_with_a_command_that_works_in_its_own_profile() {
+    let scene = Scene::new(1).await;
+    scene.begin().await;
+    let there = scene.world.place(Side::Production);
+    let other = NewBatch {
+        by: "li@desk7".into(),
+        reason: None,
+        at: Timestamp::now(),
+        kind: BatchKind::Rotate,
+        items: vec![(id("g000"), None)],
+    };
+    let begun = scene.world.directory().begin_batch(there, other).await;
+    begun.expect("durable");
+    let next = async |arguments: &[&str]| {
+        let child = scene.program(arguments).spawn();
+        let output = wait(child.expect("it starts")).await;
+        assert_eq!(output.status.code(), Some(7), "{output:?}");
+        let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let concerns = found.as_array().cloned().unwrap_or_default();
+        let batches = concerns
+            .iter()
+            .filter(|one| one["what"] == "batch unfinished");
+        let next = batches.map(|one| one["next"].as_str().unwrap_or_default().to_owned());
+        next.collect::<Vec<_>>()
+    };
+    let (testing, production) = (
+        "groupdesk -P testing batches resume 1",
+        "groupdesk -P production batches resume 2",
+    );
+    for (named, other, their) in [
+        ("testing", testing, production),
+        ("production", production, testing),
+    ] {
+        let named = ["-P", named, "attention", "--all", "--json"];
+        assert_eq!(next(&named).await, [other, their]);
+    }
+    let usual = next(&["attention", "--all", "--json"]).await;
+    assert_eq!(usual.len(), 2);
+    assert!(
+        usual[0].starts_with("groupdesk batches resume "),
+        "{usual:?}"
+    );
+    assert!(usual[1].starts_with("groupdesk -P "), "{usual:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

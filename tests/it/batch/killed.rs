@@ -115,6 +115,11 @@ async fn many_in_bad_weather_killed_five_times_and_resumed() {
             Some(LastRun::Begun),
             "its end was not written"
         );
+        let runner = left.runner.expect("it was told of");
+        assert!(
+            !runner.is_alive() || cfg!(not(target_os = "linux")),
+            "its machine sees that it is gone: {runner:?}"
+        );
         gate.open();
         arguments = ["--resume", "1"];
     }

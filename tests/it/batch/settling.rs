@@ -116,7 +116,7 @@ async fn a_group_that_vanished_after_its_rotation_stops_the_run() {
             BatchEvent::Ended(one) => assert_eq!(one.status, ItemStatus::Conflict),
             BatchEvent::Halted(halt) => halts.push(halt),
             BatchEvent::Finished(report) => break report,
-            BatchEvent::Started(_) | BatchEvent::Throttled(_) => {}
+            BatchEvent::Started(_) | BatchEvent::Throttled(_) | BatchEvent::NoDirectory(_) => {}
         }
     };
     let all = Counts {

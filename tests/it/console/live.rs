@@ -2,23 +2,38 @@
 
 use groupdesk::{
     directory::Directory,
-    domain::change::DesiredFields,
+    domain::{
+        change::DesiredFields,
+        draft::{Draft, Typed},
+    },
     operations::{Operations, UnknownIdPolicy},
 };
 use jiff::SignedDuration;
 
-use super::scene::{NOW, USUAL, a_world, open, wanted};
+use super::{
+    open_with,
+    scene::{NOW, USUAL, a_world, open, wanted},
+};
 use crate::support::{
     console::Console,
+    proxy::{FaultyProxy, Gate, ProxyFault},
     world::{LI, Side, World, id},
 };
 
-/// Li at another machine's console: the same file, opened by another process as far as the directory can tell.
+/// Li at another machine's console: the same directory, opened by another process as far as it can tell.
 fn li(world: &World, side: Side) -> Operations {
-    let directory = Directory::open(&world.directory_file()).expect("it opens");
+    li_through(world, side, world.base_url())
+}
+
+fn li_through(world: &World, side: Side, base_url: impl Into<String>) -> Operations {
+    let directory = match world.team() {
+        Some(team) => Directory::open(&team),
+        None => Directory::open(&world.directory_file()),
+    };
     let later = NOW + SignedDuration::from_secs(2);
     let installation = world.installation(side).by(LI).at(later);
-    installation.on(&directory).operations()
+    let installation = installation.through(base_url);
+    installation.on(&directory.expect("it opens")).operations()
 }
 
 async fn rotate(li: &Operations, group: &str) {
@@ -123,4 +138,121 @@ async fn a_row_that_matches_no_longer_stays_until_the_person_filters() {
     assert_eq!(row(&console, "acme-eu").0, at);
     console.keys("/<esc>/map:40=213<enter>").await;
     console.shows("0 of 7");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_changing_a_group_right_now_stands_in_its_row_and_in_its_details() {
+    let world = a_world().await;
+    let row_says = "rotating: li@desk7, 0s";
+    for size in [USUAL, (160, 40)] {
+        let mut console = open(&world, Side::Testing, size).await;
+        console.keys("s<down><down>").await;
+        let (at, before) = row(&console, "> ");
+        let proxy = FaultyProxy::before(world.address()).await;
+        let gate = Gate::new();
+        proxy.next("POST", ProxyFault::passed().held(&gate));
+        let li = li_through(&world, Side::Testing, proxy.base_url());
+        let group = id("globex-retail");
+        let known = UnknownIdPolicy::KnownOnly;
+        let rotating = tokio::spawn(async move { li.rotate(&group, None, known).await });
+        gate.reached().await;
+        console.until(row_says).await;
+        let (now_at, now) = row(&console, "> /");
+        assert_eq!(now_at, at, "{}", console.screen());
+        assert!(now.contains("Globex Retail"), "{now}");
+        assert!(!now.contains('…'), "no half value: {now}");
+        assert_ne!(now, before);
+        // It counts on while it is seen, and on other pages nothing wakes for it.
+        assert!(console.runner.app.wake_at().is_some());
+        console.keys("<enter>").await;
+        console.shows("rotating: li@desk7, 0s");
+        console.keys("<esc>").await;
+        gate.open();
+        rotating.await.expect("no panic").expect("rotated");
+        console.until("globex-retail (token)").await;
+        let (_, after) = row(&console, "> ");
+        assert!(!after.contains("rotating"), "{after}");
+        console.keys("<up><down>r").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_done_here_is_no_work_of_others() {
+    let world = a_world().await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let operations = installation.through(proxy.base_url()).operations();
+    let mut console = open_with(vec![operations]).await;
+    let gate = Gate::new();
+    proxy.next("POST", ProxyFault::passed().held(&gate));
+    console.keys("tT").await;
+    console.burst("y");
+    gate.reached().await;
+    console.burst("<esc><esc><esc>");
+    // A look that others cause tells one's own intent, too.
+    rotate(&li(&world, Side::Testing), "acme-us").await;
+    console.until("acme-us (token)").await;
+    console.hides("rotating: ana");
+    gate.open();
+    console.settle().await;
+    console.hides("rotating: ana");
+}
+
+/// Waits until a text has left the screen; other jobs may be under way.
+async fn until_gone(console: &mut Console, text: &str) {
+    let waiting = async {
+        while console.screen().contains(text) {
+            console
+                .runner
+                .step()
+                .await
+                .expect("the screen can be drawn");
+        }
+    };
+    let deadline = std::time::Duration::from_secs(30);
+    let gone = tokio::time::timeout(deadline, waiting).await.is_ok();
+    assert!(gone, "{text:?} is still there:\n{}", console.screen());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whose_draft_it_is_stands_in_the_row_until_it_is_gone() {
+    let world = a_world().await;
+    let mut console = open(&world, Side::Testing, USUAL).await;
+    let before = row(&console, "initech");
+    let li = li(&world, Side::Testing);
+    let known = li.show(&id("initech")).await.expect("readable");
+    let base = DesiredFields::of(&known.expect("known"));
+    let draft = Draft {
+        user_group_id: id("initech"),
+        creating: false,
+        typed: Typed {
+            name: "Initech 2".into(),
+            ..Typed::default()
+        },
+        base,
+        base_at: NOW,
+        changed_at: NOW - SignedDuration::from_mins(3),
+    };
+    li.keep_draft(draft.clone(), None).await.expect("kept");
+    console.until("draft: li@desk7, 3m").await;
+    let now = row(&console, "initech");
+    assert_eq!(now.0, before.0);
+    assert!(
+        now.1.contains(" d Initech") && now.1.contains("7265fac2") == before.1.contains("7265fac2"),
+        "{now:?}"
+    );
+    // The next minute, and not before.
+    let due = console.runner.app.context.others_due();
+    assert_eq!(due, Some(NOW + SignedDuration::from_mins(1)));
+    let until = draft.changed_at;
+    li.forget_draft(&id("initech"), until)
+        .await
+        .expect("forgotten");
+    until_gone(&mut console, "draft: li@desk7").await;
+    assert_eq!(row(&console, "initech"), before);
+    assert_eq!(
+        console.runner.app.context.others_due(),
+        None,
+        "nothing wakes"
+    );
 }

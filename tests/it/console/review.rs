@@ -185,6 +185,25 @@ async fn an_update_is_taken_back_from_the_history() {
         .shows("~ 40   213 → 2139");
     console.keys("d").await;
     console.shows("The same now as after this entry.");
+    // Looked at and left again, it leaves no draft: nobody has typed anything.
+    console.keys("<esc><enter>2z<esc><esc>").await;
+    assert_eq!(
+        console.runner.app.top().focus(),
+        groupdesk::tui::keymap::Focus::History
+    );
+    console.hides("Draft of acme-eu saved");
+    let kept = async || {
+        let place = world.place(Side::Testing);
+        let drafts = world.directory().drafts(place).await;
+        drafts.expect("readable").len()
+    };
+    assert_eq!(kept().await, 0);
+    // What is typed on top of it is one.
+    console.keys("z<esc><end>!<esc>").await;
+    console.shows("Draft of acme-eu saved");
+    assert_eq!(kept().await, 1);
+    console.keys("<esc>e<ctrl-x><ctrl-x>").await;
+    assert_eq!(kept().await, 0);
     // From the list of groups in four keys.
     console.keys("<esc><enter>2z").await;
     console

@@ -85,7 +85,10 @@ pub(super) async fn resume(installation: &Child, at: Timestamp) {
         match news {
             BatchEvent::Ended(ended) => say("ended", ended.outcome),
             BatchEvent::Finished(report) => say("finished", &report.counts.to_string()),
-            BatchEvent::Started(_) | BatchEvent::Throttled(_) | BatchEvent::Halted(_) => {}
+            BatchEvent::Started(_)
+            | BatchEvent::Throttled(_)
+            | BatchEvent::NoDirectory(_)
+            | BatchEvent::Halted(_) => {}
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What waits over two profiles of one directory, told without reading an API key; and a batch that somebody else runs.
+//! What waits over two profiles of one directory, told without reading an API key.
 
 use groupdesk::{
     config::{guard::Level, profile::KeySource},
@@ -12,16 +12,12 @@ use groupdesk::{
     operations::{
         Operations,
         attention::{Concern, Matter},
-        batch::RunLimits,
     },
 };
 use jiff::Timestamp;
 
 use super::{ACME, Scene, places::lost};
-use crate::support::{
-    proxy::{Gate, ProxyFault},
-    world::{ANA, Side, World, id},
-};
+use crate::support::world::{ANA, Side, World, id};
 
 fn named(concerns: &[Concern]) -> Vec<(Option<usize>, &'static str)> {
     let name = |matter: &Matter| match matter {
@@ -156,47 +152,19 @@ async fn resuming_asks_for_words_of_others_and_on_another_day_in_production() {
         let at = now - std::time::Duration::from_hours(hours);
         let batch = left(&scene.world, side, by, at).await;
         let installation = scene.world.installation(side).at(now);
-        let asked = installation.operations().plan_resumption(batch, true).await;
+        let asked = installation.clone().operations();
+        let asked = asked.plan_resumption(batch, true).await;
         let asked = asked.expect("readable");
         assert_eq!(asked.level, expected, "{side:?} {by} {hours} h");
-        assert_eq!((asked.left(), &asked.run_by), (1, &None));
+        assert_eq!((asked.left(), asked.batch.is_run()), (1, false));
+        // What only lacks its end sends nothing: it is closed by a key.
+        let item = ItemKey { batch, position: 0 };
+        let ended = scene
+            .world
+            .directory()
+            .end_item(item, Ending::NotApplied, "no".into());
+        assert!(ended.await.expect("written"));
+        let asked = installation.operations().plan_resumption(batch, true).await;
+        assert_eq!(asked.expect("readable").level, Level::Key, "{side:?} {by}");
     }
-}
-
-#[tokio::test]
-async fn a_batch_that_somebody_else_runs_waits_for_nobody_and_is_resumed_with_words() {
-    let scene = Scene::new().await;
-    let bob = scene.installation().by("bob@desk7").operations();
-    let plan = bob.plan_batch(&[id(ACME)], true).await.expect("readable");
-    let batch = bob.begin_batch(&plan, None).await.expect("durable");
-    let gate = Gate::new();
-    scene.proxy.next("POST", ProxyFault::passed().held(&gate));
-    let run = bob.run_batch(batch, RunLimits::default(), None).await;
-    let mut run = run.expect("it begins");
-    gate.reached().await;
-    let here = std::slice::from_ref(&scene.ana);
-    assert_eq!(named(&concerns(here, 0).await), [], "it is in hand");
-    let asked = scene
-        .ana
-        .plan_resumption(batch, true)
-        .await
-        .expect("readable");
-    assert_eq!(asked.run_by.as_deref(), Some("bob@desk7"));
-    assert_eq!(asked.level, Level::Words);
-    // His own console shows it: he may have killed the one that ran it.
-    assert_eq!(
-        named(&concerns(std::slice::from_ref(&bob), 0).await),
-        [(Some(0), "batch")]
-    );
-    let asked = bob.plan_resumption(batch, true).await.expect("readable");
-    assert_eq!(asked.run_by.as_deref(), Some("bob@desk7"));
-    assert_eq!(asked.level, Level::Key);
-    gate.open();
-    while run.progress.recv().await.is_some() {}
-    let asked = scene
-        .ana
-        .plan_resumption(batch, true)
-        .await
-        .expect("readable");
-    assert_eq!(asked.run_by, None);
 }

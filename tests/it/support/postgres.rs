@@ -95,6 +95,18 @@ impl Server {
         assert!(done.expect("pg_ctl runs").success());
     }
 
+    /// Ends it as if it had been killed.
+    pub(crate) fn stop(&self) {
+        self.control(&["-m", "immediate", "stop"]);
+    }
+
+    /// Starts it after that; it listens on its socket alone.
+    pub(crate) fn start(&self) {
+        let options = format!("-k {} -c listen_addresses=", self.folder.display());
+        let log = self.folder.join("log").display().to_string();
+        self.control(&["-w", "-l", &log, "-o", &options, "start"]);
+    }
+
     /// All that a schema holds, as text.
     pub(crate) fn dump(&self, schema: &str) -> String {
         let output = Command::new("pg_dump")

@@ -1,4 +1,4 @@
--- What a team remembers together, as PostgreSQL keeps it: the tables of the file at versions 13 and 14, under the same names, so that
+-- What a team remembers together, as PostgreSQL keeps it: the tables of the file at versions 13 to 15, under the same names, so that
 -- one text asks both. Fingerprints, never tokens. Times are whole microseconds since 1970-01-01 UTC as the operator saw them;
 -- JSON is kept as text, key order as written. What has no name here is found through the search path: it is this schema alone.
 
@@ -261,6 +261,20 @@ CREATE TABLE batches (
 );
 CREATE INDEX batches_of_place ON batches (place);
 
+-- A process that works on a batch says so every few seconds; `boot_clock` is when, by the clock of the database.
+CREATE TABLE batch_runs (
+    batch_id     BIGINT  NOT NULL REFERENCES batches (id),
+    run          BIGINT  NOT NULL,
+    by           TEXT    NOT NULL,
+    process      TEXT,
+    paused       BOOLEAN NOT NULL,
+    stands_since BIGINT  NOT NULL,
+    seen         BIGINT  NOT NULL,
+    boot_clock   TEXT,
+    ended        BOOLEAN NOT NULL DEFAULT FALSE,
+    PRIMARY KEY (batch_id, run)
+);
+
 CREATE TABLE batch_items (
     batch_id      BIGINT NOT NULL REFERENCES batches (id),
     position      BIGINT NOT NULL,
@@ -413,6 +427,13 @@ BEGIN
 END $$;
 CREATE TRIGGER rotations_timed BEFORE INSERT OR UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION timed();
 CREATE TRIGGER mutations_timed BEFORE INSERT OR UPDATE ON mutations FOR EACH ROW EXECUTE FUNCTION timed();
+
+CREATE FUNCTION heard_of() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.boot_clock := now_in_micros();
+    RETURN NEW;
+END $$;
+CREATE TRIGGER batch_runs_heard_of BEFORE INSERT OR UPDATE ON batch_runs FOR EACH ROW EXECUTE FUNCTION heard_of();
 
 CREATE FUNCTION stepped() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

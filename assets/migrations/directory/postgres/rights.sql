@@ -38,6 +38,9 @@ GRANT INSERT (place, profile, by, reason, started_at, kind, change), UPDATE (sto
     ON batches TO ":schema_operator";
 GRANT INSERT (batch_id, position, user_group_id, edit), UPDATE (rotation_id, mutation_id, outcome, note)
     ON batch_items TO ":schema_operator";
+GRANT INSERT (batch_id, run, by, process, paused, stands_since, seen, boot_clock),
+    UPDATE (seen, boot_clock, paused, stands_since, ended)
+    ON batch_runs TO ":schema_operator";
 GRANT INSERT (place, profile, digest, started_at, by), UPDATE (ended_at)
     ON imports TO ":schema_operator";
 GRANT INSERT

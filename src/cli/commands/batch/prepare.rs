@@ -62,6 +62,7 @@ pub(super) async fn rotate(
         let resumed = ResumeBatch {
             number,
             yes: arguments.mutation.yes,
+            join: false,
             token_out: arguments.token.token_out,
         };
         return Ok(Ok(resume(session, &resumed, true).await?));
@@ -179,10 +180,13 @@ async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
 /// The newest rotation of which something is left.
 async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
     let batches = session.operations.batches().await?;
-    let mut unfinished = batches
+    let mut unfinished: Vec<_> = batches
         .iter()
-        .filter(|batch| batch.ended_at.is_none() && batch.kind == BatchKind::Rotate);
-    let newest = unfinished.next().map(|batch| batch.id.0);
+        .filter(|batch| batch.ended_at.is_none() && batch.kind == BatchKind::Rotate)
+        .collect();
+    // Those that nobody runs first.
+    unfinished.sort_by_key(|batch| batch.is_run());
+    let newest = unfinished.first().map(|batch| batch.id.0);
     newest.ok_or_else(|| {
         CliError::Guarded("no batch of this profile is unfinished; nothing was sent".into())
     })
@@ -214,6 +218,16 @@ pub(super) async fn resume(
     if only_rotations {
         rotates(batch)?;
     }
+    if let Some(told) = super::super::batches::runner(batch).filter(|_| batch.is_run()) {
+        if !arguments.join {
+            return Err(CliError::Guarded(format!(
+                "batch {0} is {told}; nothing was sent; `groupdesk batches show {0}` follows it, \
+                 `groupdesk batches resume {0} --join` works on it, too",
+                batch.id.0
+            )));
+        }
+        output::context(&format!("! joins a run of another process: {told}"));
+    }
     if is_edit {
         no_tokens(batch.id, arguments.token_out.as_deref())?;
     }
@@ -223,12 +237,6 @@ pub(super) async fn resume(
     ));
     for (id, skip) in resumption.refused.iter().take(report::NAMED) {
         output::context(&format!("will be refused as things stand: {id}: {skip}"));
-    }
-    if let Some(by) = &resumption.run_by {
-        output::context(&format!(
-            "! batch {} may still be running: {by} sent something of it a moment ago",
-            batch.id.0
-        ));
     }
     operations.ready().await?;
     if resumption.left() > 0 {

@@ -5,13 +5,17 @@ use super::{Field, Shape, field, shared::THE_GROUP};
 #[rustfmt::skip] // A table: one field a line.
 const BATCH: &[Field] = &[
     field("batch", "number", "", "its number, for batches show and resume"),
+    field("place", "text", "the profile was never bound", "the name of the place, the same for all who share the directory"),
     field("operation", "text", "", "rotate or edit"),
     field("change", "text", "it rotates", "what is set or removed; for people"),
     field("by", "text", "", "who began it: user@machine"),
     field("reason", "text", "none was given", "why it was begun"),
     field("started_at", "time", "", "when it was begun"),
     field("ended_at", "time", "something is left to do", "when the last group ended"),
-    field("stopped", "text", "it stopped at nothing, or an older version ran it", "why its last run began nothing more; for people"),
+    field("stopped", "text", "it stopped at nothing, somebody works on it, or an older version ran it", "why its last run began nothing more; for people"),
+    field("run_by", "text", "nobody works on it", "who works on it right now: user@machine"),
+    field("run_state", "text", "nobody works on it", "running or paused"),
+    field("run_since", "time", "nobody works on it", "since when it is running or paused"),
     field("planned", "number", "", "groups of the batch"),
     field("confirmed", "number", "", "rotated and read back, or updated"),
     field("rotated", "number", "", "rotated, not read back"),
@@ -28,7 +32,7 @@ pub(super) const SHAPES: &[Shape] = &[
         name: "concern",
         about: "something that waits for a person, the worst first",
         fields: &[&[
-            field("what", "text", "", "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, changed elsewhere, tokens over their limit, tokens due, draft"),
+            field("what", "text", "", "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, changed elsewhere, tokens over their limit, tokens due, draft"),
             field("counted", "bool", "", "unfinished or failed work: the exit code tells of it"),
             field("profile", "text", "", "the profile that means the place, or the place"),
             field("object", "text", "", "the group, the number of the batch, or how many"),

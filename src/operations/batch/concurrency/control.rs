@@ -69,6 +69,10 @@ impl Control {
         *self.command.borrow()
     }
 
+    pub(crate) fn commands(&self) -> watch::Receiver<RunCommand> {
+        self.command.subscribe()
+    }
+
     fn request(&self, command: RunCommand) {
         self.command.send_if_modified(|now| {
             let changes = *now != command && !now.is_stop();

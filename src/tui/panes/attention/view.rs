@@ -12,7 +12,7 @@ use super::{AttentionPane, not_handed_off};
 use crate::{
     domain::{
         age::{TokenAge, USUAL_LIMIT, due_within},
-        batch::BatchKind,
+        batch::{BatchKind, RunnerState},
         handoff::HandOffState,
         history::Operation,
         rotation::State,
@@ -150,7 +150,13 @@ fn what(concern: &Concern, theme: Theme) -> (&'static str, String, Style) {
             ("x", "hand-off failed".into(), theme.error())
         }
         Matter::HandOff { .. } => ("x", "hand-off due".into(), theme.error()),
-        Matter::Batch(_) => ("x", "batch unfinished".into(), theme.error()),
+        Matter::Batch(batch) => match batch.runner.as_ref().map(|runner| runner.state) {
+            Some(RunnerState::Running) => ("/", "batch running".into(), theme.focus()),
+            Some(RunnerState::Paused) => ("!", "batch paused".into(), theme.warning()),
+            Some(RunnerState::Killed | RunnerState::Silent) | None => {
+                ("x", "batch unfinished".into(), theme.error())
+            }
+        },
         Matter::ChangedElsewhere(_) => ("~", "changed elsewhere".into(), theme.news()),
         Matter::Over(1, _) => ("!", "1 token over".into(), theme.age(TokenAge::Over)),
         Matter::Over(count, _) => {
@@ -188,12 +194,15 @@ fn step(concern: &Concern, context: &Context) -> String {
         }
         Matter::Batch(batch) => {
             let (left, all) = (batch.counts.not_started, batch.counts.planned());
+            let told = batch.last_run_in_words(|at| context.when(at));
+            if batch.is_run() {
+                return format!("{enter} watch: {left} of {all} left");
+            }
             match (left, batch.counts.unknown) {
                 (0, 0) => format!("{} close: nothing left", key(Action::Resume)),
                 (0, unknown) => format!("{read} read {unknown} UNKNOWN"),
                 _ => {
-                    let why = batch.stopped().map(|why| format!(", {why}"));
-                    let why = why.unwrap_or_default();
+                    let why = told.map_or_else(String::new, |told| format!(", {told}"));
                     format!("{} resume: {left} of {all} left{why}", key(Action::Resume))
                 }
             }

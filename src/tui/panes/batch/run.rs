@@ -6,7 +6,7 @@ use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
 use super::BatchPane;
 use crate::{
-    domain::batch::{BatchKind, ItemStatus},
+    domain::batch::{BatchKind, ItemStatus, RunnerState},
     operations::{Call, batch::RunCommand},
     tui::{
         keymap::{Action, Focus},
@@ -180,6 +180,14 @@ fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
             let text = format!("Paused: {pause} resumes, {stop} stops");
             (text, theme.warning())
         }
+        RunCommand::Go
+            if run
+                .no_directory_until
+                .is_some_and(|until| until > context.now) =>
+        {
+            let text = "Waiting for the directory, which cannot be reached; nothing is sent";
+            (text.into(), theme.warning())
+        }
         RunCommand::Go => match run.held_until.filter(|until| *until > context.now) {
             Some(until) => {
                 let wait = clock(until.duration_since(context.now));
@@ -196,18 +204,25 @@ fn ended(run: &BatchRun, context: &Context) -> (String, Style) {
     let key = |action| context.keys.key(Focus::BulkRun, action);
     let counts = run.counts();
     let mut parts = Vec::new();
-    let why = run.trouble.as_ref().or(run.halt.as_ref());
+    let runner = run.runner.as_ref();
+    let told = runner.map(|runner| runner.in_words(|at| context.when(at)));
+    if let (Some(runner), Some(told)) = (runner.filter(|runner| runner.is_alive()), &told) {
+        let resume = key(Action::Resume);
+        let style = match runner.state {
+            RunnerState::Paused => theme.warning(),
+            _ => theme.focus(),
+        };
+        let text = format!(
+            "{}. {resume} joins that run, after a question",
+            sentence(told)
+        );
+        return (text, style);
+    }
+    let why = run.trouble.as_ref().or(told.as_ref());
+    let why = why.or(run.halt.as_ref());
     match (counts.not_started, why) {
         (0, None) => {}
         (0, Some(why)) => parts.push(sentence(why)),
-        (left, None) if run.is_open => {
-            let all = counts.planned();
-            parts.push(format!(
-                "Not started: {left} of {all}; killed, or another console is running it"
-            ));
-            let resume = key(Action::Resume);
-            parts.push(format!("{resume} resumes them, nothing is sent twice"));
-        }
         (left, why) => {
             let why = why.map_or_else(|| "Stopped".to_owned(), |why| sentence(why));
             parts.push(format!("{why}: {left} of {} not started", counts.planned()));

@@ -97,6 +97,7 @@ impl BatchPane {
     /// A batch of the journal has come: what it was opened for begins.
     fn stands(&mut self, batch: &Batch, items: &[BatchItem], context: &mut Context) {
         if let Some(stored) = &mut self.stored {
+            stored.follow_batch(batch);
             stored.follow(items);
             return;
         }

@@ -122,8 +122,9 @@ fn resume(sheet: &mut TextPage, pane: &BatchPane, resumption: &Resumption, conte
     let reason = batch.reason.as_deref().unwrap_or("none given");
     sheet.field("reason", reason, Style::new(), "");
     sheet.field("done", &batch.counts.to_string(), Style::new(), "");
-    if let Some(why) = batch.stopped() {
-        sheet.field("last run", &why, Style::new(), "");
+    if let Some(why) = batch.last_run_in_words(|at| context.when(at)) {
+        let what = if batch.is_run() { "now" } else { "last run" };
+        sheet.field(what, &why, Style::new(), "");
     }
     if let Some(guard) = &resumption.guard {
         sheet.text(&format!("! guard: {guard}"), theme.warning());
@@ -143,10 +144,10 @@ fn resume(sheet: &mut TextPage, pane: &BatchPane, resumption: &Resumption, conte
         sheet.text(&format!("! {text}"), theme.warning());
     }
     old(sheet, pane, context);
-    if let Some(by) = &resumption.run_by {
+    if let Some(runner) = batch.runner.as_ref().filter(|runner| runner.is_alive()) {
         let text = format!(
-            "! Batch {} may still be running: {by} sent something of it a moment ago.",
-            batch.id.0
+            "! Another console or command works on it, {}. You would join it: no group is taken twice.",
+            runner.in_words(|at| context.when(at))
         );
         sheet.text(&text, theme.warning());
     }
@@ -160,7 +161,10 @@ fn resume(sheet: &mut TextPage, pane: &BatchPane, resumption: &Resumption, conte
         sheet.field("type", &words, theme.title(), &format!("then {enter}"));
     } else {
         let key = context.keys.key(Focus::ResumeCheck, Action::Confirm);
-        let text = format!("Press {key} to resume in {name}. No other key does.");
+        let text = match left {
+            0 => format!("Press {key} to close it. No other key does."),
+            _ => format!("Press {key} to resume in {name}. No other key does."),
+        };
         sheet.text(&text, theme.title());
     }
     groups(sheet, &resumption.ready, &resumption.refused, context);

@@ -8,7 +8,7 @@ use ratatui::{
 
 use super::{Batches, is_unfinished, running};
 use crate::{
-    domain::batch::BatchKind,
+    domain::batch::{BatchKind, RunnerState},
     operations::Batch,
     tui::{
         keymap::{Action, Focus},
@@ -88,11 +88,18 @@ pub(super) fn state(batch: &Batch, context: &Context) -> (&'static str, String, 
     if let Some(run) = running(batch, context) {
         return ("/", run.word().to_owned(), theme.focus());
     }
+    let told = batch.last_run_in_words(|at| context.when(at));
+    if let Some((runner, told)) = batch.runner.as_ref().zip(told.clone())
+        && batch.is_run()
+    {
+        return match runner.state {
+            RunnerState::Paused => ("!", told, theme.warning()),
+            _ => ("/", told, theme.focus()),
+        };
+    }
     let unknown = format!("{} UNKNOWN", counts.unknown);
     if is_unfinished(batch, context) {
-        let left = batch
-            .stopped()
-            .unwrap_or_else(|| format!("unfinished: {} left", counts.not_started));
+        let left = told.unwrap_or_else(|| format!("unfinished: {} left", counts.not_started));
         return match (counts.not_started, counts.unknown) {
             (0, 0) => ("!", "not closed: nothing left".into(), theme.warning()),
             (0, _) => ("?", unknown, theme.unknown()),
@@ -140,7 +147,7 @@ fn columns(window: &[&Row], wide: bool, context: &Context) -> Vec<Column> {
     let mut columns = vec![
         Column::new("   NO", 5, 7, 0).right(),
         Column::new("WHAT", 6, what, 2),
-        Column::new("STARTED", 9, 12, 1),
+        Column::new("STARTED", 9, 9, 1),
         Column::new("BY", 4, who, 3),
         Column::new("DONE", done, done, 0),
         Column::new("STATE", 12, state.clamp(12, 60), 0).sentence(),
@@ -155,7 +162,9 @@ fn columns(window: &[&Row], wide: bool, context: &Context) -> Vec<Column> {
             .filter_map(|(_, batch)| batch.reason.as_deref());
         let reasons = widest(reasons, 60);
         columns.push(Column::new("PROFILE", 7, names, 1));
-        columns.push(Column::new("REASON", 6, reasons, 4).sentence());
+        if reasons > 0 {
+            columns.push(Column::new("REASON", 6, reasons, 4).sentence());
+        }
     }
     columns
 }
@@ -171,13 +180,14 @@ fn cells<'a>(
     let mut cells = vec![
         Cell::new(format!("{sign} {:>3}", batch.id.0)).styled(style),
         Cell::new(what(batch)),
-        Cell::new(context.moment(batch.started_at)),
+        Cell::new(context.when(batch.started_at)),
         Cell::new(batch.by.as_str()),
         Cell::new(done(batch)),
         Cell::new(state).styled(style),
     ];
     if wide {
         cells.push(Cell::new(name(*profile, context)));
+        // Without any there is no column for it.
         cells.push(Cell::new(batch.reason.as_deref().unwrap_or_default()));
     }
     cells
@@ -191,8 +201,19 @@ fn describe(sheet: &mut TextPage, profile: ProfileIndex, batch: &Batch, context:
     let name = name(profile, context);
     sheet.text(&counts.to_string(), Style::new());
     sheet.text(&format!("{name}, {at}, {}", batch.by), theme.dim());
-    if let Some(why) = batch.stopped().filter(|_| is_unfinished(batch, context)) {
-        sheet.text(&format!("Last run: {why}"), Style::new());
+    let told = batch.last_run_in_words(|at| context.when(at));
+    let is_open = batch.ended_at.is_none() && running(batch, context).is_none();
+    if let Some(told) = told.filter(|_| is_open) {
+        let what = if batch.is_run() { "Now" } else { "Last run" };
+        sheet.text(&format!("{what}: {told}"), Style::new());
+    }
+    if is_open && batch.is_run() {
+        let text = format!(
+            "{} watches it. {} joins that run, after a question; no group is taken twice.",
+            key(Action::Enter),
+            key(Action::Resume)
+        );
+        sheet.text(&text, Style::new());
     }
     if is_unfinished(batch, context) && counts.not_started > 0 {
         let resume = key(Action::Resume);

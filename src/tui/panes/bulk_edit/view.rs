@@ -247,7 +247,8 @@ fn cells<'a>(row: &'a EditRow, area: Rect, context: &Context) -> Vec<Cell<'a>> {
             let fields: Vec<_> = fields.collect();
             let at = context.moment(recent.at);
             let by = &recent.by;
-            Cell::new(format!("changed by {by}, {at}: {}", fields.join(", ")))
+            // The fields first: of what does not fit the end is cut.
+            Cell::new(format!("{} changed by {by}, {at}", fields.join(", ")))
                 .styled(theme.changed())
         }
         (Verdict::Change, None) => Cell::new(""),
@@ -294,7 +295,18 @@ fn draw_foot(
         return cursor;
     }
     let (text, style) = match pane.plan.as_ref().and_then(EditPlan::blind) {
-        Some((count, oldest)) => (sent_unread(count, oldest, context), theme.warning()),
+        Some((count, oldest)) => {
+            let text = sent_unread(count, oldest, context);
+            // Who it was is the least of it.
+            let by = format!(" by {}", oldest.by);
+            let fits = paint::columns(&text) <= usize::from(inner.width);
+            let text = if fits {
+                &text
+            } else {
+                text.trim_end_matches(&by)
+            };
+            (text.to_owned(), theme.warning())
+        }
         None => (
             "One update per group, each with its whole mapping; each group is read first.".into(),
             theme.dim(),

@@ -30,7 +30,7 @@ impl Edit {
     /// What the form holds now is a draft, or none any more.
     pub fn keep(&self, context: &mut Context) {
         // The draft of the review stays until it is known how that ended.
-        if self.is_under_way(context) {
+        if self.is_under_way(context) || self.is_only_filled() {
             return;
         }
         if self.is_changed() {
@@ -166,6 +166,7 @@ impl Edit {
             context.say(Severity::Error, alarm.to_string());
             return;
         }
+        let was_only_filled = self.is_only_filled();
         let now = DesiredFields::of(&done.group);
         let mut changed = Vec::new();
         if self.base.name != now.name {
@@ -199,6 +200,18 @@ impl Edit {
             format!("Refreshed; changed meanwhile: {changed}; your text stays")
         };
         context.say(Severity::Info, text);
+        if was_only_filled {
+            self.filled = self.wanted().ok();
+        }
         self.keep(context);
+    }
+
+    /// What was filled in is being sent: from here on it is kept like what was typed, whatever comes of it.
+    pub(super) fn keep_what_is_sent(&mut self, context: &mut Context) {
+        if self.is_only_filled() && self.is_under_way(context) {
+            self.filled = None;
+            let draft = self.draft(context.now);
+            context.drafts.keep(context.current, draft);
+        }
     }
 }

@@ -103,6 +103,7 @@ impl History {
                 let age = context.age(entry.at);
                 let text = format!("Filled with what it was {age} ago, before that update");
                 context.say(Severity::Info, text);
+                edit.filled = edit.wanted().ok();
                 let proposal = edit.proposal(context);
                 context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(edit))));
                 if let Some(proposal) = proposal {

@@ -32,9 +32,10 @@ impl<'a> Flags<'a> {
             && self.context.open.is_empty()
             && self.context.to_hand_off.is_empty()
             && self.context.live.news().next().is_none()
+            && !self.context.others_do_something()
     }
 
-    /// `x` conflict or failed hand-off, `?` open rotation, `~` changed elsewhere, `d` draft, `+` new.
+    /// `x` conflict or failed hand-off, `/` somebody else is changing it, `?` open rotation, `~` changed elsewhere, `d` draft, `+` new.
     pub(super) fn flag(&self, id: &str) -> Option<(&'static str, Style)> {
         if self.is_empty() {
             return None;
@@ -44,6 +45,12 @@ impl<'a> Flags<'a> {
         let open = self.context.open.get(&parsed);
         if open == Some(&State::Conflict) || self.context.to_hand_off.contains_key(&parsed) {
             Some(("x", theme.error()))
+        } else if self
+            .context
+            .doing(&parsed)
+            .is_some_and(|doing| doing.is_now)
+        {
+            Some(("/", theme.focus()))
         } else if open.is_some() {
             Some(("?", theme.unknown()))
         } else if let Some(news) = self.context.live.news_of(id) {

@@ -18,7 +18,7 @@ use crate::{
     domain::{
         age::{TokenAge, USUAL_LIMIT},
         annotation::Annotation,
-        group::EnvironmentTag,
+        group::{EnvironmentTag, UserGroupId},
     },
     search::{Entry, ListColumn, Marker, finds},
     tui::{
@@ -51,6 +51,8 @@ const DETAIL_ROWS: u16 = 5;
 /// Rows that the list keeps when a bulk rotation has a line above it.
 const LEAST_ROWS: u16 = 3;
 const TITLE: &str = "Groups";
+/// Cells of a name that nothing covers.
+const LEAST_NAME: u16 = 16;
 
 /// Where everything stands.
 pub(super) struct Places {
@@ -265,6 +267,18 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
     let is_marked = |entry: Entry<'_>| list.marks.contains(entry.id());
     // The row stays where it was listed; its values are those of now.
     let as_now = |entry| now_of(entry, context);
+    let room = room_at_the_end(places);
+    let over = |id: &str| {
+        let id = UserGroupId::parse(id).ok()?;
+        let doing = context.doing(&id)?;
+        let style = if doing.is_now {
+            theme.focus()
+        } else {
+            theme.label()
+        };
+        Some((doing.in_cells(room, paint::columns)?, style))
+    };
+    let others_do_something = context.others_do_something();
     table::draw_flagged(
         buffer,
         places.rows,
@@ -290,6 +304,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
                 is_marked: is_marked(entry),
                 flag: flags.flag(entry.id()),
                 is_out: !is_found(as_now(entry)),
+                over: others_do_something.then(|| over(entry.id())).flatten(),
             })
         },
         &empty_hint(list, context),
@@ -304,6 +319,23 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
             paint::text(buffer, at, header.y, width, &more, theme.dim());
         }
     }
+}
+
+/// Cells behind what tells a group from another and how old its token is: there what others do to it may stand.
+fn room_at_the_end(places: &Places) -> usize {
+    let row = table::beside_flags(paint::row(places.rows, 0));
+    let columns = places.layout.columns.iter().enumerate();
+    let kept = columns.filter_map(|(at, column)| {
+        let cell = places.layout.layout.cell(row, at);
+        match column {
+            _ if cell.is_empty() => None,
+            ListColumn::Id | ListColumn::Age => Some(cell.right()),
+            ListColumn::Name => Some(cell.right().min(cell.x + LEAST_NAME)),
+            _ => None,
+        }
+    });
+    let kept = kept.max().unwrap_or(row.x);
+    usize::from(row.right().saturating_sub(kept + 2))
 }
 
 fn now_of<'a>(entry: Entry<'a>, context: &'a Context) -> Entry<'a> {

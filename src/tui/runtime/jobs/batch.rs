@@ -118,7 +118,7 @@ async fn drive(
     let report = follow(&mut run.progress, &run.control, &mut link).await;
     report
         .map(Outcome::BulkEnded)
-        .ok_or_else(|| broke("Internal error, stopped; Batches has the rest"))
+        .ok_or_else(|| broke("Internal error, stopped"))
 }
 
 async fn follow(

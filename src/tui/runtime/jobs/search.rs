@@ -40,12 +40,15 @@ pub(super) async fn list(
         operations.annotations(),
         operations.saved_views()
     )?;
+    let at_work = operations.at_work(&open).await?;
     let order = view.clone().unwrap_or_default();
     let first = operations.first_groups(&order, ALL_AT_ONCE, FIRST).await?;
     let mut listing = Listing::from(first.index);
     let state = |row: RotationRow| (row.user_group_id, row.rotation.state);
     listing.beside = Some(ReadBeside {
         open: open.into_iter().map(state).collect(),
+        at_work,
+        place_name: operations.place_name().await?,
         annotations,
         saved_views,
     });

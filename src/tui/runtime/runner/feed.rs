@@ -11,14 +11,18 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     operations::Feed,
-    tui::state::message::{Msg, ProfileIndex},
+    tui::state::{
+        lost::WhyLost,
+        message::{Msg, ProfileIndex},
+    },
 };
 
 /// What is written within this time after a look is told together.
 const GATHERED: Duration = Duration::from_millis(100);
-/// Until the next try, where the directory cannot be read; as often as that in a row.
+/// Until the next try, where the directory cannot be read.
 const AGAIN: Duration = Duration::from_secs(1);
-const TRIES: usize = 5;
+/// What is over by then is not worth a word.
+const SHORT: Duration = Duration::from_secs(2);
 
 /// Ends when it is dropped.
 pub(super) struct Following {
@@ -48,30 +52,59 @@ async fn follow(
     looks: Arc<Notify>,
     news: mpsc::Sender<Msg>,
 ) {
-    let mut failed = 0;
+    let mut line = feed.line();
+    // Since when it cannot be read, and whether that was told.
+    let mut failing: Option<Instant> = None;
+    let mut is_told = false;
     loop {
         let looked = Instant::now();
-        match feed.look().await {
-            Ok(Some(changes)) => {
-                let changed = Msg::Changed(profile, Box::new(changes));
-                if news.send(changed).await.is_err() {
-                    return;
+        let seen = tokio::select! {
+            seen = feed.look() => seen,
+            error = line.lost_for(SHORT), if !is_told => Err(error),
+        };
+        let told = match seen {
+            Ok(changes) => {
+                failing = None;
+                let back = std::mem::take(&mut is_told).then_some(Msg::Line(profile, None));
+                let changes = changes.map(|changes| Msg::Changed(profile, Box::new(changes)));
+                Ok(back.into_iter().chain(changes))
+            }
+            Err(error) => {
+                let since = *failing.get_or_insert(looked);
+                let lost_for = since.elapsed().max(if line.is_lost() {
+                    SHORT
+                } else {
+                    Duration::ZERO
+                });
+                let why = WhyLost::of(&error).filter(|_| !is_told && lost_for >= SHORT);
+                Err(why.map(|why| (lost_for, why)))
+            }
+        };
+        match told {
+            Ok(all) => {
+                for msg in all {
+                    if news.send(msg).await.is_err() {
+                        return;
+                    }
                 }
             }
-            // Whoever asks for something is told why. A long commit of another process ends.
-            Err(_) if failed < TRIES => {
-                failed += 1;
+            Err(lost) => {
+                if let Some(lost) = lost {
+                    is_told = true;
+                    if news.send(Msg::Line(profile, Some(lost))).await.is_err() {
+                        return;
+                    }
+                }
+                // Each try waits for the directory already.
                 sleep(AGAIN).await;
                 continue;
             }
-            Ok(None) | Err(_) => {}
         }
-        let is_told = feed.has_events();
+        let has_events = feed.has_events();
         tokio::select! {
             () = feed.stirred() => {}
-            () = looks.notified(), if !is_told => {}
+            () = looks.notified(), if !has_events => {}
         }
-        failed = 0;
         sleep_until(looked + GATHERED).await;
     }
 }

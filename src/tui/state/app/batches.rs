@@ -20,6 +20,7 @@ impl App {
             BatchEvent::Ended(ended) => ended.wrong_environment,
             BatchEvent::Started(_)
             | BatchEvent::Throttled(_)
+            | BatchEvent::NoDirectory(_)
             | BatchEvent::Halted(_)
             | BatchEvent::Finished(_) => false,
         });
@@ -55,7 +56,7 @@ impl App {
 
     pub(super) fn batch_lost(&mut self, ticket: Ticket) {
         if let Some(run) = self.batch_of(ticket) {
-            run.broke_off("Internal error, stopped; Batches has the rest".into());
+            run.broke_off("Internal error, stopped".into());
         }
     }
 
@@ -108,17 +109,26 @@ impl App {
         let running = running.and_then(|run| run.batch);
         let mut unfinished = batches
             .iter()
-            .filter(|batch| batch.ended_at.is_none() && Some(batch.id) != running);
+            .filter(|batch| batch.ended_at.is_none() && !batch.is_run())
+            .filter(|batch| Some(batch.id) != running);
         if let Some(newest) = unfinished.next() {
             let counts = &newest.counts;
             let key = self.context.keys.key(Focus::List, Action::Batches);
             let resume = self.context.keys.key(Focus::Batches, Action::Resume);
-            let text = format!(
-                "Batch {} is unfinished: {} of {} left. {key} lists it, {resume} resumes it",
-                newest.id.0,
-                counts.not_started + counts.unknown,
-                counts.planned(),
-            );
+            let left = counts.not_started + counts.unknown;
+            let text = if left == 0 {
+                format!(
+                    "Batch {} is not closed: nothing is left. {key} lists it, {resume} closes it",
+                    newest.id.0
+                )
+            } else {
+                format!(
+                    "Batch {} is unfinished: {} of {} left. {key} lists it, {resume} resumes it",
+                    newest.id.0,
+                    left,
+                    counts.planned(),
+                )
+            };
             self.context.say(Severity::Warning, text);
         }
     }

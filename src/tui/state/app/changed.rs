@@ -1,6 +1,8 @@
 //! What others changed in the place one is in: taken in without moving a row, and told once.
 
 use super::{App, Job, ProfileIndex, Severity, outcomes::Open};
+use std::time::Duration;
+
 use crate::{
     domain::{group::UserGroupId, text::visible},
     operations::{ChangeCursor, Changes, RotationRow},
@@ -8,6 +10,7 @@ use crate::{
         keymap::{Action, Focus},
         state::{
             live::{GroupNews, learnt, news_between, news_of_all},
+            lost::{Lost, WhyLost},
             message::Effect,
             notices::Condition,
         },
@@ -23,6 +26,34 @@ impl App {
         self.context.live.place = Some(since.place());
         let effect = Effect::Watch(self.context.current, since);
         self.context.effects.push(effect);
+    }
+
+    /// The directory is lost, or back.
+    pub(super) fn line_changed(
+        &mut self,
+        profile: ProfileIndex,
+        lost: Option<(Duration, WhyLost)>,
+    ) {
+        if profile != self.context.current {
+            return;
+        }
+        let Some((ago, why)) = lost else {
+            self.context.is_directory_back |= self.context.lost.take().is_some();
+            self.context.save_drafts();
+            return;
+        };
+        let since = self.context.now - ago;
+        self.context.lost = Some(Lost { since, why });
+        if let Some(condition) = self.context.directory_condition() {
+            let mut letters = condition.chars();
+            let first = letters.next().map(|c| c.to_uppercase().to_string());
+            let text = format!(
+                "{}{}. Nothing is sent meanwhile; what is typed stays here",
+                first.unwrap_or_default(),
+                letters.as_str()
+            );
+            self.context.say(Severity::Warning, text);
+        }
     }
 
     pub(super) fn changed(&mut self, profile: ProfileIndex, changes: &Changes) {
@@ -49,6 +80,7 @@ impl App {
                 self.resolve_unknown(profile, &id, Open::Rotation);
             }
         }
+        self.context.note_at_work(&changes.at_work);
         if self.context.open.is_empty() {
             self.context.settle_again_at = None;
             let now = self.context.now;
@@ -95,6 +127,14 @@ impl App {
         };
         // One message for what came together.
         let mut told = Vec::new();
+        let is_back = std::mem::take(&mut context.is_directory_back);
+        if is_back {
+            told.push(match changed.len() + new.len() {
+                0 => "Directory back, nothing changed meanwhile".to_owned(),
+                1 => "Directory back, 1 change".to_owned(),
+                count => format!("Directory back, {count} changes"),
+            });
+        }
         if !changed.is_empty() {
             told.push(format!(
                 "{}. {next} goes there",

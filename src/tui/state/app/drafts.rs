@@ -79,7 +79,9 @@ impl App {
         let Some((_, id)) = self.context.drafts.ended(ticket, None) else {
             return false;
         };
-        if !std::mem::replace(&mut self.context.drafts.is_failing, true) {
+        // While the directory is lost, each form says so.
+        let is_told = self.context.lost.is_some();
+        if !std::mem::replace(&mut self.context.drafts.is_failing, true) && !is_told {
             let text = format!("Draft of {id} NOT saved, kept in memory only: {why}");
             self.context.say(Severity::Error, text);
         }
@@ -201,7 +203,7 @@ impl App {
         let drafts = &self.context.drafts;
         if self.context.is_thrown_away {
             drafts.len()
-        } else if drafts.is_failing {
+        } else if drafts.is_failing || self.context.lost.is_some() {
             drafts.unkept()
         } else {
             0

@@ -304,6 +304,8 @@ impl App {
     fn take_beside(&mut self, beside: Option<ReadBeside>) {
         if let Some(beside) = beside {
             self.context.note_open(beside.open);
+            self.context.note_at_work(&beside.at_work);
+            self.context.live.place_name = beside.place_name;
             self.context.annotations.of = beside.annotations.into();
             self.context.annotations.take_views(beside.saved_views);
         }

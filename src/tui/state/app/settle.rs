@@ -1,7 +1,7 @@
 //! Open rotations of the profile one is in: settled by reading when it is opened, and again when waiting may have
 //! helped. Says what came of it.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Action, App, Job, Pane, Severity};
 use crate::{
@@ -124,8 +124,13 @@ impl App {
         messages.resolve_condition(now, Condition::OpenRotations);
     }
 
-    /// Settles again once waiting may have helped.
+    /// Settles again once waiting may have helped, and looks again at batches whose run was not heard of.
     pub(super) fn settle_when_due(&mut self) {
+        let now = self.context.now;
+        let is_due = |at: &mut Timestamp| now >= *at;
+        if self.context.runner_gone_at.take_if(is_due).is_some() {
+            self.follow_journal();
+        }
         if self
             .context
             .settle_again_at

@@ -181,6 +181,8 @@ pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     if let Some(oddity) = oddities(group.id.as_str()).first() {
         let what = format!("! Id, character {}: {}", oddity.position, oddity.what);
         sheet.text(&what, theme.warning());
+    } else if let Some(doing) = context.doing(&group.id) {
+        sheet.pieces(vec![label("Now", theme), (doing.in_words(), theme.news())]);
     } else if !note(sheet, group, context) {
         let seen = seen(group, context);
         let seen = seen.trim_start_matches("read ").trim_start_matches("at ");
@@ -282,6 +284,9 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
             "x the new token has not arrived",
             theme.error(),
         );
+    }
+    if let Some(doing) = context.doing(&group.id) {
+        field(sheet, "Now", &doing.in_words(), theme.news());
     }
     if let Some(annotation) = context.annotations.get(group.id.as_str()) {
         if let Some(note) = &annotation.note {

@@ -1,0 +1,41 @@
+//! Who is changing a group right now, as others see it.
+
+use std::time::Duration;
+
+use super::group::UserGroupId;
+
+/// What is being done to a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    Rotating,
+    /// A new token is being read back.
+    Confirming,
+    Updating,
+    Creating,
+    /// The first read of an id, which can create it.
+    FirstRead,
+}
+
+impl Work {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rotating => "rotating",
+            Self::Confirming => "confirming",
+            Self::Updating => "updating",
+            Self::Creating => "creating",
+            Self::FirstRead => "reading first",
+        }
+    }
+}
+
+/// Somebody's process that may still be at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AtWork {
+    pub id: UserGroupId,
+    pub work: Work,
+    pub by: String,
+    /// How long it has been at it.
+    pub age: Duration,
+    /// How long it may still be at it, if it says nothing more.
+    pub left: Duration,
+}

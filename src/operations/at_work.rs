@@ -1,0 +1,53 @@
+//! Who is changing which group right now: open intents whose process may still be at them.
+
+use super::{DirectoryError, Mutation, Operations, RotationRow};
+use crate::domain::{
+    at_work::{AtWork, Work},
+    history::Operation,
+    rotation::State,
+};
+
+impl Operations {
+    /// What is being changed in this place, by these open rotations and by open creates and updates.
+    pub async fn at_work(&self, rotations: &[RotationRow]) -> Result<Vec<AtWork>, DirectoryError> {
+        let changes = self.open_changes().await?;
+        let rotating = rotations.iter().filter_map(|row| self.rotating(row));
+        let changing = changes.iter().filter_map(|change| self.changing(change));
+        Ok(rotating.chain(changing).collect())
+    }
+
+    fn rotating(&self, row: &RotationRow) -> Option<AtWork> {
+        let work = match row.rotation.state {
+            _ if !self.is_rotation_in_hand(row) => return None,
+            State::Rotated => Work::Confirming,
+            _ => Work::Rotating,
+        };
+        let left = self.settle_window_left(row)?;
+        Some(AtWork {
+            id: row.user_group_id.clone(),
+            work,
+            by: row.by.clone(),
+            age: self.settle_window().saturating_sub(left),
+            left,
+        })
+    }
+
+    fn changing(&self, change: &Mutation) -> Option<AtWork> {
+        // A rotation stands in its own journal.
+        let work = match change.operation {
+            _ if change.rotation.is_some() || !self.is_change_in_hand(change) => return None,
+            Operation::Create => Work::Creating,
+            Operation::Update => Work::Updating,
+            Operation::Get => Work::FirstRead,
+            Operation::Rotate | Operation::HandOff => return None,
+        };
+        let left = self.window_left(change);
+        Some(AtWork {
+            id: change.user_group_id.clone(),
+            work,
+            by: change.by.clone(),
+            age: self.settle_window().saturating_sub(left),
+            left,
+        })
+    }
+}

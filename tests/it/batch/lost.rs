@@ -1,0 +1,93 @@
+//! The server of a team's directory goes away in the middle of a run, and comes back.
+
+use groupdesk::{
+    directory::{Directory, set_up},
+    operations::{
+        Listener, UnknownIdPolicy,
+        batch::{BatchEvent, Run},
+    },
+};
+use tokio::sync::mpsc;
+
+use super::{assert_sent_once, one_at_a_time};
+use crate::support::{
+    postgres,
+    proxy::{FaultyProxy, Gate, ProxyFault},
+    world::{Side, World, id},
+};
+
+/// What is told until the first of this kind.
+async fn until(run: &mut Run, is_it: impl Fn(&BatchEvent) -> bool) -> BatchEvent {
+    loop {
+        let event = run.progress.recv().await.expect("it goes on");
+        if is_it(&event) {
+            return event;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_sent_is_written_down_when_it_is_back_and_the_rest_waits_for_it() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = postgres::at(server.folder(), "desk");
+    set_up(&team).expect("a schema");
+    let world = World::new().await;
+    let directory = Directory::open(&team).expect("it opens");
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).on(&directory);
+    let (recorder, _recorded) = mpsc::unbounded_channel();
+    // As a console does it: somebody sits in front of it.
+    let ana = installation.through(proxy.base_url()).operations();
+    let ana = ana.with_listener(Listener::new(1, recorder));
+    let groups = ["g0", "g1", "g2"].map(id);
+    for group in &groups {
+        world.seed(
+            Side::Testing,
+            group.as_str(),
+            "A name",
+            &[],
+            &serde_json::json!({}),
+        );
+        let met = ana.look_up(group, UnknownIdPolicy::Exists).await;
+        met.expect("it is known now");
+    }
+    let plan = ana.plan_batch(&groups, false).await.expect("readable");
+    let batch = ana.begin_batch(&plan, None).await.expect("durable");
+    let gate = Gate::new();
+    proxy.next("POST", ProxyFault::passed().behind(&gate));
+    let mut run = ana
+        .run_batch(batch, one_at_a_time(), None)
+        .await
+        .expect("it begins");
+
+    // The answer comes when nobody can write it down.
+    gate.reached().await;
+    run.control.pause();
+    server.stop();
+    gate.open();
+    server.start();
+    let first = until(&mut run, |event| matches!(event, BatchEvent::Ended(_))).await;
+    assert!(
+        matches!(&first, BatchEvent::Ended(ended) if ended.outcome == "confirmed"),
+        "{first:?}"
+    );
+
+    // Nothing new is begun while it is away, and the run goes on by itself.
+    server.stop();
+    run.control.go_on();
+    until(&mut run, |event| {
+        matches!(event, BatchEvent::NoDirectory(_))
+    })
+    .await;
+    assert_eq!(proxy.count("POST"), 1);
+    server.start();
+    let last = until(&mut run, |event| matches!(event, BatchEvent::Finished(_))).await;
+    let BatchEvent::Finished(report) = last else {
+        unreachable!("waited for")
+    };
+    assert_eq!(report.halt, None);
+    assert_eq!(report.counts.confirmed, 3, "{report:?}");
+    assert_sent_once(&proxy);
+}

@@ -1,0 +1,148 @@
+//! Who works on a batch, as others see it: while it runs, while it is paused, once it is silent, and where it broke off.
+
+use std::time::Duration;
+
+use groupdesk::{
+    config::guard::Level,
+    domain::batch::{Halt, LastRun, Runner, RunnerState, StopCause},
+    operations::{
+        BatchId, Failpoint, Operations,
+        attention::Matter,
+        batch::{Run, RunLimits},
+    },
+};
+use jiff::Timestamp;
+
+use super::{Scene, one_at_a_time, watch};
+use crate::support::{
+    proxy::{Gate, ProxyFault},
+    world::Side,
+};
+
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// A batch that is run by ana, and stands still at its first request.
+async fn held(scene: &Scene) -> (BatchId, Run, Gate) {
+    let gate = Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
+    let batch = scene.begin().await;
+    let run = scene.run(batch, one_at_a_time()).await;
+    gate.reached().await;
+    (batch, run, gate)
+}
+
+async fn runner(seen_by: &Operations, batch: BatchId) -> Option<Runner> {
+    seen_by.batch(batch).await.expect("readable").runner
+}
+
+/// Waits until it stands so.
+async fn stands(seen_by: &Operations, batch: BatchId, state: RunnerState) -> Runner {
+    let until = async {
+        loop {
+            match runner(seen_by, batch).await {
+                Some(runner) if runner.state == state => return runner,
+                _ => tokio::task::yield_now().await,
+            }
+        }
+    };
+    tokio::time::timeout(DEADLINE, until).await.expect("told")
+}
+
+/// Whether it is named among what waits, and counted.
+async fn counted(seen_by: &Operations) -> Option<bool> {
+    let found = Operations::attention(std::slice::from_ref(seen_by), 0, false).await;
+    let concerns = found.expect("readable").concerns;
+    let mut batches = concerns.iter();
+    let batch = batches.find(|one| matches!(one.matter, Matter::Batch(_)));
+    batch.map(groupdesk::operations::attention::Concern::is_counted)
+}
+
+#[tokio::test]
+async fn others_see_who_runs_it_who_paused_it_and_who_fell_silent() {
+    let scene = Scene::new(2).await;
+    let (batch, run, gate) = held(&scene).await;
+    let li = scene.world.installation(Side::Testing).by("li@desk7");
+    let at = |seconds| {
+        let later = Timestamp::now() + Duration::from_secs(seconds);
+        li.clone().at(later).operations()
+    };
+    let now = at(0);
+    let running = stands(&now, batch, RunnerState::Running).await;
+    assert_eq!(running.by, scene.ana.operator());
+    assert_eq!(counted(&now).await, Some(false), "it is in hand");
+    let asked = now.plan_resumption(batch, true).await.expect("readable");
+    assert_eq!(asked.level, Level::Words, "a second run would join it");
+
+    run.control.pause();
+    let paused = stands(&now, batch, RunnerState::Paused).await;
+    assert!(paused.since >= running.since);
+    assert_eq!(
+        counted(&now).await,
+        Some(true),
+        "it may have been forgotten"
+    );
+    assert!(paused.until_silent > Duration::ZERO);
+
+    // Its process is there; nobody else hears of it.
+    let gone = runner(&at(3_600), batch).await.expect("told");
+    assert_eq!(gone.state, RunnerState::Silent);
+    assert_eq!(counted(&at(3_600)).await, Some(true));
+
+    run.control.go_on();
+    stands(&now, batch, RunnerState::Running).await;
+    gate.open();
+    let (_, report) = watch(run).await;
+    assert_eq!(report.halt, None);
+    assert_eq!(runner(&now, batch).await, None);
+    assert_eq!(counted(&now).await, None);
+}
+
+#[tokio::test]
+async fn of_two_that_work_on_it_the_last_one_to_end_says_how() {
+    let scene = Scene::new(3).await;
+    let (batch, first, gate) = held(&scene).await;
+    let second = scene.run(batch, one_at_a_time()).await;
+    second.control.stop(StopCause::Person);
+    watch(second).await;
+    let stands = scene.ana.batch(batch).await.expect("readable");
+    assert!(stands.is_run(), "the first one is still at it: {stands:?}");
+    first.control.stop(StopCause::Quit);
+    gate.open();
+    let (_, report) = watch(first).await;
+    assert_eq!(report.halt, Some(Halt::Asked(StopCause::Quit)));
+    let stands = scene.ana.batch(batch).await.expect("readable");
+    assert_eq!(
+        stands.last_run,
+        Some(LastRun::Stopped(Halt::Asked(StopCause::Quit)))
+    );
+    assert_eq!(stands.runner, None);
+}
+
+/// The first of two items breaks it, in its own task or in that of the run.
+async fn broken(point: Failpoint) {
+    let scene = Scene::new(2).await;
+    let batch = scene.begin().await;
+    let breaking = scene.world.installation(Side::Testing);
+    let breaking = breaking.through(scene.proxy.base_url()).operations();
+    let breaking = breaking.watched(move |reached| assert_ne!(reached, point, "on purpose"));
+    let run = breaking.run_batch(batch, one_at_a_time(), None).await;
+    let (_, report) = watch(run.expect("it begins")).await;
+    assert_eq!(report.halt, Some(Halt::Internal), "{point:?}");
+    let stands = scene.ana.batch(batch).await.expect("readable");
+    assert_eq!(stands.last_run, Some(LastRun::Stopped(Halt::Internal)));
+    assert_eq!(stands.runner, None, "nobody is at it");
+    assert_eq!(counted(&scene.ana).await, Some(true));
+    let told = stands.last_run_in_words(|at| at.to_string());
+    assert_eq!(told.as_deref(), Some("stopped: internal error"));
+    // The rest goes on; what broke off is settled by reading where anything was sent.
+    let run = scene.run(batch, RunLimits::default()).await;
+    let (_, report) = watch(run).await;
+    assert_eq!(report.counts.not_started, 0, "{point:?}");
+    super::assert_sent_once(&scene.proxy);
+}
+
+#[tokio::test]
+async fn one_that_breaks_off_inside_is_stopped_and_not_running_still() {
+    broken(Failpoint::IntentDurable).await;
+    broken(Failpoint::ItemEnded).await;
+}

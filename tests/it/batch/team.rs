@@ -1,0 +1,7 @@
+//! The same stories with a directory that a team shares, on PostgreSQL.
+
+use super::*;
+
+#[path = "runs.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod runs;
