@@ -19,6 +19,7 @@ pub mod keyring;
 mod name;
 pub mod new_profile;
 pub mod paths;
+pub mod pgpass;
 pub mod profile;
 pub mod reference;
 mod schema;

@@ -52,7 +52,7 @@ pub use audit::{AuditFilter, Audited};
 pub use batch::{
     Batch, BatchId, BatchItem, BatchRun, ItemKey, ItemUpdate, NewBatch, RunBeat, RunId,
 };
-pub use copy::{Copied, copy_to_team};
+pub use copy::{Copied, copy_from_team, copy_to_team};
 pub use draft::{DraftSaved, KeptDraft, OtherDraft};
 use engine::Engine;
 pub use error::DirectoryError;

@@ -59,7 +59,7 @@ pub const KINDS: [(&str, &str); 4] = [
 
 /// The environment variables that groupdesk reads, those of one purpose together, and what for. A flag is stronger than a variable, a variable stronger
 /// than the file; an empty one counts as not set.
-pub const VARIABLES: [(&str, &str); 24] = [
+pub const VARIABLES: [(&str, &str); 25] = [
     (
         "GROUPDESK_CONFIG",
         "the configuration file; --config is stronger",
@@ -99,6 +99,10 @@ pub const VARIABLES: [(&str, &str); 24] = [
         "for temporary files: the demo, and what import and apply read; else /tmp",
     ),
     ("HOME", "your home, where the XDG variables say nothing"),
+    (
+        "PGPASSFILE",
+        "passwords for a team's database, where [directory] names no source of one; else ~/.pgpass",
+    ),
     (
         "USER, LOGNAME",
         "who works here, where operator does not say it",

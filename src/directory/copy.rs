@@ -1,7 +1,15 @@
-//! A directory's file into the database of a team: every row with its number, and the key of its fingerprints, in one
-//! transaction that is read back before it is committed. The file stays as it is.
+//! A directory's file into the database of a team, or the other way round: every row with its number, and the key of the
+//! fingerprints, in one transaction that is read back before it is committed. The source stays as it is, or says from then on
+//! where all of it is.
 
-use std::path::Path;
+use std::{
+    io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
@@ -10,8 +18,8 @@ use super::{
     DirectoryError, TeamLocation,
     engine::Engine,
     location::TeamFault,
-    sqlite::{self, Connection, Fault},
-    tables::{Role, as_owner},
+    sqlite::{self, Connection, Fault, moved},
+    tables::{NEWEST, Role, as_owner},
     team,
 };
 use crate::database::{Access, Row, Statements, Tx, Value, ValueRef, values};
@@ -73,55 +81,155 @@ const FINGERPRINT_KEY: &str = "SELECT value FROM meta WHERE key = 'fingerprint_k
 pub type Copied = Vec<(&'static str, u64)>;
 
 /// Copies a file into a directory of a team that was set up and holds nothing yet. Blocks; nobody can write to the file
-/// meanwhile. What is refused or breaks off leaves nothing behind.
-pub fn copy_to_team(from: &Path, to: &TeamLocation) -> Result<Copied, DirectoryError> {
+/// meanwhile. What is refused or breaks off leaves nothing behind. `is_moved`: the file is refused from then on.
+pub fn copy_to_team(
+    from: &Path,
+    to: &TeamLocation,
+    is_moved: bool,
+) -> Result<Copied, DirectoryError> {
     // Of the newest schema, and whole.
     drop(sqlite::File::open(from)?);
     let engine = Engine::of_team(to)?;
-    let path = from.to_owned();
-    let (at, schema) = (to.to_string(), to.schema().to_owned());
-    team::ask(&engine, Access::Once, move |tx| {
+    let (path, at) = (from.to_owned(), to.clone());
+    let (copied, file) = team::ask(&engine, Access::Once, move |tx| {
         let file = Connection::open(&path)?;
-        file.execute_batch("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE")?;
-        let file = Tx::of(&file);
-        copy(&file, tx, &at, &schema)
-    })
+        file.execute_batch(
+            "PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
+        )?;
+        let copied = take_in(&Tx::of(&file), tx, &at)?;
+        Ok((copied, file))
+    })?;
+    // Last: at worst both are whole.
+    if is_moved {
+        let marked = moved::mark(&file, &to.to_string());
+        let marked = marked.and_then(|()| Ok(file.execute_batch("COMMIT")?));
+        marked.map_err(|fault| fault.explain(from))?;
+    }
+    Ok(copied)
 }
 
-fn copy(file: &Tx<'_>, team: &Tx<'_>, at: &str, schema: &str) -> Result<Copied, Fault> {
-    let refused = |fault| DirectoryError::Team {
-        at: at.to_owned(),
-        fault,
-    };
-    let under_way: Option<i64> = file.one(UNDER_WAY, values![], |row| row.get(0))?;
-    if under_way != Some(0) {
-        return Err(DirectoryError::UnderWay.into());
-    }
-    let has = team::Stands::read(team)?.desk.role;
-    if has < Role::Admin {
-        let needs = Role::Admin;
-        return Err(refused(TeamFault::NeedsRole { needs, has }).into());
-    }
-    team.batch(&as_owner(schema))?;
+fn take_in(file: &Tx<'_>, team: &Tx<'_>, at: &TeamLocation) -> Result<Copied, Fault> {
+    let refused = |fault| Fault::from(DirectoryError::of_team(at, fault));
+    may_copy(team, at)?;
+    nothing_under_way(file)?;
+    team.batch(&as_owner(at.schema()))?;
     // Nobody begins anything there meanwhile.
     team.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE; LOCK TABLE places IN ACCESS EXCLUSIVE MODE")?;
     let held: Option<i64> = team.one("SELECT count(*) FROM places", values![], |row| row.get(0))?;
     if held != Some(0) {
-        return Err(refused(TeamFault::NotEmpty).into());
+        return Err(refused(TeamFault::NotEmpty));
     }
     let key: Option<[u8; 32]> = file.one(FINGERPRINT_KEY, values![], |row| row.get(0))?;
     let key = Zeroizing::new(key.ok_or(Fault::Row("meta"))?);
-    team.write("UPDATE fingerprint_key SET key = $1", values![&*key])?;
+    if team.write("UPDATE fingerprint_key SET key = $1", values![&*key])? == 0 {
+        // It is kept elsewhere, and is another one.
+        return Err(refused(TeamFault::WrongKey));
+    }
+    let copied = copy(file, team, team, at)?;
+    team.write(COPIED, values![])?;
+    Ok(copied)
+}
+
+/// Copies the directory of a team into a new file. Blocks. Of what belongs to persons it takes what whoever asks sees. What is
+/// refused or breaks off leaves no file. `is_moved`: nobody can write to the database from the beginning on, and it says then
+/// where all of it is.
+pub fn copy_from_team(
+    from: &TeamLocation,
+    to: &Path,
+    is_moved: bool,
+) -> Result<Copied, DirectoryError> {
+    let not_copied = |source: io::Error| DirectoryError::NotCopied {
+        file: to.to_owned(),
+        source: source.into(),
+    };
+    let path = std::path::absolute(to).map_err(not_copied)?;
+    if path.symlink_metadata().is_ok() {
+        let there = io::Error::new(io::ErrorKind::AlreadyExists, "it is there already");
+        return Err(not_copied(there));
+    }
+    drop(sqlite::File::open(&path)?);
+    let is_whole = Arc::new(AtomicBool::new(false));
+    let (at, file, whole) = (from.clone(), path.clone(), Arc::clone(&is_whole));
+    let access = if is_moved { Access::Once } else { Access::Long };
+    let copied = team::ask(&Engine::of_team(from)?, access, move |tx| {
+        let outside = team::key_outside(&at)?;
+        may_copy(tx, &at)?;
+        if is_moved {
+            tx.batch(&as_owner(at.schema()))?;
+            tx.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")?;
+        }
+        nothing_under_way(tx)?;
+        let kept = tx.one("SELECT key FROM fingerprint_key", values![], |row| {
+            row.get::<[u8; 32]>(0)
+        })?;
+        let key = outside.or(kept.map(Zeroizing::new));
+        let key = key.ok_or_else(|| DirectoryError::of_team(&at, TeamFault::NoKey))?;
+        let connection = Connection::open(&file)?;
+        connection.execute_batch(
+            "PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
+        )?;
+        let target = Tx::of(&connection);
+        target.write(
+            "UPDATE meta SET value = $1 WHERE key = 'fingerprint_key'",
+            values![&*key],
+        )?;
+        let copied = copy(tx, &target, tx, &at)?;
+        connection.execute_batch("COMMIT")?;
+        whole.store(true, Ordering::SeqCst);
+        if is_moved {
+            // Last: at worst both are whole.
+            let to = file.display().to_string();
+            tx.write("UPDATE installation SET moved_to = $1", values![to])?;
+        }
+        Ok(copied)
+    });
+    if copied.is_err() && !is_whole.load(Ordering::SeqCst) {
+        for file in [
+            path.clone(),
+            sqlite::beside(&path, "-wal"),
+            sqlite::beside(&path, "-shm"),
+        ] {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+    copied
+}
+
+fn may_copy(team: &Tx<'_>, at: &TeamLocation) -> Result<(), Fault> {
+    let stands = team::Stands::read(team)?;
+    let (found, known) = (stands.version, NEWEST);
+    let (needs, has) = (Role::Admin, stands.desk.role);
+    let fault = match () {
+        () if has < needs => TeamFault::NeedsRole { needs, has },
+        () if found < known => TeamFault::Older { found, known },
+        () if found > known => TeamFault::Newer { found, known },
+        () => match stands.desk.moved_to {
+            Some(to) => TeamFault::Moved(Some(to)),
+            None => return Ok(()),
+        },
+    };
+    Err(DirectoryError::of_team(at, fault).into())
+}
+
+fn nothing_under_way(tx: &Tx<'_>) -> Result<(), Fault> {
+    let under_way: Option<i64> = tx.one(UNDER_WAY, values![], |row| row.get(0))?;
+    if under_way == Some(0) {
+        return Ok(());
+    }
+    Err(DirectoryError::UnderWay.into())
+}
+
+/// Every table; `team` is the one of both that describes them.
+fn copy(from: &Tx<'_>, to: &Tx<'_>, team: &Tx<'_>, at: &TeamLocation) -> Result<Copied, Fault> {
     let mut copied = Vec::with_capacity(TABLES.len());
     for name in TABLES {
         let table = Table::of(team, name)?;
-        let rows = table.copy(file, team)?;
-        if table.sum(team)? != table.sum(file)? {
-            return Err(refused(TeamFault::CopyDiffers(name)).into());
+        let rows = table.copy(from, to)?;
+        if table.sum(to)? != table.sum(from)? {
+            return Err(DirectoryError::of_team(at, TeamFault::CopyDiffers(name)).into());
         }
-        copied.push((name, rows));
+        copied.push((name.trim_start_matches("all_"), rows));
     }
-    team.write(COPIED, values![])?;
     Ok(copied)
 }
 
@@ -160,11 +268,11 @@ impl Table {
         })
     }
 
-    /// Its rows; what belongs to a person on a server belongs to whoever has the file.
+    /// Its rows; of what belongs to persons those that one sees, in a file all.
     fn select(&self, tx: &Tx<'_>) -> String {
-        let name = match tx.sqlite() {
-            Some(_) => self.name.trim_start_matches("all_"),
-            None => self.name,
+        let name = match (tx.sqlite(), self.name) {
+            (None, "all_drafts") => "shown_drafts",
+            (_, name) => name.trim_start_matches("all_"),
         };
         let names: Vec<_> = self
             .columns
@@ -182,38 +290,41 @@ impl Table {
         })
     }
 
-    fn copy(&self, file: &Tx<'_>, team: &Tx<'_>) -> Result<u64, Fault> {
+    fn copy(&self, from: &Tx<'_>, to: &Tx<'_>) -> Result<u64, Fault> {
         let names: Vec<_> = self
             .columns
             .iter()
             .map(|column| column.name.as_str())
             .collect();
         let places: Vec<_> = (1..=names.len()).map(|at| format!("${at}")).collect();
+        let (name, with_numbers) = match to.sqlite() {
+            Some(_) => (self.name.trim_start_matches("all_"), ""),
+            None => (self.name, " OVERRIDING SYSTEM VALUE"),
+        };
         let insert = format!(
-            "INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE VALUES ({})",
-            self.name,
+            "INSERT INTO {name} ({}){with_numbers} VALUES ({})",
             names.join(", "),
             places.join(", ")
         );
         let (mut rows, mut together) = (0, Statements::default());
-        file.each(self.select(file), values![], |row| {
+        from.each(self.select(from), values![], |row| {
             let values = (0..names.len()).map(|at| self.value(row, at));
             together.add(insert.clone(), values.collect::<Result<_, _>>()?);
             rows += 1;
             if rows % TOGETHER as u64 == 0 {
-                team.write_all(std::mem::take(&mut together))?;
+                to.write_all(std::mem::take(&mut together))?;
             }
             Ok::<_, Fault>(())
         })?;
-        team.write_all(together)?;
-        if let Some(column) = &self.counted {
+        to.write_all(together)?;
+        if let (None, Some(column)) = (to.sqlite(), &self.counted) {
             // What comes next has a number of its own.
             let next = format!(
                 "SELECT setval(pg_get_serial_sequence('{0}', '{column}'), COALESCE(MAX({column}), 1), MAX({column}) IS NOT NULL) \
                  FROM {0}",
                 self.name
             );
-            team.one(next, values![], |_| Ok::<_, Fault>(()))?;
+            to.one(next, values![], |_| Ok::<_, Fault>(()))?;
         }
         Ok(rows)
     }

@@ -143,6 +143,10 @@ pub enum DirectoryError {
     #[error("the system gave no random numbers for the directory's key; try again")]
     NoRandomness,
     #[error(
+        "this directory was moved to {to}, and is whole there; name that with --directory, GROUPDESK_DIRECTORY or as url in [directory]"
+    )]
+    MovedAway { to: String },
+    #[error(
         "a file of one's own has no audit: who did what is in `groupdesk history`; the directory of a team has one"
     )]
     NoAudit,

@@ -65,6 +65,11 @@ impl TeamLocation {
         self
     }
 
+    /// Host or folder, port, database and user, of each server that it may be.
+    pub fn reaches(&self) -> Vec<(String, u16, String, String)> {
+        self.server.reaches()
+    }
+
     /// Whether a line to it goes over a network, and so needs [`Self::with_tls`].
     pub fn needs_tls(&self) -> bool {
         self.server.needs_tls()
@@ -182,7 +187,7 @@ pub enum TeamFault {
     )]
     NeedsRight(&'static str),
     #[error("was moved{}; nothing was recorded", match .0 {
-        Some(to) => format!(" to {to}: write that as url in [directory]"),
+        Some(to) => format!(" to {to}; work there"),
         None => ": `groupdesk directory status` says where to".into(),
     })]
     Moved(Option<String>),

@@ -19,6 +19,7 @@ use crate::{
     database::{Access, values},
     domain::token::Fingerprinter,
 };
+pub(super) use key::outside as key_outside;
 pub use migrations::{Migrated, migrate, set_up, set_up_sql};
 pub use roles::{grant, revoke};
 pub(super) use stands::{Desk, Stands, ask};

@@ -1,10 +1,13 @@
 //! From what a configuration says of a directory to the directory.
 
-use std::sync::Arc;
+use std::{future::ready, sync::Arc};
 
 use crate::{
     api::tls,
-    config::{DirectoryAt, Environment, KeySource, TeamSettings},
+    config::{
+        DirectoryAt, Environment, KeySource, TeamSettings,
+        pgpass::{self, Endpoint},
+    },
     directory::{Directory, DirectoryError, Location, Password, TeamLocation},
 };
 
@@ -37,6 +40,22 @@ pub fn team_location(
     }
     if let Some(source) = &team.password {
         location = location.with_password(read(source, env));
+    } else if let Some(file) = pgpass::file(env) {
+        let at = location.reaches().into_iter();
+        let at = at.map(|(host, port, database, user)| Endpoint {
+            host,
+            port,
+            database,
+            user,
+        });
+        match pgpass::password(&file, &at.collect::<Vec<_>>()) {
+            // Nobody may ask for one.
+            Ok(None) => {}
+            found => {
+                let found = found.map(Option::unwrap_or_default);
+                location = location.with_password(Arc::new(move || Box::pin(ready(found.clone()))));
+            }
+        }
     }
     if let Some(source) = &team.fingerprint_key {
         location = location.with_fingerprint_key(read(source, env));

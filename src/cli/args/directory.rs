@@ -33,17 +33,29 @@ pub(crate) enum Command {
         #[arg(long)]
         print: bool,
     },
-    /// Copy a directory's file into that of a team, which was set up and is empty
+    /// Copy a directory's file into that of a team, which was set up and is empty; or that of a team into a new file
     #[command(
         after_help = "Everything comes along: groups, history, journals, and the key of the fingerprints. It is read\n\
-                      back and compared before it is committed. The file stays; work no more with it.\n\n\
+                      back and compared before it is committed. Of drafts and bindings a file gets those that you see.\n\n\
                       Examples:\n  groupdesk directory copy ~/.local/share/groupdesk/directory.db\n  \
-                      groupdesk directory copy alone.db postgres://ana@db1/desk"
+                      groupdesk directory copy postgres://ana@db1/desk alone.db"
     )]
     Copy {
-        /// The file
-        from: PathBuf,
-        /// The database; else the directory that is configured
+        /// The file, or the address of the database
+        from: String,
+        /// The other one; else the directory that is configured
+        to: Option<String>,
+    },
+    /// The same, and from then on refuse everything where it came from
+    #[command(
+        after_help = "Where it came from keeps all of it, and says where it is now.\n\n\
+                      Examples:\n  groupdesk directory move ~/.local/share/groupdesk/directory.db\n  \
+                      groupdesk directory move postgres://ana@db1/desk alone.db"
+    )]
+    Move {
+        /// The file, or the address of the database
+        from: String,
+        /// The other one; else the directory that is configured
         to: Option<String>,
     },
     /// Show which directory is in use: where, as whom, and what is open in it

@@ -1,6 +1,8 @@
 //! `directory`: the file that keeps what is known here, or the database in which a team keeps it. A copy of the file moves
 //! everything to another machine: groups, history, journals and the key of its fingerprints, which an export does not hold.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use crate::{
@@ -11,7 +13,7 @@ use crate::{
         process::exit::Exit,
         session,
     },
-    config::{DirectoryAt, Overrides, TeamSettings, directory_of},
+    config::{DirectoryAt, Overrides, TeamSettings, directory_of, is_address},
     directory::{self, DirectoryError, TeamLocation},
     domain::text::visible,
     operations::{open_directory, team_location},
@@ -61,32 +63,8 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
                 ),
             )
         }
-        Command::Copy { from, to } => {
-            if !from.is_file() {
-                return Err(CliError::Usage(format!(
-                    "{} is not there, or no file; a directory is copied from a file into the database of a team",
-                    from.display()
-                )));
-            }
-            let team = team(&overrides, to.as_deref())?;
-            let (file, at) = (from.display().to_string(), team.to_string());
-            let copied = blocking("the copy broke off", move || {
-                directory::copy_to_team(&from, &team)
-            });
-            let copied = copied.await?;
-            let rows: u64 = copied.iter().map(|(_, rows)| rows).sum();
-            let tables: serde_json::Map<_, _> = copied
-                .into_iter()
-                .map(|(table, rows)| (table.to_owned(), json!(rows)))
-                .collect();
-            said(
-                global,
-                &json!({ "file": file, "directory": at, "rows": tables }),
-                &format!(
-                    "{at} has all of {file}: {rows} rows, compared; work no more with the file"
-                ),
-            )
-        }
+        Command::Copy { from, to } => copy(global, &overrides, (from, to), false).await,
+        Command::Move { from, to } => copy(global, &overrides, (from, to), true).await,
         Command::Status => status(global, &overrides).await,
         Command::Grant { name, role } => {
             let team = team(&overrides, None)?;
@@ -141,6 +119,61 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             )
         }
     }
+}
+
+/// From a file into the database of a team, or the other way round.
+async fn copy(
+    global: &Global,
+    overrides: &Overrides,
+    (from, to): (String, Option<String>),
+    is_moved: bool,
+) -> Result<Exit, CliError> {
+    let (file, at, copied) = if is_address(&from) {
+        let to = to.filter(|to| !is_address(to)).map(PathBuf::from);
+        let to = to.ok_or_else(|| {
+            CliError::Usage(
+                "from the database of a team a directory is copied into a new file; name one, and copy that into another \
+                 database"
+                    .into(),
+            )
+        })?;
+        let team = team(overrides, Some(&from))?;
+        let (file, at) = (to.display().to_string(), team.to_string());
+        let copying = blocking("the copy broke off", move || {
+            directory::copy_from_team(&team, &to, is_moved)
+        });
+        (file, at, copying.await?)
+    } else {
+        let from = PathBuf::from(from);
+        if !from.is_file() {
+            return Err(CliError::Usage(format!(
+                "{} is not there, or no file; a directory is copied from a file into the database of a team, or the other way \
+                 round",
+                from.display()
+            )));
+        }
+        let team = team(overrides, to.as_deref())?;
+        let (file, at) = (from.display().to_string(), team.to_string());
+        let copying = blocking("the copy broke off", move || {
+            directory::copy_to_team(&from, &team, is_moved)
+        });
+        (file, at, copying.await?)
+    };
+    let rows: u64 = copied.iter().map(|(_, rows)| rows).sum();
+    let tables: serde_json::Map<_, _> = copied
+        .into_iter()
+        .map(|(table, rows)| (table.to_owned(), json!(rows)))
+        .collect();
+    let after = if is_moved {
+        "where it came from refuses everything from now on"
+    } else {
+        "work no more with both"
+    };
+    said(
+        global,
+        &json!({ "file": file, "directory": at, "rows": tables }),
+        &format!("{file} and {at} hold the same: {rows} rows, compared; {after}"),
+    )
 }
 
 async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError> {

@@ -137,6 +137,25 @@ impl Server {
         &self.schema
     }
 
+    /// Host or folder, port, database and user, of each server that it may be.
+    pub(crate) fn reaches(&self) -> Vec<(String, u16, String, String)> {
+        let (ports, user) = (
+            self.config.get_ports(),
+            self.config.get_user().unwrap_or_default(),
+        );
+        let database = self.config.get_dbname().unwrap_or(user);
+        let hosts = self.config.get_hosts().iter().enumerate();
+        let each = hosts.map(|(at, host)| {
+            let host = match host {
+                Host::Tcp(name) => name.trim_matches(['[', ']']).to_owned(),
+                Host::Unix(folder) => folder.display().to_string(),
+            };
+            let port = ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+            (host, port, database.to_owned(), user.to_owned())
+        });
+        each.collect()
+    }
+
     pub(crate) fn needs_tls(&self) -> bool {
         self.needs_tls
     }

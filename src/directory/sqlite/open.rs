@@ -20,6 +20,7 @@ use zeroize::Zeroizing;
 use super::{
     backup, copies,
     fault::{Fault, is_busy},
+    moved,
     schema::{MIGRATIONS, NEWEST, PACKED, PATIENCE, beside},
 };
 use crate::{directory::DirectoryError, domain::token::Fingerprinter, platform::private_files};
@@ -149,10 +150,7 @@ pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
     match (mark, version, tables) {
         (0, 0, 0) => Ok(0),
         (APPLICATION_ID, 1..=NEWEST, _) => Ok(version),
-        (APPLICATION_ID, found, _) if found > NEWEST => Err(Fault::Newer {
-            found,
-            known: NEWEST,
-        }),
+        (APPLICATION_ID, found, _) if found > NEWEST => Err(moved::newer(connection, found)),
         _ => Err(Fault::NotADirectory),
     }
 }
@@ -165,10 +163,7 @@ pub(super) fn still_ours(tx: &Transaction<'_>) -> Result<(), Fault> {
     if found == NEWEST {
         Ok(())
     } else {
-        Err(Fault::Newer {
-            found,
-            known: NEWEST,
-        })
+        Err(moved::newer(tx, found))
     }
 }
 

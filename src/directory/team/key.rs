@@ -7,7 +7,7 @@ use crate::directory::{DirectoryError, TeamLocation, location::TeamFault};
 type Key = Zeroizing<[u8; 32]>;
 
 /// Fetches the key where the configuration names a source for it. Blocks, on no thread of a runtime.
-pub(super) fn outside(team: &TeamLocation) -> Result<Option<Key>, DirectoryError> {
+pub(in crate::directory) fn outside(team: &TeamLocation) -> Result<Option<Key>, DirectoryError> {
     let Some(source) = &team.fingerprint_key else {
         return Ok(None);
     };

@@ -19,7 +19,7 @@ pub(in crate::directory) struct Desk {
 
 /// How the tables stand, and who asks.
 pub(in crate::directory) struct Stands {
-    pub(super) version: i64,
+    pub(in crate::directory) version: i64,
     pub(super) reads_from: i64,
     pub(super) key_check: Option<[u8; 32]>,
     pub(in crate::directory) desk: Desk,

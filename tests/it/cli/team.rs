@@ -205,12 +205,179 @@ async fn what_one_had_alone_comes_along_into_the_directory_of_a_team() {
         "{}",
         again.err
     );
+    let url = at.lines().find_map(|line| line.strip_prefix("url = \""));
+    let url = url
+        .and_then(|url| url.strip_suffix('"'))
+        .expect("an address");
+    let back = ana.json(0, &["directory", "copy", url, "back.db"]).await;
+    assert_eq!(back["rows"]["user_groups"], json!(702), "{back}");
+    let there = ana.run(&["directory", "copy", url, "back.db"]).await;
+    assert!(
+        there.code == 2 && there.err.contains("there already"),
+        "{}",
+        there.err
+    );
+    let told = [
+        &["list"][..],
+        &["history"],
+        &["rotations"],
+        &["label", "globex"],
+        &["place", "list"],
+    ];
+    for told in told {
+        let here = ana.json(0, told).await;
+        let in_file = [&["--directory", "back.db"][..], told].concat();
+        assert_eq!(ana.json(0, &in_file).await, here, "{told:?}");
+    }
+    // Moved, it is whole there, and refused here.
+    let moved = ana.json(0, &["directory", "move", url, "moved.db"]).await;
+    assert_eq!(moved["rows"], back["rows"]);
+    let status = ana.json(0, &["directory", "status"]).await;
+    assert!(
+        status["moved_to"]
+            .as_str()
+            .is_some_and(|to| to.ends_with("moved.db")),
+        "{status}"
+    );
+    let late = ana.run(&["note", "acme", "too late"]).await;
+    assert!(
+        late.code == 8 && late.err.contains("moved.db"),
+        "{} {}",
+        late.code,
+        late.err
+    );
+    assert_eq!(ana.run(&["list"]).await.code, 0, "it can be read");
+    let noted = ana
+        .run(&["--directory", "moved.db", "note", "acme", "in time"])
+        .await;
+    assert_eq!(noted.code, 0, "{}", noted.err);
+    let elsewhere = by_socket(server, "desk", "moved_again");
+    let other = machine(&url_of(&ana), &key, &elsewhere);
+    assert_eq!(other.run(&["directory", "init"]).await.code, 0);
+    let file = ana.path("moved.db").display().to_string();
+    let moved = other.run(&["directory", "move", &file]).await;
+    assert_eq!(moved.code, 0, "{}", moved.err);
+    let refused = ana.run(&["--directory", "moved.db", "list"]).await;
+    assert!(
+        refused.code == 2 && refused.err.contains("moved_again"),
+        "{} {}",
+        refused.code,
+        refused.err
+    );
+    let noted = other.json(0, &["note", "acme"]).await;
+    assert!(noted.to_string().contains("in time"), "{noted}");
     let missing = ana.run(&["directory", "copy", "nothing.db"]).await;
     assert!(
         missing.code == 2 && missing.err.contains("is not there"),
         "{}",
         missing.err
     );
+}
+
+/// Of the service that this machine asks.
+fn url_of(home: &Home) -> String {
+    let file = std::fs::read_to_string(home.path("config.toml")).expect("written");
+    let line = file
+        .lines()
+        .find_map(|line| line.strip_prefix("base_url = \""));
+    line.and_then(|url| url.strip_suffix('"'))
+        .expect("an address")
+        .to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_viewer_lists_without_a_key_and_the_key_of_fingerprints_can_be_kept_elsewhere() {
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let schema = "looked_at";
+    server.execute("public", "CREATE ROLE vera LOGIN; CREATE ROLE olaf LOGIN");
+    let home = Home::new();
+    let (_serving, url, key) = service(&home).await;
+    let outside = "fingerprint_key = { env = \"DESK_KEY\" }\n";
+    let secret = "0f".repeat(32);
+    let person = |who: &str, secret: Option<&str>| {
+        let at = by_socket(server, who, schema);
+        let mut home = machine(
+            &url,
+            &key,
+            &match secret {
+                Some(_) => format!("{at}{outside}"),
+                None => at,
+            },
+        );
+        if let Some(secret) = secret {
+            home.set("DESK_KEY", secret);
+        }
+        home
+    };
+    let ana = person("desk", Some(&secret));
+    assert_eq!(ana.run(&["directory", "init"]).await.code, 0);
+    for (who, role) in [("vera", "viewer"), ("olaf", "operator")] {
+        let granted = ana.json(0, &["directory", "grant", who, role]).await;
+        assert_eq!(granted["role"], json!(role));
+    }
+    let create = ["create", "acme", "--name", "Acme", "--map", "7=1", "--yes"];
+    let created = ana.run(&create).await;
+    assert_eq!(created.code, 0, "{}", created.err);
+    let count = "SELECT count(*) FROM fingerprint_key";
+    assert_eq!(server.execute(schema, count), "0");
+    let dump = server.dump(schema);
+    assert!(!dump.contains(&secret), "the key is in the database");
+
+    let olaf = person("olaf", Some(&secret));
+    let rotated = olaf
+        .run(&["rotate", "acme", "--yes", "--reason", "leaked"])
+        .await;
+    assert_eq!(rotated.code, 0, "{}", rotated.err);
+    let audited = olaf
+        .json(0, &["audit", "acme", "--by", "olaf", "--since", "1h"])
+        .await;
+    assert!(
+        audited.as_array().is_some_and(|lines| lines.len() >= 3),
+        "{audited}"
+    );
+    let history = olaf.json(0, &["history", "acme"]).await;
+    let by = history[0]["by"].as_str().expect("who");
+    assert!(by == "olaf" || by.starts_with("olaf@"), "{by}");
+    for (wrong, words) in [
+        (Some("0e".repeat(32)), "another key"),
+        (Some("short".into()), "64 hexadecimal"),
+        (None, "fingerprint_key"),
+    ] {
+        let refused = person("olaf", wrong.as_deref()).run(&["list"]).await;
+        assert!(
+            refused.code == 8 && refused.err.contains(words),
+            "{} {}",
+            refused.code,
+            refused.err
+        );
+        assert!(
+            wrong.is_none_or(|wrong| !refused.err.contains(&wrong)),
+            "{}",
+            refused.err
+        );
+    }
+
+    // Whoever may only look has no use for either key.
+    let vera = person("vera", None);
+    let seen = vera.json(0, &["list"]).await;
+    assert_eq!(seen[0]["user_group_id"], json!("acme"));
+    assert_eq!(vera.run(&["history", "acme"]).await.code, 0);
+    for change in [
+        &create[..],
+        &["rotate", "acme", "--yes"],
+        &["note", "acme", "x"],
+        &["get", "acme"],
+    ] {
+        let refused = vera.run(change).await;
+        assert!(
+            refused.code == 8 && refused.err.contains("operator"),
+            "{change:?}: {} {}",
+            refused.code,
+            refused.err
+        );
+    }
 }
 
 /// The list of what is copied is that of the tables.

@@ -32,7 +32,7 @@ async fn of_ten_consoles_one_begins_whichever_token_each_has_seen() {
     let installation = Opened::new();
     let consoles = consoles(&installation, 10);
     let place = place(&consoles[0], "eu");
-    for group in 0..20 {
+    for group in 0..200 {
         let begun = consoles.iter().zip(1_u8..).map(|(console, seen)| {
             let intent = intent(&format!("g{group}"), fp(seen));
             console.begin_rotation(place, intent)
@@ -48,7 +48,7 @@ async fn of_ten_consoles_one_begins_whichever_token_each_has_seen() {
         assert_eq!(won, 1, "g{group}");
     }
     let open = consoles[9].rotations(RotationFilter::default()).await;
-    assert_eq!(open.expect("read").len(), 20);
+    assert_eq!(open.expect("read").len(), 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -47,7 +47,7 @@ pub(super) const SHAPES: &[Shape] = &[
     },
     Shape {
         name: "directory-copied",
-        about: "a file that was copied into the directory of a team",
+        about: "a file that was copied or moved into the directory of a team, or the other way round",
         fields: &[&[
             field("file", "text", "", "the file"),
             field("directory", "text", "", "the address and schema of the other"),

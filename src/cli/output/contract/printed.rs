@@ -99,6 +99,7 @@ pub(super) const ALL: &[Printed] = &[
     of("directory backup FILE", One, &["directory-copy"]),
     of("directory init [URL]", One, &["directory-set-up"]),
     of("directory copy FROM [TO]", One, &["directory-copied"]),
+    of("directory move FROM [TO]", One, &["directory-copied"]),
     of("directory status", One, &["directory-status"]),
     of("directory migrate", One, &["directory-migrated"]),
     of("audit [ID]", Array, &["audited"]),

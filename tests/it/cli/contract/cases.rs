@@ -61,6 +61,7 @@ async fn team(c: &mut Contract) -> Vec<&'static str> {
         return vec![
             "directory init [URL]",
             "directory copy FROM [TO]",
+            "directory move FROM [TO]",
             "serve init",
             "service-set-up",
             "directory status",
@@ -101,6 +102,10 @@ async fn team(c: &mut Contract) -> Vec<&'static str> {
             &["directory", "copy", "alone.db"],
         ),
         ("directory status", &["directory", "status"]),
+        (
+            "directory move FROM [TO]",
+            &["directory", "move", &storage, "back.db"],
+        ),
         (
             "directory grant NAME ROLE",
             &["directory", "grant", "dora", "operator"],

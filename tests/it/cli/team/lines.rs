@@ -1,5 +1,7 @@
 //! Lines over a network: whom one believes, and how one is believed. The password is a canary.
 
+use std::os::unix::fs::PermissionsExt;
+
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 
 use super::{Home, machine, postgres};
@@ -106,6 +108,19 @@ async fn a_line_is_made_to_whom_the_certificate_names_and_with_the_password_of_i
             code == expected && text.contains(words),
             "{host} {more}: {code} {text}"
         );
+    }
+    // As PostgreSQL's own programs have it.
+    let mut home = scene.ana("localhost", "ca = \"team-ca.pem\"");
+    home.write(
+        "pgpass",
+        &format!("elsewhere:*:*:*:wrong\nlocalhost:*:postgres:ana:{PASSWORD}\n"),
+    );
+    let file = home.path("pgpass");
+    home.set("PGPASSFILE", file.display().to_string());
+    for (mode, expected, words) in [(0o644, 8, "chmod 600"), (0o600, 0, "as ana")] {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("set");
+        let (code, text) = said(&home, &["directory", "status"]).await;
+        assert!(code == expected && text.contains(words), "{code} {text}");
     }
     // As it was once: whoever answers would learn the password, or nearly.
     scene.server.execute(

@@ -1,0 +1,114 @@
+//! The password file of PostgreSQL's own programs, where no other source of a password is named: `PGPASSFILE`, else `~/.pgpass`.
+
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use zeroize::Zeroizing;
+
+use super::{Environment, paths};
+
+/// Where somebody is to be known, and as whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    pub host: String,
+    pub port: u16,
+    pub database: String,
+    pub user: String,
+}
+
+/// The file, where there is one.
+pub fn file(env: &Environment) -> Option<PathBuf> {
+    let named = env.get("PGPASSFILE").map(PathBuf::from);
+    named
+        .or_else(|| paths::resolve("~/.pgpass", Path::new("/"), env))
+        .filter(|file| file.is_file())
+}
+
+/// The first line that fits one of them; `None`: no line does. Why the file is not read says nothing of what is in it.
+pub fn password(file: &PathBuf, at: &[Endpoint]) -> Result<Option<Zeroizing<Vec<u8>>>, String> {
+    let why = |why: String| format!("{}: {why}", file.display());
+    let metadata = fs::metadata(file).map_err(|error| why(error.to_string()))?;
+    if metadata.mode() & 0o077 != 0 {
+        return Err(why(
+            "others can read it; take that right away with chmod 600".into(),
+        ));
+    }
+    let text = Zeroizing::new(fs::read_to_string(file).map_err(|error| why(error.to_string()))?);
+    let mut found = at.iter().filter_map(|at| of_lines(&text, at));
+    Ok(found.next())
+}
+
+fn of_lines(text: &str, at: &Endpoint) -> Option<Zeroizing<Vec<u8>>> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let mut fitting = lines.filter_map(|line| {
+        let fields = fields(line);
+        let [host, port, database, user, password] = fields.as_slice() else {
+            return None;
+        };
+        let fits = |said: &str, is: &str| said == "*" || said == is;
+        // A socket goes by this name there.
+        let is_host =
+            fits(host, &at.host) || at.host.starts_with('/') && host.as_str() == "localhost";
+        (is_host
+            && fits(port, &at.port.to_string())
+            && fits(database, &at.database)
+            && fits(user, &at.user))
+        .then(|| Zeroizing::new(password.as_bytes().to_vec()))
+    });
+    fitting.next()
+}
+
+/// A colon or a backslash behind a backslash is itself.
+fn fields(line: &str) -> Vec<Zeroizing<String>> {
+    let mut fields = vec![Zeroizing::new(String::with_capacity(line.len()))];
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        let last = fields.len() - 1;
+        match letter {
+            ':' if last < 4 => fields.push(Zeroizing::new(String::with_capacity(line.len()))),
+            '\\' => fields[last].extend(letters.next()),
+            letter => fields[last].push(letter),
+        }
+    }
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str, host: &str) -> Option<String> {
+        let at = Endpoint {
+            host: host.into(),
+            port: 5432,
+            database: "desk".into(),
+            user: "ana".into(),
+        };
+        of_lines(text, &at).map(|found| String::from_utf8(found.to_vec()).expect("UTF-8"))
+    }
+
+    #[test]
+    fn the_first_line_that_fits_tells_the_password() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            of("db1:5432:desk:ana:one\ndb1:*:*:*:two", "db1"),
+            some("one")
+        );
+        assert_eq!(
+            of("#db1:5432:desk:ana:one\n*:*:*:ana:two", "db1"),
+            some("two")
+        );
+        assert_eq!(
+            of("db1:5433:desk:ana:one\ndb2:*:*:*:two\nnonsense", "db1"),
+            None
+        );
+        assert_eq!(
+            of(r"localhost:*:*:*:a\:b\\c:d", "/run/postgresql"),
+            some(r"a:b\c:d")
+        );
+        assert_eq!(of("localhost:*:*:*:one", "db1"), None);
+    }
+}
