@@ -24,7 +24,6 @@ mod scene;
 mod snapshots;
 mod steps;
 mod story;
-mod team;
 mod trouble;
 
 pub(crate) use places::judge;

@@ -101,6 +101,4 @@ async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
         .map(|kept| kept.draft.typed.name.as_str())
         .collect();
     assert_eq!(typed, ["A name one two"], "kept as it was typed");
-    console.keys("r").await;
-    console.until("Read").await;
 }
