@@ -24,6 +24,15 @@ fn say(session: &mut Session, keys: &str, beginning: &str) -> Vec<String> {
     lines_from(session, from)
 }
 
+/// The list, and what the demo says of itself: that may come after it.
+fn wait_for_the_list(session: &mut Session) {
+    wait_until("the list", || {
+        let lines = lines_from(session, 0);
+        let has = |beginning| lines.iter().any(|line| line.starts_with(beginning));
+        has("10 groups") && has("info: Demo on this machine")
+    });
+}
+
 #[test]
 fn a_name_is_edited_by_ear() {
     let place = Place::new();
@@ -33,10 +42,7 @@ fn a_name_is_edited_by_ear() {
         .size(10, 40)
         .env("TERM", "dumb")
         .start();
-    wait_until("the list", || {
-        let lines = lines_from(&mut session, 0);
-        lines.iter().any(|line| line.starts_with("10 groups"))
-    });
+    wait_for_the_list(&mut session);
     let lines = lines_from(&mut session, 0);
     assert!(lines[0].contains("TESTING  127.0.0.1"), "{lines:?}");
     assert_eq!(lines[1], "# Groups");
@@ -87,10 +93,7 @@ fn a_name_is_edited_by_ear() {
 fn nothing_is_said_twice_or_while_nothing_happens() {
     let place = Place::new();
     let mut session = place.groupdesk(&["demo", "--plain"]).start();
-    wait_until("the list", || {
-        let lines = lines_from(&mut session, 0);
-        lines.iter().any(|line| line.starts_with("10 groups"))
-    });
+    wait_for_the_list(&mut session);
     // At the top of the list there is nowhere to go.
     let from = session.raw_output().len();
     session.send("kkkj");
@@ -119,10 +122,7 @@ fn nothing_is_said_twice_or_while_nothing_happens() {
 fn a_box_is_read_alone_and_its_cursor_is_heard() {
     let place = Place::new();
     let mut session = place.groupdesk(&["--plain", "demo"]).start();
-    wait_until("the list", || {
-        let lines = lines_from(&mut session, 0);
-        lines.iter().any(|line| line.starts_with("10 groups"))
-    });
+    wait_for_the_list(&mut session);
     let lines = say(&mut session, "P", "> * testing  TESTING");
     assert_eq!(lines[0], "# Groups › Profiles");
     let is_list = |line: &String| line.contains("acme-eu");
