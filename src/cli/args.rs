@@ -23,7 +23,7 @@ mod update;
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clap::{ArgGroup, Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 pub(super) use annotations::{Labels, Note};
 pub(super) use audit::Audit;
@@ -130,6 +130,7 @@ impl Command {
             | Self::History(History { output, .. })
             | Self::View(ViewCommand::List { output })
             | Self::Attention { output, .. } => output.form,
+            Self::Rotate(rotate) => rotate.form,
             _ => None,
         }
     }
@@ -165,7 +166,7 @@ pub(super) enum Command {
     #[command(
         after_help = "Examples:\n  groupdesk rotate acme-eu --reason 'leaked in a log' --token-out acme.token\n  \
                             groupdesk rotate acme-eu --yes --json --reveal\n  \
-                            groupdesk rotate --older-than 90d --dry-run\n  \
+                            groupdesk rotate --older-than 90d --limit 50 --yes -o jsonl\n  \
                             groupdesk rotate --from leaked.txt --yes --token-out new-tokens.jsonl\n  \
                             groupdesk rotate --resume"
     )]
@@ -292,6 +293,9 @@ pub(super) struct Rotate {
     pub(super) token: TokenArgs,
     #[command(flatten)]
     pub(super) bulk: BatchArgs,
+    /// As --json (json); with jsonl each result on one line, also that of one group
+    #[arg(long = "output", short = 'o', value_name = "FORM", value_parser = for_programs)]
+    pub(super) form: Option<Form>,
 }
 
 impl Rotate {
@@ -353,6 +357,12 @@ pub(super) struct TokenArgs {
 fn which_groups() -> ArgGroup {
     let which = ArgGroup::new("which_groups").args(["ids", "from", "filter"]);
     which.required(true).multiple(true)
+}
+
+fn for_programs(text: &str) -> Result<Form, &'static str> {
+    let form = Form::from_str(text, false).ok();
+    let form = form.filter(|form| matches!(form, Form::Json | Form::Jsonl));
+    form.ok_or("write json or jsonl")
 }
 
 pub(super) fn user_group_id(text: &str) -> Result<UserGroupId, InvalidId> {

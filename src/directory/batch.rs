@@ -1,6 +1,8 @@
 //! A batch as it goes into the directory and comes out of it: a queue of single rotations (docs/design/rotation.md,
 //! "Bulk"), or of single updates that make one change.
 
+mod requests;
+
 use jiff::Timestamp;
 
 use super::{MutationId, RotationId};

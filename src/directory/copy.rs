@@ -25,7 +25,7 @@ use super::{
 use crate::database::{Access, Row, Statements, Tx, Value, ValueRef, values};
 
 /// In an order in which every row finds those that it names.
-const TABLES: [&str; 23] = [
+const TABLES: [&str; 24] = [
     "places",
     "place_urls",
     "place_keys",
@@ -42,6 +42,7 @@ const TABLES: [&str; 23] = [
     "batches",
     "batch_items",
     "batch_runs",
+    "scheduled_runs",
     "all_drafts",
     "imports",
     "import_rows",

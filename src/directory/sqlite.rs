@@ -26,6 +26,7 @@ mod open;
 mod packed;
 pub(super) mod places;
 mod rows;
+pub(super) mod scheduled;
 mod schema;
 mod select;
 mod stops;

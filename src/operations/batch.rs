@@ -8,6 +8,7 @@ mod item;
 mod queue;
 mod resume;
 mod runs;
+mod scheduled;
 
 use std::{collections::HashMap, io, sync::Arc, time::Duration};
 
@@ -15,6 +16,7 @@ use tokio::sync::mpsc;
 
 pub use super::batch::concurrency::{Control, RunCommand, RunLimits};
 pub use resume::Resumption;
+pub use scheduled::ScheduledRun;
 
 use super::{Done, Failure, Guarded, Operations, Warning};
 use crate::{
@@ -152,7 +154,7 @@ impl Operations {
         let batch = NewBatch {
             by: self.operator().to_owned(),
             reason,
-            at: self.now(),
+            at: plan.at,
             kind: BatchKind::Rotate,
             items: plan.ready.iter().map(|id| (id.clone(), None)).collect(),
         };

@@ -9,6 +9,7 @@ mod killed;
 mod lost;
 mod refresh;
 mod runs;
+mod scheduled;
 mod settling;
 mod storm;
 mod team;

@@ -15,7 +15,7 @@ use super::house::citations::below;
 use crate::support::postgres;
 
 /// What needs more than a test has, by the file and the first line of the block.
-const MANUAL: [(&str, &str, &str); 9] = [
+const MANUAL: [(&str, &str, &str); 10] = [
     ("CONTRIBUTING.md", "cargo run --release", "builds"),
     ("README.md", "cargo run --release", "builds"),
     ("README.md", "cargo install", "installs"),
@@ -29,6 +29,11 @@ const MANUAL: [(&str, &str, &str); 9] = [
         "docs/guide/getting-started.md",
         "rustup target add",
         "needs a package",
+    ),
+    (
+        "docs/guide/scheduled-rotation.md",
+        "systemctl --user",
+        "needs systemd; tests/it/packaging.rs reads the units",
     ),
     (
         "docs/guide/team.md",
@@ -97,13 +102,14 @@ fn page(file: &str) -> String {
 }
 
 /// Pages whose blocks are run, and how many there are at least.
-const PAGES: [(&str, usize); 12] = [
+const PAGES: [(&str, usize); 13] = [
     ("README.md", 1),
     ("docs/guide/everyday.md", 1),
     ("docs/guide/getting-started.md", 3),
     ("docs/guide/import-and-apply.md", 1),
     ("docs/guide/many-groups.md", 1),
     ("docs/guide/rotation.md", 1),
+    ("docs/guide/scheduled-rotation.md", 1),
     ("docs/guide/scripting.md", 2),
     ("docs/guide/team.md", 1),
     ("docs/guide/troubleshooting.md", 1),
@@ -170,6 +176,7 @@ async fn everyday() {
 async fn rotation_and_many_groups() {
     all_of("docs/guide/rotation.md").await;
     all_of("docs/guide/many-groups.md").await;
+    all_of("docs/guide/scheduled-rotation.md").await;
 }
 
 #[tokio::test]

@@ -40,7 +40,8 @@ impl Pace {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct BatchArgs {
-    /// Groups whose token is older, such as 90d or 12h; a token of unknown age counts as old
+    /// Groups whose token is older, such as 90d or 12h, the oldest first; --limit counts those that can be rotated; one of
+    /// unknown age counts as old
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["ids", "from"])]
     pub(crate) older_than: Option<Duration>,
     /// Also those whose token was rotated within 24 h

@@ -6,7 +6,9 @@ mod prepare;
 mod report;
 pub(crate) mod tokens;
 
-use std::{collections::HashSet, path::PathBuf, sync::Arc};
+use std::{collections::HashSet, path::PathBuf, pin::pin, sync::Arc};
+
+use futures_util::FutureExt;
 
 use crate::{
     cli::{
@@ -23,11 +25,11 @@ use crate::{
     },
     directory::BatchId,
     domain::{
-        batch::{BatchKind, ItemStatus},
+        batch::{BatchKind, ItemStatus, StopCause},
         group::UserGroupId,
         handoff::HandOffState,
     },
-    operations::batch::{BatchEvent, Report, Run, RunLimits, TokenSink},
+    operations::batch::{BatchEvent, Report, Run, RunLimits, ScheduledRun, TokenSink},
 };
 use tokens::TokenLines;
 
@@ -39,6 +41,8 @@ struct Ready {
     /// The person named every group.
     all_named: bool,
     tokens: Option<Arc<TokenLines>>,
+    /// No other one of the place begins meanwhile.
+    schedule: Option<ScheduledRun>,
     /// It edits, and rotates nothing.
     is_edit: bool,
 }
@@ -98,6 +102,8 @@ pub(crate) async fn retry(
             mutation: arguments.mutation,
             reason: arguments.reason,
             token_out,
+            at: operations.now(),
+            scheduled: None,
         };
         prepare::begin(session, asked, pace).await
     })
@@ -128,7 +134,15 @@ async fn run_prepared(
         ready = Box::pin(prepare(&session)) => ready?,
     };
     match ready {
-        Ok(ready) => begin(&session, &ready, pace, &mut signals).await,
+        Ok(mut ready) => {
+            let schedule = ready.schedule.take();
+            let work = begin(&session, &ready, pace, (schedule.as_ref(), &mut signals));
+            let ended = Box::pin(work).await;
+            if let Some(schedule) = schedule {
+                schedule.end().await;
+            }
+            ended
+        }
         Err(exit) => Ok(exit),
     }
 }
@@ -137,7 +151,7 @@ async fn begin(
     session: &Session,
     ready: &Ready,
     pace: RunLimits,
-    signals: &mut Signals,
+    stops: (Option<&ScheduledRun>, &mut Signals),
 ) -> Result<Exit, CliError> {
     let keep = ready
         .tokens
@@ -147,7 +161,7 @@ async fn begin(
         .operations
         .run_batch(ready.batch, pace, keep)
         .await?;
-    drive(session, run, ready, signals).await
+    drive(session, run, ready, stops).await
 }
 
 /// Tells what happens until the run has ended. The first signal stops it; Ctrl-C again leaves at once.
@@ -155,13 +169,20 @@ async fn drive(
     session: &Session,
     mut run: Run,
     ready: &Ready,
-    signals: &mut Signals,
+    (schedule, signals): (Option<&ScheduledRun>, &mut Signals),
 ) -> Result<Exit, CliError> {
     let batch = ready.batch.0;
     let progress = Progress::start(run.batch.counts.planned());
     progress.say(format!("batch {batch}"));
     progress.counts(run.batch.counts.done(), &run.batch.counts);
     let mut finishing = Shutdown::of(signals);
+    let taken_over = async {
+        match schedule {
+            Some(schedule) => schedule.taken_over().await,
+            None => std::future::pending().await,
+        }
+    };
+    let mut taken_over = pin!(taken_over.fuse());
     let report = loop {
         tokio::select! {
             biased;
@@ -170,6 +191,7 @@ async fn drive(
                 Some(news) => tell(session, &progress, news),
                 None => break None,
             },
+            () = &mut taken_over => run.control.stop(StopCause::TakenOver),
             asked = finishing.asked(&run.control, &progress) => if asked == ShutdownRequest::ToLeave {
                 break None;
             },

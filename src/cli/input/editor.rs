@@ -36,7 +36,7 @@ pub(crate) async fn edited(
         .run(&sheet, async || match signals.next_cause().await {
             StopCause::Person => Signal::Interrupt,
             StopCause::LineLost => Signal::Hangup,
-            StopCause::Signal | StopCause::Quit => Signal::Terminate,
+            StopCause::Signal | StopCause::Quit | StopCause::TakenOver => Signal::Terminate,
         })
         .await;
     let read = match editor.refusal(&run.status) {

@@ -97,7 +97,7 @@ SELECT r.batch_id, r.run, r.by, r.process, r.paused, r.stands_since, r.seen, sin
 FROM batch_runs r JOIN batches b ON b.id = r.batch_id \
 WHERE b.place = $1 AND r.ended = FALSE AND b.ended_at IS NULL ORDER BY r.seen DESC, r.run";
 
-fn run(row: &Row<'_>) -> Result<(BatchId, BatchRun), Fault> {
+pub(super) fn run(row: &Row<'_>) -> Result<(BatchId, BatchRun), Fault> {
     let time = |at| columns::timestamp(row.get(at)?).ok_or(Fault::Row("batch_runs"));
     let boot_clock: Option<String> = row.get(7)?;
     let run = BatchRun {

@@ -19,6 +19,7 @@ enum Stored {
     Quit,
     LineLost,
     Signal,
+    TakenOver,
     Internal,
     Cannot { text: String },
 }
@@ -38,6 +39,7 @@ pub(super) fn text(run: &LastRun) -> Result<String, Fault> {
             Halt::Asked(StopCause::Quit) => Stored::Quit,
             Halt::Asked(StopCause::LineLost) => Stored::LineLost,
             Halt::Asked(StopCause::Signal) => Stored::Signal,
+            Halt::Asked(StopCause::TakenOver) => Stored::TakenOver,
             Halt::Internal => Stored::Internal,
             Halt::Cannot(text) => Stored::Cannot { text: text.clone() },
         },
@@ -56,6 +58,7 @@ pub(super) fn read(text: &str) -> Option<LastRun> {
         Stored::Quit => Halt::Asked(StopCause::Quit),
         Stored::LineLost => Halt::Asked(StopCause::LineLost),
         Stored::Signal => Halt::Asked(StopCause::Signal),
+        Stored::TakenOver => Halt::Asked(StopCause::TakenOver),
         Stored::Internal => Halt::Internal,
         Stored::Cannot { text } => Halt::Cannot(text),
     };
@@ -74,6 +77,7 @@ mod tests {
             StopCause::Quit,
             StopCause::LineLost,
             StopCause::Signal,
+            StopCause::TakenOver,
         ];
         let halts = [
             Halt::Failures(3),

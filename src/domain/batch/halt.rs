@@ -16,6 +16,8 @@ pub enum StopCause {
     LineLost,
     /// SIGTERM, or SIGINT from outside.
     Signal,
+    /// Of a scheduled run: it was not heard of for too long, and the next one began.
+    TakenOver,
 }
 
 /// What was written down of the last run of a batch.
@@ -65,6 +67,7 @@ impl fmt::Display for Halt {
                 StopCause::Quit => "stopped: the console was quit",
                 StopCause::LineLost => "stopped: connection lost",
                 StopCause::Signal => "stopped by a signal",
+                StopCause::TakenOver => "stopped: another scheduled run took over",
             }),
             Self::Internal => f.write_str("stopped: internal error"),
             Self::Cannot(why) => write!(f, "stopped: {why}"),

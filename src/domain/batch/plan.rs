@@ -94,6 +94,8 @@ impl Rules {
 /// What a bulk rotation would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
+    /// When it was looked at: what is rotated after that is left as it is.
+    pub at: Timestamp,
     /// In the order they were asked for.
     pub ready: Vec<UserGroupId>,
     pub skipped: Vec<(UserGroupId, Skip)>,
@@ -102,7 +104,10 @@ pub struct Plan {
 impl Plan {
     /// Decides about every candidate; the first reason counts. An id that was asked for twice is planned once.
     pub fn of<'a>(candidates: impl IntoIterator<Item = Candidate<'a>>, rules: &Rules) -> Self {
-        let mut plan = Self::default();
+        let mut plan = Self {
+            at: rules.now,
+            ..Self::default()
+        };
         let mut seen = HashSet::new();
         for candidate in candidates {
             if !seen.insert(candidate.id.clone()) {
@@ -115,6 +120,20 @@ impl Plan {
             }
         }
         plan
+    }
+
+    /// The first `limit` of those that are ready, and why those before them are not; `wanted` has all in their order.
+    #[must_use]
+    pub fn first(mut self, limit: usize, wanted: &[UserGroupId]) -> Self {
+        if limit <= self.ready.len()
+            && let Some(last) = self.ready.get(limit.saturating_sub(1))
+        {
+            let before = wanted.iter().take_while(|id| *id != last);
+            let before: HashSet<_> = before.collect();
+            self.skipped.retain(|(id, _)| before.contains(id));
+        }
+        self.ready.truncate(limit);
+        self
     }
 }
 

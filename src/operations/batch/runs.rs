@@ -30,16 +30,14 @@ impl ThisRun {
         control: &Control,
         work: impl Future<Output = Option<Halt>>,
     ) -> Option<Halt> {
-        let mut number = [0; 8];
-        // Without randomness two runs of one batch may be taken for one.
-        let _ = getrandom::fill(&mut number);
+        let begun = begun(operations);
         let run = Self {
             operations: operations.clone(),
             batch,
-            id: RunId(i64::from_le_bytes(number)),
+            id: begun.id,
         };
         // Where that cannot be written, no item can be begun either.
-        drop(run.begin().await);
+        drop(operations.directory().begin_run(batch, begun).await);
         let work = AssertUnwindSafe(work).catch_unwind();
         let halt = tokio::select! {
             done = work => done.unwrap_or(Some(Halt::Internal)),
@@ -49,20 +47,6 @@ impl ThisRun {
             Ok(_) => halt,
             Err(error) => halt.or(Some(Halt::Cannot(error.to_string()))),
         }
-    }
-
-    async fn begin(&self) -> Result<(), DirectoryError> {
-        let now = self.operations.now();
-        let run = BatchRun {
-            id: self.id,
-            by: self.operations.operator().to_owned(),
-            process: process::this().map(str::to_owned),
-            is_paused: false,
-            since: now,
-            seen: now,
-            boot_clock: self.operations.0.clock.moment().boot,
-        };
-        self.operations.directory().begin_run(self.batch, run).await
     }
 
     /// For ever.
@@ -134,8 +118,25 @@ impl Operations {
     }
 }
 
+/// A run of this process that begins now.
+pub(super) fn begun(operations: &Operations) -> BatchRun {
+    let mut number = [0; 8];
+    // Without randomness two runs may be taken for one.
+    let _ = getrandom::fill(&mut number);
+    let now = operations.now();
+    BatchRun {
+        id: RunId(i64::from_le_bytes(number)),
+        by: operations.operator().to_owned(),
+        process: process::this().map(str::to_owned),
+        is_paused: false,
+        since: now,
+        seen: now,
+        boot_clock: operations.0.clock.moment().boot,
+    }
+}
+
 /// How its process is.
-fn runner(run: &BatchRun, now: &Moment) -> Runner {
+pub(super) fn runner(run: &BatchRun, now: &Moment) -> Runner {
     let silent = now.since_recorded(run.boot_clock.as_ref(), run.seen);
     let state = match run.process.as_deref().and_then(process::has_ended) {
         Some(true) => RunnerState::Killed,

@@ -342,6 +342,7 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
             halt: None,
         }),
         Job::PlanBulk { ids, .. } => Outcome::Planned(Plan {
+            at: Timestamp::UNIX_EPOCH,
             ready: ids.clone(),
             skipped: vec![(id("hooli"), Skip::NotKnown)],
         }),

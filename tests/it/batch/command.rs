@@ -18,7 +18,7 @@ use super::{
 };
 use crate::support::{
     faults::http,
-    proxy::{ProxyFault, Then},
+    proxy::{Gate, ProxyFault, Then},
     world::{Side, id},
 };
 
@@ -55,12 +55,7 @@ async fn the_ids_may_come_from_standard_input() {
 async fn the_old_ones_are_those_whose_token_is_older_or_of_unknown_age() {
     let scene = Scene::new(4).await;
     for (group, days) in [("g000", 100), ("g001", 80), ("g002", 91)] {
-        let installation = scene.world.installation(Side::Testing);
-        let then = installation.at(Timestamp::now() - days * DAY).operations();
-        let rotated = then
-            .rotate(&id(group), None, UnknownIdPolicy::KnownOnly)
-            .await;
-        then.confirm(rotated.expect("rotated")).await;
+        aged(&scene, group, days).await;
     }
     let arguments = ["--older-than", "90d", "--dry-run", "--json"];
     let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
@@ -69,6 +64,117 @@ async fn the_old_ones_are_those_whose_token_is_older_or_of_unknown_age() {
     assert_eq!(plan["ready"], json!(["g000", "g002", "g003"]));
     assert_eq!(plan["skipped"], json!([]));
     assert_eq!(scene.proxy.count("POST"), 0);
+}
+
+/// Rotates a group so many days ago.
+async fn aged(scene: &Scene, group: &str, days: u32) {
+    let installation = scene.world.installation(Side::Testing);
+    let then = installation.at(Timestamp::now() - days * DAY).operations();
+    let rotated = then
+        .rotate(&id(group), None, UnknownIdPolicy::KnownOnly)
+        .await;
+    then.confirm(rotated.expect("rotated")).await;
+}
+
+#[tokio::test]
+async fn a_timer_takes_the_oldest_that_can_be_rotated_and_one_run_at_a_time() {
+    let scene = Scene::new(5).await;
+    for (group, days) in [("g000", 95), ("g001", 80), ("g002", 300), ("g003", 200)] {
+        aged(&scene, group, days).await;
+    }
+    aged(&scene, "g004", 400).await;
+    // The oldest one cannot be rotated now: what came of its last rotation is not known.
+    let lost = ProxyFault::swallowed(Then::Instead(http("500 Oops", &[], "{}")));
+    scene.proxy.next("POST", lost);
+    let ana = scene.ana.clone();
+    let open = ana
+        .rotate(&id("g004"), None, UnknownIdPolicy::KnownOnly)
+        .await;
+    assert!(open.is_err());
+
+    let timer = [
+        "--older-than",
+        "90d",
+        "--limit",
+        "2",
+        "--yes",
+        "-o",
+        "jsonl",
+    ];
+    let gate = Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
+    let running = scene.command(&timer).spawn().expect("it starts");
+    gate.reached().await;
+    let (code, lines, err) = scene.rotate(&timer).await;
+    assert_eq!(code, 3, "{err}");
+    let told = lines[0]["error"].as_str().expect("why");
+    assert!(told.contains("is running: ana"), "{told}");
+    assert!(scene.ana.batches().await.expect("read").len() == 1);
+    gate.open();
+    let (code, lines, err) = read(wait(running).await);
+    assert_eq!(code, 0, "{err}");
+    let (sum, items) = lines.split_last().expect("a sum");
+    let mut groups: Vec<_> = items.iter().map(|item| &item["user_group_id"]).collect();
+    groups.sort_by_key(ToString::to_string);
+    assert_eq!(groups, [&json!("g002"), &json!("g003")]);
+    assert_eq!(sum["confirmed"], 2);
+    assert_eq!(sum["skipped"][0]["user_group_id"], "g004");
+    assert_eq!(sum["skipped"].as_array().map(Vec::len), Some(1), "{sum}");
+
+    // One that was killed keeps nobody back.
+    let gate = Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
+    let mut killed = scene.command(&timer).spawn().expect("it starts");
+    gate.reached().await;
+    killed.kill().await.expect("killed");
+    gate.open();
+    let (_, lines, err) = scene.rotate(&timer).await;
+    assert!(
+        lines
+            .last()
+            .is_some_and(|sum| sum["planned"].is_number() || sum["error"].is_string()),
+        "{err}"
+    );
+    assert!(!err.contains("is running"), "{err}");
+    assert_sent_once(&scene.proxy);
+}
+
+#[tokio::test]
+async fn the_unit_of_the_timer_rotates_what_is_old() {
+    let packaged = |name: &str| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/systemd");
+        std::fs::read_to_string(format!("{folder}/{name}")).expect("there")
+    };
+    let unit = packaged("groupdesk-rotate.service");
+    let setting = |name: &str| {
+        let mut lines = unit.lines().filter_map(|line| line.strip_prefix(name));
+        lines.next().unwrap_or_else(|| panic!("no {name}"))
+    };
+    let options = setting("Environment=\"OPTIONS=").trim_end_matches('"');
+    let start = setting("ExecStart=/usr/bin/groupdesk ").replace("$OPTIONS", options);
+    let scene = Scene::new(2).await;
+    aged(&scene, "g000", 91).await;
+    aged(&scene, "g001", 89).await;
+    let words: Vec<_> = start.split(' ').collect();
+    let child = scene.program(&words).spawn().expect("it starts");
+    let (code, lines, err) = read(wait(child).await);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(
+        (&lines[0]["user_group_id"], lines.len()),
+        (&json!("g000"), 2)
+    );
+    assert!(packaged("groupdesk-rotate.timer").contains("\nOnCalendar="));
+}
+
+#[tokio::test]
+async fn jsonl_puts_what_came_of_one_group_on_one_line() {
+    let scene = Scene::new(1).await;
+    let (code, lines, err) = scene.rotate(&["g000", "--yes", "-o", "jsonl"]).await;
+    assert_eq!((code, lines.len()), (0, 1), "{err}");
+    assert_eq!(lines[0]["outcome"], "confirmed");
+    let (code, _, err) = scene.rotate(&["g000", "--yes", "-o", "csv"]).await;
+    assert_eq!(code, 2);
+    assert!(err.contains("write json or jsonl"), "{err}");
 }
 
 #[tokio::test]

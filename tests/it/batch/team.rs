@@ -5,3 +5,7 @@ use super::*;
 #[path = "runs.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
 mod runs;
+
+#[path = "scheduled.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both databases")]
+mod scheduled;

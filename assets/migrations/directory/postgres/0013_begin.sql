@@ -1,4 +1,4 @@
--- What a team remembers together, as PostgreSQL keeps it: the tables of the file at versions 13 to 15, under the same names, so that
+-- What a team remembers together, as PostgreSQL keeps it: the tables of the file at versions 13 to 16, under the same names, so that
 -- one text asks both. Fingerprints, never tokens. Times are whole microseconds since 1970-01-01 UTC as the operator saw them;
 -- JSON is kept as text, key order as written. What has no name here is found through the search path: it is this schema alone.
 
@@ -275,6 +275,18 @@ CREATE TABLE batch_runs (
     PRIMARY KEY (batch_id, run)
 );
 
+-- Whose scheduled rotation is at work on a place; one row per place, taken over where its process died.
+CREATE TABLE scheduled_runs (
+    place        BIGINT  PRIMARY KEY REFERENCES places (number),
+    run          BIGINT  NOT NULL,
+    by           TEXT    NOT NULL,
+    process      TEXT,
+    stands_since BIGINT  NOT NULL,
+    seen         BIGINT  NOT NULL,
+    boot_clock   TEXT,
+    ended        BOOLEAN NOT NULL DEFAULT FALSE
+);
+
 CREATE TABLE batch_items (
     batch_id      BIGINT NOT NULL REFERENCES batches (id),
     position      BIGINT NOT NULL,
@@ -430,10 +442,11 @@ CREATE TRIGGER mutations_timed BEFORE INSERT OR UPDATE ON mutations FOR EACH ROW
 
 CREATE FUNCTION heard_of() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    NEW.boot_clock := now_in_micros();
+    NEW.boot_clock := now_in_micros() || '@' || timeline();
     RETURN NEW;
 END $$;
 CREATE TRIGGER batch_runs_heard_of BEFORE INSERT OR UPDATE ON batch_runs FOR EACH ROW EXECUTE FUNCTION heard_of();
+CREATE TRIGGER scheduled_runs_heard_of BEFORE INSERT OR UPDATE ON scheduled_runs FOR EACH ROW EXECUTE FUNCTION heard_of();
 
 CREATE FUNCTION stepped() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -461,6 +474,8 @@ BEGIN
             AND split_part(boot_clock, '@', 2) <> timeline();
         UPDATE mutations SET boot_clock = boot_clock WHERE state IN ('intended', 'sent', 'unknown', 'open')
             AND split_part(boot_clock, '@', 2) <> timeline();
+        UPDATE batch_runs SET seen = seen WHERE NOT ended;
+        UPDATE scheduled_runs SET seen = seen WHERE NOT ended;
         INSERT INTO audit (who, what, before, after)
             SELECT session_user, 'timeline', timeline, timeline() FROM installation WHERE timeline IS NOT NULL;
         UPDATE installation SET timeline = timeline();
@@ -591,7 +606,7 @@ BEGIN
             named[1] || '_by_oneself', named[1]);
     END LOOP;
     FOREACH named SLICE 1 IN ARRAY ARRAY[['places', 'made_by'], ['place_keys', 'added_by'], ['alarms', 'raised_by'],
-        ['alarms', 'acknowledged_by'], ['facts', 'by'], ['annotations', 'noted_by'], ['annotations', 'labelled_by'],
+        ['alarms', 'acknowledged_by'], ['facts', 'by'], ['scheduled_runs', 'by'], ['annotations', 'noted_by'], ['annotations', 'labelled_by'],
         ['saved_views', 'by'], ['hidden_concerns', 'by'], ['all_drafts', 'by']] LOOP
         EXECUTE format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION said_by(%L)',
             named[1] || '_' || named[2], named[1], named[2]);

@@ -41,6 +41,8 @@ GRANT INSERT (batch_id, position, user_group_id, edit), UPDATE (rotation_id, mut
 GRANT INSERT (batch_id, run, by, process, paused, stands_since, seen, boot_clock),
     UPDATE (seen, boot_clock, paused, stands_since, ended)
     ON batch_runs TO ":schema_operator";
+GRANT INSERT, UPDATE (run, by, process, stands_since, seen, boot_clock, ended)
+    ON scheduled_runs TO ":schema_operator";
 GRANT INSERT (place, profile, digest, started_at, by), UPDATE (ended_at)
     ON imports TO ":schema_operator";
 GRANT INSERT

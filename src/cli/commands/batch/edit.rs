@@ -168,6 +168,7 @@ async fn begin(session: &Session, asked: Asked) -> Result<Prepared, CliError> {
         skipped: skipped.map(|(id, why)| (id.clone(), why)).collect(),
         all_named,
         tokens: None,
+        schedule: None,
         is_edit: true,
     }))
 }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use futures_util::StreamExt;
+use jiff::Timestamp;
 
 use super::{Prepared, Ready, report, tokens::TokenLines};
 use crate::{
@@ -24,8 +25,11 @@ use crate::{
     config::guard::Level,
     directory::BatchId,
     domain::batch::{BatchKind, Plan, Skip},
-    operations::{Batch, Guarded, UnknownIdPolicy, batch::RunLimits},
-    search::suggest::near,
+    operations::{
+        Batch, Guarded, UnknownIdPolicy,
+        batch::{RunLimits, ScheduledRun},
+    },
+    search::{SortBy, suggest::near},
 };
 
 /// What is to be rotated, and how.
@@ -35,6 +39,10 @@ pub(super) struct Asked {
     pub(super) mutation: Mutation,
     pub(super) reason: Option<String>,
     pub(super) token_out: Option<PathBuf>,
+    /// When it was decided which are meant.
+    pub(super) at: Timestamp,
+    /// By age, as a timer does: one run at a time, and this many of those that can be rotated.
+    pub(super) scheduled: Option<usize>,
 }
 
 /// `rotate` of several groups, up to the durable batch.
@@ -67,6 +75,8 @@ pub(super) async fn rotate(
         };
         return Ok(Ok(resume(session, &resumed, true).await?));
     }
+    let at = operations.now();
+    let mut scheduled = None;
     let selected = if let Some(batch) = arguments.bulk.retry_failed {
         let batch = operations.batch(BatchId(batch)).await?;
         rotates(&batch)?;
@@ -76,7 +86,19 @@ pub(super) async fn rotate(
         }
     } else {
         let older_than = arguments.bulk.older_than;
-        Selected::of(session, &arguments.groups, older_than, "nothing was sent").await?
+        let mut groups = arguments.groups;
+        if older_than.is_some() {
+            let order = &mut groups.order;
+            order.sort.get_or_insert(SortBy::Rotated);
+            // What cannot be rotated now must not stand in the way of the rest night after night.
+            scheduled = Some(
+                order
+                    .limit
+                    .take()
+                    .map_or(usize::MAX, |limit| limit as usize),
+            );
+        }
+        Selected::of(session, &groups, older_than, "nothing was sent").await?
     };
     let asked = Asked {
         selected,
@@ -84,6 +106,8 @@ pub(super) async fn rotate(
         mutation: arguments.mutation,
         reason: arguments.reason,
         token_out: arguments.token.token_out,
+        at,
+        scheduled,
     };
     begin(session, asked, pace).await
 }
@@ -100,19 +124,26 @@ pub(super) async fn begin(
         mutation,
         reason,
         token_out,
+        at,
+        scheduled,
     } = asked;
+    let planned = async || {
+        let plan = session.operations.plan_batch(&ids, include_recent).await?;
+        let plan = plan.first(scheduled.unwrap_or(usize::MAX), &ids);
+        Ok::<_, CliError>(Plan { at, ..plan })
+    };
     let operations = &session.operations;
     operations.permitted(Guarded::Bulk)?;
     if !mutation.dry_run {
         confirm::can_be_asked(session, mutation.yes)?;
     }
     session.say_where();
-    let mut plan = operations.plan_batch(&ids, include_recent).await?;
+    let mut plan = planned().await?;
     say_near(session, &plan).await?;
     if mutation.dry_run {
         let unread = look(session, &plan, pace).await;
         // What was read may have changed what is known.
-        plan = operations.plan_batch(&ids, include_recent).await?;
+        plan = planned().await?;
         say_plan(session, &plan, &unread)?;
         let left_out = all_named && !plan.skipped.is_empty();
         return Ok(Err(of_dry_run(
@@ -143,16 +174,43 @@ pub(super) async fn begin(
     );
     let what = "Every old token stops working at once.";
     confirm::confirm(mutation.yes, what, Question::TypeWords(&words)).await?;
-    let tokens = token_lines(session, token_out.as_deref())?;
-    let batch = operations.begin_batch(&plan, reason).await?;
+    let schedule = match scheduled {
+        Some(_) => Some(alone(session).await?),
+        None => None,
+    };
+    let begun = async {
+        let tokens = token_lines(session, token_out.as_deref())?;
+        Ok::<_, CliError>((tokens, operations.begin_batch(&plan, reason).await?))
+    };
+    let (tokens, batch) = match begun.await {
+        Ok(begun) => begun,
+        Err(error) => {
+            if let Some(schedule) = schedule {
+                schedule.end().await;
+            }
+            return Err(error);
+        }
+    };
     let skipped = plan.skipped.into_iter();
     Ok(Ok(Ready {
         batch,
         skipped: skipped.map(|(id, skip)| (id, skip.to_string())).collect(),
         all_named,
         tokens,
+        schedule,
         is_edit: false,
     }))
+}
+
+/// No other one of the place begins until this one ends.
+async fn alone(session: &Session) -> Result<ScheduledRun, CliError> {
+    let begun = session.operations.begin_scheduled_run().await?;
+    begun.map_err(|other| {
+        CliError::Guarded(format!(
+            "another `rotate --older-than` of this place is {}; nothing was sent",
+            other.in_words(|at| format!("{at:.0}"))
+        ))
+    })
 }
 
 /// Ids that are not known here may be mistyped; not more of them are told than the plan names.
@@ -258,6 +316,7 @@ pub(super) async fn resume(
         skipped: Vec::new(),
         all_named: true,
         tokens,
+        schedule: None,
         is_edit,
     })
 }

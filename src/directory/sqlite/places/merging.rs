@@ -17,7 +17,7 @@ SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
 AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
 
 /// What one place held becomes the other's; the groups themselves are united before. Into $1, from $2.
-pub(crate) const MERGE: [&str; 22] = [
+pub(crate) const MERGE: [&str; 23] = [
     "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
      SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
      ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET \
@@ -58,6 +58,8 @@ pub(crate) const MERGE: [&str; 22] = [
     "INSERT INTO hidden_concerns (place, concern, stands, until, by) \
      SELECT $1, concern, stands, until, by FROM hidden_concerns WHERE place = $2 ON CONFLICT DO NOTHING",
     "DELETE FROM hidden_concerns WHERE place <> $1 AND place = $2",
+    // One that is at work there ends; what it rotated is recorded in the other.
+    "DELETE FROM scheduled_runs WHERE place <> $1 AND place = $2",
     "INSERT INTO place_urls (place, url) SELECT $1, url FROM place_urls WHERE place = $2 ON CONFLICT DO NOTHING",
     "DELETE FROM place_urls WHERE place <> $1 AND place = $2",
     "UPDATE place_keys SET place = $1 WHERE place = $2 AND fingerprint NOT IN \

@@ -1,6 +1,6 @@
 //! A standby takes over, a standby is missing, and what is old goes.
 
-use groupdesk::directory::set_up;
+use groupdesk::directory::{BatchRun, RunId, set_up};
 
 use super::*;
 use crate::support::{postgres::Server, wait::eventually};
@@ -156,4 +156,41 @@ async fn where_a_standby_is_asked_for_nothing_is_written_without_one() {
     let refused = directory.record(place, told(entry("eu", "acme", 0))).await;
     let error = refused.expect_err("refused").to_string();
     assert!(error.contains("require_synchronous"), "{error}");
+}
+
+/// By the clock of the server, since none is shared: each machine has its own.
+#[tokio::test]
+async fn a_run_that_nobody_heard_of_for_an_hour_is_an_hour_old() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    let at = jiff::Timestamp::now();
+    let run = BatchRun {
+        id: RunId(7),
+        by: "ana".into(),
+        process: None,
+        is_paused: false,
+        since: at,
+        seen: at,
+        boot_clock: None,
+    };
+    let begun = directory.begin_scheduled_run(place, run, None).await;
+    assert!(begun.expect("written"));
+    let heard = async || {
+        let stands = directory.scheduled_run(place).await.expect("read");
+        stands.and_then(|run| run.boot_clock).expect("a time")
+    };
+    let before = heard().await;
+    let server = postgres::server().expect("a server");
+    server.execute(
+        team.schema(),
+        "ALTER TABLE scheduled_runs DISABLE TRIGGER scheduled_runs_heard_of; \
+         UPDATE scheduled_runs SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 3600000000 || '@' || timeline(); \
+         ALTER TABLE scheduled_runs ENABLE TRIGGER scheduled_runs_heard_of",
+    );
+    let silent = before.since(&heard().await).expect("one clock");
+    assert!(silent > Duration::from_mins(50), "{silent:?}");
 }

@@ -1,0 +1,58 @@
+//! Scheduled rotations of a place: one at a time, whoever runs it and wherever, and the next one once that one is gone.
+
+use std::time::Duration;
+
+use groupdesk::{domain::batch::RunnerState, operations::Operations};
+use jiff::Timestamp;
+
+use super::Scene;
+use crate::support::world::Side;
+
+const DEADLINE: Duration = Duration::from_mins(1);
+
+/// Somebody else's machine, which is so many seconds ahead.
+fn later(scene: &Scene, seconds: u64) -> Operations {
+    let li = scene.world.installation(Side::Testing).by("li@desk7");
+    let at = Timestamp::now() + Duration::from_secs(seconds);
+    li.at(at).operations()
+}
+
+#[tokio::test]
+async fn of_many_that_begin_at_once_one_does_and_the_next_when_it_has_ended() {
+    let scene = Scene::new(0).await;
+    for _ in 0..3 {
+        let all = (0..8).map(|_| later(&scene, 0));
+        let begin = all.map(|one| async move { one.begin_scheduled_run().await.expect("asked") });
+        let begun = futures_util::future::join_all(begin).await;
+        let (mut won, mut held) = (Vec::new(), 0);
+        for one in begun {
+            match one {
+                Ok(run) => won.push(run),
+                Err(other) => {
+                    assert_eq!(other.state, RunnerState::Running);
+                    assert!(other.by.ends_with("@desk7"), "{}", other.by);
+                    held += 1;
+                }
+            }
+        }
+        assert_eq!((won.len(), held), (1, 7));
+        won.remove(0).end().await;
+    }
+}
+
+#[tokio::test]
+async fn one_that_is_silent_is_taken_over_and_is_told_so() {
+    let scene = Scene::new(0).await;
+    let begin = async |of: &Operations| of.begin_scheduled_run().await.expect("asked");
+    let first = begin(&scene.ana).await.expect("nobody is at it");
+    let early = begin(&later(&scene, 20)).await;
+    assert!(early.is_err(), "it was heard of 20 s ago");
+    let second = begin(&later(&scene, 3_600)).await.expect("it is gone");
+    // What is written down of the first from now on ends nothing.
+    first.end().await;
+    assert!(begin(&later(&scene, 3_601)).await.is_err());
+    let third = begin(&later(&scene, 7_300)).await.expect("it is gone, too");
+    let told = tokio::time::timeout(DEADLINE, second.taken_over()).await;
+    assert!(told.is_ok(), "the next beat tells it");
+    third.end().await;
+}
