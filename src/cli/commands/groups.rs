@@ -30,6 +30,7 @@ pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, Cli
     let mut listing = Listing::of(session, filter, &order, None, UNDONE).await?;
     listing.with_annotations = columns.are_beside();
     if session.json {
+        let place = session.operations.place_name().await?;
         let (mut items, mut is_empty) = (output::form::Items::default(), true);
         let is_csv = output::form::chosen() == Some(Form::Csv);
         session
@@ -39,7 +40,8 @@ pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, Cli
                 let text = if is_csv && columns.is_chosen() {
                     items.text(groups.map(|listed| columns.values(listed, max_age)))
                 } else {
-                    items.text(groups.map(|listed| json::Group::listed(listed, &columns)))
+                    let place = place.as_deref();
+                    items.text(groups.map(|group| json::Group::listed(group, &columns, place)))
                 };
                 output::piece(&text?)
             })
@@ -102,7 +104,11 @@ async fn show_several(session: &Session, groups: &Selection) -> Result<Exit, Cli
         });
     }
     if session.json {
-        output::json(&found.iter().map(json::Group::of).collect::<Vec<_>>())?;
+        let place = session.operations.place_name().await?;
+        let found = found
+            .iter()
+            .map(|group| json::Group::of(group, place.as_deref()));
+        output::json(&found.collect::<Vec<_>>())?;
         return Ok(Exit::Done);
     }
     if found.is_empty() {
@@ -120,7 +126,8 @@ async fn show_several(session: &Session, groups: &Selection) -> Result<Exit, Cli
 async fn show_one(session: &Session, id: &UserGroupId) -> Result<Exit, CliError> {
     let group = session.known_here(id).await?;
     if session.json {
-        output::json(&json::Group::of(&group))?;
+        let place = session.operations.place_name().await?;
+        output::json(&json::Group::of(&group, place.as_deref()))?;
     } else {
         output::result(&human::group(&group, session.operations.now()))?;
     }

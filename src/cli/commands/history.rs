@@ -51,7 +51,11 @@ async fn open_changes(session: &Session, id: Option<&UserGroupId>) -> Result<Exi
     let mut changes = session.operations.open_changes().await?;
     changes.retain(|change| id.is_none_or(|id| change.user_group_id == *id));
     if session.json {
-        output::json(&changes.iter().map(json::change).collect::<Vec<_>>())?;
+        let place = session.operations.place_name().await?;
+        let changes = changes
+            .iter()
+            .map(|change| json::change(change, place.as_deref()));
+        output::json(&changes.collect::<Vec<_>>())?;
     } else if changes.is_empty() {
         output::say("no create and no update is open");
     } else {
@@ -67,10 +71,10 @@ enum Told {
 }
 
 impl Told {
-    fn json(&self) -> serde_json::Value {
+    fn json(&self, place: Option<&str>) -> serde_json::Value {
         match self {
-            Self::Line(line) => json::entry(line),
-            Self::Deed(deed) => json::deed(deed),
+            Self::Line(line) => json::entry(line, place),
+            Self::Deed(deed) => json::deed(deed, place),
         }
     }
 
@@ -95,6 +99,7 @@ impl Told {
 /// Printed as they are read, where nobody wants the oldest first and no table is to be measured.
 struct Printer<'s> {
     session: &'s Session,
+    place: Option<String>,
     items: Items,
     kept: Vec<Told>,
     is_kept: bool,
@@ -113,7 +118,8 @@ impl Printer<'_> {
             self.kept.extend(told);
             return Ok(wants_more);
         }
-        let text = self.items.text(told.iter().map(Told::json))?;
+        let place = self.place.as_deref();
+        let text = self.items.text(told.iter().map(|told| told.json(place)))?;
         Ok(output::piece(&text)? && wants_more)
     }
 
@@ -122,7 +128,8 @@ impl Printer<'_> {
             self.kept.reverse();
         }
         if self.session.json {
-            let kept = self.kept.iter().map(Told::json);
+            let place = self.place.as_deref();
+            let kept = self.kept.iter().map(|told| told.json(place));
             output::piece(&self.items.text(kept)?)?;
             output::piece(self.items.end())?;
         } else if self.count > 0 {
@@ -158,6 +165,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
         };
     let mut printer = Printer {
         session,
+        place: session.operations.place_name().await?,
         items: Items::default(),
         kept: Vec::new(),
         is_kept: arguments.reverse || !session.json,

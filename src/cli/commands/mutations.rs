@@ -74,7 +74,9 @@ pub(crate) fn answer(
     let revealed = done.token.as_ref().filter(|_| token.reveal);
     human::say_warnings(done);
     if session.json {
-        output::json(&json::Answered::of(done, rotation, revealed))?;
+        let place = session.operations.bound_place_name();
+        let place = place.as_deref();
+        output::json(&json::Answered::of(done, place, rotation, revealed))?;
     } else {
         let is_rotation = rotation.is_some();
         human::answered(done, is_rotation, revealed, session.operations.now())?;

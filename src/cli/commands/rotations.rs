@@ -37,7 +37,9 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
         session.operations.rotations().await?
     };
     if session.json {
-        output::json(&rows.iter().map(json::rotation).collect::<Vec<_>>())?;
+        let place = session.operations.place_name().await?;
+        let rows = rows.iter().map(|row| json::rotation(row, place.as_deref()));
+        output::json(&rows.collect::<Vec<_>>())?;
     } else if rows.is_empty() {
         output::say(if only_open {
             "no rotation is open"
@@ -63,7 +65,9 @@ async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, CliError> {
     let recovered = session.operations.recover(&ids, AT_ONCE, say).await?;
     all.extend(recovered);
     if session.json {
-        output::json(&all.iter().map(json::recovered).collect::<Vec<_>>())?;
+        let place = session.operations.bound_place_name();
+        let all = all.iter().map(|one| json::recovered(one, place.as_deref()));
+        output::json(&all.collect::<Vec<_>>())?;
     } else if all.is_empty() {
         output::say("no rotation is open here");
     } else {
@@ -120,7 +124,8 @@ async fn abandon_change(
     confirm::confirm(yes, &what, Question::YesOrNo).await?;
     let change = session.operations.abandon_change(id, reason).await?;
     if session.json {
-        output::json(&json::change(&change))?;
+        let place = session.operations.bound_place_name();
+        output::json(&json::change(&change, place.as_deref()))?;
     } else {
         output::result(&human::changes(&[change], session.operations.now()))?;
     }
@@ -179,7 +184,8 @@ async fn abandon(
     }
     let row = session.operations.abandon(id, reason).await?;
     if session.json {
-        output::json(&json::rotation(&row))?;
+        let place = session.operations.bound_place_name();
+        output::json(&json::rotation(&row, place.as_deref()))?;
     } else {
         output::result(&human::rotations([&row], session.operations.now()))?;
     }

@@ -35,6 +35,7 @@ pub(crate) struct Group<'a> {
     properties: Option<&'a Properties>,
     last_rotated: Option<String>,
     last_seen: Option<String>,
+    place: Option<&'a str>,
     /// Only where a column asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<Value>,
@@ -46,7 +47,11 @@ pub(crate) struct Group<'a> {
 
 impl<'a> Group<'a> {
     /// With what stands beside it, as far as the columns ask for it.
-    pub(crate) fn listed((group, beside): &'a Listed, columns: &Columns) -> Self {
+    pub(crate) fn listed(
+        (group, beside): &'a Listed,
+        columns: &Columns,
+        place: Option<&'a str>,
+    ) -> Self {
         let asks = |column| columns.shows(&column);
         let beside = beside.as_ref();
         let labels = || beside.into_iter().flat_map(|beside| &beside.labels);
@@ -55,11 +60,12 @@ impl<'a> Group<'a> {
             labels: asks(Column::Labels).then(|| labels().map(Label::as_str).collect()),
             favourite: asks(Column::Favourite)
                 .then(|| beside.is_some_and(|beside| beside.is_favourite)),
-            ..Self::of(group)
+            ..Self::of(group, place)
         }
     }
 
-    pub(crate) fn of(group: &'a KnownGroup) -> Self {
+    /// `place`: its name.
+    pub(crate) fn of(group: &'a KnownGroup, place: Option<&'a str>) -> Self {
         Self {
             user_group_id: group.id.as_str(),
             name: group.name.as_ref().map(|known| known.value.as_str()),
@@ -76,6 +82,7 @@ impl<'a> Group<'a> {
             properties: group.properties.as_ref().map(|known| &known.value),
             last_rotated: group.last_rotated.as_ref().map(|last| last.at.to_string()),
             last_seen: group.last_seen.map(|at| at.to_string()),
+            place,
             note: None,
             labels: None,
             favourite: None,
@@ -108,14 +115,15 @@ pub(crate) struct Answered<'a> {
 }
 
 impl<'a> Answered<'a> {
-    /// `token`: it was asked for.
+    /// `place`: its name; `token`: it was asked for.
     pub(crate) fn of(
         done: &'a Done,
+        place: Option<&'a str>,
         rotation: Option<Rotation<'_>>,
         token: Option<&'a Token>,
     ) -> Self {
         Self {
-            group: Group::of(&done.group),
+            group: Group::of(&done.group, place),
             outcome: done.ending.as_str(),
             previous_fingerprint: rotation.map(|_| {
                 json!(
@@ -140,8 +148,8 @@ pub(crate) fn hand_off(handoff: &HandOff) -> Value {
     })
 }
 
-/// A line of the history.
-pub(crate) fn entry(line: &Numbered<Entry>) -> Value {
+/// A line of the history of the place of this name.
+pub(crate) fn entry(line: &Numbered<Entry>, place: Option<&str>) -> Value {
     let Entry {
         at,
         by,
@@ -168,14 +176,15 @@ pub(crate) fn entry(line: &Numbered<Entry>) -> Value {
         "reason": reason,
         "changes": changes,
         "note": note,
+        "place": place,
     })
 }
 
 /// Lines that tell of one deed, as `history --deeds` prints them.
-pub(crate) fn deed(deed: &Deed) -> Value {
+pub(crate) fn deed(deed: &Deed, place: Option<&str>) -> Value {
     let (number, first) = deed.first();
     let (_, last) = deed.last();
-    let mut value = entry(&Numbered {
+    let line = Numbered {
         number: *number,
         value: Entry {
             ending: last.ending,
@@ -183,7 +192,8 @@ pub(crate) fn deed(deed: &Deed) -> Value {
             note: last.note.clone().or(first.note.clone()),
             ..first.clone()
         },
-    });
+    };
+    let mut value = entry(&line, place);
     let ended = deed.steps.last().map(|(_, step)| step.at.to_string());
     value["ended_at"] = json!(ended);
     value["handoff"] = json!(deed.handed_off().map(Ending::as_str));
@@ -202,7 +212,7 @@ pub(crate) fn deed(deed: &Deed) -> Value {
 }
 
 /// A create or an update as `history --open` prints it.
-pub(crate) fn change(change: &Mutation) -> Value {
+pub(crate) fn change(change: &Mutation, place: Option<&str>) -> Value {
     json!({
         "change": format!("m{}", change.id.0),
         "at": change.since().to_string(),
@@ -214,11 +224,12 @@ pub(crate) fn change(change: &Mutation) -> Value {
         "outcome": change.ending.map(Ending::as_str),
         "changes": change.changes,
         "note": change.note,
+        "place": place,
     })
 }
 
 /// A rotation as `rotations` prints it.
-pub(crate) fn rotation(row: &RotationRow) -> Value {
+pub(crate) fn rotation(row: &RotationRow, place: Option<&str>) -> Value {
     json!({
         "rotation": row.id.0,
         "user_group_id": row.user_group_id.as_str(),
@@ -229,12 +240,13 @@ pub(crate) fn rotation(row: &RotationRow) -> Value {
         "by": row.by,
         "reason": row.reason,
         "handoff": row.handoff.state.as_str(),
+        "place": place,
     })
 }
 
 /// A rotation as `rotations settle` prints it: `why` it is still open, if so.
-pub(crate) fn recovered(recovered: &Recovered) -> Value {
-    let mut value = rotation(recovered.row());
+pub(crate) fn recovered(recovered: &Recovered, place: Option<&str>) -> Value {
+    let mut value = rotation(recovered.row(), place);
     value["why"] = match recovered {
         Recovered::Settled(_) => Value::Null,
         Recovered::Alarmed(_, alarm) => json!(alarm.to_string()),
@@ -253,6 +265,7 @@ pub(crate) fn owners(answered: &operations::TokenReport) -> impl Iterator<Item =
             "current": owner.current,
             "last_seen": owner.last_seen.to_string(),
             "fingerprint": answered.fingerprint.to_string(),
+            "place": owner.profile,
         })
     })
 }

@@ -38,6 +38,12 @@ impl Directory {
             .await
     }
 
+    /// The name of a place; `None`: there is none of that number.
+    pub async fn place_name(&self, place: PlaceId) -> Result<Option<String>, DirectoryError> {
+        self.ask(Access::Short, move |c| places::name_of(c, place))
+            .await
+    }
+
     /// The place that knows both this address and this key.
     pub async fn place_with_key(
         &self,

@@ -265,9 +265,12 @@ fn add_event(
 
 const NAME: &str = "SELECT name FROM places WHERE number = $1";
 
+pub(crate) fn name_of(tx: &Tx<'_>, place: PlaceId) -> Result<Option<String>, Fault> {
+    Ok(tx.one(NAME, values![place.0], |row| row.get(0))?)
+}
+
 fn name(tx: &Tx<'_>, place: PlaceId) -> Result<String, Fault> {
-    let name = tx.one(NAME, values![place.0], |row| row.get(0))?;
-    name.ok_or(Fault::Row(TABLE))
+    name_of(tx, place)?.ok_or(Fault::Row(TABLE))
 }
 
 pub(super) const IS_USED: &str = "\

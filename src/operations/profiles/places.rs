@@ -62,11 +62,12 @@ impl Operations {
     /// The name of the place that this profile means; `None` where it was never bound.
     pub async fn place_name(&self) -> Result<Option<String>, DirectoryError> {
         let here = self.place().await?;
-        let all = self.places().await?;
-        Ok(all
-            .into_iter()
-            .find(|place| place.id == here)
-            .map(|place| place.name))
+        self.directory().place_name(here).await
+    }
+
+    /// The same as it was when this process compared the API key: nothing is asked for it.
+    pub fn bound_place_name(&self) -> Option<String> {
+        self.0.here.get().map(|bound| bound.name)
     }
 
     /// As [`Operations::place`], told by name and address alone: no API key is read.

@@ -49,6 +49,11 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
     let (_serving, url, key) = service(&home).await;
     let ana = machine(&url, &key, &by_socket(server, "desk", schema));
     let ben = machine(&url, &key, &by_socket(server, "ben", schema));
+    let profiles = std::fs::read_to_string(ben.path("config.toml")).expect("written");
+    ben.write(
+        "config.toml",
+        &profiles.replace("[profiles.live]", "[profiles.mine]"),
+    );
 
     let early = ana.run(&["list"]).await;
     assert_eq!(early.code, 8, "{}", early.err);
@@ -102,6 +107,7 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
     let history = ana.json(0, &["history", "acme"]).await;
     let text = history.to_string();
     assert!(text.contains("rotat") && text.contains("leaked"), "{text}");
+    in_each_a_place(&ana, &ben).await;
     for (home, who) in [(&ana, "desk"), (&ben, "ben")] {
         let status = home.json(0, &["directory", "status"]).await;
         assert_eq!(status["kind"], json!("team"));
@@ -136,6 +142,51 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
     );
     assert_eq!(ana.run(&["directory", "revoke", "ben"]).await.code, 0);
     assert_eq!(ben.run(&["list"]).await.code, 8);
+}
+
+/// Two people call a place by names of their own; what is printed says which place it is, by the name that all know it by.
+async fn in_each_a_place(ana: &Home, ben: &Home) {
+    let renamed = ana.run(&["place", "rename", "live", "europe"]).await;
+    assert_eq!(renamed.code, 0, "{}", renamed.err);
+    for (home, profile) in [(ana, "live"), (ben, "mine")] {
+        for command in [
+            &["list"][..],
+            &["show", "acme"],
+            &["show", "acme", "acme"],
+            &["get", "acme"],
+            &["history"],
+            &["history", "--deeds"],
+            &["rotations"],
+        ] {
+            let printed = home.json(0, command).await;
+            let first = printed.get(0).unwrap_or(&printed);
+            assert_eq!(
+                first["place"],
+                json!("europe"),
+                "{profile} {command:?}: {printed}"
+            );
+        }
+        for form in ["csv", "jsonl"] {
+            let lines = home.run(&["history", "-o", form]).await;
+            assert_eq!(lines.code, 0, "{}", lines.err);
+            let (place, count) = ("europe", lines.out.matches("europe").count());
+            let wanted = lines.out.lines().count() - usize::from(form == "csv");
+            assert_eq!(count, wanted, "{place}: {}", lines.out);
+        }
+    }
+    let history = ana.json(0, &["history"]).await;
+    let profiles: Vec<_> = history
+        .as_array()
+        .expect("lines")
+        .iter()
+        .map(|line| &line["profile"])
+        .collect();
+    assert!(
+        profiles.contains(&&json!("live")) && profiles.contains(&&json!("mine")),
+        "{history}"
+    );
+    let back = ana.run(&["place", "rename", "europe", "live"]).await;
+    assert_eq!(back.code, 0, "{}", back.err);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -123,7 +123,8 @@ impl Told {
         if let Some(done) = done {
             human::say_warnings(done);
             if session.json {
-                let answered = json!(Answered::of(done, None, None));
+                let place = session.operations.bound_place_name();
+                let answered = json!(Answered::of(done, place.as_deref(), None, None));
                 progress.result(compact(&answered));
             } else {
                 let group = human::group(&done.group, session.operations.now());

@@ -1,11 +1,14 @@
 //! What waits for a person, batches, and annotations of groups.
 
-use super::{Field, Shape, field, shared::THE_GROUP};
+use super::{
+    Field, Shape, field,
+    shared::{PLACE_NAME, THE_GROUP},
+};
 
 #[rustfmt::skip] // A table: one field a line.
 const BATCH: &[Field] = &[
     field("batch", "number", "", "its number, for batches show and resume"),
-    field("place", "text", "the profile was never bound", "the name of the place, the same for all who share the directory"),
+    PLACE_NAME,
     field("operation", "text", "", "rotate or edit"),
     field("change", "text", "it rotates", "what is set or removed; for people"),
     field("by", "text", "", "who began it: user@machine"),

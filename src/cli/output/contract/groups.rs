@@ -2,7 +2,7 @@
 
 use super::{
     Field, Shape, field,
-    shared::{DRY_RUN, HANDED_OFF, NOTHING_DONE, REPLACED, THE_GROUP, WARNINGS},
+    shared::{DRY_RUN, HANDED_OFF, NOTHING_DONE, PLACE_NAME, REPLACED, THE_GROUP, WARNINGS},
 };
 
 #[rustfmt::skip] // A table: one field a line.
@@ -16,6 +16,7 @@ const GROUP: &[Field] = &[
     field("properties", "object of anything", "not known here", "as last returned, sent or imported"),
     field("last_rotated", "time", "not known here", "when its token was seen to be a new one"),
     field("last_seen", "time", "never", "when the service last answered about it"),
+    PLACE_NAME,
 ];
 
 #[rustfmt::skip] // A table: one field a line.
@@ -60,6 +61,7 @@ const ENTRY: &[Field] = &[
     field("reason", "text", "none was given", "why, as --reason said"),
     field("changes", "object of anything", "nothing was changed", "as in `request`"),
     field("note", "text", "none", "what else was seen"),
+    PLACE_NAME,
 ];
 
 #[rustfmt::skip] // A table: one field a line.
@@ -162,6 +164,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("outcome", "text", "it has not ended", "as in `entry`"),
             field("changes", "object of anything", "nothing was to be changed", "as in `request`"),
             field("note", "text", "none", "what else was seen"),
+            PLACE_NAME,
         ]],
     },
     Shape {
@@ -173,6 +176,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("current", "bool", "", "it is the token the group has now, as far as is known"),
             field("last_seen", "time", "", "when that token was last seen here"),
             field("fingerprint", "text", "", "of that token"),
+            field("place", "text", "", "the name of the place that holds the group"),
         ]],
     },
     Shape {

@@ -3,7 +3,8 @@
 use super::{
     Field, Shape, field,
     shared::{
-        HANDED_OFF, MILLISECONDS, NEW_TOKEN, REPLACED, REQUESTS, STOPPED, THE_GROUP, WARNINGS,
+        HANDED_OFF, MILLISECONDS, NEW_TOKEN, PLACE_NAME, REPLACED, REQUESTS, STOPPED, THE_GROUP,
+        WARNINGS,
     },
 };
 
@@ -18,6 +19,7 @@ const ROTATION: &[Field] = &[
     field("by", "text", "", "who began it: user@machine"),
     field("reason", "text", "none was given", "why it was begun, as --reason said"),
     field("handoff", "text", "", "of the new token: none, pending, done or failed"),
+    PLACE_NAME,
 ];
 
 #[rustfmt::skip] // A table: one field a line.

@@ -3,6 +3,12 @@
 use super::{Field, field};
 
 pub(super) const THE_GROUP: Field = field("user_group_id", "text", "", "the group");
+pub(super) const PLACE_NAME: Field = field(
+    "place",
+    "text",
+    "the profile was never bound",
+    "the name of its place, the same for all who share the directory",
+);
 pub(super) const WARNINGS: Field = field("warnings", "text[]", "", "what a person should know");
 pub(super) const MILLISECONDS: Field = field("milliseconds", "number", "", "how long it took");
 pub(super) const STOPPED: Field = field(
