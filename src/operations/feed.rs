@@ -46,6 +46,11 @@ impl Feed {
         self.watch.line()
     }
 
+    /// Why nothing can be written, though it could be read, at the last look.
+    pub fn refused(&self) -> Option<DirectoryError> {
+        self.watch.refused()
+    }
+
     /// What others have changed since the last look; `None` where nobody else has written.
     pub async fn look(&mut self) -> Result<Option<Changes>, DirectoryError> {
         let place = self.operations.place().await?;

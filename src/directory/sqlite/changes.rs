@@ -7,7 +7,8 @@ use super::{fault::Fault, groups, journal, open};
 use crate::{
     database::{Tx, Value, values},
     directory::{
-        ChangeCursor, Changes, DraftHead, PlaceId, RotationFilter, Standing, columns,
+        ChangeCursor, Changes, DraftHead, PlaceId, Role, RotationFilter, Standing, TeamFault,
+        columns,
         tables::NEWEST,
         watch::{
             Seen,
@@ -22,16 +23,26 @@ const MOST: usize = 1_000;
 
 /// Where the next look begins. Taken before something is read, it misses nothing of what comes after.
 pub(crate) fn cursor(tx: &Tx<'_>, place: PlaceId) -> Result<ChangeCursor, Fault> {
-    let (seen, _) = look(tx, place, None)?;
+    let (seen, ..) = look(tx, place, None)?;
     Ok(ChangeCursor { place, seen })
 }
 
-/// How far one sees now, and from where on something new is to be told, if it is.
+/// What a look has found.
+pub(crate) struct Looked {
+    /// Where the next one begins.
+    pub(crate) next: ChangeCursor,
+    /// What others have changed; `None` where nobody else has written.
+    pub(crate) changes: Option<Changes>,
+    /// Why nothing can be written now, though it can be read.
+    pub(crate) refused: Option<TeamFault>,
+}
+
+/// How far one sees now, from where on something new is to be told, if it is, and why nothing can be written.
 fn look(
     tx: &Tx<'_>,
     place: PlaceId,
     before: Option<&Seen>,
-) -> Result<(Seen, Option<Value>), Fault> {
+) -> Result<(Seen, Option<Value>, Option<TeamFault>), Fault> {
     if tx.sqlite().is_some() {
         let (change, commits) = (groups::last_change(tx, place)?, commits(tx)?);
         let since = match before {
@@ -39,13 +50,24 @@ fn look(
             Some(Seen::File { change, .. }) => Some(*change),
             _ => Some(0),
         };
-        return Ok((Seen::File { change, commits }, since.map(Value::from)));
+        return Ok((Seen::File { change, commits }, since.map(Value::from), None));
     }
+    let mut refused = None;
     let told = tx.one(SNAPSHOT, values![], |row| {
         let (found, known): (i64, i64) = (row.get(2)?, NEWEST);
         if found > known {
             return Err(Fault::Newer { found, known });
         }
+        let moved_to: Option<String> = row.get(4)?;
+        refused = match (row.get::<i64>(3)?, moved_to, row.get(5)?) {
+            (writes_from, ..) if writes_from > known => Some(TeamFault::NotWritable),
+            (_, Some(to), _) => Some(TeamFault::Moved(Some(to))),
+            (.., false) => Some(TeamFault::NeedsRole {
+                needs: Role::Operator,
+                has: Role::Viewer,
+            }),
+            _ => None,
+        };
         Ok(Look {
             snapshot: row.get(0)?,
             server: row.get(1)?,
@@ -63,27 +85,29 @@ fn look(
         Some(Seen::Team(seen)) => (seen.since(&told).map(Value::from), seen.then(told)),
         _ => (Some(Value::from(NOTHING)), Snapshots::begin(told)),
     };
-    Ok((Seen::Team(seen), since))
+    Ok((Seen::Team(seen), since, refused))
 }
 
 /// That of the transaction: what it reads and what it has seen are one. Then which installation this is and on which timeline,
-/// and the oldest version that may still read it.
+/// the oldest versions that may still read and write it, where it was moved to, and whether one may work there.
 const SNAPSHOT: &str = "\
-SELECT pg_current_snapshot()::text, instance::text || '/' || timeline(), \
- (SELECT MAX(reads_from) FROM schema_versions) FROM installation";
+SELECT pg_current_snapshot()::text, instance::text || '/' || timeline(), v.reads_from, v.writes_from, moved_to, \
+ has_any_column_privilege('rotations', 'UPDATE') \
+FROM installation, \
+ (SELECT MAX(reads_from) AS reads_from, MAX(writes_from) AS writes_from FROM schema_versions) v";
 
 /// On the connection that writes and under its lock: whoever is committing has then ended, and a count of commits that
 /// is still the same says that only this directory has written.
-pub(crate) fn since(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    cursor: &ChangeCursor,
-) -> Result<(ChangeCursor, Option<Changes>), Fault> {
+pub(crate) fn since(tx: &Tx<'_>, place: PlaceId, cursor: &ChangeCursor) -> Result<Looked, Fault> {
     let before = (cursor.place == place).then_some(&cursor.seen);
-    let (seen, since) = look(tx, place, before)?;
+    let (seen, since, refused) = look(tx, place, before)?;
     let next = ChangeCursor { place, seen };
     let Some(since) = since else {
-        return Ok((next, None));
+        return Ok(Looked {
+            next,
+            changes: None,
+            refused,
+        });
     };
     let (groups, are_more) = groups::changed(tx, place, since, MOST)?;
     let open = RotationFilter {
@@ -99,7 +123,11 @@ pub(crate) fn since(
         standing: standing(tx, place)?,
         at_work: Vec::new(),
     };
-    Ok((next, Some(changes)))
+    Ok(Looked {
+        next,
+        changes: Some(changes),
+        refused,
+    })
 }
 
 /// Another value once somebody else has written, or the connection is a new one, which has not counted what was written

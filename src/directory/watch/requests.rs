@@ -7,7 +7,7 @@ use tokio::{sync::watch, time::timeout};
 use super::{ChangeCursor, Changes};
 use crate::{
     database::{Access, Hints, ServerFault, Tx},
-    directory::{Directory, DirectoryError, Location, PlaceId, sqlite::changes},
+    directory::{Directory, DirectoryError, Location, PlaceId, TeamFault, sqlite::changes},
     platform::file_events::FileEvents,
 };
 
@@ -22,10 +22,11 @@ pub struct Watch {
     directory: Directory,
     cursor: ChangeCursor,
     events: Option<Events>,
+    refused: Option<TeamFault>,
 }
 
 impl Directory {
-    fn explain_line(&self, fault: ServerFault) -> DirectoryError {
+    fn explain_line(&self, fault: impl Into<TeamFault>) -> DirectoryError {
         DirectoryError::Team {
             at: self.location().shown().display().to_string(),
             fault: fault.into(),
@@ -49,6 +50,7 @@ impl Directory {
                 Some(log) => FileEvents::of(&log).map(Events::File),
                 None => self.0.engine.hints().map(Events::Team),
             },
+            refused: None,
         }
     }
 }
@@ -126,8 +128,15 @@ impl Watch {
             Location::Team(_) => Access::Long,
         };
         let look = move |tx: &Tx<'_>| changes::since(tx, place, &seen);
-        let (next, changes) = self.directory.ask(access, look).await?;
-        self.cursor = next;
-        Ok(changes)
+        let looked = self.directory.ask(access, look).await?;
+        self.cursor = looked.next;
+        self.refused = looked.refused;
+        Ok(looked.changes)
+    }
+
+    /// Why nothing can be written, though it could be read, at the last look: rights or tables changed meanwhile.
+    pub fn refused(&self) -> Option<DirectoryError> {
+        let fault = self.refused.clone()?;
+        Some(self.directory.explain_line(fault))
     }
 }

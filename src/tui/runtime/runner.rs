@@ -331,9 +331,7 @@ impl<S: Screen> Runner<S> {
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             let result = match effect {
-                Effect::Start(ticket, _, job)
-                    if job.needs_the_directory_first() && self.app.context.lost.is_some() =>
-                {
+                Effect::Start(ticket, _, job) if self.app.context.refuses(&job) => {
                     self.refuse(ticket);
                     Ok(())
                 }
@@ -364,9 +362,10 @@ impl<S: Screen> Runner<S> {
                 }
                 Effect::Watch(profile, since) => {
                     let feed = self.works.of(profile).map(|works| works.feed(since));
+                    let told = self.app.context.lost.map(|lost| lost.why);
                     let is_told = feed.as_ref().is_none_or(Feed::has_events);
                     self.feed =
-                        feed.map(|feed| feed::Following::begin(profile, feed, &self.sender));
+                        feed.map(|feed| feed::Following::begin(profile, feed, told, &self.sender));
                     // Where nobody says that something was written, it is looked for when the person comes.
                     if is_told {
                         Ok(())

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{context::Context, lost::WhyLost};
+use super::{context::Context, lost::WhyLost, message::Job};
 
 impl Context {
     /// The condition, for its place on every screen.
@@ -12,8 +12,11 @@ impl Context {
         Some(match lost.why {
             WhyLost::Away => format!("directory lost, {since}; trying"),
             WhyLost::Standby => format!("directory is a standby, {since}; trying"),
-            WhyLost::NotAllowed => format!("directory: rights withdrawn, {since}"),
+            WhyLost::NotAllowed => format!("directory: no rights, {since}; trying"),
+            WhyLost::Viewer => "directory: you may only look (viewer)".to_owned(),
             WhyLost::OtherVersion => "directory: update groupdesk".to_owned(),
+            WhyLost::NotWritable => "directory only read: update groupdesk".to_owned(),
+            WhyLost::Moved => "directory was moved: only read".to_owned(),
         })
     }
 
@@ -29,11 +32,30 @@ impl Context {
                 "The directory is a standby or read only since {since}; nothing was sent. It needs the primary"
             ),
             WhyLost::NotAllowed => format!(
-                "The directory does not allow it since {since}; nothing was sent. It needs the role operator"
+                "The directory lets you in no more since {since}; nothing was sent. An admin gives the role operator back"
             ),
+            WhyLost::Viewer => {
+                "The directory lets you look only; nothing was sent. It needs the role operator, which an admin grants"
+                    .to_owned()
+            }
             WhyLost::OtherVersion => {
                 "The directory is of another version; nothing was sent. Update groupdesk".to_owned()
             }
+            WhyLost::NotWritable => {
+                "The directory has newer tables, which this groupdesk only reads; nothing was sent. Update groupdesk"
+                    .to_owned()
+            }
+            WhyLost::Moved => {
+                "The directory was moved; nothing was sent. `groupdesk directory status` says where to".to_owned()
+            }
+        })
+    }
+
+    /// Whether a job is not begun at all, because of that.
+    pub fn refuses(&self, job: &Job) -> bool {
+        self.lost.is_some_and(|lost| match job {
+            Job::List => !lost.why.can_be_read(),
+            job => job.is_written_down_first(),
         })
     }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::operations::{DirectoryError, TeamFault};
 
-/// Why the directory cannot be used.
+/// Why the directory cannot be used, or not be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhyLost {
     /// It cannot be reached.
@@ -15,6 +15,12 @@ pub enum WhyLost {
     NotAllowed,
     /// Its tables are of another version.
     OtherVersion,
+    /// This person may look, and do no more.
+    Viewer,
+    /// Its tables are newer, and may still be read.
+    NotWritable,
+    /// All of it is elsewhere now.
+    Moved,
 }
 
 /// Since when, and why.
@@ -25,6 +31,11 @@ pub struct Lost {
 }
 
 impl WhyLost {
+    /// What others write is still seen.
+    pub fn can_be_read(self) -> bool {
+        matches!(self, Self::Viewer | Self::NotWritable | Self::Moved)
+    }
+
     /// `None` where waiting a moment helps: somebody holds it for a while.
     pub fn of(error: &DirectoryError) -> Option<Self> {
         match error {
@@ -32,8 +43,10 @@ impl WhyLost {
             DirectoryError::Team { fault, .. } => match fault {
                 TeamFault::Busy => None,
                 TeamFault::ReadOnly => Some(Self::Standby),
+                TeamFault::NeedsRole { .. } => Some(Self::Viewer),
+                TeamFault::NotWritable => Some(Self::NotWritable),
+                TeamFault::Moved(_) => Some(Self::Moved),
                 TeamFault::NotAllowed(_)
-                | TeamFault::NeedsRole { .. }
                 | TeamFault::NeedsRight(_)
                 | TeamFault::NoPassword(_)
                 | TeamFault::NotSetUp => Some(Self::NotAllowed),

@@ -300,12 +300,11 @@ impl JobSpec {
 }
 
 impl Job {
-    /// It sends something, begins what is written down first, or reads all of the directory.
-    pub fn needs_the_directory_first(&self) -> bool {
+    /// It sends something, or begins what is written down first.
+    pub fn is_written_down_first(&self) -> bool {
         matches!(
             self,
-            Self::List
-                | Self::LookUp(_)
+            Self::LookUp(_)
                 | Self::Create(..)
                 | Self::Update { .. }
                 | Self::Rotate { .. }

@@ -1,7 +1,9 @@
-//! The server of a team's directory goes away while the console is open, and comes back.
+//! The server of a team's directory goes away, or lets one do less, while the console is open, and all is as before again.
+
+use std::time::Duration;
 
 use groupdesk::{
-    directory::{Directory, set_up},
+    directory::{Directory, TeamLocation, set_up},
     operations::{Clock, UnknownIdPolicy},
     tui::theme::Theme,
 };
@@ -10,21 +12,42 @@ use serde_json::json;
 use super::scene::USUAL;
 use crate::support::{
     console::Console,
-    postgres,
+    postgres::{self, Server},
     proxy::FaultyProxy,
     world::{LI, Side, World, id},
 };
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
-    let Some(server) = postgres::own() else {
-        return;
+/// Somebody's console on the directory of a team, which knows two groups.
+struct Scene {
+    world: World,
+    proxy: FaultyProxy,
+    console: Console,
+}
+
+/// Waits until it was said, whatever hides it on the screen.
+async fn told(console: &mut Console, text: &str) {
+    let is_told = |console: &Console| {
+        let mut said = console.runner.app.context.messages.all();
+        said.any(|one| one.text.contains(text))
     };
-    let team = postgres::at(server.folder(), "desk");
-    set_up(&team).expect("a schema");
+    let waiting = async {
+        while !is_told(console) {
+            console.runner.step().await.expect("drawn");
+        }
+    };
+    let in_time = tokio::time::timeout(Duration::from_mins(1), waiting).await;
+    assert!(
+        in_time.is_ok(),
+        "{text:?} was not said:\n{}",
+        console.screen()
+    );
+}
+
+/// What was set up there is used by this one.
+async fn scene(team: &TeamLocation) -> Scene {
     let world = World::new().await;
     let proxy = FaultyProxy::before(world.address()).await;
-    let directory = Directory::open(&team).expect("it opens");
+    let directory = Directory::open(team).expect("it opens");
     let installation = world.installation(Side::Testing).on(&directory);
     let ana = installation.through(proxy.base_url()).operations();
     for group in ["acme-eu", "initech"] {
@@ -39,7 +62,177 @@ async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
         met.expect("it is known now");
     }
     let (theme, clock) = (Theme::default(), Clock::System);
-    let mut console = Console::open_at(vec![ana.clone()], 0, USUAL, theme, clock).await;
+    let console = Console::open_at(vec![ana], 0, USUAL, theme, clock).await;
+    Scene {
+        world,
+        proxy,
+        console,
+    }
+}
+
+impl Scene {
+    /// Neither is anything read nor what was typed sent; this is why not.
+    async fn refuses(&mut self, why: &str) {
+        let (console, sent) = (&mut self.console, self.proxy.methods().len());
+        for keys in ["<enter>", "e<end> typed<ctrl-s>"] {
+            console.keys(keys).await;
+            let screen = console.screen();
+            let words: Vec<_> = screen.split_whitespace().collect();
+            let words = words.join(" ");
+            for part in ["nothing was sent", why] {
+                assert!(words.contains(part), "{keys}: {part:?}:\n{screen}");
+            }
+            console.keys("<esc><esc>").await;
+        }
+        assert_eq!(self.proxy.methods().len(), sent);
+    }
+
+    /// What was typed is sent now.
+    async fn sends(&mut self) {
+        let sent = self.proxy.count("PUT");
+        self.console.keys("e<ctrl-s><tab><enter>").await;
+        self.console.until("updated").await;
+        assert_eq!(self.proxy.count("PUT"), sent + 1);
+        self.console.keys("<esc><esc>").await;
+    }
+}
+
+/// Rita works on a directory of its own on the server of this run; whatever is done there by hand, it is done as its owner.
+fn of_rita(schema: &str) -> Option<(&'static Server, TeamLocation)> {
+    let server = postgres::server()?;
+    set_up(&postgres::at(server.folder(), schema)).expect("a schema");
+    server.let_in("rita", schema, &["operator"]);
+    // Several people are told of here, and the database knows one.
+    server.execute(
+        schema,
+        "CREATE OR REPLACE FUNCTION is_oneself(said TEXT, relation OID) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT TRUE'",
+    );
+    let team = postgres::at_as("rita", server.folder(), schema);
+    Some((server, team))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rights_that_are_taken_away_are_told_and_what_is_typed_waits_until_they_are_back() {
+    let schema = "less_for_rita";
+    let Some((server, team)) = of_rita(schema) else {
+        return;
+    };
+    let mut scene = scene(&team).await;
+    let operator = format!("{schema}_operator");
+    let viewer = format!("{schema}_viewer");
+    let change = |text: String| server.execute("public", &text);
+
+    change(format!(
+        "GRANT {viewer} TO rita; REVOKE {operator} FROM rita"
+    ));
+    scene.console.until("you may only look (viewer)").await;
+    scene.refuses("It needs the role operator").await;
+    // What others write is seen all the same.
+    let desk = Directory::open(&postgres::at(server.folder(), schema)).expect("it opens");
+    let li = scene.world.installation(Side::Testing).by(LI).on(&desk);
+    let known = UnknownIdPolicy::KnownOnly;
+    let done = li.operations().rotate(&id("initech"), None, known).await;
+    done.expect("rotated");
+    told(&mut scene.console, "initech (token").await;
+    scene.console.keys("R").await;
+    scene.console.shows("initech");
+
+    change(format!("REVOKE {viewer} FROM rita"));
+    scene.console.until("directory: no rights, ").await;
+    scene.refuses("An admin gives the role operator back").await;
+
+    change(format!("GRANT {operator} TO rita"));
+    told(&mut scene.console, "Directory back, ").await;
+    scene.console.hides("no rights");
+    scene.sends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_that_became_newer_are_read_as_long_as_they_say_so() {
+    let schema = "newer_for_rita";
+    let Some((server, team)) = of_rita(schema) else {
+        return;
+    };
+    let mut scene = scene(&team).await;
+    server.execute(
+        schema,
+        "INSERT INTO schema_versions (version, reads_from, writes_from) VALUES (1000, 1, 1000)",
+    );
+    scene
+        .console
+        .until("directory only read: update groupdesk")
+        .await;
+    scene.refuses("which this groupdesk only reads").await;
+    scene.console.keys("R").await;
+    scene.console.shows("initech");
+
+    server.execute(
+        schema,
+        "UPDATE schema_versions SET reads_from = 1000 WHERE version = 1000",
+    );
+    scene.console.until("directory: update groupdesk").await;
+    scene.refuses("The directory is of another version").await;
+
+    server.execute(schema, "DELETE FROM schema_versions WHERE version = 1000");
+    told(&mut scene.console, "Directory back, ").await;
+    scene.console.hides("update groupdesk");
+    scene.sends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_directory_that_was_moved_it_is_said_where_to_ask() {
+    let schema = "gone_for_rita";
+    let Some((server, team)) = of_rita(schema) else {
+        return;
+    };
+    let mut scene = scene(&team).await;
+    server.execute(
+        schema,
+        "UPDATE installation SET moved_to = 'postgres://db9/desk'",
+    );
+    scene.console.until("directory was moved: only read").await;
+    scene
+        .refuses("`groupdesk directory status` says where to")
+        .await;
+    server.execute(schema, "UPDATE installation SET moved_to = NULL");
+    scene
+        .console
+        .until("The directory can be written again")
+        .await;
+    scene.sends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_only_reads_is_waited_for_until_it_is_the_primary() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = postgres::at(server.folder(), "desk");
+    set_up(&team).expect("a schema");
+    let mut scene = scene(&team).await;
+    server.stop();
+    server.follow_nobody();
+    server.start();
+    scene.console.until("directory is a standby, ").await;
+    scene.refuses("It needs the primary").await;
+    server.promote();
+    told(&mut scene.console, "Directory back, ").await;
+    scene.console.hides("directory is a standby, ");
+    scene.sends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = postgres::at(server.folder(), "desk");
+    set_up(&team).expect("a schema");
+    let Scene {
+        world,
+        proxy,
+        mut console,
+    } = scene(&team).await;
     console.keys("e<end> one").await;
     console.hides("not kept yet");
     let sent = proxy.count("PUT");
@@ -78,20 +271,7 @@ async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
         .expect("rotated");
     console.until("Directory back, ").await;
     // Told with it, or with the next look.
-    let told = |console: &Console| {
-        let mut said = console.runner.app.context.messages.all();
-        said.any(|one| {
-            one.text
-                .contains("1 group changed by li@desk7: initech (token")
-        })
-    };
-    let waiting = async {
-        while !told(&console) {
-            console.runner.step().await.expect("drawn");
-        }
-    };
-    let in_time = tokio::time::timeout(std::time::Duration::from_mins(1), waiting).await;
-    in_time.expect("what was missed is told");
+    told(&mut console, "1 group changed by li@desk7: initech (token").await;
     console.hides("directory lost");
     console.settle().await;
     let place = world.place_in(&theirs, Side::Testing);

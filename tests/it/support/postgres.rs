@@ -102,7 +102,11 @@ impl Server {
 
     /// Starts it after that; it listens on its socket alone.
     pub(crate) fn start(&self) {
-        let options = format!("-k {} -c listen_addresses=", self.folder.display());
+        // As many as before: a standby needs no fewer than its primary had.
+        let options = format!(
+            "-k {} -c listen_addresses= -c max_connections=200",
+            self.folder.display()
+        );
         let log = self.folder.join("log").display().to_string();
         self.control(&["-w", "-l", &log, "-o", &options, "start"]);
     }
@@ -234,10 +238,22 @@ impl Server {
         Server { folder, port }
     }
 
-    /// Makes a standby the server that is written to; the one it followed is stopped as if it had been killed.
-    pub(crate) fn take_over(&self, from: &Server) {
-        from.control(&["-m", "immediate", "stop"]);
+    /// Stopped, it is a standby from its next start on, of a server that is not there.
+    pub(crate) fn follow_nobody(&self) {
+        let sign = self.folder.join("data/standby.signal");
+        let done = as_owner("touch").arg(sign).current_dir("/").status();
+        assert!(done.expect("touch runs").success());
+    }
+
+    /// Makes a standby the server that is written to.
+    pub(crate) fn promote(&self) {
         self.control(&["-w", "promote"]);
+    }
+
+    /// The same; the one it followed is stopped as if it had been killed.
+    pub(crate) fn take_over(&self, from: &Server) {
+        from.stop();
+        self.promote();
     }
 
     fn control(&self, arguments: &[&str]) {

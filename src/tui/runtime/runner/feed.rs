@@ -31,9 +31,15 @@ pub(super) struct Following {
 }
 
 impl Following {
-    pub(super) fn begin(profile: ProfileIndex, feed: Feed, news: &mpsc::Sender<Msg>) -> Self {
+    /// `told`: what the console says of the directory already.
+    pub(super) fn begin(
+        profile: ProfileIndex,
+        feed: Feed,
+        told: Option<WhyLost>,
+        news: &mpsc::Sender<Msg>,
+    ) -> Self {
         let looks = Arc::new(Notify::new());
-        let following = follow(profile, feed, Arc::clone(&looks), news.clone());
+        let following = follow(profile, feed, told, Arc::clone(&looks), news.clone());
         Self {
             _task: AbortOnDropHandle::new(tokio::spawn(following)),
             looks,
@@ -49,25 +55,28 @@ impl Following {
 async fn follow(
     profile: ProfileIndex,
     mut feed: Feed,
+    mut told: Option<WhyLost>,
     looks: Arc<Notify>,
     news: mpsc::Sender<Msg>,
 ) {
     let mut line = feed.line();
-    // Since when it cannot be read, and whether that was told.
+    // Since when it cannot be read.
     let mut failing: Option<Instant> = None;
-    let mut is_told = false;
     loop {
         let looked = Instant::now();
         let seen = tokio::select! {
             seen = feed.look() => seen,
-            error = line.lost_for(SHORT), if !is_told => Err(error),
+            error = line.lost_for(SHORT), if told.is_none_or(WhyLost::can_be_read) => Err(error),
         };
-        let told = match seen {
+        let next = match seen {
             Ok(changes) => {
                 failing = None;
-                let back = std::mem::take(&mut is_told).then_some(Msg::Line(profile, None));
+                let why = feed.refused().and_then(|error| WhyLost::of(&error));
+                let line = (why != told).then(|| why.map(|why| (Duration::ZERO, why)));
+                told = why;
+                let line = line.map(|line| Msg::Line(profile, line));
                 let changes = changes.map(|changes| Msg::Changed(profile, Box::new(changes)));
-                Ok(back.into_iter().chain(changes))
+                Ok(line.into_iter().chain(changes))
             }
             Err(error) => {
                 let since = *failing.get_or_insert(looked);
@@ -76,11 +85,12 @@ async fn follow(
                 } else {
                     Duration::ZERO
                 });
-                let why = WhyLost::of(&error).filter(|_| !is_told && lost_for >= SHORT);
+                let why = WhyLost::of(&error);
+                let why = why.filter(|why| told != Some(*why) && lost_for >= SHORT);
                 Err(why.map(|why| (lost_for, why)))
             }
         };
-        match told {
+        match next {
             Ok(all) => {
                 for msg in all {
                     if news.send(msg).await.is_err() {
@@ -90,7 +100,7 @@ async fn follow(
             }
             Err(lost) => {
                 if let Some(lost) = lost {
-                    is_told = true;
+                    told = Some(lost.1);
                     if news.send(Msg::Line(profile, Some(lost))).await.is_err() {
                         return;
                     }

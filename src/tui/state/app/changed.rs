@@ -37,8 +37,15 @@ impl App {
         if profile != self.context.current {
             return;
         }
+        let before = self.context.lost.take();
+        let was_unread = before.is_some_and(|before| !before.why.can_be_read());
+        self.context.is_directory_back |=
+            was_unread && lost.is_none_or(|(_, why)| why.can_be_read());
         let Some((ago, why)) = lost else {
-            self.context.is_directory_back |= self.context.lost.take().is_some();
+            if before.is_some() && !was_unread {
+                let text = "The directory can be written again".to_owned();
+                self.context.say(Severity::News, text);
+            }
             self.context.save_drafts();
             return;
         };
