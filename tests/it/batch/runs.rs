@@ -4,19 +4,20 @@ use std::time::Duration;
 
 use groupdesk::{
     config::guard::Level,
+    directory::Directory,
     domain::batch::{Halt, LastRun, Runner, RunnerState, StopCause},
     operations::{
         BatchId, Failpoint, Operations,
         attention::Matter,
-        batch::{Run, RunLimits},
+        batch::{BatchEvent, Run, RunLimits},
     },
 };
 use jiff::Timestamp;
 
-use super::{Scene, one_at_a_time, watch};
+use super::{Scene, assert_sent_once, one_at_a_time, watch};
 use crate::support::{
     proxy::{Gate, ProxyFault},
-    world::Side,
+    world::{LI, Side},
 };
 
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -116,6 +117,37 @@ async fn of_two_that_work_on_it_the_last_one_to_end_says_how() {
         Some(LastRun::Stopped(Halt::Asked(StopCause::Quit)))
     );
     assert_eq!(stands.runner, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_that_work_on_one_batch_share_its_groups_and_rotate_each_once() {
+    let scene = Scene::new(24).await;
+    let (batch, first, gate) = held(&scene).await;
+    let other = match scene.world.team() {
+        Some(team) => Directory::open(&team),
+        None => Directory::open(&scene.world.directory_file()),
+    };
+    let li = scene.world.installation(Side::Testing).by(LI);
+    let li = li.on(&other.expect("it opens"));
+    let li = li.through(scene.proxy.base_url()).operations();
+    let mut second = li
+        .run_batch(batch, RunLimits::default(), None)
+        .await
+        .expect("it joins");
+    let begun =
+        async { while !matches!(second.progress.recv().await, Some(BatchEvent::Ended(_))) {} };
+    tokio::time::timeout(DEADLINE, begun)
+        .await
+        .expect("it does some");
+    gate.open();
+    let ((by_first, _), (by_second, report)) = tokio::join!(watch(first), watch(second));
+    assert!(!by_first.is_empty() && !by_second.is_empty());
+    assert_eq!(report.counts.planned(), 24);
+    assert_eq!(scene.proxy.count("POST"), 24, "one request for each group");
+    assert_sent_once(&scene.proxy);
+    let items = scene.items(batch).await;
+    let done = items.iter().filter(|item| item.outcome() == "confirmed");
+    assert_eq!(done.count(), 24, "{items:?}");
 }
 
 /// The first of two items breaks it, in its own task or in that of the run.

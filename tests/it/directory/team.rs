@@ -6,9 +6,11 @@ mod at_once;
 mod crashes;
 mod failover;
 mod failures;
+mod feed;
 mod hints;
 mod lost_line;
 mod roles;
+mod stopped;
 mod told;
 mod versions;
 
@@ -49,6 +51,33 @@ async fn of_ten_consoles_one_begins_whichever_token_each_has_seen() {
     }
     let open = consoles[9].rotations(RotationFilter::default()).await;
     assert_eq!(open.expect("read").len(), 200);
+}
+
+/// What the others prove: to look before one writes is not enough.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_indexes_several_consoles_begin() {
+    let installation = Opened::new();
+    let Some(team) = installation.team.clone() else {
+        return;
+    };
+    let consoles = consoles(&installation, 10);
+    let place = place(&consoles[0], "eu");
+    postgres::server().expect("a server").execute(
+        team.schema(),
+        "DROP INDEX rotations_one_per_token; DROP INDEX rotations_one_unsettled; DROP INDEX mutations_one_per_group",
+    );
+    for group in 0..1_000 {
+        let begun = consoles.iter().map(|console| {
+            let intent = intent(&format!("g{group}"), OLD);
+            console.begin_rotation(place, intent)
+        });
+        let begun = join_all(begun).await.into_iter();
+        let won = begun.filter(|answer| matches!(answer, Ok(BeginResult::Started(_))));
+        if won.count() > 1 {
+            return;
+        }
+    }
+    panic!("the tests above would not notice it");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,6 +3,9 @@
 
 use super::*;
 
+mod many;
+mod taken_over;
+
 #[path = "annotations.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
 mod annotations;

@@ -10,7 +10,7 @@ use super::{Scene, look_up, rotate};
 use crate::support::world::{LI, id};
 
 /// The one who did not rotate was told why, and sent nothing.
-fn turned_away(failure: &Failure) -> bool {
+pub(super) fn turned_away(failure: &Failure) -> bool {
     matches!(
         failure,
         // It saw the same token as the other one; or the new one; or the old one after the new one was known.

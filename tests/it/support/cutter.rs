@@ -1,4 +1,4 @@
-//! A socket before that of a PostgreSQL server, which cuts lines at a commit.
+//! A socket before that of a PostgreSQL server, which cuts lines at a commit, or has the server stopped there.
 
 use std::{
     io::{Read, Write},
@@ -6,7 +6,7 @@ use std::{
     os::unix::net::{UnixListener, UnixStream},
     path::Path,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
     },
 };
@@ -16,11 +16,17 @@ pub(crate) const WHOLE: u8 = 0;
 pub(crate) const BEFORE: u8 = 1;
 /// Its answer does not.
 pub(crate) const BEHIND: u8 = 2;
+/// It arrives, and that is all that is known of it.
+pub(crate) const DURING: u8 = 3;
+/// With one of the others: there the server stops.
+pub(crate) const STOP: u8 = 4;
 
 /// What becomes of what is sent next.
 #[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) commit: AtomicU8,
+    /// Stops the server, and starts it again.
+    pub(crate) stop: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// No answer comes to the question whether a commit took place.
     pub(crate) asked_in_vain: AtomicBool,
     pub(crate) cuts: AtomicUsize,
@@ -32,6 +38,14 @@ pub(crate) struct Plan {
 pub(crate) struct Cutter {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) plan: Arc<Plan>,
+}
+
+impl Plan {
+    fn stop(&self, how: u8) {
+        if how & STOP != 0 {
+            self.stop.get().expect("a server that can be stopped")();
+        }
+    }
 }
 
 impl Cutter {
@@ -46,11 +60,15 @@ impl Cutter {
         };
         std::thread::spawn(move || {
             for client in listener.incoming() {
-                let (Ok(client), Ok(server)) = (client, UnixStream::connect(&server)) else {
+                let Ok(client) = client else {
                     return;
                 };
+                // It may be stopped just now.
+                let Ok(server) = UnixStream::connect(&server) else {
+                    continue;
+                };
                 let plan = Arc::clone(&plan);
-                std::thread::spawn(move || forward(client, server, &plan));
+                std::thread::spawn(move || forward(client, server, plan));
             }
         });
         cutter
@@ -65,21 +83,26 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 const COMMIT: u8 = 1;
 const QUESTION: u8 = 2;
 
-fn forward(client: UnixStream, server: UnixStream, plan: &Plan) {
+#[expect(clippy::needless_pass_by_value, reason = "it is a thread's own")]
+fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
     let lost = Arc::new(AtomicU8::new(0));
     let answers = {
         let (mut from, mut to) = (
             server.try_clone().expect("a line"),
             client.try_clone().expect("a line"),
         );
-        let lost = Arc::clone(&lost);
+        let (lost, plan) = (Arc::clone(&lost), Arc::clone(&plan));
         std::thread::spawn(move || {
             let mut bytes = vec![0; 1 << 16];
             while let Ok(count @ 1..) = from.read(&mut bytes) {
                 let bytes = &bytes[..count];
-                match lost.load(Ordering::SeqCst) {
+                let how = lost.load(Ordering::SeqCst);
+                match how & !STOP {
                     // Nothing of it arrives; the server has answered the commit once this is there.
-                    COMMIT if contains(bytes, b"COMMIT\0") => break,
+                    COMMIT if contains(bytes, b"COMMIT\0") => {
+                        plan.stop(how);
+                        break;
+                    }
                     COMMIT => continue,
                     QUESTION if contains(bytes, b"INSERT 0 1\0") => break,
                     _ => {}
@@ -100,15 +123,20 @@ fn forward(client: UnixStream, server: UnixStream, plan: &Plan) {
             plan.begun.fetch_add(1, Ordering::SeqCst);
         }
         if contains(bytes, b"COMMIT\0") {
-            match plan.commit.swap(WHOLE, Ordering::SeqCst) {
+            let how = plan.commit.swap(WHOLE, Ordering::SeqCst);
+            plan.cuts
+                .fetch_add(usize::from(how != WHOLE), Ordering::SeqCst);
+            match how & !STOP {
                 BEFORE => {
-                    plan.cuts.fetch_add(1, Ordering::SeqCst);
+                    plan.stop(how);
                     break;
                 }
-                BEHIND => {
-                    plan.cuts.fetch_add(1, Ordering::SeqCst);
-                    lost.store(COMMIT, Ordering::SeqCst);
+                DURING => {
+                    let _ = to.write_all(bytes);
+                    plan.stop(how);
+                    break;
                 }
+                BEHIND => lost.store(COMMIT | how & STOP, Ordering::SeqCst),
                 _ => {}
             }
         }

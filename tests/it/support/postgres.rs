@@ -192,6 +192,17 @@ impl Server {
         session
     }
 
+    /// Somebody else, who writes meanwhile.
+    pub(crate) fn writer(&self, text: &str) -> Writer {
+        let mut psql = self.psql();
+        let psql = psql.stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut child = psql.stderr(Stdio::null()).spawn().expect("psql runs");
+        let mut input = child.stdin.take().expect("its input");
+        // Read as it is done; where the server dies, nobody reads it to its end.
+        let _ = input.write_all(text.as_bytes());
+        Writer(child)
+    }
+
     /// What somebody may do by hand, undone again; where it is refused, how.
     pub(crate) fn try_as(&self, who: &str, schema: &str, texts: &[&str]) -> Result<(), String> {
         let mut psql = self.psql_as(who);
@@ -293,6 +304,22 @@ impl Server {
             .expect("UTF-8")
             .trim()
             .to_owned()
+    }
+}
+
+/// One that does a whole text by itself, as far as its server lives; it ends with what fails.
+pub(crate) struct Writer(Child);
+
+impl Writer {
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.0.try_wait().is_ok_and(|ended| ended.is_none())
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -47,7 +47,12 @@ async fn while_a_transaction_is_open_all_is_told_once_and_its_own_rows_when_it_e
         write(&theirs, group).await;
         assert_eq!(told_by(&mut watch, &ours).await, [group]);
     }
+    // What the last number is would be asked by who takes a number for how far one has seen.
+    let newest = installation.ask("SELECT max(changed_in::text::bigint) FROM user_groups");
     long.say("COMMIT");
+    let after =
+        format!("SELECT count(*) FROM user_groups WHERE changed_in::text::bigint > {newest}");
+    assert_eq!(installation.ask(&after), "0", "by numbers it is missed");
     assert_eq!(told_by(&mut watch, &ours).await, ["late"]);
     assert!(told_by(&mut watch, &ours).await.is_empty(), "told once");
 }

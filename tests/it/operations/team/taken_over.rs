@@ -1,0 +1,179 @@
+//! A laptop dies in each state of a rotation; somebody at another one ends what it began, as soon as the clock of the database
+//! lets them, whatever their own says.
+
+use std::time::Duration;
+
+use groupdesk::{
+    directory::{Directory, DirectoryError, Record, RotationId, RotationStep},
+    domain::{
+        rotation::{Event, RotateOutcome, Rotation, State},
+        token::{Fingerprint, Token},
+    },
+    operations::{Operations, Recovered, UnknownIdPolicy},
+};
+use serde_json::json;
+
+use super::super::{
+    Scene, journal,
+    settle::{MODEL_HORIZON, leave_behind, noon},
+};
+use crate::support::{
+    postgres,
+    world::{LI, Side, id, place},
+};
+
+/// Says that it was sent, and that the outcome was not seen.
+const UNCLEAR: [Event; 2] = [Event::Sending, Event::Answered(RotateOutcome::Unclear)];
+
+async fn states(operations: &Operations) -> Vec<(String, State)> {
+    let rows = journal(operations).await.into_iter().rev();
+    let state = |row: groupdesk::directory::RotationRow| {
+        (row.user_group_id.as_str().to_owned(), row.rotation.state)
+    };
+    rows.map(state).collect()
+}
+
+/// What is still open, and how long it is left alone.
+async fn recover(operations: &Operations) -> Vec<(String, Option<Duration>)> {
+    let all = operations.recover(&[], 4, |_| {}).await.expect("readable");
+    let open = all.iter().filter_map(|one| match one {
+        Recovered::Open(open) => Some((open.row.user_group_id.as_str().to_owned(), open.again_in)),
+        Recovered::Settled(_) | Recovered::Alarmed(..) => None,
+    });
+    open.collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_laptop_began_in_each_state_is_ended_by_another() {
+    let scene = Scene::new().await;
+    let Some(team) = scene.world.team() else {
+        return;
+    };
+    let open = || Directory::open(&team).expect("it opens");
+    let ana = scene.installation().on(&open()).operations();
+    let li = scene.installation().by(LI).on(&open()).operations();
+    let mut begun: Vec<(&str, RotationId, Fingerprint)> = Vec::new();
+    for (group, events) in [
+        ("intended", &[][..]),
+        ("sent", &[Event::Sending]),
+        ("sent-applied", &[Event::Sending]),
+        ("unknown", &UNCLEAR),
+        ("unknown-applied", &UNCLEAR),
+        ("rotated", &[]),
+    ] {
+        scene
+            .world
+            .seed(Side::Testing, group, group, &[], &json!({}));
+        let met = ana.look_up(&id(group), UnknownIdPolicy::Exists).await;
+        let old = met.expect("known").group.fingerprint.expect("read").value;
+        let row = if group == "rotated" {
+            // Its answer came, and was written down.
+            let done = ana
+                .rotate(&id(group), None, UnknownIdPolicy::KnownOnly)
+                .await;
+            done.expect("rotated").rotation.expect("a row")
+        } else {
+            leave_behind(&ana, group, old, events).await
+        };
+        if group.ends_with("applied") {
+            // Its request arrived, and nobody heard of it.
+            let elsewhere = scene.world.other_directory(group);
+            let other = scene.world.installation(Side::Testing).on(&elsewhere);
+            let (other, group) = (other.operations(), id(group));
+            let done = other.rotate(&group, None, UnknownIdPolicy::Exists).await;
+            done.expect("rotated");
+        }
+        begun.push((group, row, old));
+    }
+    let token = |group: &str| {
+        let token = scene.world.stored(Side::Testing, group).token;
+        li.directory().fingerprinter().of(&Token::new(token))
+    };
+    // What it would still write, asleep meanwhile.
+    let late = ana.clone();
+    let posts = scene.proxy.count("POST");
+
+    // Its process may be at them yet; what it does not know itself anybody may find out.
+    let left = recover(&li).await;
+    let left_alone: Vec<_> = left.iter().map(|(group, _)| group.as_str()).collect();
+    assert_eq!(left_alone, ["intended", "sent", "sent-applied", "unknown"]);
+    assert!(
+        left.iter().all(|(_, again_in)| again_in.is_some()),
+        "{left:?}"
+    );
+    let expected = [
+        ("intended", State::Intended),
+        ("sent", State::Sent),
+        ("sent-applied", State::Sent),
+        ("unknown", State::Unknown),
+        ("unknown-applied", State::Recovered),
+        ("rotated", State::Confirmed),
+    ];
+    let expected = expected.map(|(group, state)| (group.to_owned(), state));
+    assert_eq!(states(&li).await, expected);
+
+    // An hour goes by at the database, and nowhere else.
+    let age = ["rotations", "mutations"].map(|table| {
+        format!(
+            "ALTER TABLE {table} DISABLE TRIGGER {table}_timed; UPDATE {table} SET boot_clock = \
+             split_part(boot_clock, '@', 1)::bigint - 3600000000 || '@' || timeline(); \
+             ALTER TABLE {table} ENABLE TRIGGER {table}_timed; "
+        )
+    });
+    let server = postgres::server().expect("a server");
+    server.execute(team.schema(), &age.concat());
+    let left = recover(&li).await;
+    assert_eq!(left, [], "each of them is ended");
+    let expected = [
+        ("intended", State::NotApplied),
+        ("sent", State::NotApplied),
+        ("sent-applied", State::Recovered),
+        ("unknown", State::NotApplied),
+        ("unknown-applied", State::Recovered),
+        ("rotated", State::Confirmed),
+    ];
+    let expected = expected.map(|(group, state)| (group.to_owned(), state));
+    assert_eq!(states(&li).await, expected);
+    for row in journal(&li).await {
+        let group = row.user_group_id.as_str();
+        let (.., old) = begun
+            .iter()
+            .find(|(known, ..)| *known == group)
+            .expect("begun");
+        let is_new = row.rotation.state != State::NotApplied;
+        assert_eq!(token(group) != *old, is_new, "{group}: as the service says");
+        if is_new {
+            assert_eq!(row.rotation.fingerprint, Some(token(group)), "{group}");
+        }
+    }
+    assert_eq!(
+        scene.proxy.count("POST"),
+        posts,
+        "nothing was rotated for it"
+    );
+
+    // It wakes up: what it has to say of them comes too late, and nothing of it is written.
+    for (group, row, old) in begun {
+        let from = Rotation::intended(old);
+        let after = from.step(Event::Sending, MODEL_HORIZON).expect("in order");
+        let step = RotationStep {
+            id: row,
+            from: from.state,
+            event: Event::Sending,
+            after,
+            at: noon(),
+            note: None,
+        };
+        let record = Record {
+            rotation: Some(step),
+            ..Record::default()
+        };
+        let directory = late.directory();
+        let written = directory.record(place(directory, "testing"), record).await;
+        assert!(
+            matches!(written, Err(DirectoryError::MovedOn { .. })),
+            "{group}: {written:?}"
+        );
+    }
+    assert_eq!(states(&li).await, expected);
+}
