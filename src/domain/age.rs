@@ -71,7 +71,7 @@ pub fn exceeds(age: Option<Duration>, limit: Duration) -> bool {
     age.is_some_and(|age| age > limit)
 }
 
-/// The limit that counts where none is set, for colours and counts only.
+/// The limit that counts where none is set, in colours, counts and filters.
 pub const USUAL_LIMIT: Duration = Duration::from_secs(90 * DAY);
 
 /// How long before its limit a token is due: a sixth of the limit, 7 days at least, and of a short limit its half, else

@@ -1,7 +1,12 @@
 //! Lines of the history that tell of one and the same deed: a rotation and the read that confirmed it, an update whose answer
 //! was lost and what a later read found out.
 
-use super::history::{Ending, Entry, Operation};
+use std::collections::HashMap;
+
+use super::{
+    group::UserGroupId,
+    history::{Ending, Entry, Operation},
+};
 
 /// One deed with the lines that tell of it, the oldest first; each with its number.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,28 +95,26 @@ fn may_have_begun(entry: &Entry) -> bool {
 /// beginning.
 #[derive(Debug, Default)]
 pub struct Deeds {
-    waiting: Vec<Deed>,
+    /// By group, and by whether it is of its token.
+    waiting: HashMap<(UserGroupId, bool), Deed>,
 }
 
 impl Deeds {
     /// Takes the next older line; the deeds that are whole now.
     pub fn take(&mut self, number: i64, entry: Entry) -> Vec<Deed> {
-        let is_near = |deed: &Deed| {
-            let (_, newer) = deed.first();
-            newer.user_group_id == entry.user_group_id && is_of_token(newer) == is_of_token(&entry)
-        };
-        let at = self.waiting.iter().position(is_near);
+        let near = (entry.user_group_id.clone(), is_of_token(&entry));
         let is_begun = may_have_begun(&entry);
-        let (mut deed, mut whole) = match at {
-            Some(at) if self.waiting[at].goes_on_from(&entry) => {
-                (self.waiting.remove(at), Vec::new())
-            }
-            Some(at) if is_begun => (Deed { steps: Vec::new() }, vec![self.waiting.remove(at)]),
-            _ => (Deed { steps: Vec::new() }, Vec::new()),
+        let goes_on = |deed: &Deed| deed.goes_on_from(&entry);
+        let waits = self.waiting.get(&near).map(goes_on);
+        let newer = (waits == Some(true) || is_begun).then(|| self.waiting.remove(&near));
+        let newer = newer.flatten();
+        let (mut deed, mut whole) = match (newer, waits) {
+            (Some(newer), Some(true)) => (newer, Vec::new()),
+            (newer, _) => (Deed { steps: Vec::new() }, newer.into_iter().collect()),
         };
         deed.steps.insert(0, (number, entry));
         if is_begun {
-            self.waiting.push(deed);
+            self.waiting.insert(near, deed);
         } else {
             whole.push(deed);
         }
@@ -119,9 +122,10 @@ impl Deeds {
     }
 
     /// What is left behind the oldest line, the newest first.
-    pub fn end(mut self) -> Vec<Deed> {
-        self.waiting.sort_by_key(|deed| -deed.first().0);
-        self.waiting
+    pub fn end(self) -> Vec<Deed> {
+        let mut left: Vec<Deed> = self.waiting.into_values().collect();
+        left.sort_by_key(|deed| -deed.first().0);
+        left
     }
 }
 

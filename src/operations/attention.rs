@@ -73,8 +73,8 @@ impl Matter {
     /// The filter of the list that finds the tokens it counts, by the limit of their profile; `None` where it counts none.
     pub fn filter(&self, limit: Option<Duration>) -> Option<String> {
         match self {
-            Self::Over(..) => Some(filter(limit, true)),
-            Self::Due(..) => Some(filter(limit, false)),
+            Self::Over(..) => Some("old".into()),
+            Self::Due(..) => Some(due(limit)),
             _ => None,
         }
     }
@@ -189,19 +189,10 @@ struct OfGroups {
 
 const HOUR: u64 = 60 * 60;
 
-/// The filter that finds what is counted as over its limit, or as due.
-fn filter(limit: Option<Duration>, is_over: bool) -> String {
+/// The filter that finds what is counted as due.
+fn due(limit: Option<Duration>) -> String {
     let due = due_within(limit.unwrap_or(USUAL_LIMIT));
-    match (limit, is_over) {
-        (Some(_), true) => "old".into(),
-        (Some(_), false) => format!("due<={} -old", whole(due)),
-        // Without a limit nothing is old to the filter.
-        (None, true) => format!("age>{}", whole(USUAL_LIMIT)),
-        (None, false) => {
-            let (due, all) = (whole(USUAL_LIMIT.saturating_sub(due)), whole(USUAL_LIMIT));
-            format!("age>{due} -age>{all}")
-        }
-    }
+    format!("due<={} -old", whole(due))
 }
 
 /// As a filter reads it: in days, else in hours.
@@ -437,17 +428,16 @@ mod tests {
     #[test]
     fn the_list_is_asked_for_what_was_counted() {
         let hours = |hours: u64| Some(Duration::from_secs(hours * HOUR));
-        for (limit, over, due) in [
-            (hours(12), "old", "due<=6h -old"),
-            (hours(36), "old", "due<=18h -old"),
-            (hours(90 * 24), "old", "due<=15d -old"),
-            (hours(100 * 24), "old", "due<=400h -old"),
-            (None, "age>90d", "age>75d -age>90d"),
+        for (limit, filter) in [
+            (hours(12), "due<=6h -old"),
+            (hours(36), "due<=18h -old"),
+            (hours(90 * 24), "due<=15d -old"),
+            (hours(100 * 24), "due<=400h -old"),
+            (None, "due<=15d -old"),
         ] {
-            assert_eq!(filter(limit, true), over);
-            assert_eq!(filter(limit, false), due);
-            let query = Query::parse(due, limit);
-            assert_eq!(query.wrong, [], "{due}");
+            assert_eq!(due(limit), filter);
+            let query = Query::parse(filter, limit);
+            assert_eq!(query.wrong, [], "{filter}");
         }
     }
 }

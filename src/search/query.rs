@@ -194,7 +194,6 @@ pub enum FilterErrorKind {
     NoMapping,
     NoProperty,
     NoState,
-    NoLimit,
     NoCount,
     NoNumber,
     NoFlag,
@@ -221,7 +220,6 @@ impl fmt::Display for FilterError {
             FilterErrorKind::NoMapping => "write map:213 or map:40=213",
             FilterErrorKind::NoProperty => "write prop:tier or prop:tier=gold",
             FilterErrorKind::NoState => "open, intended, sent, rotated or unknown",
-            FilterErrorKind::NoLimit => "no max_token_age here; write age>90d",
             FilterErrorKind::NoCount => "write a count, as map>3 or props>=10",
             FilterErrorKind::NoNumber => "write a number, as prop:seats>100",
             FilterErrorKind::NoFlag => "write flag:changed or flag:new",
@@ -255,7 +253,7 @@ pub struct Query {
 pub type Views = BTreeMap<String, String>;
 
 impl Query {
-    /// Reads a filter; `limit` is the age from which a token is old in this profile.
+    /// Reads a filter; `limit` is the age from which a token is old in this profile, the usual one where it has none.
     pub fn parse(text: &str, limit: Option<Duration>) -> Self {
         Self::parse_with(text, limit, &Views::new())
     }

@@ -58,7 +58,8 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    /// `--yes` alone changes nothing: one group is read without a question.
     fn is_said(&self) -> bool {
-        self.refresh_all || self.keep_going || self.pace.is_said() || self.yes || self.dry_run
+        self.refresh_all || self.keep_going || self.pace.is_said() || self.dry_run
     }
 }

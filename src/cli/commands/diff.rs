@@ -72,10 +72,12 @@ async fn beside(
     };
     // What one side does not know is no difference that could be shown.
     let both = known(&here).into_iter().zip(known(&there));
-    let unknown = both.filter(|((_, here), (_, there))| here != there);
-    let unknown: Vec<_> = unknown.map(|((field, _), _)| field.as_str()).collect();
+    let unknown = both.filter(|((_, here), (_, there))| !(*here && *there));
+    let unknown: Vec<_> = unknown
+        .map(|((field, here), (_, there))| (field.as_str(), here || there))
+        .collect();
     let (mut one, mut two) = (here, there);
-    for field in &unknown {
+    for (field, _) in &unknown {
         for side in [&mut one, &mut two] {
             match *field {
                 "name" => side.name = None,
@@ -85,7 +87,9 @@ async fn beside(
         }
     }
     let change = Change::between(&one, &two);
-    let is_same = change.is_empty() && unknown.is_empty();
+    // What neither side ever saw is told, but it is no difference.
+    let is_same = change.is_empty() && !unknown.iter().any(|(_, on_one)| *on_one);
+    let not_known: Vec<_> = unknown.iter().map(|(field, _)| field).collect();
     let names = [&session.operations, &other.operations].map(|each| each.profile().name.clone());
     if session.json {
         output::json(&json!({
@@ -94,15 +98,25 @@ async fn beside(
             "with": names[1],
             "same": is_same,
             "changes": changes_json(&change),
-            "not_known": unknown,
+            "not_known": not_known,
         }))?;
     } else {
-        for field in &unknown {
-            output::say(&format!("! {field} is known on one side only"));
+        for (field, on_one) in &unknown {
+            let sides = if *on_one {
+                "one side only"
+            } else {
+                "neither side"
+            };
+            output::say(&format!("! {field} is known on {sides}"));
         }
         if is_same {
+            let far = if unknown.is_empty() {
+                ""
+            } else {
+                ", as far as is known"
+            };
             output::say(&format!(
-                "\"{id}\" is the same in {} and {}",
+                "\"{id}\" is the same in {} and {}{far}",
                 names[0], names[1]
             ));
         } else if !change.is_empty() {

@@ -83,7 +83,7 @@ pub const SETTINGS: [Setting; 68] = [
     setting("profiles.NAME", "read_properties", "flag", Value("false"), "sends the known properties with a get, so that the service returns its own; only where a get changes nothing"),
     setting("profiles.NAME", "key_changes", "flag", Value("false"), "the API key changes by design: a new one goes on trial by itself, and is proven by the first group that is read"),
     setting("profiles.NAME", "handoff", "table", Words("none"), "the command that takes each new token; see below"),
-    setting("profiles.NAME", "max_token_age", "age", Words("none is old"), "a token whose last rotation is known to be longer ago is shown as old; at most \"3650d\""),
+    setting("profiles.NAME", "max_token_age", "age", Words("90d in the console and in filters"), "a token whose last rotation is known to be longer ago is over its limit; at most \"3650d\""),
     setting("profiles.NAME", "max_bulk", "0 to 1000000", Value("500"), "most groups of one bulk rotation; 0 refuses bulk rotation"),
     setting("profiles.NAME", "guard", "list of tables", Value("[]"), "where to be more careful than usual; see below"),
     setting("profiles.NAME.api_key", "env", "text", ONE_OF, "the name of an environment variable"),

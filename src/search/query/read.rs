@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Condition, FilterError, FilterErrorKind, Flag, Number, Query, Side, Views, Word};
 use crate::{
     domain::{
-        age::{self, AgeFilter, InvalidAge},
+        age::{self, AgeFilter, InvalidAge, USUAL_LIMIT},
         annotation::Label,
         rotation::State,
     },
@@ -24,11 +24,12 @@ const NAMED: [&str; 8] = [
 const COMPARED: [&str; 6] = ["age>", "age<", "due<", "read>", "map>", "props>"];
 
 struct Reader<'r> {
-    limit: Option<Duration>,
+    limit: Duration,
     views: &'r Views,
 }
 
 pub(super) fn query(text: &str, limit: Option<Duration>, views: &Views) -> Query {
+    let limit = limit.unwrap_or(USUAL_LIMIT);
     Reader { limit, views }.query(text, &mut Vec::new())
 }
 
@@ -196,9 +197,9 @@ impl Reader<'_> {
         if let Some(age) = AgeFilter::parse(lower) {
             return Some(age.map(Condition::Age).map_err(why));
         }
-        let limit = || self.limit.ok_or(FilterErrorKind::NoLimit);
+        let limit = self.limit;
         match lower {
-            "old" => return Some(limit().map(Condition::Old)),
+            "old" => return Some(Ok(Condition::Old(limit))),
             "fav" => return Some(Ok(Condition::Favourite)),
             "draft" => return Some(Ok(Condition::Draft)),
             _ => {}
@@ -215,13 +216,10 @@ impl Reader<'_> {
             "map" => count().map(|count| Condition::Rows(side, count)),
             "props" => count().map(|count| Condition::Keys(side, count)),
             "read" => span().map(|span| Condition::Read(side, span)),
-            "due" => span().and_then(|within| {
-                let limit = limit()?;
-                Ok(Condition::Due {
-                    side,
-                    within,
-                    limit,
-                })
+            "due" => span().map(|within| Condition::Due {
+                side,
+                within,
+                limit,
             }),
             _ => return None,
         };

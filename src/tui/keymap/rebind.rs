@@ -188,10 +188,8 @@ fn conflicts(keymap: &Keymap) -> Vec<Problem> {
         for (at, one) in lines.iter().enumerate() {
             for other in &lines[at + 1..] {
                 // Where the tables themselves share a key, the line of the place comes first.
-                let shared = |key: &&Key| {
-                    let usual = key.is_usual_of(one.row) && key.is_usual_of(other.row);
-                    other.keys.contains(key) && !usual
-                };
+                let is_usual = |key: &Key| key.is_usual_of(one.row) && key.is_usual_of(other.row);
+                let shared = |key: &&Key| other.keys.contains(key) && !is_usual(key);
                 let Some(key) = one.keys.iter().find(shared) else {
                     continue;
                 };

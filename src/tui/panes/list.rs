@@ -458,6 +458,11 @@ impl View for List {
         }
     }
 
+    fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
+        let is_shown = action == Action::RotateMarked && self.watched(context).is_some();
+        is_shown.then_some("the batch")
+    }
+
     fn pending(&self) -> Vec<&Pending> {
         vec![&self.rows.pending, &self.keeping]
     }

@@ -368,12 +368,15 @@ fn left_it_goes_on_and_the_list_says_so() {
     assert_eq!(scene.focus(), "List");
     scene.shows("Batch 7 running: 1 not applied, 1 in flight of 2   T shows it");
     assert!(!scene.screen().contains("2 marked"), "they are used up");
+    scene.shows("T the batch");
     scene.keys("T");
     assert_eq!(scene.focus(), "BulkRun");
     scene.keys("<esc>");
     finish(&mut scene, None);
     scene.says("Batch 7 finished: 1 confirmed, 1 not applied of 2");
-    scene.shows("T shows it");
+    scene.shows("T shows it").shows("T the batch");
+    scene.keys("<space>");
+    scene.shows("T ROTATE marked");
 }
 
 #[test]
@@ -397,7 +400,7 @@ fn leaving_stops_it_and_waits_for_what_is_in_flight() {
     scene.keys("<esc>");
     assert_eq!(scene.keys("q"), []);
     scene.says(
-        "0 of 2 not started; Batches, R resumes them. It stops with the console: q again quits",
+        "0 of 2 not started; R in Batches resumes them. It stops with the console: q again quits",
     );
     assert_eq!(
         scene.keys("q"),

@@ -122,6 +122,24 @@ async fn a_group_is_brought_into_another_profile_and_compared() {
         true
     );
 
+    // Mapping and properties are in no answer: of a group that was only read here they are not known.
+    for profile in ["testing", "live"] {
+        // It was made by that read, which is an alarm.
+        let get = ["-P", profile, "get", "bare", "--exists", "--yes"];
+        assert_eq!(home.json(3, &get).await["outcome"], "created_by_get");
+    }
+    let bare = ["diff", "bare", "--with", "live"];
+    let found = home.json(0, &bare).await;
+    assert_eq!(found["same"], true);
+    assert_eq!(found["not_known"], json!(["mapping"]));
+    let human = home.run(&bare).await;
+    assert!(
+        human.err.contains("! mapping is known on neither side"),
+        "{}",
+        human.err
+    );
+    assert!(human.err.contains("as far as is known"), "{}", human.err);
+
     for (command, code, words) in [
         (
             &["copy", "acme", "--to", "lvie", "--yes"][..],

@@ -69,6 +69,11 @@ pub(crate) fn at_as(who: &str, folder: &Path, schema: &str) -> TeamLocation {
     TeamLocation::parse(&url, schema).expect("an address")
 }
 
+/// The program itself: what is on the path of Debian is a script that looks for it each time.
+fn client(name: &str) -> Command {
+    Command::new(programs().expect("it is installed").join(name))
+}
+
 pub(crate) struct Server {
     folder: PathBuf,
     /// Also in the name of its socket.
@@ -113,7 +118,7 @@ impl Server {
 
     /// All that a schema holds, as text.
     pub(crate) fn dump(&self, schema: &str) -> String {
-        let output = Command::new("pg_dump")
+        let output = client("pg_dump")
             .args([
                 "-U",
                 "desk",
@@ -158,7 +163,7 @@ impl Server {
     }
 
     fn psql_as(&self, who: &str) -> Command {
-        let mut psql = Command::new("psql");
+        let mut psql = client("psql");
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"])
             .args([
                 "-v",
@@ -368,13 +373,17 @@ pub(crate) fn server() -> Option<&'static Server> {
     server.as_ref()
 }
 
+/// Asked for once: `pg_config`, too, may be a script.
 fn programs() -> Option<PathBuf> {
-    let told = Command::new("pg_config").arg("--bindir").output();
-    let folder = told
-        .ok()
-        .and_then(|told| String::from_utf8(told.stdout).ok());
-    let folder = folder.map(|folder| PathBuf::from(folder.trim()));
-    let found = folder.filter(|folder| folder.join("initdb").exists());
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let told = Command::new("pg_config").arg("--bindir").output().ok()?;
+        let folder = String::from_utf8(told.stdout).ok()?;
+        Some(PathBuf::from(folder.trim()))
+    });
+    let found = folder
+        .clone()
+        .filter(|folder| folder.join("initdb").exists());
     if found.is_none() {
         let required =
             std::env::var_os("GROUPDESK_POSTGRES").is_some_and(|said| said == "required");

@@ -101,7 +101,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("with", "text", "", "on the other side"),
             field("same", "bool", "", "nothing differs, as far as is known"),
             field("changes", "object of anything", "nothing differs", "from this side to the other one, as in `request`"),
-            field("not_known", "text[]", "", "name, mapping or properties, where only one side is known"),
+            field("not_known", "text[]", "", "name, mapping or properties, where not both sides are known"),
         ]],
     },
     Shape {

@@ -16,13 +16,17 @@ use crate::{
 impl List {
     /// Checks what is marked; where nothing is, shows the run under way or the last one.
     pub(super) fn rotate_marked(&mut self, context: &mut Context) {
-        let run = context.batch_here();
-        let watched = run.filter(|run| run.is_under_way() || self.marks.is_empty());
-        let opening = match watched {
+        let opening = match self.watched(context) {
             Some(run) => PaneRequest::WatchBulk(run.ticket),
             None => PaneRequest::CheckBulk(self.marks.ids()),
         };
         context.navigate(Navigation::Push(opening));
+    }
+
+    /// The batch that is shown in place of a new one.
+    pub(super) fn watched<'c>(&self, context: &'c Context) -> Option<&'c BatchRun> {
+        let run = context.batch_here();
+        run.filter(|run| run.is_under_way() || self.marks.is_empty())
     }
 
     /// One change over what is marked; the filter says which row is meant.

@@ -351,7 +351,7 @@ fn empty_hint(list: &List, context: &Context) -> String {
         "searching".into()
     } else if list.rows.filter().is_empty() {
         let key = key(Action::OpenOrCreate);
-        format!("no groups known here yet: {key} opens or creates one by its id")
+        format!("no groups known here: {key} opens or creates one")
     } else {
         let key = key(Action::Back);
         format!("nothing matches the filter: {key} clears it")

@@ -73,7 +73,7 @@ impl App {
         let left = counts.not_started.saturating_sub(run.under_way());
         let resume = self.context.keys.key(Focus::Batches, Action::Resume);
         Some(format!(
-            "{left} of {} not started; Batches, {resume} resumes them",
+            "{left} of {} not started; {resume} in Batches resumes them",
             counts.planned()
         ))
     }

@@ -83,7 +83,9 @@ fn place(text: &str) -> String {
             text = format!("{head}{before}{instead}{rest}");
         }
     }
-    while let Some(at) = text.find("/tmp/") {
+    let folder = std::env::temp_dir().join("");
+    let folder = folder.to_str().expect("UTF-8");
+    while let Some(at) = text.find(folder) {
         let rest = &text[at..];
         let end = rest.find(['"', '\'', ' ', '\n']).unwrap_or(rest.len());
         let name = rest[..end]
