@@ -29,7 +29,7 @@ pub(crate) use postgres::{AddressFault, Hints, Password, Server, ServerFault};
 pub(crate) use request::{Request, Tx};
 pub(crate) use session::Session;
 pub(crate) use statement::{Found, Row, Rows, Statement, Statements, values};
-pub(crate) use task::{Access, Work, repeatable, task};
+pub(crate) use task::{Access, Reply, Work, repeatable, task};
 pub(crate) use value::{Value, ValueRef};
 
 /// A database as its thread uses it: how it is opened, and what its failures mean.

@@ -2,6 +2,7 @@
 //! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
 
 mod annotations;
+mod asking;
 mod audit;
 mod batch;
 mod columns;
@@ -13,6 +14,7 @@ mod facts;
 mod hidden;
 mod ids;
 mod import;
+mod lanes;
 mod location;
 mod mutation;
 mod packed;
@@ -32,11 +34,10 @@ use std::{
 };
 
 use jiff::Timestamp;
-use tokio::sync::oneshot;
 
 pub(crate) use crate::database::Password;
 use crate::{
-    database::{Access, Request, Tx, repeatable, task},
+    database::{Access, Tx},
     domain::{
         batch::Halt,
         draft::Draft,
@@ -60,6 +61,7 @@ pub use facts::{Fact, Statement};
 pub use hidden::HiddenConcern;
 pub use ids::{MutationId, RotationId};
 pub use import::{Import, ImportId, Imported};
+use lanes::Thing;
 pub use location::{InvalidLocation, Location, TeamFault, TeamLocation};
 pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
 pub use packed::FirstGroups;
@@ -70,7 +72,7 @@ pub use place::{
 };
 pub use replay::replay;
 pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
-use sqlite::{Fault, batches, console, drafts, fingerprints, groups, handoff, history, journal};
+use sqlite::{batches, console, drafts, fingerprints, groups, handoff, history, journal};
 pub use tables::{MIGRATIONS, Migration, Role};
 pub use team::{Migrated, TeamStatus, grant, migrate, revoke, set_up, set_up_sql, team_status};
 use unsettled_here::Noted;
@@ -248,9 +250,13 @@ impl Directory {
         records: Vec<Record>,
     ) -> Result<Vec<Recorded>, DirectoryError> {
         let noted = Noted::of_all(&records);
+        let thing = match &records[..] {
+            [record] => Thing::of(place, record),
+            _ => None,
+        };
         let mut records = records;
         let written = self
-            .write(move |tx| sqlite::record_all(tx, place, &mut records))
+            .write_of(thing, move |tx| sqlite::record_all(tx, place, &mut records))
             .await;
         for one in noted {
             one.written(written.is_ok());
@@ -273,7 +279,9 @@ impl Directory {
         place: PlaceId,
         intent: RotationIntent,
     ) -> Result<BeginResult, DirectoryError> {
-        self.request(journal::BeginRotation { place, intent }).await
+        let thing = Thing::Group(place, intent.user_group_id.clone());
+        self.request_of(Some(thing), journal::BeginRotation { place, intent })
+            .await
     }
 
     /// Writes how the hand-off of a rotation ended, with its line of the history, in one transaction.
@@ -455,35 +463,6 @@ impl Directory {
             Location::File(path) => Some(sqlite::beside(path, "-wal")),
             Location::Team(_) => None,
         }
-    }
-
-    async fn request<R>(&self, request: R) -> Result<R::Answer, DirectoryError>
-    where
-        R: Request<Answer: Send + 'static, Error = Fault> + Send + 'static,
-    {
-        self.write(move |tx| tx.run_last(&request)).await
-    }
-
-    /// One write on the directory's thread. On a server it may be done again from its start: nothing but the database hears of
-    /// it.
-    async fn write<T: Send + 'static>(
-        &self,
-        work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T, DirectoryError> {
-        self.may(Role::Operator)?;
-        let (reply, answer) = oneshot::channel();
-        let work = repeatable(Access::Write, work, reply);
-        self.0.engine.ask(work, answer).await
-    }
-
-    /// What is done once: a read, or what cannot come again.
-    async fn ask<T: Send + 'static>(
-        &self,
-        access: Access,
-        work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
-    ) -> Result<T, DirectoryError> {
-        let (reply, answer) = oneshot::channel();
-        self.0.engine.ask(task(access, work, reply), answer).await
     }
 }
 

@@ -37,6 +37,8 @@ pub struct TeamSettings {
     pub fingerprint_key: Option<KeySource>,
     /// Nothing is written where no standby has to have it.
     pub require_synchronous: bool,
+    /// Lines for what is written, at the most.
+    pub connections: u32,
 }
 
 const PASSWORD: Secret = Secret {
@@ -53,6 +55,10 @@ const FINGERPRINT_KEY: Secret = Secret {
 fn secret_key(secret: Secret) -> &'static str {
     secret.key.rsplit('.').next().unwrap_or(secret.key)
 }
+
+/// Where nothing is said; and how many may be: more would be missed by others.
+const CONNECTIONS: u32 = 4;
+const MOST_CONNECTIONS: u32 = 16;
 
 /// The schema where none is named.
 const SCHEMA: &str = "groupdesk";
@@ -81,6 +87,7 @@ impl TeamSettings {
                 key: None,
                 fingerprint_key: None,
                 require_synchronous: false,
+                connections: CONNECTIONS,
             })
         }
     }
@@ -126,6 +133,8 @@ pub(super) fn directory(
     let password = source(&mut section, PASSWORD, problems);
     let fingerprint_key = source(&mut section, FINGERPRINT_KEY, problems);
     let require_synchronous = section.flag("require_synchronous", false, problems);
+    let connections = section.count_in("connections", 1..=MOST_CONNECTIONS, problems);
+    let connections = connections.unwrap_or(CONNECTIONS);
     let ca = ca_file("ca", &mut section, around, problems);
     let cert = ca_file("cert", &mut section, around, problems);
     let key = ca_file("key", &mut section, around, problems);
@@ -146,5 +155,6 @@ pub(super) fn directory(
         key,
         fingerprint_key,
         require_synchronous,
+        connections,
     })
 }

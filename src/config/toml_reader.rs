@@ -1,6 +1,8 @@
 //! TOML with places: tables whose known keys are asked for one by one, and a list of what was wrong, by line and
 //! column. It knows nothing of profiles.
 
+use std::ops::RangeInclusive;
+
 use toml::de::{DeArray, DeTable, DeValue};
 
 use super::{
@@ -167,15 +169,26 @@ impl<'d> Section<'d> {
 
     /// A whole number from 0 to 1,000,000.
     pub(super) fn count(&mut self, key: &'static str, problems: &mut Problems) -> Option<u32> {
+        self.count_in(key, 0..=1_000_000, problems)
+    }
+
+    /// A whole number from one to another.
+    pub(super) fn count_in(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<u32>,
+        problems: &mut Problems,
+    ) -> Option<u32> {
         let Placed { at, value } = self.value(key)?;
         let count = value
             .as_integer()
             .and_then(|integer| u32::from_str_radix(integer.as_str(), integer.radix()).ok())
-            .filter(|count| *count <= 1_000_000);
+            .filter(|count| range.contains(count));
         if count.is_none() {
+            let (from, to) = (range.start(), range.end());
             problems.add(
                 at,
-                format!("{key} must be a whole number from 0 to 1000000, without quotes"),
+                format!("{key} must be a whole number from {from} to {to}, without quotes"),
             );
         }
         count

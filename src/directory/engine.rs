@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use super::{
     DirectoryError, Location, TeamLocation,
+    lanes::{Lanes, Slot, Thing},
     sqlite::{self, Fault},
 };
 use crate::{
@@ -24,7 +25,9 @@ pub(super) struct Engine {
     /// Reads of a few rows, so that they are not held up by commits. Dropped, and so closed, before the other one: SQLite
     /// lets the last connection take the log along, and of two that close at once neither is the last.
     reads: Thread,
-    requests: Thread,
+    /// More than one to a server only.
+    requests: Vec<Thread>,
+    lanes: Lanes,
     /// On a server: where others say that they have written.
     server: Option<Server>,
 }
@@ -54,7 +57,8 @@ impl Engine {
         let engine = Self {
             location,
             reads,
-            requests,
+            requests: vec![requests],
+            lanes: Lanes::new(1),
             server: None,
         };
         Ok((engine, fingerprinter))
@@ -67,10 +71,12 @@ impl Engine {
         let start = |name| Worker::start_on_server(name, server.clone(), mpsc::channel());
         let unusable = unusable(&location);
         let reads = start("directory-reads").map_err(&unusable)?;
-        let requests = start("directory").map_err(&unusable)?;
+        let requests = (0..team.connections).map(|_| start("directory"));
+        let requests = requests.collect::<Result<Vec<_>, _>>().map_err(&unusable)?;
         Ok(Self {
             location,
             reads,
+            lanes: Lanes::new(requests.len()),
             requests,
             server: Some(server),
         })
@@ -85,12 +91,18 @@ impl Engine {
         &self.location
     }
 
+    /// Where what is about this thing is done now.
+    pub(super) fn slot(&self, thing: Option<Thing>) -> Slot {
+        self.lanes.take(thing)
+    }
+
     pub(super) async fn ask<T>(
         &self,
+        lane: usize,
         work: Box<dyn Work<Fault>>,
         answer: oneshot::Receiver<Result<T, Fault>>,
     ) -> Result<T, DirectoryError> {
-        self.queue(work)?;
+        self.queue(lane, work)?;
         let answer = answer.await.map_err(|_| self.stopped())?;
         answer.map_err(|fault| self.explain(fault))
     }
@@ -101,15 +113,15 @@ impl Engine {
         work: Box<dyn Work<Fault>>,
         answer: &mpsc::Receiver<Result<T, Fault>>,
     ) -> Result<T, DirectoryError> {
-        self.queue(work)?;
+        self.queue(0, work)?;
         let answer = answer.recv().map_err(|_| self.stopped())?;
         answer.map_err(|fault| self.explain(fault))
     }
 
-    fn queue(&self, work: Box<dyn Work<Fault>>) -> Result<(), DirectoryError> {
+    fn queue(&self, lane: usize, work: Box<dyn Work<Fault>>) -> Result<(), DirectoryError> {
         let thread = match work.access() {
             Access::Short => &self.reads,
-            Access::Long | Access::Write | Access::Once => &self.requests,
+            Access::Long | Access::Write | Access::Once => &self.requests[lane],
         };
         let queue = thread.queue().ok_or_else(|| self.stopped())?;
         queue.send(work).map_err(|_| self.stopped())

@@ -32,7 +32,12 @@ pub struct TeamLocation {
     shown: String,
     /// Where the key of the fingerprints is kept, where not in the database: 64 hexadecimal digits.
     pub(super) fingerprint_key: Option<Password>,
+    /// Lines that do what is written, at the most; one at least.
+    pub(super) connections: usize,
 }
+
+/// Where nothing else is said.
+const CONNECTIONS: usize = 4;
 
 impl TeamLocation {
     /// `url` as PostgreSQL writes it: `postgres://ana@db1,db2/desk`, or by a Unix socket
@@ -48,7 +53,15 @@ impl TeamLocation {
             shown: format!("{url} ({schema})"),
             server: server.with_stamp(stamp(false)).with_care(CARE),
             fingerprint_key: None,
+            connections: CONNECTIONS,
         })
+    }
+
+    /// So many lines do what is written where much is done at once; no less than one.
+    #[must_use]
+    pub fn with_connections(mut self, count: usize) -> Self {
+        self.connections = count.max(1);
+        self
     }
 
     /// Nothing is written where no standby has to have it before it is answered.

@@ -60,6 +60,7 @@ pub fn team_location(
     if let Some(source) = &team.fingerprint_key {
         location = location.with_fingerprint_key(read(source, env));
     }
+    location = location.with_connections(team.connections as usize);
     if team.require_synchronous {
         location = location.only_synchronous();
     }

@@ -29,7 +29,7 @@ const ONE_RULE: DefaultValue = Words("exactly one of level, forbid, max");
 
 /// Every key that the file may have.
 #[rustfmt::skip] // A table: one setting a line.
-pub const SETTINGS: [Setting; 68] = [
+pub const SETTINGS: [Setting; 69] = [
     setting("", "default_profile", "text", Words("the only profile"), "the profile that opens when none is named"),
     setting("", "operator", "text", Words("USER@host"), "who works here, for the history; at most 64 characters"),
     setting("", "mouse", "flag", Value("false"), "the wheel scrolls, a click chooses a row or sorts, a second click opens the row, which reads its group, and one on a small key of the last line presses it; none confirms, sends or rotates"),
@@ -41,6 +41,7 @@ pub const SETTINGS: [Setting; 68] = [
     setting("directory", "cert", "text", Words("none"), "a certificate to be known by there, in PEM, with key; in place of a password"),
     setting("directory", "key", "text", Words("none"), "the private key of cert, in PEM"),
     setting("directory", "fingerprint_key", "table", Words("in the database"), "where the key of the fingerprints is kept outside of the database, never the key: one of env, file, command and keyring; 64 hexadecimal digits"),
+    setting("directory", "connections", "1 to 16", Value("4"), "lines to the database for what is written, at the most: more than one only where much is done at once, as in bulk; 1 to 16. One for short reads and one to hear of others come to it"),
     setting("directory", "require_synchronous", "flag", Value("false"), "nothing is written while no standby has to have it before it is answered (synchronous_standby_names is empty)"),
     setting("theme", "base", "\"terminal\", \"light\" or \"dark\"", Words("the terminal is asked for its background"), "the 16 colours of the terminal, or fixed ones for such a background"),
     setting("theme", "production", COLOUR, OF_BASE, "the word PRODUCTION"),

@@ -4,7 +4,8 @@ use super::{Claimed, Mutation, MutationIntent, MutationStep};
 use crate::{
     database::Access,
     directory::{
-        Directory, DirectoryError, MutationId, PlaceId, sqlite::mutations, unsettled_here::Noted,
+        Directory, DirectoryError, MutationId, PlaceId, lanes::Thing, sqlite::mutations,
+        unsettled_here::Noted,
     },
 };
 
@@ -15,7 +16,8 @@ impl Directory {
         place: PlaceId,
         intent: MutationIntent,
     ) -> Result<Claimed, DirectoryError> {
-        self.request(mutations::BeginMutation { place, intent })
+        let thing = Thing::Group(place, intent.user_group_id.clone());
+        self.request_of(Some(thing), mutations::BeginMutation { place, intent })
             .await
     }
 

@@ -46,7 +46,10 @@ impl Snapshots {
             return Some(NOTHING);
         }
         if look.line != self.last.line {
-            return Some(self.lasting.as_deref().unwrap_or(NOTHING));
+            // Of a server that is a copy from before, or another one's, nothing was seen.
+            let lasting = self.lasting.as_deref();
+            let lasting = lasting.filter(|lasting| end(lasting) <= end(&look.snapshot));
+            return Some(lasting.unwrap_or(NOTHING));
         }
         (look.snapshot != self.last.snapshot).then_some(&*self.last.snapshot)
     }
@@ -69,6 +72,11 @@ impl Snapshots {
             next,
         }
     }
+}
+
+/// The first transaction that was not begun yet.
+fn end(snapshot: &str) -> Option<u64> {
+    snapshot.split(':').nth(1)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -112,6 +120,9 @@ mod tests {
         assert_eq!(since(&soon, "9:9:", 3), some("3:3:"));
         let later = soon.then(look("9:9:", 2, 560));
         assert_eq!(since(&later, "9:9:", 3), some("4:4:"));
+
+        // A copy of the tables that was put back has begun to count anew.
+        assert_eq!(since(&later, "3:3:", 3), some(NOTHING));
 
         // Another server took over: nothing that was seen counts, on no line.
         let elsewhere = |line| Look {

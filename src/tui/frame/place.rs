@@ -6,7 +6,7 @@ use crate::{
     domain::text::visible,
     operations::PlaceProblem,
     tui::{
-        state::{app::App, context::Context},
+        state::{app::App, context::Context, lost::WhyLost},
         theme::Theme,
         widgets::paint::{self, columns, cut},
     },
@@ -75,10 +75,11 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         .base_url
         .split_once("://")
         .map_or(profile.base_url.as_str(), |(_, host)| host);
-    let rights = if profile.read_only {
-        "READ-ONLY"
-    } else {
-        "read-write"
+    let is_viewer = context.lost.is_some_and(|lost| lost.why == WhyLost::Viewer);
+    let rights = match profile.read_only {
+        true => "READ-ONLY",
+        false if is_viewer => "viewer",
+        false => "read-write",
     };
     let parts = [
         (place.as_str(), theme.title()),

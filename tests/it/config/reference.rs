@@ -143,6 +143,7 @@ fn good(setting: &Setting) -> String {
         (_, "age") => "\"12w\"",
         (_, "colour") => "\"light-blue\"",
         (_, "0 to 1000000") => "1000000",
+        (_, "1 to 16") => "16",
         (_, "list of texts") => "[\"pass\", \"show\"]",
         (_, kind) => {
             let quoted = kind.split('"').nth(1).expect("a word of its own");

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use groupdesk::{
+    config::profile::KeySource,
     directory::{Directory, TeamLocation, set_up},
     operations::{Clock, UnknownIdPolicy},
     tui::theme::Theme,
@@ -70,21 +71,25 @@ async fn scene(team: &TeamLocation) -> Scene {
     }
 }
 
-impl Scene {
-    /// Neither is anything read nor what was typed sent; this is why not.
-    async fn refuses(&mut self, why: &str) {
-        let (console, sent) = (&mut self.console, self.proxy.methods().len());
-        for keys in ["<enter>", "e<end> typed<ctrl-s>"] {
-            console.keys(keys).await;
-            let screen = console.screen();
-            let words: Vec<_> = screen.split_whitespace().collect();
-            let words = words.join(" ");
-            for part in ["nothing was sent", why] {
-                assert!(words.contains(part), "{keys}: {part:?}:\n{screen}");
-            }
-            console.keys("<esc><esc>").await;
+/// Neither is anything read nor what was typed sent; this is why not.
+async fn refuses(console: &mut Console, proxy: &FaultyProxy, why: &str) {
+    let sent = proxy.methods().len();
+    for keys in ["<enter>", "e<end> typed<ctrl-s>"] {
+        console.keys(keys).await;
+        let screen = console.screen();
+        let words: Vec<_> = screen.split_whitespace().collect();
+        let words = words.join(" ");
+        for part in ["nothing was sent", why] {
+            assert!(words.contains(part), "{keys}: {part:?}:\n{screen}");
         }
-        assert_eq!(self.proxy.methods().len(), sent);
+        console.keys("<esc><esc>").await;
+    }
+    assert_eq!(proxy.methods().len(), sent);
+}
+
+impl Scene {
+    async fn refuses(&mut self, why: &str) {
+        refuses(&mut self.console, &self.proxy, why).await;
     }
 
     /// What was typed is sent now.
@@ -145,6 +150,35 @@ async fn rights_that_are_taken_away_are_told_and_what_is_typed_waits_until_they_
     told(&mut scene.console, "Directory back, ").await;
     scene.console.hides("no rights");
     scene.sends().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_viewer_sees_the_place_without_a_key_and_is_told_why_nothing_is_changed() {
+    let schema = "seen_by_vera";
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    set_up(&postgres::at(server.folder(), schema)).expect("a schema");
+    let Scene { world, proxy, .. } = scene(&postgres::at(server.folder(), schema)).await;
+    server.let_in("vera", schema, &["viewer"]);
+    let hers = Directory::open(&postgres::at_as("vera", server.folder(), schema));
+    let hers = hers.expect("it opens");
+    // By the name of the place, or as the only one of this address.
+    for name in ["testing", "hers"] {
+        let vera = world.installation(Side::Testing).on(&hers).by("vera@desk3");
+        let vera = vera.through(proxy.base_url()).with(|profile| {
+            profile.name = name.into();
+            profile.api_key = KeySource::Env("NOT_SET".into());
+        });
+        let (theme, clock) = (Theme::default(), Clock::System);
+        let vera = vec![vera.unbound()];
+        let mut console = Console::open_at(vera, 0, USUAL, theme, clock).await;
+        console.until("you may only look (viewer)").await;
+        console.shows("acme-eu").shows("initech").shows(" viewer ");
+        refuses(&mut console, &proxy, "It needs the role operator").await;
+        console.keys("2").await;
+        console.shows("History");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

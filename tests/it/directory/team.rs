@@ -8,6 +8,7 @@ mod failover;
 mod failures;
 mod feed;
 mod hints;
+mod lanes;
 mod lost_line;
 mod roles;
 mod stopped;

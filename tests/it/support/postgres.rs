@@ -430,20 +430,22 @@ pub(crate) fn own() -> Option<Server> {
 }
 
 /// One that is reached over TLS on loopback, too, at the port that is returned, by whoever has a password: for `names` with
-/// SCRAM, for `md5` as it was once. Certificate and key in PEM.
-pub(crate) fn with_tls(certificate: &str, key: &str) -> Option<(Server, u16)> {
+/// SCRAM, for `md5` as it was once, and for `cleo` without one, by a certificate of the authority. All in PEM.
+pub(crate) fn with_tls(certificate: &str, key: &str, authority: &str) -> Option<(Server, u16)> {
     server()?;
-    let hba = "local all all trust\nhostssl all md5 127.0.0.1/32 md5\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
+    let hba = "local all all trust\nhostssl all md5 127.0.0.1/32 md5\nhostssl all cleo 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
     let files = [
         ("server.crt", certificate),
         ("server.key", key),
+        ("root.crt", authority),
         ("pg_hba.conf", hba),
     ];
     // Another process may be given the same port meanwhile.
     let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
     let port = port.expect("a port").port();
     let options = format!(
-        "-c listen_addresses=127.0.0.1 -p {port} -c ssl=on -c ssl_cert_file=$1/server.crt -c ssl_key_file=$1/server.key"
+        "-c listen_addresses=127.0.0.1 -p {port} -c ssl=on -c ssl_cert_file=$1/server.crt -c ssl_key_file=$1/server.key \
+         -c ssl_ca_file=$1/root.crt"
     );
     Some((start(&programs()?, &files, port, &options), port))
 }

@@ -461,9 +461,13 @@ BEGIN
 END $$;
 CREATE TRIGGER rotations_stepped BEFORE UPDATE ON rotations FOR EACH ROW EXECUTE FUNCTION stepped();
 
--- Done when a line is opened: on a new timeline what is open begins its time anew, once; once a day old stamps go.
+-- Done when a line is opened: on a new timeline what is open begins its time anew, once; once a day old stamps go. Rows of a
+-- backup name transactions that this server has not had: they would be new again and again until it has.
 CREATE FUNCTION care() RETURNS VOID LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
+    IF EXISTS (SELECT FROM user_groups WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot())) THEN
+        UPDATE user_groups SET change = change WHERE changed_in >= pg_snapshot_xmax(pg_current_snapshot());
+    END IF;
     IF NOT EXISTS (SELECT FROM installation WHERE timeline IS DISTINCT FROM timeline()
             OR tidied_at < clock_timestamp() - INTERVAL '1 day') THEN
         RETURN;

@@ -2,7 +2,9 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
+};
 
 use super::{Home, machine, postgres};
 use crate::support::postgres::Server;
@@ -12,7 +14,7 @@ const PASSWORD: &str = "canary-4f1c-of-the-directory";
 struct Scene {
     server: Server,
     port: u16,
-    authority: String,
+    authority: CertifiedIssuer<'static, KeyPair>,
 }
 
 /// A server whose certificate is for `localhost`, by an authority of its own.
@@ -28,7 +30,8 @@ fn scene(is_over: bool) -> Option<Scene> {
         params.not_after = date_time_ymd(2020, 1, 2);
     }
     let certificate = params.signed_by(&key, &authority).expect("signed");
-    let (server, port) = postgres::with_tls(&certificate.pem(), &key.serialize_pem())?;
+    let (server, port) =
+        postgres::with_tls(&certificate.pem(), &key.serialize_pem(), &authority.pem())?;
     server.execute(
         "public",
         &format!(
@@ -38,11 +41,20 @@ fn scene(is_over: bool) -> Option<Scene> {
     Some(Scene {
         server,
         port,
-        authority: authority.pem(),
+        authority,
     })
 }
 
 impl Scene {
+    /// A certificate that this authority gave somebody, and its key; both in PEM.
+    fn known_as(&self, name: &str) -> (String, String) {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::new(Vec::new()).expect("good names");
+        params.distinguished_name.push(DnType::CommonName, name);
+        let certificate = params.signed_by(&key, &self.authority).expect("signed");
+        (certificate.pem(), key.serialize_pem())
+    }
+
     /// Ana's machine; the password is in a variable.
     fn ana(&self, host: &str, more: &str) -> Home {
         let directory = format!(
@@ -50,7 +62,7 @@ impl Scene {
             self.port
         );
         let mut home = machine("http://127.0.0.1:9", "key", &directory);
-        home.write("team-ca.pem", &self.authority);
+        home.write("team-ca.pem", &self.authority.pem());
         home.set("DESK_PASSWORD", PASSWORD);
         home
     }
@@ -160,5 +172,76 @@ async fn a_certificate_of_yesterday_is_refused_and_so_is_an_address_with_a_passw
     ] {
         let (code, text) = said(&ana, &["list", "--directory", &url]).await;
         assert!(code == 2 && text.contains(words), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_has_a_certificate_is_known_by_it_and_needs_no_password() {
+    let Some(scene) = scene(false) else {
+        return;
+    };
+    scene.server.execute(
+        "public",
+        "CREATE ROLE cleo LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO cleo",
+    );
+    let (certificate, key) = scene.known_as("cleo");
+    let both = "ca = \"team-ca.pem\"\ncert = \"cleo.pem\"\nkey = \"cleo-key.pem\"";
+    let machine = |more: &str, certificate: &str, key: &str, mode| {
+        let home = scene.ana("localhost", more);
+        let config = home.path("config.toml");
+        let text = std::fs::read_to_string(&config).expect("written");
+        home.write(
+            "config.toml",
+            &text.replace("postgres://ana@", "postgres://cleo@"),
+        );
+        home.write("cleo.pem", certificate);
+        home.write("cleo-key.pem", key);
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(home.path("cleo-key.pem"), mode).expect("set");
+        home
+    };
+    let cleo = machine(both, &certificate, &key, 0o600);
+    let (code, text) = said(&cleo, &["directory", "init"]).await;
+    assert_eq!(code, 0, "{text}");
+    let (code, text) = said(&cleo, &["directory", "status"]).await;
+    assert!(code == 0 && text.contains("as cleo"), "{text}");
+
+    let (of_another, her_key) = scene.known_as("dora");
+    for (more, certificate, key, mode, expected, words) in [
+        (both, &of_another, &her_key, 0o600, 8, "SQLSTATE 28000"),
+        (
+            "ca = \"team-ca.pem\"",
+            &certificate,
+            &key,
+            0o600,
+            8,
+            "SQLSTATE 28000",
+        ),
+        (
+            both,
+            &certificate,
+            &her_key,
+            0o600,
+            2,
+            "do not belong together",
+        ),
+        (both, &certificate, &key, 0o644, 2, "chmod 600"),
+        (both, &key, &key, 0o600, 2, "cert: "),
+        (
+            "ca = \"team-ca.pem\"\ncert = \"cleo.pem\"",
+            &certificate,
+            &key,
+            0o600,
+            2,
+            "one of cert and key",
+        ),
+    ] {
+        let home = machine(more, certificate, key, mode);
+        let (code, text) = said(&home, &["list"]).await;
+        assert!(
+            code == expected && text.contains(words),
+            "{more}: {code} {text}"
+        );
+        assert!(!text.contains("PRIVATE KEY"), "{text}");
     }
 }

@@ -194,3 +194,34 @@ async fn a_run_that_nobody_heard_of_for_an_hour_is_an_hour_old() {
     let silent = before.since(&heard().await).expect("one clock");
     assert!(silent > Duration::from_mins(50), "{silent:?}");
 }
+
+/// What the operations guide says of a backup.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_dumped_and_put_back_on_another_server_is_the_directory() {
+    let installation = Opened::new();
+    let (Some(team), Some(other)) = (&installation.team, postgres::own()) else {
+        return;
+    };
+    let directory = installation.open();
+    let place = place(&directory, "eu");
+    write(&directory, place, "acme").await;
+    let rotation = start(&directory, intent("acme", OLD)).await;
+    let schema = team.schema();
+    for role in ["owner", "viewer", "operator", "admin"] {
+        other.execute("public", &format!("CREATE ROLE {schema}_{role}"));
+    }
+    let dump = postgres::server().expect("a server").dump(schema);
+    let mut restoring = other.writer(&dump);
+    eventually("it is put back", || !restoring.is_running()).await;
+    let there = Directory::open(&postgres::at(other.folder(), schema)).expect("the same key");
+    let groups = there.groups(place).await.expect("read");
+    assert_eq!(groups, directory.groups(place).await.expect("read"));
+    let mut watch = there.watch(there.cursor(place).await.expect("read"));
+    let ours = Directory::open(&postgres::at(other.folder(), schema)).expect("it opens");
+    let row = ours.rotation(rotation).await.expect("read").expect("there");
+    assert_eq!(row.rotation, Rotation::intended(OLD));
+    write(&ours, place, "after").await;
+    let told = watch.look(place).await.expect("read").expect("something");
+    let told: Vec<_> = told.groups.iter().map(|group| group.id.as_str()).collect();
+    assert_eq!(told, ["after"]);
+}

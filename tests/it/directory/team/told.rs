@@ -82,3 +82,25 @@ async fn what_was_written_after_a_crash_is_told() {
     let told = told_by(&mut watch, &ours).await;
     assert!(told.contains(&"after".to_owned()), "{told:?}");
 }
+
+/// They name transactions that this server has not had yet.
+#[tokio::test]
+async fn rows_of_a_backup_that_was_put_back_are_no_news() {
+    let installation = Opened::new();
+    let theirs = installation.open();
+    if installation.team.is_none() {
+        return;
+    }
+    write(&theirs, "restored").await;
+    installation.tamper(
+        "ALTER TABLE user_groups DISABLE TRIGGER user_groups_written; \
+         UPDATE user_groups SET changed_in = '900000000000'; \
+         ALTER TABLE user_groups ENABLE TRIGGER user_groups_written",
+    );
+    let ours = installation.open();
+    let mut watch = watching(&ours).await;
+    for group in ["a", "b"] {
+        write(&theirs, group).await;
+        assert_eq!(told_by(&mut watch, &ours).await, [group]);
+    }
+}

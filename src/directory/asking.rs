@@ -1,0 +1,84 @@
+//! How a directory's threads are asked, and how their answers come back.
+
+use tokio::sync::oneshot;
+
+use super::{
+    Directory, DirectoryError, Role,
+    lanes::{Slot, Thing},
+    sqlite::Fault,
+};
+use crate::database::{Access, Reply, Request, Tx, repeatable, task};
+
+/// Answers whoever asked; before that its line is free for others.
+struct Answer<T>(oneshot::Sender<Result<T, Fault>>, Slot);
+
+impl<T: Send> Reply<T, Fault> for Answer<T> {
+    fn is_awaited(&self) -> bool {
+        self.0.is_awaited()
+    }
+
+    fn send(self, answer: Result<T, Fault>) {
+        drop(self.1);
+        Reply::send(self.0, answer);
+    }
+}
+
+impl Directory {
+    pub(super) async fn request<R>(&self, request: R) -> Result<R::Answer, DirectoryError>
+    where
+        R: Request<Answer: Send + 'static, Error = Fault> + Send + 'static,
+    {
+        self.request_of(None, request).await
+    }
+
+    /// One that is about one thing.
+    pub(super) async fn request_of<R>(
+        &self,
+        thing: Option<Thing>,
+        request: R,
+    ) -> Result<R::Answer, DirectoryError>
+    where
+        R: Request<Answer: Send + 'static, Error = Fault> + Send + 'static,
+    {
+        self.write_of(thing, move |tx| tx.run_last(&request)).await
+    }
+
+    /// One write on the directory's thread. On a server it may be done again from its start: nothing but the database hears of
+    /// it.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, DirectoryError> {
+        self.write_of(None, work).await
+    }
+
+    /// One that is about one thing.
+    pub(super) async fn write_of<T: Send + 'static>(
+        &self,
+        thing: Option<Thing>,
+        work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, DirectoryError> {
+        self.may(Role::Operator)?;
+        let engine = &self.0.engine;
+        let (slot, (reply, answer)) = (engine.slot(thing), oneshot::channel());
+        let lane = slot.lane;
+        let work = repeatable(Access::Write, work, Answer(reply, slot));
+        engine.ask(lane, work, answer).await
+    }
+
+    /// What is done once: a read, or what cannot come again.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        access: Access,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, DirectoryError> {
+        let engine = &self.0.engine;
+        let (reply, answer) = oneshot::channel();
+        if access == Access::Short {
+            return engine.ask(0, task(access, work, reply), answer).await;
+        }
+        let slot = engine.slot(None);
+        let work = task(access, work, Answer(reply, slot));
+        engine.ask(0, work, answer).await
+    }
+}

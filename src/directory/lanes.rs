@@ -1,0 +1,133 @@
+//! Which line to a server does what. Of a group, or of a rotation, what is asked while something is under way goes the same
+//! way, and so in order; all else that names one goes where least is to be done, first to the first line: others are opened only
+//! where much is done at once. What names none is done by the first line, in the order of asking.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use super::{PlaceId, Record, RotationId};
+use crate::domain::group::UserGroupId;
+
+/// What is to be done in order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Thing {
+    Group(PlaceId, UserGroupId),
+    Rotation(RotationId),
+}
+
+impl Thing {
+    /// What a record is about.
+    pub(super) fn of(place: PlaceId, record: &Record) -> Option<Self> {
+        let entry = record.entry.as_ref().map(|entry| &entry.user_group_id);
+        let observed = record.observation.as_ref().map(|observed| &observed.id);
+        let group = entry.or(observed);
+        let group = group.map(|id| Self::Group(place, id.clone()));
+        group.or_else(|| record.rotation.as_ref().map(|step| Self::Rotation(step.id)))
+    }
+}
+
+#[derive(Debug)]
+struct Load {
+    /// What each line has to do.
+    lines: Vec<usize>,
+    /// Where things are under way, and how much of each.
+    things: HashMap<Thing, (usize, usize)>,
+}
+
+pub(super) struct Lanes(Arc<Mutex<Load>>);
+
+/// Work that is under way as long as this lives.
+pub(super) struct Slot {
+    pub(super) lane: usize,
+    thing: Option<Thing>,
+    load: Arc<Mutex<Load>>,
+}
+
+impl Lanes {
+    pub(super) fn new(count: usize) -> Self {
+        Self(Arc::new(Mutex::new(Load {
+            lines: vec![0; count],
+            things: HashMap::new(),
+        })))
+    }
+
+    pub(super) fn take(&self, thing: Option<Thing>) -> Slot {
+        let mut load = lock(&self.0);
+        let under_way = thing.as_ref().and_then(|thing| load.things.get(thing));
+        let lane = match (&thing, under_way) {
+            (None, _) => 0,
+            (_, Some((lane, _))) => *lane,
+            _ => {
+                let lines = load.lines.iter().enumerate();
+                let least = lines.min_by_key(|(_, count)| **count);
+                least.map_or(0, |(lane, _)| lane)
+            }
+        };
+        load.lines[lane] += 1;
+        if let Some(thing) = &thing {
+            load.things.entry(thing.clone()).or_insert((lane, 0)).1 += 1;
+        }
+        drop(load);
+        Slot {
+            lane,
+            thing,
+            load: Arc::clone(&self.0),
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut load = lock(&self.load);
+        load.lines[self.lane] -= 1;
+        if let Some(thing) = self.thing.take()
+            && let Some((_, count)) = load.things.get_mut(&thing)
+        {
+            *count -= 1;
+            if *count == 0 {
+                load.things.remove(&thing);
+            }
+        }
+    }
+}
+
+fn lock(load: &Mutex<Load>) -> MutexGuard<'_, Load> {
+    load.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_done_alone_needs_one_line_and_a_thing_stays_where_it_is() {
+        let lanes = Lanes::new(3);
+        let group = |name: &str| {
+            let id = UserGroupId::parse(name).expect("an id");
+            Some(Thing::Group(PlaceId(1), id))
+        };
+        let lane = |thing| lanes.take(thing).lane;
+        for name in ["a", "b", "c"] {
+            assert_eq!(lane(group(name)), 0, "one after another");
+        }
+        let first = lanes.take(group("a"));
+        let second = lanes.take(group("b"));
+        let third = lanes.take(group("c"));
+        assert_eq!((first.lane, second.lane, third.lane), (0, 1, 2));
+        assert_eq!((lane(group("b")), lane(group("c"))), (1, 2), "in order");
+        assert_eq!(lane(None), 0);
+        let again = lanes.take(group("b"));
+        drop(second);
+        assert_eq!(lane(group("b")), 1, "something of it is under way");
+        drop((again, first));
+        assert_eq!(lane(group("b")), 0);
+        drop(third);
+        let load = lock(&lanes.0);
+        assert!(
+            load.things.is_empty() && load.lines == [0, 0, 0],
+            "{load:?}"
+        );
+    }
+}

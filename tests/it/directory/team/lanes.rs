@@ -1,0 +1,71 @@
+//! Several lines do what is written where much is done at once: no more than are allowed, and one thing in order.
+
+use super::*;
+
+/// How many lines somebody has to the server.
+fn lines(who: &str) -> usize {
+    let server = postgres::server().expect("a server");
+    let text = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{who}'");
+    server.execute("public", &text).parse().expect("a number")
+}
+
+/// Somebody of that name at the directory, who has made no line yet but to open it.
+fn opened(who: &str, connections: usize) -> Option<Directory> {
+    let team = postgres::team()?;
+    let server = postgres::server()?;
+    server.let_in(who, team.schema(), &["operator"]);
+    let team = postgres::at_as(who, server.folder(), team.schema());
+    Some(Directory::open(&team.with_connections(connections)).expect("it opens"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_are_opened_where_much_is_done_at_once_and_no_more_than_are_allowed() {
+    for (who, connections, most) in [("lena", 4, 4), ("lars", 1, 1)] {
+        let Some(directory) = opened(who, connections) else {
+            return;
+        };
+        let place = place(&directory, "eu");
+        for number in 0..20 {
+            let line = entry("eu", &format!("alone-{number}"), number);
+            directory.record(place, told(line)).await.expect("written");
+        }
+        assert_eq!(lines(who), 2, "one that writes, one for short reads");
+        let begun = (0..200).map(|group| {
+            let intent = intent(&format!("g{group}"), OLD);
+            directory.begin_rotation(place, intent)
+        });
+        let begun = join_all(begun).await.into_iter();
+        let begun = begun.filter(|answer| matches!(answer, Ok(BeginResult::Started(_))));
+        assert_eq!(begun.count(), 200);
+        assert_eq!(lines(who), 1 + most, "{who}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_asked_at_once_of_one_group_is_done_in_its_order() {
+    let Some(directory) = opened("lotte", 4) else {
+        return;
+    };
+    let place = place(&directory, "eu");
+    let asked = (0..400).map(|number: i64| {
+        let mut line = entry("eu", &format!("g{}", number % 7), number);
+        line.note = Some(number.to_string());
+        directory.record(place, told(line))
+    });
+    for written in join_all(asked).await {
+        written.expect("written");
+    }
+    assert!(lines("lotte") > 2, "over several lines");
+    for group in 0..7 {
+        let lines = directory.history(HistoryFilter {
+            user_group_id: Some(id(&format!("g{group}"))),
+            ..HistoryFilter::default()
+        });
+        let lines = lines.await.expect("read");
+        let mut numbers = lines.iter().rev().map(|line| {
+            let note = line.value.note.as_deref().expect("a note");
+            note.parse::<i64>().expect("a number")
+        });
+        assert!(numbers.by_ref().is_sorted(), "g{group}");
+    }
+}
