@@ -1,5 +1,5 @@
 //! Proof by killing (docs/design/rotation.md, "Where to kill it"): every fault, every point, and again during recovery.
-//! The spread runs always; `GROUPDESK_CRASH=all` runs every combination.
+//! The spread runs always, and some of it on a database; `GROUPDESK_CRASH=all` runs every combination on both.
 
 mod batch;
 mod case;
@@ -13,6 +13,7 @@ mod run;
 mod shipped;
 mod sink;
 mod stage;
+mod team;
 mod together;
 mod wrong;
 
@@ -81,15 +82,24 @@ fn must_prove_something(played: &[(Case, Played)]) {
     assert_eq!(again.len(), Way::ALL.len() * Case::AGAIN.len());
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_dies_whenever_the_journal_says_what_the_service_says() {
-    let cases = match std::env::var("GROUPDESK_CRASH") {
+/// All of them where that is asked for.
+fn cases(else_these: impl FnOnce() -> Vec<Case>) -> Vec<Case> {
+    match std::env::var("GROUPDESK_CRASH") {
         Ok(how) => {
             assert_eq!(how, "all", "GROUPDESK_CRASH knows no other word");
             Case::all().collect()
         }
-        Err(_) => Case::spread(),
-    };
+        Err(_) => else_these(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_dies_whenever_the_journal_says_what_the_service_says() {
+    let played = whatever_dies(cases(Case::spread)).await;
+    must_prove_something(&played);
+}
+
+async fn whatever_dies(cases: Vec<Case>) -> Vec<(Case, Played)> {
     let begun = Instant::now();
     let stage = Stage::new().await;
     let played: Vec<_> = playing(&stage, cases, Variant::Shipped).collect().await;
@@ -102,7 +112,7 @@ async fn whatever_dies_whenever_the_journal_says_what_the_service_says() {
         begun.elapsed()
     );
     must_hold(&played);
-    must_prove_something(&played);
+    played
 }
 
 /// The same rotation with one mistake each: what is looked at after a run would notice.

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     batch, edit,
+    stage::opened,
     wrong::{self, Variant},
 };
 use crate::support::world::{ANA, Side, id};
@@ -203,7 +204,7 @@ impl Child {
         let profile = profile(&order);
         Self {
             profile,
-            directory: Directory::open(&order.directory).expect("a directory"),
+            directory: opened(&order.directory),
             watch: Arc::new(Watch::new(&order)),
             order,
         }

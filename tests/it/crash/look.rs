@@ -15,7 +15,7 @@ use super::{
     child::{Task, hander, hex},
     faults::{Ends, Fault, INVENTED},
     run::Run,
-    stage::holder,
+    stage::{holder, opened},
     wrong::Variant,
 };
 use crate::support::world::{Side, id, place};
@@ -28,7 +28,7 @@ impl Run<'_> {
         if let Some(file) = holder(&self.scene.folder, &secrets) {
             self.wrong(format!("a secret stands in {}", file.display()));
         }
-        let directory = Directory::open(&self.scene.directory).expect("a directory");
+        let directory = opened(&self.scene.directory);
         let fingerprint = |token: &str| directory.fingerprinter().of(&Token::new(token.to_owned()));
         let rows = directory.rotations(RotationFilter::default()).await;
         let rows = rows.expect("readable");

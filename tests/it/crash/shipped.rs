@@ -15,7 +15,7 @@ use groupdesk::{
 
 use super::{
     faults::{Ends, Fault},
-    stage::{Scene, Stage, holder},
+    stage::{Scene, Stage, holder, team},
 };
 use crate::support::{clock, proxy::Gate};
 
@@ -39,8 +39,11 @@ pub(super) fn groupdesk(
         [] => String::new(),
         command => format!("handoff = {{ command = {command:?} }}\n"),
     };
+    let directory = team(&scene.directory).map_or_else(String::new, |(url, schema)| {
+        format!("[directory]\nurl = \"{url}\"\nschema = \"{schema}\"\n")
+    });
     let text = format!(
-        "default_profile = \"testing\"\n[profiles.testing]\nbase_url = \"{url}\"\n\
+        "default_profile = \"testing\"\n{directory}[profiles.testing]\nbase_url = \"{url}\"\n\
          api_key = {{ file = \"{}\" }}\nenvironment = \"Testing\"\ntimeout = \"{seconds}s\"\n{handoff}",
         key.display()
     );
@@ -49,7 +52,9 @@ pub(super) fn groupdesk(
     command.env_clear().envs(clock::outer());
     command.env("HOME", &scene.folder);
     command.arg("--config").arg(config);
-    command.arg("--directory").arg(&scene.directory);
+    if team(&scene.directory).is_none() {
+        command.arg("--directory").arg(&scene.directory);
+    }
     command.args(["--json", "--no-input"]).args(arguments);
     command.stdin(Stdio::null());
     let mut command = tokio::process::Command::from(command);

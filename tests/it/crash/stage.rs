@@ -1,5 +1,5 @@
-//! Where runs are played: one real service for all of them, and for each a group, a directory file and a proxy of its
-//! own. And the other end of an installation in another process.
+//! Where runs are played: one real service for all of them, and for each a group, a directory and a proxy of its
+//! own; the directory is a file, or below `team` a schema of a database. And the other end of an installation in another process.
 
 use std::{
     fs,
@@ -9,7 +9,10 @@ use std::{
     time::Duration,
 };
 
-use groupdesk::{directory::Directory, platform::private_files::private_folder};
+use groupdesk::{
+    directory::{Directory, TeamLocation},
+    platform::private_files::private_folder,
+};
 use rusqlite::Connection;
 use serde_json::json;
 use tokio::{
@@ -24,12 +27,31 @@ use super::{
     wrong::Variant,
 };
 use crate::support::{
+    postgres,
     proxy::FaultyProxy,
     world::{Side, World},
 };
 
 /// Longest life of an installation.
 const DEADLINE: Duration = Duration::from_mins(1);
+
+/// Opens it: a file, or what [`Scene::directory`] says of a database.
+pub(super) fn opened(directory: &Path) -> Directory {
+    let opened = match team(directory) {
+        Some((url, schema)) => {
+            Directory::open(&TeamLocation::parse(url, schema).expect("an address"))
+        }
+        None => Directory::open(directory),
+    };
+    opened.expect("a directory")
+}
+
+/// Address and schema of a database.
+pub(super) fn team(directory: &Path) -> Option<(&str, &str)> {
+    let text = directory.to_str()?;
+    text.split_once(' ')
+        .filter(|(url, _)| url.starts_with("postgres://"))
+}
 
 pub(super) struct Stage {
     pub(super) world: World,
@@ -57,7 +79,14 @@ impl Stage {
         let folder = self.world.installations().join(&group);
         private_folder(&folder).expect("a folder");
         let directory = folder.join("directory.db");
-        fs::copy(&self.empty, &directory).expect("a copy");
+        let directory = if let Some(team) = postgres::team() {
+            let server = postgres::server().expect("a server").folder();
+            let server = server.display().to_string().replace('/', "%2F");
+            format!("postgres://ana@{server}/postgres {}", team.schema()).into()
+        } else {
+            fs::copy(&self.empty, &directory).expect("a copy");
+            directory
+        };
         Scene {
             stage: self,
             old: self.world.stored(Side::Testing, &group).token,
@@ -110,26 +139,42 @@ impl Scene<'_> {
         vec![key, self.old.clone(), self.token()]
     }
 
+    /// Does it by hand; what it brings.
+    fn ask(&self, text: &str) -> String {
+        if let Some((_, schema)) = team(&self.directory) {
+            let server = postgres::server().expect("a server");
+            return server.execute(schema, text);
+        }
+        let directory = Connection::open(&self.directory).expect("a second connection");
+        if text.starts_with("SELECT") {
+            let found = directory.query_row(text, [], |row| row.get::<_, i64>(0));
+            return found.expect("SQL").to_string();
+        }
+        directory.execute(text, []).expect("SQL").to_string()
+    }
+
     /// Whether another connection finds this fingerprint of a new token now.
     pub(super) fn is_durable(&self, fingerprint: &str) -> bool {
-        let directory = Connection::open(&self.directory).expect("a second connection");
-        let known: i64 = directory
-            .query_row(
-                "SELECT count(*) FROM rotations WHERE lower(hex(fingerprint)) = ?1",
-                [fingerprint],
-                |row| row.get(0),
-            )
-            .expect("SQL");
-        known > 0
+        let hex = match team(&self.directory) {
+            Some(_) => "encode(fingerprint, 'hex')",
+            None => "lower(hex(fingerprint))",
+        };
+        let text = format!("SELECT count(*) FROM rotations WHERE {hex} = '{fingerprint}'");
+        self.ask(&text) != "0"
     }
 
     /// As if the machine had been started anew: then the wall clock tells how long ago something was sent, and that is
-    /// the installation's own.
+    /// the installation's own. In a database it is an hour ago by its clock.
     pub(super) fn restart_machine(&self) {
-        let directory = Connection::open(&self.directory).expect("a second connection");
-        directory
-            .execute("UPDATE rotations SET boot_clock = 'before:1'", [])
-            .expect("SQL");
+        let text = match team(&self.directory) {
+            Some(_) => {
+                "ALTER TABLE rotations DISABLE TRIGGER rotations_timed; \
+                 UPDATE rotations SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 3600000000 || '@' || timeline(); \
+                 ALTER TABLE rotations ENABLE TRIGGER rotations_timed"
+            }
+            None => "UPDATE rotations SET boot_clock = 'before:1'",
+        };
+        self.ask(text);
     }
 
     fn key(&self) -> PathBuf {
