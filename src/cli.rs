@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod complete;
 mod error;
 mod input;
 mod output;
@@ -38,6 +39,9 @@ use self::{
 /// Where the program itself, or what it needs of the system, failed.
 pub fn main() -> color_eyre::Result<ExitCode> {
     hardening::protect();
+    if complete::answered() {
+        return Ok(Exit::Done.into());
+    }
     if let Err(stop) = secrets::refuse(std::env::args_os().skip(1)) {
         return Ok(report(&stop, says("--json")).into());
     }

@@ -71,7 +71,9 @@ pub use place::{
     STILL_UNDER_WAY,
 };
 pub use replay::replay;
-pub use sqlite::{Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, inspect};
+pub use sqlite::{
+    Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, ids_beginning, inspect,
+};
 use sqlite::{batches, console, drafts, fingerprints, groups, handoff, history, journal};
 pub use tables::{MIGRATIONS, Migration, Role};
 pub use team::{Migrated, TeamStatus, grant, migrate, revoke, set_up, set_up_sql, team_status};

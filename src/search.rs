@@ -41,7 +41,7 @@ pub use index::{Builder, Index};
 pub use packed::{is_odd, pack, title_key};
 pub use query::{
     AskedRow, Condition, FilterError, FilterErrorKind, Flag, Number, Query, Side, Views, Word,
-    asked_row, quoted,
+    asked_row, filter_tests, quoted,
 };
 pub use views::{ListColumn, ListView, SavedView, SortBy, column_words};
 use words::{Fit, Words};

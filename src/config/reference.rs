@@ -59,7 +59,7 @@ pub const KINDS: [(&str, &str); 4] = [
 
 /// The environment variables that groupdesk reads, those of one purpose together, and what for. A flag is stronger than a variable, a variable stronger
 /// than the file; an empty one counts as not set.
-pub const VARIABLES: [(&str, &str); 25] = [
+pub const VARIABLES: [(&str, &str); 26] = [
     (
         "GROUPDESK_CONFIG",
         "the configuration file; --config is stronger",
@@ -75,6 +75,10 @@ pub const VARIABLES: [(&str, &str); 25] = [
     (
         "GROUPDESK_BASE_URL",
         "with the next: makes a profile without any file, and works with it",
+    ),
+    (
+        "GROUPDESK_COMPLETE",
+        "the shell that asks which words fit; set by the scripts of `completions`",
     ),
     ("GROUPDESK_API_KEY", "the API key of that profile"),
     (

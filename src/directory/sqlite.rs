@@ -6,6 +6,7 @@ pub(super) mod annotations;
 pub(super) mod backup;
 pub(super) mod batches;
 pub(super) mod changes;
+mod completion;
 pub(super) mod console;
 pub(super) mod copies;
 pub(super) mod drafts;
@@ -50,6 +51,7 @@ pub(super) use fault::Fault;
 pub(super) use schema::beside;
 
 pub use backup::{backup_of, backups_of, copy_to};
+pub use completion::ids_beginning;
 pub use inspect::{Contents, Inspected, foresee_in, inspect};
 
 /// What one exchange leaves behind, of the group, the history and the journals.

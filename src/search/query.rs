@@ -5,7 +5,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub use read::{AskedRow, asked_row, quoted};
+pub use read::{AskedRow, asked_row, filter_tests, quoted};
 
 use std::{cmp::Ordering, collections::BTreeMap, fmt, ops::RangeInclusive, time::Duration};
 

@@ -36,6 +36,11 @@ impl SortBy {
         Self::Seen,
     ];
 
+    /// How a person calls them; of a property the begin.
+    pub const WORDS: [&str; 9] = [
+        "name", "id", "tag", "map", "props", "token", "age", "read", "prop:",
+    ];
+
     /// The stored word, or how a person calls the column.
     pub fn parse(text: &str) -> Option<Self> {
         match text {

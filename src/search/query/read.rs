@@ -23,6 +23,11 @@ const NAMED: [&str; 8] = [
 /// Tests that compare.
 const COMPARED: [&str; 6] = ["age>", "age<", "due<", "read>", "map>", "props>"];
 
+/// How the tests of a filter begin.
+pub fn filter_tests() -> impl Iterator<Item = &'static str> {
+    NAMED.into_iter().chain(COMPARED)
+}
+
 struct Reader<'r> {
     limit: Duration,
     views: &'r Views,

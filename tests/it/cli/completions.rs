@@ -1,8 +1,12 @@
 //! What is made of the words of the command line: completions, manual pages, and the nearest word to a mistyped one.
 
-use std::{collections::BTreeSet, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use super::{guards::acquainted, program::Home};
+use crate::support::world::files_below;
 
 /// The commands and what is below them, as the help lists them.
 async fn listed(home: &Home, above: &[&str]) -> Vec<String> {
@@ -21,34 +25,130 @@ async fn listed(home: &Home, above: &[&str]) -> Vec<String> {
         .collect()
 }
 
-#[tokio::test]
-async fn completions_know_every_command_and_are_shell_scripts() {
-    let home = Home::new();
-    let commands = listed(&home, &[]).await;
-    assert!(commands.contains(&"doctor".to_owned()), "{commands:?}");
-    for shell in ["bash", "zsh", "fish"] {
-        let script = home.run(&["completions", shell]).await;
-        assert_eq!((script.code, script.err.as_str()), (0, ""), "{shell}");
-        for command in &commands {
-            assert!(script.out.contains(command.as_str()), "{shell}: {command}");
+/// What bash offers at the end of a line, as it divides lines into words.
+fn offered(home: &Home, script: &str, line: &str) -> Vec<String> {
+    let (mut words, mut is_open) = (Vec::<String>::new(), false);
+    for c in line.chars() {
+        let is_break = ":=".contains(c);
+        match words.last_mut() {
+            _ if c == ' ' => is_open = false,
+            Some(word) if is_open && is_break == word.ends_with([':', '=']) => word.push(c),
+            _ => {
+                words.push(c.into());
+                is_open = true;
+            }
         }
-        assert!(script.out.contains("token-stdin"), "{shell}");
     }
-    let bash = home.run(&["completions", "bash"]).await.out;
-    let file = home.write("groupdesk.bash", &bash);
-    let read = Command::new("bash").args(["-n", &file]).output();
-    let read = read.expect("bash is there");
-    let said = String::from_utf8_lossy(&read.stderr);
-    assert!(read.status.success() && said.is_empty(), "{said}");
-    // It completes: the shell itself is asked.
+    if line.ends_with(' ') {
+        words.push(String::new());
+    }
+    let last = words.last().expect("words");
+    let current = if last.ends_with([':', '=']) { "" } else { last };
+    let quoted: Vec<_> = words.iter().map(|word| format!("'{word}'")).collect();
     let ask = format!(
-        "source '{file}'; COMP_WORDS=(groupdesk doc); COMP_CWORD=1; \
-         _groupdesk groupdesk doc groupdesk; printf '%s ' \"${{COMPREPLY[@]}}\""
+        "source '{script}'; COMP_WORDS=({}); COMP_CWORD={}; COMP_LINE='{line}'; COMP_POINT={}; compopt() {{ :; }}; \
+         _groupdesk groupdesk '{current}' x; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        quoted.join(" "),
+        words.len() - 1,
+        line.len(),
     );
-    let asked = Command::new("bash").args(["-c", &ask]).output();
-    let asked = asked.expect("bash is there");
-    assert_eq!(String::from_utf8_lossy(&asked.stdout), "doctor ");
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_groupdesk"));
+    let folder = program.parent().expect("a folder").display();
+    let mut bash = home.command_of("bash", &["--norc", "-c", &ask]);
+    bash.env("PATH", format!("{folder}:/usr/bin:/bin"));
+    let asked = bash.as_std_mut().output().expect("bash is there");
+    assert_eq!(String::from_utf8_lossy(&asked.stderr), "", "{line}");
+    let out = String::from_utf8(asked.stdout).expect("UTF-8");
+    out.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
 
+/// Every file below the home and when it was written.
+fn files(home: &Home) -> BTreeMap<PathBuf, std::time::SystemTime> {
+    let found = files_below(home.folder.path()).expect("readable").into_iter();
+    let changed = |path: &PathBuf| std::fs::metadata(path).and_then(|found| found.modified());
+    found.map(|path| (path.clone(), changed(&path).expect("there"))).collect()
+}
+
+#[tokio::test]
+async fn a_shell_is_told_commands_profiles_ids_and_words_of_filters() {
+    let (home, service) = acquainted(Vec::new()).await;
+    let rows = home.write("ids.csv", "user_group_id\nacme-eu\neu:acme\nodd $(id)\nümläut\n");
+    assert_eq!(home.run(&["import", &rows]).await.code, 0);
+    let script = home.run(&["completions", "bash"]).await;
+    assert_eq!((script.code, script.err.as_str()), (0, ""));
+    let script = home.write("groupdesk.bash", &script.out);
+    let (before, sent) = (files(&home), service.requests().len());
+    for (line, wanted) in [
+        ("groupdesk doc", &["doctor"][..]),
+        ("groupdesk rotate --token-s", &["--token-stdin"]),
+        ("groupdesk list -P l", &["live"]),
+        ("groupdesk profile show l", &["live"]),
+        ("groupdesk show ac", &["acme", "acme-eu"]),
+        ("groupdesk show acme eu:a", &["acme"]),
+        ("groupdesk rotate odd", &["odd\\ \\$\\(id\\)"]),
+        ("groupdesk get ü", &["ümläut"]),
+        ("groupdesk -P nobody show ac", &[]),
+        ("groupdesk list --filter ta", &["tag:"]),
+        ("groupdesk list --filter=ta", &["tag:"]),
+        ("groupdesk list --filter tag:", &[]),
+        ("groupdesk list --columns id,pro", &["id,props", "id,prop:"]),
+        ("groupdesk list --sort a", &["age"]),
+        ("groupdesk list --color al", &["always"]),
+    ] {
+        assert_eq!(offered(&home, &script, line), wanted, "{line}");
+    }
+    assert_eq!(files(&home), before, "nothing is written");
+    assert_eq!(service.requests().len(), sent, "nothing is sent");
+    let all = offered(&home, &script, "groupdesk ");
+    for command in listed(&home, &[]).await {
+        assert!(all.contains(&command), "{command}: {all:?}");
+    }
+}
+
+#[tokio::test]
+async fn where_nothing_is_known_a_shell_is_told_nothing() {
+    let mut home = Home::new();
+    let script = home.run(&["completions", "bash"]).await.out;
+    let script = home.write("groupdesk.bash", &script);
+    let before = files(&home);
+    assert_eq!(offered(&home, &script, "groupdesk show a"), [""; 0]);
+    assert_eq!(files(&home), before, "no directory is made");
+    // Nobody listens there, and nobody is asked.
+    let config = "[directory]\nurl = \"postgres://ana@192.0.2.1/desk\"\n[profiles.live]\nbase_url = \"https://192.0.2.1\"\n\
+                  api_key = { env = \"K\" }\n";
+    let config = home.write("config.toml", config);
+    home.set("GROUPDESK_CONFIG", config);
+    assert_eq!(offered(&home, &script, "groupdesk show a"), [""; 0]);
+    assert_eq!(offered(&home, &script, "groupdesk -P l"), ["live"]);
+    home.write("config.toml", "this is no = = TOML");
+    assert_eq!(offered(&home, &script, "groupdesk -P l"), [""; 0]);
+    home.write("directory.db", "no database");
+    assert_eq!(offered(&home, &script, "groupdesk --directory directory.db show a"), [""; 0]);
+}
+
+/// What their scripts ask, since neither may be installed.
+#[tokio::test]
+async fn zsh_and_fish_are_answered_in_their_own_way() {
+    let (home, _service) = acquainted(Vec::new()).await;
+    let asked = async |shell: &str, words: &[&str]| {
+        let mut command = home.command(&[&["--"][..], words].concat());
+        command.env("GROUPDESK_COMPLETE", shell);
+        command.env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string());
+        command.env("_CLAP_IFS", "\n");
+        let output = command.output().await.expect("it starts");
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    assert_eq!(asked("fish", &["groupdesk", "show", "ac"]).await, "acme\n");
+    assert_eq!(asked("zsh", &["groupdesk", "show", "ac"]).await, "acme");
+    let doctor = asked("zsh", &["groupdesk", "doc"]).await;
+    assert!(doctor.starts_with("doctor:"), "{doctor}");
+    assert_eq!(asked("csh", &["groupdesk", "doc"]).await, "");
+    for (shell, words) in [("zsh", "#compdef groupdesk\n"), ("fish", "complete --keep-order")] {
+        let script = home.run(&["completions", shell]).await;
+        assert!(script.out.starts_with(words), "{shell}: {}", script.out);
+        assert!(script.out.contains("GROUPDESK_COMPLETE"), "{shell}");
+    }
     let other = home.run(&["completions", "basch"]).await;
     assert_eq!(other.code, 2);
     assert!(

@@ -99,6 +99,11 @@ impl Home {
         self.program("/bin/sh", &all)
     }
 
+    /// Another program in this home.
+    pub(super) fn command_of(&self, program: &str, arguments: &[&str]) -> Command {
+        self.program(program, arguments)
+    }
+
     fn program(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command

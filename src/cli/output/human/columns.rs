@@ -87,6 +87,12 @@ impl Columns {
         Ok(Self { shown, is_chosen })
     }
 
+    /// How they are named; of the values of keys the begin.
+    pub(crate) fn words() -> impl Iterator<Item = &'static str> {
+        let named = NAMED.iter().map(|(_, word, _)| *word);
+        named.chain(["prop:", "map:"])
+    }
+
     pub(crate) fn is_chosen(&self) -> bool {
         self.is_chosen
     }

@@ -1,0 +1,153 @@
+//! What a shell asks while words are typed: the registered function runs this program with the words so far. It reads the
+//! configuration and the directory's file, opens no network, changes nothing, and is silent where it knows nothing.
+
+mod shells;
+
+use std::ffi::{OsStr, OsString};
+
+use clap::{Arg, Command};
+use clap_complete::{
+    CompleteEnv,
+    engine::{ArgValueCompleter, CompletionCandidate},
+    env::Shells,
+};
+
+use super::{args, output::human::Columns};
+use crate::{
+    config::{DirectoryAt, Environment, Overrides, Settings},
+    directory::ids_beginning,
+    search::{SortBy, filter_tests},
+};
+
+pub(super) use shells::script;
+
+/// Says that a shell asks, and which one.
+const VARIABLE: &str = "GROUPDESK_COMPLETE";
+
+const SHELLS: Shells<'static> = Shells(&[&shells::Bash, &shells::Zsh, &clap_complete::env::Fish]);
+
+/// Answers a shell; false where none asks.
+pub(super) fn answered() -> bool {
+    if std::env::var_os(VARIABLE).is_none_or(|asked| asked.is_empty()) {
+        return false;
+    }
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let typed = Typed::of(&words);
+    let env = CompleteEnv::with_factory(move || with_values(args::command(), "", &typed))
+        .var(VARIABLE)
+        .shells(SHELLS);
+    // Whoever types is not to be told what went wrong.
+    drop(env.try_complete(words, std::env::current_dir().ok().as_deref()));
+    true
+}
+
+/// What of the words decides which installation is meant.
+#[derive(Debug, Clone, Default)]
+struct Typed {
+    config: Option<OsString>,
+    profile: Option<OsString>,
+    directory: Option<OsString>,
+}
+
+impl Typed {
+    fn of(words: &[OsString]) -> Self {
+        let mut typed = Self::default();
+        let mut words = words.iter().skip_while(|word| *word != "--").skip(1);
+        while let Some(word) = words.next() {
+            let text = word.to_string_lossy();
+            let (name, value) = match text.split_once('=') {
+                Some((name, value)) => (name, Some(OsString::from(value))),
+                None => (&*text, None),
+            };
+            let option = match name {
+                "--config" => &mut typed.config,
+                "--profile" | "-P" => &mut typed.profile,
+                "--directory" => &mut typed.directory,
+                _ => continue,
+            };
+            *option = value.or_else(|| words.next().cloned());
+        }
+        typed
+    }
+
+    fn settings(&self, with_profile: bool) -> Option<Settings> {
+        let profile = self.profile.as_ref().filter(|_| with_profile);
+        let overrides = Overrides {
+            config: self.config.as_ref().map(Into::into),
+            profile: profile.map(|name| name.to_string_lossy().into_owned()),
+            directory: self.directory.as_ref().map(Into::into),
+            read_only: true,
+            env: Environment::of_process(),
+        };
+        Settings::load(&overrides).ok()
+    }
+
+    fn profiles(&self) -> Vec<String> {
+        let settings = self.settings(false);
+        let profiles = settings.into_iter().flat_map(|known| known.profiles);
+        profiles.map(|profile| profile.name).collect()
+    }
+
+    /// A team's directory is behind a network.
+    fn ids(&self, begin: &str) -> Option<Vec<String>> {
+        let settings = self.settings(true)?;
+        let profile = settings.profile(None).ok()?;
+        match &settings.directory {
+            DirectoryAt::File(file) => {
+                Some(ids_beginning(file, (&profile.name, &profile.url()), begin))
+            }
+            DirectoryAt::Team(_) => None,
+        }
+    }
+}
+
+/// The same command line, which knows more values than the parser.
+fn with_values(command: Command, above: &str, typed: &Typed) -> Command {
+    let path = format!("{above} {}", command.get_name());
+    let command = command.mut_args(|arg| with_value(arg, &path, typed));
+    command.mut_subcommands(|command| with_values(command, &path, typed))
+}
+
+/// What fits behind the begin of a value.
+type Values = Box<dyn Fn(&str) -> Vec<String> + Send + Sync>;
+
+fn with_value(arg: Arg, path: &str, typed: &Typed) -> Arg {
+    let typed = typed.clone();
+    let takes_id = arg
+        .get_value_names()
+        .is_some_and(|names| names.iter().any(|name| name == "ID"));
+    let is_profile = match arg.get_id().as_str() {
+        "profile" | "with" => true,
+        "to" => path.ends_with(" copy"),
+        "name" => path.contains(" profile ") && !path.ends_with(" add"),
+        _ => false,
+    };
+    let values: Values = match arg.get_id().as_str() {
+        _ if takes_id => Box::new(move |begin| typed.ids(begin).unwrap_or_default()),
+        _ if is_profile => Box::new(move |_| typed.profiles()),
+        "filter" => Box::new(|begin| behind(begin, ' ', filter_tests())),
+        "columns" => Box::new(|begin| behind(begin, ',', Columns::words())),
+        "sort" => Box::new(|begin| behind(begin, ',', SortBy::WORDS)),
+        _ => return arg,
+    };
+    arg.add(ArgValueCompleter::new(move |begin: &OsStr| {
+        let begin = begin.to_str().unwrap_or("\0");
+        let found = values(begin).into_iter();
+        let found = found.filter(|value| value.starts_with(begin));
+        found.map(CompletionCandidate::new).collect()
+    }))
+}
+
+/// The words for the last piece of a value, behind what stands there already.
+fn behind(
+    begin: &str,
+    separator: char,
+    words: impl IntoIterator<Item = &'static str>,
+) -> Vec<String> {
+    let last = begin.rfind(separator).map_or(0, |at| at + 1);
+    let (before, piece) = begin.split_at(last);
+    let sign = piece.starts_with(['+', '-']);
+    let before = format!("{before}{}", &piece[..usize::from(sign)]);
+    let words = words.into_iter();
+    words.map(|word| format!("{before}{word}")).collect()
+}
