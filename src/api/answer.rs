@@ -131,7 +131,7 @@ pub fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> Strin
         }
         403 => "this API key may not do that; use a read-write key of this environment".into(),
         404 if !stated => "check the profile's `base_url` and `path`".into(),
-        404 => "check the profile and the group: this environment does not know it".into(),
+        404 => "check the profile's `path` and `base_url`, then the group: this environment does not know it".into(),
         405 | 415 => "check the profile's `path`, and whether a proxy changes requests".into(),
         407 => "the proxy wants a password; see `proxy_from_environment` of the profile".into(),
         409 => "read the group again: it is not as it was thought to be".into(),

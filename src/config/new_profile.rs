@@ -37,6 +37,8 @@ pub struct NewProfile {
     pub api_key: KeySource,
     /// Authorities beside those of the system; as it was typed.
     pub ca_file: Option<PathBuf>,
+    /// Its key may not change anything.
+    pub read_only: bool,
 }
 
 impl NewProfile {
@@ -77,6 +79,9 @@ impl NewProfile {
                 Field::Environment,
                 format!("environment = {}", text(tag.as_str())),
             ));
+        }
+        if self.read_only {
+            fields.push((Field::ApiKey, "read_only = true".to_owned()));
         }
         fields
     }
@@ -129,6 +134,7 @@ mod tests {
             environment: None,
             api_key,
             ca_file: None,
+            read_only: false,
         }
     }
 

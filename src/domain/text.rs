@@ -173,6 +173,11 @@ impl Skeletons {
     }
 }
 
+/// `1 row`, `2 rows`.
+pub fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Columns a text takes on a terminal.
 pub fn width(text: &str) -> usize {
     text.width()

@@ -232,7 +232,7 @@ pub enum Failure {
     /// The token is the old one; it is safe to try again.
     #[error("the token was not rotated and is still the old one: {why}. It is safe to try again")]
     NotApplied { why: String },
-    #[error("CONFLICT: {why}. Do not rotate again before a person has looked")]
+    #[error("CONFLICT: {}. Do not rotate again before a person has looked", .why.trim_end_matches('.'))]
     Conflict {
         why: String,
         /// The contradiction is the tag of another environment (hazard 11).

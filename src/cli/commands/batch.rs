@@ -267,7 +267,7 @@ fn tell(session: &Session, progress: &Progress, news: BatchEvent) {
         BatchEvent::NoDirectory(_) => {
             progress.say("the directory cannot be reached; waiting, nothing is sent".into());
         }
-        BatchEvent::Halted(halt) => progress.alarm(halt.to_string()),
-        BatchEvent::Started(_) | BatchEvent::Finished(_) => {}
+        // Said with the sum.
+        BatchEvent::Halted(_) | BatchEvent::Started(_) | BatchEvent::Finished(_) => {}
     }
 }

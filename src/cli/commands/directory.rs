@@ -15,7 +15,7 @@ use crate::{
     },
     config::{DirectoryAt, Overrides, TeamSettings, directory_of, is_address},
     directory::{self, DirectoryError, TeamLocation},
-    domain::text::visible,
+    domain::text::{counted, visible},
     operations::{open_directory, team_location},
 };
 
@@ -172,7 +172,10 @@ async fn copy(
     said(
         global,
         &json!({ "file": file, "directory": at, "rows": tables }),
-        &format!("{file} and {at} hold the same: {rows} rows, compared; {after}"),
+        &format!(
+            "{file} and {at} hold the same: {}, compared; {after}",
+            counted(rows as usize, "row")
+        ),
     )
 }
 

@@ -22,6 +22,7 @@ use crate::{
     domain::{
         annotation::AnnotationPlan,
         known::{ImportResult, KnownGroup},
+        text::counted,
     },
     formats::GroupRow,
     operations::{Import, Imported, Sending},
@@ -120,10 +121,11 @@ fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
 
 fn going_on(import: &Import, rows: usize) {
     output::context(&format!(
-        "going on with the import begun {:.0} by {}: {} of {rows} rows are done; --again sends all",
+        "going on with the import begun {:.0} by {}: {} of {} are done; --again sends all",
         import.started_at,
         import.by,
         import.done.len(),
+        counted(rows, "row"),
     ));
 }
 
@@ -262,10 +264,11 @@ fn say_tally(session: &Session, tally: &Tally, rows: usize, dry_run: bool) -> Re
         String::new()
     };
     output::result(&format!(
-        "{rows} rows for the directory of {profile}; nothing was sent, and these {done}\n\
+        "{} for the directory of {profile}; nothing was sent, and these {done}\n\
          added      {added:>7}  ids that were not known here\n\
          filled     {filled:>7}  gaps in what was known\n\
          kept       {kept:>7}  what the service is known to have differs, and stays\n\
-         unchanged  {unchanged:>7}{beside}"
+         unchanged  {unchanged:>7}{beside}",
+        counted(rows, "row")
     ))
 }

@@ -25,6 +25,16 @@ fn a_rotation_that_is_there_already_says_what_to_do_about_it() {
 }
 
 #[test]
+fn a_conflict_ends_its_first_sentence_once() {
+    let conflict = Failure::Conflict {
+        why: "Check base_url and API key of the profile.".into(),
+        wrong_environment: true,
+    };
+    let text = conflict.to_string();
+    assert!(text.contains("of the profile. Do not rotate"), "{text}");
+}
+
+#[test]
 fn only_another_environment_is_one() {
     let conflict = |wrong_environment| Failure::Conflict {
         why: "so".into(),

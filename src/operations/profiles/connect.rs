@@ -4,7 +4,10 @@
 use secrecy::SecretString;
 
 use crate::{
-    api::{client::Client, probe::Probe},
+    api::{
+        client::Client,
+        probe::{Finding, Probe},
+    },
     config::{
         Overrides, Settings,
         edit::{self, Edit, EditError},
@@ -105,11 +108,18 @@ impl Connector {
         new: &NewProfile,
         key: Option<&SecretString>,
     ) -> Result<ConnectionTest, NotAdded> {
-        let (edit, profile) = self.plan(new)?;
+        let (mut edit, mut profile) = self.plan(new)?;
         if let (KeySource::Keyring(name), Some(_)) = (&new.api_key, key) {
             refuse_taken(name, &new.name, &self.overrides)?;
         }
         let probe = self.probe(&profile, key).await;
+        if matches!(&probe, Ok(probe) if probe.finding == Finding::MayNotChange) {
+            let read_only = NewProfile {
+                read_only: true,
+                ..new.clone()
+            };
+            (edit, profile) = self.plan(&read_only)?;
+        }
         Ok(ConnectionTest {
             edit,
             profile,

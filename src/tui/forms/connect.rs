@@ -243,6 +243,7 @@ impl ConnectForm {
                 Source::Keyring if place.is_empty() => KeySource::Keyring(name.clone()),
                 Source::Keyring => KeySource::Keyring(place),
             },
+            read_only: false,
             ca_file: (!ca_file.is_empty()).then(|| PathBuf::from(ca_file)),
             name,
         })

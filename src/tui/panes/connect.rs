@@ -81,7 +81,11 @@ impl Connect {
         }
         let checkup = checkup.clone();
         let key: Option<Token> = self.form.key();
-        let ticket = context.start(Job::AddProfile(Box::new(new.clone()), key));
+        let new = NewProfile {
+            read_only: checkup.profile.read_only,
+            ..new.clone()
+        };
+        let ticket = context.start(Job::AddProfile(Box::new(new), key));
         self.stage = Stage::Writing(ticket, checkup);
     }
 

@@ -242,6 +242,26 @@ async fn a_conflict_stops_it_and_is_exit_7() {
 }
 
 #[tokio::test]
+async fn why_it_stopped_is_said_once() {
+    let scene = Scene::new(3).await;
+    let refused = || ProxyFault::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
+    scene.proxy.next("POST", refused());
+    let arguments = [
+        "--filter",
+        "g",
+        "--yes",
+        "--stop-after",
+        "1",
+        "--concurrency",
+        "1",
+    ];
+    let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
+    assert_eq!(output.status.code(), Some(6), "{output:?}");
+    let err = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(err.matches("stopped at a failure").count(), 1, "{err}");
+}
+
+#[tokio::test]
 async fn no_tokens_are_written_into_a_git_work_tree() {
     let scene = Scene::new(2).await;
     std::fs::create_dir(scene.world.folder().join(".git")).expect("made");

@@ -59,20 +59,30 @@ fn offered(home: &Home, script: &str, line: &str) -> Vec<String> {
     let asked = bash.as_std_mut().output().expect("bash is there");
     assert_eq!(String::from_utf8_lossy(&asked.stderr), "", "{line}");
     let out = String::from_utf8(asked.stdout).expect("UTF-8");
-    out.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    out.lines()
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Every file below the home and when it was written.
 fn files(home: &Home) -> BTreeMap<PathBuf, std::time::SystemTime> {
-    let found = files_below(home.folder.path()).expect("readable").into_iter();
+    let found = files_below(home.folder.path())
+        .expect("readable")
+        .into_iter();
     let changed = |path: &PathBuf| std::fs::metadata(path).and_then(|found| found.modified());
-    found.map(|path| (path.clone(), changed(&path).expect("there"))).collect()
+    found
+        .map(|path| (path.clone(), changed(&path).expect("there")))
+        .collect()
 }
 
 #[tokio::test]
 async fn a_shell_is_told_commands_profiles_ids_and_words_of_filters() {
     let (home, service) = acquainted(Vec::new()).await;
-    let rows = home.write("ids.csv", "user_group_id\nacme-eu\neu:acme\nodd $(id)\nümläut\n");
+    let rows = home.write(
+        "ids.csv",
+        "user_group_id\nacme-eu\neu:acme\nodd $(id)\nümläut\n",
+    );
     assert_eq!(home.run(&["import", &rows]).await.code, 0);
     let script = home.run(&["completions", "bash"]).await;
     assert_eq!((script.code, script.err.as_str()), (0, ""));
@@ -123,7 +133,10 @@ async fn where_nothing_is_known_a_shell_is_told_nothing() {
     home.write("config.toml", "this is no = = TOML");
     assert_eq!(offered(&home, &script, "groupdesk -P l"), [""; 0]);
     home.write("directory.db", "no database");
-    assert_eq!(offered(&home, &script, "groupdesk --directory directory.db show a"), [""; 0]);
+    assert_eq!(
+        offered(&home, &script, "groupdesk --directory directory.db show a"),
+        [""; 0]
+    );
 }
 
 /// What their scripts ask, since neither may be installed.
@@ -136,7 +149,10 @@ async fn zsh_and_fish_are_answered_in_their_own_way() {
         command.env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string());
         command.env("_CLAP_IFS", "\n");
         let output = command.output().await.expect("it starts");
-        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        assert!(
+            output.status.success() && output.stderr.is_empty(),
+            "{output:?}"
+        );
         String::from_utf8(output.stdout).expect("UTF-8")
     };
     assert_eq!(asked("fish", &["groupdesk", "show", "ac"]).await, "acme\n");
@@ -144,7 +160,10 @@ async fn zsh_and_fish_are_answered_in_their_own_way() {
     let doctor = asked("zsh", &["groupdesk", "doc"]).await;
     assert!(doctor.starts_with("doctor:"), "{doctor}");
     assert_eq!(asked("csh", &["groupdesk", "doc"]).await, "");
-    for (shell, words) in [("zsh", "#compdef groupdesk\n"), ("fish", "complete --keep-order")] {
+    for (shell, words) in [
+        ("zsh", "#compdef groupdesk\n"),
+        ("fish", "complete --keep-order"),
+    ] {
         let script = home.run(&["completions", shell]).await;
         assert!(script.out.starts_with(words), "{shell}: {}", script.out);
         assert!(script.out.contains("GROUPDESK_COMPLETE"), "{shell}");

@@ -231,6 +231,31 @@ async fn a_key_that_may_only_read_is_told_apart() {
         .await;
     assert_eq!(told["check"]["finding"], "may_not_change", "{told}");
     assert_eq!(told["written"], true);
+    // So that nobody is offered what the service would refuse.
+    let lines = told["lines"].as_str().expect("lines");
+    assert!(lines.contains("\nread_only = true\n"), "{lines}");
+    assert!(config(&home).expect("written").ends_with(lines));
+    let shown = home.json(0, &["profile", "show", "eu"]).await;
+    assert_eq!(shown["read_only"], true, "{shown}");
+}
+
+#[tokio::test]
+async fn a_path_that_is_not_there_is_named_before_the_group() {
+    let mut home = Home::new();
+    let (_serving, url) = home.serve().await;
+    let key = home.key(&["--environment", "t", "--tag", "Customer"]).await;
+    home.connect(&url, &key);
+    let file = home.path("config.toml");
+    let text = fs::read_to_string(&file).expect("written");
+    fs::write(&file, format!("{text}path = \"/api/users\"\n")).expect("written");
+    let ran = home.run(&["get", "acme", "--exists"]).await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(
+        ran.err
+            .contains("check the profile's `path` and `base_url`"),
+        "{}",
+        ran.err
+    );
 }
 
 #[tokio::test]

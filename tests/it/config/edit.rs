@@ -21,6 +21,7 @@ fn new(name: &str) -> NewProfile {
         environment: Some(EnvironmentTag::Customer),
         api_key: KeySource::Env("US_KEY".into()),
         ca_file: None,
+        read_only: false,
     }
 }
 

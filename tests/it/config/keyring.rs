@@ -89,6 +89,7 @@ async fn a_new_key_does_not_take_the_place_of_another_profiles() {
         environment: None,
         api_key: KeySource::Keyring("shared".into()),
         ca_file: None,
+        read_only: false,
     };
     let key = SecretString::from(CANARY);
     for error in [

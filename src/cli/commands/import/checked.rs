@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use crate::{
     api::inspect::escape_hidden,
     cli::{error::CliError, output},
-    domain::text::oddities,
+    domain::text::{counted, oddities},
     formats::{GroupRow, Ids, Reader, RowResult},
 };
 
@@ -167,7 +167,11 @@ fn check(sources: &[PathBuf], json: bool) -> Result<Option<Checked>, CliError> {
     }
     let rows = reader.rows();
     if bad > 0 {
-        let error = format!("{bad} of {rows} rows are wrong; nothing was done");
+        let error = format!(
+            "{bad} of {} {} wrong; nothing was done",
+            counted(rows, "row"),
+            if bad == 1 { "is" } else { "are" }
+        );
         output::alarm(&format!("error: {error}"));
         if json {
             line(&json!({"rows": rows, "bad": bad, "error": error}))?;

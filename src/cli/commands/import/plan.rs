@@ -20,7 +20,7 @@ use crate::{
     domain::{
         annotation::{AnnotationChange, AnnotationPlan, Differing},
         change::DesiredFields,
-        text::visible,
+        text::{counted, visible},
     },
     formats::{GroupRow, Need, Plan, Planned},
     operations::{Sending, Warning, batch::Control, changes_json, request},
@@ -188,7 +188,8 @@ pub(super) async fn check_screen(
         writeln!(named, "  and {more} more").expect("a String takes it");
     }
     output::context(&format!(
-        "{all} rows, as far as is known here: {}\n{named}",
+        "{}, as far as is known here: {}\n{named}",
+        counted(all, "row"),
         in_words(asked.sending, &shown)
     ));
     Ok(shown)

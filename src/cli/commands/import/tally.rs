@@ -7,7 +7,10 @@ use serde_json::json;
 use crate::{
     api::inspect::escape_hidden,
     cli::{output::progress::Progress, process::exit::Exit},
-    domain::{group::UserGroupId, text::visible},
+    domain::{
+        group::UserGroupId,
+        text::{counted, visible},
+    },
     operations::RowEnd,
 };
 
@@ -200,7 +203,7 @@ impl Run {
         let annotated = ("annotated", self.counts.annotated);
         let words = words(self.counts.told().chain(not_started).chain([annotated]));
         let comma = if words.is_empty() { "" } else { "; " };
-        progress.result(format!("{words}{comma}{rows} rows"));
+        progress.result(format!("{words}{comma}{}", counted(rows, "row")));
     }
 
     pub(super) fn exit(&self, rows: usize) -> Exit {

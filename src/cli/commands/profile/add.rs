@@ -12,14 +12,14 @@ use crate::{
     },
     config::{edit::Edit, new_profile::NewProfile, profile::KeySource},
     domain::group::EnvironmentTag,
-    operations::{BindingAnswer, Failure, NotAdded, Operations, PlaceProblem, Probe},
+    operations::{BindingAnswer, Failure, Finding, NotAdded, Operations, PlaceProblem, Probe},
 };
 
 pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliError> {
-    let new = complete(context, &arguments).await?;
+    let mut new = complete(context, &arguments).await?;
     let connector = context.connector();
     // What is wrong with it is said before a key is asked for.
-    let (edit, profile) = connector.plan(&new).map_err(stop_of)?;
+    let (mut edit, profile) = connector.plan(&new).map_err(stop_of)?;
     let key = match &new.api_key {
         KeySource::Keyring(_) => input::key(context.no_input).await?,
         KeySource::Env(_) | KeySource::File(_) | KeySource::Command(_) => None,
@@ -38,6 +38,10 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
             Ok(found) => show::probe_text(found),
             Err(failure) => format!("! {failure}"),
         });
+    }
+    new.read_only = matches!(&probe, Some(Ok(probe)) if probe.finding == Finding::MayNotChange);
+    if new.read_only {
+        (edit, _) = connector.plan(&new).map_err(stop_of)?;
     }
     let exit = probe.as_ref().map_or(Exit::Done, exit);
     let wanted = !arguments.dry_run
@@ -149,6 +153,7 @@ async fn complete(context: &Setup, arguments: &Add) -> Result<NewProfile, CliErr
         environment: (!environment.is_empty()).then(|| EnvironmentTag::parse(&environment)),
         api_key,
         ca_file,
+        read_only: false,
     })
 }
 

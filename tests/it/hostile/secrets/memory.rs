@@ -170,7 +170,7 @@ async fn files_that_a_shell_hands_over_are_still_read() {
     let output = command.output().await.expect("it runs");
     let said = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("1 rows for the directory of eu"), "{said}");
+    assert!(said.contains("1 row for the directory of eu"), "{said}");
     // Not replaced by a file, whoever may do that.
     assert!(
         said.contains("/dev/stdout: it is no regular file"),
