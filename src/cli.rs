@@ -18,9 +18,9 @@ use clap::FromArgMatches;
 use self::{
     args::{BatchesCommand, Cli, Command, Global},
     commands::{
-        annotations, apply, attention, audit, batch, batches, completions, console, demo_server,
-        diff, directory, doctor, edit, export, groups, help, history, import, man, mutations,
-        places, profile, refresh, rotations, serve, views, whose,
+        annotations, apply, attention, audit, batch, batches, completions, config, console,
+        demo_server, diff, directory, doctor, edit, export, groups, help, history, import, man,
+        mutations, places, profile, refresh, rotations, serve, views, whose,
     },
     error::CliError,
     input::secrets,
@@ -91,6 +91,7 @@ async fn run(cli: Cli) -> Result<Exit, CliError> {
         Some(Command::Demo(demo)) => console::demo(demo.groups, &global).await,
         Some(Command::Serve(serve)) => serve::run(serve, &global).await,
         Some(Command::Profile(command)) => profile::run(&global, command).await,
+        Some(Command::Config(command)) => config::run(&global, command).await,
         Some(Command::Directory(command)) => directory::run(&global, command).await,
         Some(Command::Audit(asked)) => audit::run(&global, asked).await,
         Some(Command::Whose { token }) => whose::run(&global, &token).await,
@@ -172,6 +173,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
         | Command::Serve(_)
         | Command::Audit(_)
         | Command::Profile(_)
+        | Command::Config(_)
         | Command::Directory(_)
         | Command::Whose { .. }
         | Command::Doctor(_)

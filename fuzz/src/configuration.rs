@@ -51,6 +51,7 @@ fn refused(error: &ConfigError, data: &[u8]) {
 fn changed(settings: &Settings, overrides: &Overrides, data: &[u8]) {
     let file = overrides.config.as_ref().expect("it was set");
     let new = NewProfile {
+        read_only: false,
         name: "added-here".into(),
         base_url: "https://api.example.com".into(),
         path: None,

@@ -5,6 +5,7 @@ mod audit;
 mod batch;
 mod batches;
 mod completions;
+mod config;
 mod directory;
 mod doctor;
 mod exchange;
@@ -30,6 +31,7 @@ pub(super) use audit::Audit;
 pub(super) use batch::{BatchArgs, Pace};
 pub(super) use batches::{AgainBatch, BatchesCommand, ResumeBatch};
 pub(super) use completions::{Completions, Shell};
+pub(super) use config::Command as ConfigCommand;
 pub(super) use directory::Command as DirectoryCommand;
 pub(super) use doctor::Doctor;
 pub(super) use exchange::{Apply, Export, FileFormat, Import};
@@ -228,6 +230,12 @@ pub(super) enum Command {
         after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile check eu-live"
     )]
     Profile(ProfileCommand),
+    /// Find, check and change the configuration file
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  groupdesk config path\n  groupdesk config validate"
+    )]
+    Config(ConfigCommand),
     /// The directory, which keeps what is known: copy it, or share one with a team
     #[command(
         subcommand,

@@ -7,6 +7,7 @@ pub(super) mod audit;
 pub(super) mod batch;
 pub(super) mod batches;
 pub(super) mod completions;
+pub(super) mod config;
 pub(super) mod console;
 pub(super) mod demo_server;
 pub(super) mod diff;

@@ -6,7 +6,7 @@ use color_eyre::eyre::Report;
 
 use super::unexpected;
 use crate::{
-    config::ConfigError,
+    config::{ConfigError, edit::EditError},
     directory::DirectoryError,
     domain::{group::UserGroupId, history::Ending},
     operations::Failure,
@@ -96,6 +96,15 @@ impl CliError {
             | Self::Interrupted { in_flight: false }
             | Self::Output(_)
             | Self::Unexpected(_) => None,
+        }
+    }
+}
+
+impl From<EditError> for CliError {
+    fn from(error: EditError) -> Self {
+        match error {
+            EditError::Config(error) => Self::Config(error),
+            other => Self::Usage(other.to_string()),
         }
     }
 }

@@ -1,6 +1,10 @@
 //! Adding a profile to the configuration file, and taking one out. Everything else in the file stays as a person wrote it;
 //! the text that would be written is read by the usual rules first, and an API key never stands in it.
 
+mod changing;
+
+pub use changing::Opened;
+
 use std::{
     fs::Permissions,
     io::{self, Write},
@@ -31,6 +35,8 @@ pub enum EditError {
     Exists(String, PathBuf),
     #[error("{} is written in a way that this cannot change safely; change it by hand", shown(&.0.to_string_lossy()))]
     ByHand(PathBuf),
+    #[error("only the lines of profile {} may change here, and not its name; `groupdesk profile rename` and `groupdesk config edit` do more", shown(.0))]
+    Elsewhere(String),
     #[error("{} was changed by someone meanwhile; try again", shown(&.0.to_string_lossy()))]
     Changed(PathBuf),
     #[error("{} is a link to a file that is not there; make that file, or remove the link", shown(&.0.to_string_lossy()))]
@@ -107,7 +113,7 @@ impl Edit {
 
 /// Decides what adding a profile would write, and how it will be read. Nothing is written.
 pub fn adding(new: &NewProfile, overrides: &Overrides) -> Result<(Edit, Profile), EditError> {
-    let file = place(overrides)?;
+    let file = config_file(overrides)?;
     let env = &overrides.env;
     let folder = folder_of(&file).unwrap_or(Path::new("/")).to_owned();
     let profile = new.check(&folder, env).map_err(EditError::Wrong)?;
@@ -162,7 +168,7 @@ pub fn adding(new: &NewProfile, overrides: &Overrides) -> Result<(Edit, Profile)
 
 /// Decides what taking a profile out would change. Nothing is written.
 pub fn removing(name: &str, overrides: &Overrides) -> Result<Edit, EditError> {
-    let file = place(overrides)?;
+    let file = config_file(overrides)?;
     let folder = folder_of(&file).unwrap_or(Path::new("/")).to_owned();
     let env = &overrides.env;
     let text = file::text(&file, None)?.unwrap_or_default();
@@ -262,7 +268,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// The configuration file, whether or not it exists.
-fn place(overrides: &Overrides) -> Result<PathBuf, ConfigError> {
+pub fn config_file(overrides: &Overrides) -> Result<PathBuf, ConfigError> {
     let (file, _) = file_of(overrides);
     let file = file.ok_or(ConfigError::NoHome("the configuration", "GROUPDESK_CONFIG"))?;
     Ok(std::path::absolute(&file).unwrap_or(file))

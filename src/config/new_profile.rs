@@ -88,10 +88,7 @@ impl NewProfile {
 
     /// The profile as the file will say it, or what is wrong and where.
     pub fn check(&self, folder: &Path, env: &Environment) -> Result<Profile, Vec<(Field, String)>> {
-        if self.name.contains([':', '/']) {
-            let what = "looks like an address; a profile has a short name, for example eu-live";
-            return Err(vec![(Field::Name, what.to_owned())]);
-        }
+        is_name(&self.name)?;
         let fields = self.fields();
         let text = self.lines();
         let around = Surroundings { folder, env };
@@ -110,6 +107,15 @@ impl NewProfile {
                 .collect()),
         }
     }
+}
+
+/// Refuses an address in the place of a name.
+pub(super) fn is_name(name: &str) -> Result<(), Vec<(Field, String)>> {
+    if name.contains([':', '/']) {
+        let what = "looks like an address; a profile has a short name, for example eu-live";
+        return Err(vec![(Field::Name, what.to_owned())]);
+    }
+    Ok(())
 }
 
 /// A key of a TOML table, in quotes where it must be.

@@ -7,6 +7,7 @@ mod bad_input;
 mod claims;
 mod clock;
 mod completions;
+mod config;
 mod contract;
 mod crowd;
 mod demo;

@@ -51,6 +51,25 @@ pub(crate) enum Command {
         /// The profile [default: the one that would open]
         name: Option<String>,
     },
+    /// Give a profile another name; its place, with groups, history and journals, stays
+    #[command(
+        after_help = "Examples:\n  groupdesk profile rename eu eu-live\n  groupdesk profile rename eu eu-live --dry-run"
+    )]
+    Rename {
+        /// The profile
+        name: String,
+        /// Its new name
+        to: String,
+        /// Show the lines that would change; change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Change the lines of a profile in $EDITOR; checked before they are written
+    #[command(after_help = "Examples:\n  groupdesk profile edit\n  groupdesk profile edit eu-live")]
+    Edit {
+        /// The profile [default: the one that would open]
+        name: Option<String>,
+    },
     /// Take a profile out of the configuration file; what the directory knows stays
     #[command(
         after_help = "Examples:\n  groupdesk profile remove old --dry-run\n  groupdesk profile remove old --yes"

@@ -14,12 +14,18 @@ use crate::{
     cli::{
         args::{Global, ProfileCommand as Command},
         error::CliError,
+        input::editor::changed,
         output,
         process::{exit::Exit, signals::Signals},
         session::overrides,
     },
-    config::{Overrides, Settings, edit, keyring, profile::KeySource},
-    operations::{Clock, Connector},
+    config::{
+        Overrides, Settings,
+        edit::{self, Opened},
+        keyring,
+        profile::KeySource,
+    },
+    operations::{Clock, Connector, NotAdded},
 };
 
 /// What every one of them works with.
@@ -52,6 +58,8 @@ impl Setup {
             Command::List => show::list(self),
             Command::Show { name } => show::show(self, name.as_deref()),
             Command::Check { name } => self.check(name.as_deref()).await,
+            Command::Rename { name, to, dry_run } => self.rename(&name, &to, dry_run).await,
+            Command::Edit { name } => self.edit(name).await,
             Command::Remove { name, yes, dry_run } => self.remove(&name, yes, dry_run),
             Command::Facts(arguments) => facts::run(self, arguments).await,
             Command::Key { name, forget } => self.key(&name, forget).await,
@@ -87,7 +95,7 @@ impl Setup {
     }
 
     fn remove(&self, name: &str, yes: bool, dry_run: bool) -> Result<Exit, CliError> {
-        let edit = edit::removing(name, &self.overrides).map_err(stop_of_edit)?;
+        let edit = edit::removing(name, &self.overrides)?;
         if !yes && !dry_run {
             return Err(CliError::Guarded(format!(
                 "profile {name} would be taken out of {}; say --yes to do it, --dry-run to see the lines. Nothing was changed",
@@ -95,7 +103,7 @@ impl Setup {
             )));
         }
         if !dry_run {
-            edit.make().map_err(stop_of_edit)?;
+            edit.make()?;
         }
         if self.json {
             output::json(&serde_json::json!({
@@ -113,6 +121,45 @@ impl Setup {
             output::result(edit.lines.trim_end())?;
         }
         Ok(Exit::Done)
+    }
+
+    async fn rename(&self, name: &str, to: &str, dry_run: bool) -> Result<Exit, CliError> {
+        let connector = self.connector();
+        let edit = if dry_run {
+            connector.plan_rename(name, to)
+        } else {
+            connector.rename(name, to).await
+        };
+        let edit = edit.map_err(stop_of)?;
+        if self.json {
+            output::json(&serde_json::json!({
+                "profile": to,
+                "was": name,
+                "file": edit.file.display().to_string(),
+                "dry_run": dry_run,
+                "lines": edit.lines,
+            }))?;
+        } else {
+            let word = if dry_run { "would change" } else { "changed" };
+            output::say(&format!(
+                "{word} these lines of {}; the place stays, with all that is known of it",
+                edit.file.display()
+            ));
+            output::result(edit.lines.trim_end())?;
+        }
+        Ok(Exit::Done)
+    }
+
+    async fn edit(&self, name: Option<String>) -> Result<Exit, CliError> {
+        let name = match name {
+            Some(name) => name,
+            None => self.settings()?.profile(None)?.name.clone(),
+        };
+        let opened = Opened::read(&self.overrides)?;
+        let lines = opened.section(&name)?;
+        let surroundings = (&self.overrides.env, self.no_input);
+        let change = |text: &str| opened.with_section(&name, text);
+        changed(surroundings, lines, change, self.json).await
     }
 
     async fn key(&self, name: &str, forget: bool) -> Result<Exit, CliError> {
@@ -155,9 +202,9 @@ impl Setup {
     }
 }
 
-fn stop_of_edit(error: edit::EditError) -> CliError {
+fn stop_of(error: NotAdded) -> CliError {
     match error {
-        edit::EditError::Config(error) => CliError::Config(error),
+        NotAdded::Edit(error) => error.into(),
         other => CliError::Usage(other.to_string()),
     }
 }

@@ -1,8 +1,20 @@
 //! A text in the person's own editor, and the same text back.
 
+use std::io::{self, IsTerminal};
+
+use serde_json::json;
+
+use super::confirm::{Question, confirm};
 use crate::{
-    cli::{error::CliError, process::signals::Signals},
-    config::Environment,
+    cli::{
+        error::CliError,
+        output,
+        process::{exit::Exit, signals::Signals},
+    },
+    config::{
+        Environment,
+        edit::{Edit, EditError},
+    },
     domain::batch::StopCause,
     tui::{
         runtime::external_editor::{EditRequest, Editor},
@@ -48,4 +60,45 @@ pub(crate) async fn edited(
         return Err(CliError::Interrupted { in_flight: false });
     }
     read.map_err(usage)
+}
+
+/// Lets a person change a text until it is right, and writes it. A text that is not right is written nowhere: it could hold a key.
+pub(crate) async fn changed(
+    (environment, no_input): (&Environment, bool),
+    before: &str,
+    change: impl Fn(&str) -> Result<Edit, EditError>,
+    as_json: bool,
+) -> Result<Exit, CliError> {
+    let mut signals = Signals::new()?;
+    let mut text = before.to_owned();
+    let edit = loop {
+        text = edited(environment, "config.toml", &text, &mut signals).await?;
+        if text.trim_end() == before.trim_end() {
+            break None;
+        }
+        let wrong = match change(&text) {
+            Ok(edit) => break Some(edit),
+            Err(error) => CliError::from(error),
+        };
+        let has_person = io::stdin().is_terminal() && io::stderr().is_terminal();
+        if no_input || !has_person {
+            return Err(wrong);
+        }
+        output::alarm(&format!("x {wrong}"));
+        let again = confirm(false, "Edit it again?", Question::YesOrNo).await;
+        again.map_err(|_| wrong)?;
+    };
+    if let Some(edit) = &edit {
+        edit.make()?;
+    }
+    let file = edit.as_ref().map(|edit| edit.file.display().to_string());
+    if as_json {
+        output::json(&json!({ "written": edit.is_some(), "file": file }))?;
+    } else {
+        output::say(&match file {
+            Some(file) => format!("written to {file}"),
+            None => "nothing was changed".to_owned(),
+        });
+    }
+    Ok(Exit::Done)
 }

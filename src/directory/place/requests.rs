@@ -175,6 +175,20 @@ impl Directory {
             .await
     }
 
+    /// Gives a profile another name: its place with all that belongs to it stays, and what one's own installation keeps under the
+    /// name goes along. Where the new name means another environment at the same address, nothing is done, and that is named.
+    pub async fn rename_profile(
+        &self,
+        name: &str,
+        to: &str,
+        at: Timestamp,
+        by: &str,
+    ) -> Result<Result<Vec<PlaceId>, String>, DirectoryError> {
+        let (name, to, by) = (name.to_owned(), to.to_owned(), by.to_owned());
+        self.write(move |tx| places::rename_profile(tx, (&name, &to), at, &by))
+            .await
+    }
+
     /// Makes one place of two, in one transaction: of each field the newer value stays, history, fingerprints, journals and
     /// batches are united, drafts of both stay.
     pub async fn merge_places(

@@ -31,9 +31,10 @@ fn read(file: &Path, (profile, url): (&str, &str), begin: &str) -> Result<Vec<St
     };
     let end = format!("{begin}{}", char::MAX);
     let asked = || values![place.0, begin, &end];
-    let mut ids: Vec<String> = tx.all(BEGINNING, asked(), |row| row.get::<_, Fault>(0))?;
+    let mut ids: Vec<String> = tx.all(BEGINNING, asked(), |row| row.get(0))?;
     if ids.len() == MOST {
-        ids.extend(tx.one(LAST, asked(), |row| row.get::<_, Fault>(0))?);
+        let last: Option<String> = tx.one(LAST, asked(), |row| row.get(0))?;
+        ids.extend(last);
         ids.dedup();
     }
     Ok(ids)

@@ -3,6 +3,7 @@
 mod answering;
 mod binding;
 mod merging;
+mod renaming;
 
 use jiff::Timestamp;
 
@@ -11,6 +12,7 @@ pub(crate) use binding::{bind, bound, elsewhere, foresee, named, others, place_o
 #[cfg(test)]
 pub(super) use merging::MERGE;
 pub(crate) use merging::merge;
+pub(crate) use renaming::rename_profile;
 
 use super::{copies, fault::Fault, groups};
 use crate::{

@@ -15,7 +15,7 @@ use crate::{
         new_profile::{Field, NewProfile},
         profile::{KeySource, Profile},
     },
-    directory::Directory,
+    directory::{Directory, DirectoryError},
     operations::{Clock, Failure, Operations, open_directory},
 };
 
@@ -139,6 +139,38 @@ impl Connector {
             profile.api_key.read(&self.overrides.env).await?
         };
         Ok(Client::new(profile, key)?.probe().await)
+    }
+
+    /// What giving a profile another name would write. Nothing is written.
+    pub fn plan_rename(&self, name: &str, to: &str) -> Result<Edit, NotAdded> {
+        Ok(edit::Opened::read(&self.overrides)?.renamed(name, to)?)
+    }
+
+    /// Gives a profile another name, in the directory and in the configuration; its place, with all that belongs to it, stays.
+    pub async fn rename(&self, name: &str, to: &str) -> Result<Edit, NotAdded> {
+        let edit = self.plan_rename(name, to)?;
+        let settings = Settings::load(&self.overrides).map_err(EditError::from)?;
+        let other =
+            |error: DirectoryError| NotAdded::Other(format!("{error}; nothing was changed"));
+        let directory = open_directory(&settings.directory, &self.overrides.env).map_err(other)?;
+        let at = self.clock.now();
+        let move_to = async |from, to| {
+            directory
+                .rename_profile(from, to, at, &settings.operator)
+                .await
+        };
+        if let Err(place) = move_to(name, to).await.map_err(other)? {
+            return Err(NotAdded::Other(format!(
+                "the name {to} belonged to place {place} at the same address; choose another one, or say first that it is the \
+                 same environment: groupdesk place merge. Nothing was changed"
+            )));
+        }
+        if let Err(error) = edit.make() {
+            // A name that is not bound is bound by its address and key anew, so that this may fail, too.
+            drop(move_to(to, name).await);
+            return Err(error.into());
+        }
+        Ok(edit)
     }
 
     /// Stores the key, where there is one and the profile takes it from the keyring, and writes the profile down.

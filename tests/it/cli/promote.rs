@@ -53,7 +53,7 @@ pub(super) async fn two() -> (Home, Background) {
 }
 
 /// From now on the editor does this with its file, `$1`.
-fn editor(home: &mut Home, does: &str) {
+pub(super) fn editor(home: &mut Home, does: &str) {
     let file = home.write("editor", &format!("#!/bin/sh\n{does}\n"));
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("set");
     home.set("EDITOR", file);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Setup, bind, input, questions::ask_facts, show, stop_of_edit};
+use super::{Setup, bind, input, questions::ask_facts, show, stop_of};
 use crate::{
     cli::{
         args::{Add, SourceArgs},
@@ -12,7 +12,7 @@ use crate::{
     },
     config::{edit::Edit, new_profile::NewProfile, profile::KeySource},
     domain::group::EnvironmentTag,
-    operations::{BindingAnswer, Failure, Finding, NotAdded, Operations, PlaceProblem, Probe},
+    operations::{BindingAnswer, Failure, Finding, Operations, PlaceProblem, Probe},
 };
 
 pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliError> {
@@ -107,13 +107,6 @@ fn exit(probe: &Result<Probe, Failure>) -> Exit {
     match probe {
         Ok(probe) => Exit::of_probe(probe),
         Err(failure) => Exit::of_failure(failure),
-    }
-}
-
-fn stop_of(error: NotAdded) -> CliError {
-    match error {
-        NotAdded::Edit(error) => stop_of_edit(error),
-        other => CliError::Usage(other.to_string()),
     }
 }
 

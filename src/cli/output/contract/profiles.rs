@@ -92,6 +92,43 @@ pub(super) const SHAPES: &[Shape] = &[
         ],
     },
     Shape {
+        name: "profile-renamed",
+        about: "a profile that has, or would have, another name",
+        fields: &[&[
+            PROFILE,
+            field("was", "text", "", "its name before"),
+            FILE,
+            field("dry_run", "bool", "", "nothing was changed"),
+            field("lines", "text", "", "the lines that changed"),
+        ]],
+    },
+    Shape {
+        name: "configuration-file",
+        about: "where the configuration file is",
+        fields: &[&[
+            FILE,
+            field("exists", "bool", "", "it is there"),
+            field("named_by", "text", "it is the usual one", "the option or variable that named it"),
+        ]],
+    },
+    Shape {
+        name: "configuration",
+        about: "a configuration file that is right",
+        fields: &[&[
+            FILE,
+            field("valid", "bool", "", "true; a wrong one is an error"),
+            field("profiles", "text[]", "", "the names of its profiles"),
+        ]],
+    },
+    Shape {
+        name: "configuration-changed",
+        about: "what came of changing the configuration file by hand",
+        fields: &[&[
+            field("written", "bool", "", "false where nothing was changed"),
+            field("file", "text", "nothing was changed", "the configuration file"),
+        ]],
+    },
+    Shape {
         name: "profile-removed",
         about: "a profile that was, or would be, taken out",
         fields: &[&[

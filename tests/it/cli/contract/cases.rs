@@ -481,6 +481,18 @@ async fn profiles(c: &mut Contract) {
     c.case(&home, 0, "place rename NAME TO", &rename).await;
     let merge = ["place", "merge", "third", "eu", "--yes"];
     c.case(&home, 0, "place merge NAME INTO", &merge).await;
+    let rename = ["profile", "rename", "second", "later"];
+    c.case(&home, 0, "profile rename NAME TO", &rename).await;
+    c.case(&home, 0, "config path", &["config", "path"]).await;
+    let usual = Home::new();
+    c.case(&usual, 0, "config path", &["config", "path"]).await;
+    c.case(&home, 0, "config validate", &["config", "validate"])
+        .await;
+    home.set("EDITOR", "/bin/true");
+    let edit = ["profile", "edit", "later"];
+    c.case(&home, 0, "profile edit [NAME]", &edit).await;
+    crate::cli::promote::editor(&mut home, "echo '# mine' >> \"$1\"");
+    c.case(&home, 0, "config edit", &["config", "edit"]).await;
     let remove = ["profile", "remove", "eu", "--yes"];
     c.case(&home, 0, "profile remove NAME", &remove).await;
 

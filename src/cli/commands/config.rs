@@ -1,0 +1,73 @@
+//! `config`: where the configuration file is, whether it is right, and a way to change it that never leaves a wrong one behind.
+
+use serde_json::json;
+
+use crate::{
+    cli::{
+        args::{ConfigCommand as Command, Global},
+        error::CliError,
+        input::editor::changed,
+        output,
+        process::exit::Exit,
+        session::overrides,
+    },
+    config::{
+        ConfigError, Settings,
+        edit::{Opened, config_file},
+        file_of,
+    },
+    domain::text::counted,
+    tui::keymap,
+};
+
+/// Where there is none yet.
+const NEW: &str = "# The configuration of groupdesk; every setting: groupdesk help, or docs/reference/configuration.md\n";
+
+pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
+    let overrides = overrides(global);
+    match command {
+        Command::Path => {
+            let (_, named_by) = file_of(&overrides);
+            let file = config_file(&overrides)?;
+            if !global.json {
+                output::result(&file.display().to_string())?;
+                return Ok(Exit::Done);
+            }
+            output::json(&json!({
+                "file": file.display().to_string(),
+                "exists": file.exists(),
+                "named_by": named_by,
+            }))?;
+            Ok(Exit::Done)
+        }
+        Command::Validate => {
+            let settings = Settings::load(&overrides)?;
+            let file = settings.file.unwrap_or_default();
+            keymap::resolve(&settings.keys).map_err(|problems| ConfigError::Wrong {
+                file: file.clone(),
+                problems,
+            })?;
+            let file = file.display().to_string();
+            let profiles: Vec<_> = settings
+                .profiles
+                .iter()
+                .map(|profile| &profile.name)
+                .collect();
+            if global.json {
+                output::json(&json!({ "file": file, "valid": true, "profiles": profiles }))?;
+            } else {
+                output::result(&format!(
+                    "{file} is right: {}",
+                    counted(profiles.len(), "profile")
+                ))?;
+            }
+            Ok(Exit::Done)
+        }
+        Command::Edit => {
+            let opened = Opened::read(&overrides)?;
+            let text = opened.text.as_deref().unwrap_or(NEW);
+            let change = |text: &str| opened.whole(text);
+            changed((&overrides.env, global.no_input), text, change, global.json).await
+        }
+    }
+}

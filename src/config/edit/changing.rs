@@ -1,0 +1,267 @@
+//! Changing what stands in the configuration file: all of it, the lines of one profile, or its name. What comes out is read by
+//! the usual rules first, and everything else stays as a person wrote it.
+
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+use super::{Edit, EditError, config_file, folder_of, is_table_of, parsed, quoted};
+use crate::config::{
+    environment::Environment,
+    error::ConfigError,
+    file,
+    new_profile::{self, key},
+    profile::Profile,
+    schema::ConfigFile,
+    settings::{Overrides, unknown},
+};
+
+/// The configuration file as it was read, to be changed.
+#[derive(Debug)]
+pub struct Opened {
+    pub file: PathBuf,
+    /// `None`: it does not exist.
+    pub text: Option<String>,
+    env: Environment,
+}
+
+impl Opened {
+    /// Reads it, whether or not it is right.
+    pub fn read(overrides: &Overrides) -> Result<Self, EditError> {
+        let file = config_file(overrides)?;
+        Ok(Self {
+            text: file::text(&file, None)?,
+            file,
+            env: overrides.env.clone(),
+        })
+    }
+
+    /// All of it anew.
+    pub fn whole(&self, text: &str) -> Result<Edit, EditError> {
+        // An editor ends the last line, whatever it was.
+        let text = format!("{}\n", text.trim_end());
+        self.parsed(&text)?;
+        Ok(self.edit(text.clone(), text))
+    }
+
+    /// The lines of a profile, with what stands between them.
+    pub fn section(&self, name: &str) -> Result<&str, EditError> {
+        let (text, range, _) = self.section_in(name)?;
+        Ok(&text[range])
+    }
+
+    /// Other lines for a profile, of the same name.
+    pub fn with_section(&self, name: &str, lines: &str) -> Result<Edit, EditError> {
+        let (text, range, before) = self.section_in(name)?;
+        let lines = format!("{}\n", lines.trim_end());
+        let folder = folder_of(&self.file).unwrap_or(Path::new("/"));
+        if let Ok(alone) = parsed(&lines, folder, &self.env)
+            && !alone
+                .profiles
+                .iter()
+                .map(|profile| profile.name.as_str())
+                .eq([name])
+        {
+            return Err(EditError::Elsewhere(name.to_owned()));
+        }
+        let (head, tail) = (&text[..range.start], &text[range.end..]);
+        let after = format!("{head}{lines}{tail}");
+        let now = self.parsed(&after)?;
+        let is_other = |(before, now): (&Profile, &Profile)| before != now && before.name != name;
+        let names = |file: &ConfigFile| -> Vec<String> {
+            let profiles = file.profiles.iter();
+            profiles.map(|profile| profile.name.clone()).collect()
+        };
+        let others_stay = names(&before) == names(&now)
+            && !before.profiles.iter().zip(&now.profiles).any(is_other)
+            && now.default_profile == before.default_profile
+            && now.operator == before.operator;
+        if !others_stay {
+            return Err(EditError::Elsewhere(name.to_owned()));
+        }
+        Ok(self.edit(after, lines))
+    }
+
+    /// Another name for a profile.
+    pub fn renamed(&self, name: &str, to: &str) -> Result<Edit, EditError> {
+        let (text, range, mut wanted) = self.section_in(name)?;
+        new_profile::is_name(to).map_err(EditError::Wrong)?;
+        if wanted.profiles.iter().any(|profile| profile.name == to) {
+            return Err(EditError::Exists(to.to_owned(), self.file.clone()));
+        }
+        let (mut after, mut lines, mut at, mut at_top) = (String::new(), String::new(), 0, true);
+        for line in text.split_inclusive('\n') {
+            let plain = line.trim();
+            at_top &= !plain.starts_with('[');
+            let is_default =
+                at_top && plain.split('=').next().map(str::trim) == Some("default_profile");
+            let other = if range.contains(&at) && is_table_of(plain, name) {
+                in_place(
+                    line,
+                    &[key(name), quoted(name), format!("'{name}'")],
+                    &key(to),
+                    '.',
+                )
+            } else if is_default && wanted.default_profile.as_deref() == Some(name) {
+                in_place(line, &[quoted(name), format!("'{name}'")], &quoted(to), '=')
+            } else {
+                None
+            };
+            at += line.len();
+            if let Some(other) = &other {
+                lines.push_str(other);
+            }
+            after.push_str(other.as_deref().unwrap_or(line));
+        }
+        for profile in &mut wanted.profiles {
+            if profile.name == name {
+                to.clone_into(&mut profile.name);
+            }
+        }
+        if wanted.default_profile.as_deref() == Some(name) {
+            wanted.default_profile = Some(to.to_owned());
+        }
+        // What is wrong with the name itself is said by the rules of names.
+        let now = self.parsed(&after)?;
+        if (now.profiles, now.default_profile, now.operator)
+            != (wanted.profiles, wanted.default_profile, wanted.operator)
+        {
+            return Err(EditError::ByHand(self.file.clone()));
+        }
+        Ok(self.edit(after, lines))
+    }
+
+    fn edit(&self, after: String, lines: String) -> Edit {
+        Edit {
+            file: self.file.clone(),
+            lines,
+            before: self.text.clone(),
+            after,
+        }
+    }
+
+    fn parsed(&self, text: &str) -> Result<ConfigFile, ConfigError> {
+        let folder = folder_of(&self.file).unwrap_or(Path::new("/"));
+        parsed(text, folder, &self.env).map_err(|problems| ConfigError::Wrong {
+            file: self.file.clone(),
+            problems,
+        })
+    }
+
+    /// The text, where the profile stands in it, and what it says.
+    fn section_in(&self, name: &str) -> Result<(&str, Range<usize>, ConfigFile), EditError> {
+        let text = self.text.as_deref().unwrap_or_default();
+        let written = self.parsed(text)?;
+        if !written.profiles.iter().any(|profile| profile.name == name) {
+            return Err(unknown(name, None, &written.profiles).into());
+        }
+        let range = range(text, name).ok_or_else(|| EditError::ByHand(self.file.clone()))?;
+        Ok((text, range, written))
+    }
+}
+
+/// From the first table of a profile to its last line that says something; `None` where others stand between.
+fn range(text: &str, name: &str) -> Option<Range<usize>> {
+    let mut found: Option<Range<usize>> = None;
+    let (mut at, mut is_inside) = (0, false);
+    for line in text.split_inclusive('\n') {
+        let plain = line.trim();
+        if plain.starts_with('[') {
+            let was_inside = std::mem::replace(&mut is_inside, is_table_of(plain, name));
+            if is_inside && !was_inside && found.is_some() {
+                return None;
+            }
+        }
+        let end = at + line.len();
+        if is_inside && !plain.is_empty() && !plain.starts_with('#') {
+            let start = found.as_ref().map_or(at, |found| found.start);
+            found = Some(start..end);
+        }
+        at = end;
+    }
+    found
+}
+
+/// The line with one of these words, behind the sign, as another one.
+fn in_place(line: &str, words: &[String], to: &str, behind: char) -> Option<String> {
+    let (head, rest) = line.split_at(line.find(behind)? + 1);
+    let gap = rest.len() - rest.trim_start().len();
+    let (gap, rest) = rest.split_at(gap);
+    let rest = words
+        .iter()
+        .find_map(|word| rest.strip_prefix(word.as_str()))?;
+    Some(format!("{head}{gap}{to}{rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# mine\ndefault_profile = 'a' # usual\n\n[profiles.b]\nbase_url = \"https://b.example\"\n\
+                        api_key = { env = \"B\" }\n\n# of a\n[ profiles . \"a\" ]\nbase_url = \"https://a.example\"\n\
+                        api_key = { env = \"A\" }\n\n[[profiles.a.guard]]\noperation = \"bulk\"\nmax = 5\nreason = \"x\"\n# end\n";
+
+    fn opened() -> Opened {
+        Opened {
+            file: "/etc/groupdesk.toml".into(),
+            text: Some(TEXT.into()),
+            env: Environment::default(),
+        }
+    }
+
+    #[test]
+    fn a_profile_gets_another_name_wherever_it_stands() {
+        let edit = opened().renamed("a", "eu live").expect("a good one");
+        assert!(
+            edit.after
+                .contains("default_profile = \"eu live\" # usual\n")
+        );
+        assert!(edit.after.contains("\n[ profiles . \"eu live\" ]\n"));
+        assert!(edit.after.contains("\n[[profiles.\"eu live\".guard]]\n"));
+        let back = Opened {
+            text: Some(edit.after),
+            ..opened()
+        };
+        let back = back.renamed("eu live", "a").expect("a good one");
+        let bare = |text: &str| text.replace(['\'', '"'], "");
+        assert_eq!(bare(&back.after), bare(TEXT));
+        assert!(matches!(
+            opened().renamed("a", "b"),
+            Err(EditError::Exists(..))
+        ));
+        assert!(opened().renamed("c", "d").is_err());
+    }
+
+    #[test]
+    fn the_lines_of_a_profile_change_and_nothing_else() {
+        let opened = opened();
+        let lines = opened.section("a").expect("there");
+        assert!(
+            lines.starts_with("[ profiles") && lines.ends_with("reason = \"x\"\n"),
+            "{lines}"
+        );
+        let edit = opened.with_section("a", &lines.replace("https://a", "https://a2"));
+        let after = edit.expect("a good one").after;
+        assert_eq!(after, TEXT.replace("https://a", "https://a2"));
+        let other = lines
+            .replace("\"a\"", "c")
+            .replace("profiles.a", "profiles.c");
+        assert!(matches!(
+            opened.with_section("a", &other),
+            Err(EditError::Elsewhere(_))
+        ));
+        let more = format!(
+            "{lines}\n[profiles.c]\nbase_url = \"https://c\"\napi_key = {{ env = \"C\" }}\n"
+        );
+        assert!(matches!(
+            opened.with_section("a", &more),
+            Err(EditError::Elsewhere(_))
+        ));
+        assert!(
+            opened
+                .with_section("a", "[profiles.a]\nbase_url = 7")
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! A profile that gets another name: what the directory remembers under the old one goes along.
+
+use jiff::Timestamp;
+
+use super::{add_event, number};
+use crate::{
+    database::{Tx, values},
+    directory::{PlaceId, sqlite::fault::Fault},
+};
+
+/// Another environment that had the new name at the same address.
+const TAKEN: &str = "\
+SELECT p.name FROM bindings was JOIN bindings other ON other.url = was.url AND other.place <> was.place \
+ JOIN places p ON p.number = other.place WHERE was.profile = $1 AND other.profile = $2 LIMIT 1";
+
+const PLACES: &str = "SELECT DISTINCT place FROM bindings WHERE profile = $1";
+
+/// To the first name, from the second. Of others in a team nothing is touched: bindings and views are one's own.
+const MOVE: [&str; 4] = [
+    "DELETE FROM bindings WHERE profile = $1 AND url IN (SELECT was.url FROM bindings was WHERE was.profile = $2)",
+    "UPDATE bindings SET profile = $1 WHERE profile = $2",
+    "DELETE FROM console_views WHERE profile = $1 AND EXISTS (SELECT 1 FROM console_views was WHERE was.profile = $2)",
+    "UPDATE console_views SET profile = $1 WHERE profile = $2",
+];
+
+/// Whose new tokens are still to be handed off by this profile, and by the same person.
+const HAND_OFFS: &str = "\
+UPDATE rotations SET profile = $1 WHERE profile = $2 AND by = $3 \
+ AND (handoff IN ('pending', 'failed') OR state IN ('intended', 'sent', 'rotated', 'unknown'))";
+
+/// The name of the other environment, where nothing was done for it.
+pub(crate) fn rename_profile(
+    tx: &Tx<'_>,
+    (name, to): (&str, &str),
+    at: Timestamp,
+    by: &str,
+) -> Result<Result<Vec<PlaceId>, String>, Fault> {
+    let taken: Option<String> = tx.one(TAKEN, values![name, to], |row| row.get(0))?;
+    if let Some(place) = taken {
+        return Ok(Err(place));
+    }
+    let places: Vec<PlaceId> = tx.all(PLACES, values![name], number)?;
+    for text in MOVE {
+        tx.write(text, values![to, name])?;
+    }
+    tx.write(HAND_OFFS, values![to, name, by])?;
+    for place in &places {
+        let note = format!("{name} is called {to}");
+        add_event(tx, *place, (at, by, to), "profile_renamed", Some(&note))?;
+    }
+    Ok(Ok(places))
+}

@@ -1,0 +1,189 @@
+//! `config` and what `profile` changes in the file: where it is, whether it is right, and changes that leave no wrong one behind.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{guards::acquainted, program::Home, promote};
+
+/// An editor that changes the text with sed.
+fn editor(home: &mut Home, sed: &str) {
+    promote::editor(home, &format!("exec sed -i -E '{sed}' \"$1\""));
+}
+
+fn text(home: &Home) -> String {
+    fs::read_to_string(home.path("config.toml")).expect("there")
+}
+
+#[tokio::test]
+async fn where_the_file_is_and_whether_it_is_right() {
+    let mut home = Home::new();
+    let path = home
+        .path(".config/groupdesk/config.toml")
+        .display()
+        .to_string();
+    let ran = home.run(&["config", "path"]).await;
+    assert_eq!((ran.code, ran.out.trim_end()), (0, path.as_str()));
+    let told = home.json(0, &["config", "path"]).await;
+    assert_eq!(
+        told,
+        json!({"file": path, "exists": false, "named_by": null})
+    );
+
+    home.connect("http://127.0.0.1:1", "key");
+    let ran = home.run(&["config", "validate"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.out.ends_with("config.toml is right: 1 profile\n"),
+        "{}",
+        ran.out
+    );
+    let whole = text(&home);
+    for (more, words) in [
+        ("timout = \"1s\"\n", "did you mean \"timeout\"?"),
+        (
+            "[keys.lsit]\nrotate_marked = [\"R\"]\n",
+            "did you mean \"list\"?",
+        ),
+    ] {
+        home.write("config.toml", &format!("{whole}{more}"));
+        let ran = home.run(&["config", "validate"]).await;
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+        assert!(ran.err.contains(words), "{}", ran.err);
+        // Also of one that cannot be read it is told where it is.
+        assert_eq!(home.run(&["config", "path"]).await.code, 0);
+    }
+    let missing = ["config", "validate", "--config", "nowhere.toml"];
+    assert_eq!(home.run(&missing).await.code, 2);
+}
+
+#[tokio::test]
+async fn an_edited_file_is_written_where_it_is_right_and_else_stays() {
+    let mut home = Home::new();
+    home.connect("http://127.0.0.1:1", "key");
+    let before = text(&home);
+    editor(&mut home, "s/\"5s\"/\"7s\"/");
+    assert_eq!(home.json(0, &["config", "edit"]).await["written"], true);
+    assert_eq!(text(&home), before.replace("\"5s\"", "\"7s\""));
+    let before = text(&home);
+    for sed in [
+        "s/timeout/timout/",
+        "s/api_key = .*/api_key = \"s3cret-s3cret-s3cret\"/",
+    ] {
+        editor(&mut home, sed);
+        for command in [&["config", "edit"][..], &["profile", "edit", "live"]] {
+            let ran = home.run(command).await;
+            assert_eq!(ran.code, 2, "{command:?} {sed}: {}", ran.err);
+            assert!(!ran.err.contains("s3cret"), "{}", ran.err);
+            assert_eq!(text(&home), before);
+        }
+    }
+    editor(&mut home, "");
+    assert_eq!(home.json(0, &["config", "edit"]).await["written"], false);
+    home.set("EDITOR", "");
+    let ran = home.run(&["config", "edit"]).await;
+    assert!(
+        ran.code == 2 && ran.err.contains("export EDITOR"),
+        "{}",
+        ran.err
+    );
+}
+
+#[tokio::test]
+async fn the_lines_of_a_profile_are_edited_alone() {
+    let mut home = Home::new();
+    home.connect("http://127.0.0.1:1", "key");
+    let more =
+        "[profiles.other]\nbase_url = \"http://127.0.0.1:2\"\napi_key = { env = \"LIVE_KEY\" }\n";
+    let before = format!("{}\n# theirs\n{more}", text(&home));
+    home.write("config.toml", &before);
+    // What others have is not there to be changed.
+    editor(&mut home, "s/127.0.0.1/127.0.0.9/");
+    let ran = home.run(&["profile", "edit", "live"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(
+        text(&home),
+        before.replacen("127.0.0.1:1", "127.0.0.9:1", 1)
+    );
+    editor(&mut home, "s/profiles.live/profiles.mine/");
+    let ran = home.run(&["profile", "edit", "live"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("profile rename"), "{}", ran.err);
+    let ran = home.run(&["profile", "edit", "lvie"]).await;
+    assert!(
+        ran.code == 2 && ran.err.contains("did you mean"),
+        "{}",
+        ran.err
+    );
+}
+
+#[tokio::test]
+async fn a_renamed_profile_keeps_its_place_with_all_that_is_known() {
+    let (home, service) = acquainted(Vec::new()).await;
+    let history = home.json(0, &["history"]).await;
+    let dry = ["profile", "rename", "live", "eu-live", "--dry-run"];
+    assert_eq!(home.json(0, &dry).await["dry_run"], true);
+    assert!(text(&home).contains("[profiles.live]"));
+    let renamed = home
+        .json(0, &["profile", "rename", "live", "eu-live"])
+        .await;
+    assert_eq!(
+        (&renamed["profile"], &renamed["was"]),
+        (&json!("eu-live"), &json!("live"))
+    );
+    assert!(text(&home).contains("[profiles.eu-live]"));
+    let groups = home.json(0, &["list"]).await;
+    assert_eq!(groups[0]["user_group_id"], "acme");
+    assert_eq!(home.json(0, &["history"]).await, history);
+    let place = home.json(0, &["place", "show", "live"]).await;
+    assert_eq!(place["profiles"], json!(["eu-live"]), "{place}");
+    let events = place["events"].as_array().expect("events");
+    let told = events
+        .iter()
+        .any(|event| event["note"] == "live is called eu-live");
+    assert!(told, "{events:?}");
+    assert_eq!(service.requests().len(), 1, "nothing is sent for it");
+    let ran = home.run(&["profile", "rename", "live", "other"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    for wrong in ["", "eu/live"] {
+        let ran = home.run(&["profile", "rename", "eu-live", wrong]).await;
+        assert_eq!(ran.code, 2, "{wrong:?}: {}", ran.err);
+        assert_eq!(
+            home.json(0, &["list"]).await.as_array().map(Vec::len),
+            Some(1)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_meant_another_environment_is_not_given() {
+    let (mut home, service) = acquainted(Vec::new()).await;
+    home.set("OTHER_KEY", "another-key-of-the-desk");
+    let other = format!(
+        "[profiles.other]\nbase_url = \"{}\"\napi_key = {{ env = \"OTHER_KEY\" }}\n",
+        service.base_url()
+    );
+    let one = text(&home);
+    home.write(
+        "config.toml",
+        &format!("default_profile = \"live\"\n{one}\n{other}"),
+    );
+    assert_eq!(
+        home.run(&["profile", "bind", "other", "--new-environment"])
+            .await
+            .code,
+        0
+    );
+    assert_eq!(
+        home.run(&["profile", "remove", "other", "--yes"])
+            .await
+            .code,
+        0
+    );
+    let before = text(&home);
+    let ran = home.run(&["profile", "rename", "live", "other"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("place other"), "{}", ran.err);
+    assert_eq!(text(&home), before);
+    assert_eq!(home.json(0, &["list"]).await[0]["user_group_id"], "acme");
+}
