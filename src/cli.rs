@@ -20,7 +20,7 @@ use self::{
     commands::{
         annotations, apply, attention, audit, batch, batches, completions, config, console,
         demo_server, diff, directory, doctor, edit, export, groups, help, history, import, man,
-        mutations, places, profile, refresh, rotations, serve, views, whose,
+        mutations, places, profile, refresh, rotations, serve, views, watch, whose,
     },
     error::CliError,
     input::secrets,
@@ -121,6 +121,10 @@ async fn run(cli: Cli) -> Result<Exit, CliError> {
         }
         Some(Command::Rotate(rotate)) if rotate.single().is_none() && !rotate.token_stdin => {
             Box::pin(batch::run(&global, rotate)).await
+        }
+        Some(Command::List(list)) if list.watch => Box::pin(watch::list(&global, list)).await,
+        Some(Command::History(arguments)) if arguments.follow => {
+            Box::pin(watch::history(&global, arguments)).await
         }
         Some(command) => Box::pin(run_session(&global, command)).await,
     }

@@ -85,7 +85,7 @@ pub use values::{
     RotationStep,
 };
 pub use watch::{
-    ChangeCursor, Changes, DraftHead, Standing,
+    ChangeCursor, Changes, DraftHead, HistoryCursor, Standing,
     requests::{Watch, WatchedLine},
 };
 

@@ -35,7 +35,7 @@ pub use crate::platform::clock::Clock;
 pub use breaking::break_at;
 pub use failpoints::Failpoint;
 pub use failure::Failure;
-pub use feed::Feed;
+pub use feed::{Feed, HistoryFeed};
 pub use files::export::{exported_row, format_of, path_and_columns};
 pub use files::import::{Permit, RowEnd, Sending};
 pub use groups::claim_holder::ClaimHolder;

@@ -16,6 +16,21 @@ use crate::{
     platform::boot_time::BootTime,
 };
 
+impl HistoryFilter {
+    /// Whether a line is among those that are asked for, whatever its place and number.
+    pub fn admits(&self, entry: &Entry) -> bool {
+        let by = |by: &String| {
+            let rest = entry.by.strip_prefix(by.as_str());
+            rest.is_some_and(|rest| rest.is_empty() && by.contains('@') || rest.starts_with('@'))
+        };
+        self.user_group_id.as_ref().is_none_or(|id| *id == entry.user_group_id)
+            && self.since.is_none_or(|since| entry.at >= since)
+            && self.until.is_none_or(|until| entry.at < until)
+            && self.by.as_ref().is_none_or(by)
+            && (self.operations.is_empty() || self.operations.contains(&entry.operation))
+    }
+}
+
 /// What one exchange leaves behind; written in one transaction, all or nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Record {

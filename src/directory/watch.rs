@@ -18,6 +18,10 @@ pub struct ChangeCursor {
     pub(super) seen: Seen,
 }
 
+/// How far the history was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryCursor(pub(super) ChangeCursor);
+
 /// How far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Seen {

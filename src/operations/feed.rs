@@ -1,7 +1,10 @@
 //! What others change in the place of a profile, as long as somebody wants to know.
 
+use std::collections::BTreeSet;
+
 use crate::{
-    directory::{Watch, WatchedLine},
+    directory::{HistoryCursor, Numbered, Watch, WatchedLine},
+    domain::history::Entry,
     operations::{ChangeCursor, Changes, DirectoryError, Operations, break_at},
 };
 
@@ -27,6 +30,49 @@ impl Operations {
             operations: self.clone(),
             watch,
         }
+    }
+}
+
+/// Follows the history of a place: each line once, whoever wrote it.
+pub struct HistoryFeed {
+    feed: Feed,
+    cursor: HistoryCursor,
+    told: BTreeSet<i64>,
+}
+
+impl Operations {
+    /// Follows the history from now on. Inside a runtime.
+    pub async fn history_feed(&self) -> Result<HistoryFeed, DirectoryError> {
+        let place = self.place().await?;
+        let (cursor, _) = self.directory().history_since(place, None).await?;
+        Ok(HistoryFeed {
+            feed: self.feed(self.cursor().await?),
+            cursor,
+            told: BTreeSet::new(),
+        })
+    }
+}
+
+impl HistoryFeed {
+    /// Whether this line is news; it is none from then on.
+    pub fn is_new(&mut self, line: i64) -> bool {
+        self.told.insert(line)
+    }
+
+    /// What was written since the last look, the oldest first.
+    pub async fn look(&mut self) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
+        let operations = &self.feed.operations;
+        let place = operations.place().await?;
+        let cursor = Some(self.cursor.clone());
+        let (next, mut lines) = operations.directory().history_since(place, cursor).await?;
+        self.cursor = next;
+        lines.retain(|line| self.told.insert(line.number));
+        Ok(lines)
+    }
+
+    /// What says that something may have been written.
+    pub fn feed(&mut self) -> &mut Feed {
+        &mut self.feed
     }
 }
 

@@ -15,7 +15,7 @@ use crate::domain::{group::UserGroupId, history::Operation};
     after_help = "A rotation has a line for its answer and one for the read that confirmed it; --deeds makes one line of them,\n\
                   with its steps inside: with -o jsonl or csv an export for an audit. A time is 2026-11-30 (UTC),\n\
                   2026-11-30T08:00:00Z, or an age such as 7d. A group that is called diff or restore: history -- diff\n\n\
-                  Examples:\n  groupdesk history --limit 20\n  groupdesk history --filter label:vip --json\n  groupdesk history --open\n  \
+                  Examples:\n  groupdesk history --limit 20\n  groupdesk history --filter label:vip --json\n  groupdesk history --open\n  groupdesk history --follow -o jsonl\n  \
                   groupdesk history --since 30d --operation rotate --deeds -o csv > rotations.csv\n  \
                   groupdesk history --by ana --since 2026-11-01 --until 2026-12-01 -o jsonl"
 )]
@@ -48,6 +48,9 @@ pub(crate) struct History {
     pub(crate) reverse: bool,
     #[command(flatten)]
     pub(crate) output: Output,
+    /// Print the last lines (10, or --limit), then each new one, until Ctrl-C
+    #[arg(long, short = 'f', conflicts_with_all = ["reverse", "until", "deeds", "open", "json"])]
+    pub(crate) follow: bool,
     /// Only creates and updates of which nobody knows yet whether they took effect
     #[arg(long, conflicts_with_all = ["limit", "filter", "reverse", "since", "until", "by", "operation", "deeds"])]
     pub(crate) open: bool,

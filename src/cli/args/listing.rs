@@ -75,7 +75,7 @@ impl Order {
                   prop:KEY, map:SCHEMA. With JSON they only add note, labels and favourite.\n\n\
                   Examples:\n  groupdesk list\n  groupdesk list --filter 'tier age>90d' --sort age --limit 20\n  \
                   groupdesk list --columns id,prop:tier,map:40\n  groupdesk list --json | jq -r '.[].user_group_id'\n  \
-                  groupdesk list --filter old -o name"
+                  groupdesk list --filter old -o name\n  groupdesk list --filter state:open --watch -o jsonl"
 )]
 pub(crate) struct List {
     #[command(flatten)]
@@ -87,6 +87,9 @@ pub(crate) struct List {
     pub(crate) columns: Columns,
     #[command(flatten)]
     pub(crate) output: Output,
+    /// Then wait, and print each group that changes, until Ctrl-C
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) watch: bool,
 }
 
 /// In which form a result is printed.

@@ -1,68 +1,103 @@
 //! `list`, `show` and `get`: what is known, and one read.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
+
 use super::mutations;
 use crate::{
     cli::{
-        args::{Get, List, Selection},
+        args::{Get, List, Output, Selection},
         error::CliError,
         input::{chosen::Listing, selection::Selected},
-        output::{self, form::Form, human, json},
+        output::{
+            self,
+            form::{self, Form, Items},
+            human::{self, Columns, Listed},
+            json,
+        },
         process::exit::Exit,
         session::Session,
     },
     domain::group::UserGroupId,
 };
 
-const UNDONE: &str = "nothing was listed";
+pub(super) const UNDONE: &str = "nothing was listed";
 
 /// Written as they are read: a long list is never held as a whole.
 pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, CliError> {
-    let List {
-        filter,
-        order,
-        columns,
-        output,
-    } = arguments;
-    let is_wide = output.form == Some(Form::Wide);
-    let columns = columns.or_usual(is_wide);
-    let max_age = session.operations.profile().max_token_age;
-    let filter = filter.filter.as_deref();
-    let mut listing = Listing::of(session, filter, &order, None, UNDONE).await?;
-    listing.with_annotations = columns.are_beside();
-    if session.json {
-        let place = session.operations.place_name().await?;
-        let (mut items, mut is_empty) = (output::form::Items::default(), true);
-        let is_csv = output::form::chosen() == Some(Form::Csv);
-        session
-            .each_listed(&listing, async |groups| {
-                is_empty &= groups.is_empty();
-                let groups = groups.iter();
-                let text = if is_csv && columns.is_chosen() {
-                    items.text(groups.map(|listed| columns.values(listed, max_age)))
-                } else {
-                    let place = place.as_deref();
-                    items.text(groups.map(|group| json::Group::listed(group, &columns, place)))
-                };
-                output::piece(&text?)
-            })
-            .await?;
-        if is_empty {
-            session.say_elsewhere().await?;
-        }
-        output::piece(items.end())?;
-        return Ok(Exit::Done);
-    }
-    let mut list = human::List::new(columns, is_wide, session.operations.now(), max_age);
-    let mut is_empty = true;
-    session
-        .each_listed(&listing, async |groups| {
-            is_empty &= groups.is_empty();
-            list.measure(&groups);
-            Ok(true)
+    let mut lines = Lines::of(session, arguments.columns, arguments.output).await?;
+    let filter = arguments.filter.filter.as_deref();
+    let mut listing = Listing::of(session, filter, &arguments.order, None, UNDONE).await?;
+    listing.with_annotations = lines.are_beside;
+    lines.all(session, &listing).await?;
+    output::piece(lines.end())?;
+    Ok(Exit::Done)
+}
+
+/// Groups as they are printed, now and later.
+pub(super) struct Lines {
+    columns: Columns,
+    pub(super) are_beside: bool,
+    max_age: Option<Duration>,
+    /// Its name, for programs.
+    place: Option<String>,
+    items: Items,
+    /// Of people.
+    table: Option<human::List>,
+}
+
+impl Lines {
+    pub(super) async fn of(
+        session: &Session,
+        columns: Columns,
+        output: Output,
+    ) -> Result<Self, CliError> {
+        let place = if session.json {
+            session.operations.place_name().await?
+        } else {
+            None
+        };
+        let is_wide = output.form == Some(Form::Wide);
+        let columns = columns.or_usual(is_wide);
+        let max_age = session.operations.profile().max_token_age;
+        let now = session.operations.now();
+        let table = human::List::new(columns.clone(), is_wide, now, max_age);
+        Ok(Self {
+            are_beside: columns.are_beside(),
+            columns,
+            place,
+            max_age,
+            items: Items::default(),
+            table: (!session.json).then_some(table),
         })
-        .await?;
-    if is_empty {
-        if !session.say_elsewhere().await? {
+    }
+
+    /// Writes all of them; says so where there are none.
+    pub(super) async fn all(
+        &mut self,
+        session: &Session,
+        listing: &Listing,
+    ) -> Result<(), CliError> {
+        let mut is_empty = true;
+        if let Some(table) = &mut self.table {
+            session
+                .each_listed(listing, async |groups| {
+                    is_empty &= groups.is_empty();
+                    table.measure(&groups);
+                    Ok(true)
+                })
+                .await?;
+        }
+        if self.table.is_none() || !is_empty {
+            session
+                .each_listed(listing, async |groups| {
+                    is_empty &= groups.is_empty();
+                    output::piece(&self.some(&groups)?)
+                })
+                .await?;
+        }
+        if is_empty && !session.say_elsewhere().await? && !session.json {
             let profile = &session.operations.profile().name;
             output::say(&if listing.is_filtered() {
                 format!("no group of profile {profile} is found by the filter")
@@ -72,17 +107,44 @@ pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, Cli
                 )
             });
         }
-        return Ok(Exit::Done);
+        Ok(())
     }
-    session
-        .each_listed(&listing, async |groups| {
-            if groups.is_empty() {
-                return Ok(true);
+
+    /// The text of some of them, behind those before.
+    pub(super) fn some(&mut self, groups: &[Listed]) -> Result<String, CliError> {
+        let (columns, max_age) = (&self.columns, self.max_age);
+        match &mut self.table {
+            Some(_) if groups.is_empty() => Ok(String::new()),
+            Some(table) => Ok(table.lines(groups)),
+            None if form::chosen() == Some(Form::Csv) && columns.is_chosen() => {
+                let values = groups.iter().map(|listed| columns.values(listed, max_age));
+                self.items.text(values)
             }
-            output::piece(&list.lines(&groups))
-        })
-        .await?;
-    Ok(Exit::Done)
+            None => {
+                let place = self.place.as_deref();
+                let groups = groups.iter();
+                self.items
+                    .text(groups.map(|listed| json::Group::listed(listed, columns, place)))
+            }
+        }
+    }
+
+    /// The text of some that came later: ages are told as of now, and columns take the room that these need.
+    pub(super) fn later(&mut self, groups: &[Listed], now: Timestamp) -> Result<String, CliError> {
+        if let Some(table) = &mut self.table {
+            table.at(now);
+            table.measure(groups);
+        }
+        self.some(groups)
+    }
+
+    /// What stands behind the last one.
+    fn end(&self) -> &'static str {
+        match self.table {
+            Some(_) => "",
+            None => self.items.end(),
+        }
+    }
 }
 
 pub(crate) async fn show(session: &Session, groups: &Selection) -> Result<Exit, CliError> {

@@ -165,7 +165,8 @@ impl Session {
         taken
     }
 
-    async fn beside(
+    /// With what stands beside them, where that is wanted.
+    pub(crate) async fn beside(
         &self,
         listing: &Listing,
         groups: Vec<KnownGroup>,

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 pub(crate) use {
     columns::{Column, Columns, Listed},
     group::group,
-    history::{changes, history},
+    history::{changes, history, history_line},
     list::List,
     rotations::{answered_tokens, rotations},
     rows::{rows, rows_within},

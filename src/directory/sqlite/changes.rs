@@ -3,19 +3,19 @@
 
 use std::time::Instant;
 
-use super::{fault::Fault, groups, journal, open};
+use super::{fault::Fault, groups, history, journal, open};
 use crate::{
     database::{Tx, Value, values},
     directory::{
-        ChangeCursor, Changes, DraftHead, PlaceId, Role, RotationFilter, Standing, TeamFault,
-        columns,
+        ChangeCursor, Changes, DraftHead, Numbered, PlaceId, Role, RotationFilter, Standing,
+        TeamFault, columns,
         tables::NEWEST,
         watch::{
-            Seen,
+            HistoryCursor, Seen,
             snapshots::{Look, NOTHING, Snapshots},
         },
     },
-    domain::group::UserGroupId,
+    domain::{group::UserGroupId, history::Entry},
 };
 
 /// Groups told one by one; more of them are a new list.
@@ -128,6 +128,39 @@ pub(crate) fn since(tx: &Tx<'_>, place: PlaceId, cursor: &ChangeCursor) -> Resul
         changes: Some(changes),
         refused,
     })
+}
+
+/// The lines of the history that came since, the oldest first, and where the next look begins; without a cursor only that.
+pub(crate) fn history(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    cursor: Option<&HistoryCursor>,
+) -> Result<(HistoryCursor, Vec<Numbered<Entry>>), Fault> {
+    let before = cursor.filter(|cursor| cursor.0.place == place);
+    let before = before.map(|cursor| &cursor.0.seen);
+    let (seen, since) = match (tx.sqlite(), before) {
+        // One after another, so that the number says all.
+        (Some(_), before) => {
+            let seen = Seen::File {
+                change: history::last(tx)?,
+                commits: (0, 0),
+            };
+            let since = match before {
+                Some(Seen::File { change, .. }) => Some(Value::from(*change)),
+                _ => None,
+            };
+            (seen, since)
+        }
+        (None, before) => {
+            let (seen, since, _) = look(tx, place, before)?;
+            (seen, since)
+        }
+    };
+    let lines = match (before, since) {
+        (Some(_), Some(since)) => history::since(tx, place, since)?,
+        _ => Vec::new(),
+    };
+    Ok((HistoryCursor(ChangeCursor { place, seen }), lines))
 }
 
 /// Another value once somebody else has written, or the connection is a new one, which has not counted what was written

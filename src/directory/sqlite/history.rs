@@ -71,6 +71,30 @@ pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
     select.newest_first("number", filter.limit)
 }
 
+/// The number of the last line.
+pub(super) fn last(tx: &Tx<'_>) -> Result<i64, Fault> {
+    let text = "SELECT COALESCE(MAX(number), 0) FROM history";
+    Ok(tx.one(text, values![], |row| row.get(0))?.unwrap_or(0))
+}
+
+const AFTER: &str = " WHERE place = $1 AND number > $2 ORDER BY number";
+
+/// As [`AFTER`], what a snapshot did not see: of several writers the numbers become visible in another order.
+const UNSEEN: &str = " WHERE place = $1 AND written_in >= pg_snapshot_xmin(($2::text)::pg_snapshot) \
+ AND NOT pg_visible_in_snapshot(written_in, ($2::text)::pg_snapshot) ORDER BY number";
+
+/// The lines that came since, the oldest first.
+pub(super) fn since(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    since: Value,
+) -> Result<Vec<Numbered<Entry>>, Fault> {
+    let which = tx.sqlite().map_or(UNSEEN, |_| AFTER);
+    tx.all(format!("{HISTORY}{which}"), values![place.0, since], |row| {
+        rows::entry(row)?.ok_or(Fault::Row("history"))
+    })
+}
+
 pub(crate) fn list(tx: &Tx<'_>, filter: HistoryFilter) -> Result<Vec<Numbered<Entry>>, Fault> {
     let (text, values) = selected(filter);
     tx.all(text, values, |row| {

@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use tokio::{sync::watch, time::timeout};
 
-use super::{ChangeCursor, Changes};
+use super::{ChangeCursor, Changes, HistoryCursor};
 use crate::{
     database::{Access, Hints, ServerFault, Tx},
-    directory::{Directory, DirectoryError, Location, PlaceId, TeamFault, sqlite::changes},
+    directory::{
+        Directory, DirectoryError, Location, Numbered, PlaceId, TeamFault, sqlite::changes,
+    },
+    domain::history::Entry,
     platform::file_events::FileEvents,
 };
 
@@ -38,6 +41,17 @@ impl Directory {
         // Where the looks are done: what only this directory writes meanwhile needs none.
         self.ask(Access::Long, move |c| changes::cursor(c, place))
             .await
+    }
+
+    /// The lines of the history of a place that were not seen, the oldest first, and where the next look begins; without a cursor
+    /// only that. After a lost line one may be told twice.
+    pub async fn history_since(
+        &self,
+        place: PlaceId,
+        cursor: Option<HistoryCursor>,
+    ) -> Result<(HistoryCursor, Vec<Numbered<Entry>>), DirectoryError> {
+        let look = move |tx: &Tx<'_>| changes::history(tx, place, cursor.as_ref());
+        self.ask(Access::Long, look).await
     }
 
     /// Watches what others write from there on; what this directory writes itself is no news. Inside a runtime.

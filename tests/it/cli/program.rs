@@ -244,6 +244,11 @@ impl Background {
         }
     }
 
+    /// The process, whose output nobody reads any more.
+    pub(super) fn into_child(self) -> Child {
+        self.child
+    }
+
     /// The next line of its standard output.
     pub(super) async fn line(&mut self) -> String {
         tokio::time::timeout(DEADLINE, self.lines.next_line())

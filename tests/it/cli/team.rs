@@ -122,6 +122,25 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
             .collect();
         assert!(wrong.is_empty(), "{wrong:?}");
     }
+    // Each sees what the other does.
+    let follow = ["history", "--follow", "--limit", "1", "-o", "jsonl"];
+    let mut following = Background::start(ana.command(&follow));
+    following.line().await;
+    let mut watching = Background::start(ana.command(&["list", "--watch", "-o", "jsonl"]));
+    watching.line().await;
+    let renamed = ben.run(&[
+        "update",
+        "acme",
+        "--name",
+        "Acme 2",
+        "--yes",
+        "--replace-mapping",
+    ]);
+    let renamed = renamed.await;
+    assert_eq!(renamed.code, 0, "{}", renamed.err);
+    let line = following.line().await;
+    assert!(line.contains("Acme 2") && line.contains("\"ben"), "{line}");
+    assert!(watching.line().await.contains("Acme 2"));
     // What has happened stays, whoever asks.
     let psql = format!("SET ROLE ben; SET search_path = {schema}");
     for text in [

@@ -166,6 +166,7 @@ CREATE TABLE history (
 );
 CREATE INDEX history_of_place ON history (place);
 CREATE INDEX history_of_group ON history (user_group_id, place);
+CREATE INDEX history_written_in ON history (written_in);
 
 -- `boot_clock` is when the intent, then the sending, came here, in microseconds of the clock of the database, the one that all
 -- share, and on which timeline, because another server may have another clock. What a console binds to it is the clock of its

@@ -30,6 +30,15 @@ pub(crate) fn history(lines: &[Numbered<Entry>], now: Timestamp) -> String {
     rows(HEADER, &lines, Some(RESULT))
 }
 
+/// One line of it as it comes, with its time: what follows is not known yet, so nothing is aligned.
+pub(crate) fn history_line(entry: &Entry) -> String {
+    let [_, who, id, what, result, token, story] = row(entry, entry.at);
+    let at = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    let parts = [at, who, visible(&id).into_owned(), format!("{what} {result}"), token, story];
+    let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("  ")
+}
+
 const CHANGE_HEADER: [&str; 7] = ["NUMBER", "AGE", "WHO", "ID", "WHAT", "STATE", "CHANGES"];
 const STATE: usize = 5;
 

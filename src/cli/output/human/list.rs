@@ -55,6 +55,11 @@ impl List {
         }
     }
 
+    /// Ages are told as of then.
+    pub(crate) fn at(&mut self, now: Timestamp) {
+        self.now = now;
+    }
+
     /// Makes room for groups that will be written.
     pub(crate) fn measure(&mut self, groups: &[Listed]) {
         for listed in groups {

@@ -1,0 +1,224 @@
+//! `list --watch` and `history --follow`: what is there, then what comes, until somebody ends it or nobody reads any more.
+
+use std::{collections::BTreeSet, io, time::Duration};
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::groups::{Lines, UNDONE};
+use crate::{
+    cli::{
+        args::{Global, History, List, Order},
+        error::CliError,
+        input::chosen::Listing,
+        output::{
+            self,
+            form::{Form, Items, chosen},
+            human, json,
+        },
+        process::{exit::Exit, signals::Signals},
+        session::{InFlight, Session},
+    },
+    directory::{HistoryFilter, Numbered},
+    domain::{group::UserGroupId, history::Entry},
+    operations::{DirectoryError, Feed},
+};
+
+/// Lines that a history begins with.
+const LAST: u32 = 10;
+
+/// Looks follow each other no sooner: what is written together is told together.
+const GATHERED: Duration = Duration::from_millis(200);
+
+/// Where nobody says that something was written.
+const NOW_AND_THEN: Duration = Duration::from_secs(2);
+
+pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliError> {
+    until_asked(global, async |session| {
+        let from = session.operations.cursor().await?;
+        let mut feed = session.operations.feed(from);
+        let mut lines = Lines::of(session, arguments.columns, arguments.output).await?;
+        let filter = arguments.filter.filter.as_deref();
+        let are_beside = lines.are_beside;
+        let listing = async |order: &Order| {
+            let mut listing = Listing::of(session, filter, order, None, UNDONE).await?;
+            listing.with_annotations = are_beside;
+            Ok::<_, CliError>(listing)
+        };
+        let first = listing(&arguments.order).await?;
+        lines.all(session, &first).await?;
+        let mut line = Line::default();
+        loop {
+            let Some(changes) = line.of(feed.look().await)? else {
+                tokio::time::sleep(NOW_AND_THEN).await;
+                continue;
+            };
+            // What a filter asks for besides may have changed, too.
+            let now = listing(&Order::default()).await?;
+            if changes.as_ref().is_some_and(|changes| changes.are_more) {
+                output::say("! so much has changed that all of them are printed again");
+                lines.all(session, &now).await?;
+            } else if let Some(changes) = changes {
+                let mut groups = changes.groups;
+                now.keep(&mut groups);
+                let groups = session.beside(&now, groups).await?;
+                if !groups.is_empty()
+                    && !output::piece(&lines.later(&groups, session.operations.now())?)?
+                {
+                    return Ok(Exit::Done);
+                }
+            }
+            wait(&mut feed).await;
+        }
+    })
+    .await
+}
+
+pub(crate) async fn history(global: &Global, arguments: History) -> Result<Exit, CliError> {
+    until_asked(global, async |session| {
+        let operations = &session.operations;
+        let mut feed = operations.history_feed().await?;
+        let now = operations.now();
+        let wanted = HistoryFilter {
+            user_group_id: arguments.id.clone(),
+            since: arguments.since.map(|since| since.at(now)),
+            by: arguments.by.clone(),
+            operations: arguments.operation.clone(),
+            ..HistoryFilter::default()
+        };
+        let filter = arguments.filter.filter.as_deref();
+        let limit = arguments.limit.unwrap_or(LAST) as usize;
+        let of = meant(session, filter).await?;
+        let mut last = Vec::new();
+        operations
+            .each_history(wanted.clone(), async |lines| -> Result<bool, CliError> {
+                last.extend(lines.into_iter().filter(|line| is_meant(of.as_ref(), line)));
+                Ok(last.len() < limit)
+            })
+            .await?;
+        last.truncate(limit);
+        last.reverse();
+        last.retain(|line| feed.is_new(line.number));
+        let place = operations.place_name().await?;
+        let mut told = (Items::default(), place);
+        let mut goes_on = tell(session, &mut told, &last)?;
+        let mut line = Line::default();
+        while goes_on {
+            let Some(mut lines) = line.of(feed.look().await)? else {
+                tokio::time::sleep(NOW_AND_THEN).await;
+                continue;
+            };
+            lines.retain(|line| wanted.admits(&line.value));
+            let of = meant(session, filter.filter(|_| !lines.is_empty())).await?;
+            lines.retain(|line| is_meant(of.as_ref(), line));
+            goes_on = tell(session, &mut told, &lines)?;
+            wait(feed.feed()).await;
+        }
+        Ok(Exit::Done)
+    })
+    .await
+}
+
+/// Whether somebody still reads.
+fn tell(
+    session: &Session,
+    (items, place): &mut (Items, Option<String>),
+    lines: &[Numbered<Entry>],
+) -> Result<bool, CliError> {
+    if session.json {
+        let lines = lines.iter().map(|line| json::entry(line, place.as_deref()));
+        return output::piece(&items.text(lines)?);
+    }
+    let lines = lines
+        .iter()
+        .map(|line| human::history_line(&line.value) + "\n");
+    output::piece(&lines.collect::<String>())
+}
+
+/// The groups that a filter finds now.
+async fn meant(
+    session: &Session,
+    filter: Option<&str>,
+) -> Result<Option<BTreeSet<UserGroupId>>, CliError> {
+    if filter.is_none() {
+        return Ok(None);
+    }
+    let listing = Listing::of(session, filter, &Order::default(), None, UNDONE).await?;
+    let ids = session.ids_listed(&listing).await?;
+    Ok(Some(ids.into_iter().collect()))
+}
+
+fn is_meant(of: Option<&BTreeSet<UserGroupId>>, line: &Numbered<Entry>) -> bool {
+    of.is_none_or(|of| of.contains(&line.value.user_group_id))
+}
+
+async fn wait(feed: &mut Feed) {
+    tokio::time::sleep(GATHERED).await;
+    if feed.has_events() {
+        feed.stirred().await;
+    } else {
+        tokio::time::sleep(NOW_AND_THEN).await;
+    }
+}
+
+/// The line to a directory; it is told once that it is lost, and tried again.
+#[derive(Default)]
+struct Line {
+    is_lost: bool,
+}
+
+impl Line {
+    fn of<T>(&mut self, seen: Result<T, DirectoryError>) -> Result<Option<T>, CliError> {
+        match seen {
+            Err(error) if error.is_unreachable() => {
+                if !std::mem::replace(&mut self.is_lost, true) {
+                    output::alarm(&format!("! {error}; it is tried again"));
+                }
+                Ok(None)
+            }
+            Ok(seen) => {
+                if std::mem::take(&mut self.is_lost) {
+                    output::alarm("! the directory is back");
+                }
+                Ok(Some(seen))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Ends with a signal, and when nobody reads any more.
+async fn until_asked(
+    global: &Global,
+    work: impl AsyncFnOnce(&Session) -> Result<Exit, CliError>,
+) -> Result<Exit, CliError> {
+    if chosen() == Some(Form::Json) {
+        return Err(CliError::Usage(
+            "what goes on is no whole JSON; say -o jsonl, csv, name or table".into(),
+        ));
+    }
+    let mut signals = Signals::new()?;
+    let work = async {
+        let session = Session::open(global, InFlight::default())?;
+        session.say_other_places().await?;
+        work(&session).await
+    };
+    tokio::select! {
+        biased;
+        () = signals.next() => Ok(Exit::Interrupted),
+        ended = Box::pin(work) => ended,
+        () = unread() => Ok(Exit::Done),
+    }
+}
+
+/// Waits until nobody reads standard output any more; for ever where it is a file.
+async fn unread() {
+    let waiting = tokio::task::spawn_blocking(|| {
+        let out = io::stdout();
+        let mut ends = [PollFd::new(&out, PollFlags::empty())];
+        let gone = PollFlags::ERR | PollFlags::HUP;
+        poll(&mut ends, None).is_ok_and(|_| ends[0].revents().intersects(gone))
+    });
+    if !waiting.await.is_ok_and(|is_gone| is_gone) {
+        std::future::pending::<()>().await;
+    }
+}

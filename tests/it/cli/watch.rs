@@ -1,0 +1,128 @@
+//! `list --watch` and `history --follow`: what is there, then what comes, until a signal or the end of whoever reads.
+
+use rustix::process::Signal;
+use serde_json::Value;
+use tokio::io::AsyncReadExt;
+
+use super::program::{Background, Home};
+
+/// A production profile and one group of it.
+async fn one() -> (Home, Background) {
+    let mut home = Home::new();
+    let (serving, url) = home.serve().await;
+    let key = home
+        .key(&["--environment", "production", "--tag", "Customer"])
+        .await;
+    home.connect(&url, &key);
+    create(&home, "acme").await;
+    (home, serving)
+}
+
+async fn create(home: &Home, id: &str) {
+    let created = home.json(0, &["create", id, "--name", id, "--yes"]).await;
+    assert_eq!(created["outcome"], "created");
+}
+
+async fn next(watching: &mut Background) -> Value {
+    serde_json::from_str(&watching.line().await).expect("one object a line")
+}
+
+/// All that is left on standard error once it has ended.
+async fn said(mut watching: Background) -> String {
+    let mut said = String::new();
+    let mut err = watching.child.stderr.take().expect("piped");
+    err.read_to_string(&mut said).await.expect("UTF-8");
+    said
+}
+
+#[tokio::test]
+async fn a_watched_list_tells_each_group_that_changes() {
+    let (home, _serving) = one().await;
+    let watch = ["list", "--filter", "ac", "--watch", "-o", "jsonl"];
+    let mut watching = Background::start(home.command(&watch));
+    assert_eq!(next(&mut watching).await["user_group_id"], "acme");
+    create(&home, "globex").await;
+    create(&home, "acorn").await;
+    assert_eq!(next(&mut watching).await["user_group_id"], "acorn");
+    let rotated = home.json(0, &["rotate", "acme", "--yes"]).await;
+    let told = next(&mut watching).await;
+    assert_eq!(told["user_group_id"], "acme");
+    assert_eq!(told["fingerprint"], rotated["fingerprint"], "{told}");
+    watching.signal(Signal::INT);
+    assert_eq!(watching.code().await, Some(130));
+    assert_eq!(said(watching).await, "", "that is its usual end");
+
+    let mut watching = Background::start(home.command(&["list", "--watch"]));
+    assert!(watching.line().await.starts_with("NAME"));
+    for known in ["acme", "acorn", "globex"] {
+        assert!(watching.line().await.contains(known));
+    }
+    create(&home, "initech-of-a-longer-name").await;
+    let line = watching.line().await;
+    assert!(line.contains("initech-of-a-longer-name"), "{line}");
+    watching.signal(Signal::TERM);
+    assert_eq!(watching.code().await, Some(130));
+}
+
+#[tokio::test]
+async fn a_followed_history_tells_each_line_once_and_in_its_order() {
+    let (home, _serving) = one().await;
+    for number in 0..12 {
+        let name = format!("N{number}");
+        home.json(0, &["update", "acme", "--name", &name, "--yes"])
+            .await;
+    }
+    let follow = [
+        "history",
+        "--follow",
+        "-o",
+        "jsonl",
+        "--operation",
+        "update",
+    ];
+    let mut following = Background::start(home.command(&follow));
+    let mut numbers = Vec::new();
+    for expected in 2..12 {
+        let line = next(&mut following).await;
+        assert_eq!(line["changes"]["name"][1], format!("N{expected}"), "{line}");
+        numbers.push(line["number"].as_i64().expect("a number"));
+    }
+    // What nobody asked for is left out.
+    create(&home, "globex").await;
+    home.json(0, &["update", "globex", "--name", "G", "--yes"])
+        .await;
+    let line = next(&mut following).await;
+    assert_eq!(line["user_group_id"], "globex");
+    numbers.push(line["number"].as_i64().expect("a number"));
+    assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+    following.signal(Signal::INT);
+    assert_eq!(following.code().await, Some(130));
+
+    let mut people = Background::start(home.command(&["history", "-f", "--limit", "1"]));
+    let line = people.line().await;
+    assert!(line.contains("  globex  update updated"), "{line}");
+    create(&home, "initech").await;
+    let line = people.line().await;
+    assert!(line.contains("  initech  create created"), "{line}");
+}
+
+#[tokio::test]
+async fn it_ends_when_nobody_reads_any_more() {
+    let (home, _serving) = one().await;
+    for command in [&["list", "--watch"][..], &["history", "--follow"]] {
+        let mut watching = Background::start(home.command(command));
+        watching.line().await;
+        assert!(watching.child.try_wait().expect("asked").is_none());
+        let mut child = watching.into_child();
+        let ended = tokio::time::timeout(super::program::DEADLINE, child.wait()).await;
+        let code = ended.expect("it ends by itself").expect("it ran").code();
+        assert_eq!(code, Some(0), "{command:?}");
+    }
+    for wrong in [
+        &["list", "--watch", "--json"][..],
+        &["list", "--watch", "-o", "json"],
+        &["history", "--follow", "--reverse"],
+    ] {
+        assert_eq!(home.run(wrong).await.code, 2, "{wrong:?}");
+    }
+}
