@@ -25,7 +25,7 @@ use self::{
     error::CliError,
     input::secrets,
     output::{
-        colour,
+        colour, exchanges,
         form::{self, Form},
         json, token_file,
     },
@@ -73,13 +73,23 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     }
     let json = cli.global.json;
     let ended = resources::runtime().and_then(|runtime| {
-        let ended = runtime.block_on(run(cli));
+        let ended = runtime.block_on(told(cli));
         // A question that waits for standard input must not keep the process.
         runtime.shutdown_background();
         ended
     });
     let exit = ended.or_else(|stop| stop.expected().map(|stop| report(&stop, json)));
     exit.map(Into::into).map_err(unexpected::told)
+}
+
+/// With `--verbose` each exchange is told before the end is.
+async fn told(cli: Cli) -> Result<Exit, CliError> {
+    if cli.global.verbose {
+        exchanges::tell();
+    }
+    let ended = Box::pin(run(cli)).await;
+    exchanges::end().await;
+    ended
 }
 
 async fn run(cli: Cli) -> Result<Exit, CliError> {

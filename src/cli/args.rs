@@ -51,6 +51,7 @@ pub(super) use tree::command;
 pub(super) use update::Update;
 
 use super::{
+    error::CliError,
     output::{colour::When, form::Form},
     process::exit::codes,
 };
@@ -99,6 +100,9 @@ pub(super) struct Global {
     /// Say only errors, alarms and questions
     #[arg(long, short = 'q', global = true)]
     pub(super) quiet: bool,
+    /// Tell each exchange with the service on standard error, with its times; keys and tokens are hidden. Of an import, each row
+    #[arg(long, short = 'v', global = true, conflicts_with = "quiet")]
+    pub(super) verbose: bool,
     /// Never ask; what would ask is refused unless --yes is said
     #[arg(long, global = true)]
     pub(super) no_input: bool,
@@ -348,6 +352,19 @@ pub(super) struct Mutation {
     /// Show what would be sent and changed; change nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+    /// With --dry-run: print the request as a curl command, which reads the API key from $GROUPDESK_API_KEY
+    #[arg(long, requires = "dry_run")]
+    pub(super) curl: bool,
+}
+
+impl Mutation {
+    /// Of what is no single request that may be written down.
+    pub(super) fn no_curl(&self, why: &str) -> Result<(), CliError> {
+        if self.curl {
+            return Err(CliError::Usage(format!("--curl: {why}; nothing was sent")));
+        }
+        Ok(())
+    }
 }
 
 /// The two ways a token comes out.

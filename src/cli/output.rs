@@ -4,6 +4,7 @@
 
 pub(super) mod colour;
 pub(super) mod contract;
+pub(super) mod exchanges;
 pub(super) mod form;
 pub(super) mod human;
 pub(super) mod json;

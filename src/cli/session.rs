@@ -11,7 +11,7 @@ use std::{
 use super::{
     args::Global,
     error::CliError,
-    output,
+    output::{self, exchanges},
     process::{exit::Exit, signals::Signals},
 };
 use crate::{
@@ -99,7 +99,7 @@ impl Session {
             Clock::System,
         );
         Ok(Self {
-            operations: operations.with_wait_listener(Arc::new(say_who_is_waited_for)),
+            operations: heard(&operations),
             json,
             no_input,
             in_flight,
@@ -152,7 +152,7 @@ impl Session {
             Clock::System,
         );
         Ok(Self {
-            operations: operations.with_wait_listener(Arc::new(say_who_is_waited_for)),
+            operations: heard(&operations),
             json: self.json,
             no_input: self.no_input,
             in_flight: self.in_flight.clone(),
@@ -214,6 +214,15 @@ impl Session {
             profile.name,
             profile.url()
         ));
+    }
+}
+
+/// Who is waited for is said, and with `--verbose` each exchange.
+fn heard(operations: &Operations) -> Operations {
+    let operations = operations.with_wait_listener(Arc::new(say_who_is_waited_for));
+    match exchanges::listener() {
+        Some(listener) => operations.with_listener(listener),
+        None => operations,
     }
 }
 

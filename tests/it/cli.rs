@@ -46,3 +46,5 @@ mod token_out;
 mod too_large;
 mod unexpected;
 mod update;
+mod verbose;
+mod watch;

@@ -37,6 +37,7 @@ const ALL: Sending = Sending {
 };
 
 pub(crate) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliError> {
+    arguments.mutation.no_curl("it is for one group")?;
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     session.say_where();

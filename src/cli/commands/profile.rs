@@ -15,7 +15,7 @@ use crate::{
         args::{Global, ProfileCommand as Command},
         error::CliError,
         input::editor::changed,
-        output,
+        output::{self, exchanges},
         process::{exit::Exit, signals::Signals},
         session::overrides,
     },
@@ -68,6 +68,7 @@ impl Setup {
 
     fn connector(&self) -> Connector {
         Connector::new(self.overrides.clone(), None, Clock::System)
+            .with_listener(exchanges::listener())
     }
 
     fn settings(&self) -> Result<Settings, CliError> {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::human::ago;
 use crate::{
-    api::inspect::{Method, request_json},
+    api::inspect::{Method, as_curl, request_json},
     cli::{error::CliError, output, session::Session},
     domain::{
         change::{Change, ChangeRow, DesiredFields, FieldChange as Changed, Mark},
@@ -108,20 +108,26 @@ pub(crate) fn dry_run(
     session: &Session,
     method: Method,
     id: &UserGroupId,
-    wanted: &DesiredFields,
-    change: &Change,
+    (wanted, change): (&DesiredFields, &Change),
+    with_curl: bool,
 ) -> Result<(), CliError> {
     let request = request(id, wanted);
-    let url = session.operations.profile().url();
+    let profile = session.operations.profile();
+    let curl = with_curl.then(|| as_curl(profile, method, &request));
+    let url = profile.url();
     if session.json {
-        return output::json(&json!({
+        let mut value = json!({
             "outcome": Value::Null,
             "dry_run": true,
             "method": method.as_str(),
             "url": url,
             "request": request,
             "changes": changes_json(change),
-        }));
+        });
+        if let Some(curl) = curl {
+            value["curl"] = curl.into();
+        }
+        return output::json(&value);
     }
     let is_creation = method == Method::Get;
     let mut changes = if is_creation {
@@ -132,6 +138,10 @@ pub(crate) fn dry_run(
         String::new()
     };
     changes.push_str(&lines(change, is_creation));
+    if let Some(curl) = curl {
+        output::say(changes.trim_end());
+        return output::result(&curl);
+    }
     output::result(&format!(
         "{} {}\n{}\n\n{changes}",
         method.as_str(),

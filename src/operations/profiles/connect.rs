@@ -7,6 +7,7 @@ use crate::{
     api::{
         client::Client,
         probe::{Finding, Probe},
+        recording::Listener,
     },
     config::{
         Overrides, Settings,
@@ -85,6 +86,7 @@ pub struct Connector {
     /// The one that is open already.
     directory: Option<Directory>,
     clock: Clock,
+    listener: Option<Listener>,
 }
 
 impl Connector {
@@ -93,7 +95,14 @@ impl Connector {
             overrides,
             directory,
             clock,
+            listener: None,
         }
+    }
+
+    /// Who gets to know the exchanges of its tests, without their secrets.
+    #[must_use]
+    pub fn with_listener(self, listener: Option<Listener>) -> Self {
+        Self { listener, ..self }
     }
 
     /// What would be written, and how it will be read. Nothing is sent or written.
@@ -138,7 +147,8 @@ impl Connector {
         } else {
             profile.api_key.read(&self.overrides.env).await?
         };
-        Ok(Client::new(profile, key)?.probe().await)
+        let client = Client::new(profile, key)?;
+        Ok(client.with_listener(self.listener.clone()).probe().await)
     }
 
     /// What giving a profile another name would write. Nothing is written.

@@ -113,6 +113,7 @@ pub(super) async fn again(
 fn permitted(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
     session.operations.permitted(Guarded::Bulk)?;
     session.operations.permitted(Guarded::Update)?;
+    mutation.no_curl("it is for one group")?;
     if mutation.dry_run {
         return Ok(());
     }

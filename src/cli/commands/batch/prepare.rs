@@ -134,6 +134,7 @@ pub(super) async fn begin(
     };
     let operations = &session.operations;
     operations.permitted(Guarded::Bulk)?;
+    mutation.no_curl("it is for one group")?;
     if !mutation.dry_run {
         confirm::can_be_asked(session, mutation.yes)?;
     }

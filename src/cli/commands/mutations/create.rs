@@ -61,7 +61,7 @@ pub(super) async fn create_with(
     let change = Change::between(&DesiredFields::default(), &wanted);
     say_what_is_odd(session, &id).await?;
     if mutation.dry_run {
-        review::dry_run(session, Method::Get, &id, &wanted, &change)?;
+        review::dry_run(session, Method::Get, &id, (&wanted, &change), mutation.curl)?;
         return Ok(Exit::Done);
     }
     let mut file = token_file(&token)?;

@@ -87,6 +87,7 @@ pub(crate) async fn rotate(
     session.operations.permitted(Guarded::Rotate)?;
     let known = session.operations.known(&id, assurance).await?;
     let seen = pasted.or_else(|| Some(known?.fingerprint?.value));
+    mutation.no_curl(NOT_WRITTEN)?;
     if mutation.dry_run {
         session.say_where();
         return dry_rotation(session, &id, seen);
@@ -135,6 +136,9 @@ pub(crate) async fn rotate(
 fn word(seen: Option<Fingerprint>) -> String {
     seen.map_or_else(|| "not known here".to_owned(), |seen| seen.to_string())
 }
+
+/// Why a rotation is no curl command.
+pub(crate) const NOT_WRITTEN: &str = "a rotation is not written down as a command, because its body is a token";
 
 fn dry_rotation(
     session: &Session,

@@ -89,6 +89,7 @@ pub(super) const SHAPES: &[Shape] = &[
             &[
                 field("request", "object of anything", "", "its body, exactly"),
                 field("changes", "object of anything", "nothing changes", "by field: name as [before, after]; mapping and properties as objects of such pairs by key; null in a pair is not there"),
+                field("curl", "text", "", "the request as a command for a shell, the API key in $GROUPDESK_API_KEY; there only with --curl"),
             ],
         ],
     },

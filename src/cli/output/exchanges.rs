@@ -1,0 +1,116 @@
+//! `--verbose`: each exchange on standard error as it begins and ends. What is kept of one holds no secret.
+
+use std::{
+    fmt::Write as _,
+    sync::{Mutex, OnceLock, PoisonError},
+};
+
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
+
+use super::alarm;
+use crate::operations::{Body, ExchangeKind, Listener, RecordedExchange};
+
+static TOLD: OnceLock<Told> = OnceLock::new();
+
+struct Told {
+    to: mpsc::UnboundedSender<RecordedExchange>,
+    task: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
+}
+
+/// From now on they are told. Inside a runtime.
+pub(crate) fn tell() {
+    TOLD.get_or_init(|| {
+        let (to, mut all) = mpsc::unbounded_channel();
+        let (end, ends) = oneshot::channel();
+        let task = tokio::spawn(async move {
+            let mut ends = ends;
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(one) = all.recv() => alarm(&text(&one)),
+                    _ = &mut ends => return,
+                }
+            }
+        });
+        Told {
+            to,
+            task: Mutex::new(Some((end, task))),
+        }
+    });
+}
+
+/// Who tells of them; nobody without `--verbose`.
+pub(crate) fn listener() -> Option<Listener> {
+    TOLD.get().map(|told| Listener::new(0, told.to.clone()))
+}
+
+/// `--verbose` was said.
+pub(crate) fn are_told() -> bool {
+    TOLD.get().is_some()
+}
+
+/// Waits until all that has happened is told.
+pub(crate) async fn end() {
+    let Some(told) = TOLD.get() else { return };
+    let task = told
+        .task
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    if let Some((end, task)) = task {
+        // What is there already is told first.
+        let _ = end.send(());
+        drop(task.await);
+    }
+}
+
+fn text(one: &RecordedExchange) -> String {
+    let number = one.number;
+    if one.sort == ExchangeKind::InFlight {
+        let about = one
+            .id
+            .as_ref()
+            .map(|id| format!(", \"{id}\""))
+            .unwrap_or_default();
+        return lines(
+            '>',
+            number,
+            &format!("{} {}{about}", one.call.method(), one.url),
+            &[],
+            Some(&one.request),
+        );
+    }
+    let status = one.status.map(|status| format!("HTTP {status} "));
+    let took = one.duration.as_millis();
+    let first = format!("{}after {took} ms", status.unwrap_or_default());
+    let words = if one.words.is_empty() {
+        first
+    } else {
+        format!("{first}: {}", one.words)
+    };
+    lines('<', number, &words, &one.headers, one.answer.as_ref())
+}
+
+fn lines(
+    sign: char,
+    number: u64,
+    first: &str,
+    headers: &[(String, String)],
+    body: Option<&Body>,
+) -> String {
+    let mut text = format!("{sign} {number} {first}");
+    for (name, value) in headers {
+        let _ = write!(text, "\n{sign} {number} {name}: {value}");
+    }
+    let Some(body) = body else { return text };
+    for line in body.text.lines() {
+        let _ = write!(text, "\n{sign} {number} | {line}");
+    }
+    if body.is_cut {
+        let _ = write!(text, "\n{sign} {number} | ... {} bytes in all", body.size);
+    }
+    text
+}

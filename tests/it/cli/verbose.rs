@@ -1,0 +1,92 @@
+//! `--verbose`: each exchange on standard error, without what is secret. `--dry-run --curl`: the request as a command.
+
+use std::process::Command;
+
+use super::guards::{acquainted, group};
+use crate::support::faults::Fault;
+
+const KEY: &str = "key-of-the-desk";
+
+#[tokio::test]
+async fn each_exchange_is_told_with_its_time_and_no_secret() {
+    let token = "token-of-acme-5up3r53cr3t";
+    let (home, _service) =
+        acquainted(vec![group(token, &serde_json::Value::Null), Fault::Close]).await;
+    let ran = home.run(&["get", "acme", "-v", "--json"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        serde_json::from_str::<serde_json::Value>(&ran.out).is_ok(),
+        "{}",
+        ran.out
+    );
+    assert!(ran.err.contains("> 1 GET http://127.0.0.1:"), "{}", ran.err);
+    assert!(
+        ran.err.contains("\"user_group_id\": \"acme\""),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("< 1 HTTP 200 after "), "{}", ran.err);
+    assert!(ran.err.contains(" ms\n"), "{}", ran.err);
+    for secret in [KEY, token] {
+        assert!(!ran.err.contains(secret), "{}", ran.err);
+    }
+    // The last exchange is told before the end is, also where nothing came of it.
+    let ran = home.run(&["get", "acme", "--verbose"]).await;
+    assert_ne!(ran.code, 0, "{}", ran.err);
+    let told = ran.err.find("< 1 after ").expect("it is told");
+    assert!(
+        told < ran.err.find("error: ").expect("an end"),
+        "{}",
+        ran.err
+    );
+    let ran = home.run(&["list", "-v", "-q"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+}
+
+#[tokio::test]
+async fn a_request_is_printed_as_a_command_without_the_key() {
+    let (home, service) = acquainted(Vec::new()).await;
+    let before = service.requests().len();
+    let create = ["create", "new", "--name", "it's", "--dry-run", "--curl"];
+    let ran = home.run(&create).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(ran.out.lines().count(), 1, "{}", ran.out);
+    assert!(
+        ran.out.contains("\"$GROUPDESK_API_KEY\"") && !ran.out.contains(KEY),
+        "{}",
+        ran.out
+    );
+    assert!(ran.err.contains("would CREATE"), "{}", ran.err);
+    assert_eq!(service.requests().len(), before, "nothing was sent");
+    let parsed = Command::new("sh").args(["-n", "-c", &ran.out]).status();
+    assert!(parsed.expect("sh is there").success(), "{}", ran.out);
+    let told = home.json(0, &create).await;
+    assert_eq!(told["curl"], ran.out.trim_end());
+    for (wrong, words) in [
+        (
+            &["rotate", "acme", "--dry-run", "--curl"][..],
+            "its body is a token",
+        ),
+        (
+            &["rotate", "acme", "new", "--dry-run", "--curl"],
+            "for one group",
+        ),
+        (
+            &[
+                "update",
+                "--filter",
+                "a",
+                "--map",
+                "1=2",
+                "--dry-run",
+                "--curl",
+            ],
+            "for one group",
+        ),
+        (&["create", "new", "--curl", "--yes"], "--dry-run"),
+    ] {
+        let ran = home.run(wrong).await;
+        assert_eq!(ran.code, 2, "{wrong:?}: {}", ran.err);
+        assert!(ran.err.contains(words), "{wrong:?}: {}", ran.err);
+    }
+}
