@@ -20,7 +20,7 @@ use self::{
     commands::{
         annotations, apply, attention, audit, batch, batches, completions, config, console,
         demo_server, diff, directory, doctor, edit, export, groups, help, history, import, man,
-        mutations, places, profile, refresh, rotations, serve, views, watch, whose,
+        mutations, places, profile, refresh, rotations, serve, version, views, watch, whose,
     },
     error::CliError,
     input::secrets,
@@ -108,6 +108,7 @@ async fn run(cli: Cli) -> Result<Exit, CliError> {
         Some(Command::Doctor(doctor)) => Box::pin(doctor::run(&global, doctor)).await,
         Some(Command::Completions(shell)) => completions::run(&global, &shell),
         Some(Command::Help(help)) => help::run(&global, &help),
+        Some(Command::Version) => version::run(&global),
         Some(Command::Man(manual)) => man::run(&global, &manual),
         Some(Command::Import(import)) => import::run(&global, import).await,
         Some(Command::Export(export)) => export::run(&global, export).await,
@@ -193,6 +194,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
         | Command::Doctor(_)
         | Command::Completions(_)
         | Command::Man(_)
+        | Command::Version
         | Command::Help(_)
         | Command::Import(_)
         | Command::Export(_)

@@ -47,7 +47,7 @@ pub(super) use profile::{
 pub(super) use promote::{Copy, Diff, Edit};
 pub(super) use serve::{Keys, Serve, ServeCommand};
 pub(super) use subcommands::{Abandoned, Demo, HandOff, Rotations, RotationsCommand};
-pub(super) use tree::command;
+pub(super) use tree::{GROUPS, command};
 pub(super) use update::Update;
 
 use super::{
@@ -266,6 +266,9 @@ pub(super) enum Command {
     Completions(Completions),
     Man(Manual),
     Help(Help),
+    /// Print the version, and when it was released
+    #[command(after_help = "Examples:\n  groupdesk version\n  groupdesk version --json | jq -r .version")]
+    Version,
 }
 
 #[derive(Debug, Args)]

@@ -3,18 +3,63 @@
 #[cfg(test)]
 mod tests;
 
-use clap::{Arg, CommandFactory};
+use std::fmt::Write;
+
+use clap::{Arg, Command, CommandFactory};
 
 use super::Cli;
+use crate::{cli::output::human::terminal_width, domain::text::wrap};
 
 /// Options of every command that only the console and the demo have a use for.
 const LOOKS: [&str; 2] = ["ascii", "plain"];
 /// Commands that read no configuration, and what they have no use for besides.
-const FREE: [&str; 3] = ["completions", "man", "help"];
+const FREE: [&str; 4] = ["completions", "man", "help", "version"];
 const CONFIGURED: [&str; 5] = ["config", "profile", "directory", "read_only", "no_input"];
 
+/// The commands as the help and the manual show them, by what they are about.
+pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
+    (
+        "Groups",
+        &[
+            "list", "show", "get", "create", "update", "edit", "copy", "diff", "note", "label",
+            "favourite", "view", "history",
+        ],
+    ),
+    ("Tokens", &["rotate", "rotations", "batches", "attention", "whose"]),
+    ("Files", &["import", "export", "apply"]),
+    (
+        "Set-up",
+        &["profile", "config", "directory", "place", "audit", "doctor", "completions"],
+    ),
+    ("Service", &["serve", "demo"]),
+    ("Help", &["help", "man", "version"]),
+];
+
+/// Where what is said of a command begins.
+const COLUMN: usize = 15;
+const WIDEST: usize = 100;
+
+/// The lists of commands, in so many columns.
+fn grouped(root: &Command, columns: usize) -> String {
+    let mut text = String::new();
+    for (group, names) in GROUPS {
+        let _ = writeln!(text, "\n{group}:");
+        for name in names {
+            let command = root.find_subcommand(name);
+            let about = command.and_then(Command::get_about).map(ToString::to_string);
+            let lines = wrap(&about.unwrap_or_default(), columns.saturating_sub(COLUMN).max(20));
+            let mut begin = format!("  {name}");
+            for line in lines {
+                let _ = writeln!(text, "{begin:COLUMN$}{line}");
+                begin.clear();
+            }
+        }
+    }
+    text
+}
+
 /// The whole command line; a command's help leaves out the options of every command that it has no use for.
-pub(crate) fn command() -> clap::Command {
+pub(crate) fn command() -> Command {
     let root = Cli::command();
     let globals: Vec<Arg> = root.get_arguments().cloned().collect();
     let hidden = |names: &[&str]| -> Vec<Arg> {
@@ -23,7 +68,12 @@ pub(crate) fn command() -> clap::Command {
             .filter(|arg| names.contains(&arg.get_id().as_str()));
         unused.map(|arg| arg.clone().hide(true)).collect()
     };
-    root.mut_subcommands(|below| match below.get_name() {
+    let columns = terminal_width().unwrap_or(WIDEST).min(WIDEST);
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions of every command:\n{{options}}{{after-help}}",
+        grouped(&root, columns)
+    );
+    root.help_template(template).mut_subcommands(|below| match below.get_name() {
         "demo" => below,
         "doctor" => below.args(hidden(&LOOKS[1..])),
         name if FREE.contains(&name) => below.args(hidden(&LOOKS)).args(hidden(&CONFIGURED)),

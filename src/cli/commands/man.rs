@@ -1,20 +1,23 @@
 //! `man`: the manual pages, made from the words of the command line itself; that of groupdesk itself tells the settings
-//! too. Every page ends with the exit codes.
+//! too. Every page ends with the exit codes, examples and where to read on.
 
 mod reference;
 
-use std::{fs, io, path::Path};
+use std::{fmt::Write as _, fs, io, path::Path};
 
+use clap::Command;
 use clap_mangen::Man;
-
 use serde_json::json;
 
+use super::version::{RELEASED, VERSION};
 use crate::cli::{
-    args::{Global, Manual, command},
+    args::{GROUPS, Global, Manual, command},
     error::CliError,
     output::{self, contract},
     process::exit::{self, Exit},
 };
+
+const EXAMPLES: &str = "Examples:\n";
 
 pub(crate) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError> {
     let mut command = command();
@@ -53,7 +56,7 @@ fn unmade(error: io::Error) -> CliError {
 }
 
 /// File name and text of the page of a command and of all below it that are shown.
-fn pages(command: clap::Command) -> io::Result<Vec<(String, String)>> {
+fn pages(command: Command) -> io::Result<Vec<(String, String)>> {
     let below: Vec<_> = command
         .get_subcommands()
         .filter(|below| !below.is_hide_set())
@@ -66,18 +69,75 @@ fn pages(command: clap::Command) -> io::Result<Vec<(String, String)>> {
     Ok(all)
 }
 
-fn page(command: clap::Command) -> io::Result<(String, String)> {
+fn page(command: Command) -> io::Result<(String, String)> {
     let is_root = command.get_name() == "groupdesk";
+    let related = related(&command);
+    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let (about, examples, rest) = apart(&after);
+    let (about, examples) = (format!("{about}{rest}"), examples.to_owned());
+    let command = if about.is_empty() {
+        command.after_help(None::<&str>)
+    } else {
+        command.after_help(about)
+    };
     let man = Man::new(command)
-        .source(concat!("groupdesk ", env!("CARGO_PKG_VERSION")))
+        .date(RELEASED)
+        .source(format!("groupdesk {VERSION}"))
         .manual("groupdesk");
     let mut text = Vec::new();
     man.render(&mut text)?;
     if is_root {
         text.extend(reference::sections().into_bytes());
     }
-    let text = String::from_utf8_lossy(&text).into_owned();
-    Ok((man.get_filename(), text + &exit_status()))
+    let mut text = String::from_utf8_lossy(&text).into_owned();
+    text.push_str(&exit_status());
+    if !examples.is_empty() {
+        let _ = writeln!(text, ".SH EXAMPLES\n.nf\n{}\n.fi", escaped(&examples));
+    }
+    text.push_str(&see_also(&related));
+    Ok((man.get_filename(), text))
+}
+
+/// What stands before the examples, they themselves, and what stands behind them.
+fn apart(after: &str) -> (&str, &str, &str) {
+    let Some((before, examples)) = after.split_once(EXAMPLES) else {
+        return (after, "", "");
+    };
+    let (examples, rest) = examples.split_once("\n\n").unwrap_or((examples, ""));
+    (before, examples, rest)
+}
+
+/// The pages of what is above, below, and about the same.
+fn related(command: &Command) -> Vec<String> {
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
+    let below = below.map(|below| format!("{name}-{}", below.get_name()));
+    let mut all: Vec<String> = below.collect();
+    if let Some((above, _)) = name.rsplit_once('-') {
+        all.push(above.to_owned());
+    }
+    let of_groups = name.strip_prefix("groupdesk-").unwrap_or_default();
+    let group = GROUPS.iter().find(|(_, names)| names.contains(&of_groups));
+    let others = group.into_iter().flat_map(|(_, names)| *names);
+    all.extend(others.filter(|other| **other != of_groups).map(|other| format!("groupdesk-{other}")));
+    all.push("groupdesk-json".to_owned());
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn see_also(pages: &[String]) -> String {
+    let pages: Vec<_> = pages.iter().map(|page| format!("\\fB{}\\fR(1)", page.replace('-', "\\-"))).collect();
+    format!(".SH \"SEE ALSO\"\n{}\n", pages.join(",\n"))
+}
+
+/// As troff prints it as it stands.
+fn escaped(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
+        if line.starts_with('.') { format!("\\&{line}") } else { line }
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn exit_status() -> String {
@@ -88,11 +148,15 @@ fn exit_status() -> String {
 
 /// The page of what scripts rely on.
 fn json_page() -> (String, String) {
-    let head = concat!(
-        ".TH groupdesk-json 1 \"\" \"groupdesk ",
-        env!("CARGO_PKG_VERSION"),
-        "\" groupdesk\n.SH NAME\ngroupdesk\\-json \\- what groupdesk prints with \\-\\-json\n"
+    let head = format!(
+        ".TH groupdesk-json 1 {RELEASED} \"groupdesk {VERSION}\" groupdesk\n.SH NAME\n\
+         groupdesk\\-json \\- what groupdesk prints with \\-\\-json\n"
     );
-    let text = format!("{head}{}{}", contract::manual(), exit_status());
+    let text = format!(
+        "{head}{}{}{}",
+        contract::manual(),
+        exit_status(),
+        see_also(&["groupdesk".to_owned()])
+    );
     ("groupdesk-json.1".to_owned(), text)
 }

@@ -14,10 +14,24 @@ async fn listed(home: &Home, above: &[&str]) -> Vec<String> {
     arguments.push("--help");
     let help = home.run(&arguments).await;
     assert_eq!(help.code, 0, "{}", help.err);
-    let lines = help.out.lines().skip_while(|line| *line != "Commands:");
-    lines
-        .skip(1)
-        .take_while(|line| line.starts_with("  "))
+    let lists = [
+        "Commands:",
+        "Groups:",
+        "Tokens:",
+        "Files:",
+        "Set-up:",
+        "Service:",
+        "Help:",
+    ];
+    let mut is_list = false;
+    help.out
+        .lines()
+        .filter(|line| {
+            if !line.starts_with(' ') {
+                is_list = lists.contains(line);
+            }
+            is_list && line.starts_with("  ")
+        })
         // Continued lines are further in.
         .filter(|line| !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
@@ -205,6 +219,14 @@ async fn every_command_has_a_manual_page_with_the_exit_codes() {
     for page in &written {
         let text = std::fs::read_to_string(folder.join(page)).expect("readable");
         assert!(text.contains(".SH \"EXIT STATUS\""), "{page}");
+        assert!(text.contains(".SH \"SEE ALSO\"\n"), "{page}");
+        assert!(
+            text.contains(" 2026-11-22 "),
+            "{page}: the day of the release"
+        );
+        if page != "groupdesk-json.1" {
+            assert!(text.contains(".SH EXAMPLES\n.nf\n  groupdesk"), "{page}");
+        }
         for code in [0, 1, 2, 3, 4, 5, 6, 7, 130] {
             assert!(
                 text.contains(&format!("\\fB{code}\\fR\n")),

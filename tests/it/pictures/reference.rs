@@ -36,12 +36,26 @@ fn fenced(text: &str) -> String {
     format!("```text\n{}\n```\n", text.trim_end())
 }
 
+/// Above the lists of commands.
+const LISTS: [&str; 7] = [
+    "Commands:",
+    "Groups:",
+    "Tokens:",
+    "Files:",
+    "Set-up:",
+    "Service:",
+    "Help:",
+];
+
 /// The commands that a help lists.
 fn listed(help: &str) -> Vec<String> {
-    let Some((_, list)) = help.split_once("\nCommands:\n") else {
-        return Vec::new();
-    };
-    let lines = list.lines().take_while(|line| !line.is_empty());
+    let mut is_list = false;
+    let lines = help.lines().filter(|line| {
+        if !line.starts_with(' ') {
+            is_list = LISTS.contains(line);
+        }
+        is_list
+    });
     let first = |line: &str| {
         line.strip_prefix("  ")?
             .split(' ')
@@ -128,7 +142,7 @@ fn every_command_is_told_once() {
     }
     assert_eq!(told.matches(GLOBAL.trim()).count(), 1);
     assert_eq!(
-        listed("x\n\nCommands:\n  one  First\n       of it\n  two  x\n\n  no"),
+        listed("x\n\nCommands:\n  one  First\n       of it\n  two  x\n\nOptions:\n  no"),
         ["one", "two"]
     );
 }

@@ -2,7 +2,7 @@
 
 use clap::{Command, CommandFactory, Parser};
 
-use super::{Cli, command};
+use super::{Cli, GROUPS, command};
 use crate::cli::input::secrets;
 
 /// Columns of the help.
@@ -158,4 +158,14 @@ fn a_line_of_a_shell_is_read_as_a_shell_does() {
         "-",
     ];
     assert_eq!(said(line), [words]);
+}
+
+#[test]
+fn every_command_stands_in_one_group() {
+    let root = Cli::command();
+    let mut known: Vec<_> = root.get_subcommands().map(Command::get_name).collect();
+    let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+    known.sort_unstable();
+    grouped.sort_unstable();
+    assert_eq!(grouped, known);
 }

@@ -131,6 +131,7 @@ pub(super) const ALL: &[Printed] = &[
     of("doctor", One, &["report"]),
     of("doctor --probe ID", Array, &["fact"]),
     of("completions SHELL", One, &["script"]),
+    of("version", One, &["version"]),
     of("man", One, &["page"]),
     of("man DIR", Array, &["text"]),
     of("help [COMMAND]", One, &["help"]),

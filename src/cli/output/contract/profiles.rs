@@ -246,6 +246,14 @@ pub(super) const SHAPES: &[Shape] = &[
         ]],
     },
     Shape {
+        name: "version",
+        about: "which groupdesk this is",
+        fields: &[&[
+            field("version", "text", "", "its version"),
+            field("released", "text", "", "the day of its release"),
+        ]],
+    },
+    Shape {
         name: "page",
         about: "the manual page of groupdesk; with a folder, an array of the names of the files",
         fields: &[&[

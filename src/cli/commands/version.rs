@@ -1,0 +1,31 @@
+//! `version`: which groupdesk this is.
+
+use serde_json::json;
+
+use crate::cli::{args::Global, error::CliError, output, process::exit::Exit};
+
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The day of the release, as CHANGELOG.md says; a test compares them.
+pub(super) const RELEASED: &str = "2026-11-22";
+
+pub(crate) fn run(global: &Global) -> Result<Exit, CliError> {
+    if global.json {
+        output::json(&json!({ "version": VERSION, "released": RELEASED }))?;
+    } else {
+        output::result(&format!("groupdesk {VERSION}, {RELEASED}"))?;
+    }
+    Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_day_is_that_of_the_changelog() {
+        let changelog = include_str!("../../../CHANGELOG.md");
+        let line = format!("\n## [{VERSION}] - {RELEASED}\n");
+        assert!(changelog.contains(&line), "{line}");
+    }
+}
