@@ -267,7 +267,9 @@ pub(super) enum Command {
     Man(Manual),
     Help(Help),
     /// Print the version, and when it was released
-    #[command(after_help = "Examples:\n  groupdesk version\n  groupdesk version --json | jq -r .version")]
+    #[command(
+        after_help = "Examples:\n  groupdesk version\n  groupdesk version --json | jq -r .version"
+    )]
     Version,
 }
 

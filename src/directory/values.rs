@@ -23,7 +23,9 @@ impl HistoryFilter {
             let rest = entry.by.strip_prefix(by.as_str());
             rest.is_some_and(|rest| rest.is_empty() && by.contains('@') || rest.starts_with('@'))
         };
-        self.user_group_id.as_ref().is_none_or(|id| *id == entry.user_group_id)
+        self.user_group_id
+            .as_ref()
+            .is_none_or(|id| *id == entry.user_group_id)
             && self.since.is_none_or(|since| entry.at >= since)
             && self.until.is_none_or(|until| entry.at < until)
             && self.by.as_ref().is_none_or(by)

@@ -21,15 +21,37 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Groups",
         &[
-            "list", "show", "get", "create", "update", "edit", "copy", "diff", "note", "label",
-            "favourite", "view", "history",
+            "list",
+            "show",
+            "get",
+            "create",
+            "update",
+            "edit",
+            "copy",
+            "diff",
+            "note",
+            "label",
+            "favourite",
+            "view",
+            "history",
         ],
     ),
-    ("Tokens", &["rotate", "rotations", "batches", "attention", "whose"]),
+    (
+        "Tokens",
+        &["rotate", "rotations", "batches", "attention", "whose"],
+    ),
     ("Files", &["import", "export", "apply"]),
     (
         "Set-up",
-        &["profile", "config", "directory", "place", "audit", "doctor", "completions"],
+        &[
+            "profile",
+            "config",
+            "directory",
+            "place",
+            "audit",
+            "doctor",
+            "completions",
+        ],
     ),
     ("Service", &["serve", "demo"]),
     ("Help", &["help", "man", "version"]),
@@ -46,8 +68,13 @@ fn grouped(root: &Command, columns: usize) -> String {
         let _ = writeln!(text, "\n{group}:");
         for name in names {
             let command = root.find_subcommand(name);
-            let about = command.and_then(Command::get_about).map(ToString::to_string);
-            let lines = wrap(&about.unwrap_or_default(), columns.saturating_sub(COLUMN).max(20));
+            let about = command
+                .and_then(Command::get_about)
+                .map(ToString::to_string);
+            let lines = wrap(
+                &about.unwrap_or_default(),
+                columns.saturating_sub(COLUMN).max(20),
+            );
             let mut begin = format!("  {name}");
             for line in lines {
                 let _ = writeln!(text, "{begin:COLUMN$}{line}");
@@ -73,10 +100,11 @@ pub(crate) fn command() -> Command {
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions of every command:\n{{options}}{{after-help}}",
         grouped(&root, columns)
     );
-    root.help_template(template).mut_subcommands(|below| match below.get_name() {
-        "demo" => below,
-        "doctor" => below.args(hidden(&LOOKS[1..])),
-        name if FREE.contains(&name) => below.args(hidden(&LOOKS)).args(hidden(&CONFIGURED)),
-        _ => below.args(hidden(&LOOKS)),
-    })
+    root.help_template(template)
+        .mut_subcommands(|below| match below.get_name() {
+            "demo" => below,
+            "doctor" => below.args(hidden(&LOOKS[1..])),
+            name if FREE.contains(&name) => below.args(hidden(&LOOKS)).args(hidden(&CONFIGURED)),
+            _ => below.args(hidden(&LOOKS)),
+        })
 }

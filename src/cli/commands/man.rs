@@ -72,7 +72,10 @@ fn pages(command: Command) -> io::Result<Vec<(String, String)>> {
 fn page(command: Command) -> io::Result<(String, String)> {
     let is_root = command.get_name() == "groupdesk";
     let related = related(&command);
-    let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let after = command
+        .get_after_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
     let (about, examples, rest) = apart(&after);
     let (about, examples) = (format!("{about}{rest}"), examples.to_owned());
     let command = if about.is_empty() {
@@ -110,7 +113,9 @@ fn apart(after: &str) -> (&str, &str, &str) {
 /// The pages of what is above, below, and about the same.
 fn related(command: &Command) -> Vec<String> {
     let name = command.get_display_name().unwrap_or(command.get_name());
-    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
+    let below = command
+        .get_subcommands()
+        .filter(|below| !below.is_hide_set());
     let below = below.map(|below| format!("{name}-{}", below.get_name()));
     let mut all: Vec<String> = below.collect();
     if let Some((above, _)) = name.rsplit_once('-') {
@@ -119,7 +124,11 @@ fn related(command: &Command) -> Vec<String> {
     let of_groups = name.strip_prefix("groupdesk-").unwrap_or_default();
     let group = GROUPS.iter().find(|(_, names)| names.contains(&of_groups));
     let others = group.into_iter().flat_map(|(_, names)| *names);
-    all.extend(others.filter(|other| **other != of_groups).map(|other| format!("groupdesk-{other}")));
+    all.extend(
+        others
+            .filter(|other| **other != of_groups)
+            .map(|other| format!("groupdesk-{other}")),
+    );
     all.push("groupdesk-json".to_owned());
     all.sort();
     all.dedup();
@@ -127,15 +136,25 @@ fn related(command: &Command) -> Vec<String> {
 }
 
 fn see_also(pages: &[String]) -> String {
-    let pages: Vec<_> = pages.iter().map(|page| format!("\\fB{}\\fR(1)", page.replace('-', "\\-"))).collect();
+    let pages: Vec<_> = pages
+        .iter()
+        .map(|page| format!("\\fB{}\\fR(1)", page.replace('-', "\\-")))
+        .collect();
     format!(".SH \"SEE ALSO\"\n{}\n", pages.join(",\n"))
 }
 
 /// As troff prints it as it stands.
 fn escaped(text: &str) -> String {
     let lines = text.lines().map(|line| {
-        let line = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
-        if line.starts_with('.') { format!("\\&{line}") } else { line }
+        let line = line
+            .replace('\\', "\\e")
+            .replace('-', "\\-")
+            .replace('\'', "\\(aq");
+        if line.starts_with('.') {
+            format!("\\&{line}")
+        } else {
+            line
+        }
     });
     lines.collect::<Vec<_>>().join("\n")
 }

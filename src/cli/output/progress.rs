@@ -2,13 +2,13 @@
 //! terminal that does not read stops neither the run nor its recording.
 
 use std::{
-    fmt::Display,
-    io::{self, IsTerminal, Write},
+    fmt::{Display, Write},
+    io::{self, IsTerminal, Write as _},
     sync::mpsc,
     time::Duration,
 };
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tokio::sync::oneshot;
 
 use crate::{
@@ -79,7 +79,7 @@ pub(crate) struct Progress {
     /// Standard error is a terminal, and shows a bar.
     pub(crate) has_bar: bool,
     /// Results appear on the terminal that shows the bar.
-    beside_bar: bool,
+    pub(crate) beside_bar: bool,
 }
 
 impl Progress {
@@ -182,8 +182,21 @@ impl Progress {
 }
 
 fn draw(news: &mpsc::Receiver<Update>, bar: &ProgressBar) {
-    if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len} {eta} {msg}") {
-        bar.set_style(style.progress_chars("=> "));
+    let template = "[{bar:20}] {pos}/{len} {rate} {took} {left}{wide_msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        let rate = |state: &ProgressState, out: &mut dyn Write| {
+            let _ = write!(out, "{:.0}/s", state.per_sec());
+        };
+        let took = |state: &ProgressState, out: &mut dyn Write| {
+            let _ = write!(out, "{}", in_words(state.elapsed()));
+        };
+        let left = |state: &ProgressState, out: &mut dyn Write| {
+            if state.pos() > 0 && state.len().is_some_and(|all| state.pos() < all) {
+                let _ = write!(out, "left {} ", in_words(state.eta()));
+            }
+        };
+        let style = style.with_key("rate", rate).with_key("took", took);
+        bar.set_style(style.with_key("left", left).progress_chars("=> "));
     }
     for news in news {
         match news {
@@ -199,4 +212,31 @@ fn draw(news: &mpsc::Receiver<Update>, bar: &ProgressBar) {
         }
     }
     bar.finish_and_clear();
+}
+
+/// "45 s", "2 min", "1 h 5 min".
+fn in_words(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3_600, seconds / 60 % 60) {
+        (0, 0) => format!("{seconds} s"),
+        (0, minutes) => format!("{minutes} min"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_one_or_two_words() {
+        for (seconds, words) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (150, "2 min"),
+            (3_900, "1 h 5 min"),
+        ] {
+            assert_eq!(in_words(Duration::from_secs(seconds)), words);
+        }
+    }
 }

@@ -90,9 +90,11 @@ pub(super) fn since(
     since: Value,
 ) -> Result<Vec<Numbered<Entry>>, Fault> {
     let which = tx.sqlite().map_or(UNSEEN, |_| AFTER);
-    tx.all(format!("{HISTORY}{which}"), values![place.0, since], |row| {
-        rows::entry(row)?.ok_or(Fault::Row("history"))
-    })
+    tx.all(
+        format!("{HISTORY}{which}"),
+        values![place.0, since],
+        |row| rows::entry(row)?.ok_or(Fault::Row("history")),
+    )
 }
 
 pub(crate) fn list(tx: &Tx<'_>, filter: HistoryFilter) -> Result<Vec<Numbered<Entry>>, Fault> {

@@ -40,16 +40,24 @@ async fn the_commands_stand_in_groups_and_fit_eighty_columns() {
     home.set("COLUMNS", "80");
     let help = home.run(&["--help"]).await.out;
     let mut last = 0;
-    for group in ["Groups:", "Tokens:", "Files:", "Set-up:", "Service:", "Help:"] {
+    for group in [
+        "Groups:", "Tokens:", "Files:", "Set-up:", "Service:", "Help:",
+    ] {
         let at = help.find(&format!("\n{group}\n")).expect(group);
         assert!(at > last, "{group}");
         last = at;
     }
-    assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+    assert!(
+        help.lines().all(|line| line.chars().count() <= 80),
+        "{help}"
+    );
     let told = home.json(0, &["version"]).await;
     assert_eq!(told["version"], env!("CARGO_PKG_VERSION"));
     let version = home.run(&["version"]).await.out;
-    assert!(version.starts_with(&format!("groupdesk {}", env!("CARGO_PKG_VERSION"))), "{version}");
+    assert!(
+        version.starts_with(&format!("groupdesk {}", env!("CARGO_PKG_VERSION"))),
+        "{version}"
+    );
 }
 
 #[tokio::test]

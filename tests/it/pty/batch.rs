@@ -309,3 +309,35 @@ async fn reading_all_groups_shows_a_bar_and_asks_where_it_may_create_many() {
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
     assert!(session.screen().contains("2 unchanged, 1 not started of 3"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_shows_a_bar_and_only_the_rows_that_need_an_eye() {
+    let scene = Scene::new(3).await;
+    let rows = scene.place.below("rows.csv");
+    let text = "user_group_id,name\ng00,New 0\ng01,New 1\ng02,New 2\n";
+    fs::write(&rows, text).expect("written");
+    let import = ["import", rows.to_str().expect("plain"), "--update", "--yes"];
+    let gate = Gate::new();
+    for _ in 0..2 {
+        scene.proxy.next("PUT", ProxyFault::passed());
+    }
+    scene.proxy.next("PUT", ProxyFault::passed().behind(&gate));
+    let one_at_a_time = [&import[..], &["--concurrency", "1"]].concat();
+    let mut session = scene.groupdesk(&one_at_a_time).size(24, 80).start();
+    gate.reached().await;
+    let screen = session.wait_for("] 2/3 ", PATIENCE);
+    assert!(
+        screen.contains("/s ") && screen.contains(" s left "),
+        "{screen}"
+    );
+    assert!(screen.contains("2 updated"), "{screen}");
+    gate.open();
+    let screen = session.wait_for("3 updated; 3 rows", PATIENCE);
+    assert!(!screen.contains("g01 updated"), "{screen}");
+    assert!(session.exit_status(PATIENCE).success());
+    fs::write(&rows, text.replace("New", "Newer")).expect("written");
+    let verbose = [&import[..], &["--verbose"]].concat();
+    let mut session = scene.groupdesk(&verbose).size(50, 120).start();
+    session.wait_for("g01 updated", PATIENCE);
+    assert!(session.exit_status(PATIENCE).success());
+}

@@ -164,7 +164,11 @@ fn a_line_of_a_shell_is_read_as_a_shell_does() {
 fn every_command_stands_in_one_group() {
     let root = Cli::command();
     let mut known: Vec<_> = root.get_subcommands().map(Command::get_name).collect();
-    let mut grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+    let mut grouped: Vec<_> = GROUPS
+        .iter()
+        .flat_map(|(_, names)| *names)
+        .copied()
+        .collect();
     known.sort_unstable();
     grouped.sort_unstable();
     assert_eq!(grouped, known);

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     cli::{
         error::CliError,
-        output::progress::Progress,
+        output::{exchanges, progress::Progress},
         process::{
             exit::Exit,
             graceful_shutdown::{Shutdown, ShutdownRequest},
@@ -96,6 +96,8 @@ pub(crate) async fn run(
     };
     let control = Control::default();
     let progress = Progress::start(checked.rows);
+    // Beside the bar nobody reads a line for each of a thousand rows.
+    let only_odd = progress.beside_bar && !exchanges::are_told();
     let held = |wait: Duration| progress.held(wait);
     let mut flying: FuturesUnordered<BoxFuture<'_, Ended>> = FuturesUnordered::new();
     let mut run = Run::new(job.pace.stop_after);
@@ -114,7 +116,7 @@ pub(crate) async fn run(
             Some((number, id, end, annotates)) = flying.next(), if !flying.is_empty() => {
                 let is_annotated = annotates && end.is_annotated();
                 run.ended(number, &end, is_annotated);
-                if let Some(line) = line_of(session.json, number, &id, &end, is_annotated) {
+                if let Some(line) = line_of((session.json, only_odd), number, &id, &end, is_annotated) {
                     progress.result(line);
                 }
                 progress.counts(run.counts.ended(), &run.counts.words());

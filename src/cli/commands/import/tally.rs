@@ -218,9 +218,9 @@ impl Run {
     }
 }
 
-/// What is told of one row; `None` where that is nothing.
+/// What is told of one row; `None` where that is nothing. `only_odd`: only what a person has to look at.
 pub(super) fn line_of(
-    as_json: bool,
+    (as_json, only_odd): (bool, bool),
     number: usize,
     id: &UserGroupId,
     end: &RowEnd,
@@ -252,7 +252,8 @@ pub(super) fn line_of(
         }
         return Some(escape_hidden(&value.to_string()));
     }
-    if warnings.is_empty() && !is_annotated && end.outcome() == "unchanged" {
+    let is_plain = warnings.is_empty() && note.is_none();
+    if is_plain && (only_odd || !is_annotated && end.outcome() == "unchanged") {
         return None;
     }
     let mut text = format!(

@@ -138,7 +138,8 @@ fn word(seen: Option<Fingerprint>) -> String {
 }
 
 /// Why a rotation is no curl command.
-pub(crate) const NOT_WRITTEN: &str = "a rotation is not written down as a command, because its body is a token";
+pub(crate) const NOT_WRITTEN: &str =
+    "a rotation is not written down as a command, because its body is a token";
 
 fn dry_rotation(
     session: &Session,

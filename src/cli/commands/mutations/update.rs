@@ -132,7 +132,13 @@ pub(crate) async fn send(
         if mutation.dry_run {
             let nothing = Change::between(&edit.base, &edit.base);
             let request = DesiredFields::default();
-            review::dry_run(session, Method::Put, id, (&request, &nothing), mutation.curl)?;
+            review::dry_run(
+                session,
+                Method::Put,
+                id,
+                (&request, &nothing),
+                mutation.curl,
+            )?;
             return Ok(Exit::Done);
         }
         output::say("nothing is different; no update was sent");
@@ -147,7 +153,13 @@ pub(crate) async fn send(
         output::context(&beside);
     }
     if mutation.dry_run {
-        review::dry_run(session, Method::Put, id, (&plan.send, &change), mutation.curl)?;
+        review::dry_run(
+            session,
+            Method::Put,
+            id,
+            (&plan.send, &change),
+            mutation.curl,
+        )?;
         return Ok(Exit::Done);
     }
     if !mutation.yes {

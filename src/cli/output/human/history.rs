@@ -34,7 +34,14 @@ pub(crate) fn history(lines: &[Numbered<Entry>], now: Timestamp) -> String {
 pub(crate) fn history_line(entry: &Entry) -> String {
     let [_, who, id, what, result, token, story] = row(entry, entry.at);
     let at = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
-    let parts = [at, who, visible(&id).into_owned(), format!("{what} {result}"), token, story];
+    let parts = [
+        at,
+        who,
+        visible(&id).into_owned(),
+        format!("{what} {result}"),
+        token,
+        story,
+    ];
     let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join("  ")
 }

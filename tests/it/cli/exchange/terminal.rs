@@ -82,7 +82,7 @@ async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     let steps: [(Asks<'_>, _); 2] = [(&asks, "import 4 in live\r"), (&is_in_the_middle, "\u{3}")];
     let (shown, code) = talk(&home, &run, &steps);
     for words in [
-        "g1 created",
+        "1 created",
         "finishing what is in flight",
         "1 created, 1 unknown, 2 not started; 4 rows",
     ] {
