@@ -177,7 +177,9 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
         Command::Batches(BatchesCommand::List { unfinished, .. }) => {
             batches::list(session, unfinished).await
         }
-        Command::Batches(BatchesCommand::Show { number }) => batches::show(session, number).await,
+        Command::Batches(BatchesCommand::Show { number, .. }) => {
+            batches::show(session, number).await
+        }
         Command::Batches(BatchesCommand::Check { number }) => batches::check(session, number).await,
         Command::Note(note) => annotations::note(session, note).await,
         Command::Label(labels) => annotations::label(session, labels).await,

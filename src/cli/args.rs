@@ -131,7 +131,16 @@ impl Command {
         match self {
             Self::List(List { output, .. })
             | Self::Rotations(Rotations { output, .. })
-            | Self::Batches(BatchesCommand::List { output, .. })
+            | Self::Batches(
+                BatchesCommand::List { output, .. } | BatchesCommand::Show { output, .. },
+            )
+            | Self::Profile(
+                ProfileCommand::List { output } | ProfileCommand::Show { output, .. },
+            )
+            | Self::Place(PlaceCommand::List { output } | PlaceCommand::Show { output, .. })
+            | Self::Note(Note { output, .. })
+            | Self::Label(Labels { output, .. })
+            | Self::Favourite(Favourite { output, .. })
             | Self::Show { output, .. }
             | Self::History(History { output, .. })
             | Self::View(ViewCommand::List { output })

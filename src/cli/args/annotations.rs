@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::user_group_id;
+use super::{Output, user_group_id};
 use crate::domain::{annotation::Label, group::UserGroupId};
 
 /// Write a note of a group, or show it; kept in the directory, never sent
@@ -23,6 +23,8 @@ pub(crate) struct Note {
     /// Take the note away
     #[arg(long, conflicts_with = "text")]
     pub(crate) remove: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Give groups labels, take them away, or show them; kept in the directory, never sent
@@ -40,6 +42,8 @@ pub(crate) struct Labels {
     /// A label to take away
     #[arg(long, value_name = "LABEL", value_parser = label)]
     pub(crate) remove: Vec<Label>,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 fn label(text: &str) -> Result<Label, String> {

@@ -27,6 +27,8 @@ pub(crate) enum BatchesCommand {
         /// Number of the batch
         #[arg(value_name = "BATCH")]
         number: i64,
+        #[command(flatten)]
+        output: Output,
     },
     /// Check again what was not begun of a bulk rotation or a bulk edit, ask, and do it; nothing is sent twice
     #[command(

@@ -206,6 +206,8 @@ pub(crate) struct Favourite {
     /// They are favourites no longer
     #[arg(long, conflicts_with = "add")]
     pub(crate) remove: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 #[cfg(test)]

@@ -2,13 +2,18 @@
 
 use clap::Subcommand;
 
+use super::Output;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// List the places; nothing is sent
     #[command(
         after_help = "Examples:\n  groupdesk place list\n  groupdesk place list --json | jq '.[].profiles'"
     )]
-    List,
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
     /// Show one place: addresses, keys by their fingerprints, alarms, and what was said about it
     #[command(
         after_help = "Examples:\n  groupdesk place show live\n  groupdesk place show live --json | jq .keys"
@@ -16,6 +21,8 @@ pub(crate) enum Command {
     Show {
         /// The place
         name: String,
+        #[command(flatten)]
+        output: Output,
     },
     /// Give a place another name
     #[command(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::user_group_id;
+use super::{Output, user_group_id};
 use crate::domain::{
     facts::{Absent, Field},
     group::UserGroupId,
@@ -23,7 +23,10 @@ pub(crate) enum Command {
     #[command(
         after_help = "Examples:\n  groupdesk profile list\n  groupdesk profile list --json | jq -r '.[].profile'"
     )]
-    List,
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
     /// Show one profile, never a key
     #[command(
         after_help = "Examples:\n  groupdesk profile show\n  groupdesk profile show eu-live --json"
@@ -31,6 +34,8 @@ pub(crate) enum Command {
     Show {
         /// The profile [default: the one that would open]
         name: Option<String>,
+        #[command(flatten)]
+        output: Output,
     },
     /// Say which environment a profile means, where its address, API key and name do not tell
     #[command(

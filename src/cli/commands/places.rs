@@ -19,8 +19,8 @@ use crate::{
 pub(crate) async fn run(session: &Session, command: Command) -> Result<Exit, CliError> {
     let operations = &session.operations;
     match command {
-        Command::List => list(session).await,
-        Command::Show { name } => show(session, &name).await,
+        Command::List { .. } => list(session).await,
+        Command::Show { name, .. } => show(session, &name).await,
         Command::Rename { name, to } => {
             let place = named(operations, &name).await?;
             operations.rename_place(&place, &to).await?;

@@ -55,8 +55,8 @@ impl Setup {
         match command {
             Command::Add(arguments) => add::add(self, *arguments).await,
             Command::Bind(arguments) => bind::bind(self, *arguments).await,
-            Command::List => show::list(self),
-            Command::Show { name } => show::show(self, name.as_deref()),
+            Command::List { .. } => show::list(self),
+            Command::Show { name, .. } => show::show(self, name.as_deref()),
             Command::Check { name } => self.check(name.as_deref()).await,
             Command::Rename { name, to, dry_run } => self.rename(&name, &to, dry_run).await,
             Command::Edit { name } => self.edit(name).await,

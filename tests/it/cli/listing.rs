@@ -300,6 +300,52 @@ async fn a_result_has_the_form_that_is_asked_for() {
 }
 
 #[tokio::test]
+async fn what_is_shown_alone_has_the_forms_of_a_list() {
+    let mut home = Home::new();
+    let _demo = home.hold_demo().await;
+    let lines = async |command: &[&str]| {
+        let ran = home.run(command).await;
+        assert_eq!(ran.code, 0, "{command:?}: {}", ran.err);
+        ran.out.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let profiles = lines(&["profile", "list", "-o", "name"]).await;
+    assert!(profiles.contains(&"testing".to_owned()), "{profiles:?}");
+    assert_eq!(
+        lines(&["place", "list", "-o", "csv"]).await.len(),
+        profiles.len() + 1
+    );
+    for (command, field) in [
+        (&["profile", "show", "testing"][..], "profile"),
+        (&["place", "show", "testing"], "place"),
+        (&["note", "acme-eu"], "user_group_id"),
+        (&["label", "acme-eu"], "user_group_id"),
+        (&["favourite", "acme-eu"], "user_group_id"),
+    ] {
+        let shown = lines(&[command, &["-o", "jsonl"]].concat()).await;
+        assert_eq!(shown.len(), 1, "{command:?}: {shown:?}");
+        let shown: Value = serde_json::from_str(&shown[0]).expect("one object");
+        let named = lines(&[command, &["-o", "name"]].concat()).await;
+        assert_eq!(
+            named,
+            [shown[field].as_str().expect("a text")],
+            "{command:?}"
+        );
+    }
+    let rotate = [
+        "rotate",
+        "acme-eu",
+        "globex-retail",
+        "--include-recent",
+        "--yes",
+    ];
+    lines(&rotate).await;
+    let batches = lines(&["batches", "list", "-o", "name"]).await;
+    let show = ["batches", "show", batches[0].as_str(), "-o", "jsonl"];
+    let shown: Value = serde_json::from_str(&lines(&show).await[0]).expect("one object");
+    assert_eq!(shown["batch"].to_string(), batches[0]);
+}
+
+#[tokio::test]
 async fn a_table_heeds_columns_and_colours_are_as_they_are_asked_for() {
     let mut home = Home::new();
     let _held = home.hold_demo().await;

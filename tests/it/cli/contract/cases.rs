@@ -139,6 +139,8 @@ async fn groups(c: &mut Contract, home: &Home) {
     let create = [&["create", "new-1"][..], &change].concat();
     let dry = [&create[..], &["--dry-run"]].concat();
     c.case(home, 0, "create ID --dry-run", &dry).await;
+    let curl = [&dry[..], &["--curl"]].concat();
+    c.case(home, 0, "create ID --dry-run", &curl).await;
     let yes = [&create[..], &["--yes"]].concat();
     c.case(home, 0, "create ID", &yes).await;
     let update = ["update", "new-1", "--unmap", "40", "--map", "7=x"];
@@ -526,6 +528,7 @@ async fn itself(c: &mut Contract, home: &Home) {
     c.case(home, 0, "completions SHELL", &["completions", "fish"])
         .await;
     c.case(home, 0, "man", &["man"]).await;
+    c.case(home, 0, "version", &["version"]).await;
     let folder = home.path("man1").display().to_string();
     c.case(home, 0, "man DIR", &["man", &folder]).await;
     let page = std::fs::read_to_string(home.path("man1/groupdesk-json.1")).expect("written");
