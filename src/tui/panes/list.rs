@@ -480,7 +480,10 @@ impl View for List {
                 self.finder.forget_ended(context);
             }
             Outcome::Failed(trouble) => {
-                context.say(Severity::of(trouble), trouble.text.clone());
+                let is_told = trouble.is_of_lost_directory && context.lost.is_some();
+                if !is_told {
+                    context.say(Severity::of(trouble), trouble.text.clone());
+                }
                 self.finder.forget_ended(context);
             }
             _ => self.finder.forget_ended(context),

@@ -20,7 +20,10 @@ use crate::{
     operations::{
         Connector, DirectoryError, Done, Failure, Operations, TokenLookup, UnknownIdPolicy,
     },
-    tui::state::message::{Job, JobError, Msg, Outcome, ProfileIndex},
+    tui::state::{
+        lost::WhyLost,
+        message::{Job, JobError, Msg, Outcome, ProfileIndex},
+    },
 };
 
 /// The operations of every profile, in the order of the configuration.
@@ -256,7 +259,10 @@ fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, JobError> 
 }
 
 fn unreadable(error: &DirectoryError) -> JobError {
-    JobError::of(error.to_string())
+    JobError {
+        is_of_lost_directory: WhyLost::of(error).is_some(),
+        ..JobError::of(error.to_string())
+    }
 }
 
 fn done(result: Result<Done, Failure>) -> Result<Outcome, JobError> {

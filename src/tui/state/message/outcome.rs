@@ -155,6 +155,8 @@ pub struct JobError {
     pub is_cancelled: bool,
     /// Another environment answered than the profile says (hazard 11).
     pub wrong_environment: bool,
+    /// The directory is lost, which has a place of its own on the screen.
+    pub is_of_lost_directory: bool,
     /// What stands in the way, where it is about the place of the profile.
     pub place: Option<Box<PlaceProblem>>,
 }
@@ -167,6 +169,7 @@ impl JobError {
             ending: None,
             is_cancelled: false,
             wrong_environment: false,
+            is_of_lost_directory: false,
             place: None,
         }
     }
@@ -187,6 +190,7 @@ impl From<Failure> for JobError {
             ending: failure.ending(),
             is_cancelled: false,
             wrong_environment: failure.is_wrong_environment(),
+            is_of_lost_directory: false,
             place: match failure {
                 Failure::Place(problem) => Some(Box::new(problem)),
                 _ => None,

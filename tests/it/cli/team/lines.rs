@@ -6,8 +6,14 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
 };
 
+use secrecy::SecretString;
+use serde_json::json;
+
 use super::{Home, machine, postgres};
-use crate::support::postgres::Server;
+use crate::{
+    cli::program::Background,
+    support::{postgres::Server, service::Caller},
+};
 
 const PASSWORD: &str = "canary-4f1c-of-the-directory";
 
@@ -243,5 +249,66 @@ async fn whoever_has_a_certificate_is_known_by_it_and_needs_no_password() {
             "{more}: {code} {text}"
         );
         assert!(!text.contains("PRIVATE KEY"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file() {
+    let Some(scene) = scene(false) else {
+        return;
+    };
+    let home = Home::new();
+    let write = |name: &str, text: &str| {
+        let path = home.write(name, text);
+        let mode = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(&path, mode).expect("set");
+        path
+    };
+    let (ca, password) = (
+        write("ca.pem", &scene.authority),
+        write("password", &format!("{PASSWORD}\n")),
+    );
+    let wrong = write("wrong", "another one\n");
+    let open = write("open", PASSWORD);
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o644)).expect("set");
+    let at = |host: &str| format!("postgres://ana@{host}:{}/postgres", scene.port);
+    let (url, other) = (at("localhost"), at("127.0.0.1"));
+    let serve = |url: &str, more: &[&str], command: &[&str]| -> Vec<String> {
+        let all = [&["serve"], command, &["--storage", url], more].concat();
+        all.into_iter().map(str::to_owned).collect()
+    };
+    let both = ["--storage-ca", &*ca, "--storage-password-file", &*password];
+    let run = async |arguments: Vec<String>| {
+        let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+        said(&home, &arguments).await
+    };
+    let (code, text) = run(serve(&url, &both, &["init"])).await;
+    assert_eq!(code, 0, "{text}");
+    let create = ["keys", "create", "--environment", "live"];
+    let create = serve(&url, &both, &create);
+    let create: Vec<_> = create.iter().map(String::as_str).collect();
+    let made = home.run(&create).await;
+    assert_eq!(made.code, 0, "{}", made.err);
+    let key = SecretString::from(made.out.trim().to_owned());
+    let listen = serve(&url, &both, &["--listen", "127.0.0.1:0"]);
+    let listen: Vec<_> = listen.iter().map(String::as_str).collect();
+    let mut serving = Background::start(home.command(&listen));
+    let line = serving.line().await;
+    let address = line.strip_prefix("listening on ").expect("an address");
+    let address = address.strip_suffix("/api/user").expect("its path");
+    let caller = Caller::new(address, &key);
+    let made = caller.get(&json!({"user_group_id": "acme"})).await.ok();
+    assert_eq!(made["new_user_group"], true);
+    let lines = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'ana'";
+    assert_eq!(scene.server.execute("public", lines), "t");
+    for (url, more, words) in [
+        (&other, &both[..], "its certificate is for another name"),
+        (&url, &both[2..], "signed by nobody who is known here"),
+        (&url, &both[..2], "--storage-password-file"),
+        (&url, &[both[0], both[1], both[2], &wrong], "28P01"),
+        (&url, &[both[0], both[1], both[2], &open], "chmod 600"),
+    ] {
+        let (code, text) = run(serve(url, more, &["keys", "list"])).await;
+        assert!(code == 2 && text.contains(words), "{words}: {code} {text}");
     }
 }
