@@ -36,10 +36,11 @@ pub(crate) fn judge(console: &Console, place: &str) {
     let screen = console.screen();
     let at = format!("{place} at {:?}:\n{screen}", installation.size);
     for cell in buffer.content() {
+        let symbol = cell.symbol();
+        let is_blank = symbol == " ";
         assert!(
-            !cell.symbol().chars().any(is_hidden),
-            "{:?} in {at}",
-            cell.symbol()
+            is_blank || !symbol.chars().any(is_hidden),
+            "{symbol:?} in {at}"
         );
         if !installation.theme.colour {
             assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset), "{at}");

@@ -285,19 +285,24 @@ impl Console {
 /// A screen as text, one line a row, without trailing blanks.
 pub(crate) fn text_of(buffer: &Buffer) -> String {
     let mut text = String::new();
-    for y in 0..buffer.area.height {
-        let mut line = String::new();
-        let mut skip = 0;
-        for x in 0..buffer.area.width {
-            let symbol = buffer[(x, y)].symbol();
+    for row in buffer.content.chunks(buffer.area.width.max(1).into()) {
+        let (mut skip, mut end) = (0, text.len());
+        for cell in row {
+            let symbol = cell.symbol();
             if skip > 0 {
                 skip -= 1;
                 continue;
             }
-            skip = groupdesk::domain::text::width(symbol).saturating_sub(1);
-            line.push_str(symbol);
+            text.push_str(symbol);
+            if symbol == " " {
+                continue;
+            }
+            end = text.len();
+            if symbol.len() > 1 {
+                skip = groupdesk::domain::text::width(symbol).saturating_sub(1);
+            }
         }
-        text.push_str(line.trim_end());
+        text.truncate(end);
         text.push('\n');
     }
     text
