@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::program::Home;
 
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 10] = [
     "user_group_id",
     "name",
     "team_id",
@@ -14,6 +14,7 @@ const FIELDS: [&str; 9] = [
     "properties",
     "last_rotated",
     "last_seen",
+    "place",
 ];
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -294,7 +295,8 @@ async fn a_rotation_is_confirmed_and_told() {
             "fingerprint",
             "reason",
             "changes",
-            "note"
+            "note",
+            "place"
         ]
     );
     assert_eq!(

@@ -103,6 +103,7 @@ async fn a_killed_rotation_is_found_and_settled_by_reading() {
             "by",
             "reason",
             "handoff",
+            "place",
         ];
         assert_eq!(keys, shape);
         assert_eq!(row["user_group_id"], "acme-eu");

@@ -265,7 +265,7 @@ async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file() {
         path
     };
     let (ca, password) = (
-        write("ca.pem", &scene.authority),
+        write("ca.pem", &scene.authority.pem()),
         write("password", &format!("{PASSWORD}\n")),
     );
     let wrong = write("wrong", "another one\n");
