@@ -33,6 +33,8 @@ COMMIT;
 ";
 
 fn main() {
+    let installed = rustls::crypto::ring::default_provider().install_default();
+    installed.expect("the first");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
