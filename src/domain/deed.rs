@@ -104,14 +104,13 @@ impl Deeds {
     pub fn take(&mut self, number: i64, entry: Entry) -> Vec<Deed> {
         let near = (entry.user_group_id.clone(), is_of_token(&entry));
         let is_begun = may_have_begun(&entry);
-        let goes_on = |deed: &Deed| deed.goes_on_from(&entry);
-        let waits = self.waiting.get(&near).map(goes_on);
-        let newer = (waits == Some(true) || is_begun).then(|| self.waiting.remove(&near));
-        let newer = newer.flatten();
-        let (mut deed, mut whole) = match (newer, waits) {
-            (Some(newer), Some(true)) => (newer, Vec::new()),
-            (newer, _) => (Deed { steps: Vec::new() }, newer.into_iter().collect()),
-        };
+        let (mut deed, mut whole) = (Deed { steps: Vec::new() }, Vec::new());
+        match self.waiting.remove(&near) {
+            Some(newer) if newer.goes_on_from(&entry) => deed = newer,
+            Some(newer) if is_begun => whole.push(newer),
+            Some(newer) => drop(self.waiting.insert(near.clone(), newer)),
+            None => {}
+        }
         deed.steps.insert(0, (number, entry));
         if is_begun {
             self.waiting.insert(near, deed);

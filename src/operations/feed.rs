@@ -37,8 +37,12 @@ impl Operations {
 pub struct HistoryFeed {
     feed: Feed,
     cursor: HistoryCursor,
+    /// Numbers of lines; the newest of them.
     told: BTreeSet<i64>,
 }
+
+/// Lines written before this many others were told are not told again: a cursor hands out no line that old.
+const REMEMBERED: usize = 10_000;
 
 impl Operations {
     /// Follows the history from now on. Inside a runtime.
@@ -56,7 +60,11 @@ impl Operations {
 impl HistoryFeed {
     /// Whether this line is news; it is none from then on.
     pub fn is_new(&mut self, line: i64) -> bool {
-        self.told.insert(line)
+        let is_new = self.told.insert(line);
+        if self.told.len() > REMEMBERED {
+            self.told.pop_first();
+        }
+        is_new
     }
 
     /// What was written since the last look, the oldest first.
@@ -66,7 +74,7 @@ impl HistoryFeed {
         let cursor = Some(self.cursor.clone());
         let (next, mut lines) = operations.directory().history_since(place, cursor).await?;
         self.cursor = next;
-        lines.retain(|line| self.told.insert(line.number));
+        lines.retain(|line| self.is_new(line.number));
         Ok(lines)
     }
 

@@ -1,8 +1,6 @@
 //! `edit`: a group in the person's editor. What comes back is laid over what is read, as in the console; a text that is not
 //! sent is kept.
 
-use std::io::Write as _;
-
 use serde_json::json;
 
 use super::mutations::{How, may_update, read_first, reading, replaced, send};
@@ -10,7 +8,10 @@ use crate::{
     cli::{
         args::{Edit as EditArgs, Global, TokenArgs},
         error::CliError,
-        input::{editor::edited, fields::Edits},
+        input::{
+            editor::{edited, kept},
+            fields::Edits,
+        },
         output,
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session, interruptible},
@@ -102,16 +103,8 @@ fn keep(id: &UserGroupId, text: &str) {
         output::alarm("! the text holds a \"token\" and is kept nowhere");
         return;
     }
-    let kept = tempfile::Builder::new()
-        .prefix("groupdesk-edit-")
-        .suffix(".json")
-        .tempfile()
-        .and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.keep().map_err(|error| error.error)
-        });
-    match kept {
-        Ok((_, path)) => output::alarm(&format!(
+    match kept("group.json", text) {
+        Ok(path) => output::alarm(&format!(
             "! your text is in {0}: groupdesk update {id} --apply {0}",
             path.display()
         )),

@@ -19,7 +19,7 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    domain::group::UserGroupId,
+    domain::{age::USUAL_LIMIT, group::UserGroupId},
 };
 
 pub(super) const UNDONE: &str = "nothing was listed";
@@ -62,7 +62,9 @@ impl Lines {
         let columns = columns.or_usual(is_wide);
         let max_age = session.operations.profile().max_token_age;
         let now = session.operations.now();
-        let table = human::List::new(columns.clone(), is_wide, now, max_age);
+        // As the console colours them.
+        let of_people = Some(max_age.unwrap_or(USUAL_LIMIT));
+        let table = human::List::new(columns.clone(), is_wide, now, of_people);
         Ok(Self {
             are_beside: columns.are_beside(),
             columns,

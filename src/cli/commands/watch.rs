@@ -53,11 +53,13 @@ pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliEr
                 continue;
             };
             // What a filter asks for besides may have changed, too.
-            let now = listing(&Order::default()).await?;
             if changes.as_ref().is_some_and(|changes| changes.are_more) {
-                output::say("! so much has changed that all of them are printed again");
-                lines.all(session, &now).await?;
+                output::say("! so much has changed that the list is printed again");
+                lines
+                    .all(session, &listing(&arguments.order).await?)
+                    .await?;
             } else if let Some(changes) = changes {
+                let now = listing(&Order::default()).await?;
                 let mut groups = changes.groups;
                 now.keep(&mut groups);
                 let groups = session.beside(&now, groups).await?;

@@ -1,6 +1,9 @@
 //! A text in the person's own editor, and the same text back.
 
-use std::io::{self, IsTerminal};
+use std::{
+    io::{self, IsTerminal, Write as _},
+    path::PathBuf,
+};
 
 use serde_json::json;
 
@@ -62,6 +65,16 @@ pub(crate) async fn edited(
     read.map_err(usage)
 }
 
+/// Keeps a text that could not be used, in a file of its own for its owner alone.
+pub(crate) fn kept(name: &str, text: &str) -> io::Result<PathBuf> {
+    let mut file = tempfile::Builder::new()
+        .prefix("groupdesk-")
+        .suffix(&format!("-{name}"))
+        .tempfile()?;
+    file.write_all(text.as_bytes())?;
+    Ok(file.keep().map_err(|error| error.error)?.1)
+}
+
 /// Lets a person change a text until it is right, and writes it. A text that is not right is written nowhere: it could hold a key.
 pub(crate) async fn changed(
     (environment, no_input): (&Environment, bool),
@@ -85,11 +98,14 @@ pub(crate) async fn changed(
             return Err(wrong);
         }
         output::alarm(&format!("x {wrong}"));
-        let again = confirm(false, "Edit it again?", Question::YesOrNo).await;
-        again.map_err(|_| wrong)?;
+        confirm(false, "Edit it again?", Question::YesOrNo).await?;
     };
     if let Some(edit) = &edit {
-        edit.make()?;
+        edit.make()
+            .inspect_err(|_| match kept("config.toml", &text) {
+                Ok(path) => output::alarm(&format!("! your text is in {}", path.display())),
+                Err(error) => output::alarm(&format!("! your text was not kept: {error}")),
+            })?;
     }
     let file = edit.as_ref().map(|edit| edit.file.display().to_string());
     if as_json {

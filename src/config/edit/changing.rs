@@ -55,15 +55,10 @@ impl Opened {
     pub fn with_section(&self, name: &str, lines: &str) -> Result<Edit, EditError> {
         let (text, range, before) = self.section_in(name)?;
         let lines = format!("{}\n", lines.trim_end());
-        let folder = folder_of(&self.file).unwrap_or(Path::new("/"));
-        if let Ok(alone) = parsed(&lines, folder, &self.env)
-            && !alone
-                .profiles
-                .iter()
-                .map(|profile| profile.name.as_str())
-                .eq([name])
-        {
-            return Err(EditError::Elsewhere(name.to_owned()));
+        let elsewhere = || EditError::Elsewhere(name.to_owned());
+        let mut tables = lines.lines().map(str::trim);
+        if tables.any(|line| line.starts_with('[') && !is_table_of(line, name)) {
+            return Err(elsewhere());
         }
         let (head, tail) = (&text[..range.start], &text[range.end..]);
         let after = format!("{head}{lines}{tail}");
@@ -76,9 +71,11 @@ impl Opened {
         let others_stay = names(&before) == names(&now)
             && !before.profiles.iter().zip(&now.profiles).any(is_other)
             && now.default_profile == before.default_profile
-            && now.operator == before.operator;
+            && now.operator == before.operator
+            && now.comfort == before.comfort
+            && now.directory == before.directory;
         if !others_stay {
-            return Err(EditError::Elsewhere(name.to_owned()));
+            return Err(elsewhere());
         }
         Ok(self.edit(after, lines))
     }
@@ -254,10 +251,12 @@ mod tests {
         let more = format!(
             "{lines}\n[profiles.c]\nbase_url = \"https://c\"\napi_key = {{ env = \"C\" }}\n"
         );
-        assert!(matches!(
-            opened.with_section("a", &more),
-            Err(EditError::Elsewhere(_))
-        ));
+        for more in [more, format!("{lines}\n[theme]\nbase = \"dark\"\n")] {
+            assert!(matches!(
+                opened.with_section("a", &more),
+                Err(EditError::Elsewhere(_))
+            ));
+        }
         assert!(
             opened
                 .with_section("a", "[profiles.a]\nbase_url = 7")

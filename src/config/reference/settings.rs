@@ -41,7 +41,7 @@ pub const SETTINGS: [Setting; 69] = [
     setting("directory", "cert", "text", Words("none"), "a certificate to be known by there, in PEM, with key; in place of a password"),
     setting("directory", "key", "text", Words("none"), "the private key of cert, in PEM"),
     setting("directory", "fingerprint_key", "table", Words("in the database"), "where the key of the fingerprints is kept outside of the database, never the key: one of env, file, command and keyring; 64 hexadecimal digits"),
-    setting("directory", "connections", "1 to 16", Value("4"), "lines to the database for what is written, at the most: more than one only where much is done at once, as in bulk; 1 to 16. One for short reads and one to hear of others come to it"),
+    setting("directory", "connections", "1 to 16", Value("4"), "lines to the database for what is written, at the most: more than one only where much is done at once, as in bulk. One for short reads and one to hear of others come to it"),
     setting("directory", "require_synchronous", "flag", Value("false"), "nothing is written while no standby has to have it before it is answered (synchronous_standby_names is empty)"),
     setting("theme", "base", "\"terminal\", \"light\" or \"dark\"", Words("the terminal is asked for its background"), "the 16 colours of the terminal, or fixed ones for such a background"),
     setting("theme", "production", COLOUR, OF_BASE, "the word PRODUCTION"),

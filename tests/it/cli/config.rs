@@ -78,6 +78,26 @@ async fn an_edited_file_is_written_where_it_is_right_and_else_stays() {
             assert_eq!(text(&home), before);
         }
     }
+    // Somebody else writes to the file meanwhile: theirs stays, and so does what was typed.
+    let file = home.path("config.toml").display().to_string();
+    let both = format!("sed -i s/7s/9s/ \"$1\"; exec echo '# theirs' >> '{file}'");
+    promote::editor(&mut home, &both);
+    let ran = home.run(&["config", "edit"]).await;
+    assert!(
+        ran.code == 2 && ran.err.contains("changed by someone meanwhile"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(text(&home), format!("{before}# theirs\n"));
+    let (_, path) = ran.err.split_once("your text is in ").expect("where it is");
+    let path = path.lines().next().expect("a path");
+    assert!(
+        std::fs::read_to_string(path)
+            .expect("kept")
+            .contains("\"9s\"")
+    );
+    std::fs::remove_file(path).expect("removed");
+    home.write("config.toml", &before);
     editor(&mut home, "");
     assert_eq!(home.json(0, &["config", "edit"]).await["written"], false);
     home.set("EDITOR", "");
