@@ -27,7 +27,7 @@ use self::{
     output::{
         colour, exchanges,
         form::{self, Form},
-        json, token_file,
+        jq, json, token_file,
     },
     process::{exit::Exit, hardening, resources, signals::Signals},
     session::{InFlight, Session},
@@ -71,7 +71,20 @@ pub fn main() -> color_eyre::Result<ExitCode> {
         form::choose(form);
         cli.global.json = form.is_for_programs();
     }
-    let json = cli.global.json;
+    // What went wrong is no result: with an expression it is said on standard error alone.
+    let json = cli.global.json && cli.global.jq.is_none();
+    if let Some(expression) = &cli.global.jq {
+        let chosen = match form::chosen() {
+            None | Some(Form::Json | Form::Jsonl) => jq::choose(expression),
+            Some(_) => Err(CliError::Usage(
+                "--jq works on JSON; say it with -o json or jsonl, or without -o".into(),
+            )),
+        };
+        if let Err(stop) = chosen {
+            return Ok(report(&stop, false).into());
+        }
+        cli.global.json = true;
+    }
     let ended = resources::runtime().and_then(|runtime| {
         let ended = runtime.block_on(told(cli));
         // A question that waits for standard input must not keep the process.
@@ -79,6 +92,10 @@ pub fn main() -> color_eyre::Result<ExitCode> {
         ended
     });
     let exit = ended.or_else(|stop| stop.expected().map(|stop| report(&stop, json)));
+    let exit = exit.map(|exit| match exit {
+        Exit::Done if jq::has_failed() => Exit::Usage,
+        exit => exit,
+    });
     exit.map(Into::into).map_err(unexpected::told)
 }
 

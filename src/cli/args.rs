@@ -97,6 +97,10 @@ pub(super) struct Global {
     /// Print JSON, as `groupdesk help json` describes it
     #[arg(long, global = true)]
     pub(super) json: bool,
+    /// Print what an expression of jq makes of the JSON: texts as they are, all else one JSON a line. With -o jsonl it is given
+    /// each line by itself
+    #[arg(long, global = true, value_name = "EXPRESSION")]
+    pub(super) jq: Option<String>,
     /// Say only errors, alarms and questions
     #[arg(long, short = 'q', global = true)]
     pub(super) quiet: bool,

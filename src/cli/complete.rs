@@ -55,9 +55,11 @@ impl Typed {
         let mut words = words.iter().skip_while(|word| *word != "--").skip(1);
         while let Some(word) = words.next() {
             let text = word.to_string_lossy();
-            let (name, value) = match text.split_once('=') {
-                Some((name, value)) => (name, Some(OsString::from(value))),
-                None => (&*text, None),
+            let glued = text.strip_prefix("-P").filter(|name| !name.is_empty());
+            let (name, value) = match (glued, text.split_once('=')) {
+                (Some(name), _) => ("-P", Some(name.trim_start_matches('=').into())),
+                (None, Some((name, value))) => (name, Some(value.into())),
+                (None, None) => (&*text, None),
             };
             let option = match name {
                 "--config" => &mut typed.config,

@@ -7,6 +7,7 @@ pub(super) mod contract;
 pub(super) mod exchanges;
 pub(super) mod form;
 pub(super) mod human;
+pub(super) mod jq;
 pub(super) mod json;
 pub(super) mod progress;
 pub(super) mod review;
@@ -87,12 +88,23 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
     }
     let text = serde_json::to_string_pretty(value)
         .map_err(CliError::unexpected("the result is no JSON"))?;
-    result(&escape_hidden(&text))
+    json_text(escape_hidden(&text))
 }
 
 /// Writes a result as JSON on one line.
 pub(super) fn json_line(value: &serde_json::Value) -> Result<(), CliError> {
-    result(&escape_hidden(&value.to_string()))
+    json_text(escape_hidden(&value.to_string()))
+}
+
+/// Writes a JSON text, or what `--jq` makes of it.
+fn json_text(text: String) -> Result<(), CliError> {
+    let text = jq::applied(text);
+    // An expression can make nothing of it.
+    if text.is_empty() {
+        Ok(())
+    } else {
+        result(&text)
+    }
 }
 
 /// News, for the person; with `--quiet` only those that are signed as what went wrong.

@@ -23,6 +23,7 @@ mod handoff;
 mod help;
 mod history;
 mod import;
+mod jq;
 mod limits;
 mod listing;
 mod looks;

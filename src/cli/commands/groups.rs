@@ -31,7 +31,7 @@ pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, Cli
     let mut listing = Listing::of(session, filter, &arguments.order, None, UNDONE).await?;
     listing.with_annotations = lines.are_beside;
     lines.all(session, &listing).await?;
-    output::piece(lines.end())?;
+    output::piece(&lines.end())?;
     Ok(Exit::Done)
 }
 
@@ -141,9 +141,9 @@ impl Lines {
     }
 
     /// What stands behind the last one.
-    fn end(&self) -> &'static str {
+    fn end(&mut self) -> String {
         match self.table {
-            Some(_) => "",
+            Some(_) => String::new(),
             None => self.items.end(),
         }
     }

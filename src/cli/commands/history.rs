@@ -131,7 +131,7 @@ impl Printer<'_> {
             let place = self.place.as_deref();
             let kept = self.kept.iter().map(|told| told.json(place));
             output::piece(&self.items.text(kept)?)?;
-            output::piece(self.items.end())?;
+            output::piece(&self.items.end())?;
         } else if self.count > 0 {
             let lines: Vec<_> = self.kept.into_iter().map(Told::line).collect();
             output::result(&human::history(&lines, self.session.operations.now()))?;

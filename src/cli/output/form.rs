@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::jq;
 use crate::{api::inspect::escape_hidden, cli::error::CliError, formats::csv_line};
 
 static FORM: OnceLock<Form> = OnceLock::new();
@@ -48,6 +49,8 @@ pub(crate) fn chosen() -> Option<Form> {
 #[derive(Default)]
 pub(crate) struct Items {
     is_begun: bool,
+    /// Kept for `--jq`, which is given a list as a whole.
+    kept: String,
 }
 
 impl Items {
@@ -59,7 +62,13 @@ impl Items {
         let mut text = String::new();
         for item in items {
             match chosen() {
-                Some(Form::Jsonl) => text.extend([value(&item)?.to_string().as_str(), "\n"]),
+                Some(Form::Jsonl) => {
+                    let line = jq::applied(escape_hidden(&value(&item)?.to_string()));
+                    text.push_str(&line);
+                    if !line.is_empty() && !line.ends_with('\n') {
+                        text.push('\n');
+                    }
+                }
                 Some(Form::Csv) => {
                     let item = value(&item)?;
                     let fields = item.as_object().into_iter().flatten();
@@ -87,17 +96,35 @@ impl Items {
             }
             self.is_begun = true;
         }
-        Ok(escaped(&text))
+        let text = match chosen() {
+            Some(Form::Jsonl) => text,
+            _ => escaped(&text),
+        };
+        if is_kept() {
+            self.kept.push_str(&text);
+            return Ok(String::new());
+        }
+        Ok(text)
     }
 
     /// What stands behind the last one.
-    pub(crate) fn end(&self) -> &'static str {
-        match (chosen(), self.is_begun) {
+    pub(crate) fn end(&mut self) -> String {
+        let end = match (chosen(), self.is_begun) {
             (Some(Form::Jsonl | Form::Csv | Form::Name), _) => "",
             (_, true) => "\n]\n",
             (_, false) => "[]\n",
+        };
+        if is_kept() {
+            let kept = std::mem::take(&mut self.kept);
+            return jq::applied(kept + end);
         }
+        end.to_owned()
     }
+}
+
+/// Whether a list is kept until its end.
+fn is_kept() -> bool {
+    jq::is_chosen() && chosen() != Some(Form::Jsonl)
 }
 
 /// A whole result in the form that was chosen; `None` where that is indented JSON.

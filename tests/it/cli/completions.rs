@@ -112,6 +112,7 @@ async fn a_shell_is_told_commands_profiles_ids_and_words_of_filters() {
         ("groupdesk rotate odd", &["odd\\ \\$\\(id\\)"]),
         ("groupdesk get ü", &["ümläut"]),
         ("groupdesk -P nobody show ac", &[]),
+        ("groupdesk -Pnobody show ac", &[]),
         ("groupdesk list --filter ta", &["tag:"]),
         ("groupdesk list --filter=ta", &["tag:"]),
         ("groupdesk list --filter tag:", &[]),

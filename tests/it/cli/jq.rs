@@ -1,0 +1,96 @@
+//! `--jq`: a result through an expression.
+
+use super::program::Home;
+
+#[tokio::test]
+async fn a_list_is_given_as_a_whole_or_line_by_line() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let count = home.json(0, &["list"]).await.as_array().map(Vec::len);
+    let count = format!("{}\n", count.expect("a list"));
+    let printed = async |words: &[&str]| {
+        let ran = home.run(words).await;
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{words:?}");
+        ran.out
+    };
+    assert_eq!(printed(&["list", "--jq", "length"]).await, count);
+    let id = ".user_group_id";
+    let by_line = printed(&["list", "-o", "jsonl", "--jq", id]).await;
+    assert_eq!(by_line, printed(&["list", "-o", "name"]).await);
+    let show = printed(&["show", "acme-eu", "--jq", ".user_group_id, .mapping"]).await;
+    assert!(show.starts_with("acme-eu\n{\""), "{show}");
+    let none = printed(&["list", "--filter", "nothinglikeit", "--jq", ".[]"]).await;
+    assert_eq!(none, "");
+    let history = "map(.operation) | unique | length > 1";
+    assert_eq!(printed(&["history", "--jq", history]).await, "true\n");
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_said_before_anything_is_done_and_nothing_is_lost() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let canary = "s3cret-of-the-environment";
+    home.set("GROUPDESK_CANARY", canary);
+    let before = home.json(0, &["history"]).await;
+    for wrong in [
+        "env",
+        "$ENV",
+        "env.GROUPDESK_CANARY",
+        ".[",
+        "halt",
+        "include \"x\"; .",
+    ] {
+        let rotate = ["rotate", "acme-eu", "--reason", "x", "--yes", "--jq", wrong];
+        let ran = home.run(&rotate).await;
+        assert_eq!(
+            (ran.code, ran.out.as_str()),
+            (2, ""),
+            "{wrong}: {}",
+            ran.err
+        );
+        assert!(
+            ran.err.contains("--jq: ") && !ran.err.contains(canary),
+            "{}",
+            ran.err
+        );
+    }
+    let ran = home.run(&["list", "-o", "csv", "--jq", "."]).await;
+    assert!(
+        ran.code == 2 && ran.err.contains("-o json or jsonl"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(home.json(0, &["history"]).await, before);
+
+    // One that does not fit the result: the result is there all the same.
+    let ran = home
+        .run(&["show", "acme-eu", "--jq", ".user_group_id | tonumber"])
+        .await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    let shown: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(shown["user_group_id"], "acme-eu");
+    assert!(ran.err.contains("--jq failed"), "{}", ran.err);
+    let read = [
+        "get",
+        "acme-eu",
+        "--exists",
+        "--reveal",
+        "--jq",
+        ".token | tonumber",
+    ];
+    let ran = home.run(&read).await;
+    let token = serde_json::from_str::<serde_json::Value>(&ran.out).expect("JSON");
+    let token = token["token"].as_str().expect("a token");
+    assert!(!ran.err.contains(token), "{}", ran.err);
+
+    // What went wrong otherwise is no result.
+    let ran = home
+        .run(&["show", "nobody-here", "--jq", ".user_group_id"])
+        .await;
+    assert!(
+        ran.code != 0 && ran.out.is_empty(),
+        "{} {}",
+        ran.code,
+        ran.out
+    );
+}
