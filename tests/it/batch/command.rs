@@ -140,6 +140,36 @@ async fn a_timer_takes_the_oldest_that_can_be_rotated_and_one_run_at_a_time() {
 }
 
 #[tokio::test]
+async fn a_timer_whose_place_was_taken_over_begins_nothing_more() {
+    let scene = Scene::new(3).await;
+    let gate = Gate::new();
+    scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
+    // The second one would come after a minute; that the run is lost is known after the next beat.
+    let timer = "--older-than 90d --limit 3 --concurrency 1 --rate 1/m --yes -o jsonl";
+    let words: Vec<_> = timer.split(' ').collect();
+    let running = scene.command(&words).spawn().expect("it starts");
+    gate.reached().await;
+    // Another machine has not heard of it for an hour.
+    let li = scene.world.installation(Side::Testing).by("li@desk7");
+    let li = li
+        .at(Timestamp::now() + Duration::from_hours(1))
+        .operations();
+    let taken = li.begin_scheduled_run().await.expect("asked");
+    assert!(taken.is_ok(), "nobody is heard of");
+    gate.open();
+    let (code, lines, err) = read(wait(running).await);
+    assert_eq!(code, 130, "{err}");
+    let sum = lines.last().expect("a sum");
+    assert_eq!(
+        (&sum["confirmed"], &sum["not_started"]),
+        (&json!(1), &json!(2)),
+        "{sum}"
+    );
+    assert!(err.contains("another scheduled run took over"), "{err}");
+    assert_eq!(scene.proxy.count("POST"), 1);
+}
+
+#[tokio::test]
 async fn the_unit_of_the_timer_rotates_what_is_old() {
     let packaged = |name: &str| {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/systemd");
