@@ -61,7 +61,7 @@ pub use facts::{Fact, Statement};
 pub use hidden::HiddenConcern;
 pub use ids::{MutationId, RotationId};
 pub use import::{Import, ImportId, Imported};
-use lanes::Thing;
+use lanes::Subject;
 pub use location::{InvalidLocation, Location, TeamFault, TeamLocation};
 pub use mutation::{Claimed, Mutation, MutationIntent, MutationStep};
 pub use packed::FirstGroups;
@@ -252,13 +252,15 @@ impl Directory {
         records: Vec<Record>,
     ) -> Result<Vec<Recorded>, DirectoryError> {
         let noted = Noted::of_all(&records);
-        let thing = match &records[..] {
-            [record] => Thing::of(place, record),
+        let subject = match &records[..] {
+            [record] => Subject::of(place, record),
             _ => None,
         };
         let mut records = records;
         let written = self
-            .write_of(thing, move |tx| sqlite::record_all(tx, place, &mut records))
+            .write_of(subject, move |tx| {
+                sqlite::record_all(tx, place, &mut records)
+            })
             .await;
         for one in noted {
             one.written(written.is_ok());
@@ -281,8 +283,8 @@ impl Directory {
         place: PlaceId,
         intent: RotationIntent,
     ) -> Result<BeginResult, DirectoryError> {
-        let thing = Thing::Group(place, intent.user_group_id.clone());
-        self.request_of(Some(thing), journal::BeginRotation { place, intent })
+        let subject = Subject::Group(place, intent.user_group_id.clone());
+        self.request_of(Some(subject), journal::BeginRotation { place, intent })
             .await
     }
 

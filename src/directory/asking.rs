@@ -4,13 +4,13 @@ use tokio::sync::oneshot;
 
 use super::{
     Directory, DirectoryError, Role,
-    lanes::{Slot, Thing},
+    lanes::{LaneGuard, Subject},
     sqlite::Fault,
 };
 use crate::database::{Access, Reply, Request, Tx, repeatable, task};
 
 /// Answers whoever asked; before that its line is free for others.
-struct Answer<T>(oneshot::Sender<Result<T, Fault>>, Slot);
+struct Answer<T>(oneshot::Sender<Result<T, Fault>>, LaneGuard);
 
 impl<T: Send> Reply<T, Fault> for Answer<T> {
     fn is_awaited(&self) -> bool {
@@ -31,16 +31,17 @@ impl Directory {
         self.request_of(None, request).await
     }
 
-    /// One that is about one thing.
+    /// One that is about one subject.
     pub(super) async fn request_of<R>(
         &self,
-        thing: Option<Thing>,
+        subject: Option<Subject>,
         request: R,
     ) -> Result<R::Answer, DirectoryError>
     where
         R: Request<Answer: Send + 'static, Error = Fault> + Send + 'static,
     {
-        self.write_of(thing, move |tx| tx.run_last(&request)).await
+        self.write_of(subject, move |tx| tx.run_last(&request))
+            .await
     }
 
     /// One write on the directory's thread. On a server it may be done again from its start: nothing but the database hears of
@@ -52,17 +53,17 @@ impl Directory {
         self.write_of(None, work).await
     }
 
-    /// One that is about one thing.
+    /// One that is about one subject.
     pub(super) async fn write_of<T: Send + 'static>(
         &self,
-        thing: Option<Thing>,
+        subject: Option<Subject>,
         work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
         self.may(Role::Operator)?;
         let engine = &self.0.engine;
-        let (slot, (reply, answer)) = (engine.slot(thing), oneshot::channel());
-        let lane = slot.lane;
-        let work = repeatable(Access::Write, work, Answer(reply, slot));
+        let (guard, (reply, answer)) = (engine.lane_of(subject), oneshot::channel());
+        let lane = guard.lane;
+        let work = repeatable(Access::Write, work, Answer(reply, guard));
         engine.ask(lane, work, answer).await
     }
 
@@ -77,8 +78,8 @@ impl Directory {
         if access == Access::Short {
             return engine.ask(0, task(access, work, reply), answer).await;
         }
-        let slot = engine.slot(None);
-        let work = task(access, work, Answer(reply, slot));
+        let guard = engine.lane_of(None);
+        let work = task(access, work, Answer(reply, guard));
         engine.ask(0, work, answer).await
     }
 }

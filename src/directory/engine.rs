@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::{
     DirectoryError, Location, TeamLocation,
-    lanes::{Lanes, Slot, Thing},
+    lanes::{LaneGuard, Lanes, Subject},
     sqlite::{self, Fault},
 };
 use crate::{
@@ -91,9 +91,9 @@ impl Engine {
         &self.location
     }
 
-    /// Where what is about this thing is done now.
-    pub(super) fn slot(&self, thing: Option<Thing>) -> Slot {
-        self.lanes.take(thing)
+    /// Where what is about this subject is done now.
+    pub(super) fn lane_of(&self, subject: Option<Subject>) -> LaneGuard {
+        self.lanes.take(subject)
     }
 
     pub(super) async fn ask<T>(

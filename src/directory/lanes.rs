@@ -12,12 +12,12 @@ use crate::domain::group::UserGroupId;
 
 /// What is to be done in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Thing {
+pub(super) enum Subject {
     Group(PlaceId, UserGroupId),
     Rotation(RotationId),
 }
 
-impl Thing {
+impl Subject {
     /// What a record is about.
     pub(super) fn of(place: PlaceId, record: &Record) -> Option<Self> {
         let entry = record.entry.as_ref().map(|entry| &entry.user_group_id);
@@ -32,16 +32,16 @@ impl Thing {
 struct Load {
     /// What each line has to do.
     lines: Vec<usize>,
-    /// Where things are under way, and how much of each.
-    things: HashMap<Thing, (usize, usize)>,
+    /// Where subjects are under way, and how much of each.
+    subjects: HashMap<Subject, (usize, usize)>,
 }
 
 pub(super) struct Lanes(Arc<Mutex<Load>>);
 
 /// Work that is under way as long as this lives.
-pub(super) struct Slot {
+pub(super) struct LaneGuard {
     pub(super) lane: usize,
-    thing: Option<Thing>,
+    subject: Option<Subject>,
     load: Arc<Mutex<Load>>,
 }
 
@@ -49,14 +49,16 @@ impl Lanes {
     pub(super) fn new(count: usize) -> Self {
         Self(Arc::new(Mutex::new(Load {
             lines: vec![0; count],
-            things: HashMap::new(),
+            subjects: HashMap::new(),
         })))
     }
 
-    pub(super) fn take(&self, thing: Option<Thing>) -> Slot {
+    pub(super) fn take(&self, subject: Option<Subject>) -> LaneGuard {
         let mut load = lock(&self.0);
-        let under_way = thing.as_ref().and_then(|thing| load.things.get(thing));
-        let lane = match (&thing, under_way) {
+        let under_way = subject
+            .as_ref()
+            .and_then(|subject| load.subjects.get(subject));
+        let lane = match (&subject, under_way) {
             (None, _) => 0,
             (_, Some((lane, _))) => *lane,
             _ => {
@@ -66,28 +68,28 @@ impl Lanes {
             }
         };
         load.lines[lane] += 1;
-        if let Some(thing) = &thing {
-            load.things.entry(thing.clone()).or_insert((lane, 0)).1 += 1;
+        if let Some(subject) = &subject {
+            load.subjects.entry(subject.clone()).or_insert((lane, 0)).1 += 1;
         }
         drop(load);
-        Slot {
+        LaneGuard {
             lane,
-            thing,
+            subject,
             load: Arc::clone(&self.0),
         }
     }
 }
 
-impl Drop for Slot {
+impl Drop for LaneGuard {
     fn drop(&mut self) {
         let mut load = lock(&self.load);
         load.lines[self.lane] -= 1;
-        if let Some(thing) = self.thing.take()
-            && let Some((_, count)) = load.things.get_mut(&thing)
+        if let Some(subject) = self.subject.take()
+            && let Some((_, count)) = load.subjects.get_mut(&subject)
         {
             *count -= 1;
             if *count == 0 {
-                load.things.remove(&thing);
+                load.subjects.remove(&subject);
             }
         }
     }
@@ -106,9 +108,9 @@ mod tests {
         let lanes = Lanes::new(3);
         let group = |name: &str| {
             let id = UserGroupId::parse(name).expect("an id");
-            Some(Thing::Group(PlaceId(1), id))
+            Some(Subject::Group(PlaceId(1), id))
         };
-        let lane = |thing| lanes.take(thing).lane;
+        let lane = |subject| lanes.take(subject).lane;
         for name in ["a", "b", "c"] {
             assert_eq!(lane(group(name)), 0, "one after another");
         }
@@ -126,7 +128,7 @@ mod tests {
         drop(third);
         let load = lock(&lanes.0);
         assert!(
-            load.things.is_empty() && load.lines == [0, 0, 0],
+            load.subjects.is_empty() && load.lines == [0, 0, 0],
             "{load:?}"
         );
     }

@@ -39,11 +39,18 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
         })
         .collect();
     if session.json {
+        let places = session.operations.places().await?;
+        let place = |concern: &Concern| {
+            let mut places = places.iter();
+            let place = places.find(|place| place.id == concern.held_by);
+            place.map(|place| &place.name)
+        };
         let values = shown.iter().map(|(concern, what, object, next)| {
             json!({
                 "what": what,
                 "counted": concern.is_counted(),
                 "profile": concern.place,
+                "place": place(concern),
                 "object": object,
                 "since": concern.since.map(|at| at.to_string()),
                 "by": concern.by,

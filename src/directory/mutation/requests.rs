@@ -4,7 +4,7 @@ use super::{Claimed, Mutation, MutationIntent, MutationStep};
 use crate::{
     database::Access,
     directory::{
-        Directory, DirectoryError, MutationId, PlaceId, lanes::Thing, sqlite::mutations,
+        Directory, DirectoryError, MutationId, PlaceId, lanes::Subject, sqlite::mutations,
         unsettled_here::Noted,
     },
 };
@@ -16,8 +16,8 @@ impl Directory {
         place: PlaceId,
         intent: MutationIntent,
     ) -> Result<Claimed, DirectoryError> {
-        let thing = Thing::Group(place, intent.user_group_id.clone());
-        self.request_of(Some(thing), mutations::BeginMutation { place, intent })
+        let subject = Subject::Group(place, intent.user_group_id.clone());
+        self.request_of(Some(subject), mutations::BeginMutation { place, intent })
             .await
     }
 

@@ -38,6 +38,7 @@ pub(super) const SHAPES: &[Shape] = &[
             field("what", "text", "", "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, changed elsewhere, tokens over their limit, tokens due, draft"),
             field("counted", "bool", "", "unfinished or failed work: the exit code tells of it"),
             field("profile", "text", "", "the profile that means the place, or the place"),
+            PLACE_NAME,
             field("object", "text", "", "the group, the number of the batch, or how many"),
             field("since", "time", "not known", "since when"),
             field("by", "text", "not known", "who began it: user@machine"),

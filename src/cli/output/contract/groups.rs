@@ -99,7 +99,9 @@ pub(super) const SHAPES: &[Shape] = &[
         fields: &[&[
             THE_GROUP,
             field("profile", "text", "", "on this side"),
+            PLACE_NAME,
             field("with", "text", "", "on the other side"),
+            field("with_place", "text", "the profile was never bound", "the name of the place on the other side"),
             field("same", "bool", "", "nothing differs, as far as is known"),
             field("changes", "object of anything", "nothing differs", "from this side to the other one, as in `request`"),
             field("not_known", "text[]", "", "name, mapping or properties, where not both sides are known"),
