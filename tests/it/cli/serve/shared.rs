@@ -216,6 +216,8 @@ async fn rotates_for_ever(
     let mut current = None;
     // Of the other process after each rotation, and where one does not answer.
     let mut turn = 0;
+    // A request whose answer was lost may still be done, once, behind the read that follows it.
+    let mut is_lost = false;
     while !stop.load(Ordering::SeqCst) {
         let caller = &callers[turn % callers.len()];
         let request = match &current {
@@ -227,7 +229,7 @@ async fn rotates_for_ever(
         };
         // A process that is gone breaks its connections: only a get decides then.
         let Ok(answer) = request.send().await else {
-            (current, turn) = (None, turn + 1);
+            (current, turn, is_lost) = (None, turn + 1, true);
             continue;
         };
         let (status, not_done) = (
@@ -235,7 +237,7 @@ async fn rotates_for_ever(
             answer.headers().contains_key("groupdesk-not-done"),
         );
         let Ok(text) = answer.text().await else {
-            (current, turn) = (None, turn + 1);
+            (current, turn, is_lost) = (None, turn + 1, true);
             continue;
         };
         let answer: Value = serde_json::from_str(&text).expect("JSON");
@@ -252,6 +254,7 @@ async fn rotates_for_ever(
             // Nothing was done: the token still counts, and is sent again.
             503 if not_done => {}
             500 => current = None,
+            409 if is_lost && text.contains("token_retired") => (current, is_lost) = (None, false),
             other => panic!("{other}: {text}"),
         }
     }
