@@ -93,7 +93,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     });
     let exit = ended.or_else(|stop| stop.expected().map(|stop| report(&stop, json)));
     let exit = exit.map(|exit| match exit {
-        Exit::Done if jq::has_failed() => Exit::Usage,
+        Exit::Done => jq::exit(),
         exit => exit,
     });
     exit.map(Into::into).map_err(unexpected::told)

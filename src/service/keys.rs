@@ -5,13 +5,12 @@ use std::str::FromStr;
 
 use jiff::{Span, Timestamp, civil::Date, tz::TimeZone};
 use secrecy::{ExposeSecret, SecretString};
-use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 use super::{
     secret::{self, Hash},
     store::{Access, Store, StoreError},
 };
-use crate::database::{Fault, Found, Request, Row, Statements, Tx, values};
+use crate::database::{Fault, Row, Tx, values};
 
 /// Longest name of an environment, in characters.
 const LONGEST_ENVIRONMENT: usize = 100;
@@ -224,53 +223,18 @@ fn create(
 }
 
 const LIVE: &str = "\
-SELECT e.id, e.tag, k.read_only, k.last_used_at, k.id, k.hash FROM keys k JOIN environments e ON e.id = k.environment \
-WHERE k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $1)";
+SELECT e.id, e.tag, k.read_only, k.last_used_at, k.id FROM keys k JOIN environments e ON e.id = k.environment \
+WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
 
-/// The live keys, to recognise one.
-struct Live {
-    now: i64,
-    presented: Hash,
-}
-
-impl Request for Live {
-    type Answer = Option<(i64, Caller)>;
-    type Error = StoreError;
-
-    fn read(&self) -> Statements {
-        Statements::default().with(LIVE, values![self.now])
-    }
-
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), StoreError> {
-        let mut live = found.next().all(|row| {
-            let hash: Hash = row.get(5)?;
-            Ok::<_, Fault>((hash, row.get::<i64>(4)?, read_caller(row)?))
-        })?;
-        let (mut place, mut recognised) = (0_u64, Choice::from(0));
-        for (at, (hash, ..)) in (0..).zip(&live) {
-            let same = hash.ct_eq(&self.presented);
-            place.conditional_assign(&at, same);
-            recognised |= same;
-        }
-        let place = usize::try_from(place)
-            .ok()
-            .filter(|_| bool::from(recognised));
-        let key = place.map(|place| live.swap_remove(place));
-        let key = key.map(|(_, number, caller)| (number, caller));
-        Ok((Statements::default(), key))
-    }
-}
-
-/// Number and holder of the live key with this hash. Every live key is compared, in constant time: how long it takes says
-/// nothing about how much of a guess was right.
+/// Number and holder of the live key with this hash. Its index may be searched: how long that takes tells of the hash,
+/// and nobody chooses a SHA-256, nor finds a key of 256 random bits behind one.
 pub(super) fn recognise(
     tx: &Tx<'_>,
     presented: &Hash,
 ) -> Result<Option<(i64, Caller)>, StoreError> {
-    tx.run(&Live {
-        now: Timestamp::now().as_millisecond(),
-        presented: *presented,
-    })
+    let now = Timestamp::now().as_millisecond();
+    let read = |row: &Row<'_>| Ok::<_, Fault>((row.get(4)?, read_caller(row)?));
+    Ok(tx.one(LIVE, values![presented, now], read)?)
 }
 
 pub(super) const CALLER: &str = "\

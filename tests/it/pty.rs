@@ -21,6 +21,7 @@ mod paste;
 mod place;
 mod plain;
 mod resize;
+mod shells;
 mod stalled;
 mod suspend;
 mod tasks;

@@ -1,9 +1,15 @@
 //! `--jq`: a result through an expression of jq, in this process. An expression sees the result and nothing else: there is no
 //! environment, no file, no input, and it cannot end the program.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    io,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread,
+    time::{Duration, Instant},
 };
 
 use jaq_core::{
@@ -16,11 +22,18 @@ use jaq_core::{
 use jaq_json::{Val, read};
 
 use super::alarm;
-use crate::{api::inspect::escape_hidden, cli::error::CliError, domain::text::visible};
+use crate::{
+    api::inspect::escape_hidden,
+    cli::{
+        error::CliError,
+        process::{exit::Exit, signals},
+    },
+    domain::text::visible,
+};
 
 type Filter = jaq_core::Filter<JustLut<Val>>;
 
-static FILTER: OnceLock<Filter> = OnceLock::new();
+static RUNNER: OnceLock<Mutex<Runner>> = OnceLock::new();
 static FAILED: AtomicBool = AtomicBool::new(false);
 
 /// What reaches outside of the result, and what is written with it.
@@ -38,6 +51,12 @@ const OUTSIDE: [&str; 8] = [
 /// Bytes that an expression may make of a result: one without an end would fill the memory.
 const MOST: usize = 256 << 20;
 
+/// How long an expression goes on once this process was asked to end.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Bytes of stack, for expressions that call themselves.
+const STACK: usize = 64 << 20;
+
 /// Forms of jq that the library leaves to others.
 const MORE: &str = r#"
 def @csv: [.[] | if . == null then "" elif type == "string" then "\"" + (split("\"") | join("\"\"")) + "\""
@@ -51,27 +70,37 @@ def @tsv: [.[] | if . == null then "" elif type == "string" then split("\\") | j
 pub(crate) fn choose(expression: &str) -> Result<(), CliError> {
     let filter = compiled(expression)
         .map_err(|why| CliError::Usage(format!("--jq: {}; nothing was done", visible(&why))))?;
-    FILTER.get_or_init(|| filter);
+    let runner = Runner::new(filter).map_err(CliError::unexpected("cannot start a thread"))?;
+    RUNNER.get_or_init(|| Mutex::new(runner));
     Ok(())
 }
 
 /// Whether an expression was said.
 pub(super) fn is_chosen() -> bool {
-    FILTER.get().is_some()
+    RUNNER.get().is_some()
 }
 
-/// Whether the expression failed on a result.
-pub(crate) fn has_failed() -> bool {
-    FAILED.load(Ordering::Relaxed)
+/// What is wrong with the end of a command that is done: the expression failed, or a person stopped it.
+pub(crate) fn exit() -> Exit {
+    let failed = FAILED.load(Ordering::Relaxed);
+    match failed {
+        false => Exit::Done,
+        true if signals::asked_at().is_some() => Exit::Interrupted,
+        true => Exit::Usage,
+    }
 }
 
 /// What the expression makes of a JSON text: texts as they are, all else as JSON, one on each line. Where it fails, the text
 /// is printed as it is, because a token could stand in it that is nowhere else. Without an expression the text as it is.
 pub(super) fn applied(json: String) -> String {
-    let Some(filter) = FILTER.get() else {
+    let Some(runner) = RUNNER.get() else {
         return json;
     };
-    match run(filter, &json) {
+    let mut runner = runner.lock().unwrap_or_else(PoisonError::into_inner);
+    let json = Arc::new(json);
+    let made = runner.run(&json);
+    let json = Arc::unwrap_or_clone(json);
+    match made {
         Ok(text) => text,
         Err(why) => {
             FAILED.store(true, Ordering::Relaxed);
@@ -85,6 +114,57 @@ pub(super) fn applied(json: String) -> String {
                 "x --jq failed, and the result stands as it is: {why}"
             ));
             json
+        }
+    }
+}
+
+/// The expression on a thread of its own: one that never ends does not keep the process.
+struct Runner {
+    results: Sender<Arc<String>>,
+    made: Receiver<Result<String, String>>,
+    /// It works on a result that nobody waits for any more.
+    is_stuck: bool,
+}
+
+impl Runner {
+    fn new(filter: Filter) -> io::Result<Self> {
+        let (results, given) = mpsc::channel::<Arc<String>>();
+        let (making, made) = mpsc::channel();
+        let thread = thread::Builder::new().name("jq".into()).stack_size(STACK);
+        thread.spawn(move || {
+            for json in given {
+                let text = run(&filter, &json);
+                drop(json);
+                if making.send(text).is_err() {
+                    break;
+                }
+            }
+        })?;
+        Ok(Self {
+            results,
+            made,
+            is_stuck: false,
+        })
+    }
+
+    fn run(&mut self, json: &Arc<String>) -> Result<String, String> {
+        const ENDED: &str = "it ended on an earlier result";
+        let given = Instant::now();
+        if self.is_stuck || self.results.send(Arc::clone(json)).is_err() {
+            return Err(ENDED.into());
+        }
+        loop {
+            match self.made.recv_timeout(PATIENCE / 10) {
+                Ok(made) => return made,
+                Err(RecvTimeoutError::Disconnected) => return Err(ENDED.into()),
+                Err(RecvTimeoutError::Timeout) => {
+                    let is_over = |at: Instant| at.max(given).elapsed() > PATIENCE;
+                    if signals::asked_at().is_some_and(is_over) {
+                        self.is_stuck = true;
+                        return Err("it was stopped".into());
+                    }
+                }
+            }
         }
     }
 }

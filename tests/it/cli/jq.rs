@@ -1,6 +1,9 @@
 //! `--jq`: a result through an expression.
 
-use super::program::Home;
+use rustix::process::Signal;
+
+use super::program::{Background, Home};
+use crate::support::wait::eventually;
 
 #[tokio::test]
 async fn a_list_is_given_as_a_whole_or_line_by_line() {
@@ -93,4 +96,27 @@ async fn what_is_wrong_is_said_before_anything_is_done_and_nothing_is_lost() {
         ran.code,
         ran.out
     );
+}
+
+#[tokio::test]
+async fn an_expression_without_an_end_is_stopped_and_the_result_stands() {
+    let mut home = Home::new();
+    let _held = home.hold_demo().await;
+    let endless = ["show", "acme-eu", "--jq", "def f: f; f"];
+    let mut showing = Background::start(home.command(&endless));
+    let pid = showing.pid().as_raw_nonzero();
+    eventually("the expression runs", || {
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("Linux");
+        tasks.flatten().any(|task| {
+            let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+            // After the name: state and ten numbers, then the time on the processor.
+            let worked = stat.rsplit(") ").next().and_then(|s| s.split(' ').nth(11));
+            stat.contains("(jq)") && worked.is_some_and(|ticks| ticks != "0")
+        })
+    })
+    .await;
+    showing.signal(Signal::INT);
+    while !showing.line().await.contains("\"acme-eu\"") {}
+    showing.says("it was stopped").await;
+    assert_eq!(showing.code().await, Some(130));
 }

@@ -54,7 +54,7 @@ impl Place {
         self.here(Program::new("/bin/sh", &["-m", "-c", &script]))
     }
 
-    fn here(&self, program: Program) -> Program {
+    pub(crate) fn here(&self, program: Program) -> Program {
         let folders = [
             ("HOME", "home"),
             ("XDG_CONFIG_HOME", "config"),
