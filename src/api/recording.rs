@@ -102,6 +102,12 @@ impl Listener {
     pub fn new(about: u64, to: mpsc::UnboundedSender<RecordedExchange>) -> Self {
         Self { about, to }
     }
+
+    /// Passes on an exchange that somebody else was told.
+    pub fn tell(&self, exchange: RecordedExchange) {
+        // Nobody may be there any more to take it.
+        let _ = self.to.send(exchange);
+    }
 }
 
 impl fmt::Debug for Listener {
@@ -174,8 +180,7 @@ impl<'c> Recorder<'c> {
             words: String::new(),
             ..recorded.clone()
         };
-        // Nobody may be there any more to take it.
-        let _ = listener.to.send(begins);
+        listener.tell(begins);
         Self {
             place,
             listener,
@@ -207,8 +212,7 @@ impl<'c> Recorder<'c> {
         recorded.sort = sort;
         recorded.words = mask.text(&words);
         drop(seen);
-        // Nobody may be there any more to take it.
-        let _ = self.listener.to.send(recorded);
+        self.listener.tell(recorded);
     }
 }
 
@@ -221,7 +225,7 @@ impl Drop for Recorder<'_> {
     fn drop(&mut self) {
         if let Some(mut recorded) = self.recorded.take() {
             recorded.duration = self.begun.elapsed();
-            let _ = self.listener.to.send(recorded);
+            self.listener.tell(recorded);
         }
     }
 }

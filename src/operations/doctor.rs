@@ -11,6 +11,7 @@ use std::path::Path;
 
 use super::Clock;
 use crate::{
+    api::recording::Listener,
     config::{KeyOverride, Overrides, Problem},
     domain::{group::UserGroupId, text::visible},
 };
@@ -154,6 +155,8 @@ pub struct DoctorRequest {
     /// A group to read, so that the body of a get is tried too.
     pub id: Option<UserGroupId>,
     pub clock: Clock,
+    /// Who else wants to know of the exchanges.
+    pub listener: Option<Listener>,
 }
 
 /// Looks at everything; what cannot be looked at is a finding too.

@@ -10,7 +10,7 @@ use crate::{
         args::{Doctor, Global},
         error::CliError,
         input::confirm::{self, Asking},
-        output::{self, human},
+        output::{self, exchanges, human},
         process::{exit::Exit, signals::Signals},
         session::{InFlight, Session, overrides},
     },
@@ -82,6 +82,7 @@ pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliE
         wrong_keys: |changes| keymap::resolve(changes).err().unwrap_or_default(),
         id: arguments.id,
         clock: Clock::System,
+        listener: exchanges::listener(),
     };
     let report = tokio::select! {
         biased;

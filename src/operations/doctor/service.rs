@@ -45,8 +45,15 @@ pub(super) async fn look(
     let begun = visit.clock.now();
     let probe = client.probe().await;
     let ended = visit.clock.now();
-    let answer = std::iter::from_fn(|| heard.try_recv().ok())
-        .find(|heard| heard.sort != ExchangeKind::InFlight);
+    let mut answer = None;
+    while let Ok(heard) = heard.try_recv() {
+        if let Some(listener) = &visit.listener {
+            listener.tell(heard.clone());
+        }
+        if heard.sort != ExchangeKind::InFlight {
+            answer.get_or_insert(heard);
+        }
+    }
     steps(profile, &probe, report);
     judge(&probe, report);
     if let Some(answer) = &answer {
@@ -261,13 +268,17 @@ fn operations(
     profile: &Profile,
     at: &DirectoryAt,
 ) -> Result<Operations, DirectoryError> {
-    Ok(Operations::new(
+    let operations = Operations::new(
         profile.clone(),
         visit.overrides.env.clone(),
         open_directory(at, &visit.overrides.env)?,
         settings.operator.clone(),
         visit.clock,
-    ))
+    );
+    Ok(match &visit.listener {
+        Some(listener) => operations.with_listener(listener.clone()),
+        None => operations,
+    })
 }
 
 /// A get as `groupdesk get` does it: it proves that the body arrives when that id comes back.

@@ -206,6 +206,7 @@ mod tests {
             wrong_keys: |_| Vec::new(),
             id: None,
             clock: Clock::System,
+            listener: None,
         };
         let mut report = Report {
             findings: Vec::new(),

@@ -39,6 +39,13 @@ async fn each_exchange_is_told_with_its_time_and_no_secret() {
         "{}",
         ran.err
     );
+    let ran = home.run(&["doctor", "-v"]).await;
+    assert!(
+        ran.err.contains("> ") && ran.err.contains("< "),
+        "{}",
+        ran.err
+    );
+    assert!(!ran.err.contains(KEY), "{}", ran.err);
     let ran = home.run(&["list", "-v", "-q"]).await;
     assert_eq!(ran.code, 2, "{}", ran.err);
 }
