@@ -176,6 +176,12 @@ impl DirectoryError {
 
     /// There is no line to it: nothing was recorded, and the same may be asked again.
     pub fn is_unreachable(&self) -> bool {
-        matches!(self, Self::Team { fault, .. } if *fault == TeamFault::Unreachable)
+        matches!(
+            self,
+            Self::Team {
+                fault: TeamFault::Unreachable | TeamFault::Crowded,
+                ..
+            }
+        )
     }
 }

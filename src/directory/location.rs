@@ -180,6 +180,11 @@ pub enum TeamFault {
         "cannot be reached; nothing was recorded: check the server and the line to it, then try again"
     )]
     Unreachable,
+    #[error(
+        "takes no more connections; nothing was recorded: end a groupdesk that nobody uses, or have whoever runs it raise \
+         max_connections or the CONNECTION LIMIT of your role"
+    )]
+    Crowded,
     /// The only one after which the write may still be there.
     #[error(
         "went away during a commit; whether the last change was recorded is not known: look at the history and the \
@@ -222,7 +227,7 @@ pub enum TeamFault {
     WrongKey,
     #[error("is a standby or read only; nothing was recorded: use the address of the primary")]
     ReadOnly,
-    #[error("has no room left, or no connection; nothing was recorded: tell whoever runs it")]
+    #[error("has no room left on its disk; nothing was recorded: tell whoever runs it")]
     Full,
     #[error("was busy with the same rows for too long; nothing was recorded: try again")]
     Busy,
@@ -285,6 +290,7 @@ impl From<ServerFault> for TeamFault {
     fn from(fault: ServerFault) -> Self {
         match fault {
             ServerFault::Unreachable => Self::Unreachable,
+            ServerFault::Crowded => Self::Crowded,
             ServerFault::Unclear => Self::Unclear,
             ServerFault::NotAllowed(code) => Self::NotAllowed(code),
             ServerFault::ReadOnly => Self::ReadOnly,

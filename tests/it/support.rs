@@ -7,6 +7,7 @@ pub(crate) mod faults;
 pub(crate) mod long;
 pub(crate) mod normalized;
 pub(crate) mod odd;
+pub(crate) mod pooler;
 pub(crate) mod postgres;
 pub(crate) mod proxy;
 pub(crate) mod pty;

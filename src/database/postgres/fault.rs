@@ -10,6 +10,8 @@ use tokio_postgres::{Error, error::SqlState};
 pub(crate) enum ServerFault {
     /// No line to a server, or it broke. Nothing was committed.
     Unreachable,
+    /// It takes no more connections, of anybody or of this role.
+    Crowded,
     /// The line broke in a commit, and it could not be found out in time whether it took effect.
     Unclear,
     /// The name or the password is not accepted, or a right is missing.
@@ -35,6 +37,10 @@ pub(crate) enum ServerFault {
     /// Anything else, by its code.
     Other(String),
 }
+
+/// Why a server behind a pooler cannot be used.
+pub(super) const POOLED: &str = "a connection pooler stands before it, and a directory needs sessions of its own (settings, \
+     prepared statements and LISTEN stay with each): name the server itself as the address, most often on port 5432";
 
 /// What failed, and what is to be done about it.
 pub(in crate::database) type Failure = (ServerFault, Then);
@@ -70,6 +76,10 @@ impl ServerFault {
                 // A failover is waited for.
                 (Self::ReadOnly, Then::Reconnect)
             }
+            // A pooler takes no settings with which a session begins.
+            _ if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) => {
+                give_up(Self::Unfit(POOLED))
+            }
             text if text.starts_with("authentication error") => give_up(Self::Unsafe(
                 "it asks for the password without proving who it is; SCRAM over TLS is needed"
                     .into(),
@@ -103,7 +113,7 @@ impl ServerFault {
         }
         let class = code.code().get(..2).unwrap_or_default();
         let fault = match class {
-            _ if *code == SqlState::TOO_MANY_CONNECTIONS => Self::Unreachable,
+            _ if *code == SqlState::TOO_MANY_CONNECTIONS => Self::Crowded,
             _ if *code == SqlState::DUPLICATE_SCHEMA => Self::There,
             _ if *code == SqlState::UNDEFINED_OBJECT => Self::Nobody,
             _ if *code == SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly,
@@ -117,7 +127,7 @@ impl ServerFault {
             _ => Self::Other(code.code().into()),
         };
         let then = match fault {
-            Self::Unreachable => Then::Reconnect,
+            Self::Unreachable | Self::Crowded => Then::Reconnect,
             _ => Then::GiveUp,
         };
         (fault, then)

@@ -24,7 +24,7 @@ use super::{
 
 /// Hints of one console are so far apart; the last one always goes out.
 pub(super) const APART: Duration = Duration::from_millis(50);
-/// One looks so often in any case, and so often where hints do not arrive: a pooler may stand between.
+/// One looks so often in any case, and so often where hints do not arrive.
 const IN_ANY_CASE: Duration = Duration::from_secs(5);
 const UNHEARD: Duration = Duration::from_secs(1);
 /// A hint to oneself is waited for as long.

@@ -18,7 +18,7 @@ use tokio::{runtime::Runtime, task::JoinHandle, time::timeout};
 use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 use super::{
-    fault::{Failure, ServerFault, Then},
+    fault::{Failure, POOLED, ServerFault, Then},
     hints::{APART, hint},
     server::{PATIENCE, SETTINGS, Server},
 };
@@ -36,13 +36,15 @@ const TOGETHER: usize = 256;
 /// Whether it keeps what it has answered, and can hold any text.
 const FIT: &str = "\
 SELECT current_setting('server_version_num')::int >= 140000, getdatabaseencoding() = 'UTF8', \
- current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'";
+ current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on', \
+ current_setting('groupdesk.session', true) = 'own'";
 
 /// Why it cannot hold a directory, for each column of [`FIT`].
-const UNFIT: [&str; 3] = [
+const UNFIT: [&str; 4] = [
     "it is older than PostgreSQL 14",
     "its encoding is not UTF8",
     "it loses what it has answered when it crashes (fsync or full_page_writes is off)",
+    POOLED,
 ];
 
 struct Session {

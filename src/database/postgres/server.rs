@@ -30,6 +30,9 @@ pub(super) const SETTINGS: &str = "\
 SET synchronous_commit = on; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; \
 SET client_min_messages = warning; SET standard_conforming_strings = on; SET search_path = ";
 
+/// With this a session begins. A pooler, which would share sessions among many, refuses it or leaves it out.
+const OWN_SESSION: &str = "-c groupdesk.session=own";
+
 /// How long a server is waited for.
 pub(in crate::database) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a line may be silent while something is under way on it.
@@ -105,8 +108,11 @@ impl Server {
             Some("disable") if hosts.iter().all(is_this_machine) => false,
             Some(_) => return Err(AddressFault::Unprotected),
         };
+        let options = config.get_options().unwrap_or_default();
+        let options = format!("{options} {OWN_SESSION}");
         config
             .application_name("groupdesk")
+            .options(options.trim_start())
             .target_session_attrs(TargetSessionAttrs::ReadWrite)
             .connect_timeout(SILENT)
             .keepalives_idle(SILENT)

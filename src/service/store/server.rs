@@ -132,7 +132,7 @@ impl From<ServerFault> for StoreError {
     fn from(fault: ServerFault) -> Self {
         let text = match fault {
             // Nothing was committed: it may be sent again.
-            ServerFault::Unreachable => return Self::Away,
+            ServerFault::Unreachable | ServerFault::Crowded => return Self::Away,
             ServerFault::Busy => return Self::Busy,
             ServerFault::Unclear => {
                 "went away during a commit; whether that was done is not known".into()
@@ -143,7 +143,7 @@ impl From<ServerFault> for StoreError {
             ServerFault::ReadOnly => {
                 "is a standby or read only; name the address of the primary".into()
             }
-            ServerFault::Full => "has no room left, or no connection; tell whoever runs it".into(),
+            ServerFault::Full => "has no room left; tell whoever runs it".into(),
             ServerFault::NotThere => "was not set up for the service, or not for this role: \
                 `groupdesk serve init --storage URL --role NAME` does it"
                 .into(),

@@ -6,6 +6,7 @@ use super::program::{Background, Home};
 use crate::support::postgres::{self, Server};
 
 mod lines;
+mod unfit;
 
 /// Somebody's machine: a profile for the service, and the directory of the team.
 fn machine(url: &str, key: &str, directory: &str) -> Home {

@@ -20,6 +20,10 @@ pub(crate) const BEHIND: u8 = 2;
 pub(crate) const DURING: u8 = 3;
 /// With one of the others: there the server stops.
 pub(crate) const STOP: u8 = 4;
+/// It does not arrive, and nothing else comes of that line any more; both sides believe that it stands.
+pub(crate) const SILENT: u8 = 8;
+/// It arrives, and then the same.
+pub(crate) const SILENT_BEHIND: u8 = 16;
 
 /// What becomes of what is sent next.
 #[derive(Default)]
@@ -82,6 +86,8 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 /// Of which answer nothing arrives: of a commit, of a question.
 const COMMIT: u8 = 1;
 const QUESTION: u8 = 2;
+/// Of nothing any more.
+const ALL: u8 = 8;
 
 #[expect(clippy::needless_pass_by_value, reason = "it is a thread's own")]
 fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
@@ -103,7 +109,7 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
                         plan.stop(how);
                         break;
                     }
-                    COMMIT => continue,
+                    COMMIT | ALL => continue,
                     QUESTION if contains(bytes, b"INSERT 0 1\0") => break,
                     _ => {}
                 }
@@ -136,6 +142,11 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
                     plan.stop(how);
                     break;
                 }
+                SILENT => lost.store(ALL, Ordering::SeqCst),
+                SILENT_BEHIND => {
+                    let _ = to.write_all(bytes);
+                    lost.store(ALL, Ordering::SeqCst);
+                }
                 BEHIND => lost.store(COMMIT | how & STOP, Ordering::SeqCst),
                 _ => {}
             }
@@ -144,7 +155,7 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
             plan.cuts.fetch_add(1, Ordering::SeqCst);
             lost.store(QUESTION, Ordering::SeqCst);
         }
-        if to.write_all(bytes).is_err() {
+        if lost.load(Ordering::SeqCst) != ALL && to.write_all(bytes).is_err() {
             break;
         }
     }

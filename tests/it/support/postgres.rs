@@ -409,7 +409,7 @@ rm -rf "$1"
 "#;
 
 /// A server refuses to run as root.
-fn as_owner(program: &str) -> Command {
+pub(super) fn as_owner(program: &str) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(program);
     }

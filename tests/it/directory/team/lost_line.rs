@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use super::*;
-use crate::support::cutter::{BEFORE, BEHIND, Cutter, WHOLE};
+use crate::support::cutter::{BEFORE, BEHIND, Cutter, SILENT, SILENT_BEHIND, WHOLE};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_whose_commit_was_cut_off_is_there_once_and_told_so() {
@@ -92,4 +92,50 @@ async fn a_question_that_was_asked_twice_is_answered_as_at_first() {
         assert_eq!(lines.expect("read").len(), n + 1, "cut {cut}");
     }
     assert_eq!(cutter.plan.cuts.load(Ordering::SeqCst), 4);
+}
+
+/// As when a firewall forgets a line: nobody closes it. The server gives up a transaction of nobody after 15 s.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_whose_line_falls_silent_is_there_once_and_told_so() {
+    let installation = Opened::new();
+    let (Some(team), Some(server)) = (&installation.team, postgres::server()) else {
+        return;
+    };
+    let cut = |how: u8| {
+        let cutter = Cutter::new(server.folder());
+        let directory =
+            Directory::open(&postgres::at(cutter.folder.path(), team.schema())).expect("it opens");
+        let place = place(&directory, "eu");
+        async move {
+            let group = format!("g{how}");
+            // All of it: the folder, too.
+            let Cutter { folder, plan } = cutter;
+            plan.commit.store(how, Ordering::SeqCst);
+            let record = Record {
+                observation: Some(observation(&group, OLD, 1)),
+                ..told(entry("eu", &group, 1))
+            };
+            let written = directory.record(place, record).await;
+            assert_eq!(plan.cuts.load(Ordering::SeqCst), 1);
+            drop(folder);
+            written
+        }
+    };
+    // Of both the place is known before the first falls silent, and holds it.
+    let (before, behind) = (cut(SILENT), cut(SILENT_BEHIND));
+    let (before, behind) = tokio::join!(before, behind);
+    // It was waited for long enough, and by then the server had given it up.
+    assert!(before.is_err_and(|error| error.is_unreachable()));
+    let behind = behind.expect("decided by its stamp").group;
+    assert_eq!(behind.expect("a group").last_seen, Some(second(1)));
+    let directory = Directory::open(team).expect("it opens");
+    let lines = directory
+        .history(HistoryFilter::default())
+        .await
+        .expect("read");
+    let ids: Vec<_> = lines
+        .iter()
+        .map(|line| line.value.user_group_id.as_str())
+        .collect();
+    assert_eq!(ids, [format!("g{SILENT_BEHIND}")]);
 }

@@ -1,0 +1,149 @@
+//! A server that is there and cannot do it: a pooler before it, no connection left, no room on its disk. Each is one
+//! sentence with what to do, and says truly whether something was sent.
+
+use secrecy::SecretString;
+use serde_json::json;
+
+use super::{Home, by_socket, machine, postgres, service};
+use crate::support::{pooler::Pooler, service::Caller};
+
+/// One line, and what it says.
+async fn refused(home: &Home, code: i32, arguments: &[&str]) -> String {
+    let ran = home.run(arguments).await;
+    assert_eq!(ran.code, code, "{}", ran.err);
+    assert_eq!(ran.out, "");
+    ran.err.lines().last().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn a_pooler_that_shares_sessions_is_refused_however_it_is_set_up() {
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let schema = "behind_a_pooler";
+    let direct = machine(
+        "http://127.0.0.1:9",
+        "key",
+        &by_socket(server, "desk", schema),
+    );
+    assert_eq!(direct.run(&["directory", "init"]).await.code, 0);
+    for ignored in ["extra_float_digits", "extra_float_digits,options"] {
+        let Some(pooler) = Pooler::before(server, ignored) else {
+            return;
+        };
+        let folder = pooler.folder().display().to_string().replace('/', "%2F");
+        let directory = format!(
+            "[directory]\nurl = \"postgres://desk@{folder}/postgres\"\nschema = \"{schema}\"\n"
+        );
+        let home = machine("http://127.0.0.1:9", "key", &directory);
+        for command in [
+            &["list"][..],
+            &["directory", "status"],
+            &["rotate", "acme", "--yes"],
+        ] {
+            let said = refused(&home, 8, command).await;
+            assert!(
+                said.contains("a connection pooler stands before it")
+                    && said.contains("name the server itself"),
+                "{ignored}, {command:?}: {said}"
+            );
+        }
+        let doctor = home.run(&["doctor"]).await;
+        assert!(doctor.out.contains("connection pooler"), "{}", doctor.out);
+    }
+}
+
+#[tokio::test]
+async fn whoever_gets_no_connection_is_told_who_can_help() {
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let schema = "crowded";
+    server.execute("public", "CREATE ROLE lee LOGIN");
+    let desk = machine(
+        "http://127.0.0.1:9",
+        "key",
+        &by_socket(server, "desk", schema),
+    );
+    assert_eq!(desk.run(&["directory", "init"]).await.code, 0);
+    server.let_in("lee", schema, &["operator"]);
+    server.execute("public", "ALTER ROLE lee CONNECTION LIMIT 0");
+    let lee = machine(
+        "http://127.0.0.1:9",
+        "key",
+        &by_socket(server, "lee", schema),
+    );
+    let said = refused(&lee, 8, &["list"]).await;
+    assert!(
+        said.contains("takes no more connections") && said.contains("max_connections"),
+        "{said}"
+    );
+    server.execute("public", "ALTER ROLE lee CONNECTION LIMIT -1");
+    assert_eq!(lee.run(&["list"]).await.code, 0);
+}
+
+/// From now on, and until it is dropped again, what the table is given does not fit on the disk.
+const FULL: &str = "\
+CREATE FUNCTION no_room() RETURNS TRIGGER LANGUAGE plpgsql AS \
+ $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = 'disk_full'; END $$;";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_a_full_disk_nothing_is_sent_and_what_was_sent_is_settled_when_there_is_room() {
+    let Some(server) = postgres::server() else {
+        return;
+    };
+    let schema = "on_a_full_disk";
+    let home = Home::new();
+    let (_serving, url, key) = service(&home).await;
+    let caller = Caller::new(&url, &SecretString::from(key.clone()));
+    let desk = machine(&url, &key, &by_socket(server, "desk", schema));
+    assert_eq!(desk.run(&["directory", "init"]).await.code, 0);
+    assert_eq!(
+        desk.run(&["create", "acme", "--name", "Acme", "--yes"])
+            .await
+            .code,
+        0
+    );
+    let token = async || {
+        let got = caller.get(&json!({"user_group_id": "acme"})).await;
+        got.json()["user_group"]["token"]
+            .as_str()
+            .expect("a token")
+            .to_owned()
+    };
+    let before = token().await;
+    server.execute(schema, FULL);
+
+    // The intent does not fit: nothing is sent.
+    let fill = |at: &str, when: &str| {
+        let text = format!(
+            "CREATE TRIGGER no_room BEFORE {at} ON rotations FOR EACH ROW {when} EXECUTE FUNCTION no_room()"
+        );
+        server.execute(schema, &text);
+    };
+    let empty = || server.execute(schema, "DROP TRIGGER no_room ON rotations");
+    fill("INSERT", "");
+    let said = refused(&desk, 8, &["rotate", "acme", "--yes"]).await;
+    assert!(said.contains("no room left on its disk"), "{said}");
+    assert_eq!(token().await, before, "nothing was sent");
+    empty();
+
+    // The answer does not: the token is not shown, and the journal says that it was sent.
+    fill("UPDATE OF state", "WHEN (OLD.state = 'sent')");
+    let said = refused(&desk, 7, &["rotate", "acme", "--yes", "--reveal"]).await;
+    assert!(said.contains("no room left on its disk"), "{said}");
+    let after = token().await;
+    assert_ne!(after, before, "it was sent");
+    empty();
+    let early = desk.run(&["rotations", "settle"]).await;
+    assert_eq!(early.code, 7, "it may still be under way: {}", early.err);
+    server.execute(
+        schema,
+        "ALTER TABLE rotations DISABLE TRIGGER rotations_timed; \
+         UPDATE rotations SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 36000000000 || '@' || timeline()",
+    );
+    let settled = desk.run(&["rotations", "settle"]).await;
+    assert_eq!(settled.code, 0, "{}", settled.err);
+    let rotations = desk.json(0, &["rotations"]).await;
+    assert_eq!(rotations[0]["state"], "recovered", "{rotations}");
+}
