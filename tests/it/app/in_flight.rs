@@ -184,6 +184,27 @@ fn a_rotation_says_what_was_sent_however_much_else_is_sent() {
 }
 
 #[test]
+fn a_rotation_whose_answer_takes_long_to_be_recorded_says_so() {
+    let mut scene = Scene::on(PRODUCTION);
+    scene.walk("tT");
+    scene.keys("acme-eu<enter>");
+    let (_, _, job) = scene.pending[0].clone();
+    let answered = RecordedExchange {
+        number: 2,
+        sort: ExchangeKind::Done,
+        ..sent(scene.pending[0].0, &job).expect("it sends")
+    };
+    scene.msg(Msg::Exchanged(vec![answered]));
+    let screen = at(&mut scene, 1_000);
+    assert!(!screen.contains("recorded"), "{screen}");
+    let screen = at(&mut scene, 12_000);
+    let wanted = "+  2  Send one rotate request           done 0.0s; being recorded, 12s";
+    assert!(screen.contains(wanted), "{screen}");
+    scene.answer_with(failed("the directory went away", Some(Ending::Unknown)));
+    assert!(!scene.screen().contains("recorded"), "{}", scene.screen());
+}
+
+#[test]
 fn a_read_is_cancelled_among_the_requests_and_a_rotation_is_not() {
     let mut scene = Scene::on(TESTING);
     scene.walk("tT");

@@ -16,6 +16,9 @@ use crate::{
 /// Cells of what a step does, before how far it is.
 const WHAT: usize = 34;
 
+/// Seconds of writing something down that are worth a word.
+const NOTICED: i64 = 2;
+
 /// What each request of the three steps does, while it is in flight.
 const DOES: [&str; 3] = ["reading", "sending", "reading"];
 
@@ -35,7 +38,8 @@ enum Progress {
     Waiting,
     /// Since when, and for how long at the most.
     Running(&'static str, Timestamp, Duration),
-    Done(Duration),
+    /// How long it took, and when it ended.
+    Done(Duration, Timestamp),
     /// Nobody knows yet what came of it.
     Unknown,
     Failed(&'static str),
@@ -49,7 +53,7 @@ impl Progress {
                 let limit = context.profile().map(|profile| profile.timeout);
                 Self::Running(word, exchange.at, limit.unwrap_or_default())
             }
-            ExchangeKind::Done => Self::Done(exchange.recorded.duration),
+            ExchangeKind::Done => Self::Done(exchange.recorded.duration, exchange.at),
             ExchangeKind::Unclear | ExchangeKind::Lost | ExchangeKind::GivenUp if is_rotation => {
                 Self::Unknown
             }
@@ -68,7 +72,7 @@ impl Progress {
             Self::Waiting if theme.ascii => ('.', theme.dim()),
             Self::Waiting => ('·', theme.dim()),
             Self::Running(_, since, _) => (turning(seconds(*since, context)), theme.focus()),
-            Self::Done(_) => ('+', theme.ok()),
+            Self::Done(..) => ('+', theme.ok()),
             Self::Unknown => ('?', theme.unknown()),
             Self::Failed(_) => ('x', theme.error()),
         };
@@ -82,7 +86,7 @@ impl Progress {
                 0 => (*word).to_owned(),
                 seconds => format!("{word} {seconds}s of {}s", limit.as_secs()),
             },
-            Self::Done(took) => format!("done {:.1}s", took.as_secs_f64()),
+            Self::Done(took, _) => format!("done {:.1}s", took.as_secs_f64()),
             Self::Unknown => "UNKNOWN".into(),
             Self::Failed(verdict) => (*verdict).to_owned(),
         }
@@ -158,13 +162,24 @@ impl Steps {
             let what = format!("Hand the new token to {command}");
             steps.push((what, Progress::Waiting));
         }
+        let is_running = context.running.contains_key(&self.job);
+        let next: Vec<_> = steps.iter().skip(1).map(|(_, next)| *next).collect();
         for (at, (what, progress)) in steps.into_iter().enumerate() {
             let (sign, style) = progress.sign(context);
+            let mut words = progress.words(context);
+            // The directory takes its time, or is away.
+            if let Progress::Done(_, ended) = progress
+                && is_running
+                && next.get(at) == Some(&Progress::Waiting)
+                && seconds(ended, context) >= NOTICED
+            {
+                words += &format!("; being recorded, {}s", seconds(ended, context));
+            }
             let gap = WHAT.saturating_sub(columns(&what)).max(2);
             sheet.pieces(vec![
                 (sign, style),
                 (format!("  {}  {what}{:gap$}", at + 1, ""), Style::new()),
-                (progress.words(context), style),
+                (words, style),
             ]);
         }
     }
