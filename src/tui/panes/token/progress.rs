@@ -173,7 +173,8 @@ impl Steps {
                 && next.get(at) == Some(&Progress::Waiting)
                 && seconds(ended, context) >= NOTICED
             {
-                words += &format!("; being recorded, {}s", seconds(ended, context));
+                let since = seconds(ended, context);
+                words = format!("{words}; being recorded, {since}s");
             }
             let gap = WHAT.saturating_sub(columns(&what)).max(2);
             sheet.pieces(vec![
