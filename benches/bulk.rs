@@ -1,6 +1,6 @@
-//! How fast many tokens are rotated, with everything durable, beside bare loops without a journal: one that does nothing
-//! but the POSTs over kept connections, one that sends the same three requests (get, POST over a fresh connection, get),
-//! and `xargs -P 8 curl`. The service is the shipped binary on loopback. `cargo bench --bench bulk`;
+//! How fast many tokens are rotated, with everything durable, beside bare loops: one that does nothing but the POSTs over
+//! kept connections, one that sends the same three requests (get, POST over a fresh connection, get), one that sends them
+//! with the same commits, and `xargs -P 8 curl`. The service is the shipped binary on loopback. `cargo bench --bench bulk`;
 //! `GROUPDESK_BENCH_GROUPS`, and `GROUPDESK_BENCH_FOLDER` to put the directory elsewhere (on a disk without fsync, its
 //! price is the difference).
 
@@ -8,6 +8,7 @@ use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, Command, Stdio},
+    sync::mpsc,
     time::{Duration, Instant},
 };
 
@@ -22,7 +23,10 @@ use groupdesk::{
     },
     service::{seed::SeedGroup, store::Store},
 };
+use jiff::Timestamp;
+use rusqlite::Connection;
 use secrecy::ExposeSecret;
+use tokio::sync::oneshot;
 
 /// Rotations at the same time.
 const CONCURRENCIES: [usize; 3] = [1, 8, 64];
@@ -56,19 +60,30 @@ async fn measure() {
     let operations = operations(&url, &key, installation.path());
     println!("{groups} groups; rotations per second, and the median of one in ms");
     println!(
-        "{:>12} {:>16} {:>16} {:>7} {:>16} {:>7}",
-        "concurrency", "groupdesk", "bare POSTs", "share", "same requests", "share"
+        "{:>12} {:>16} {:>16} {:>7} {:>16} {:>7} {:>16} {:>7}",
+        "concurrency",
+        "groupdesk",
+        "bare POSTs",
+        "share",
+        "same requests",
+        "share",
+        "and commits",
+        "share"
     );
+    let journal = Journal::open(&installation.path().join("bare.db"));
     for concurrency in CONCURRENCIES {
         let tokens = read(&operations, &ids).await;
         let (bare, bare_median) = bare(&url, &key, tokens, concurrency).await;
         read(&operations, &ids).await;
         let (ours, median) = bulk(&operations, &ids, concurrency).await;
-        let (same, same_median) = same(&url, &key, &ids, concurrency).await;
+        let (sent, sent_median) = same(&url, &key, &ids, concurrency, None).await;
+        let (kept, kept_median) = same(&url, &key, &ids, concurrency, Some(&journal)).await;
         println!(
-            "{concurrency:>12} {ours:>9.0} {median:>6.1} {bare:>9.0} {bare_median:>6.1} {:>6.0}% {same:>9.0} {same_median:>6.1} {:>6.0}%",
+            "{concurrency:>12} {ours:>9.0} {median:>6.1} {bare:>9.0} {bare_median:>6.1} {:>6.0}% {sent:>9.0} {sent_median:>6.1} {:>6.0}% \
+             {kept:>9.0} {kept_median:>6.1} {:>6.0}%",
             100.0 * ours / bare,
-            100.0 * ours / same
+            100.0 * ours / sent,
+            100.0 * ours / kept
         );
     }
     let tokens = read(&operations, &ids).await;
@@ -171,6 +186,7 @@ async fn read(operations: &Operations, ids: &[UserGroupId]) -> Vec<Token> {
 async fn bulk(operations: &Operations, ids: &[UserGroupId], concurrency: usize) -> (f64, f64) {
     let plan = Plan {
         ready: ids.to_vec(),
+        at: Timestamp::now(),
         ..Plan::default()
     };
     let batch = operations.begin_batch(&plan, None).await.expect("durable");
@@ -182,11 +198,16 @@ async fn bulk(operations: &Operations, ids: &[UserGroupId], concurrency: usize) 
     let run = operations.run_batch(batch, pace, None).await;
     let mut run = run.expect("it begins");
     let mut took = Vec::with_capacity(ids.len());
+    let mut said = None;
     loop {
         match run.progress.recv().await.expect("news") {
-            BatchEvent::Ended(ended) => took.push(ended.took),
+            BatchEvent::Ended(ended) => {
+                took.push(ended.took);
+                said = said.or(ended.note);
+            }
             BatchEvent::Finished(report) => {
-                assert_eq!(report.counts.confirmed, ids.len(), "{}", report.counts);
+                let counts = report.counts;
+                assert_eq!(counts.confirmed, ids.len(), "{counts}: {said:?}");
                 return result(took, begun);
             }
             _ => {}
@@ -223,8 +244,53 @@ async fn bare(url: &str, key: &str, tokens: Vec<Token>, concurrency: usize) -> (
     result(took, begun)
 }
 
-/// Get, rotate over a fresh connection, get: what a rotation sends, without everything that makes it safe.
-async fn same(url: &str, key: &str, ids: &[UserGroupId], concurrency: usize) -> (f64, f64) {
+/// A row for each step; those of one moment share a commit.
+struct Journal(mpsc::Sender<(String, oneshot::Sender<()>)>);
+
+impl Journal {
+    fn open(path: &Path) -> Self {
+        let mut connection = Connection::open(path).expect("a database");
+        let made = connection.execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+             CREATE TABLE step (number INTEGER PRIMARY KEY, told TEXT NOT NULL) STRICT",
+        );
+        made.expect("a table");
+        let (sender, steps) = mpsc::channel::<(String, oneshot::Sender<()>)>();
+        std::thread::spawn(move || {
+            while let Ok(first) = steps.recv() {
+                let steps: Vec<_> = std::iter::once(first).chain(steps.try_iter()).collect();
+                let tx = connection.transaction().expect("begun");
+                for (told, _) in &steps {
+                    let mut add = tx
+                        .prepare_cached("INSERT INTO step (told) VALUES ($1)")
+                        .expect("prepared");
+                    add.execute([told]).expect("added");
+                }
+                tx.commit().expect("durable");
+                for (_, done) in steps {
+                    done.send(()).expect("somebody waits");
+                }
+            }
+        });
+        Self(sender)
+    }
+
+    async fn commit(&self, told: &str) {
+        let (done, is_done) = oneshot::channel();
+        self.0.send((told.to_owned(), done)).expect("its thread");
+        is_done.await.expect("durable");
+    }
+}
+
+/// Get, rotate over a fresh connection, get: what a rotation sends, without everything that makes it safe. With a journal
+/// as many commits at the same places: what the get told, the intent, the sending, the answer, and what was read back.
+async fn same(
+    url: &str,
+    key: &str,
+    ids: &[UserGroupId],
+    concurrency: usize,
+    journal: Option<&Journal>,
+) -> (f64, f64) {
     let client = |idle| {
         reqwest::Client::builder()
             .no_proxy()
@@ -248,14 +314,24 @@ async fn same(url: &str, key: &str, ids: &[UserGroupId], concurrency: usize) -> 
             answer["user_group"]["token"].as_str().map(str::to_owned)
         }
     };
+    let commit = |id: UserGroupId| async move {
+        if let Some(journal) = journal {
+            journal.commit(id.as_str()).await;
+        }
+    };
     let begun = Instant::now();
     let rotations = ids.iter().map(|id| async {
         let begun = Instant::now();
         let get = format!("{{\"user_group_id\":\"{}\"}}", id.as_str());
         let token = send(reads, reqwest::Method::GET, get.clone()).await;
+        commit(id.clone()).await;
         let rotate = format!("{{\"current_token\":\"{}\"}}", token.expect("a token"));
+        commit(id.clone()).await;
+        commit(id.clone()).await;
         send(writes, reqwest::Method::POST, rotate).await;
+        commit(id.clone()).await;
         send(reads, reqwest::Method::GET, get).await;
+        commit(id.clone()).await;
         begun.elapsed()
     });
     let took: Vec<_> = stream::iter(rotations)

@@ -74,7 +74,10 @@ pub use replay::replay;
 pub use sqlite::{
     Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, ids_beginning, inspect,
 };
-use sqlite::{batches, console, drafts, fingerprints, groups, handoff, history, journal};
+use sqlite::{
+    batches, console, drafts, fingerprints, groups, handoff, history, journal,
+    snapshot::TakeSnapshot,
+};
 pub use tables::{MIGRATIONS, Migration, Role};
 pub use team::{Migrated, TeamStatus, grant, migrate, revoke, set_up, set_up_sql, team_status};
 use unsettled_here::Noted;
@@ -225,15 +228,17 @@ impl Directory {
             .await
     }
 
-    /// One group, if it is known, and what is open of its rotations.
+    /// One group, if it is known, what is open of it, and the facts of the place; with the name and the address of a
+    /// profile also which place it is bound to.
     pub async fn snapshot(
         &self,
         place: PlaceId,
         id: &UserGroupId,
+        profile: Option<(String, String)>,
     ) -> Result<GroupSnapshot, DirectoryError> {
         let id = id.clone();
-        self.ask(Access::Short, move |c| groups::snapshot(c, place, &id))
-            .await
+        let request = TakeSnapshot { place, id, profile };
+        self.ask(Access::Short, move |tx| tx.run(&request)).await
     }
 
     /// Writes what one exchange leaves behind: the group, the history and the journal, in one transaction.

@@ -144,6 +144,12 @@ impl Rows {
     ) -> Result<Vec<T>, E> {
         self.rows.iter().map(|row| read(&Row::Kept(row))).collect()
     }
+
+    /// Those that can be read.
+    pub(crate) fn readable<T, E>(&self, read: impl Fn(&Row<'_>) -> Result<T, E>) -> Vec<T> {
+        let rows = self.rows.iter();
+        rows.filter_map(|row| read(&Row::Kept(row)).ok()).collect()
+    }
 }
 
 /// What some statements brought, in their order.

@@ -30,6 +30,7 @@ mod rows;
 pub(super) mod scheduled;
 mod schema;
 mod select;
+pub(super) mod snapshot;
 mod stops;
 pub(super) mod whole;
 
@@ -128,12 +129,16 @@ impl Request for WriteRecord<'_> {
         let mut reads = Statements::default();
         if let Some(id) = &self.id {
             journal::look_for_open(&mut reads, self.place, id);
+            mutations::look_for_open(&mut reads, self.place, id);
+            facts::look(&mut reads, self.place);
         }
         reads
     }
 
     fn finish(&self, recorded: &mut Recorded, after: &mut Found) {
-        recorded.open = journal::open(after);
+        recorded.open = after.next().readable(journal::understood);
+        recorded.mutations = after.next().readable(mutations::understood);
+        recorded.facts = facts::found(after).unwrap_or_default();
     }
 }
 

@@ -6,6 +6,7 @@ use super::{ItemKey, KeyId, Mutation, MutationStep, PlaceId, RotationId};
 
 use crate::{
     domain::{
+        facts::Facts,
         group::UserGroupId,
         handoff::{HandOff, HandOffState},
         history::{Entry, Operation},
@@ -94,6 +95,10 @@ pub struct Recorded {
     pub noticed: Drift,
     /// What is still to be found out of rotations of that group, the last begun first, as far as their rows can be read.
     pub open: Vec<RotationRow>,
+    /// The same of creates and updates.
+    pub mutations: Vec<Mutation>,
+    /// What is known of the place then.
+    pub facts: Facts,
 }
 
 /// What the directory knows of one group at one moment.
@@ -106,6 +111,10 @@ pub struct GroupSnapshot {
     pub mutations: Vec<Mutation>,
     /// How many outcomes of such were written down so far.
     pub recorded: i64,
+    /// What is known of the place.
+    pub facts: Facts,
+    /// The place that the profile is bound to, where that was asked for.
+    pub bound: Option<PlaceId>,
 }
 
 /// A rotation to begin.

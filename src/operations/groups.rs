@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     api::wire::GroupRequest,
-    directory::{Mutation, Record},
+    directory::Record,
     domain::{
         change::{Change, DesiredFields, differences},
         facts::Field,
@@ -62,7 +62,7 @@ impl Operations {
             let seen = known.as_ref().and_then(|group| group.last_seen);
             seen.is_some()
         };
-        let (mut known, mut asked) = self
+        let (mut known, mut facts, mut asked) = self
             .snapshot_before_get(id)
             .await
             .map_err(Failure::NothingSent)?;
@@ -71,7 +71,7 @@ impl Operations {
         if !is_seen(&known) {
             // It can create: a mutation like any other.
             claim = Some(self.claim(id, Operation::Get, None).await?);
-            (known, asked) = self
+            (known, facts, asked) = self
                 .snapshot_before_get(id)
                 .await
                 .map_err(Failure::NothingSent)?;
@@ -79,7 +79,6 @@ impl Operations {
                 claim = None;
             }
         }
-        let facts = self.facts().await.map_err(Failure::NothingSent)?;
         let carries = facts.properties_are_readable();
         let properties = carries.then(|| {
             let known = known.as_ref().and_then(|group| group.properties.as_ref());
@@ -117,16 +116,8 @@ impl Operations {
         };
         let mut lookup = Box::pin(self.observe(id, learnt)).await?;
         self.reached(Failpoint::GetDurable);
-        // The answer itself may have told more of them.
-        lookup.done.facts = self.facts().await.map_err(Failure::NotWritten)?;
-        lookup.done.open = self.still_open(id).await?;
         self.warn_of_what_stands(&mut lookup);
         Ok(lookup)
-    }
-
-    async fn still_open(&self, id: &UserGroupId) -> Result<Vec<Mutation>, Failure> {
-        let standing = self.directory().snapshot(self.here(), id).await;
-        Ok(standing.map_err(Failure::NotWritten)?.mutations)
     }
 
     /// A get that can create: over a fresh connection, as every write, and journalled.
@@ -246,7 +237,7 @@ impl Operations {
 
     /// The group is there now: what earlier creates and first reads with an open end were about is settled.
     async fn found_by_create(&self, id: &UserGroupId, new_user_group: Option<bool>) {
-        let Ok(standing) = self.directory().snapshot(self.here(), id).await else {
+        let Ok(standing) = self.directory().snapshot(self.here(), id, None).await else {
             return;
         };
         let found = Found {

@@ -111,8 +111,8 @@ impl Directory {
 
     /// What holds requests of this key back.
     pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
-        self.ask(Access::Short, move |c| places::gate(c, place, key))
-            .await
+        let look = places::LookAtGate { place, key };
+        self.ask(Access::Short, move |tx| tx.run(&look)).await
     }
 
     /// Whether the group of this place ever had this token.

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use crate::{
-    database::{Statements, Tx, values},
+    database::{Found, Row, Statements, Tx, values},
     directory::{Fact, PlaceId, Statement, columns},
     domain::{
         facts::{Basis, Facts, Field, Stated},
@@ -14,33 +14,46 @@ const FACTS: &str = "SELECT fact, value, source, at, by FROM facts WHERE place =
 
 pub(crate) fn of(tx: &Tx<'_>, place: PlaceId) -> Result<Facts, Fault> {
     let mut facts = Facts::default();
-    tx.each(FACTS, values![place.0], |row| {
-        let (name, value, source): (String, String, String) =
-            (row.get(0)?, row.get(1)?, row.get(2)?);
-        // What a later version wrote counts as not known.
-        let (Some(fact), Some(basis)) = (Fact::parse(&name, &value), Basis::parse(&source)) else {
-            return Ok(());
-        };
-        let at = columns::timestamp(row.get(3)?);
-        let by: String = row.get(4)?;
-        let by = Some(by);
-        match fact {
-            Fact::PropertiesOnGet(value) => {
-                facts.properties_on_get = stated(value, basis, at, by);
-            }
-            Fact::Absent(field, value) => {
-                let slot = match field {
-                    Field::Name => &mut facts.absent_name,
-                    Field::Mapping => &mut facts.absent_mapping,
-                    Field::Properties => &mut facts.absent_properties,
-                };
-                *slot = stated(value, basis, at, by);
-            }
-            Fact::SoleWriter(value) => facts.sole_writer = stated(value, basis, at, by),
-        }
-        Ok::<_, Fault>(())
-    })?;
+    tx.each(FACTS, values![place.0], |row| take(&mut facts, row))?;
     Ok(facts)
+}
+
+/// The same, beside other statements.
+pub(super) fn look(reads: &mut Statements, place: PlaceId) {
+    reads.add(FACTS, values![place.0]);
+}
+
+pub(super) fn found(found: &mut Found) -> Result<Facts, Fault> {
+    let mut facts = Facts::default();
+    found.next().all(|row| take(&mut facts, row))?;
+    Ok(facts)
+}
+
+fn take(facts: &mut Facts, row: &Row<'_>) -> Result<(), Fault> {
+    // What a later version wrote counts as not known.
+    let (Some(fact), Some(basis)) = (
+        Fact::parse(row.text(0)?, row.text(1)?),
+        Basis::parse(row.text(2)?),
+    ) else {
+        return Ok(());
+    };
+    let at = columns::timestamp(row.get(3)?);
+    let by = Some(row.get(4)?);
+    match fact {
+        Fact::PropertiesOnGet(value) => {
+            facts.properties_on_get = stated(value, basis, at, by);
+        }
+        Fact::Absent(field, value) => {
+            let slot = match field {
+                Field::Name => &mut facts.absent_name,
+                Field::Mapping => &mut facts.absent_mapping,
+                Field::Properties => &mut facts.absent_properties,
+            };
+            *slot = stated(value, basis, at, by);
+        }
+        Fact::SoleWriter(value) => facts.sole_writer = stated(value, basis, at, by),
+    }
+    Ok(())
 }
 
 const FIRST_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2 AND tag IS NULL";

@@ -5,12 +5,11 @@ use std::io;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{annotations, facts, fault::Fault, fingerprints, journal, mutations, packed, rows};
+use super::{annotations, facts, fault::Fault, fingerprints, mutations, packed, rows};
 use crate::{
     database::{Found, Request, Statements, Tx, Value, values},
     directory::{
-        Damaged, DirectoryError, GroupSnapshot, Imported, KeyId, PlaceId, Precondition, Record,
-        Recorded,
+        Damaged, DirectoryError, Imported, KeyId, PlaceId, Precondition, Record, Recorded,
         columns::{self, Origins},
     },
     domain::{
@@ -153,11 +152,16 @@ pub(crate) fn one(
     Ok(row.and_then(|row| row.group))
 }
 
+/// One group, to be read alone.
+pub(super) fn look_at(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+    reads.add(GROUP, values![place.0, id.as_str()]);
+}
+
 fn look(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.lock(GROUP, values![place.0, id.as_str()]);
 }
 
-fn found(found: &mut Found) -> Result<Option<KnownGroup>, Fault> {
+pub(super) fn found(found: &mut Found) -> Result<Option<KnownGroup>, Fault> {
     let row = found.next().first(rows::group)?;
     Ok(row.and_then(|row| row.group))
 }
@@ -170,19 +174,6 @@ pub(crate) fn some(
 ) -> Result<Vec<Option<KnownGroup>>, Fault> {
     let groups = ids.iter().map(|id| one(tx, place, id));
     groups.collect()
-}
-
-pub(crate) fn snapshot(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    id: &UserGroupId,
-) -> Result<GroupSnapshot, Fault> {
-    Ok(GroupSnapshot {
-        group: one(tx, place, id)?,
-        open: journal::open_of(tx, place, id)?,
-        mutations: mutations::open_of(tx, place, id)?,
-        recorded: mutations::recorded(tx, place, id)?,
-    })
 }
 
 /// What [`observe`] decides upon.
@@ -204,7 +195,7 @@ pub(super) fn observe(
     };
     observation.at = columns::as_kept(observation.at);
     let known = self::found(found)?;
-    let recorded: Option<i64> = found.next().first(|row| row.get(0))?;
+    let recorded = mutations::found_recorded(found)?;
     let is_new = known.is_none();
     let mut group = known.unwrap_or_else(|| KnownGroup::new(observation.id.clone()));
     let token = group.fingerprint.as_ref().map(|known| known.value);
@@ -231,7 +222,7 @@ pub(super) fn observe(
     Ok(Recorded {
         group: Some(group),
         noticed,
-        open: Vec::new(),
+        ..Recorded::default()
     })
 }
 

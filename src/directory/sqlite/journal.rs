@@ -253,7 +253,7 @@ pub(super) fn found(found: &mut Found) -> Result<Option<RotationRow>, Fault> {
     found.next().first(understood)
 }
 
-fn understood(row: &Row<'_>) -> Result<RotationRow, Fault> {
+pub(super) fn understood(row: &Row<'_>) -> Result<RotationRow, Fault> {
     rows::rotation(row)?.ok_or(Fault::Row(TABLE))
 }
 
@@ -266,23 +266,8 @@ pub(super) const OPEN_OF_GROUP: &str = concat!(
 );
 
 /// What is still to be found out of the rotations of a group.
-pub(super) fn open_of(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    id: &UserGroupId,
-) -> Result<Vec<RotationRow>, Fault> {
-    tx.all(OPEN_OF_GROUP, values![place.0, id.as_str()], understood)
-}
-
-/// The same, beside other statements.
 pub(super) fn look_for_open(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(OPEN_OF_GROUP, values![place.0, id.as_str()]);
-}
-
-/// One that cannot be read is left out: what it stands beside is done.
-pub(super) fn open(found: &mut Found) -> Vec<RotationRow> {
-    let rows = found.next().all(|row| Ok::<_, Fault>(understood(row).ok()));
-    rows.into_iter().flatten().flatten().collect()
 }
 
 /// The text of a filter, and its parameters.

@@ -141,7 +141,7 @@ pub(super) fn look_for_holder(reads: &mut Statements, place: PlaceId, id: &UserG
 }
 
 pub(super) fn holder(found: &mut Found) -> Result<Option<Mutation>, Fault> {
-    found.next().first(mutation)
+    found.next().first(understood)
 }
 
 /// Compare and set: changes nothing where the state is not the expected one.
@@ -248,14 +248,12 @@ const RECORDED: &str = "\
 SELECT COALESCE(MAX(recorded), 0) FROM mutations WHERE place = $1 AND user_group_id = $2";
 
 /// How many outcomes of the group were written down so far.
-pub(super) fn recorded(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId) -> Result<i64, Fault> {
-    let recorded = tx.one(RECORDED, values![place.0, id.as_str()], |row| row.get(0))?;
-    Ok(recorded.unwrap_or_default())
-}
-
-/// The same, beside other statements.
 pub(super) fn look_for_recorded(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(RECORDED, values![place.0, id.as_str()]);
+}
+
+pub(super) fn found_recorded(found: &mut Found) -> Result<Option<i64>, Fault> {
+    Ok(found.next().first(|row| row.get(0))?)
 }
 
 const ONE: &str = concat!(
@@ -265,7 +263,7 @@ const ONE: &str = concat!(
 );
 
 pub(crate) fn one(tx: &Tx<'_>, place: PlaceId, id: MutationId) -> Result<Option<Mutation>, Fault> {
-    tx.one(ONE, values![place.0, id.0], mutation)
+    tx.one(ONE, values![place.0, id.0], understood)
 }
 
 /// Those of rotations stand in their own journal. That they have no number of one is not asked: SQLite would read all such
@@ -279,7 +277,7 @@ const OPEN: &str = concat!(
 );
 
 pub(crate) fn open(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Mutation>, Fault> {
-    tx.all(OPEN, values![place.0], mutation)
+    tx.all(OPEN, values![place.0], understood)
 }
 
 pub(super) const OPEN_OF_GROUP: &str = concat!(
@@ -290,15 +288,11 @@ pub(super) const OPEN_OF_GROUP: &str = concat!(
     " ORDER BY id DESC"
 );
 
-pub(super) fn open_of(
-    tx: &Tx<'_>,
-    place: PlaceId,
-    id: &UserGroupId,
-) -> Result<Vec<Mutation>, Fault> {
-    tx.all(OPEN_OF_GROUP, values![place.0, id.as_str()], mutation)
+pub(super) fn look_for_open(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+    reads.add(OPEN_OF_GROUP, values![place.0, id.as_str()]);
 }
 
-fn mutation(row: &Row<'_>) -> Result<Mutation, Fault> {
+pub(super) fn understood(row: &Row<'_>) -> Result<Mutation, Fault> {
     as_written(row)?.ok_or(Fault::Row(TABLE))
 }
 

@@ -8,6 +8,7 @@ mod renaming;
 use jiff::Timestamp;
 
 pub(crate) use answering::{answer, end_trial};
+pub(super) use binding::look_for_place;
 pub(crate) use binding::{bind, bound, elsewhere, foresee, named, others, place_of, with_key};
 #[cfg(test)]
 pub(super) use merging::MERGE;
@@ -16,7 +17,7 @@ pub(crate) use renaming::rename_profile;
 
 use super::{copies, fault::Fault, groups};
 use crate::{
-    database::{Fault as DatabaseFault, Row, Statements, Tx, Value, values},
+    database::{Fault as DatabaseFault, Found, Request, Row, Statements, Tx, Value, values},
     directory::{
         Alarm, Caller, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, PlaceKey, columns,
     },
@@ -39,26 +40,43 @@ fn is_there(tx: &Tx<'_>, text: &'static str, values: Vec<Value>) -> Result<bool,
     Ok(found.is_some())
 }
 
-fn number(row: &Row<'_>) -> Result<PlaceId, DatabaseFault> {
+pub(super) fn number(row: &Row<'_>) -> Result<PlaceId, DatabaseFault> {
     row.get(0).map(PlaceId)
 }
 
 const KEY_STATE: &str = "SELECT k.state, p.tag FROM place_keys k JOIN places p ON p.number = k.place \
      WHERE k.number = $1 AND k.place = $2";
 
-pub(crate) fn gate(tx: &Tx<'_>, place: PlaceId, key: KeyId) -> Result<Gate, Fault> {
-    let found = tx.one(KEY_STATE, values![key.0, place.0], |row| {
-        let tag: Option<String> = row.get(1)?;
-        Ok::<_, Fault>((KeyState::parse(row.text(0)?), tag))
-    })?;
-    let (state, tag) = found.unzip();
-    let (state, tag) = (state.flatten(), tag.flatten());
-    Ok(Gate {
-        // A key that is there no more went with a place that became part of another.
-        key: state.unwrap_or(KeyState::Withdrawn),
-        tag: tag.as_deref().map(EnvironmentTag::parse),
-        alarms: alarms(tx, place)?,
-    })
+pub(crate) struct LookAtGate {
+    pub(crate) place: PlaceId,
+    pub(crate) key: KeyId,
+}
+
+impl Request for LookAtGate {
+    type Answer = Gate;
+    type Error = Fault;
+
+    fn read(&self) -> Statements {
+        Statements::default()
+            .with(KEY_STATE, values![self.key.0, self.place.0])
+            .with(ALARMS, values![self.place.0])
+    }
+
+    fn decide(&self, found: &mut Found) -> Result<(Statements, Gate), Fault> {
+        let known = found.next().first(|row| {
+            let tag: Option<String> = row.get(1)?;
+            Ok::<_, Fault>((KeyState::parse(row.text(0)?), tag))
+        })?;
+        let (state, tag) = known.unzip();
+        let (state, tag) = (state.flatten(), tag.flatten());
+        let gate = Gate {
+            // A key that is there no more went with a place that became part of another.
+            key: state.unwrap_or(KeyState::Withdrawn),
+            tag: tag.as_deref().map(EnvironmentTag::parse),
+            alarms: found.next().all(alarm)?,
+        };
+        Ok((Statements::default(), gate))
+    }
 }
 
 const ALARMS: &str = "\
@@ -66,14 +84,16 @@ SELECT number, user_group_id, what, raised_at, raised_by FROM alarms \
 WHERE place = $1 AND acknowledged_at IS NULL ORDER BY number";
 
 fn alarms(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Alarm>, Fault> {
-    tx.all(ALARMS, values![place.0], |row| {
-        Ok(Alarm {
-            number: row.get(0)?,
-            user_group_id: row.get(1)?,
-            what: row.get(2)?,
-            at: moment(row, 3)?,
-            by: row.get(4)?,
-        })
+    tx.all(ALARMS, values![place.0], alarm)
+}
+
+fn alarm(row: &Row<'_>) -> Result<Alarm, Fault> {
+    Ok(Alarm {
+        number: row.get(0)?,
+        user_group_id: row.get(1)?,
+        what: row.get(2)?,
+        at: moment(row, 3)?,
+        by: row.get(4)?,
     })
 }
 

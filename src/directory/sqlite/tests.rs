@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{StatementStatus, ffi};
 
-use super::{schema::MIGRATIONS, *};
+use super::{schema::MIGRATIONS, snapshot::TakeSnapshot, *};
 use crate::{
     database::{Access, Tx, Value, task},
     directory::{BeginResult, HistoryFilter, RotationFilter, RotationId, RotationIntent},
@@ -429,6 +429,11 @@ fn steps_beside(others: usize) -> i32 {
     raw.execute_batch(&fill).expect("neighbours");
     begin(&mut scene.session).expect("begun");
     let group = UserGroupId::parse("acme").expect("a valid id");
+    let snapshot = TakeSnapshot {
+        place: PLACE,
+        id: group.clone(),
+        profile: None,
+    };
     let of_group = RotationFilter {
         place: Some(PLACE),
         user_group_id: Some(group.clone()),
@@ -436,7 +441,7 @@ fn steps_beside(others: usize) -> i32 {
     };
     let (listed, _) = journal::selected(of_group.clone());
     ask(&mut scene.session, Access::Write, move |tx| {
-        groups::snapshot(tx, PLACE, &group)?;
+        tx.run(&snapshot)?;
         journal::list(tx, of_group)
     })
     .expect("readable");

@@ -16,7 +16,7 @@ use crate::{
     },
     domain::{
         change::{Change, DesiredFields},
-        facts::{Facts, Field},
+        facts::Field,
         group::{EnvironmentTag, UserGroupId},
         history::{Ending, Operation},
         known::{Drift, KnownGroup, Observation, Returned, Sent},
@@ -349,8 +349,8 @@ impl Operations {
             latency: read.latency,
             rotation: None,
             read: learnt.fields.clone(),
-            facts: Facts::default(),
-            open: Vec::new(),
+            facts: self.with_told(recorded.facts),
+            open: recorded.mutations,
         };
         Ok(Lookup {
             done,
@@ -386,7 +386,7 @@ impl Operations {
 
     /// Whether a change from here may be what an answer shows, although its own answer is not here yet.
     pub(crate) async fn is_being_changed(&self, id: &UserGroupId, own: Option<MutationId>) -> bool {
-        let standing = self.directory().snapshot(self.here(), id).await;
+        let standing = self.directory().snapshot(self.here(), id, None).await;
         standing.is_ok_and(|standing| {
             let mut others = standing.mutations.iter();
             let rotates = |row: &RotationRow| row.rotation.state != State::Rotated;

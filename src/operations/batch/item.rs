@@ -100,14 +100,14 @@ impl ItemContext {
         let begun = Instant::now();
         let id = &item.user_group_id;
         let known = loop {
-            match self.operations.show(id).await {
+            match self.operations.snapshot(id).await {
                 Err(error) if error.is_unreachable() => {
                     self.no_directory();
                     if !self.control.may_send().await {
                         break None;
                     }
                 }
-                known => break known.ok().flatten(),
+                known => break known.ok().and_then(|known| known.group),
             }
         };
         let seen = known.as_ref().and_then(|group| group.fingerprint.as_ref());

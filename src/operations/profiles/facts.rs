@@ -32,8 +32,11 @@ impl Operations {
     /// What is known of how this place treats updates and gets.
     pub async fn facts(&self) -> Result<Facts, DirectoryError> {
         let place = self.place().await?;
-        let mut facts = self.directory().facts(place).await?;
-        // As it was told before there were facts.
+        Ok(self.with_told(self.directory().facts(place).await?))
+    }
+
+    /// With what the profile tells, as it was told before there were facts.
+    pub(crate) fn with_told(&self, mut facts: Facts) -> Facts {
         if self.profile().read_properties && facts.properties_on_get.by.is_none() {
             facts.properties_on_get = Stated {
                 value: OnGet::Returned,
@@ -42,7 +45,7 @@ impl Operations {
                 by: Some("read_properties".into()),
             };
         }
-        Ok(facts)
+        facts
     }
 
     /// A person says how the place is.

@@ -284,7 +284,7 @@ impl Operations {
                 why,
             })
         };
-        let standing = self.directory().snapshot(bound.place, id).await;
+        let standing = self.directory().snapshot(bound.place, id, None).await;
         let standing = standing.map_err(Failure::NothingSent)?;
         let known = standing
             .group

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use crate::{
     directory::{
-        DirectoryError, GroupSnapshot, Mutation, Record, RotationId, RotationRow, RotationStep,
+        DirectoryError, GroupSnapshot, Mutation, PlaceId, Record, RotationId, RotationRow,
+        RotationStep,
     },
     domain::{
+        facts::Facts,
         group::UserGroupId,
         history::{Ending, Entry, Operation},
         known::KnownGroup,
@@ -69,22 +71,33 @@ impl Operations {
     pub(crate) async fn snapshot_before_get(
         &self,
         id: &UserGroupId,
-    ) -> Result<(Option<KnownGroup>, OpenBeforeGet), DirectoryError> {
+    ) -> Result<(Option<KnownGroup>, Facts, OpenBeforeGet), DirectoryError> {
         let at = self.moment();
-        let GroupSnapshot {
-            group,
-            open,
-            mutations,
-            recorded,
-        } = self.directory().snapshot(self.place().await?, id).await?;
+        let found = self.snapshot(id).await?;
         let asked = OpenBeforeGet {
-            open,
-            mutations,
-            recorded,
+            open: found.open,
+            mutations: found.mutations,
+            recorded: found.recorded,
             overtaken: false,
             at,
         };
-        Ok((group, asked))
+        Ok((found.group, self.with_told(found.facts), asked))
+    }
+
+    /// What stands of a group, in one journey where this process knows its place.
+    pub(crate) async fn snapshot(&self, id: &UserGroupId) -> Result<GroupSnapshot, DirectoryError> {
+        let (directory, profile) = (self.directory(), self.profile());
+        let here = self.here();
+        if here != PlaceId::NONE {
+            let named = !profile.from_variables;
+            let named = named.then(|| (profile.name.clone(), profile.url()));
+            let found = directory.snapshot(here, id, named).await?;
+            // Else another process has bound it to another place.
+            if found.bound.is_none_or(|bound| bound == here) {
+                return Ok(found);
+            }
+        }
+        directory.snapshot(self.place().await?, id, None).await
     }
 
     /// Tells every rotation that was open when the get left what it found.

@@ -2,7 +2,7 @@
 
 use super::{SET_TAG, TABLE, all, event, is_empty, merge, number};
 use crate::{
-    database::{Row, Tx, Value, values},
+    database::{Row, Statements, Tx, Value, values},
     directory::{
         Binding, BindingPreview, Bound, Caller, KeyId, KeyState, OtherPlace, PlaceId, Question,
         QuestionReason, columns, sqlite::fault::Fault,
@@ -82,6 +82,14 @@ SELECT place FROM bindings WHERE profile = $1 AND url IN ($2, '') ORDER BY url =
 
 pub(crate) fn place_of(tx: &Tx<'_>, profile: &str, url: &str) -> Result<Option<PlaceId>, Fault> {
     Ok(tx.one(PLACE_OF, values![profile, url], number)?)
+}
+
+/// The same, beside other statements.
+pub(in crate::directory::sqlite) fn look_for_place(
+    reads: &mut Statements,
+    (profile, url): &(String, String),
+) {
+    reads.add(PLACE_OF, values![profile, url]);
 }
 
 const NAMED: &str = "\
