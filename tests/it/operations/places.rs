@@ -355,7 +355,7 @@ async fn a_place_that_another_process_united_is_followed_without_a_request() {
     assert_eq!(li.list().await.expect("readable").len(), 1);
     let changes = feed.look().await.expect("readable").expect("news");
     assert_eq!(changes.standing.place, older);
-    let waits = Operations::attention(&[li], 0, true).await;
+    let waits = Operations::attention(std::slice::from_ref(&li), 0, true).await;
     let waits = waits.expect("readable").concerns;
     let places: Vec<_> = waits.iter().map(|one| (one.profile, &one.place)).collect();
     assert!(
@@ -368,4 +368,6 @@ async fn a_place_that_another_process_united_is_followed_without_a_request() {
         places.iter().all(|(profile, _)| *profile == Some(0)),
         "{places:?}"
     );
+    let known = li.look_up(&id(ACME), UnknownIdPolicy::KnownOnly).await;
+    assert!(known.is_ok(), "{known:?}");
 }
