@@ -21,8 +21,9 @@ pub(super) fn serve<E: From<Fault>>(mut line: Line, queue: &Receiver<Box<dyn Wor
             continue;
         }
         match work.access() {
-            Access::Short | Access::Long => {
-                let tx = Tx::of_server(Open::reading(&mut line));
+            access @ (Access::Short | Access::Current | Access::Long) => {
+                let open = Open::reading(&mut line, access != Access::Current);
+                let tx = Tx::of_server(open);
                 let done = work.run(&tx);
                 work.reply(done);
                 // Nobody has to wait for it.

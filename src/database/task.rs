@@ -8,6 +8,8 @@ use super::Tx;
 pub(crate) enum Access {
     /// Reads a few rows; may be done between writes.
     Short,
+    /// The same, never from a standby: what is sent to somebody else depends on it.
+    Current,
     /// Reads as many rows as there are.
     Long,
     /// May be done again from its start: nothing but the database hears of it.

@@ -14,7 +14,7 @@ use tokio::{
     task::JoinHandle,
     time::{sleep, timeout},
 };
-use tokio_postgres::{Client, SimpleQueryMessage};
+use tokio_postgres::{Client, SimpleQueryMessage, config::TargetSessionAttrs};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{
@@ -34,6 +34,8 @@ const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_
 
 /// Looks without hints until the next try, where the server says no.
 const REFUSED: usize = 60;
+/// The same, a second apart, where there is only a standby: nobody can listen there.
+const STANDBY: usize = 5;
 
 /// The channel has the name of this very directory.
 const CHANNEL: &str =
@@ -84,6 +86,14 @@ async fn listen(server: Server, heard: Arc<Notify>, down: watch::Sender<Option<S
     loop {
         let mut is_up = false;
         let ended = hear(&server, &heard, &down, &mut is_up).await;
+        if matches!(ended, Err((_, Then::Reconnect))) && !is_up && can_be_read(&server).await {
+            down.send_replace(None);
+            for _ in 0..STANDBY {
+                heard.notify_one();
+                sleep(UNHEARD).await;
+            }
+            continue;
+        }
         let fault = match &ended {
             Ok(()) => ServerFault::Unreachable,
             Err((fault, _)) => fault.clone(),
@@ -107,6 +117,11 @@ async fn listen(server: Server, heard: Arc<Notify>, down: watch::Sender<Option<S
             heard.notify_one();
         }
     }
+}
+
+async fn can_be_read(server: &Server) -> bool {
+    let connected = timeout(PATIENCE, server.connect(TargetSessionAttrs::Any)).await;
+    matches!(connected, Ok(Ok(_)))
 }
 
 /// Until the line breaks.
@@ -157,7 +172,8 @@ async fn subscribe(
     hearing: impl FnMut(&str) + Send + 'static,
     test: &str,
 ) -> Result<(Client, JoinHandle<()>), Failure> {
-    let (client, talk, _) = server.connect_hearing(hearing).await?;
+    let kind = TargetSessionAttrs::ReadWrite;
+    let (client, talk, _) = server.connect_hearing(kind, hearing).await?;
     let failed = |error| ServerFault::of(&error);
     let settings = format!("{SETTINGS}\"{}\", pg_temp; {CHANNEL}", server.schema());
     let told = client.simple_query(&settings).await.map_err(failed)?;

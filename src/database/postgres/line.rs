@@ -15,7 +15,7 @@ use std::{
 
 use futures_util::{StreamExt, TryStreamExt, pin_mut};
 use tokio::{runtime::Runtime, task::JoinHandle, time::timeout};
-use tokio_postgres::{Client, Error, SimpleQueryMessage};
+use tokio_postgres::{Client, Error, SimpleQueryMessage, config::TargetSessionAttrs};
 
 use super::{
     fault::{Failure, POOLED, ServerFault, Then},
@@ -32,14 +32,17 @@ const LEAST: Duration = Duration::from_secs(3);
 const SILENCE: Duration = Duration::from_mins(1);
 /// Rows that are handed over together, where so many are there.
 const TOGETHER: usize = 256;
+/// How long a standby is read from until the primary is looked for again.
+const STANDBY: Duration = Duration::from_secs(5);
 
-/// Whether it keeps what it has answered, and can hold any text.
+/// Whether it keeps what it has answered, and can hold any text; the last column: whether it is a standby or read only.
 const FIT: &str = "\
 SELECT current_setting('server_version_num')::int >= 140000, getdatabaseencoding() = 'UTF8', \
  current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on', \
- current_setting('groupdesk.session', true) = 'own'";
+ current_setting('groupdesk.session', true) = 'own', \
+ pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'";
 
-/// Why it cannot hold a directory, for each column of [`FIT`].
+/// Why it cannot hold a directory, for each column of [`FIT`] but the last.
 const UNFIT: [&str; 4] = [
     "it is older than PostgreSQL 14",
     "its encoding is not UTF8",
@@ -54,6 +57,18 @@ struct Session {
     /// A warning has come since this was taken back.
     warned: Arc<AtomicBool>,
     prepared: HashMap<String, tokio_postgres::Statement>,
+    /// With a standby, or another server that only reads: since when.
+    read_only: Option<Instant>,
+}
+
+impl Session {
+    fn serves(&self, kind: TargetSessionAttrs) -> bool {
+        let is_kind = match self.read_only {
+            Some(since) => kind == TargetSessionAttrs::Any && since.elapsed() < STANDBY,
+            None => true,
+        };
+        is_kind && !self.client.is_closed()
+    }
 }
 
 pub(in crate::database) struct Line {
@@ -96,6 +111,14 @@ impl Line {
         self.server.has_decided();
     }
 
+    /// Which servers will do for reading.
+    pub(super) fn to_read_from(&self) -> TargetSessionAttrs {
+        match self.server.may_be_standby() {
+            true => TargetSessionAttrs::Any,
+            false => TargetSessionAttrs::ReadWrite,
+        }
+    }
+
     pub(super) fn is_up(&self) -> bool {
         self.session.is_some()
     }
@@ -134,13 +157,14 @@ impl Line {
     }
 
     /// Makes sure of a session, waited for until the deadline. What is sent never opens one: it could be the middle of a
-    /// transaction.
-    pub(super) fn connect(&mut self, deadline: Instant) -> Result<(), Failure> {
-        if self
-            .session
-            .as_ref()
-            .is_some_and(|session| !session.client.is_closed())
-        {
+    /// transaction. `Any`: where no server can be written, one that can be read will do.
+    pub(super) fn connect(
+        &mut self,
+        kind: TargetSessionAttrs,
+        deadline: Instant,
+    ) -> Result<(), Failure> {
+        let session = self.session.as_ref();
+        if session.is_some_and(|session| session.serves(kind)) {
             return Ok(());
         }
         self.session = None;
@@ -151,11 +175,16 @@ impl Line {
             let deadline = deadline.max(Instant::now() + LEAST);
             loop {
                 let left = deadline.saturating_duration_since(Instant::now());
-                let opened = tokio::time::timeout(left, open(&server)).await;
+                let mut opened = open_within(left, &server, TargetSessionAttrs::ReadWrite).await;
+                if kind == TargetSessionAttrs::Any
+                    && matches!(opened, Err((_, Then::Reconnect)))
+                    && let Ok(session) = open_within(LEAST, &server, kind).await
+                {
+                    opened = Ok(session);
+                }
                 let failure = match opened {
-                    Ok(Ok(session)) => return Ok(session),
-                    Ok(Err(failure)) => failure,
-                    Err(_) => (ServerFault::Unreachable, Then::Reconnect),
+                    Ok(session) => return Ok(session),
+                    Err(failure) => failure,
                 };
                 if failure.1 == Then::GiveUp || Instant::now() + pause >= deadline {
                     // It was waited for long enough.
@@ -264,8 +293,17 @@ fn silent() -> Failure {
     (ServerFault::Unreachable, Then::Reconnect)
 }
 
-async fn open(server: &Server) -> Result<Session, Failure> {
-    let (client, talk, warned) = server.connect().await?;
+async fn open_within(
+    time: Duration,
+    server: &Server,
+    kind: TargetSessionAttrs,
+) -> Result<Session, Failure> {
+    let opened = timeout(time, open(server, kind)).await;
+    opened.unwrap_or_else(|_| Err(silent()))
+}
+
+async fn open(server: &Server, kind: TargetSessionAttrs) -> Result<Session, Failure> {
+    let (client, talk, warned) = server.connect(kind).await?;
     let settings = format!("{SETTINGS}\"{}\", pg_temp; {FIT}", server.schema());
     let (told, _) = tokio::join!(client.simple_query(&settings), async {
         // Behind it on the line. Where there is no such schema yet, there is nothing to care for.
@@ -284,11 +322,13 @@ async fn open(server: &Server) -> Result<Session, Failure> {
             return Err((ServerFault::Unfit(why), Then::GiveUp));
         }
     }
+    let is_read_only = fits.and_then(|row| row.get(UNFIT.len())) == Some("t");
     Ok(Session {
         client,
         _talk: talk,
         warned,
         prepared: HashMap::new(),
+        read_only: is_read_only.then(Instant::now),
     })
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use tokio_postgres::config::TargetSessionAttrs;
+
 use super::{
     fault::{Failure, ServerFault, Then},
     line::{COMMIT, Line},
@@ -29,6 +31,8 @@ enum Stands {
 pub(crate) struct Open<'l> {
     line: &'l mut Line,
     begin: &'static str,
+    /// Which servers will do.
+    kind: TargetSessionAttrs,
     /// Of a write: the row that tells whether it was committed.
     stamp: Option<String>,
     stands: Stands,
@@ -39,10 +43,17 @@ pub(crate) struct Open<'l> {
 }
 
 impl<'l> Open<'l> {
-    pub(in crate::database) fn reading(line: &'l mut Line) -> Self {
+    /// `may_be_standby`: where no server can be written.
+    pub(in crate::database) fn reading(line: &'l mut Line, may_be_standby: bool) -> Self {
+        let kind = if may_be_standby {
+            line.to_read_from()
+        } else {
+            TargetSessionAttrs::ReadWrite
+        };
         Self::new(
             line,
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            kind,
             None,
             Instant::now() + PATIENCE,
         )
@@ -57,6 +68,7 @@ impl<'l> Open<'l> {
         Self::new(
             line,
             "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+            TargetSessionAttrs::ReadWrite,
             stamp,
             deadline,
         )
@@ -65,12 +77,14 @@ impl<'l> Open<'l> {
     fn new(
         line: &'l mut Line,
         begin: &'static str,
+        kind: TargetSessionAttrs,
         stamp: Option<String>,
         deadline: Instant,
     ) -> Self {
         Self {
             line,
             begin,
+            kind,
             stamp,
             stands: Stands::New,
             deadline,
@@ -188,7 +202,7 @@ impl<'l> Open<'l> {
         &mut self,
         send: impl FnOnce(&mut Line) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.line.connect(self.deadline)?;
+        self.line.connect(self.kind, self.deadline)?;
         send(self.line)
     }
 
@@ -197,7 +211,7 @@ impl<'l> Open<'l> {
         if self.stands != Stands::New {
             return Ok(None);
         }
-        let connected = self.line.connect(self.deadline);
+        let connected = self.line.connect(self.kind, self.deadline);
         connected.map_err(|failure| keep(&mut self.failure, failure))?;
         self.stands = Stands::Open;
         Ok(Some(self.begin))
@@ -252,7 +266,7 @@ impl<'l> Open<'l> {
         let deadline = Instant::now() + PATIENCE;
         let take = Statement::new(TAKE_STAMP, values![stamp]);
         loop {
-            let asked = self.line.connect(deadline).and_then(|()| {
+            let asked = self.line.connect(self.kind, deadline).and_then(|()| {
                 self.line
                     .send(None, std::slice::from_ref(&take), None, deadline)
             });

@@ -37,6 +37,8 @@ const OWN_SESSION: &str = "-c groupdesk.session=own";
 pub(in crate::database) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a line may be silent while something is under way on it.
 const SILENT: Duration = Duration::from_secs(10);
+/// How long each of several servers is waited for, so that the next one is tried within the patience.
+const NEXT: Duration = Duration::from_secs(3);
 
 /// Asked for once, and again after it was refused; the words of the error say why there is none.
 pub(crate) type Password = Arc<
@@ -60,6 +62,8 @@ pub(crate) struct Server {
     writer: i64,
     /// Whether others are told of what was written.
     hints: bool,
+    /// Whether a standby is read from while no server can be written.
+    standby: bool,
     /// Leaves the row of a write, `$1`; it fails where no write may be.
     stamp: Cow<'static, str>,
     /// Done whenever a line is opened; that it fails says nothing.
@@ -108,13 +112,13 @@ impl Server {
             Some("disable") if hosts.iter().all(is_this_machine) => false,
             Some(_) => return Err(AddressFault::Unprotected),
         };
+        let several = hosts.len() > 1;
         let options = config.get_options().unwrap_or_default();
         let options = format!("{options} {OWN_SESSION}");
         config
             .application_name("groupdesk")
             .options(options.trim_start())
-            .target_session_attrs(TargetSessionAttrs::ReadWrite)
-            .connect_timeout(SILENT)
+            .connect_timeout(if several { NEXT } else { SILENT })
             .keepalives_idle(SILENT)
             .keepalives_interval(SILENT / 3)
             .keepalives_retries(3)
@@ -133,6 +137,7 @@ impl Server {
             known: Arc::default(),
             writer: 0,
             hints: true,
+            standby: false,
             stamp: STAMP.into(),
             care: None,
             decided: Arc::default(),
@@ -212,6 +217,16 @@ impl Server {
         self
     }
 
+    /// While no server can be written, one that only reads will do for reading.
+    pub(crate) fn with_standby(mut self) -> Self {
+        self.standby = true;
+        self
+    }
+
+    pub(super) fn may_be_standby(&self) -> bool {
+        self.standby
+    }
+
     /// Commits that the line broke in, and of which the server has said since whether they took place.
     pub(crate) fn decided(&self) -> u64 {
         self.decided.load(Ordering::Relaxed)
@@ -246,18 +261,21 @@ impl Server {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A session, and what ends with it. Inside a runtime.
-    pub(super) async fn connect(&self) -> Result<Connected, Failure> {
-        self.connect_hearing(|_| {}).await
+    /// Opens a session with the first server that is of that kind: `ReadWrite`, or `Any`, which may be a standby.
+    /// Inside a runtime.
+    pub(super) async fn connect(&self, kind: TargetSessionAttrs) -> Result<Connected, Failure> {
+        self.connect_hearing(kind, |_| {}).await
     }
 
     /// The same, and what the server notifies of goes there.
     pub(super) async fn connect_hearing(
         &self,
+        kind: TargetSessionAttrs,
         hear: impl FnMut(&str) + Send + 'static,
     ) -> Result<Connected, Failure> {
         self.know_password().await?;
         let mut config = Config::clone(&self.config);
+        config.target_session_attrs(kind);
         if let Some(password) = &*self.known() {
             config.password(&**password);
             if self.needs_tls {

@@ -112,7 +112,7 @@ impl Directory {
     /// What holds requests of this key back.
     pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
         let look = places::LookAtGate { place, key };
-        self.ask(Access::Short, move |tx| tx.run(&look)).await
+        self.ask(Access::Current, move |tx| tx.run(&look)).await
     }
 
     /// Whether the group of this place ever had this token.

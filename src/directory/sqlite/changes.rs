@@ -60,6 +60,7 @@ fn look(
         }
         let moved_to: Option<String> = row.get(4)?;
         refused = match (row.get::<i64>(3)?, moved_to, row.get(5)?) {
+            _ if row.get(6)? => Some(TeamFault::ReadOnly),
             (writes_from, ..) if writes_from > known => Some(TeamFault::NotWritable),
             (_, Some(to), _) => Some(TeamFault::Moved(Some(to))),
             (.., false) => Some(TeamFault::NeedsRole {
@@ -89,10 +90,12 @@ fn look(
 }
 
 /// That of the transaction: what it reads and what it has seen are one. Then which installation this is and on which timeline,
-/// the oldest versions that may still read and write it, where it was moved to, and whether one may work there.
+/// the oldest versions that may still read and write it, where it was moved to, whether one may work there, and whether it
+/// is a standby or a server that only reads.
 const SNAPSHOT: &str = "\
 SELECT pg_current_snapshot()::text, instance::text || '/' || timeline(), v.reads_from, v.writes_from, moved_to, \
- has_any_column_privilege('rotations', 'UPDATE') \
+ has_any_column_privilege('rotations', 'UPDATE'), \
+ pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' \
 FROM installation, \
  (SELECT MAX(reads_from) AS reads_from, MAX(writes_from) AS writes_from FROM schema_versions) v";
 

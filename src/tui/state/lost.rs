@@ -33,7 +33,10 @@ pub struct Lost {
 impl WhyLost {
     /// What others write is still seen.
     pub fn can_be_read(self) -> bool {
-        matches!(self, Self::Viewer | Self::NotWritable | Self::Moved)
+        matches!(
+            self,
+            Self::Standby | Self::Viewer | Self::NotWritable | Self::Moved
+        )
     }
 
     /// `None` where waiting a moment helps: somebody holds it for a while.

@@ -139,7 +139,7 @@ async fn rights_that_are_taken_away_are_told_and_what_is_typed_waits_until_they_
     let done = li.operations().rotate(&id("initech"), None, known).await;
     done.expect("rotated");
     told(&mut scene.console, "initech (token").await;
-    scene.console.keys("R").await;
+    scene.console.keys("r").await;
     scene.console.shows("initech");
 
     change(format!("REVOKE {viewer} FROM rita"));
@@ -197,7 +197,7 @@ async fn tables_that_became_newer_are_read_as_long_as_they_say_so() {
         .until("directory only read: update groupdesk")
         .await;
     scene.refuses("which this groupdesk only reads").await;
-    scene.console.keys("R").await;
+    scene.console.keys("r").await;
     scene.console.shows("initech");
 
     server.execute(
@@ -229,10 +229,7 @@ async fn of_a_directory_that_was_moved_it_is_said_where_to_ask() {
         .refuses("`groupdesk directory status` says where to")
         .await;
     server.execute(schema, "UPDATE installation SET moved_to = NULL");
-    scene
-        .console
-        .until("The directory can be written again")
-        .await;
+    told(&mut scene.console, "The directory can be written again").await;
     scene.sends().await;
 }
 
@@ -249,8 +246,10 @@ async fn a_server_that_only_reads_is_waited_for_until_it_is_the_primary() {
     server.start();
     scene.console.until("directory is a standby, ").await;
     scene.refuses("It needs the primary").await;
+    scene.console.keys("r").await;
+    scene.console.shows("initech");
     server.promote();
-    told(&mut scene.console, "Directory back, ").await;
+    told(&mut scene.console, "The directory can be written again").await;
     scene.console.hides("directory is a standby, ");
     scene.sends().await;
 }

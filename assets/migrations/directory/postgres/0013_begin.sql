@@ -419,13 +419,14 @@ CREATE TRIGGER mutations_no_delete BEFORE DELETE ON mutations FOR EACH ROW EXECU
 CREATE FUNCTION now_in_micros() RETURNS BIGINT LANGUAGE sql VOLATILE
     AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint $$;
 
--- Another one after a failover: the server that took over may have another clock.
+-- Another one after a failover: the server that took over may have another clock. A standby does not know its own before that.
 CREATE FUNCTION timeline() RETURNS TEXT LANGUAGE sql STABLE
-    AS $$ SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) $$;
+    AS $$ SELECT CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END $$;
 
 -- How long ago that was, when the row is read. A clock that was set back counts as no time, and so does another timeline.
+-- On a standby nothing is decided by it, and it is shown.
 CREATE FUNCTION since(boot_clock TEXT) RETURNS TEXT LANGUAGE sql VOLATILE STRICT
-    AS $$ SELECT 'age:' || CASE WHEN split_part(boot_clock, '@', 2) = timeline()
+    AS $$ SELECT 'age:' || CASE WHEN split_part(boot_clock, '@', 2) = timeline() OR pg_is_in_recovery()
         THEN greatest(0, now_in_micros() - split_part(boot_clock, '@', 1)::bigint) ELSE 0 END $$;
 
 CREATE FUNCTION timed() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -82,6 +82,47 @@ async fn whoever_gets_no_connection_is_told_who_can_help() {
     assert_eq!(lee.run(&["list"]).await.code, 0);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_standby_is_read_and_nothing_is_sent() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let home = Home::new();
+    let (_serving, url, key) = service(&home).await;
+    let desk = machine(&url, &key, &by_socket(&server, "desk", "standing_by"));
+    for prepared in [
+        &["directory", "init"][..],
+        &["create", "acme", "--name", "Acme", "--yes"],
+    ] {
+        let ran = desk.run(prepared).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    }
+    tokio::task::block_in_place(|| {
+        server.stop();
+        server.follow_nobody();
+        server.start();
+    });
+    let listed = desk.json(0, &["list"]).await;
+    assert_eq!(listed[0]["user_group_id"], "acme");
+    for reading in [
+        &["show", "acme"][..],
+        &["history"],
+        &["rotations"],
+        &["directory", "status"],
+        &["attention"],
+    ] {
+        let ran = desk.run(reading).await;
+        assert_eq!(ran.code, 0, "{reading:?}: {}", ran.err);
+    }
+    let said = refused(&desk, 8, &["rotate", "acme", "--yes"]).await;
+    assert!(said.contains("use the address of the primary"), "{said}");
+    tokio::task::block_in_place(|| server.promote());
+    let history = desk.json(0, &["history"]).await;
+    assert_eq!(history.as_array().map(Vec::len), Some(1), "{history}");
+    let ran = desk.run(&["get", "acme"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+}
+
 /// From now on, and until it is dropped again, what the table is given does not fit on the disk.
 const FULL: &str = "\
 CREATE FUNCTION no_room() RETURNS TRIGGER LANGUAGE plpgsql AS \

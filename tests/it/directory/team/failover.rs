@@ -11,9 +11,9 @@ async fn write(directory: &Directory, place: groupdesk::directory::PlaceId, grou
 }
 
 /// Makes every open rotation and change an hour older.
-fn age(server: &Server) {
+fn age(server: &Server, schema: &str) {
     server.execute(
-        "over",
+        schema,
         "ALTER TABLE rotations DISABLE TRIGGER rotations_timed; \
          UPDATE rotations SET boot_clock = split_part(boot_clock, '@', 1)::bigint - 3600000000 || '@' || timeline(); \
          ALTER TABLE rotations ENABLE TRIGGER rotations_timed",
@@ -33,7 +33,7 @@ async fn on_a_standby_that_took_over_horizons_begin_anew_and_everything_is_told_
     let place = place(&ours, "eu");
     write(&theirs, place, "before").await;
     let rotation = start(&theirs, intent("acme", OLD)).await;
-    age(&server);
+    age(&server, "over");
     let old = ours.rotation(rotation).await.expect("read").expect("there");
     let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
     let written = server.execute("over", "SELECT pg_current_wal_lsn()");
@@ -71,6 +71,58 @@ async fn on_a_standby_that_took_over_horizons_begin_anew_and_everything_is_told_
     let told = watch.look(place).await.expect("read").expect("something");
     let told: Vec<_> = told.groups.iter().map(|group| group.id.as_str()).collect();
     assert_eq!(told, ["before", "after"], "also what was told before");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_only_a_standby_is_there_it_is_read_and_nothing_is_written() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    set_up(&postgres::at(server.folder(), "read")).expect("a schema");
+    let standby = tokio::task::block_in_place(|| server.standby());
+    let team = server.at_either(&standby, "read");
+    let open = || Directory::open(&team).expect("it opens");
+    let ours = open();
+    let place = place(&ours, "eu");
+    write(&ours, place, "before").await;
+    let rotation = start(&ours, intent("acme", OLD)).await;
+    age(&server, "read");
+    let written = server.execute("read", "SELECT pg_current_wal_lsn()");
+    let arrived = format!("SELECT pg_last_wal_replay_lsn() >= '{written}'");
+    eventually("the standby has it", || {
+        standby.execute("read", &arrived) == "t"
+    })
+    .await;
+    let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
+    let begun = async |directory: &Directory| {
+        let row = directory.rotation(rotation).await.expect("read");
+        row.expect("there").boot_clock.expect("a time")
+    };
+    let on_the_primary = begun(&ours).await;
+    tokio::task::block_in_place(|| server.stop());
+
+    // By a session that was there before, and by a new one.
+    for directory in [&ours, &tokio::task::block_in_place(open)] {
+        let groups = directory.groups(place).await.expect("read");
+        assert_eq!(groups.len(), 1);
+        let differs = begun(directory).await.since(&on_the_primary);
+        assert!(
+            differs.is_none_or(|by| by < Duration::from_mins(10)),
+            "an hour old, as before: {differs:?}"
+        );
+    }
+    watch.look(place).await.expect("read");
+    let refused = watch.refused().expect("refused").to_string();
+    assert!(refused.contains("is a standby"), "{refused}");
+    let record = learnt(observation("after", OLD, 0));
+    let refused = ours.record(place, record).await;
+    refused.expect_err("nobody can write");
+
+    tokio::task::block_in_place(|| standby.promote());
+    write(&ours, place, "after").await;
+    watch.look(place).await.expect("read");
+    assert!(watch.refused().is_none(), "{:?}", watch.refused());
+    assert_eq!(ours.groups(place).await.expect("read").len(), 2);
 }
 
 /// The server answers that it is committed, and warns that no standby has it.
