@@ -1,5 +1,5 @@
-//! The demo's world: the service in this process on a loopback port, two environments as profiles, and a directory
-//! that remembers a past. All of it in one temporary folder; tests and pictures build the same world.
+//! The demo's world: the service running in this process on a loopback port, two environments as profiles, and a
+//! directory that remembers a past. Everything is in one temporary folder; tests and pictures build the same world.
 
 mod fill;
 mod history;
@@ -34,10 +34,10 @@ use crate::{
     },
 };
 
-/// Variables that hand the keys to the profiles; they exist in no process's environment.
+/// Names of the variables that pass the API keys to the profiles. They are not set in the environment of any process.
 const KEYS: [&str; 2] = ["DEMO_KEY_PRODUCTION", "DEMO_KEY_TESTING"];
 
-/// Why the demo's world cannot be made.
+/// Why the demo's world could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum DemoError {
     #[error("the demo needs a temporary folder: {0}; set TMPDIR to one with room")]
@@ -56,7 +56,7 @@ pub enum DemoError {
     Lost,
 }
 
-/// A running service, two profiles and a directory, deleted on exit.
+/// A running service, two profiles and a directory; all are deleted on exit.
 pub struct World {
     pub production: Operations,
     pub testing: Operations,
@@ -65,36 +65,36 @@ pub struct World {
     pub store: Store,
     keys: [SecretString; 2],
     running: Running,
-    /// Last, so that everything in it is closed when it goes.
+    /// The last field, so that everything in the folder is closed before it is removed.
     folder: TempDir,
 }
 
-/// A world without groups.
+/// A world that has no groups yet.
 pub(crate) struct Empty {
     directory: Directory,
     store: Store,
     keys: [SecretString; 2],
-    /// Last, as in [`World`].
+    /// The last field, as in [`World`].
     folder: TempDir,
 }
 
 impl World {
-    /// The samples of `assets/demo`, or so many generated groups.
+    /// Starts a world with the samples of `assets/demo`, or with this many generated groups.
     pub async fn start(groups: Option<usize>) -> Result<Self, DemoError> {
         Self::start_at(groups, Clock::System).await
     }
 
-    /// [`World::start`] with another clock; the past ends at its now.
+    /// Like [`World::start`], with another clock; the recorded past ends at the clock's current time.
     pub async fn start_at(groups: Option<usize>, clock: Clock) -> Result<Self, DemoError> {
         Empty::open().await?.fill(groups, clock, |_| {}).await
     }
 
-    /// Where the service listens.
+    /// The address that the service listens on.
     pub fn address(&self) -> SocketAddr {
         self.running.address
     }
 
-    /// The folder that holds everything and goes with this value.
+    /// The folder that holds everything; it is removed when this value is dropped.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -104,7 +104,7 @@ impl World {
         directory_file(self.folder.path())
     }
 
-    /// Writes a configuration for other processes, and the keys it names as 0600 files beside it.
+    /// Writes a configuration for other processes, and the API keys it refers to as files with mode 0600 beside it.
     pub fn write_configuration(&self) -> io::Result<PathBuf> {
         let names = ["production.key", "testing.key"];
         for (name, key) in names.iter().zip(&self.keys) {
@@ -133,7 +133,7 @@ impl World {
             ..
         } = self;
         running.stop().await;
-        // Closing waits for what is under way; removing a folder can take long too.
+        // Closing waits for pending work, and removing a folder can be slow too.
         let closed = tokio::task::spawn_blocking(move || {
             drop((production, testing, store));
             drop(folder);
@@ -143,8 +143,8 @@ impl World {
 }
 
 impl Empty {
-    /// Makes every file; what comes later only fills them. Not to be given up half way: a file that is made after its
-    /// folder has gone brings the folder back.
+    /// Creates every file; later steps only fill them. Must not be cancelled half way: a file that is created after its
+    /// folder was removed brings the folder back.
     pub(crate) async fn open() -> Result<Self, DemoError> {
         blocking(|| {
             let folder = tempfile::Builder::new()
@@ -169,7 +169,9 @@ impl Empty {
         .await
     }
 
-    /// Fills it and starts the service; `told` hears how many groups are there. It may be given up at any time.
+    /// Fills the world and starts the service; `told` is called with the number of groups so far. May be
+    /// cancelled at any
+    /// time.
     pub(crate) async fn fill(
         self,
         groups: Option<usize>,
@@ -183,7 +185,7 @@ impl Empty {
             directory,
         } = self;
         let limits = Limits {
-            // Nobody waits for a demo to end.
+            // Nobody waits for a demo to shut down.
             grace: Duration::from_secs(1),
             ..Limits::default()
         };
@@ -193,7 +195,7 @@ impl Empty {
             .map_err(DemoError::Listen)?;
         let places = places(&directory, running.address, &keys, clock.now()).await?;
         let with_history = groups.is_none();
-        // As finely as it is kept.
+        // Rounded to the precision that is stored.
         let now = clock.now().round(Unit::Microsecond).unwrap_or(clock.now());
         let mut filler = Filler::of(&directory);
         let (mut parts, making) = seed::parts(store.clone(), groups);
@@ -210,7 +212,7 @@ impl Empty {
             told(made);
         }
         filler.finish().await?;
-        // Where it panicked, fewer came than there should be.
+        // If it panicked, fewer groups arrived than were asked for.
         making.await.map_err(|_| DemoError::Lost)?;
         let config = folder.path().join("config.toml");
         let sources = KEYS.map(|name| format!("env = \"{name}\""));
@@ -260,7 +262,7 @@ fn directory_file(folder: &Path) -> PathBuf {
     folder.join("directory.db")
 }
 
-/// The two environments, told apart by their keys.
+/// Records the two environments in the directory, told apart by their API keys.
 async fn places(
     directory: &Directory,
     address: SocketAddr,
@@ -287,7 +289,7 @@ async fn places(
         };
         let bound = directory.answer_binding(caller, BindingAnswer::New).await?;
         *place = bound.map_err(|_| DemoError::Lost)?.place;
-        // The demo is thrown away with its service: nobody else can write there.
+        // The demo is deleted together with its service, so nobody else can write to it.
         let alone = Statement {
             fact: Fact::SoleWriter(true),
             basis: Basis::Told,
@@ -299,7 +301,7 @@ async fn places(
     Ok(places)
 }
 
-/// The keys, and what names the operator.
+/// The environment variables of the demo: the API keys, and the name of the operator.
 fn environment(keys: &[SecretString; 2]) -> Environment {
     let process = Environment::of_process();
     let person = ["USER", "LOGNAME"]

@@ -1,6 +1,7 @@
 //! groupdesk: a safe terminal console and command line for a *User Group Service*.
 //!
-//! What each room owns and whom it may use; arrows only downwards, checked by `tests/it/house.rs`:
+//! The top-level modules ("rooms") and what each may use. Dependencies only point downwards; `tests/it/house.rs`
+//! checks them:
 //!
 //! ```text
 //! main -> cli -> everything below
@@ -14,44 +15,47 @@
 //! database -> nothing of ours                platform, domain -> nothing of ours
 //! ```
 //!
-//! `service` must not share our judging or our validation: a test could then agree with our own mistake.
+//! `service` must not share our validation or the way we judge answers: a test could then agree with our own mistake.
 //!
-//! The rooms, from the ground up, and where to look in them (`*` names a file or folder that is not public):
+//! The rooms from the bottom up, and where to look in them (`*` marks a file or folder that is not public):
 //!
 //! - [`domain`]: the rules, without I/O and without a clock. A group and what is known of it ([`domain::group`],
-//!   [`domain::known`], [`domain::size`]), what an edit changes and what it meets meanwhile ([`domain::change`],
-//!   [`domain::merge`], [`domain::draft`]), the state machines of a rotation and of a batch ([`domain::rotation`],
-//!   [`domain::batch`], [`domain::handoff`]), tokens and their ages ([`domain::token`], [`domain::age`]), the history and
-//!   what it can still undo ([`domain::history`], [`domain::undo`]), hostile text made visible ([`domain::text`]).
-//! - [`platform`]: what is asked of the operating system in one place each: private files
-//!   ([`platform::private_files`]), child processes ([`platform::child`]), the clocks (`clock`*).
-//! - [`search`]: the filter language, the packed copy of all groups it runs over (`arena`*), the order of rows, and
-//!   known ids that are near a typed one ([`search::suggest`]).
-//! - [`formats`]: groups as CSV, JSON lines and JSON, read row by row; JSON read strictly ([`formats::strict_json`]).
-//! - [`config`]: what the configuration says. [`config::Settings`] is the way in, `schema`* what the file may say,
+//!   [`domain::known`], [`domain::size`]), what an edit changes and how it merges with concurrent changes
+//!   ([`domain::change`], [`domain::merge`], [`domain::draft`]), the state machines of a rotation and of a batch
+//!   ([`domain::rotation`], [`domain::batch`], [`domain::handoff`]), tokens and their ages ([`domain::token`],
+//!   [`domain::age`]), the history and what it can still undo ([`domain::history`], [`domain::undo`]), making hostile
+//!   text visible ([`domain::text`]).
+//! - [`platform`]: the operating system, each facility in one place: private files ([`platform::private_files`]), child
+//!   processes ([`platform::child`]), the clocks (`clock`*).
+//! - [`search`]: the filter language, the packed copy of all groups that filters run over (`arena`*), the
+//!   order of rows,
+//!   and known ids similar to a typed one ([`search::suggest`]).
+//! - [`formats`]: groups as CSV, JSON lines and JSON, read row by row; strict JSON parsing ([`formats::strict_json`]).
+//! - [`config`]: the configuration. [`config::Settings`] is the entry point, `schema`* what the file may contain,
 //!   [`config::reference`] what every setting means; API keys (`key`*, `key_command`*, [`config::keyring`]), guards
-//!   ([`config::guard`]), the file changed by groupdesk itself ([`config::edit`]).
+//!   ([`config::guard`]), changes that groupdesk itself makes to the file ([`config::edit`]).
 //! - [`api`]: the service as its callers see it. [`api::wire`] is its JSON, [`api::client`] the three requests,
-//!   [`api::answer`] the one way to judge an answer, [`api::probe`] a test that creates nothing, [`api::inspect`] and
-//!   [`api::recording`] what a person may see of an exchange, with secrets masked (`masking`*).
-//! - `database`*: statements with their values and rows (`statement`*, `value`*), and requests that read, decide and write
-//!   (`request`*); PostgreSQL on lines of its own (`lane`*, `postgres`*); SQLite on a thread of its own (`Worker`), for whoever keeps
-//!   something: one piece of work is a closure and
-//!   a reply (`task`*), what is queued is one transaction (`session`*). Its users say how to open theirs (`Database`).
-//! - [`directory`]: what is remembered. Every question is a method of [`directory::Directory`], its SQL stands in
-//!   `sqlite`*; the journal is replayed by the rules of the domain (`replay`*).
-//! - [`operations`]: what an operator can do; each writes down what it did before it answers. `groups`* looks up, creates
-//!   and updates, `rotation`* is the one way a token is rotated, settled and recovered, [`operations::batch`] many of
-//!   them, `answer`* what follows from an answer, `handoff`* the hand-off, `files`* rows of files, `profiles`* places and
-//!   new profiles, [`operations::doctor`] what is wrong.
-//! - [`service`]: a User Group Service of its own, for `serve`, `demo` and tests. `rules`* decides, [`service::store`]
-//!   keeps, [`service::keys`] knows who may; `observe`*, `metrics`* and `access_log`* tell operators.
-//! - [`tui`]: the console. [`tui::state`] is what it knows, pure, with [`tui::state::app`] as its head; [`tui::panes`] what
-//!   a person sees one at a time, [`tui::keymap`] its keys, [`tui::runtime`] the loop and the jobs that ask `operations`,
+//!   [`api::answer`] the only place where an answer is judged, [`api::probe`] a test request that creates nothing,
+//!   [`api::inspect`] and [`api::recording`] what a person may see of an exchange, with secrets masked (`masking`*).
+//! - `database`*: statements with their values and rows (`statement`*, `value`*), and requests that read, decide and
+//!   write (`request`*); PostgreSQL on its own connections (`lane`*, `postgres`*); SQLite on a thread of its own
+//!   (`Worker`): a piece of work is a closure and a reply (`task`*), and everything that is queued becomes one
+//!   transaction (`session`*). Each user describes how its own database is opened (`Database`).
+//! - [`directory`]: what groupdesk remembers. Every query is a method of [`directory::Directory`], its SQL is in
+//!   `sqlite`*; the journal is replayed with the rules of the domain (`replay`*).
+//! - [`operations`]: what an operator can do; each operation records what it did before it returns. `groups`* looks up,
+//!   creates and updates, `rotation`* is the only way a token is rotated, settled and recovered, [`operations::batch`]
+//!   rotates many, `answer`* derives the consequences of an answer, `handoff`* the hand-off, `files`* rows of files,
+//!   `profiles`* places and new profiles, [`operations::doctor`] finds what is wrong.
+//! - [`service`]: a User Group Service of our own, for `serve`, `demo` and tests. `rules`* decides, [`service::store`]
+//!   stores, [`service::keys`] authorises; `observe`*, `metrics`* and `access_log`* are for its operators.
+//! - [`tui`]: the console. [`tui::state`] is its pure state, with [`tui::state::app`] at the top;
+//!   [`tui::panes`] are its
+//!   screens, [`tui::keymap`] its keys, [`tui::runtime`] the event loop and the jobs that call `operations`,
 //!   [`tui::terminal`] the terminal.
 //! - [`demo`]: the world that the demo, the tests and the pictures share.
-//! - [`cli`]: the command line. `args`* is what can be typed, `commands`* one module a command, `input`* what is typed or
-//!   answered, `output`* what is printed, `process`* streams, signals and how it ends.
+//! - [`cli`]: the command line. `args`* defines the arguments, `commands`* has one module per command, `input`* reads
+//!   files and answers to prompts, `output`* prints, `process`* holds streams, signals and exit codes.
 
 pub mod api;
 pub mod cli;

@@ -1,5 +1,5 @@
-//! The binary: makes errors of the program itself readable, hands over to the command line, and says what it did not
-//! expect.
+//! The binary: installs the panic and error reports, runs the command line, and prints a report of any error it
+//! did not expect.
 
 use std::process::ExitCode;
 

@@ -1,9 +1,11 @@
-//! The console. Pure state and drawing around one loop; work goes out as jobs with tickets and comes back as messages.
+//! The console: pure state and drawing around one event loop. Work is started as jobs with tickets, and its
+//! results come
+//! back as messages.
 //!
 //! ```text
 //! terminal event -> Msg -> App::update -> keymap: Action -> the pane with the focus -> Vec<Effect>
 //! Effect::Start(ticket, profile, job) -> runtime::jobs: operations -> Msg::Done(ticket, outcome) -> the pane that waits, or a notice
-//! nothing left to do -> one draw
+//! queue empty -> one draw
 //! ```
 
 pub mod forms;
@@ -34,29 +36,29 @@ use crate::{
     tui::terminal::spoken,
 };
 
-/// What the console opens with.
+/// What the console is started with.
 pub struct TuiOptions {
-    /// One per profile, in the order of the configuration; none opens the welcome screen.
+    /// One per profile, in the order of the configuration; if empty, the welcome screen opens.
     pub operations: Vec<Operations>,
-    /// Which of them to open.
+    /// Index of the profile to open.
     pub current: usize,
-    /// Who sits here, for example `ana@bastion2`.
+    /// The person who uses the console, for example `ana@bastion2`.
     pub operator: String,
-    /// Where the configuration is or would be; the welcome screen names it.
+    /// Path of the configuration file, whether or not it exists; shown on the welcome screen.
     pub config_file: Option<PathBuf>,
     /// `--ascii`.
     pub ascii: bool,
-    /// Colours, the mouse, the plain mode.
+    /// Settings for colours, the mouse and the plain mode.
     pub comfort: UiSettings,
-    /// Locale, `NO_COLOR`, `TERM`.
+    /// For the locale, `NO_COLOR` and `TERM`.
     pub environment: Environment,
     /// Adds profiles; `None` in the demo.
     pub connector: Option<Connector>,
-    /// The keys, with what the configuration changed.
+    /// The key bindings, including changes from the configuration.
     pub keys: Keymap,
-    /// What the demo says of itself; the last one stands in the footer.
+    /// Messages to show at the start of the demo; the last one is shown in the message line.
     pub greeting: Vec<String>,
-    /// The directory goes with the console, and unsent drafts with it.
+    /// The directory is deleted when the console ends, and unsent drafts with it.
     pub is_thrown_away: bool,
 }
 
@@ -64,9 +66,9 @@ pub struct TuiOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitReason {
     Asked,
-    /// The person wants the demo instead.
+    /// The person asked for the demo instead.
     Demo,
-    /// SIGTERM or SIGHUP, or a Ctrl-C that did not wait.
+    /// SIGTERM or SIGHUP, or a Ctrl-C that had to end the console at once.
     Signal,
 }
 
@@ -74,11 +76,11 @@ pub enum ExitReason {
 #[derive(Debug)]
 pub struct Ended {
     pub reason: ExitReason,
-    /// Unsent drafts that are kept, in words.
+    /// A sentence about the unsent drafts that are kept, if there are any.
     pub unsent: Option<String>,
 }
 
-/// The console as it opens: its state, and the work behind it.
+/// Builds the initial state of the console and the backends of its jobs.
 pub fn prepare(
     start: TuiOptions,
     theme: Theme,
@@ -113,15 +115,15 @@ pub fn prepare(
     )
 }
 
-/// Opens the console and stays until the person leaves, or a signal asks for the end.
+/// Opens the console and runs until the person leaves, or a signal asks for the end.
 ///
 /// # Errors
-/// Where there is no terminal to open it in, or the terminal fails.
+/// When there is no terminal, or when reading from it or writing to it fails.
 pub async fn run(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
-    // Until the terminal is given back: that waits for it, too.
+    // Lives until the terminal is restored, because restoring can block on it as well.
     let _watch = Watch::for_a_terminal_that_does_not_read()?;
     match open(start, signals).await {
-        // It did not read, and the end was asked for.
+        // The terminal did not read, and the end was requested.
         Err(_) if terminal::is_given_up() => Ok(Ended {
             reason: ExitReason::Signal,
             unsent: None,
@@ -140,7 +142,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     if start.comfort.plain {
         let screen = terminal::PlainScreen::enter(theme.ascii)?;
         break_at("console")?;
-        // Signs of its own tell boxes from text.
+        // The plain mode uses signs of its own to tell boxes from text.
         let theme = Theme {
             colour: false,
             ascii: false,
@@ -154,7 +156,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         let mut runner = Runner::new(app, screen, backends, Clock::System);
         runner.app.context.zone = time_zone();
         let _watch = Watch::for_the_end(runner.stopper())?;
-        // Its lines are as long in every window.
+        // The plain mode has a fixed width, so resizing means nothing to it.
         let is_for_us = |came: &io::Result<InputEvent>| {
             ready(!matches!(came, Ok(InputEvent::Event(Event::Resize(..)))))
         };
@@ -163,7 +165,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     }
     let screen = terminal::Screen::enter(start.comfort.mouse)?;
     break_at("console")?;
-    // Before the size is asked for, so that no change of it is missed.
+    // Opened before the size is read, so that no resize is missed.
     let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;
     let asks = theme.colour && Palette::is_to_be_asked(&start.comfort, variable);
@@ -171,7 +173,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     let mut runner = Runner::new(app, screen, backends, Clock::System);
     runner.asks_background = asks;
     runner.app.context.zone = time_zone();
-    // While the terminal does not read, the loop waits with it, and hears no signal.
+    // While the terminal does not read, the event loop blocks on it and sees no signal.
     let _watch = Watch::for_the_end(runner.stopper())?;
     let reason = runner.run(input, Some(signals)).await;
     ended(reason, &runner.app)

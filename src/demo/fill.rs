@@ -1,4 +1,5 @@
-//! Many known groups into the demo's directory, a large transaction after the other, while more are made.
+//! Writes many known groups into the demo's directory, one large transaction after the other, while more groups are
+//! being generated.
 
 use tokio::{sync::mpsc, task::JoinHandle};
 
@@ -13,9 +14,9 @@ type Filling = JoinHandle<Result<(), DirectoryError>>;
 
 pub(super) struct Filler {
     directory: Directory,
-    /// The transaction that is open.
+    /// The open transaction.
     open: Option<(mpsc::Sender<Part>, Filling)>,
-    /// Groups in it.
+    /// Number of groups in the open transaction.
     count: usize,
     is_begun: bool,
 }
@@ -42,7 +43,7 @@ impl Filler {
             let filling = tokio::spawn(async move { directory.fill(parts).await });
             (sender, filling)
         });
-        // Where nobody takes it, it has failed, and says why.
+        // If nobody receives it, the transaction has failed, and `commit` returns the error.
         if sender.send(part).await.is_err() || self.count >= AT_ONCE {
             self.commit().await?;
         }
@@ -58,7 +59,7 @@ impl Filler {
         Ok(())
     }
 
-    /// Ends the last transaction; from now on the groups are listed.
+    /// Commits the last transaction; from then on the groups are listed.
     pub(super) async fn finish(mut self) -> Result<(), DemoError> {
         self.commit().await?;
         if self.is_begun {

@@ -1,5 +1,5 @@
-//! The past of the demo: what the directory recorded of the groups and when, and a short history. Times lie before now;
-//! fingerprints are those of the service's real tokens.
+//! The past of the demo: what the directory recorded about the groups and when, and a short history. All times are in
+//! the past; fingerprints are those of the service's real tokens.
 
 mod rotation;
 
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// Writes what was recorded, with the history and the journal of the rotations.
+/// Records what is known, with the history and the journal of the rotations.
 pub(super) async fn remember(
     directory: &Directory,
     places: [PlaceId; 2],
@@ -54,7 +54,7 @@ pub(super) async fn remember(
         for observation in rotations {
             records.extend(rotation::journaled(directory, (place, number), observation).await?);
         }
-        // What came later is recorded later; steps of one moment stay in their order.
+        // Later events are recorded later; the sort is stable, so steps with the same time keep their order.
         records.sort_by_key(|(at, _)| *at);
         let records = records.into_iter().map(|(_, record)| record).collect();
         directory.record_all(number, records).await?;
@@ -62,7 +62,7 @@ pub(super) async fn remember(
     Ok(())
 }
 
-/// All that the directory would know of these groups, had it recorded their past.
+/// Returns what the directory would know about these groups if it had recorded their past.
 pub(super) fn known(
     fingerprinter: &Fingerprinter,
     places: [PlaceId; 2],
@@ -97,7 +97,7 @@ fn learnt(observation: Observation) -> Record {
     }
 }
 
-/// At most two: the rotation, and the last time the whole was sent, or a reading.
+/// Returns at most two observations: the rotation, and the last full update or a read.
 fn observations(
     group: &SampleGroup,
     place: SampleEnvironment,
@@ -140,7 +140,7 @@ fn observations(
             rotated.map(|hours| observation(hours, true, Sent::default(), returned.clone())),
             Some(match hours {
                 Some(hours) => observation(hours, false, sent, with_properties),
-                // A get returns no tag.
+                // The answer to a get contains no environment tag.
                 None => observation(
                     30,
                     false,
@@ -197,7 +197,7 @@ fn history(
     Ok(entries)
 }
 
-/// The last row of the mapping, as if it had been another data source before.
+/// A change of the last row of the mapping, as if it had been another data source before.
 fn changes(group: &SampleGroup) -> serde_json::Value {
     let row = group
         .mapping
@@ -239,7 +239,7 @@ const fn story(
     }
 }
 
-/// All but the rotations.
+/// The history without the rotations.
 const STORIES: [GroupHistory; 5] = [
     GroupHistory {
         hours_ago: 260,
@@ -340,7 +340,7 @@ mod tests {
         }
         let (mut parts, making) = parts(store, Some(PART + 5));
         let mut filler = Filler::of(&directory);
-        // Nothing else is written before it has ended.
+        // Nothing else is written until the filling has ended, so these records are kept for later.
         let mut recorded = Vec::new();
         while let Some(part) = parts.recv().await {
             let (plan, tokens) = part.expect("made");

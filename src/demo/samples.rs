@@ -1,4 +1,5 @@
-//! The groups of the demo: those of `assets/demo/groups.json`, or any number of made-up ones, always the same.
+//! The groups of the demo: those of `assets/demo/groups.json`, or any number of generated ones, which are always the
+//! same.
 
 use std::ops::Range;
 
@@ -9,7 +10,7 @@ use crate::domain::group::{EnvironmentTag, Mapping, Properties};
 
 const SAMPLES: &str = include_str!("../../assets/demo/groups.json");
 
-/// The two environments of the demo; the profiles have the same names.
+/// The two environments of the demo; the profiles are named after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum SampleEnvironment {
@@ -35,7 +36,7 @@ impl SampleEnvironment {
     }
 }
 
-/// A group of the demo and its past.
+/// A group of the demo, with its past.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SampleGroup {
@@ -44,9 +45,9 @@ pub(super) struct SampleGroup {
     pub(super) places: Vec<SampleEnvironment>,
     pub(super) mapping: Mapping,
     pub(super) properties: Properties,
-    /// `None`: nobody here ever rotated it.
+    /// `None`: never rotated from here.
     pub(super) rotated_days_ago: Option<i64>,
-    /// When this installation last sent all of it; `None`: the directory knows it from reading only.
+    /// When this installation last sent the whole group. `None`: the directory knows it from reading only.
     pub(super) sent_hours_ago: Option<i64>,
     pub(super) by: String,
 }
@@ -56,7 +57,7 @@ impl SampleGroup {
         self.places.contains(&place)
     }
 
-    /// A group in both environments is told apart by its name too.
+    /// The name of the group in this environment; a group that is in both gets a different name in Testing.
     pub(super) fn name_in(&self, place: SampleEnvironment) -> String {
         if place == SampleEnvironment::Testing && self.places.len() > 1 {
             format!("{} (test)", self.name)
@@ -66,7 +67,7 @@ impl SampleGroup {
     }
 }
 
-/// When a rotation of so many days ago was, in hours; not at the same time of the day as now.
+/// Hours since a rotation this many days ago; shifted, so that it was not at the current time of day.
 pub(super) fn hours_of_rotation(days: i64) -> i64 {
     days * 24 + 5
 }
@@ -118,8 +119,7 @@ const SECOND: [&str; 12] = [
 const REGION: [&str; 8] = ["eu", "us", "uk", "jp", "br", "in", "za", "au"];
 const TIER: [&str; 3] = ["bronze", "silver", "gold"];
 
-/// Made-up groups, the same ones for the same numbers. Testing has all of them, production
-/// every tenth.
+/// Generates groups, always the same one for the same number. Testing has all of them, production every tenth.
 pub(super) fn generated(numbers: Range<usize>) -> Vec<SampleGroup> {
     numbers.map(one).collect()
 }
@@ -156,7 +156,7 @@ fn one(number: usize) -> SampleGroup {
         properties,
         rotated_days_ago,
         sent_hours_ago: match rotated_days_ago {
-            // Most were last touched when they were rotated.
+            // Most groups were last changed when they were rotated.
             Some(days) if !number.is_multiple_of(4) => Some(hours_of_rotation(days)),
             _ => (!number.is_multiple_of(11)).then(|| 1 + (number as i64 * 53) % 47),
         },

@@ -1,4 +1,4 @@
-//! Puts planned groups into the service, and remembers their tokens for as long as it takes to fingerprint them.
+//! Creates the planned groups in the service, and keeps their tokens only until they are fingerprinted.
 
 use std::collections::HashMap;
 
@@ -16,23 +16,25 @@ use crate::{
     },
 };
 
-/// What the service gave a group.
+/// What the service generated for a group.
 pub(super) struct SeededGroup {
     pub(super) team_id: i64,
     pub(super) token: Token,
 }
 
-/// Of each place, by the number of the group in the plan.
+/// The seeded groups, by environment and by the group's index in the plan.
 pub(super) type Tokens = HashMap<(SampleEnvironment, usize), SeededGroup>;
 
-/// Groups that are made together.
+/// Number of groups that are generated together.
 pub(super) const PART: usize = 1_000;
 
-/// Groups of one transaction.
+/// Number of groups per transaction.
 pub(super) const AT_ONCE: usize = 100 * PART;
 
-/// Seeds the samples, or so many generated groups, some at a time: those that come next are made while the last ones are
-/// remembered, and never are all of them held. It ends where nobody takes them; whether it came to its end says the handle.
+/// Seeds the samples, or this many generated groups, in parts: the next part is generated while the previous one is
+/// recorded, so that they are never all in memory. Stops when the receiver is dropped; await the handle to
+/// learn whether
+/// it panicked.
 pub(super) fn parts(store: Store, groups: Option<usize>) -> (mpsc::Receiver<Part>, JoinHandle<()>) {
     let (sender, parts) = mpsc::channel(1);
     let making = tokio::task::spawn_blocking(move || {
@@ -73,7 +75,7 @@ pub(super) fn parts(store: Store, groups: Option<usize>) -> (mpsc::Receiver<Part
 
 type Part = Result<(Vec<SampleGroup>, Tokens), DemoError>;
 
-/// Seeds both environments. Blocks.
+/// Seeds both environments. Blocks the thread.
 fn seed(seeder: &Seeder<'_, '_>, plan: &[SampleGroup]) -> Result<Tokens, StoreError> {
     let mut tokens = Tokens::new();
     for place in SampleEnvironment::ALL {

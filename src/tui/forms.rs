@@ -1,4 +1,4 @@
-//! What is typed in a form, apart from the pane that shows it.
+//! The input of forms, separate from the panes that show them.
 
 pub(crate) mod connect;
 pub mod group;

@@ -1,4 +1,5 @@
-//! What surrounds every pane: two lines that say where one is, two that say what happened and which keys matter.
+//! The frame around every pane: two lines at the top that say where one is, two at the bottom with the last message and
+//! the most important keys.
 
 mod keys;
 mod message;
@@ -15,14 +16,14 @@ use super::{
     },
 };
 
-/// Smaller than this, one line says so (docs/design/console.md).
+/// Below this size, only one line is drawn, which says so (docs/design/console.md).
 const SMALLEST: (u16, u16) = (40, 8);
 
-/// Draws the whole console; returns where the cursor of the terminal belongs.
+/// Draws the whole console; returns the position of the terminal's cursor.
 pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layout::Position> {
     let context = &app.context;
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
-        // Where one is matters however small the window.
+        // The environment must be visible however small the window is.
         let x = place::word(buffer, area, context) + 1;
         let room = area.right().saturating_sub(x);
         let full = format!("too small: {}x{}, needs 40x8", area.width, area.height);
@@ -47,7 +48,7 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     for pane in &app.stack[first.unwrap_or(0)..] {
         cursor = pane.view().draw(buffer, body, context);
     }
-    // What is typed stays in sight.
+    // The message must not cover the line that is being typed in.
     let free_from = cursor.map_or(body.y, |at| (at.y + 1).max(body.y));
     let line = paint::row(area, area.height - 2);
     message::draw(buffer, line, free_from, context);

@@ -1,6 +1,6 @@
-//! Styles by meaning, and the few signs that differ between a rich and a poor terminal. Only the 16 named colours, so
-//! that the person's own palette decides (docs/design/console.md), unless the configuration says otherwise; without
-//! colour, reverse, bold and underline carry everything.
+//! Styles by meaning, and the few signs that differ between a rich and a poor terminal. Uses only the 16 named colours,
+//! so that the person's own palette decides (docs/design/console.md), unless the configuration says otherwise; without
+//! colour, reverse, bold and underline carry all meaning.
 
 mod palette;
 
@@ -28,7 +28,7 @@ const ASCII_BORDER: border::Set<'static> = border::Set {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Theme {
     pub colour: bool,
-    /// Boxes, ellipsis and arrows are drawn with ASCII signs.
+    /// Draw boxes, ellipsis and arrows with ASCII characters.
     pub ascii: bool,
     pub palette: Palette,
 }
@@ -44,9 +44,10 @@ impl Default for Theme {
 }
 
 impl Theme {
-    /// Reads `NO_COLOR`, the locale and `TERM` through `variable`; `ascii` is the flag of that name.
+    /// Detects the theme from `NO_COLOR`, the locale and `TERM`, read through `variable`; `ascii` is the
+    /// `--ascii` flag.
     ///
-    /// The first of `LC_ALL`, `LC_CTYPE` and `LANG` that is not empty names the locale, as in POSIX.
+    /// As in POSIX, the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is not empty names the locale.
     pub fn detect(ascii: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name| variable(name).filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
@@ -71,7 +72,7 @@ impl Theme {
         }
     }
 
-    /// The word `PRODUCTION`, and what only happens there.
+    /// The word `PRODUCTION`, and anything that only appears there.
     pub fn production(self) -> Style {
         self.styled(Role::Production, Modifier::REVERSED | Modifier::BOLD)
     }
@@ -80,7 +81,8 @@ impl Theme {
         self.styled(Role::Testing, Modifier::BOLD)
     }
 
-    /// The row of the cursor: a ground of its own, or reversed; `>` says the same without any style.
+    /// The row of the cursor: a background colour, or reversed. The `>` sign carries the same meaning without
+    /// any style.
     pub fn cursor_row(self) -> Style {
         match self.palette.colour(Role::Cursor) {
             Some(ground) if self.colour => Style::new().bg(ground).add_modifier(Modifier::BOLD),
@@ -88,17 +90,17 @@ impl Theme {
         }
     }
 
-    /// Whether colours can be read in the row of the cursor: reversed they would be grounds.
+    /// Whether coloured text stays readable in the row of the cursor: reversed, text colours become backgrounds.
     pub fn keeps_colours(self) -> bool {
         !self.cursor_row().add_modifier.contains(Modifier::REVERSED)
     }
 
-    /// Less important. The dim attribute rather than dark grey, which light and solarized palettes hide.
+    /// Less important text. Uses the dim attribute rather than dark grey, which light and Solarized palettes hide.
     pub fn dim(self) -> Style {
         self.faint(Role::Dim)
     }
 
-    /// All that lies behind a box.
+    /// Everything behind a box.
     pub fn backdrop(self) -> Style {
         self.faint(Role::Backdrop)
     }
@@ -111,7 +113,7 @@ impl Theme {
         }
     }
 
-    /// Rule and title of the pane that has the keys, the sorted column, work that runs.
+    /// Rule and title of the pane with the focus, the sorted column, running work.
     pub fn focus(self) -> Style {
         self.styled(Role::Focus, Modifier::BOLD)
     }
@@ -126,7 +128,7 @@ impl Theme {
         self.styled(Role::Heading, Modifier::BOLD)
     }
 
-    /// The age of a token; its sign says the same.
+    /// The age of a token; a sign carries the same meaning.
     pub fn age(self, age: TokenAge) -> Style {
         match age {
             TokenAge::Fresh => Style::new(),
@@ -137,7 +139,7 @@ impl Theme {
         }
     }
 
-    /// Changed by another console.
+    /// Rows changed by another console.
     pub fn news(self) -> Style {
         self.styled(Role::News, Modifier::BOLD)
     }
@@ -176,7 +178,7 @@ impl Theme {
         self.styled(Role::Ok, Modifier::empty())
     }
 
-    /// An outcome that nobody knows yet.
+    /// An outcome that is not known yet.
     pub fn unknown(self) -> Style {
         self.styled(Role::Unknown, Modifier::BOLD)
     }
@@ -190,7 +192,7 @@ impl Theme {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// The part of a text that a filter found.
+    /// The part of a text that matches a filter.
     pub fn matched(self) -> Style {
         self.styled(Role::Matched, Modifier::BOLD | Modifier::UNDERLINED)
     }
@@ -209,12 +211,12 @@ impl Theme {
         self.styled(Role::JsonValue, Modifier::empty())
     }
 
-    /// Input that has the focus.
+    /// An input field that has the focus.
     pub fn focused(self) -> Style {
         Style::new().add_modifier(Modifier::UNDERLINED)
     }
 
-    /// The rule above a pane: heavy where the keys are.
+    /// The rule above a pane: heavy when the pane has the focus.
     pub fn rule(self, has_keys: bool) -> &'static str {
         match (self.ascii, has_keys) {
             (false, true) => "━",
@@ -224,7 +226,7 @@ impl Theme {
         }
     }
 
-    /// Between two panes side by side, and where that meets their rule.
+    /// The line between two panes side by side, and its junction with their rule.
     pub fn divider(self) -> [&'static str; 2] {
         if self.ascii {
             ["|", "+"]
@@ -233,17 +235,17 @@ impl Theme {
         }
     }
 
-    /// Between the steps of a way.
+    /// Separates the steps of a breadcrumb path.
     pub fn step(self) -> &'static str {
         if self.ascii { ">" } else { "›" }
     }
 
-    /// Before the name of a favourite.
+    /// Marks the name of a favourite.
     pub fn star(self) -> &'static str {
         if self.ascii { "#" } else { "★" }
     }
 
-    /// The order of a column: rising, or falling.
+    /// The sort direction of a column.
     pub fn order(self, is_falling: bool) -> &'static str {
         match (self.ascii, is_falling) {
             (false, false) => "▴",

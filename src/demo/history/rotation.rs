@@ -1,5 +1,5 @@
-//! A rotation of the past: intent, sending, answer and confirming read, each a step of the state machine, journaled as
-//! `operations` journals a rotation of today.
+//! A past rotation: intent, request, answer and confirming read, each a step of the state machine, journaled in the
+//! same way as `operations` journals a rotation today.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use crate::{
     },
 };
 
-/// From the answer to the read that confirmed it.
+/// Time between the answer and the read that confirmed it.
 const READ_AFTER: Duration = Duration::from_secs(1);
 
-/// As of a real one.
+/// The same note as a real rotation has.
 const READ_BACK: &str = "read back: the service holds the new token";
 
-/// Why some of them were rotated.
+/// Reasons given for some of the rotations: group id, environment, reason.
 const REASONS: [(&str, SampleEnvironment, &str); 4] = [
     (
         "acme-us",
@@ -50,7 +50,7 @@ fn note_of(ending: Ending) -> Option<String> {
     (ending == Ending::Confirmed).then(|| READ_BACK.to_owned())
 }
 
-/// Makes the intent durable; returns the steps that follow, with what was recorded and the lines of the history.
+/// Makes the intent durable; returns the steps that follow, each with its observation and its history entry.
 pub(super) async fn journaled(
     directory: &Directory,
     (place, number): (SampleEnvironment, PlaceId),

@@ -1,4 +1,4 @@
-//! The form of a new profile: what is asked for, which field has the keys, and what is wrong with what was typed.
+//! The form for a new profile: its fields, which of them has the focus, and what is wrong with the input.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::{
     tui::widgets::text_field::TextField,
 };
 
-/// Cells of the longest label.
+/// Width of the longest label, in cells.
 const LABELS: u16 = 14;
 
 /// One line of the form.
@@ -25,15 +25,15 @@ pub(crate) enum ConnectRow {
     Path,
     Environment,
     Source,
-    /// The variable, the file, the command, or the name in the keyring.
+    /// The variable, the file, the command, or the name in the keyring: one field per [`Source`].
     Place,
-    /// A key for the keyring, masked.
+    /// An API key to store in the keyring, masked.
     Key,
-    /// Authorities beside those of the system; may stay empty.
+    /// Certificate authorities in addition to those of the system; may stay empty.
     CaFile,
 }
 
-/// Where the key comes from.
+/// Where the API key comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Variable,
@@ -55,7 +55,7 @@ impl Source {
     }
 }
 
-/// The choices of the environment, and the tag each expects.
+/// The choices for the environment: the tag that the profile expects.
 pub(crate) const ENVIRONMENTS: [&str; 3] = ["Customer", "Testing", "not set"];
 
 #[derive(Debug, Clone)]
@@ -63,10 +63,10 @@ pub struct ConnectForm {
     pub(crate) name: TextField,
     pub(crate) base_url: TextField,
     pub(crate) path: TextField,
-    /// Into [`ENVIRONMENTS`].
+    /// Index into [`ENVIRONMENTS`].
     pub(crate) environment: usize,
     pub(crate) source: Source,
-    /// One for each source, so that nothing typed is lost by looking at another.
+    /// One field per source, so that looking at another source loses no input.
     pub(crate) places: [TextField; 4],
     pub(crate) key: TextField,
     pub(crate) ca_file: TextField,
@@ -146,7 +146,7 @@ impl ConnectForm {
         !matches!(self.row, ConnectRow::Environment | ConnectRow::Source)
     }
 
-    /// To the next row, or to the one before; round.
+    /// Moves to the next or previous row, wrapping around.
     pub(crate) fn go(&mut self, forward: bool) {
         let rows = self.rows();
         let here = rows.iter().position(|row| *row == self.row).unwrap_or(0);
@@ -194,7 +194,7 @@ impl ConnectForm {
         }
     }
 
-    /// Whether there is a field for it.
+    /// Returns whether the current row has a field to paste into.
     pub(crate) fn paste(&mut self, text: &str) -> bool {
         let Some(field) = self.field_mut(self.row) else {
             return false;
@@ -204,7 +204,7 @@ impl ConnectForm {
         true
     }
 
-    /// What was typed as a profile; `None` where something is missing, and the field says so.
+    /// Returns the input as a profile; `None` when something is missing, which is then shown at its field.
     pub(crate) fn wanted(&mut self) -> Option<NewProfile> {
         for row in [ConnectRow::Name, ConnectRow::BaseUrl, ConnectRow::Place] {
             let optional = row == ConnectRow::Place && self.source == Source::Keyring;
@@ -249,13 +249,13 @@ impl ConnectForm {
         })
     }
 
-    /// The pasted key, where the keyring is to have one.
+    /// Returns the pasted API key, when the source is the keyring.
     pub(crate) fn key(&self) -> Option<Token> {
         let key = self.key.text().trim();
         (self.source == Source::Keyring && !key.is_empty()).then(|| Token::new(key.to_owned()))
     }
 
-    /// What was typed, without the key; `None` where nothing was.
+    /// Returns the input without the API key; `None` when nothing was typed.
     pub(crate) fn without_key(&self) -> Option<Self> {
         let is_typed = [&self.name, &self.base_url]
             .iter()
@@ -266,7 +266,7 @@ impl ConnectForm {
         })
     }
 
-    /// Shows each problem at its field and goes to the first; what is about no field comes back.
+    /// Shows each problem at its field and moves to the first; returns the problems that belong to no field.
     pub(crate) fn take_problems(&mut self, problems: &[(Option<Field>, String)]) -> Vec<String> {
         let mut rest = Vec::new();
         let mut first = None;

@@ -1,5 +1,5 @@
-//! The form of a group as it stands: name, mapping as rows, properties as JSON, and what they ask for. Its pane is
-//! `panes::edit`; left, it is part of a draft.
+//! The form of a group: name, mapping as rows and properties as JSON, and the update they describe. Its pane is
+//! `panes::edit`; when the person leaves it, it is kept as part of a draft.
 
 mod data_source_usage;
 mod last_updates;
@@ -47,7 +47,7 @@ impl Section {
     }
 }
 
-/// What an editor has at hand.
+/// The part of the form that an external editor has open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Name,
@@ -59,45 +59,45 @@ pub(crate) enum Part {
 #[derive(Debug, Clone)]
 pub struct Edit {
     pub id: UserGroupId,
-    /// What was known when the form was opened.
+    /// The known values when the form was opened.
     pub base: DesiredFields,
-    /// The group is not known here: the form ends in a create.
+    /// The group is not known here, so the form creates it.
     pub creating: bool,
-    /// How old that is; a draft says it.
+    /// When `base` was known; shown with a draft.
     pub base_at: Timestamp,
     pub(crate) name: TextField,
     pub(crate) mapping: MappingTable,
     pub(crate) properties: PropertiesField,
     pub(crate) section: Section,
-    /// Which other groups use the data source under the cursor.
+    /// Other groups that use the data source under the cursor.
     pub(crate) elsewhere: DataSourceUsage,
-    /// What would change, worked out for the first drawing after a message: many keys can come before it.
+    /// The resulting change, computed at the first drawing after a message, because many keys can arrive before it.
     pub(crate) judged: OnceLock<Judged>,
-    /// Texts from an outside editor that cannot be read yet: the mapping, the whole group.
+    /// Text from an external editor that cannot be parsed yet: of the mapping, and of the whole group.
     pub(crate) mapping_text: Option<String>,
     pub(crate) group_text: Option<String>,
-    /// What an outside editor has at hand, and the text it was given.
+    /// The part that is open in an external editor, and the text that the editor was given.
     pub(crate) outside: Option<(Ticket, Part, String)>,
     /// The service's copy is being read again.
     pub(crate) reading: Pending,
-    /// When discarding was asked for once.
+    /// When the person asked to discard the form for the first time.
     pub(crate) discarding: Option<Timestamp>,
-    /// What others changed of the group while the form is open, in words.
+    /// A sentence about what others changed in the group while the form was open.
     pub(crate) meanwhile: Option<String>,
-    /// What was done to the group before.
+    /// Recent changes of the group.
     pub(crate) updates: LastUpdates,
-    /// What was filled in to take an update back: as long as nobody types, that is no draft.
+    /// Values that were filled in to revert an update; until something is typed, they are no draft.
     pub(crate) filled: Option<DesiredFields>,
 }
 
-/// What would change, or the field that cannot be understood and why.
+/// The resulting change, or the field that cannot be parsed and the reason.
 pub(crate) type Judged = Result<Change, (String, &'static str)>;
 
-/// Longest name that a field takes, in characters.
+/// Maximum length of the name field, in characters.
 const LONGEST_NAME: usize = 1_000;
 
 impl Edit {
-    /// The form of what is known, or of nothing.
+    /// Creates a form from known values, or an empty one.
     pub(crate) fn new(
         id: UserGroupId,
         base: DesiredFields,
@@ -107,7 +107,7 @@ impl Edit {
         let name = base.name.clone().unwrap_or_default();
         Self {
             name: TextField::new("name", name).with_longest(LONGEST_NAME),
-            // What is yet to be has an empty mapping, not an unknown one.
+            // A group that is being created has an empty mapping, not an unknown one.
             mapping: if creating {
                 MappingTable::new(Some(&Mapping::new()))
             } else {
@@ -132,7 +132,7 @@ impl Edit {
         }
     }
 
-    /// The form of a draft that was kept.
+    /// Creates the form from a stored draft.
     pub fn of_draft(draft: Draft) -> Self {
         let Draft {
             user_group_id,
@@ -200,8 +200,8 @@ impl Edit {
         }
     }
 
-    /// What the form asks for, or where it cannot be understood and why. A field of which nothing is known and nothing
-    /// was typed is left out.
+    /// Returns the fields that the form asks for. Leaves out a field that is unknown and in which nothing was typed.
+    /// `Err` holds the reason and the field that cannot be parsed.
     pub fn wanted(&self) -> Result<DesiredFields, (String, &'static str)> {
         let name = self.name.text();
         let name = (self.base.name.is_some() || !name.is_empty()).then(|| name.to_owned());
@@ -230,31 +230,31 @@ impl Edit {
         })
     }
 
-    /// Nothing was typed since it was filled in.
+    /// Whether nothing was typed since the form was filled in.
     pub(crate) fn is_only_filled(&self) -> bool {
         let filled = self.filled.as_ref();
         filled.is_some_and(|filled| self.wanted().as_ref() == Ok(filled))
     }
 
-    /// The same where it may be sent.
+    /// Like [`Edit::wanted`], but fails when the result must not be sent.
     pub(crate) fn sendable(&self) -> Result<DesiredFields, (String, &'static str)> {
         let wanted = self.wanted()?;
         fits(&wanted).map_err(|why| (why.to_string(), why.field()))?;
         Ok(wanted)
     }
 
-    /// What would change, as far as the form can be understood.
+    /// Returns the resulting change; `None` when the form cannot be parsed.
     pub(crate) fn change(&self) -> Option<Change> {
         Some(Change::between(&self.base, &self.wanted().ok()?))
     }
 
-    /// The same for drawing.
+    /// Like [`Edit::change`], cached for drawing.
     pub(crate) fn judged(&self) -> &Judged {
         let judge = || Ok(Change::between(&self.base, &self.sendable()?));
         self.judged.get_or_init(judge)
     }
 
-    /// What the form held has been sent and taken.
+    /// Called when the content of the form was sent and accepted.
     pub fn is_sent(&mut self, wanted: &DesiredFields) {
         self.base = wanted.clone();
         self.creating = false;

@@ -1,4 +1,4 @@
-//! The last line of every screen: the keys that matter in the place, most used first, and the help.
+//! The last line of every screen: the keys that matter in the focused pane, most used first, and the key for help.
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 

@@ -1,4 +1,4 @@
-//! What happened and what is under way: the message line, and the right of line 1.
+//! The last message and what is in flight: the message line, and the right end of line 1.
 
 use ratatui::{
     buffer::Buffer,
@@ -20,10 +20,10 @@ use crate::{
     },
 };
 
-/// Cells kept for the right of line 1, so that it does not move when something is under way.
+/// Width reserved at the right end of line 1, in cells, so that it does not move when a request starts.
 pub(super) const ANSWER: u16 = 11;
 
-/// What is in flight, else the last answer, as much of it as there is room for.
+/// Describes what is in flight, or else the last answer, shortened to `room` cells.
 pub(super) fn in_flight(context: &Context, room: usize) -> (String, Style) {
     let theme = context.theme;
     let fits = |text: &String| columns(text) <= room;
@@ -37,14 +37,14 @@ pub(super) fn in_flight(context: &Context, room: usize) -> (String, Style) {
     (text, flight_style(line.is_long, theme))
 }
 
-/// Rows that a message can take, where there are enough of them.
+/// Maximum number of rows for a message, if the window is high enough.
 const MOST_ROWS: usize = 3;
 
-/// Last line but one, and what it needs above it: the newest message, and how many are unread. `free_from`: the first row
-/// that may be covered.
+/// Draws the newest message and the number of unread ones in the last line but one, and if needed in lines above it.
+/// `free_from` is the first row that may be covered.
 pub(super) fn draw(buffer: &mut Buffer, line: Rect, free_from: u16, context: &Context) {
     if context.boxes_alone {
-        // Each one is read aloud once.
+        // The plain mode reads each message aloud once.
         return;
     }
     let theme = context.theme;
@@ -57,11 +57,11 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, free_from: u16, context: &Co
         let text = message.shown(theme.ascii);
         let room = width.saturating_sub(GUTTER + 1);
         let free = usize::from(line.y.saturating_sub(free_from)) + 1;
-        // A low window keeps most of its body.
+        // In a low window the body keeps most of the rows.
         let rows = free.min(1 + usize::from(line.y.saturating_sub(2)) / 3);
         let mut rows = rows.clamp(1, MOST_ROWS);
         if is_on_page(buffer, line.y, &text) {
-            // What the page says already needs no more room.
+            // The page already shows this text, so one row is enough.
             rows = 1;
         }
         let mut lines = fitted(&text, (room, columns(&badge.0)), rows, theme);
@@ -90,7 +90,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, free_from: u16, context: &Co
     paint::text(buffer, at, line.y, line.right() - at, &badge.0, badge.1);
 }
 
-/// Whether a row above begins with the text.
+/// Whether the text already begins on a row above `below`.
 fn is_on_page(buffer: &Buffer, below: u16, text: &str) -> bool {
     let begin: String = text.chars().take(BEGIN).collect();
     let row = |y| -> String {
@@ -100,19 +100,19 @@ fn is_on_page(buffer: &Buffer, below: u16, text: &str) -> bool {
     (buffer.area.y..below).any(|y| row(y).contains(&begin))
 }
 
-/// Letters by which a text is known again.
+/// Number of characters that identify a text.
 const BEGIN: usize = 30;
 
-/// Cells of the sign, with a blank on either side.
+/// Width of the sign with a blank on either side, in cells.
 const GUTTER: usize = 3;
 
-/// What is unread and its key, in so much room.
+/// The number of unread messages and the key that shows them, in at most `room` cells.
 fn unread(context: &Context, room: usize) -> String {
     let (unknown, errors) = context.messages.unread();
     if unknown + errors == 0 {
         return String::new();
     }
-    // Its key in the list: in a field it is text.
+    // The key is that of the list: in a text field it would be typed as text.
     let key = context.keys.key(Focus::List, Action::Messages);
     let mut parts = Vec::new();
     if unknown > 0 {
@@ -131,7 +131,7 @@ fn unread(context: &Context, room: usize) -> String {
     }
 }
 
-/// The text in at most so many lines, the last one with room for the badge; `None` where it does not fit.
+/// Wraps the text into at most this many lines, leaving room for the badge in the last; `None` if it does not fit.
 fn fitted(
     text: &str,
     (room, badge): (usize, usize),
@@ -149,7 +149,7 @@ fn fitted(
     })
 }
 
-/// What follows in the text after these lines of it.
+/// Returns the part of the text that follows these lines.
 fn after(text: &str, lines: &[String]) -> String {
     let is_sign = |sign: &char| !sign.is_whitespace();
     let drawn = lines.iter().flat_map(|line| line.chars()).filter(is_sign);
@@ -160,7 +160,7 @@ fn after(text: &str, lines: &[String]) -> String {
     rest.as_str().trim_start().replace('\n', " ")
 }
 
-/// The text in so many lines; where it does not fit, it ends with a word and a sign that there is more.
+/// Wraps the text into this many lines; a text that does not fit ends at a word with a sign that there is more.
 fn cut_to(text: &str, (room, badge): (usize, usize), rows: usize, theme: Theme) -> Vec<String> {
     let last_room = match badge {
         0 => room,
@@ -172,7 +172,7 @@ fn cut_to(text: &str, (room, badge): (usize, usize), rows: usize, theme: Theme) 
     let rest = after(&visible(text), &lines);
     let first_word = rest.split(' ').next().unwrap_or_default();
     if !lines.is_empty() && columns(&rest) > last_room && columns(first_word) + 2 > last_room {
-        // An id that is cut would be another one.
+        // Never cut inside a word: a shortened id would look like another id.
         lines.push(theme.ellipsis().into());
     } else if !rest.is_empty() || lines.is_empty() {
         lines.push(words_that_fit(&rest, last_room, theme));

@@ -1,4 +1,4 @@
-//! The two lines above every pane: which environment, where, with what rights, who; and the way here.
+//! The two lines above every pane: the environment, the address, the rights and the operator; and the breadcrumb path.
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
@@ -14,7 +14,7 @@ use crate::{
 
 use super::message;
 
-/// The word of the environment; returns where it ends.
+/// Draws the word of the environment; returns the column where it ends.
 pub(super) fn word(buffer: &mut Buffer, line: Rect, context: &Context) -> u16 {
     let Some(profile) = context.profile() else {
         return line.x;
@@ -28,7 +28,7 @@ pub(super) fn word(buffer: &mut Buffer, line: Rect, context: &Context) -> u16 {
     paint::text(buffer, line.x, line.y, line.width, &text, style)
 }
 
-/// Why nothing may be what it seems, or why nothing is sent.
+/// Warns that this may not be the environment it seems to be, or that nothing is sent to it.
 fn alarm(context: &Context) -> Option<&'static str> {
     if context.wrong_environment.contains(&context.current) {
         return Some(" ! WRONG ENVIRONMENT ");
@@ -40,7 +40,7 @@ fn alarm(context: &Context) -> Option<&'static str> {
     }
 }
 
-/// Line 1: which environment, where, with what rights, who; the last answer and what is under way.
+/// Draws line 1: environment, place, rights and operator; the last answer and what is in flight.
 pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
     let theme = context.theme;
     let Some(profile) = context.profile() else {
@@ -67,7 +67,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         let name = cut(&profile.name, room.into(), theme);
         x = paint::text(buffer, x, line.y, line.width, &name, theme.title()) + 2;
     }
-    // Ten people have ten names of profiles for one place.
+    // Ten people can have ten profile names for the same place, so its own name is shown as well.
     let place = context.live.place_name.as_deref();
     let place = place.filter(|place| *place != profile.name);
     let place = place.map_or_else(String::new, |place| format!("place {}", visible(place)));
@@ -94,7 +94,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         ),
         (context.operator.as_str(), theme.dim()),
     ];
-    // What is in flight matters more than the address and the person.
+    // What is in flight matters more than the address and the operator.
     let rights_width = columns(rights) + 2;
     let left = usize::from(line.right().saturating_sub(x));
     let (right, right_style) = message::in_flight(
@@ -113,7 +113,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         .right()
         .saturating_sub(right_width.max(message::ANSWER) + 1 + badge_width);
     for (text, style) in parts {
-        // A part that does not fit is left out whole, not cut into something else.
+        // A part that does not fit is left out as a whole: cut off, it could be read as something else.
         if text.is_empty() || x + columns(text) as u16 > end {
             continue;
         }
@@ -123,7 +123,7 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
     if at + 1 >= x {
         paint::text(buffer, at, line.y, right_width, &right, right_style);
     }
-    // Before the last answer, so that it does not move with each.
+    // To the left of the last answer, so that it does not move with each answer.
     let before = right_width.max(message::ANSWER) + badge_width;
     let at = line.right().saturating_sub(before);
     if badge_width > 0 && at >= x {
@@ -131,10 +131,10 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
     }
 }
 
-/// Cells that the way here can at least have.
+/// Minimum width of the breadcrumb path, in cells.
 const WAY: usize = 18;
 
-/// The most important parts of a status come first; the last ones go where there is little room.
+/// Drops parts from the end of a status until it fits; the most important ones come first.
 fn parts_that_fit(mut status: String, room: usize) -> String {
     while columns(&status) > room {
         let Some(at) = status.rfind("  ") else {
@@ -146,7 +146,7 @@ fn parts_that_fit(mut status: String, room: usize) -> String {
     status
 }
 
-/// The way here in so many cells: where there is little room the steps after the first go.
+/// The breadcrumb path in this many cells; the steps after the first are dropped when there is too little room.
 fn path_in(titles: &[String], room: usize, theme: Theme) -> String {
     let step = format!(" {} ", theme.step());
     let whole = format!(" {}", titles.join(&step));
@@ -171,7 +171,7 @@ fn path_in(titles: &[String], room: usize, theme: Theme) -> String {
     cut(&last, room, theme)
 }
 
-/// Line 2: the way here with what is counted there, and what this pane says of itself.
+/// Draws line 2: the breadcrumb path with its counts, and the status of the pane.
 pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
     let theme = app.context.theme;
     let titles: Vec<String> = app
@@ -183,7 +183,7 @@ pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
     let counted: usize = counts.iter().map(|(text, _)| columns(text) + 2).sum();
     let here = columns(titles.last().map_or("", String::as_str)) + 1;
     let least = WAY.max(here) + counted;
-    // What holds on every page comes before what this one says.
+    // A condition that holds on every page comes before the status of this one.
     let condition = app.context.directory_condition().unwrap_or_default();
     let status = app.top().status(&app.context);
     let status = if condition.is_empty() {
@@ -204,7 +204,7 @@ pub(super) fn way(buffer: &mut Buffer, line: Rect, app: &App) {
     });
     let fits = room >= 16;
     let room = if fits { room } else { line.width };
-    // What is counted is cut before where one is.
+    // Counts are shortened before the title of the current page.
     let path = usize::from(room).saturating_sub(counted).max(here);
     let path = path_in(&titles, path, theme);
     let mut x = paint::text(buffer, line.x, line.y, room, &path, theme.title());

@@ -1,4 +1,4 @@
-//! Which colour a role has: the 16 named ones, fixed ones for a light or a dark background, or the person's own.
+//! The colour of each role: the 16 named colours, fixed ones for a light or a dark background, or the person's own.
 
 use ratatui::style::Color;
 
@@ -24,7 +24,9 @@ impl Palette {
         own: [None; Role::ALL.len()],
     };
 
-    /// From the configuration. Where it says nothing of the background, `COLORFGBG` decides, until the terminal answers.
+    /// Builds the palette from the configuration. If it does not set the background, `COLORFGBG` decides
+    /// until the terminal
+    /// answers.
     pub fn of(comfort: &UiSettings, variable: impl Fn(&str) -> Option<String>) -> Self {
         let ground = match comfort.ground {
             Background::Asked if has_256(&variable) => ground_of(variable("COLORFGBG")),
@@ -41,16 +43,16 @@ impl Palette {
         palette
     }
 
-    /// Whether the terminal is to be asked for its background: nobody said it, and there are fixed colours for it.
+    /// Whether to query the terminal for its background: it is not configured, and there are fixed colours for it.
     pub fn is_to_be_asked(comfort: &UiSettings, variable: impl Fn(&str) -> Option<String>) -> bool {
         comfort.ground == Background::Asked && has_256(&variable)
     }
 
-    /// The same for a background that the terminal named: red, green and blue.
+    /// Adapts the palette to the background that the terminal reported: red, green and blue.
     #[must_use]
     pub fn on(self, background: (u8, u8, u8)) -> Self {
         let (red, green, blue) = background;
-        // What the eye makes of it, in thousandths (Rec. 601).
+        // The perceived brightness, in thousandths (Rec. 601).
         let light = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
         let ground = if light > 127_500 {
             Background::Light
@@ -60,13 +62,13 @@ impl Palette {
         Self { ground, ..self }
     }
 
-    /// The same for a background that somebody chose.
+    /// Adapts the palette to a configured background.
     #[must_use]
     pub fn with_background(self, ground: Background) -> Self {
         Self { ground, ..self }
     }
 
-    /// `None` where an attribute is meant, which needs no colour.
+    /// The colour of a role; `None` when the role is an attribute, which needs no colour.
     pub fn colour(&self, role: Role) -> Option<Color> {
         if let Some(own) = self.own[place(role)] {
             return Some(own);
@@ -107,7 +109,8 @@ fn place(role: Role) -> usize {
     role as usize
 }
 
-/// `15;0` is white on black, `0;15` and `0;default;15` black on white; rxvt, Konsole and iTerm2 set it.
+/// Parses `COLORFGBG`, which rxvt, Konsole and iTerm2 set: `15;0` is white on black, `0;15` and `0;default;15` black on
+/// white.
 fn ground_of(colours: Option<String>) -> Background {
     match colours.and_then(|text| text.rsplit(';').next()?.parse::<u8>().ok()) {
         Some(7 | 15) => Background::Light,
@@ -149,7 +152,7 @@ mod tests {
 
     type Rgb = (u8, u8, u8);
 
-    /// One of the 256 beyond the 16: the cube of 6 steps, then the greys.
+    /// One of the 256 colours beyond the first 16: the cube of 6 steps, then the greys.
     fn cube(index: u8) -> Rgb {
         assert!(index >= 16, "the first 16 differ from terminal to terminal");
         if index >= 232 {
@@ -161,7 +164,7 @@ mod tests {
         (step(index / 36), step(index / 6 % 6), step(index % 6))
     }
 
-    /// WCAG 2, relative luminance.
+    /// Relative luminance as defined by WCAG 2.
     fn luminance((red, green, blue): Rgb) -> f64 {
         let linear = |part: u8| {
             let part = f64::from(part) / 255.0;
@@ -183,7 +186,8 @@ mod tests {
 
     #[test]
     fn fixed_colours_can_be_read_on_their_background() {
-        // White, the greys of light themes, Solarized Light; black, VS Code Dark, Gruvbox Dark, One Dark, Solarized Dark.
+        // White, the greys of light themes, Solarized Light; black, VS Code Dark, Gruvbox Dark, One Dark,
+        // Solarized Dark.
         let light = [
             WHITE,
             (0xf2, 0xf2, 0xf2),
@@ -212,7 +216,7 @@ mod tests {
             };
             let row = fixed(Role::Cursor, "cursor");
             for (role, name) in Role::ALL {
-                // The one is a ground, the other is meant to step back.
+                // The cursor is a background, and the backdrop is meant to be less visible.
                 if matches!(role, Role::Cursor | Role::Backdrop) {
                     continue;
                 }
@@ -225,7 +229,7 @@ mod tests {
         assert!((contrast(WHITE, (0, 0, 0)) - 21.0).abs() < 0.01);
     }
 
-    /// Red, green, yellow, magenta, cyan of palettes whose makers meant them to be read.
+    /// Red, green, yellow, magenta and cyan of palettes that were designed to be readable.
     const READABLE: [(&str, Rgb, [Rgb; 5]); 4] = [
         (
             "GitHub Light",
@@ -283,7 +287,7 @@ mod tests {
                     Some(Color::Yellow) => 2,
                     Some(Color::Magenta) => 3,
                     Some(Color::Cyan) => 4,
-                    // Dim is an attribute, which the terminal derives from its own letters.
+                    // Dim is an attribute, which the terminal derives from its text colour.
                     None => continue,
                     Some(other) => panic!("{word} is {other}, which light or dark palettes hide"),
                 };

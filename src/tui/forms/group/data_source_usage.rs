@@ -1,5 +1,6 @@
-//! Which other groups use a data source. The groups are looked through once for all rows of the form, when the cursor
-//! comes to a source that was not looked for yet, and not at every key or drawing.
+//! Finds the other groups that use a data source. All groups are searched once for all rows of the form, when
+//! the cursor
+//! reaches a source that was not searched for yet, and not at every key or drawing.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use crate::{
     tui::{state::groups::Groups, widgets::mapping_table::MappingTable},
 };
 
-/// Ids that are named; of more, this many but one.
+/// Maximum number of ids that are named.
 const NAMED: usize = 3;
 
 /// The other groups with one data source.
@@ -20,10 +21,10 @@ struct OtherUsers {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DataSourceUsage {
-    /// The state of the groups that was looked through.
+    /// The generation of the groups that was searched.
     generation: u64,
     found: HashMap<String, OtherUsers>,
-    /// What to say of the row under the cursor.
+    /// The text about the row under the cursor.
     line: Option<String>,
 }
 
@@ -32,7 +33,7 @@ impl DataSourceUsage {
         self.line.as_deref()
     }
 
-    /// Brings the line up to the row under the cursor.
+    /// Updates the text for the row under the cursor.
     pub(crate) fn look(&mut self, own: &UserGroupId, table: &MappingTable, groups: &Groups) {
         if self.generation != groups.generation {
             self.generation = groups.generation;

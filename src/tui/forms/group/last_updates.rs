@@ -1,4 +1,4 @@
-//! The last updates of a group, as its form names them: when, who, and what.
+//! The recent changes of a group as its form lists them: when, who, and what.
 
 use crate::{
     domain::history::{Ending, Entry, Operation},
@@ -6,7 +6,7 @@ use crate::{
     tui::state::message::Pending,
 };
 
-/// What the history says of the group, once it was asked.
+/// Recent history of the group, once it was requested.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastUpdates {
     pub(crate) reading: Pending,
@@ -16,17 +16,17 @@ pub(crate) struct LastUpdates {
 }
 
 impl LastUpdates {
-    /// Whether the history is yet to be asked; from now on it is not.
+    /// Whether the history has yet to be requested; marks it as requested.
     pub(crate) fn asks(&mut self) -> bool {
         !std::mem::replace(&mut self.was_asked, true)
     }
 
-    /// They may be others by now.
+    /// Makes the next [`Self::asks`] return true, because the history may have changed.
     pub(crate) fn forget(&mut self) {
         self.was_asked = false;
     }
 
-    /// Takes in what the history says.
+    /// Keeps the successful changes of these history entries.
     pub(crate) fn take(&mut self, entries: &[Numbered<Entry>]) {
         let entries = entries.iter().map(|numbered| &numbered.value);
         let done = entries.filter(|entry| {
@@ -44,7 +44,7 @@ impl LastUpdates {
             )
         });
         let mut kept: Vec<Entry> = done.cloned().collect();
-        // A rotation is told when it was answered and when it was confirmed: the newer one is enough.
+        // A rotation has an entry for its answer and one for its confirmation: the newer one is enough.
         kept.dedup_by(|older, newer| {
             older.operation == Operation::Rotate
                 && newer.operation == Operation::Rotate
@@ -59,5 +59,5 @@ impl LastUpdates {
     }
 }
 
-/// More are never shown.
+/// Maximum number of entries that are shown.
 const KEPT: usize = 20;
