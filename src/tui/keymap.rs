@@ -1,5 +1,5 @@
-//! Which key means what, where. One table feeds the keys themselves, the footer and the help, so that a hint cannot lie.
-//! Lower case is safe, upper case is stronger, and no key here changes anything at the service without a review.
+//! Which key does what, and where. One table feeds the key presses, the footer and the help, so that a hint is always
+//! true. Lower case is safe, upper case is stronger, and no key changes anything at the service without a review.
 
 mod actions;
 pub mod footer;
@@ -17,32 +17,32 @@ pub use rebind::resolve;
 pub use resolved::{Bound, Keymap, Press};
 pub use tables::Focus;
 
-/// One line of a table.
+/// One row of a key table.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
     pub action: Action,
-    /// The first one is shown in the footer.
+    /// The first key is shown in the footer.
     pub keys: &'static [&'static str],
-    /// For the footer; empty: not shown there.
+    /// The text in the footer; empty: not shown there.
     pub hint: &'static str,
     pub help: &'static str,
 }
 
-/// The rows of the tables for a place, most used first, then the ones that hold everywhere.
+/// The rows of a place, most used first, followed by the ones that apply everywhere.
 pub fn bindings(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     focus.rows().chain(everywhere_in(focus))
 }
 
-/// The rows that hold everywhere, as far as they have a key that is no text in a place.
+/// The rows of `EVERYWHERE` that have at least one key that is not text in this place.
 fn everywhere_in(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     let has_key = move |binding: &&Binding| binding.keys.iter().any(|key| is_key(focus, key));
     allowed_everywhere(focus).filter(has_key)
 }
 
-/// The rows that hold everywhere, as far as a place lets them, whatever their keys.
+/// The rows of `EVERYWHERE` that this place allows and does not define itself, whatever their keys.
 fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     let own = focus.rows();
-    // A letter typed at a popup must not open something else.
+    // A letter that is typed at a popup must not open anything else.
     let is_popup = matches!(
         focus,
         Focus::Profiles | Focus::CopyMenu | Focus::PlaceChoice | Focus::PlaceNew | Focus::PlaceWait
@@ -53,12 +53,12 @@ fn allowed_everywhere(focus: Focus) -> impl Iterator<Item = &'static Binding> {
     })
 }
 
-/// Whether a key is a command in a place; where text is taken, a character is none.
+/// Whether a key is a command in a place; where text is typed, characters are not.
 pub fn is_key(focus: Focus, key: &str) -> bool {
     !(focus.takes_text() && Key::named(key).is_some_and(Key::is_text))
 }
 
-/// A key as it is shown: `Ctrl-S`, `Enter`, `F2`, `j`.
+/// A key as it is displayed: `Ctrl-S`, `Enter`, `F2`, `j`.
 pub fn shown(key: &str) -> String {
     Key::named(key).map_or_else(|| key.into(), Key::shown)
 }

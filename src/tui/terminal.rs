@@ -1,5 +1,5 @@
-//! The terminal itself: entering, leaving and suspending the full screen, so that whatever happens the person gets the
-//! terminal back as it was. It draws nothing and reads no keys. There is one screen per process.
+//! The terminal: entering, leaving and suspending the full screen, so that the person gets the terminal back as it was,
+//! whatever happens. This module draws nothing and reads no keys. There is one screen per process.
 
 pub mod input;
 mod line_mode;
@@ -40,15 +40,16 @@ use paint::Painter;
 use rustix::termios::{LocalModes, tcgetattr};
 use tty_writer::{TtyWriter, out};
 
-/// Whether the screen is ours now. One for the process, as the terminal is; the panic hook must know it without a
-/// [`Screen`] at hand.
+/// Whether the console owns the screen now. A static, because the process has one terminal, and the panic
+/// hook must know
+/// it without a [`Screen`].
 static IS_OURS: AtomicBool = AtomicBool::new(false);
-/// What was switched on with it, and must be switched off: bits of [`Modes`].
+/// The modes that were switched on with the screen and must be switched off again: bits of [`Modes`].
 static MODES: AtomicU8 = AtomicU8::new(0);
-/// The thread that draws; only its panics take the screen down.
+/// The thread that draws; only a panic on this thread leaves the full screen.
 static CONSOLE_THREAD: Mutex<Option<ThreadId>> = Mutex::new(None);
 
-/// Why there can be no console here.
+/// Why the console cannot run here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoTerminal {
     #[error(
@@ -71,7 +72,7 @@ fn check(is_terminal: bool, term: Option<&str>) -> Result<(), NoTerminal> {
     }
 }
 
-/// What the terminal does besides raw mode and bracketed paste.
+/// Modes of the terminal besides raw mode and bracketed paste.
 #[derive(Debug, Clone, Copy)]
 struct Modes(u8);
 
@@ -93,15 +94,15 @@ impl Modes {
     }
 }
 
-/// Buttons and wheel, in coordinates without a limit; movements are not reported (modes 1000 and 1006).
+/// Reports buttons and the wheel, with unlimited coordinates, but no movements (modes 1000 and 1006).
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
 
-/// The terminal says when its window gets the keys (mode 1004).
+/// Reports when the window gets the focus (mode 1004).
 const FOCUS_ON: &[u8] = b"\x1b[?1004h";
 const FOCUS_OFF: &[u8] = b"\x1b[?1004l";
 
-/// Draws a frame onto empty cells; says where the cursor is seen, if at all.
+/// Draws a frame into empty cells; returns the position of the cursor if it is visible.
 pub type Render<'r> = &'r mut dyn FnMut(&mut Buffer) -> Option<Position>;
 
 /// The full screen, in raw mode, with bracketed paste. Left on drop.
@@ -113,7 +114,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes the screen over. The calling thread counts as the console's from now on.
+    /// Enters the full screen. The calling thread counts as the console's thread from now on.
     pub fn enter(mouse: bool) -> io::Result<Self> {
         let term = std::env::var("TERM").ok();
         check(io::stdout().is_terminal(), term.as_deref()).map_err(io::Error::other)?;
@@ -129,63 +130,63 @@ impl Screen {
         })
     }
 
-    /// Draws one frame; only what differs from the one before is written, at once.
+    /// Draws one frame; immediately writes only what differs from the previous one.
     pub fn draw(&mut self, render: Render<'_>) -> io::Result<()> {
         let (width, height) = terminal::size()?;
         let area = Rect::new(0, 0, width, height);
         self.out.write_all(&self.painter.paint(area, render))
     }
 
-    /// Forgets what is on the screen, so that the next frame is written whole.
+    /// Forgets what is on the screen, so that the next frame is written in full.
     pub fn redraw(&mut self) {
         self.painter.forget();
     }
 
-    /// Gives the terminal back. May be called again; errors of a terminal that is gone are ignored.
+    /// Restores the terminal. May be called more than once; ignores the errors of a terminal that is gone.
     pub fn leave(&mut self) {
         restore();
     }
 
-    /// Takes the screen over again after [`Screen::leave`], for example when an outside editor is done.
+    /// Enters the full screen again after [`Screen::leave`], for example when an external editor has ended.
     pub fn enter_again(&mut self) -> io::Result<()> {
         self.redraw();
         take_over(self.modes)
     }
 
-    /// Gives screen and keyboard to another program.
+    /// Hands screen and keyboard over to another program.
     pub fn give_away(&mut self) -> io::Result<()> {
         input::pause()?;
         restore();
         Ok(())
     }
 
-    /// Takes both back.
+    /// Takes screen and keyboard back after [`Screen::give_away`].
     pub fn take_back(&mut self) -> io::Result<()> {
         let taken = self.enter_again();
         input::resume();
         taken
     }
 
-    /// Hands a text to the clipboard of the person's terminal (OSC 52); nobody confirms that it took it.
+    /// Copies a text to the clipboard of the person's terminal (OSC 52). The terminal never confirms it.
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         copy(text)
     }
 
-    /// Asks for the colour of the background (OSC 11).
+    /// Queries the background colour (OSC 11).
     pub fn ask_background(&mut self) -> io::Result<()> {
         self.out.write_all(b"\x1b]11;?\x1b\\")
     }
 
-    /// Has the terminal say from now on when its window gets the keys.
+    /// Makes the terminal report from now on when its window gets the focus.
     pub fn report_focus(&mut self) -> io::Result<()> {
         self.modes.0 |= Modes::FOCUS;
         MODES.fetch_or(Modes::FOCUS, Ordering::SeqCst);
         self.out.write_all(FOCUS_ON)
     }
 
-    /// Stops this process as Ctrl-Z does elsewhere, with the terminal given back; returns when it is continued.
+    /// Restores the terminal and stops this process, as Ctrl-Z does elsewhere; returns when it is continued.
     ///
-    /// Without a shell that could continue it, nothing stops, and the screen only flickers.
+    /// Without a shell that could continue the process it does not stop; the screen only flickers.
     pub fn suspend(&mut self) -> io::Result<()> {
         restore();
         let stopped = signals::stop_here();
@@ -193,9 +194,10 @@ impl Screen {
         stopped
     }
 
-    /// After SIGCONT: a shell may have changed the modes of the terminal and what is on it.
+    /// Restores our modes after SIGCONT: a shell may have changed the modes of the terminal and its content.
     pub fn continued(&mut self) -> io::Result<()> {
-        // Not given back first: after Ctrl-Z it was taken again already, and somebody may look at it meanwhile.
+        // Does not leave the screen first: after Ctrl-Z it was entered again already, and somebody may be
+        // looking at it.
         if is_cooked() {
             let _ = disable_raw_mode();
         }
@@ -203,7 +205,7 @@ impl Screen {
     }
 }
 
-/// Whether the terminal edits lines: somebody else has set it up.
+/// Whether the terminal is in line mode, which means that another program has set it up.
 fn is_cooked() -> bool {
     tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON))
 }
@@ -242,8 +244,8 @@ fn take_over(modes: Modes) -> io::Result<()> {
     entered
 }
 
-/// Gives the terminal back, once. Callable from anywhere, also from a panic hook; never fails, never panics: on a dead
-/// terminal there is nothing to restore (trap 5 of docs/design/dependencies.md).
+/// Restores the terminal, once. Callable from anywhere, even from a panic hook; never fails and never panics: a dead
+/// terminal needs no restoring (trap 5 of docs/design/dependencies.md).
 fn restore() {
     if !IS_OURS.swap(false, Ordering::SeqCst) {
         return;
@@ -266,7 +268,8 @@ fn commands_of_leaving(out: &mut Vec<u8>, modes: Modes) -> io::Result<()> {
         out.extend(FOCUS_OFF);
     }
     if modes.has(Modes::FULL) {
-        // A frame may have been cut in its middle: scroll region, line wrap and the mark of a whole frame (mode 2026).
+        // A frame may have been cut off half way: resets the scroll region, line wrap and synchronised output
+        // (mode 2026).
         out.extend(b"\x1b[?2026l\x1b[r\x1b[?7h");
         queue!(
             out,
@@ -278,7 +281,7 @@ fn commands_of_leaving(out: &mut Vec<u8>, modes: Modes) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes commands past every buffer, so that none is lost or comes late.
+/// Writes commands without any buffering, so that none is lost or late.
 fn write_commands(commands: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> io::Result<()> {
     let mut bytes = Vec::new();
     commands(&mut bytes)?;
@@ -291,8 +294,8 @@ fn console_thread() -> std::sync::MutexGuard<'static, Option<ThreadId>> {
         .unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where frames go. What is written while the screen is not ours is dropped without an error: half a frame must not land
-/// on the person's shell.
+/// The destination of frames. Discards silently what is written while the console does not own the screen: half a frame
+/// must not land on the person's shell.
 #[derive(Debug)]
 struct Gate<'o>(&'o TtyWriter);
 

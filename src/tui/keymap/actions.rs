@@ -1,9 +1,10 @@
-//! The actions, and the layers below the tables of the places: which keys an action has wherever it stands, and what
-//! footer and help say of it. One more key of an action is one line here, whatever the number of places.
+//! The actions, and the layers beneath the tables of the places: the usual keys of an action, and its texts
+//! in the footer
+//! and the help. To give an action another key everywhere, change one line here.
 
 use super::Binding;
 
-/// A request of the person, named; what the palette lists and the configuration rebinds.
+/// What a person can ask the console to do. The command palette lists the actions, the configuration rebinds them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     Help,
@@ -43,13 +44,13 @@ pub enum Action {
     NextField,
     PreviousField,
     NextProblem,
-    /// Properties as rows, or as JSON.
+    /// Switches between properties as rows and as JSON.
     RowsOrJson,
-    /// One field in the person's own editor.
+    /// Opens one field in the person's own editor.
     EditOutside,
-    /// The whole group in the person's own editor.
+    /// Opens the whole group in the person's own editor.
     EditWhole,
-    /// Throws away what was typed.
+    /// Throws away the input.
     Discard,
     Review,
     Confirm,
@@ -57,10 +58,10 @@ pub enum Action {
     Choose,
     OtherView,
     Rotate,
-    /// The note and the labels of a group.
+    /// Edits the note and the labels of a group.
     Note,
     Favourite,
-    /// Saved views and columns.
+    /// Opens the saved views and the columns.
     Views,
     AddColumn,
     MoveUp,
@@ -75,23 +76,23 @@ pub enum Action {
     ScrollRight,
     MarkAll,
     RotateMarked,
-    /// One change over the marked groups.
+    /// Applies one change to all marked groups.
     EditMarked,
     NextChoice,
     PreviousChoice,
-    /// The next part of what was checked.
+    /// Shows the next part of what was checked.
     ShowNext,
     Pause,
     Stop,
     FailedOnly,
-    /// Also what was rotated within 24 h.
+    /// Also includes groups that were rotated within the last 24 h.
     IncludeRecent,
     RetryFailed,
-    /// Goes on with a batch that stopped.
+    /// Resumes a batch that stopped.
     Resume,
     Batches,
     Attention,
-    /// Puts aside what waits, or shows it again.
+    /// Hides a pending entry, or shows it again.
     Hide,
     ShowHidden,
     NextFailed,
@@ -101,14 +102,14 @@ pub enum Action {
     WriteFile,
     HandOff,
     Demo,
-    /// A new profile.
+    /// Adds a profile.
     Connect,
-    /// The focused widget takes the key itself; listed so that footer and help know of it.
+    /// The focused widget handles the key itself; listed so that footer and help can show it.
     InField,
 }
 
 impl Action {
-    /// It concerns the console as such, not what is shown in it.
+    /// Whether the action concerns the console as a whole rather than the content of a pane.
     pub(super) fn is_of_the_frame(self) -> bool {
         matches!(
             self,
@@ -124,7 +125,7 @@ impl Action {
     }
 }
 
-/// One binding a line: action, keys (the first is in the footer), footer hint, help.
+/// One binding per line: action, keys (the first is shown in the footer), footer hint, help.
 macro_rules! layers {
     ($($(#[$doc:meta])* $name:ident { $($action:ident [$($key:literal)+] $hint:literal $help:literal;)* })*) => {
         $($(#[$doc])* pub(super) static $name: &[Binding] = &[$(Binding {
@@ -137,7 +138,7 @@ macro_rules! layers {
 }
 
 layers! {
-    /// What holds in every place that has no own row for the same action.
+    /// Rows for every place that has no row of its own for the same action.
     EVERYWHERE {
         Help ["?" "f1"] "" "keys here";
         Palette [":" "ctrl-p"] "" "commands";
@@ -159,7 +160,7 @@ layers! {
         Redraw ["ctrl-l"] "" "redraw";
     }
 
-    /// What moves in every list and page.
+    /// Rows that move the cursor in lists and pages.
     MOVE {
         Up ["k" "up"] "" "up";
         Down ["j" "down"] "" "down";
@@ -169,7 +170,7 @@ layers! {
         PageDown ["pgdn" "ctrl-d" "ctrl-f"] "" "page down";
     }
 
-    /// What holds only where a table names it. Where hint and help are empty, every place has its own.
+    /// Rows that only apply where a table names them. If hint and help are empty, every place defines its own.
     NAMED {
         Enter ["enter"] "" "";
         NextField ["tab"] "next field" "next field";
@@ -197,8 +198,8 @@ layers! {
 }
 
 impl Binding {
-    /// The row of an action in the layers; empty where they have none. In a place that takes text, without the keys that
-    /// are text there.
+    /// Returns the row of an action in the layers; empty if no layer has one. In a place that takes text, keys that
+    /// would be text there are removed.
     pub(super) const fn shared(action: Action, takes_text: bool) -> Self {
         let layers = [EVERYWHERE, MOVE, NAMED];
         let mut layer = 0;
@@ -229,17 +230,17 @@ impl Binding {
         }
     }
 
-    /// With the keys of a place itself.
+    /// Replaces the keys with those of the place.
     pub(super) const fn with_keys(self, keys: &'static [&'static str]) -> Self {
         Self { keys, ..self }
     }
 
-    /// With the words of a place itself.
+    /// Replaces hint and help with those of the place.
     pub(super) const fn with_words(self, hint: &'static str, help: &'static str) -> Self {
         Self { hint, help, ..self }
     }
 
-    /// A row without keys or help is a mistake in a table.
+    /// Asserts that the row has keys and a help text: without them, a table is wrong.
     pub(super) const fn complete(self) -> Self {
         assert!(
             !self.keys.is_empty() && !self.help.is_empty(),
@@ -249,7 +250,7 @@ impl Binding {
     }
 }
 
-/// Whether a key is text where text is taken; the keys of a layer that are come first.
+/// Whether the key is text in a place that takes text. Such keys must come first in the rows of a layer.
 const fn is_text(key: &str) -> bool {
     matches!(key.as_bytes(), [_] | b"space")
 }

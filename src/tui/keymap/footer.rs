@@ -1,15 +1,15 @@
-//! The keys of the last line, and where each stands: for whoever draws them, and for a click on one.
+//! The keys in the last line and their positions, used to draw them and to find the one that was clicked.
 
 use ratatui::layout::{Position, Rect};
 
 use super::{Action, Focus};
 use crate::tui::{panes::View, state::context::Context, widgets::paint::columns};
 
-/// A key of the footer: how it is shown, and what for.
+/// A key in the footer: how it is displayed, and what it does.
 pub struct Hint {
     pub key: String,
     pub word: &'static str,
-    /// Its first column.
+    /// The first column of the hint.
     pub x: u16,
     action: Action,
 }
@@ -19,7 +19,9 @@ impl Hint {
         (columns(&self.key) + 1 + columns(self.word)) as u16
     }
 
-    /// A small letter or a sign for something that is no strong action; those are said in capitals, but for a hand-off.
+    /// True for a small letter or a sign of an action that is not dangerous. Dangerous actions have capitals,
+    /// except for
+    /// confirmations and the hand-off, which are excluded by name.
     fn can_be_clicked(&self) -> bool {
         let mut letters = self.key.chars();
         let is_small =
@@ -29,7 +31,8 @@ impl Hint {
     }
 }
 
-/// The keys that do something now and fit in front of the help; the help has the others, each with why not.
+/// The keys that work now and fit to the left of the help key; the help lists the others, with the reason why they do
+/// not work.
 pub fn hints(line: Rect, focus: Focus, top: &dyn View, context: &Context) -> Vec<Hint> {
     let end = help_at(line, focus, context).saturating_sub(1);
     let mut x = line.x + 1;
@@ -52,18 +55,18 @@ pub fn hints(line: Rect, focus: Focus, top: &dyn View, context: &Context) -> Vec
     placed.collect()
 }
 
-/// The help is always last and never cut.
+/// The key for help: always last, never cut off.
 pub fn help(focus: Focus, context: &Context) -> String {
     format!("{} help", context.keys.key(focus, Action::Help))
 }
 
-/// The first column of the help.
+/// The first column of the help key.
 pub fn help_at(line: Rect, focus: Focus, context: &Context) -> u16 {
     let width = columns(&help(focus, context)) as u16;
     line.right().saturating_sub(width + 1)
 }
 
-/// What a click on the last line of the console asks for. Never something that confirms, sends or rotates.
+/// The action for a click on the last line of the console. Never one that confirms, sends or rotates.
 pub fn clicked(at: Position, top: &dyn View, context: &Context) -> Option<Action> {
     let (width, height) = context.size;
     let line = Rect::new(0, height.saturating_sub(1), width, 1);

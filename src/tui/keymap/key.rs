@@ -1,8 +1,8 @@
-//! One key as a terminal sends it: read from its name, compared with a press, shown to a person.
+//! A key as a terminal sends it: parsed from its name, compared with a key press, displayed to a person.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// The names of keys that are no characters.
+/// Names of keys that are not characters.
 const NAMED: [(&str, KeyCode); 16] = [
     ("enter", KeyCode::Enter),
     ("esc", KeyCode::Esc),
@@ -22,13 +22,13 @@ const NAMED: [(&str, KeyCode); 16] = [
     ("insert", KeyCode::Insert),
 ];
 
-/// Arrows that are told apart with Shift.
+/// Arrow keys that are distinguished with Shift.
 const SHIFTED: [(&str, KeyCode); 2] = [("shift-up", KeyCode::Up), ("shift-down", KeyCode::Down)];
 
-/// Function keys that terminals send.
+/// Number of the last function key that terminals send.
 const LAST_FUNCTION: u8 = 12;
 
-/// A key, with Ctrl or without; Shift is told by the letter, and only beside an arrow asked for.
+/// A key with or without Ctrl. Shift only matters with an arrow key: for letters, their case says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     code: KeyCode,
@@ -37,7 +37,9 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key written as `j`, `G`, `ctrl-s`, `enter`, `f2`; `None` for what no terminal sends apart from another key.
+    /// Parses names such as `j`, `G`, `ctrl-s`, `enter`, `f2`. Returns `None` for keys that terminals do not
+    /// send, or do not
+    /// distinguish from another key.
     pub fn named(name: &str) -> Option<Self> {
         let plain = |code| {
             Some(Self {
@@ -54,7 +56,7 @@ impl Key {
         }
         if let Some(letter) = name.strip_prefix("ctrl-") {
             let letter = letter.chars().next().filter(|_| letter.len() == 1)?;
-            // Ctrl-I and Ctrl-M arrive as Tab and Enter.
+            // Terminals send Ctrl-I and Ctrl-M as Tab and Enter.
             let is_own =
                 letter == '_' || letter.is_ascii_lowercase() && !matches!(letter, 'i' | 'm');
             return is_own.then_some(Self {
@@ -79,7 +81,7 @@ impl Key {
         }
     }
 
-    /// Names to suggest to somebody who mistyped one.
+    /// Names to suggest when one was mistyped.
     pub(super) fn names() -> impl Iterator<Item = String> {
         let functions = (1..=LAST_FUNCTION).map(|number| format!("f{number}"));
         let ctrls = ('a'..='z').map(|letter| format!("ctrl-{letter}"));
@@ -92,7 +94,7 @@ impl Key {
             .chain(ctrls.filter(|name| Self::named(name).is_some()))
     }
 
-    /// Whether a press is this key.
+    /// Whether a key press is this key.
     pub fn is(self, event: KeyEvent) -> bool {
         event.modifiers.contains(KeyModifiers::CONTROL) == self.ctrl
             && !event.modifiers.contains(KeyModifiers::ALT)
@@ -100,12 +102,12 @@ impl Key {
             && (event.code == self.code || self.is_underscore(event.code))
     }
 
-    /// Most terminals send Ctrl-_ as what Ctrl-7 sends, too.
+    /// Most terminals send the same code for Ctrl-_ and Ctrl-7.
     fn is_underscore(self, came: KeyCode) -> bool {
         self.ctrl && self.code == KeyCode::Char('_') && came == KeyCode::Char('7')
     }
 
-    /// The press of this key.
+    /// The event of pressing this key.
     pub fn press(self) -> KeyEvent {
         let modifiers = if self.ctrl {
             KeyModifiers::CONTROL
@@ -117,12 +119,12 @@ impl Key {
         KeyEvent::new(self.code, modifiers)
     }
 
-    /// A key that a text field would take as a character.
+    /// Whether a text field would insert this key as a character.
     pub fn is_text(self) -> bool {
         matches!(self.code, KeyCode::Char(_)) && !self.ctrl
     }
 
-    /// A key by which text is edited; what holds everywhere must leave it to the field.
+    /// Whether this key edits text; bindings that apply everywhere must leave it to the field.
     pub(super) fn edits(self) -> bool {
         self.is_text()
             || matches!(
@@ -139,12 +141,12 @@ impl Key {
             )
     }
 
-    /// A letter that can be asked for as a confirmation.
+    /// Whether this key is a letter that can serve as a confirmation.
     pub(super) fn is_letter(self) -> bool {
         matches!(self.code, KeyCode::Char(c) if c.is_ascii_alphabetic()) && !self.ctrl
     }
 
-    /// As it is shown: `Ctrl-S`, `Enter`, `F2`, `j`.
+    /// The key as it is displayed: `Ctrl-S`, `Enter`, `F2`, `j`.
     pub fn shown(self) -> String {
         let named = if self.shift { &SHIFTED[..] } else { &NAMED[..] };
         match self.code {
@@ -160,7 +162,7 @@ impl Key {
     }
 }
 
-/// `pgup` as `PgUp`, `shift-tab` as `Shift-Tab`.
+/// Turns `pgup` into `PgUp`, `shift-tab` into `Shift-Tab`.
 fn titled(name: &str) -> String {
     match name {
         "pgup" => "PgUp".into(),

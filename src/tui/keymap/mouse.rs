@@ -1,5 +1,6 @@
-//! What the mouse means where a pane does not say it: the wheel and a click move the cursor, as keys do. Nothing else, so
-//! that no click changes anything.
+//! The mouse, for panes that do not handle it themselves: the wheel and a click move the cursor, as keys do.
+//! Nothing else,
+//! so that no click changes anything.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::{
@@ -11,10 +12,10 @@ use ratatui::{
 use super::Action;
 use crate::tui::{panes::View, state::context::Context, theme::Theme, widgets::boxes::body};
 
-/// Rows that one notch of the wheel moves.
+/// Number of rows per notch of the wheel.
 const NOTCH: usize = 3;
 
-/// The moves that an event stands for.
+/// The cursor movement for a mouse event: an action and how often to repeat it.
 pub fn moves(top: &dyn View, context: &Context, event: MouseEvent) -> (Action, usize) {
     match event.kind {
         MouseEventKind::ScrollDown => (Action::Down, NOTCH),
@@ -23,7 +24,7 @@ pub fn moves(top: &dyn View, context: &Context, event: MouseEvent) -> (Action, u
             let (width, height) = context.size;
             let area = Rect::new(0, 0, width, height);
             let mut buffer = Buffer::empty(area);
-            // Only the pane that has the keys, with nothing of those below it.
+            // Draws only the pane with the focus, without those below it.
             top.draw(&mut buffer, body(area), context);
             let at = Position::new(event.column, event.row);
             let away = rows_away(&buffer, at, context.theme).unwrap_or(0);
@@ -39,7 +40,7 @@ pub fn moves(top: &dyn View, context: &Context, event: MouseEvent) -> (Action, u
     }
 }
 
-/// How many rows below the cursor of a list somebody has clicked; `None` outside of the list.
+/// How many rows below the cursor of a list the click was; `None` if it was outside of the list.
 fn rows_away(frame: &Buffer, click: Position, theme: Theme) -> Option<isize> {
     let area = frame.area;
     let row = theme.cursor_row();
@@ -55,10 +56,10 @@ fn rows_away(frame: &Buffer, click: Position, theme: Theme) -> Option<isize> {
         return None;
     }
     let (first, last) = (cursor.y.min(click.y), cursor.y.max(click.y));
-    // Beyond the list there is an edge, or a row that does not leave the place of the cursor free.
+    // A row of the list has a blank or `>` in the column of the cursor; an edge or other text ends the list.
     let is_row = |y: u16| matches!(frame[(cursor.x, y)].symbol(), " " | ">");
     let has_text = (cursor.x..=end).any(|x| frame[(x, click.y)].symbol() != " ");
-    // The first row below the rule has the titles of the columns.
+    // The row directly below the rule holds the column titles.
     let above = click
         .y
         .checked_sub(1)

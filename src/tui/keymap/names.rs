@@ -1,14 +1,15 @@
-//! The names of places and actions in the configuration, made from the enums and the tables themselves: what is added
-//! there has its name at once.
+//! The names of places and actions in the configuration. They are derived from the enums and the tables, so that
+//! anything added there has a name at once.
 
 use super::{Action, Binding, Focus, actions};
 
-/// The place of what holds in every place.
+/// Name of the rows that apply in every place.
 pub(super) const EVERYWHERE: &str = "everywhere";
-/// The place of what moves in every list and page.
+/// Name of the rows that move the cursor in lists and pages.
 pub(super) const MOVE: &str = "move";
 
-/// By help: names of keys of fields that stay in configuration files although the words on the screen changed.
+/// Names, by help text, of keys that fields handle. They keep existing configuration files valid although the texts on
+/// the screen have changed.
 const KEPT_NAMES: [(&str, &str); 9] = [
     ("remove / restore row", "drop"),
     ("remove / restore property", "drop"),
@@ -21,7 +22,7 @@ const KEPT_NAMES: [(&str, &str); 9] = [
     ("page, first or last row", "a_page_or_to_an_end"),
 ];
 
-/// `EditMapping` as `edit_mapping`.
+/// Turns `EditMapping` into `edit_mapping`.
 fn snake(camel: &str) -> String {
     let mut snake = String::with_capacity(camel.len() + 4);
     for (at, c) in camel.char_indices() {
@@ -34,24 +35,24 @@ fn snake(camel: &str) -> String {
 }
 
 impl Focus {
-    /// Its name in the configuration, for example `edit_mapping`.
+    /// The name in the configuration, for example `edit_mapping`.
     pub fn name(self) -> String {
         snake(&format!("{self:?}"))
     }
 
-    /// For a person, for example `edit mapping`.
+    /// The name in words, for example `edit mapping`.
     pub fn words(self) -> String {
         self.name().replace('_', " ")
     }
 
-    /// The place of that name.
+    /// Finds the place with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|focus| focus.name() == name)
     }
 }
 
 impl Binding {
-    /// The name of the action in the configuration; of what a field does, made from its hint.
+    /// The name of the action in the configuration. A key that a field handles is named after its hint.
     pub fn name(&self) -> String {
         match self.action {
             Action::InField => {
@@ -70,13 +71,13 @@ impl Binding {
         }
     }
 
-    /// A field with several keys tells them apart itself: none of them can become another one.
+    /// A field with several keys tells them apart itself, so none of them can be replaced.
     pub(super) fn is_fixed(&self) -> bool {
         self.action == Action::InField && self.keys.len() > 1
     }
 }
 
-/// The rows of a place of the configuration; `None` where there is no such place.
+/// The rows of a place in the configuration; `None` if there is no such place.
 pub(super) fn rows(place: &str) -> Option<Vec<&'static Binding>> {
     match place {
         EVERYWHERE => Some(actions::EVERYWHERE.iter().collect()),
@@ -88,7 +89,7 @@ pub(super) fn rows(place: &str) -> Option<Vec<&'static Binding>> {
     }
 }
 
-/// All places of the configuration.
+/// All place names that the configuration may use.
 pub(super) fn places() -> impl Iterator<Item = String> {
     [EVERYWHERE, MOVE]
         .into_iter()

@@ -1,24 +1,24 @@
-//! How the tables of the places are written: a row a line, in a shape that the formatter leaves alone.
+//! The macro for the tables of the places: one line per row, in a form that rustfmt leaves alone.
 
 use super::Binding;
 
-/// Characters are text.
+/// The place takes characters as text.
 pub(super) const TEXT: bool = true;
-/// Characters are commands.
+/// The place takes characters as commands.
 pub(super) const COMMANDS: bool = false;
 
-/// What a place is.
+/// Properties of a place.
 pub(super) struct Place {
     pub(super) takes_text: bool,
     pub(super) rows: &'static [&'static [Binding]],
 }
 
-/// A row: action, keys, footer hint, help. Makes `Focus` of the names of the places.
+/// A row is: action, keys, footer hint, help. Generates `Focus` from the names of the places.
 macro_rules! places {
     ($($(#[$doc:meta])* $place:ident $takes_text:ident {
         $($action:ident $([$($key:literal)+])? $($hint:literal $help:literal)?;)*
     } $(+ $more:ident)?)*) => {
-        /// Where keys go now; derived from the panes in one place ([`crate::tui::panes::View::focus`]).
+        /// The place that receives keys now; determined only by [`crate::tui::panes::View::focus`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Focus {
             $($(#[$doc])* $place),*

@@ -1,16 +1,16 @@
-//! The `[keys]` tables of the configuration against the tables of the console: what they name must exist, a key means
-//! one thing in one place, and the ways out and the confirmations stay what they are.
+//! Checks the `[keys]` tables of the configuration against the tables of the console: the names must exist, a key must
+//! mean one thing per place, and the ways out and the confirmations keep their keys.
 
 use super::{Action, Binding, Focus, Key, Keymap, names, resolved::Bound};
 use crate::config::{KeyOverride, Position, Problem, nearest, scrub::shown};
 
-/// The keys in force.
+/// Builds the keymap from the changes in the configuration.
 ///
 /// # Errors
-/// Everything that is wrong, in the order of the file.
+/// All problems, in the order of the file.
 pub fn resolve(changes: &[KeyOverride]) -> Result<Keymap, Vec<Problem>> {
     if changes.is_empty() {
-        // What the tables themselves say is sound.
+        // The built-in tables need no check here.
         return Ok(Keymap::default());
     }
     let mut problems: Vec<Problem> = changes.iter().flat_map(wrong).collect();
@@ -39,7 +39,7 @@ fn meant<'n>(wrong: &str, known: impl Iterator<Item = &'n str>) -> Option<String
     nearest(wrong, known).map(|near| format!("; did you mean \"{near}\"?"))
 }
 
-/// What is wrong with one change in itself.
+/// Problems of one change by itself.
 fn wrong(change: &KeyOverride) -> Vec<Problem> {
     let Some(rows) = names::rows(&change.place) else {
         return vec![problem(change.place_at, no_place(&change.place))];
@@ -135,10 +135,10 @@ fn no_key(name: &str) -> String {
     )
 }
 
-/// The ways out and to the help: nobody can lock himself in.
+/// Keys for leaving and for the help: they cannot be rebound, so that nobody can lock themselves in.
 const FIXED: [&str; 3] = ["ctrl-c", "esc", "f1"];
 
-/// What cannot be done by way of the palette.
+/// Whether the action cannot be started from the command palette, and so needs a key.
 fn is_needed(action: Action) -> bool {
     matches!(
         action,
@@ -154,7 +154,7 @@ fn is_needed(action: Action) -> bool {
     )
 }
 
-/// Why a line cannot have a key.
+/// Why a row must not have this key; `None` if it may.
 fn objection(row: &Binding, key: Key, focus: Option<Focus>) -> Option<String> {
     if key.is_usual_of(row) {
         return None;
@@ -174,20 +174,20 @@ fn objection(row: &Binding, key: Key, focus: Option<Focus>) -> Option<String> {
 }
 
 impl Key {
-    /// The tables give it to this line.
+    /// Whether the built-in tables give this key to this row.
     fn is_usual_of(self, row: &Binding) -> bool {
         row.keys.iter().any(|name| Self::named(name) == Some(self))
     }
 }
 
-/// Keys that would mean two things in one place. What the tables themselves say is sound.
+/// Finds keys that would mean two things in one place. The built-in tables are free of conflicts.
 fn conflicts(keymap: &Keymap) -> Vec<Problem> {
     let mut found: Vec<Problem> = Vec::new();
     for focus in Focus::ALL {
         let lines = keymap.bindings(focus);
         for (at, one) in lines.iter().enumerate() {
             for other in &lines[at + 1..] {
-                // Where the tables themselves share a key, the line of the place comes first.
+                // Where the built-in tables share a key, the row of the place takes precedence.
                 let is_usual = |key: &Key| key.is_usual_of(one.row) && key.is_usual_of(other.row);
                 let shared = |key: &&Key| other.keys.contains(key) && !is_usual(key);
                 let Some(key) = one.keys.iter().find(shared) else {
@@ -196,7 +196,7 @@ fn conflicts(keymap: &Keymap) -> Vec<Problem> {
                 let Some(clash) = clash(focus, *key, one, other) else {
                     continue;
                 };
-                // One line of the file is told once, not for every place it holds in.
+                // Report a line of the file once, not for every place that it applies in.
                 let is_known =
                     |known: &Problem| (known.line, known.column) == (clash.line, clash.column);
                 if !found.iter().any(is_known) {
@@ -227,7 +227,7 @@ fn clash(focus: Focus, key: Key, one: &Bound, other: &Bound) -> Option<Problem> 
     Some(problem(later.at, what))
 }
 
-/// What leads to a confirmation must not be the confirmation: a key held down would do both.
+/// A key that leads to a confirmation must not also confirm: a key held down would do both.
 fn hasty(keymap: &Keymap) -> Vec<Problem> {
     let of = |is_meant: fn(Focus, Action) -> bool| {
         Focus::ALL.into_iter().flat_map(move |focus| {

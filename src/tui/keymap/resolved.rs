@@ -1,4 +1,5 @@
-//! The keys in force: the tables, with what the configuration changed. Made once; a key press costs a few comparisons.
+//! The effective key bindings: the tables with the changes from the configuration. Built once; a key press costs a few
+//! comparisons.
 
 use std::collections::HashMap;
 
@@ -7,23 +8,23 @@ use crossterm::event::KeyEvent;
 use super::{Action, Binding, Focus, Key, actions, names};
 use crate::config::KeyOverride;
 
-/// One line of a place, with the keys in force.
+/// One row of a place, with its effective keys.
 #[derive(Debug, Clone)]
 pub struct Bound {
     pub action: Action,
-    /// The first one is shown in the footer; empty: only the palette does it.
+    /// The first key is shown in the footer; empty: only the command palette offers the action.
     pub keys: Vec<Key>,
     pub hint: &'static str,
     pub help: &'static str,
-    /// It holds in every place that has no own line for the same action.
+    /// The row applies in every place that has no row of its own for the same action.
     pub everywhere: bool,
     pub(super) row: &'static Binding,
-    /// What the configuration says of it, directly or for all places.
+    /// The change in the configuration, for this place or for all places.
     pub written: Option<KeyOverride>,
 }
 
 impl Bound {
-    /// All keys, as they are shown.
+    /// All keys as they are displayed.
     pub fn shown(&self) -> String {
         let keys: Vec<String> = self.keys.iter().map(|key| key.shown()).collect();
         keys.join(" ")
@@ -35,17 +36,17 @@ impl Bound {
     }
 }
 
-/// What a key press is for.
+/// What to do with a key press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Press {
     Do(Action),
-    /// For the focused widget, as the key that it knows.
+    /// Pass this key to the focused widget: the key that the widget knows, even if it was rebound.
     Field(KeyEvent),
-    /// For nobody.
+    /// Ignore it.
     Nothing,
 }
 
-/// All keys in force.
+/// All effective key bindings.
 #[derive(Debug, Clone)]
 pub struct Keymap {
     places: HashMap<Focus, Vec<Bound>>,
@@ -59,7 +60,7 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The tables with these changes; whether the changes are sound is `rebind`'s business.
+    /// Applies the changes to the tables. Does not check them: `rebind` does.
     pub(super) fn with(changes: &[KeyOverride]) -> Self {
         let everywhere = actions::EVERYWHERE
             .iter()
@@ -75,17 +76,17 @@ impl Keymap {
         Self { places, everywhere }
     }
 
-    /// The lines of a place, most used first, then the ones that hold everywhere.
+    /// The rows of a place, most used first, followed by the ones that apply everywhere.
     pub fn bindings(&self, focus: Focus) -> &[Bound] {
         self.places.get(&focus).map_or(&[], Vec::as_slice)
     }
 
-    /// The lines that hold in every place that has no own one for the same action.
+    /// The rows for every place that has no row of its own for the same action.
     pub fn everywhere(&self) -> &[Bound] {
         &self.everywhere
     }
 
-    /// What a key press means in a place.
+    /// Returns the meaning of a key press in a place.
     pub fn press(&self, focus: Focus, event: KeyEvent) -> Press {
         let lines = self.bindings(focus);
         let bound = lines
@@ -107,13 +108,14 @@ impl Keymap {
         }
     }
 
-    /// The key of an action in a place, as it is shown; the palette's key where it has none.
+    /// The key of an action in a place, as it is displayed; otherwise its key in the layer of all places, or
+    /// `(no key)`.
     pub fn key(&self, focus: Focus, action: Action) -> String {
         let here = self.bindings(focus).iter();
         shown(here.chain(&self.everywhere), |bound| bound.action == action)
     }
 
-    /// The key of something that the focused field does itself, by its hint in the footer.
+    /// The key of something that the focused field does itself, identified by its hint in the footer.
     pub fn key_in_field(&self, focus: Focus, hint: &str) -> String {
         let is_meant = |bound: &Bound| bound.action == Action::InField && bound.hint == hint;
         shown(self.bindings(focus).iter(), is_meant)
@@ -148,7 +150,7 @@ impl Bound {
     }
 }
 
-/// A key by which the field itself would do what another key does now.
+/// Whether the field would still react to this key although the configuration moved its function to another key.
 fn is_given_up(lines: &[Bound], event: KeyEvent) -> bool {
     lines.iter().any(|bound| {
         let mut usual = bound.row.keys.iter().filter_map(|name| Key::named(name));
@@ -179,7 +181,7 @@ fn all(row: &Binding, written: Option<&KeyOverride>) -> Vec<Key> {
 
 fn place(focus: Focus, changes: &[KeyOverride]) -> Vec<Bound> {
     let place = focus.name();
-    // A field keeps the keys it edits with; those of the tables are none.
+    // A field keeps its editing keys: bindings of the layers must not take them.
     let fits = |key: &Key| !(focus.takes_text() && key.edits());
     let own = focus.rows().map(|row| {
         if let Some(written) = find(changes, &place, row) {
@@ -207,8 +209,8 @@ fn place(focus: Focus, changes: &[KeyOverride]) -> Vec<Bound> {
     bound
 }
 
-/// What came after version 0.2.0 gives way to a key that the configuration gives to something else, so that files written
-/// before stay good; the palette still does it.
+/// Keys that were added after version 0.2.0 yield to keys in the configuration, so that files written before remain
+/// valid; the action remains available in the command palette.
 fn give_way(focus: Focus, bound: &mut [Bound]) {
     let written = bound.iter().filter(|line| line.written.is_some());
     let written: Vec<Key> = written.flat_map(|line| line.keys.clone()).collect();
@@ -219,7 +221,7 @@ fn give_way(focus: Focus, bound: &mut [Bound]) {
     }
 }
 
-/// Whether an action has a key only since version 0.2.0.
+/// Whether the action has had this key only since version 0.2.0.
 fn came_later(focus: Focus, action: Action, key: Key) -> bool {
     let is = |name| Key::named(name) == Some(key);
     match action {
@@ -257,8 +259,8 @@ fn came_later(focus: Focus, action: Action, key: Key) -> bool {
     }
 }
 
-/// The keys of a line that nobody rebound in its place: what was changed for all places holds here as well, as far as
-/// the line has the same keys.
+/// The keys of a row that was not rebound in its own place: a change for all places applies here as well, if the row
+/// has any of the same keys.
 fn inherited<'c>(
     row: &'static Binding,
     changes: &'c [KeyOverride],

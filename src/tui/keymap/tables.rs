@@ -1,5 +1,6 @@
-//! The places, and the tables of docs/design/console.md, "Keys": whether a place takes text, and its rows, most used first.
-//! What a row leaves out, keys or hint and help, it has from the layers of `actions`.
+//! The places and their tables as in docs/design/console.md, "Keys": whether a place takes text, and its
+//! rows, most used
+//! first. Keys, hint and help that a row omits come from the layers in `actions`.
 
 use super::{
     Action, Binding,
@@ -29,7 +30,7 @@ places! {
         PreviousField ["shift-tab" "up"];
     }
 
-    /// The connection is tested, or was.
+    /// The connection is being tested, or was tested.
     ConnectCheck COMMANDS {
         WriteFile "SAVE profile" "save profile and open it";
         Refresh "test again" "test the connection again";
@@ -134,7 +135,7 @@ places! {
         Discard;
     }
 
-    /// The properties as rows, between their cells.
+    /// The properties as rows: moving between the cells.
     EditRows COMMANDS {
         InField ["a"] "add" "add a property; paste adds several";
         InField ["enter"] "change" "change the cell: key, type or value";
@@ -152,7 +153,7 @@ places! {
         Discard;
     }
 
-    /// The choice of a property's type.
+    /// Choosing the type of a property.
     EditType TEXT {
         InField ["right" "left" "down" "up" "space"] "change type" "change type";
         InField ["enter"] "save" "save the type";
@@ -171,7 +172,7 @@ places! {
         Back "back" "back to the form (input kept)";
     } + MOVE
 
-    /// A review that asks for the key `y`.
+    /// A review that is confirmed with the key `y`.
     ReviewKey COMMANDS {
         Confirm "SEND" "send (only y)";
         Back "back" "back to the form (input kept)";
@@ -183,7 +184,7 @@ places! {
         Refresh "" "read the saved values again";
     } + MOVE
 
-    /// Words that a guard wants typed.
+    /// A guard requires words to be typed.
     ConfirmTyped TEXT {
         Enter "SEND" "send (after typing)";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
@@ -255,7 +256,7 @@ places! {
         Back "close" "close";
     } + MOVE
 
-    /// The name of a view, or of a property.
+    /// Entering the name of a view, or of a property.
     ViewName TEXT {
         Enter "save" "save, or add the column";
         NextField "complete" "complete the key of a property";
@@ -307,7 +308,7 @@ places! {
         Back "close" "close";
     } + MOVE
 
-    /// One of them, whole.
+    /// A single message in full.
     Message COMMANDS {
         CopyMenu ["c"] "copy as curl" "copy as curl, or the text";
         Back ["esc" "enter"] "close" "back to the messages";
@@ -322,7 +323,7 @@ places! {
         Back "back" "back";
     } + MOVE
 
-    /// One of them, whole.
+    /// A single request in full.
     Request COMMANDS {
         CopyMenu ["c"] "copy as curl" "copy as curl, without the API key";
         Back ["esc" "enter"] "back" "back to the requests";
@@ -356,7 +357,7 @@ places! {
         Back "close" "close";
     } + MOVE
 
-    /// A bulk rotation that is checked, or cannot be begun.
+    /// A bulk rotation that is being checked, or cannot be started.
     BulkCheck COMMANDS {
         Back ["esc" "enter"] "back" "back (nothing sent)";
         Refresh "check again" "check the marked groups again";
@@ -376,7 +377,7 @@ places! {
         IncludeRecent; Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
     }
 
-    /// What a bulk edit does.
+    /// Choosing what a bulk edit does.
     BulkEditAction COMMANDS {
         NextChoice ["right" "space"] "action" "the next action: set or remove a row or a property";
         PreviousChoice ["left"] "" "the previous action";
@@ -393,7 +394,7 @@ places! {
         ShowNext ["f7"] "" "show changed, same or skipped";
     }
 
-    /// Outside production a key is enough.
+    /// Confirming a bulk edit; outside production one key is enough.
     BulkEditConfirm COMMANDS {
         Confirm "EDIT ALL" "edit all that change (only y)";
         ShowNext ["f"] "show" "show changed, same or skipped";
@@ -424,7 +425,7 @@ places! {
         PreviousFailed ["N"] "" "previous failed or unknown group";
     } + MOVE
 
-    /// What is left of a batch is checked; the key `y` resumes it.
+    /// The remaining groups of a batch are being checked; the key `y` resumes the batch.
     ResumeCheck COMMANDS {
         Confirm "RESUME" "resume the batch (only y)";
         Refresh "check again" "check what is left again";
@@ -463,7 +464,7 @@ places! {
         Back "back" "back";
     } + MOVE
 
-    /// Which environment a profile is.
+    /// Choosing the environment of a profile.
     PlaceChoice COMMANDS {
         Enter "select" "select; a new environment asks once more";
         Back "not now" "close (nothing sent; the list can be read)";
@@ -474,30 +475,30 @@ places! {
         Back "back" "back to the choice";
     }
 
-    /// A group that proves a key on trial.
+    /// Entering a group that proves a key on trial.
     PlaceProof TEXT {
         Enter "READ it" "read this group, to prove the API key";
         NextField "use the proposed" "put the proposed group into the field";
         Back "not now" "close (nothing sent; the list can be read)";
     }
 
-    /// Why an alarm is acknowledged.
+    /// Entering the reason for acknowledging an alarm.
     PlaceReason TEXT {
         Enter "ACKNOWLEDGE" "acknowledge the alarms, with this reason";
         Back "not now" "close (nothing sent; the list can be read)";
     }
 
-    /// The answer is on its way, or was refused for good.
+    /// Waiting for the answer, or it was refused for good.
     PlaceWait COMMANDS { Back ["esc" "enter"] "close" "close (continues)"; }
 }
 
 impl Focus {
-    /// Characters are text here, not commands.
+    /// Whether characters are text here rather than commands.
     pub fn takes_text(self) -> bool {
         PLACES[self as usize].takes_text
     }
 
-    /// The bindings that hold only in this place.
+    /// The bindings that apply only in this place.
     pub(super) fn rows(self) -> impl Iterator<Item = &'static Binding> + Clone {
         PLACES[self as usize].rows.iter().copied().flatten()
     }

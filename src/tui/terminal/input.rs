@@ -1,7 +1,9 @@
-//! What comes from the keyboard: a thread of its own waits for it, so that a burst of keys is there at once and an idle
-//! console wakes for nothing. Changes of size come with it.
+//! Keyboard input: a dedicated thread waits for it, so that a burst of keys arrives at once and an idle
+//! console does not
+//! wake up. Size changes arrive on the same stream.
 //!
-//! Not crossterm's events: what it keeps of a paste or a sequence without an end has no bounds, and with its stream thirty
+//! Not crossterm's events: it keeps an unbounded amount of a paste or sequence that has no end, and with its
+//! stream thirty
 //! keys in one write cost thirty frames.
 
 mod decode;
@@ -29,13 +31,13 @@ use tokio::{
 use decode::Decoder;
 pub use decode::{InputEvent, LONGEST_PASTE};
 
-/// Events that wait for the console; then the reading thread waits, and after it the terminal.
+/// Capacity of the event queue; when it is full, the reading thread blocks, and after it the terminal.
 const QUEUE: usize = 1_024;
 
-/// The receiving end while no console is open. There is one keyboard and one thread that reads it, for the process.
+/// The receiver while no console is open. The process has one keyboard and one thread that reads it.
 static AT_REST: Mutex<Option<Receiver<io::Result<InputEvent>>>> = Mutex::new(None);
 
-/// Whether the thread may read, and whether it does.
+/// Whether the thread may read, and whether it is reading.
 #[derive(Debug, Default)]
 struct Gate {
     is_shut: bool,
@@ -50,12 +52,12 @@ static MOVED: Condvar = Condvar::new();
 /// Wakes the reading thread.
 static WAKE: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
-/// How long the thread may take to let go of the keyboard.
+/// How long the thread may take to release the keyboard.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What a terminal hands over at once, and a bit more.
+/// More than a terminal delivers in one read.
 const CHUNK: usize = 16 * 1024;
 
-/// Stops reading, so that another program has the keyboard for itself; returns once nothing is read any more.
+/// Stops reading, so that another program has the keyboard for itself; returns once the thread does not read any more.
 pub fn pause() -> io::Result<()> {
     let mut gate = gate();
     gate.is_shut = true;
@@ -74,7 +76,7 @@ pub fn pause() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads again.
+/// Starts reading again.
 pub fn resume() {
     gate().is_shut = false;
     MOVED.notify_all();
@@ -89,7 +91,7 @@ fn gate() -> MutexGuard<'static, Gate> {
     GATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until reading is allowed.
+/// Blocks until reading is allowed.
 fn enter() {
     let waiting = MOVED.wait_while(gate(), |gate| gate.is_shut);
     waiting.unwrap_or_else(PoisonError::into_inner).is_reading = true;
@@ -100,7 +102,7 @@ fn leave() {
     MOVED.notify_all();
 }
 
-/// What comes from this process's terminal; ends when the terminal is gone.
+/// The input of this process's terminal; the stream ends when the terminal is gone.
 #[derive(Debug)]
 pub struct Input {
     keys: Option<Receiver<io::Result<InputEvent>>>,
@@ -108,7 +110,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Starts to read, or goes on where the console before this one left off. Needs a running tokio runtime.
+    /// Starts reading, or continues where the previous console stopped. Needs a running tokio runtime.
     pub fn open() -> io::Result<Self> {
         let sizes = unix::signal(SignalKind::window_change())?;
         let at_rest = at_rest().take();
@@ -155,7 +157,7 @@ fn start() -> io::Result<Receiver<io::Result<InputEvent>>> {
     *WAKE.lock().unwrap_or_else(PoisonError::into_inner) = Some(wake);
     let read = move || {
         if let Err(error) = read_on(&sender, woken) {
-            // The console has ended where this fails.
+            // Fails when the console has ended.
             let _ = sender.blocking_send(Err(error));
         }
     };
@@ -163,7 +165,7 @@ fn start() -> io::Result<Receiver<io::Result<InputEvent>>> {
     Ok(receiver)
 }
 
-/// Reads until the terminal is gone, or nobody listens any more.
+/// Reads until the terminal is gone, or the receiver is dropped.
 fn read_on(sender: &Sender<io::Result<InputEvent>>, mut woken: PipeReader) -> io::Result<()> {
     let mut decoder = Decoder::default();
     let mut bytes = vec![0; CHUNK];
@@ -181,7 +183,7 @@ fn read_on(sender: &Sender<io::Result<InputEvent>>, mut woken: PipeReader) -> io
     }
 }
 
-/// Waits for what comes next: bytes, a call, or the silence in a paste and after an escape.
+/// Waits for the next bytes, a wake-up, or a timeout in a paste or after an escape.
 fn next(
     decoder: &mut Decoder,
     bytes: &mut [u8],
@@ -208,7 +210,8 @@ fn next(
     if is_called {
         woken.read_exact(&mut [0])?;
     } else if has_input {
-        // Past the buffer of the standard library, which would keep what is somebody else's.
+        // Not through the buffer of the standard library, which could hold back bytes that are meant for
+        // another program.
         match rustix::io::read(&input, &mut *bytes) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(length) => decoder.take(&bytes[..length], came),

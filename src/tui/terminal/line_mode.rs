@@ -1,4 +1,4 @@
-//! A terminal that is only written to at its end: for screen readers, and for those that cannot place text.
+//! A terminal that output is only appended to: for screen readers, and for terminals that cannot position text.
 
 use std::io::{self, IsTerminal};
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// Raw mode and bracketed paste, and nothing else; left on drop.
+/// Raw mode and bracketed paste and nothing else; left on drop.
 #[derive(Debug)]
 pub struct PlainScreen {
     reader: Reader,
@@ -26,7 +26,7 @@ pub struct PlainScreen {
 }
 
 impl PlainScreen {
-    /// The calling thread counts as the console's from now on.
+    /// Enters raw mode. The calling thread counts as the console's thread from now on.
     pub fn enter(is_ascii: bool) -> io::Result<Self> {
         if !io::stdout().is_terminal() {
             return Err(io::Error::other(NoTerminal::NotATerminal));
@@ -42,7 +42,7 @@ impl PlainScreen {
         })
     }
 
-    /// Appends what is new.
+    /// Appends what has changed.
     pub fn draw(&mut self, render: Render<'_>) -> io::Result<()> {
         self.frame.reset();
         let cursor = render(&mut self.frame);
@@ -50,7 +50,7 @@ impl PlainScreen {
         self.append(lines)
     }
 
-    /// Appends messages, each with its level in a word.
+    /// Appends messages, each preceded by its severity as a word.
     pub fn tell(&mut self, messages: &[(Severity, String)]) -> io::Result<()> {
         let lines = messages.iter();
         self.append(lines.map(|(severity, text)| format!("{}: {}", severity.word(), visible(text))))
@@ -68,22 +68,22 @@ impl PlainScreen {
         self.out.write_all(text.as_bytes())
     }
 
-    /// Reads all of it once more at the next draw.
+    /// Makes the next draw read everything again.
     pub fn redraw(&mut self) {
         self.reader.forget();
     }
 
-    /// Nothing here has a colour.
+    /// Does nothing: the plain mode has no colours.
     pub fn ask_background(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// As [`super::Screen::copy`].
+    /// Like [`super::Screen::copy`].
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
         super::copy(text)
     }
 
-    /// As [`super::Screen::suspend`].
+    /// Like [`super::Screen::suspend`].
     pub fn suspend(&mut self) -> io::Result<()> {
         restore();
         let stopped = signals::stop_here();
@@ -92,14 +92,14 @@ impl PlainScreen {
         stopped
     }
 
-    /// As [`super::Screen::give_away`].
+    /// Like [`super::Screen::give_away`].
     pub fn give_away(&mut self) -> io::Result<()> {
         input::pause()?;
         restore();
         Ok(())
     }
 
-    /// As [`super::Screen::take_back`].
+    /// Like [`super::Screen::take_back`].
     pub fn take_back(&mut self) -> io::Result<()> {
         self.redraw();
         let taken = take_over(Modes::empty());
@@ -107,7 +107,7 @@ impl PlainScreen {
         taken
     }
 
-    /// As [`super::Screen::continued`].
+    /// Like [`super::Screen::continued`].
     pub fn continued(&mut self) -> io::Result<()> {
         if super::is_cooked() {
             let _ = crossterm::terminal::disable_raw_mode();

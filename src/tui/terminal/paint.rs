@@ -1,5 +1,5 @@
-//! The bytes that turn one frame into the next, as few as possible: over a slow line every byte is waited for. It keeps
-//! what is on the screen, and writes only to the caller's buffer.
+//! Produces the bytes that turn one frame into the next, as few as possible, because on a slow connection every byte
+//! costs time. Remembers what is on the screen, and writes only to the caller's buffer.
 
 mod cell;
 mod scroll;
@@ -17,38 +17,39 @@ use cell::ScreenCell;
 use scroll::Marks;
 use sgr::CellStyle;
 
-/// From so many bytes on a frame is worth the two marks around it; a shorter one reaches the terminal in one piece.
+/// A frame of at least this many bytes gets the two marks of mode 2026; a shorter one reaches the terminal in
+/// one piece.
 const WORTH_A_MARK: usize = 1_024;
-/// From so many bytes on it is looked whether rows only moved.
+/// If an update takes more than this many bytes, it is checked whether rows only moved.
 const WORTH_A_LOOK: usize = 100;
-/// Blanks that cost as much as the sequence that erases them.
+/// Number of blanks that cost as much as the sequence that erases them.
 const WORTH_ERASING: usize = 5;
 
-/// What is on the screen of the terminal, and in which state the last bytes left it.
+/// What is on the screen, and the state in which the last bytes left the terminal.
 #[derive(Debug)]
 pub struct Painter {
     last: Buffer,
-    /// What is drawn next.
+    /// The buffer for the next frame.
     next: Buffer,
     marks: Marks,
-    /// Nobody knows what is on the screen.
+    /// The content of the screen is unknown.
     is_stale: bool,
     cursor: Option<Position>,
     pen: Pen,
-    /// The terminal shows nothing between two marks until the second one (mode 2026).
+    /// The terminal supports synchronised output: it holds back what is between two marks (mode 2026).
     synchronised: bool,
 }
 
-/// Where the terminal writes next, and how.
+/// Where and in which style the terminal writes next.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pen {
-    /// Column and row; `None` where terminals disagree, as after the last column.
+    /// Column and row; `None` where terminals differ, as after the last column.
     at: Option<(u16, u16)>,
     look: CellStyle,
 }
 
 impl Painter {
-    /// For a screen that is empty, with the cursor hidden.
+    /// A painter for an empty screen with the cursor hidden.
     pub fn new(synchronised: bool) -> Self {
         Self {
             last: Buffer::default(),
@@ -61,12 +62,12 @@ impl Painter {
         }
     }
 
-    /// The next frame is written whole.
+    /// Makes the next frame be written in full.
     pub fn forget(&mut self) {
         self.is_stale = true;
     }
 
-    /// The bytes for the next frame; none where nothing differs.
+    /// Returns the bytes for the next frame; empty if nothing changed.
     pub fn paint(&mut self, area: Rect, render: Render<'_>) -> Vec<u8> {
         if self.next.area == area {
             self.next.reset();
@@ -79,7 +80,7 @@ impl Painter {
         let is_whole = self.is_stale || self.last.area != area;
         if is_whole {
             if !is_first {
-                // The state of the terminal is unknown, too: a shell may have left it in another one.
+                // The modes of the terminal are unknown as well: a shell may have changed them.
                 out.extend(b"\x1b[r\x1b[m\x1b[H\x1b[2J");
                 out.extend(if self.cursor.is_some() {
                     b"\x1b[?25h"
@@ -93,7 +94,7 @@ impl Painter {
             self.is_stale = false;
         }
         let (old, new): (Vec<_>, Vec<_>) = (rows(&self.last).collect(), rows(&self.next).collect());
-        // Most rows are as they were: nothing is made of them.
+        // Most rows are unchanged and need no work.
         let changed: Vec<usize> = (0..new.len()).filter(|y| old[*y] != new[*y]).collect();
         let mut pen = self.pen;
         let mut plain = Vec::new();
@@ -150,7 +151,7 @@ impl Painter {
 }
 
 impl Pen {
-    /// The shortest way to a cell.
+    /// Moves the cursor to a cell by the shortest sequence.
     fn go_to(&mut self, to: (u16, u16), out: &mut Vec<u8>) {
         let (x, y) = to;
         match self.at {
@@ -174,7 +175,7 @@ impl Pen {
         self.look = look;
     }
 
-    /// Writes one spot where the pen is.
+    /// Writes one cell at the position of the pen.
     fn write(&mut self, spot: &ScreenCell<'_>, columns: u16, out: &mut Vec<u8>) {
         if !(spot.is_blank() && self.look.leaves_blanks_alone()) {
             self.take(spot.look, out);
@@ -186,8 +187,9 @@ impl Pen {
             self.at = (after < columns).then_some((after, y));
             return;
         }
-        // Terminals disagree about the width of such a sign: nothing of what was there may stay beside a narrow one,
-        // nothing may be pushed over the edge by a wide one, and what follows is placed anew.
+        // Terminals disagree about the width of such a character. So nothing old may remain beside a narrow
+        // one, a wide one
+        // must push nothing over the edge, and what follows is positioned anew.
         if spot.width > 1 {
             let _ = write!(out, "\x1b[{}X", spot.width);
         }
@@ -222,7 +224,7 @@ fn write_row(out: &mut Vec<u8>, pen: &mut Pen, y: usize, old: &[Cell], new: &[Ce
     let Some(first) = write_changes(&mut plain, &mut plain_pen, y as u16, &old, &new) else {
         return;
     };
-    // Erased as a whole at first, the blanks between the texts are only skipped.
+    // Alternative: if the row is erased first, the blanks between the texts need only be skipped.
     if plain.len() > WORTH_A_LOOK / 2 {
         let (mut erased, mut erased_pen) = (Vec::new(), *pen);
         erased_pen.go_to((first as u16, y as u16), &mut erased);
@@ -240,7 +242,7 @@ fn write_row(out: &mut Vec<u8>, pen: &mut Pen, y: usize, old: &[Cell], new: &[Ce
     *pen = plain_pen;
 }
 
-/// Writes what differs; says where that begins, if anywhere.
+/// Writes the differences; returns the first changed column, if there is one.
 fn write_changes(
     out: &mut Vec<u8>,
     pen: &mut Pen,
@@ -263,7 +265,7 @@ fn write_changes(
             continue;
         }
         reach(out, pen, (x, y), new);
-        // The rest of the row, or a run of blanks, is erased where that is shorter.
+        // Erases the rest of the row or a run of blanks if that is shorter.
         let blanks = new[x..=end]
             .iter()
             .take_while(|spot| spot.is_blank())
@@ -272,7 +274,7 @@ fn write_changes(
         if blanks > WORTH_ERASING {
             let from = x;
             x += blanks;
-            // Not over what is as it should be.
+            // Blanks at the end of the run that are already on the screen need not be erased.
             let needed = changed[from..x].iter().rposition(|changed| *changed);
             let needed = needed.map_or(0, |last| last + 1);
             if is_rest || needed > 2 * WORTH_ERASING {
@@ -294,7 +296,7 @@ fn write_changes(
     Some(first)
 }
 
-/// Goes to the next cell that changed: over the cells between by a move, or by writing them once more.
+/// Moves to the next changed cell: by a cursor movement, or by writing the cells in between again.
 fn reach(out: &mut Vec<u8>, pen: &mut Pen, (x, y): (usize, u16), new: &[ScreenCell<'_>]) {
     let to = (x as u16, y);
     if let Some((from, row)) = pen.at

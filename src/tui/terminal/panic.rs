@@ -1,6 +1,6 @@
-//! What a panic may do to the screen: a panic of the console's own thread gives the terminal back and says where it
-//! happened; one of any other thread leaves a living screen alone and is kept for later. Texts are scrubbed, because a
-//! panic can carry a token in a quoted value.
+//! What a panic does to the screen: a panic on the console's own thread restores the terminal and reports where it
+//! happened; one on any other thread does not touch the live screen and is kept for later. Texts are scrubbed, because
+//! a panic message can quote a token.
 
 use std::{
     panic::PanicHookInfo,
@@ -10,20 +10,21 @@ use std::{
 use super::{IS_OURS, console_thread, restore};
 use crate::domain::text::{take_front, visible};
 
-/// Panics of other threads that are kept until somebody asks.
+/// Maximum number of kept panics of other threads.
 const KEPT: usize = 16;
-/// Longest message, in columns.
+/// Maximum length of a message, in columns.
 const LONGEST: usize = 300;
-/// A run of token characters this long is taken for a secret.
+/// A run of token characters at least this long is taken for a secret.
 const SECRET_RUN: usize = 16;
-/// A word this long is, if it has letters and digits.
+/// A word at least this long is taken for a secret if it has both letters and digits.
 const SECRET_WORD: usize = 12;
 
 static MISSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// For the panic hook of the process, before it says anything. Whether the panic is kept for later, because a living
-/// screen is not its own; else the terminal is given back. Not ratatui's hook, which takes the screen down for a panic on
-/// any thread.
+/// To be called by the panic hook of the process before it prints anything. Returns true when the panic was kept for
+/// later, because a live screen belongs to another thread; otherwise the terminal has been restored. Not
+/// ratatui's hook,
+/// which leaves the screen on a panic of any thread.
 pub fn keeps_panic(panic: &PanicHookInfo<'_>) -> bool {
     let is_console = *console_thread() == Some(std::thread::current().id());
     let is_kept = IS_OURS.load(Ordering::SeqCst) && !is_console;
@@ -38,12 +39,12 @@ pub fn keeps_panic(panic: &PanicHookInfo<'_>) -> bool {
     is_kept
 }
 
-/// The panics of other threads since the last call, for the messages of the console.
+/// Takes the panics of other threads since the last call, to show them as messages.
 pub fn missed_panics() -> Vec<String> {
     std::mem::take(&mut *MISSED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What happened and where, without anything that could be a secret.
+/// Describes a panic and its location, without anything that could be a secret.
 pub fn describe_panic(panic: &PanicHookInfo<'_>) -> String {
     let place = panic.location().map_or_else(
         || "an unknown place".to_owned(),
@@ -53,14 +54,14 @@ pub fn describe_panic(panic: &PanicHookInfo<'_>) -> String {
     format!("{} (at {place})", scrub(message))
 }
 
-/// The first line, without quoted texts, addresses, and anything that could be a token.
+/// Returns the first line, without quoted texts, addresses, and anything that could be a token.
 pub fn scrub(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
-    // A quote within a quoted text does not end it.
+    // An escaped quote does not end a quoted text.
     let line = line.replace("\\\"", "…");
     let mut scrubbed = String::new();
     let pieces: Vec<_> = line.split('"').collect();
-    // What a quote opens stays hidden even if it never closes.
+    // A quoted text stays hidden even if it is never closed.
     for (index, piece) in pieces.iter().enumerate() {
         if index % 2 == 1 {
             scrubbed.push_str("\"…\"");
@@ -70,7 +71,7 @@ pub fn scrub(message: &str) -> String {
         let clean = words.iter().enumerate().map(|(at, word)| {
             let is_after = at == 0 && index > 0;
             let is_before = at + 1 == words.len() && index + 1 < pieces.len();
-            // A key may have a quote in its midst.
+            // A key can contain a quote.
             if (is_after || is_before) && word.bytes().any(|byte| byte.is_ascii_digit()) {
                 "…".to_owned()
             } else {
@@ -83,7 +84,7 @@ pub fn scrub(message: &str) -> String {
 }
 
 fn without_secrets(word: &str) -> String {
-    // An address may hold a name and a password, and its query anything.
+    // An address can contain a name and a password, and its query anything.
     if is_mixed(word) || word.contains("://") {
         "…".to_owned()
     } else {
@@ -91,7 +92,7 @@ fn without_secrets(word: &str) -> String {
     }
 }
 
-/// Letters and digits in one word: a key may hold any sign but a space.
+/// Whether a word has both letters and digits; any character but a space can be part of a key.
 fn is_mixed(word: &str) -> bool {
     let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
     word.len() >= SECRET_WORD && count(u8::is_ascii_digit) > 1 && count(u8::is_ascii_alphabetic) > 1
@@ -116,7 +117,7 @@ fn without_runs(text: &str) -> String {
     kept
 }
 
-/// The alphabets of hex, base64, base64url and most key formats. `_` is among them, so long names go, too.
+/// The alphabets of hex, base64, base64url and most key formats. `_` is one of them, so long names are hidden as well.
 fn is_token_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_' | '.' | '~')
 }

@@ -1,4 +1,4 @@
-//! The signals a console must answer, and the end of its line, as something to await.
+//! The signals that the console handles, and the loss of its terminal, as futures.
 
 use std::{
     io::{self, IsTerminal},
@@ -18,22 +18,22 @@ use tokio::{
 
 use super::{input, tty_writer};
 
-/// A signal that reached the process.
+/// A signal that the process received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// SIGTERM: finish what is under way, then go.
+    /// SIGTERM: finish what is in progress, then exit.
     Terminate,
-    /// SIGHUP, or the terminal is gone without one, as below `nohup`.
+    /// SIGHUP, or the terminal is gone without it, as under `nohup`.
     Hangup,
-    /// SIGINT from outside; in raw mode Ctrl-C is a key.
+    /// SIGINT from outside; in raw mode, Ctrl-C arrives as a key.
     Interrupt,
-    /// SIGTSTP from outside: stop, but give the terminal back first. In raw mode Ctrl-Z is a key.
+    /// SIGTSTP from outside: stop, but restore the terminal first. In raw mode, Ctrl-Z arrives as a key.
     Stop,
-    /// SIGCONT: somebody else had the terminal.
+    /// SIGCONT: another program may have used the terminal.
     Continued,
 }
 
-/// Listens from the moment it is made; from then on these signals no longer end the process by themselves.
+/// Listens from its creation on; from then on these signals no longer end the process by themselves.
 #[derive(Debug)]
 pub struct Signals {
     terminate: unix::Signal,
@@ -41,7 +41,7 @@ pub struct Signals {
     interrupt: unix::Signal,
     stop: unix::Signal,
     continued: unix::Signal,
-    /// The terminal, until it is lost.
+    /// Completes when the terminal is lost.
     line: Option<oneshot::Receiver<()>>,
 }
 
@@ -58,7 +58,7 @@ impl Signals {
         })
     }
 
-    /// The next signal. Dropping the future loses none.
+    /// Waits for the next signal. Cancel safe: dropping the future loses no signal.
     pub async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.terminate.recv() => Signal::Terminate,
@@ -73,12 +73,12 @@ impl Signals {
         }
     }
 
-    /// The next signal that asks for the end. Dropping the future loses none.
+    /// Waits for the next signal that asks for the end. Cancel safe: dropping the future loses no signal.
     pub async fn end(&mut self) {
         loop {
             match self.next().await {
                 Signal::Terminate | Signal::Hangup | Signal::Interrupt => return,
-                // No screen is open that would have to be given back.
+                // No screen is open that would have to be restored.
                 Signal::Stop => drop(stop_here()),
                 Signal::Continued => {}
             }
@@ -86,25 +86,27 @@ impl Signals {
     }
 }
 
-/// Stops this process and its group until somebody continues it; returns then.
+/// Stops this process and its process group; returns when it is continued.
 ///
-/// By SIGTTOU, because SIGTSTP is listened to: it stops as that does, and is ignored as that is where no shell could
-/// ever continue it. Call it on the main thread: the kernel gives the signal to that thread, so that it stops before
-/// this goes on.
+/// Sends SIGTTOU, because SIGTSTP has a handler: it stops in the same way, and is ignored in the same case,
+/// when no shell
+/// could ever continue the process. Call it on the main thread: the kernel delivers the signal to that
+/// thread, which then
+/// stops before it goes on.
 pub(crate) fn stop_here() -> io::Result<()> {
     rustix::process::kill_current_process_group(rustix::process::Signal::TTOU)
         .map_err(io::Error::from)
 }
 
-/// Somebody who listens beside the loop, which hears nothing while it waits for a terminal that does not read; until it
-/// is dropped.
+/// Listens for signals beside the event loop, which sees none while it is blocked on a terminal that does not read.
+/// Ends on drop.
 #[derive(Debug)]
 pub(crate) struct Watch(JoinHandle<()>);
 
 impl Watch {
-    /// Does this once the end is asked for.
+    /// Calls `act` once the end is requested.
     ///
-    /// Needs a running tokio runtime of more than one thread; listens from now on.
+    /// Needs a multi-threaded tokio runtime; listens from now on.
     pub(crate) fn for_the_end(act: impl FnOnce(Signal) + Send + 'static) -> io::Result<Self> {
         let mut terminate = unix::signal(SignalKind::terminate())?;
         let mut hangup = unix::signal(SignalKind::hangup())?;
@@ -113,7 +115,7 @@ impl Watch {
             let a_person = async {
                 interrupt.recv().await;
                 while input::is_given_away() {
-                    // Ctrl-C in the person's editor.
+                    // That was Ctrl-C in the person's editor.
                     interrupt.recv().await;
                 }
             };
@@ -126,7 +128,7 @@ impl Watch {
         })))
     }
 
-    /// From the end's asking on, the terminal is not waited for any more.
+    /// Stops waiting for the terminal once the end is requested.
     pub(crate) fn for_a_terminal_that_does_not_read() -> io::Result<Self> {
         Self::for_the_end(|_| tty_writer::end_is_asked())
     }
@@ -138,16 +140,16 @@ impl Drop for Watch {
     }
 }
 
-/// Never comes where no terminal is watched.
+/// Completes when the terminal is lost; never, if no terminal is watched.
 async fn lost(line: Option<&mut oneshot::Receiver<()>>) {
     match line {
-        // The sender only goes after it has sent.
+        // The sender is only dropped after it has sent.
         Some(line) => drop(line.await),
         None => std::future::pending().await,
     }
 }
 
-/// A thread of its own that sleeps until the terminal's other side is closed, and does nothing else.
+/// Spawns a thread that sleeps until the other side of the terminal is closed, and does nothing else.
 fn watch_standard_input() -> io::Result<Option<oneshot::Receiver<()>>> {
     let input = io::stdin();
     if !input.is_terminal() {
@@ -156,10 +158,10 @@ fn watch_standard_input() -> io::Result<Option<oneshot::Receiver<()>>> {
     let input = input.as_fd().try_clone_to_owned()?;
     let (lost, line) = oneshot::channel();
     let watch = move || {
-        // No flag: only the end of the line is reported, and no key wakes anybody.
+        // No flags: only a hang-up is reported, and no key wakes the thread.
         let mut ends = [PollFd::new(&input, PollFlags::empty())];
         while let Err(Errno::INTR) = poll(&mut ends, None) {}
-        // Nobody listens any more where this fails.
+        // Fails when nobody listens any more.
         let _ = lost.send(());
     };
     thread::Builder::new().name("line".into()).spawn(watch)?;
@@ -175,7 +177,7 @@ mod tests {
     #[tokio::test]
     async fn a_signal_arrives_by_name() {
         let mut signals = Signals::new().expect("listening");
-        // SIGCONT, because its default does nothing to the other tests of this process.
+        // SIGCONT, because its default action does nothing to the other tests of this process.
         let own = rustix::process::getpid();
         rustix::process::kill_process(own, rustix::process::Signal::CONT).expect("sent");
         let seen = tokio::time::timeout(Duration::from_secs(30), signals.next()).await;

@@ -1,4 +1,5 @@
-//! A frame as lines to be read aloud: what is new since the last one, the row with the focus first. It is made from
+//! Turns a frame into lines to be read aloud: what is new since the last frame, the row with the focus first.
+//! It works on
 //! what the panes draw, so that it says what the screen would show.
 
 use ratatui::{
@@ -7,30 +8,30 @@ use ratatui::{
     style::Modifier,
 };
 
-/// Narrower than where details stand beside a list: two things in one line cannot be read aloud.
+/// Narrow enough that no details are shown beside a list: two things in one line cannot be read aloud.
 pub const COLUMNS: u16 = 98;
-/// Enough for what one reads at a time.
+/// As much as a person reads at a time.
 pub const ROWS: u16 = 40;
 
-/// What was read so far.
+/// Remembers what was read so far.
 #[derive(Debug, Default)]
 pub struct Reader {
     last: Option<Page>,
 }
 
-/// A frame, taken apart.
+/// A frame, split into its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Page {
-    /// Where one is: environment, profile, host, rights.
+    /// The left of line 1: environment, profile, host, rights.
     place: String,
-    /// The way here.
+    /// The breadcrumb path.
     way: String,
     /// Counts and marks, without the age of the data.
     status: String,
     keys: String,
     body: Vec<Line>,
     focus: Option<usize>,
-    /// The focus is a field with the terminal's cursor.
+    /// The focus is a text field, which has the terminal's cursor.
     is_typed: bool,
 }
 
@@ -42,12 +43,12 @@ struct Line {
 }
 
 impl Reader {
-    /// The next frame is read whole.
+    /// Makes the next frame be read in full.
     pub fn forget(&mut self) {
         self.last = None;
     }
 
-    /// The lines that are to be read now; none where nothing has changed.
+    /// Returns the lines to read now; empty if nothing has changed.
     pub fn read(&mut self, frame: &Buffer, cursor: Option<Position>) -> Vec<String> {
         let page = Page::of(frame, cursor);
         let lines = match &self.last {
@@ -70,7 +71,7 @@ impl Page {
             }
         };
         let (left, right) = halves(&row(1));
-        // Behind the way stands what is counted there.
+        // The counts follow the breadcrumb path.
         let (way, counts) = left.split_once("  ").unwrap_or((&left, ""));
         let status = words(&format!("{counts}  {right}"));
         let body_rows = 2..height.saturating_sub(2);
@@ -96,7 +97,7 @@ impl Page {
         Some(format!("> {}", bare(&line.text)))
     }
 
-    /// Another pane: all of it, and in the end what the cursor is on.
+    /// Reads another pane: everything, and at the end the row of the cursor.
     fn whole(&self, last: Option<&Self>) -> Vec<String> {
         let mut lines = Vec::new();
         if last.is_none_or(|last| last.place != self.place) {
@@ -113,7 +114,7 @@ impl Page {
         lines
     }
 
-    /// The same pane: the row of the cursor, and what else has changed.
+    /// Reads changes of the same pane: the row of the cursor, and what else has changed.
     fn news(&self, last: &Self) -> Vec<String> {
         let mut lines = Vec::new();
         let focus = self.focus();
@@ -121,12 +122,12 @@ impl Page {
         if moved {
             lines.extend(focus);
         }
-        // Rows that scroll into the window beside the cursor are no news; what typing brings up beside its field is.
+        // Rows that scroll into view beside the cursor are not read; what appears beside a field because of typing is.
         let is_typing = self.is_typed && self.focus == last.focus;
         let scrolls = moved && !is_typing;
         let table = if scrolls { self.block() } else { 0..0 };
         for (at, line) in self.body.iter().enumerate() {
-            // What only lost the cursor was read before.
+            // A row that only lost the cursor was read before.
             let is_known = last
                 .body
                 .iter()
@@ -151,12 +152,12 @@ impl Page {
     }
 }
 
-/// A line without the sign of the cursor.
+/// A line without the cursor sign.
 fn bare(line: &str) -> &str {
     line.trim_start_matches(['>', ' '])
 }
 
-/// The signs of a row.
+/// The text of a row.
 fn text(frame: &Buffer, y: u16) -> String {
     let mut text = String::new();
     let mut x = 0;
@@ -168,7 +169,7 @@ fn text(frame: &Buffer, y: u16) -> String {
     text
 }
 
-/// The row of the cursor of a list: it begins with `>` in reverse, wherever its box is.
+/// Whether it is the row of a list's cursor: it begins with a reversed `>`, wherever its box is.
 fn has_cursor(frame: &Buffer, y: u16) -> bool {
     let cells = (0..frame.area.width).map(|x| &frame[(x, y)]);
     let mut signs = cells.skip_while(|cell| cell.symbol().chars().all(|c| c == ' ' || is_box(c)));
@@ -189,14 +190,14 @@ fn line(row: &str) -> Line {
     }
 }
 
-/// Without the room between columns; two blanks stay, which are heard as a pause.
+/// Removes the padding between columns; two blanks remain, which are heard as a pause.
 fn words(row: &str) -> String {
     let parts = row.split("  ").map(str::trim);
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
     parts.join("  ")
 }
 
-/// What stands at the left of a row and what stands at its right.
+/// The left and the right part of a row.
 fn halves(row: &str) -> (String, String) {
     let row = row.trim();
     match row.split_once("   ") {
@@ -205,7 +206,7 @@ fn halves(row: &str) -> (String, String) {
     }
 }
 
-/// When the data were read is no news on its own.
+/// Removes the age of the data: its change is not worth reading by itself.
 fn without_age(status: &str) -> String {
     let parts = status.split("  ");
     let parts: Vec<&str> = parts

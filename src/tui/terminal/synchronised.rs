@@ -1,7 +1,7 @@
-//! Whether the terminal shows a frame only when it is whole.
+//! Detects whether the terminal shows frames only when they are complete.
 
-/// Whether the terminal is known to hold a frame back until it is whole (mode 2026). It is not asked: an answer would
-/// have to be waited for, and over a slow line that is time before the first frame. Others ignore the mode.
+/// Whether the terminal is known to support synchronised output (mode 2026). It is not queried, because waiting for the
+/// reply would delay the first frame over a slow connection. Other terminals ignore the mode.
 pub(super) fn holds_frames_back(variable: impl Fn(&str) -> Option<String>) -> bool {
     const TERMS: [&str; 8] = [
         "kitty",
@@ -15,7 +15,7 @@ pub(super) fn holds_frames_back(variable: impl Fn(&str) -> Option<String>) -> bo
     ];
     const PROGRAMS: [&str; 4] = ["WezTerm", "ghostty", "iTerm.app", "vscode"];
     let term = variable("TERM").unwrap_or_default();
-    // Inside a multiplexer the variables of the terminal around it are inherited, and mean nothing.
+    // Inside a multiplexer, the variables are inherited from the outer terminal and mean nothing.
     if ["tmux", "screen"].iter().any(|name| term.starts_with(name)) {
         return false;
     }

@@ -1,5 +1,5 @@
-//! Writing to the terminal. Nobody waits for ever for a terminal that does not read: once the end is asked for, a write
-//! has a second, and what takes longer is given up, with all that would follow.
+//! Writing to the terminal. A terminal that does not read is not waited for indefinitely: once the end is requested, a
+//! write has one second; after that it is abandoned, together with everything that would follow.
 
 use std::{
     fs::File,
@@ -19,19 +19,19 @@ use rustix::{
     termios::{QueueSelector, tcflush, tcgetsid, ttyname},
 };
 
-/// How long one write may take once the end is asked for.
+/// How long one write may take once the end is requested.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Ends whatever sequence the terminal was in the middle of (CAN).
+/// Cancels any sequence that the terminal is in the middle of (CAN).
 const CANCEL: &[u8] = b"\x18";
 
-/// When the end was asked for. One for the process, as the terminal is.
+/// When the end was requested. A static, because the process has one terminal.
 static ASKED: Mutex<Option<Instant>> = Mutex::new(None);
 /// Whether a write took too long after that.
 static IS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
-/// Readable once the end is asked for.
+/// Becomes readable once the end is requested.
 static BELL: OnceLock<(PipeReader, PipeWriter)> = OnceLock::new();
 
-/// From now on no write to the terminal waits for long.
+/// From now on writes to the terminal have a deadline.
 pub(super) fn end_is_asked() {
     let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
     if asked.is_some() {
@@ -39,17 +39,17 @@ pub(super) fn end_is_asked() {
     }
     *asked = Some(Instant::now());
     if let Some((_, bell)) = BELL.get() {
-        // The pipe is empty, and its other end is never closed.
+        // Cannot block or fail: the pipe is empty, and its other end is never closed.
         let _ = rustix::io::write(bell, b"!");
     }
 }
 
-/// Whether the terminal does not read, and is not waited for any more.
+/// Whether the terminal does not read and is not waited for any more.
 pub(crate) fn is_given_up() -> bool {
     IS_GIVEN_UP.load(Ordering::SeqCst)
 }
 
-/// Until when a write that began then may take; `None` while nobody asked for the end.
+/// The deadline of a write that began at `begun`; `None` while the end was not requested.
 fn deadline(begun: Instant) -> Option<Instant> {
     let asked = *ASKED.lock().unwrap_or_else(PoisonError::into_inner);
     asked.map(|asked| asked.max(begun) + PATIENCE)
@@ -69,14 +69,15 @@ pub(super) fn out() -> io::Result<&'static TtyWriter> {
 #[derive(Debug)]
 pub(super) struct TtyWriter {
     file: File,
-    /// Standard output itself, which cannot be told not to wait: the shell's input is told with it.
+    /// `file` is standard output itself. It cannot be made non-blocking, because that would affect the
+    /// shell's input, too.
     is_shared: bool,
 }
 
 impl TtyWriter {
     fn open() -> io::Result<Self> {
         if BELL.get().is_none() {
-            // Where two are made, one is dropped.
+            // If two threads create one, one of them is dropped.
             let _ = BELL.set(io::pipe()?);
         }
         Ok(match again() {
@@ -99,10 +100,10 @@ impl TtyWriter {
         }
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
     ///
     /// # Errors
-    /// `TimedOut` where the terminal does not read and the end is asked for; what is queued for it is thrown away then.
+    /// `TimedOut` when the terminal does not read and the end was requested.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         if is_given_up() {
             return Err(io::ErrorKind::TimedOut.into());
@@ -114,13 +115,15 @@ impl TtyWriter {
         written
     }
 
-    /// Writes what gives the terminal back; where it was given up, as far as it takes it without reading.
+    /// Writes the bytes that restore the terminal. If it was given up, discards queued output first and
+    /// writes as much as
+    /// the terminal's buffer takes.
     pub(super) fn write_last(&self, bytes: &[u8]) {
         if !is_given_up() && self.write(bytes).is_ok() {
             return;
         }
         if is_given_up() && !self.is_shared {
-            // Without it nothing more has room, and what is left of a frame would come after the shell's prompt.
+            // Otherwise there would be no room left, and the rest of a frame would appear after the shell's prompt.
             let _ = tcflush(&self.file, QueueSelector::OFlush);
             let last = [CANCEL, bytes].concat();
             let _ = self.write_until(&last, Some);
@@ -147,7 +150,7 @@ impl TtyWriter {
         Ok(())
     }
 
-    /// Until there is room, the end is asked for, or the time is over.
+    /// Waits until there is room, the end is requested, or the deadline has passed.
     fn wait(&self, end: Option<Instant>) -> io::Result<()> {
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
         let left = left.and_then(|left| Timespec::try_from(left).ok());
@@ -167,14 +170,15 @@ fn is_late(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::TimedOut
 }
 
-/// The terminal on standard output, opened once more, so that it can be told not to wait without telling those who share
-/// it: by its name, and where that means nothing here, as in some containers, as the terminal of this session.
+/// Opens the terminal on standard output once more, so that it can be non-blocking without affecting other processes
+/// that share it: by its name, or, where the name means nothing, as in some containers, as the terminal of
+/// this session.
 fn again() -> Option<File> {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let output = io::stdout();
     let named = ttyname(&output, Vec::new()).and_then(|name| open(name, flags, Mode::empty()));
     let file = named.or_else(|error| {
-        // Only where it is the terminal of this session.
+        // Only if it is the terminal of this session.
         tcgetsid(&output).map_err(|_| error)?;
         open("/dev/tty", flags, Mode::empty())
     });

@@ -1,8 +1,11 @@
-//! Bytes of a terminal as keys, clicks and pastes. Whatever comes, it keeps no more than one short sequence or one paste of
-//! bounded length, and never waits for an end that does not come. An escape that was read last is the key once a moment has
-//! passed: the line may have cut a sequence there, and a click whose rest is typed would press keys.
+//! Decodes the bytes of a terminal into keys, clicks and pastes. Whatever arrives, it buffers no more than one short
+//! sequence or one paste of bounded length, and never waits for an end that does not come. A trailing escape
+//! counts as the
+//! Escape key only after a moment: the connection may have split a sequence there, and if the rest of a mouse
+//! report were
+//! taken for typed text, it would press keys.
 //!
-//! Not crossterm's parser: that one keeps a paste or a sequence without an end for ever, and panics at some clicks.
+//! Not crossterm's parser: it keeps a paste or sequence without an end for ever, and panics on some mouse reports.
 
 mod csi;
 mod osc;
@@ -11,42 +14,42 @@ use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
-/// Longest paste that is taken, in bytes; properties are smaller by far.
+/// Maximum length of a paste in bytes; properties are far smaller.
 pub const LONGEST_PASTE: usize = 16 << 20;
-/// Longest sequence of one key; longer ones are none.
+/// Maximum length of the sequence of one key; longer ones are ignored.
 const LONGEST_SEQUENCE: usize = 64;
 const PASTE_END: &[u8] = b"\x1b[201~";
-/// Within this time the rest of a sequence comes, if the line cut it after its first byte; nobody types that fast.
+/// Time to wait for the rest of a sequence that the connection split after its first byte; nobody types that fast.
 const ESCAPE: Duration = Duration::from_millis(25);
-/// After so much silence in a paste its end does not come by itself.
+/// After a pause this long within a paste, its end is not expected any more.
 const SILENCE: Duration = Duration::from_secs(2);
 const ESC: Event = Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
 const ESCAPE_KEY: InputEvent = InputEvent::Event(ESC);
-/// The key, or the beginning of an answer of the terminal.
+/// Alt-], or the beginning of a reply of the terminal.
 const ALT_BRACKET: &[u8] = b"\x1b]";
 
-/// What came from the keyboard.
+/// An input event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputEvent {
     Event(Event),
-    /// A paste has begun, and for a while nothing more of it has come. Ctrl-C ends it.
+    /// A paste has started and nothing more of it has arrived for a while. Ctrl-C ends it.
     PasteIsOpen,
-    /// Longer than [`LONGEST_PASTE`]; nothing of it is taken.
+    /// The paste was longer than [`LONGEST_PASTE`] and is ignored as a whole.
     PasteTooLong,
-    /// What the terminal answers when it is asked for its background: red, green and blue.
+    /// The background colour that the terminal reported when queried: red, green and blue.
     Background(u8, u8, u8),
 }
 
-/// What some bytes are.
+/// The result of parsing some bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Parsed {
     Event(Event),
-    /// An answer of the terminal: its background, or something nobody asked for.
+    /// A reply of the terminal: its background colour, or a reply that was not requested.
     Answer(Option<(u8, u8, u8)>),
     PasteBegins,
-    /// More of them are needed.
+    /// Incomplete: more bytes are needed.
     Begun,
-    /// Nothing that is known.
+    /// Not a known sequence.
     Nothing,
 }
 
@@ -54,7 +57,7 @@ enum Parsed {
 pub(super) struct Decoder {
     sequence: Vec<u8>,
     paste: Option<Paste>,
-    /// What was read last ended with an escape alone, which was taken for the key by now.
+    /// The previous read ended with a lone escape, which was already reported as the Escape key.
     is_after_escape: bool,
 }
 
@@ -62,12 +65,12 @@ pub(super) struct Decoder {
 struct Paste {
     bytes: Vec<u8>,
     is_too_long: bool,
-    /// It was told that nothing comes; Ctrl-C alone is the person's now.
+    /// `PasteIsOpen` was already sent; from now on a lone Ctrl-C was pressed by the person.
     is_told: bool,
 }
 
 impl Decoder {
-    /// After so much silence it is worth telling.
+    /// How long the input may pause before [`Self::silence`] is called; `None`: for ever.
     pub(super) fn patience(&self) -> Option<Duration> {
         if self.is_escape() || self.sequence == ALT_BRACKET {
             return Some(ESCAPE);
@@ -80,7 +83,7 @@ impl Decoder {
         self.sequence == b"\x1b"
     }
 
-    /// Nothing came for so long.
+    /// Called when nothing arrived for the time of [`Self::patience`].
     pub(super) fn silence(&mut self) -> Option<InputEvent> {
         if self.is_escape() {
             self.sequence.clear();
@@ -97,14 +100,14 @@ impl Decoder {
         Some(InputEvent::PasteIsOpen)
     }
 
-    /// Takes what was read at once.
+    /// Decodes the bytes of one read.
     pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<InputEvent>) {
         let mut rest = bytes;
         if self.is_escape() && !matches!(rest, [b'[' | b']' | b'O', ..]) {
             out.push(ESCAPE_KEY);
             self.sequence.clear();
         }
-        // A line that cut the beginning of a paste in two must not make keys of what is pasted.
+        // If the connection split the start of a paste, the pasted text must not become keys.
         if std::mem::take(&mut self.is_after_escape)
             && let Some(pasted) = rest.strip_prefix(b"[200~")
         {
@@ -130,7 +133,7 @@ impl Decoder {
         let mut parsed = parse(&self.sequence);
         let is_broken = parsed == Parsed::Nothing && self.sequence.len() > 1;
         if is_broken && (self.sequence[0] != b'\x1b' || !csi::is_inside(byte)) {
-            // What broke the sequence stands for itself.
+            // The byte that broke the sequence is decoded on its own.
             self.sequence = vec![byte];
             parsed = parse(&self.sequence);
         }
@@ -148,7 +151,7 @@ impl Decoder {
 }
 
 impl Paste {
-    /// Takes bytes; what comes after its end, once that has come.
+    /// Collects bytes of the paste; once its end has arrived, returns the bytes after it.
     fn take<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         if self.is_told && bytes == b"\x03" {
             return Some(&[]);
@@ -168,7 +171,7 @@ impl Paste {
         }
         self.is_too_long |= self.bytes.len() >= LONGEST_PASTE + PASTE_END.len();
         if self.is_too_long {
-            // Only what may be the beginning of its end.
+            // Keeps only what may be the beginning of the end marker.
             let from = self.bytes.len().saturating_sub(PASTE_END.len() - 1);
             let kept = self.bytes.split_off(from);
             self.bytes = kept;
@@ -219,7 +222,7 @@ fn parse(bytes: &[u8]) -> Parsed {
     }
 }
 
-/// A character in UTF-8.
+/// Decodes a UTF-8 character.
 fn character(bytes: &[u8]) -> Parsed {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.chars().next().map_or(Parsed::Nothing, |c| {

@@ -1,4 +1,5 @@
-//! Cells as they are compared and written: a wide sign is one spot, and the cells behind it are its rest.
+//! Cells as they are compared and written: a wide character has one cell with its text, and the cells behind it are
+//! continuations.
 
 use ratatui::buffer::{Cell, CellWidth};
 
@@ -10,7 +11,7 @@ use super::sgr::CellStyle;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ScreenCell<'a> {
     pub(super) symbol: &'a str,
-    /// Cells it takes; 0 for the rest of a wide sign.
+    /// Width in cells; 0 for a continuation of a wide character.
     pub(super) width: u16,
     pub(super) look: CellStyle,
 }
@@ -26,12 +27,12 @@ impl ScreenCell<'_> {
         },
     };
 
-    /// As an erased cell.
+    /// Whether the cell looks like an erased one.
     pub(super) fn is_blank(&self) -> bool {
         *self == Self::BLANK
     }
 
-    /// Whether terminals may give it another width: several characters in one sign, or one that they disagree about.
+    /// Whether terminals may use another width: several characters in one cell, or one whose width they disagree about.
     pub(super) fn is_risky(&self) -> bool {
         let mut characters = self.symbol.chars();
         match (characters.next(), characters.next()) {
@@ -41,7 +42,7 @@ impl ScreenCell<'_> {
         }
     }
 
-    /// Cells that it takes at the most, where each of its characters stands alone.
+    /// The maximum number of cells it takes, if the terminal draws each of its characters separately.
     pub(super) fn widest(&self) -> u16 {
         let mut buffer = [0; 4];
         let alone: u16 = self
@@ -54,11 +55,13 @@ impl ScreenCell<'_> {
     }
 }
 
-/// Signs, not letters, that are one cell wide or two, by terminal and by locale; and marks that stand alone.
+/// Whether it is a sign, not a letter, that is one or two cells wide depending on terminal and locale; or a combining
+/// mark that some terminals draw separately.
 fn is_doubtful(c: char) -> bool {
     match u32::from(c) {
-        // Lines and blocks, and the signs of our own themes: where these are wide, there is `--ascii`. Scripts that are
-        // wide everywhere.
+        // Certain: lines, blocks and the signs of our own themes (where these are wide, `--ascii` is needed),
+        // and scripts
+        // that are wide everywhere.
         0x2500..=0x259f
         | 0x2022
         | 0x2026
@@ -67,7 +70,7 @@ fn is_doubtful(c: char) -> bool {
         | 0x1100..=0x11ff
         | 0x3000..=0x9fff
         | 0xac00..=0xd7a3 => false,
-        // Pictures that have a form of text, and regional indicators.
+        // Doubtful: pictures that also have a text form, and regional indicators.
         0xa9
         | 0xae
         | 0x203c
@@ -88,7 +91,7 @@ fn is_ambiguous(c: char) -> bool {
     !c.is_alphabetic() && c.width() != c.width_cjk()
 }
 
-/// Drawn beside the sign before it, and a part of it.
+/// Whether the character is drawn beside the previous one and is part of it.
 fn is_a_spacing_mark(c: char) -> bool {
     let mut pair = [b'a'; 5];
     let length = 1 + c.encode_utf8(&mut pair[1..]).len();
@@ -107,7 +110,7 @@ pub(super) fn row(cells: &[Cell]) -> Vec<ScreenCell<'_>> {
         let width = symbol.cell_width().max(1);
         let look = CellStyle::of(cell);
         if spots.len() + usize::from(width) > cells.len() {
-            // A wide sign that does not fit.
+            // A wide character that does not fit.
             spots.push(ScreenCell::BLANK);
             continue;
         }
@@ -127,7 +130,7 @@ pub(super) fn row(cells: &[Cell]) -> Vec<ScreenCell<'_>> {
     spots
 }
 
-/// Which cells must be written; of a wide sign all or none.
+/// Which cells must be written; of a wide character all or none.
 pub(super) fn changed(old: &[ScreenCell<'_>], new: &[ScreenCell<'_>]) -> Vec<bool> {
     let mut changed: Vec<bool> = old.iter().zip(new).map(|(old, new)| old != new).collect();
     let mut x = 0;
@@ -136,7 +139,7 @@ pub(super) fn changed(old: &[ScreenCell<'_>], new: &[ScreenCell<'_>]) -> Vec<boo
         if changed[x..x + width].contains(&true) {
             changed[x..x + width].fill(true);
             if new[x].is_risky() {
-                // What it may have been drawn over.
+                // Also rewrites the cells that the old character may have been drawn over.
                 let until = (x + usize::from(new[x].widest()).max(width + 1)).min(new.len());
                 changed[x + width..until].fill(true);
             }

@@ -1,4 +1,4 @@
-//! Rows that only moved: the terminal moves them itself, and only what is new is written.
+//! Detects rows that only moved: the terminal moves them itself, and only new rows are written.
 
 use std::{
     hash::{Hash, Hasher},
@@ -9,10 +9,10 @@ use ratatui::buffer::Cell;
 
 use super::{Pen, cell, sgr::CellStyle};
 
-/// Fewer rows are written sooner than moved.
+/// Moving fewer rows than this is more expensive than writing them.
 const LEAST: usize = 3;
 
-/// Rows `top..=bottom` move by so many rows, upwards where it is positive.
+/// Rows `top..=bottom` move by this many rows; a positive number moves them up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shift {
     top: usize,
@@ -20,17 +20,17 @@ pub(super) struct Shift {
     up: isize,
 }
 
-/// What tells the rows on the screen apart, as far as it was asked for.
+/// A hash for each row on the screen, as far as it was computed.
 #[derive(Debug, Default)]
 pub(super) struct Marks(Vec<Option<u64>>);
 
 impl Marks {
-    /// Nobody knows what is on the screen.
+    /// Called when the content of the screen is unknown.
     pub(super) fn forget(&mut self) {
         self.0.clear();
     }
 
-    /// These rows are others now.
+    /// Called when these rows have changed.
     pub(super) fn forget_some(&mut self, changed: &[usize]) {
         for y in changed {
             if let Some(mark) = self.0.get_mut(*y) {
@@ -39,7 +39,7 @@ impl Marks {
         }
     }
 
-    /// The shift that brings the most rows to their place. The new rows are those on the screen from now on.
+    /// Finds the shift that moves the most rows into place, and remembers the new rows as those on the screen.
     pub(super) fn shift(
         &mut self,
         old: &[&[Cell]],
@@ -59,7 +59,7 @@ impl Marks {
             .filter_map(|y| Some((*y, self.0[*y]?)))
             .filter(|(y, mark)| before[*y] != *mark)
             .collect();
-        // Where a row that comes stood before.
+        // The row from which a row comes.
         let source = |y: usize, up: isize| usize::try_from(y as isize + up).ok();
         let comes = |(y, mark): &&(usize, u64), up: isize| {
             source(*y, up).and_then(|from| before.get(from)) == Some(mark)
@@ -86,14 +86,14 @@ impl Marks {
     }
 }
 
-/// A mistake costs some bytes, no wrong cell: what stands elsewhere after a shift is compared once more.
+/// A collision costs some bytes but draws no wrong cell, because rows are compared again after a shift.
 fn mark_of(row: &[Cell]) -> u64 {
     let mut hasher = RowHasher(0);
     cell::row(row).hash(&mut hasher);
     hasher.finish()
 }
 
-/// FxHash: fast, for rows that nobody chooses to collide.
+/// FxHash: fast; nobody chooses the rows to make them collide.
 struct RowHasher(u64);
 
 impl Hasher for RowHasher {
@@ -112,7 +112,7 @@ impl Hasher for RowHasher {
 }
 
 impl Shift {
-    /// Where a row stood before it; `None`: nowhere, it is blank.
+    /// The row in which a row was before the shift; `None`: nowhere, it is blank.
     pub(super) fn source(&self, y: usize) -> Option<usize> {
         let moved = self.top..=self.bottom;
         if !moved.contains(&y) {
@@ -122,7 +122,8 @@ impl Shift {
         moved.contains(&from).then_some(from)
     }
 
-    /// Lines are deleted or inserted at the top of a scroll region: every terminal can, also those without SU and SD.
+    /// Deletes or inserts lines at the top of a scroll region: every terminal supports that, also those
+    /// without SU and SD.
     pub(super) fn write(&self, out: &mut Vec<u8>, pen: &mut Pen) {
         if !pen.look.leaves_blanks_alone() {
             pen.take(CellStyle::default(), out);
@@ -134,7 +135,7 @@ impl Shift {
             out,
             "\x1b[{top};{bottom}r\x1b[{top}H\x1b[{lines}{command}\x1b[r"
         );
-        // Setting the region takes the cursor home.
+        // Setting the region moves the cursor to the top left corner.
         pen.at = Some((0, 0));
     }
 }

@@ -1,11 +1,11 @@
-//! Looks of cells, and the shortest sequence (SGR) from one to another.
+//! Styles of cells, and the shortest sequence (SGR) from one to another.
 
 use ratatui::{
     buffer::Cell,
     style::{Color, Modifier},
 };
 
-/// How a cell is drawn.
+/// The style of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct CellStyle {
     pub(super) foreground: Color,
@@ -13,12 +13,12 @@ pub(super) struct CellStyle {
     pub(super) modifier: Modifier,
 }
 
-/// What is seen where nothing is written.
+/// Attributes that are visible on a blank.
 const SEEN_ON_BLANKS: Modifier = Modifier::REVERSED
     .union(Modifier::UNDERLINED)
     .union(Modifier::CROSSED_OUT);
 
-/// Attributes, the codes that switch them on, and off.
+/// Attributes with the codes that switch them on and off.
 const ATTRIBUTES: [(Modifier, u8, u8); 9] = [
     (Modifier::BOLD, 1, 22),
     (Modifier::DIM, 2, 22),
@@ -32,7 +32,7 @@ const ATTRIBUTES: [(Modifier, u8, u8); 9] = [
 ];
 
 impl CellStyle {
-    /// A blank only has what one can see of it.
+    /// The style of a cell; a blank keeps only what is visible on it.
     pub(super) fn of(cell: &Cell) -> Self {
         let look = Self {
             foreground: cell.fg,
@@ -53,12 +53,12 @@ impl CellStyle {
         !self.leaves_blanks_alone()
     }
 
-    /// A blank written or erased with it looks like one without any look.
+    /// Whether a blank that is written or erased in this style looks like one without any style.
     pub(super) fn leaves_blanks_alone(self) -> bool {
         self.background == Color::Reset && !self.modifier.intersects(SEEN_ON_BLANKS)
     }
 
-    /// Bytes it takes to be ready for a spot.
+    /// Number of bytes for changing to the style that the next cell needs.
     pub(super) fn cost_of(self, to: Self, is_blank: bool) -> usize {
         if is_blank && self.leaves_blanks_alone() {
             return 0;
@@ -68,7 +68,7 @@ impl CellStyle {
         bytes.len()
     }
 
-    /// Writes the shorter of two ways: what differs, or all after a reset.
+    /// Writes the shorter of two sequences: only the differences, or a reset followed by everything.
     pub(super) fn change_to(self, to: Self, out: &mut Vec<u8>) {
         if self == to {
             return;
@@ -77,7 +77,7 @@ impl CellStyle {
         let reset = Self::default().step_to(to);
         out.extend(b"\x1b[");
         if reset.is_empty() {
-            // All off, the shortest there is.
+            // When nothing is left on, a reset is the shortest sequence.
         } else if reset.len() + 2 < step.len() {
             out.extend(b"0;");
             out.extend(reset);
@@ -87,7 +87,7 @@ impl CellStyle {
         out.push(b'm');
     }
 
-    /// The codes of what differs.
+    /// The codes of the differences.
     fn step_to(self, to: Self) -> Vec<u8> {
         let mut codes = Vec::with_capacity(16);
         let mut now = self.modifier;
@@ -95,7 +95,7 @@ impl CellStyle {
             for (attribute, _, off) in ATTRIBUTES {
                 if now.contains(attribute) && !to.modifier.contains(attribute) {
                     code(&mut codes, off);
-                    // One code may end two attributes; the other is put back below.
+                    // One code may switch off two attributes; the other one is switched on again below.
                     for (other, _, ends) in ATTRIBUTES {
                         if ends == off {
                             now.remove(other);
@@ -128,7 +128,7 @@ fn code(codes: &mut Vec<u8>, number: u8) {
     codes.extend(digits[zeros..].iter().map(|digit| b'0' + digit));
 }
 
-/// `base` is 30 for letters and 40 for what is behind them.
+/// `base` is 30 for the text colour and 40 for the background.
 fn colour(codes: &mut Vec<u8>, colour: Color, base: u8) {
     let bright = base + 60;
     let number = match colour {

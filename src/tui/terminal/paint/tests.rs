@@ -1,4 +1,4 @@
-//! Whatever the frames, a terminal that got the bytes shows the last one.
+//! Whatever the frames are, a terminal that received the bytes shows the last one.
 
 use std::num::NonZeroU16;
 
@@ -23,7 +23,7 @@ fn blank() -> Buffer {
     Buffer::empty(Rect::new(0, 0, COLUMNS, ROWS))
 }
 
-/// What a cell of the terminal shows, in the words of a cell of ours.
+/// The content of a cell of the emulated terminal, in the types of our cells.
 fn seen(cell: &vt100::Cell) -> (String, Color, Color, Modifier) {
     let colour = |colour| match colour {
         vt100::Color::Default => Color::Reset,
@@ -78,7 +78,7 @@ fn assert_shows(terminal: &vt100::Parser, frame: &Buffer) {
                 modifier,
             );
             let mut seen = seen(cell);
-            // This terminal is either bold or dim.
+            // The emulated terminal is either bold or dim, not both.
             let both = Modifier::BOLD | Modifier::DIM;
             if modifier.contains(both) && seen.3.intersects(both) {
                 seen.3.insert(both);
@@ -103,7 +103,7 @@ fn style() -> impl Strategy<Value = Style> {
 #[derive(Debug, Clone)]
 enum Step {
     Text(u16, u16, String, Style),
-    /// The rows from one to another move up or down by one.
+    /// The rows from the first to the second move up or down by one.
     Move(u16, u16, bool),
     Clear,
     Forget,
@@ -123,7 +123,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A combining sign alone is never drawn; see `widgets::paint::shown`.
+/// A combining character by itself is never drawn; see `widgets::paint::shown`.
 fn drawable(text: &str) -> String {
     let text = text.trim_start_matches('\u{301}');
     text.replace(" \u{301}", " ").replace("─\u{301}", "─")
@@ -253,7 +253,7 @@ fn a_sign_that_terminals_disagree_about_is_followed_by_its_place() {
             bytes.contains(&format!("{sign}\x1b[2;7Hb")),
             "{sign}: {bytes:?}"
         );
-        // Another sign in its place: what a terminal drew beside it is written anew.
+        // Replaced by another character: what a terminal drew beside the old one is written again.
         let mut other = frame.clone();
         other[(5, 1)].set_symbol("x");
         assert!(painted(&frame, &other).contains("xb") || painted(&frame, &other).contains('x'));

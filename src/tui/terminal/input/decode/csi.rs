@@ -1,4 +1,4 @@
-//! Control sequences: special keys with their modifiers, the mouse, and the beginning of a paste.
+//! Control sequences: special keys with their modifiers, the mouse, and the start of a paste.
 
 use crossterm::event::{
     Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
@@ -6,12 +6,12 @@ use crossterm::event::{
 
 use super::Parsed;
 
-/// Whether a byte may stand inside a sequence, or end one.
+/// Whether a byte may occur within a sequence or end one.
 pub(super) fn is_inside(byte: u8) -> bool {
     matches!(byte, 0x20..=0x7e)
 }
 
-/// What follows `ESC [`.
+/// Parses what follows `ESC [`.
 pub(super) fn parse(bytes: &[u8]) -> Parsed {
     let Some((last, before)) = bytes.split_last() else {
         return Parsed::Begun;
@@ -19,7 +19,7 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed {
     let parsed = match bytes {
         [b'M', ..] => return plain_mouse(bytes),
         [b'['] => return Parsed::Begun,
-        // The Linux console.
+        // The function keys F1 to F5 of the Linux console.
         [b'[', last @ b'A'..=b'E'] => Some(press(KeyCode::F(1 + last - b'A'))),
         _ if matches!(last, 0x20..=0x3f) => return Parsed::Begun,
         _ if !is_inside(*last) => None,
@@ -36,7 +36,7 @@ fn press(code: KeyCode) -> Event {
     Event::Key(KeyEvent::from(code))
 }
 
-/// `1;5A`, `15;2~`, `97;5u`: a key, its modifiers, and whether it was pressed or let go.
+/// Parses `1;5A`, `15;2~`, `97;5u`: a key, its modifiers, and whether it was pressed or released.
 fn special(before: &[u8], last: u8) -> Option<Event> {
     let text = std::str::from_utf8(before).ok()?;
     let mut numbers = text.split(';');
@@ -56,7 +56,7 @@ fn special(before: &[u8], last: u8) -> Option<Event> {
     let code = match last {
         b'~' => numbered(first.parse().ok()?)?,
         b'u' => of_code_point(first.split(':').next()?.parse().ok()?, modifiers)?,
-        // A report of where the cursor is looks like F3, and was not asked for.
+        // A report of the cursor position looks like F3, and was not requested.
         b'R' => return None,
         _ => match letter(last, modifiers)? {
             Event::Key(key) => return Some(Event::Key(KeyEvent { kind, ..key })),
@@ -66,7 +66,7 @@ fn special(before: &[u8], last: u8) -> Option<Event> {
     Some(Event::Key(KeyEvent::new_with_kind(code, modifiers, kind)))
 }
 
-/// The key of a final letter.
+/// The key that a final letter stands for.
 pub(super) fn letter(last: u8, modifiers: KeyModifiers) -> Option<Event> {
     let code = match last {
         b'A' => KeyCode::Up,
@@ -102,7 +102,7 @@ fn numbered(number: u8) -> Option<KeyCode> {
     })
 }
 
-/// As terminals send it that were told to tell all keys apart.
+/// The key of a Unicode code point, as sent by terminals that were told to distinguish all keys.
 fn of_code_point(number: u32, modifiers: KeyModifiers) -> Option<KeyCode> {
     Some(match char::from_u32(number)? {
         '\x1b' => KeyCode::Esc,
@@ -110,7 +110,7 @@ fn of_code_point(number: u32, modifiers: KeyModifiers) -> Option<KeyCode> {
         '\t' if modifiers.contains(KeyModifiers::SHIFT) => KeyCode::BackTab,
         '\t' => KeyCode::Tab,
         '\x7f' => KeyCode::Backspace,
-        // Keys without a sign stand in a private area.
+        // Keys without a character are in a private use area.
         '\u{e000}'..='\u{f8ff}' => return None,
         c => KeyCode::Char(c),
     })
@@ -131,7 +131,7 @@ fn modifiers(mask: u8) -> KeyModifiers {
     .fold(KeyModifiers::NONE, |all, (_, one)| all | one)
 }
 
-/// `0;12;7` of mode 1006, columns and rows from 1.
+/// Parses `0;12;7` of mode 1006; columns and rows count from 1.
 fn mouse(bytes: &[u8], is_release: bool) -> Option<Event> {
     let text = std::str::from_utf8(bytes).ok()?;
     let mut numbers = text.split(';').map(str::parse::<u16>);
@@ -144,7 +144,7 @@ fn mouse(bytes: &[u8], is_release: bool) -> Option<Event> {
     click(kind, button as u8, column, row)
 }
 
-/// `M` and three bytes, of terminals that know no mode 1006.
+/// Parses `M` and three bytes, from terminals that do not support mode 1006.
 fn plain_mouse(bytes: &[u8]) -> Parsed {
     let [_, button, column, row] = bytes else {
         return Parsed::Begun;

@@ -1,9 +1,9 @@
-//! What a terminal answers when it is asked (OSC): its background is told, every other answer is nothing, and none is
-//! ever typed.
+//! Replies of the terminal to queries (OSC): the background colour is reported, every other reply is ignored, and none
+//! is ever taken for typed text.
 
 use super::Parsed;
 
-/// What follows `ESC ]`, until BEL or `ESC \`.
+/// Parses what follows `ESC ]`, up to BEL or `ESC \`.
 pub(super) fn parse(bytes: &[u8]) -> Parsed {
     match bytes {
         [first, ..] if !first.is_ascii_digit() => Parsed::Nothing,
@@ -15,7 +15,7 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed {
     }
 }
 
-/// `11;rgb:1e1e/1e1e/1e1e`, with one to four digits each; some add how opaque it is.
+/// Parses `11;rgb:1e1e/1e1e/1e1e` with one to four digits per part; some terminals add the opacity.
 fn background(answer: &[u8]) -> Option<(u8, u8, u8)> {
     let text = std::str::from_utf8(answer).ok()?.strip_prefix("11;")?;
     let digits = text.strip_prefix("rgba:").or(text.strip_prefix("rgb:"))?;
@@ -24,7 +24,7 @@ fn background(answer: &[u8]) -> Option<(u8, u8, u8)> {
     parts.all(|part| part.is_some()).then_some(colour)
 }
 
-/// A part of a colour, from 0 to 255.
+/// Scales one part of a colour to 0..=255.
 fn part(digits: &str) -> Option<u8> {
     let most = match digits.len() {
         length @ 1..=4 => (1_u32 << (4 * length)) - 1,

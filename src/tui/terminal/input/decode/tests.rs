@@ -1,4 +1,4 @@
-//! Keys as terminals send them, in pieces of any size, and bytes that no terminal sends.
+//! Keys as terminals send them, split anywhere, and bytes that no terminal sends.
 
 use crossterm::event::{KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ const SHIFT: KeyModifiers = KeyModifiers::SHIFT;
 const ALT: KeyModifiers = KeyModifiers::ALT;
 const CONTROL: KeyModifiers = KeyModifiers::CONTROL;
 
-/// What comes of bytes that are read at once, and nothing after them.
+/// Decodes bytes that arrive in one read, followed by silence.
 fn of(bytes: impl AsRef<[u8]>) -> Vec<InputEvent> {
     let mut decoder = Decoder::default();
     let mut out = Vec::new();
@@ -55,7 +55,7 @@ fn keys_are_what_terminals_mean_by_them() {
         ("\x1b[[B", KeyCode::F(2), NONE),
         ("\x1b[97;5u", KeyCode::Char('a'), CONTROL),
         ("\x1b[27u", KeyCode::Esc, NONE),
-        // What broke the first sequence stands for itself.
+        // The byte that broke the first sequence is decoded on its own.
         ("\x1b[1;\x03", KeyCode::Char('c'), CONTROL),
         ("\x1b[1;\x1b[B", KeyCode::Down, NONE),
         ("\u{e9}", KeyCode::Char('é'), NONE),
@@ -79,7 +79,7 @@ fn an_answer_of_the_terminal_is_never_typed() {
     ] {
         let answer = InputEvent::Background(colour.0, colour.1, colour.2);
         assert_eq!(of(bytes), std::slice::from_ref(&answer), "{bytes:?}");
-        // A line may cut it anywhere, and what is typed after it is typed.
+        // The connection may split the sequence anywhere, and what is typed after it counts as typed.
         for cut in 0..bytes.len() {
             let mut decoder = Decoder::default();
             let mut out = Vec::new();
@@ -161,13 +161,13 @@ fn a_paste_without_an_end_is_told_once_and_ended_by_ctrl_c() {
     let mut out = Vec::new();
     assert_eq!(decoder.silence(), None);
     decoder.take(b"\x1b[200~some", &mut out);
-    // Not before it was told: it may be part of the text.
+    // Ignored before `PasteIsOpen` was sent: it may be part of the text.
     decoder.take(b"\x03", &mut out);
     assert_eq!(out, []);
     assert_eq!(decoder.patience(), Some(SILENCE));
     assert_eq!(decoder.silence(), Some(InputEvent::PasteIsOpen));
     assert_eq!(decoder.silence(), None);
-    // It goes on after all, and the keys in it are still text.
+    // The paste continues after all, and keys in it are still text.
     decoder.take(b"T\x03", &mut out);
     assert_eq!(decoder.patience(), Some(SILENCE));
     assert_eq!(decoder.silence(), Some(InputEvent::PasteIsOpen));
@@ -192,7 +192,7 @@ fn a_paste_whose_beginning_was_cut_by_the_line_is_no_keys() {
     out.extend(decoder.silence());
     decoder.take(b"[200~Ty\x1b[201~j", &mut out);
     assert_eq!(out, wanted);
-    // Typed by hand it is what it looks like.
+    // Typed by hand, it is what it looks like.
     out.clear();
     decoder.take(b"\x1b", &mut out);
     out.extend(decoder.silence());
@@ -201,7 +201,7 @@ fn a_paste_whose_beginning_was_cut_by_the_line_is_no_keys() {
     assert_eq!(out.len(), 6);
 }
 
-/// The rest of a click, typed, would open panes and change fields.
+/// The rest of a mouse report, taken for typed keys, would open panes and change fields.
 #[test]
 fn a_sequence_that_was_cut_by_the_line_is_no_keys() {
     for bytes in [
@@ -222,7 +222,7 @@ fn a_sequence_that_was_cut_by_the_line_is_no_keys() {
             assert_eq!(out, whole, "{bytes:?} at {at}");
         }
     }
-    // The key, pressed before others.
+    // The Escape key, pressed before other keys.
     for (first, then) in [("\x1b", "x"), ("a\x1b", "\x1b"), ("\x1b", "é")] {
         let mut decoder = Decoder::default();
         let mut out = Vec::new();
