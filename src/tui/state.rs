@@ -1,4 +1,4 @@
-//! What the console knows: pure data, changed by messages alone. No I/O, no await, no clock.
+//! The state of the console: pure data, changed only by messages. No I/O, no await, no clock.
 
 pub mod annotations;
 pub mod app;

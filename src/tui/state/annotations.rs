@@ -1,4 +1,4 @@
-//! What people wrote beside the groups of the profile, saved views, and filters of this session.
+//! Notes and labels of the groups of the profile, saved views, and the filters used in this session.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,17 +13,17 @@ use crate::{
     search::{SavedView, Views},
 };
 
-/// Filters that `@` and Tab bring back.
+/// Number of recent filters that `@` and Tab offer.
 const MOST_RECENT: usize = 20;
 
-/// Of the profile one is in, but for the views, which are those of all.
+/// All of this belongs to the current profile, except the views, which are shared by all profiles.
 #[derive(Debug, Default)]
 pub struct Annotations {
     pub of: Arc<BTreeMap<UserGroupId, Annotation>>,
     pub saved_views: Vec<SavedView>,
-    /// Their filters by name.
+    /// The filters of the saved views, by name.
     pub filters: Views,
-    /// The last is the newest.
+    /// Filters used in this session, newest last.
     pub recent: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Annotations {
         self.saved_views = saved;
     }
 
-    /// What became of notes and labels.
+    /// Takes over changed notes and labels.
     pub fn take(&mut self, changed: &[(UserGroupId, Annotation)]) {
         let all = Arc::make_mut(&mut self.of);
         for (id, annotation) in changed {
@@ -55,7 +55,7 @@ impl Annotations {
         self.of.values().any(|one| !one.labels.is_empty())
     }
 
-    /// Labels of any group, once each.
+    /// All labels in use, each once.
     pub fn known_labels(&self) -> BTreeSet<Label> {
         let labels = self.of.values().flat_map(|one| &one.labels);
         labels.cloned().collect()
@@ -74,7 +74,7 @@ impl Annotations {
     }
 }
 
-/// What was done, in a line.
+/// One line that says what was saved.
 pub fn saved(changed: &[(UserGroupId, Annotation)], change: &AnnotationChange) -> String {
     let ids: Vec<_> = changed.iter().map(|(id, _)| id.clone()).collect();
     describe(&ids, change).trim_end().to_owned()

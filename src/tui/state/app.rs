@@ -1,4 +1,6 @@
-//! The console as a state: messages in, effects out. Pure: no I/O, no await, no clock; the time comes with the message.
+//! The whole console as a state machine: messages in, effects out. Pure: no I/O, no await, no clock; the time
+//! comes with
+//! the message.
 
 pub(crate) mod batches;
 mod changed;
@@ -40,27 +42,27 @@ use crate::{
 #[derive(Debug)]
 pub struct App {
     pub context: Context,
-    /// The top one has the keys; the bottom one is the list, or the welcome.
+    /// The pane at the top has the focus; the one at the bottom is the list or the welcome screen.
     pub stack: Vec<Pane>,
-    /// The last Ctrl-C or `q` that was answered with "again to quit"; only the same again is meant.
+    /// The last Ctrl-C or `q` that was answered with "again to quit"; only the same key counts as the second one.
     warned: Option<(Action, Timestamp)>,
-    /// Where a row was clicked last, and when.
+    /// Position and time of the last click on a row.
     last_click: Option<(Position, Timestamp)>,
-    /// Leaving once the writes are done.
+    /// The console ends for this reason once the writes are done.
     leaving: Option<ExitReason>,
-    /// Keys that were typed for a page that did not open.
+    /// Discards keys that were typed for a page that did not open.
     swallowing: Option<Swallowing>,
-    /// Why the key that is being pressed did nothing.
+    /// Why the key that is being handled did nothing.
     refused: Option<String>,
-    /// The list whose first rows came last.
+    /// The job that delivered the first rows of its list most recently.
     first_rows: Option<Ticket>,
 }
 
 impl App {
-    /// Opens on the list of the current profile, or on the welcome where there is none.
+    /// Opens on the list of the current profile, or on the welcome screen if there is no profile.
     pub fn new(mut context: Context, config_file: String) -> Self {
         let bottom = if context.profile().is_some() {
-            // First: it is what the person waits for.
+            // First, because the person is waiting for it.
             let list = List::start(&mut context);
             context.start(Job::OpenRotations);
             context.start(Job::Batches);
@@ -85,7 +87,7 @@ impl App {
         }
     }
 
-    /// The pane that has the keys.
+    /// The pane with the focus.
     pub fn top(&self) -> &dyn View {
         self.stack.last().expect("the bottom pane stays").view()
     }
@@ -94,26 +96,26 @@ impl App {
         self.stack.last_mut().expect("the bottom pane stays")
     }
 
-    /// When something on the screen changes, or has to be done, with time alone; `None`: never.
+    /// The next time at which something changes on the screen, or has to be done, without any event; `None`: never.
     pub fn wake_at(&self) -> Option<Timestamp> {
         let shows_seconds = self.stack.iter().any(|pane| pane.view().ticks());
         let next_second = shows_seconds.then(|| self.context.now + SignedDuration::from_secs(1));
         let settle = self.context.settle_again_at;
         let (line, flight) = (self.context.messages.due(), self.context.in_flight_due());
         let runner = self.context.runner_gone_at;
-        // Where groups are shown: elsewhere nobody would see it.
+        // Only while groups are shown: on other pages nobody would see it.
         let shows_groups = matches!(self.stack.last(), Some(Pane::List(_) | Pane::Group(_)));
         let others = shows_groups.then(|| self.context.others_due()).flatten();
         let all = [line, flight, settle, runner, others, next_second];
         all.into_iter().flatten().min()
     }
 
-    /// Effects that the construction asked for.
+    /// Takes the effects that the constructor requested.
     pub fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.context.effects)
     }
 
-    /// Takes in what happened at `now`, and says what is to be done.
+    /// Handles what happened at `now`; returns the effects to perform.
     pub fn update(&mut self, now: Timestamp, msg: Msg) -> Vec<Effect> {
         self.context.now = now;
         self.context.messages.advance(now);
@@ -128,7 +130,7 @@ impl App {
             Msg::Mouse(event) => self.mouse(event),
             Msg::Resize(columns, rows) => {
                 self.context.size = (columns, rows);
-                // Also where the size is the old one again: a terminal keeps nothing of what was cut off meanwhile.
+                // Even if the size is the old one again: a terminal does not keep what was cut off in between.
                 self.context.effects.push(Effect::Redraw);
             }
             Msg::Background(red, green, blue) => {
@@ -175,7 +177,7 @@ impl App {
         pane.view_mut().input(key, &mut self.context);
     }
 
-    /// As the keys of the cursor, where this place has them.
+    /// Pastes into the focused field of the top pane; says so if there is none.
     fn paste(&mut self, text: &str) {
         let pane = self.stack.last_mut().expect("the bottom pane stays");
         if !pane.view_mut().paste(text, &mut self.context) {
@@ -203,7 +205,7 @@ impl App {
                 }
             }
             Action::Suspend if context.writes_under_way() > 0 => {
-                // Stopped now, the outcome could be lost.
+                // If the process stopped now, the outcome could be lost.
                 context.say(Severity::Warning, "Not suspended: a request is in flight");
             }
             Action::Suspend => context.effects.push(Effect::Suspend),
@@ -259,7 +261,7 @@ impl App {
         pane.view_mut().act(action, &mut self.context);
     }
 
-    /// Leaves pane by pane, so that each can keep what it holds.
+    /// Closes the panes one by one, so that each can save its content.
     fn go_home(&mut self) {
         while self.stack.len() > 1 {
             if let Some(mut pane) = self.stack.pop() {
@@ -326,7 +328,7 @@ impl App {
         }
     }
 
-    /// The result stands where the review and its form stood; what was opened above them stays.
+    /// Replaces the review and its form by the result; panes above them stay.
     fn finish(&mut self, ticket: Ticket, result: Pane) {
         let waiting = self
             .stack
@@ -342,14 +344,14 @@ impl App {
         matches!(self.stack.first(), Some(Pane::Welcome(_)))
     }
 
-    /// The first profile came after its form was left.
+    /// Called when the first profile was added after its form had been left.
     fn leave_welcome(&mut self, profile: ProfileIndex) {
         if self.is_on_welcome() {
             self.switch(profile);
         }
     }
 
-    /// Another profile: everything of the old one leaves the screen; what it has under way goes on.
+    /// Switches to another profile: everything of the old one leaves the screen; its running jobs continue.
     fn switch(&mut self, profile: ProfileIndex) {
         let is_here = profile == self.context.current && !self.is_on_welcome();
         if is_here || self.context.profiles.get(profile.0).is_none() {

@@ -1,4 +1,5 @@
-//! A bulk rotation as the screen knows it: what its news add up to. It outlives its pane, and steers nothing itself.
+//! The console's model of a bulk rotation, accumulated from its events. It outlives its pane, and controls
+//! nothing itself.
 
 pub mod report;
 
@@ -22,7 +23,7 @@ use crate::{
     },
 };
 
-/// How long a try waits for the directory.
+/// How long one attempt waits for the directory.
 const TRIED_FOR: SignedDuration = SignedDuration::from_secs(12);
 
 /// One group of the run; it holds no token.
@@ -30,9 +31,9 @@ const TRIED_FOR: SignedDuration = SignedDuration::from_secs(12);
 pub struct BatchRow {
     pub id: UserGroupId,
     pub status: ItemStatus,
-    /// The word of the report: `confirmed`, `not_applied`, …
+    /// The word used in the report: `confirmed`, `not_applied`, …
     pub outcome: &'static str,
-    /// When the work on it began, while it is under way.
+    /// When work on it began; `None` when it is not in progress.
     pub since: Option<Timestamp>,
     pub took: Option<Duration>,
     pub previous: Option<Fingerprint>,
@@ -54,7 +55,7 @@ impl BatchRow {
         }
     }
 
-    /// Takes over how the journal has it; says whether that is something else than before.
+    /// Takes over the state in the journal; returns whether it differs from the previous one.
     fn follow(&mut self, item: &BatchItem) -> bool {
         if self.status == item.status() && self.outcome == item.outcome() {
             return false;
@@ -68,7 +69,7 @@ impl BatchRow {
         true
     }
 
-    /// Where it stands in the table: what needs a person first, then what is in flight, done, and waiting.
+    /// Sort rank in the table: what needs a person comes first, then what is in flight, done, and waiting.
     pub fn rank(&self) -> u8 {
         match self.status {
             ItemStatus::Unknown | ItemStatus::Conflict => 0,
@@ -79,7 +80,7 @@ impl BatchRow {
         }
     }
 
-    /// A person should look at it.
+    /// Whether a person should look at it.
     pub fn is_failed(&self) -> bool {
         match self.status {
             ItemStatus::NotApplied
@@ -94,35 +95,35 @@ impl BatchRow {
     }
 }
 
-/// A run under way, or the last one that ended.
+/// The current run, or the last one that ended.
 #[derive(Debug, Clone)]
 pub struct BatchRun {
     pub ticket: Ticket,
     pub profile: ProfileIndex,
     pub reason: Option<String>,
     pub kind: BatchKind,
-    /// Known once the first news have come.
+    /// Known once the first event has arrived.
     pub batch: Option<BatchId>,
     pub rows: Vec<BatchRow>,
     pub command: RunCommand,
-    /// Changes with every news, so that what is derived is made anew.
+    /// Incremented by every change, so that derived values are recomputed.
     pub version: u64,
-    /// The service asked to be left alone until then.
+    /// The service asked us to send nothing until then.
     pub held_until: Option<Timestamp>,
-    /// The directory cannot be reached, as far as is known until then.
+    /// The directory is expected to be unreachable until then.
     pub no_directory_until: Option<Timestamp>,
-    /// Why nothing new is begun, and how it ended.
+    /// Why no further item is started, and how the run ended.
     pub halt: Option<String>,
     pub report: Option<Report>,
-    /// It could not begin, or broke off inside this program.
+    /// The run could not start, or ended with an internal error.
     pub trouble: Option<String>,
-    /// Who else works on it, or did until the process died.
+    /// The other process that works on the batch, or did until it died.
     pub runner: Option<Runner>,
     counts: Counts,
     under_way: usize,
-    /// Those that an earlier run had done.
+    /// Number of items that an earlier run had done.
     begun_with: usize,
-    /// Time spent not paused, and since when it is spent.
+    /// Time spent so far without pauses; `going_since` is the start of the current stretch.
     spent: SignedDuration,
     going_since: Option<Timestamp>,
 }
@@ -161,7 +162,7 @@ impl BatchRun {
         }
     }
 
-    /// A batch of the journal that nothing here is running.
+    /// Shows a batch of the journal that this console is not running.
     pub fn stored(
         ticket: Ticket,
         profile: ProfileIndex,
@@ -192,7 +193,7 @@ impl BatchRun {
         run
     }
 
-    /// Takes over what the journal has of a batch that nothing here is running.
+    /// Takes over the journal's state of a batch that this console is not running.
     pub fn follow_batch(&mut self, batch: &Batch) {
         if self.is_under_way() {
             return;
@@ -200,7 +201,7 @@ impl BatchRun {
         self.runner.clone_from(&batch.runner);
         match &batch.last_run {
             Some(LastRun::Stopped(halt)) => self.halt = Some(halt.to_string()),
-            // Nobody wrote down how a run ended: what is known here of its last one stays.
+            // The journal does not say how that run ended, so keep what this console knows of its last run.
             Some(begun @ LastRun::Begun) => {
                 let told = self.trouble.is_some() || self.halt.is_some() || batch.is_run();
                 self.halt = (!told).then(|| begun.to_string()).or(self.halt.take());
@@ -210,7 +211,7 @@ impl BatchRun {
         self.version += 1;
     }
 
-    /// What is left of it is begun from now on.
+    /// The remaining items are processed from now on.
     pub fn resumed(&mut self, now: Timestamp) {
         self.report = None;
         self.halt = None;
@@ -220,7 +221,8 @@ impl BatchRun {
         self.version += 1;
     }
 
-    /// Takes over what the journal knows of its items, whoever wrote it down. What this run has in hand it tells itself.
+    /// Takes over the journal's state of the items, whichever process wrote it. Items that the current run is still
+    /// working on are skipped: their events report them.
     pub fn follow(&mut self, items: &[BatchItem]) {
         if items.len() != self.rows.len() {
             return;
@@ -246,7 +248,7 @@ impl BatchRun {
         self.version += u64::from(is_news);
     }
 
-    /// Time spent so far, pauses left out.
+    /// Time spent so far, without pauses.
     pub fn spent(&self, now: Timestamp) -> SignedDuration {
         let going = self.going_since.map(|since| now.duration_since(since));
         self.spent + going.unwrap_or_default()
@@ -262,12 +264,12 @@ impl BatchRun {
         self.report.is_none() && self.trouble.is_none()
     }
 
-    /// How the items stand, as the last one that ended told it; the journal's at the end.
+    /// Counts by status, as of the last item that ended; at the end, those of the journal.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Those begun and not ended; among the not started ones of [`Self::counts`].
+    /// Number of items in progress; [`Self::counts`] includes them among those not started.
     pub fn under_way(&self) -> usize {
         self.under_way
     }
@@ -276,7 +278,7 @@ impl BatchRun {
         self.rows.iter().filter(|row| row.is_failed()).count()
     }
 
-    /// The groups to which certainly nothing happened.
+    /// The groups that were certainly not changed.
     pub fn to_retry(&self) -> Vec<UserGroupId> {
         let rows = self.rows.iter();
         rows.filter(|row| row.status == ItemStatus::NotApplied)
@@ -284,7 +286,7 @@ impl BatchRun {
             .collect()
     }
 
-    /// Every group in one of these; they add up to all of them.
+    /// The counts as a sentence; they add up to all groups.
     pub fn counts_in_words(&self) -> String {
         let counts = &self.counts;
         let parts = self.parts().map(|(_, text)| text);
@@ -295,7 +297,7 @@ impl BatchRun {
         )
     }
 
-    /// Each count above zero, with how such groups stand.
+    /// Each count above zero as text, with its status.
     pub fn parts(&self) -> impl Iterator<Item = (ItemStatus, String)> {
         let counts = &self.counts;
         let left = if self.is_under_way() {
@@ -329,7 +331,7 @@ impl BatchRun {
         some.map(|(status, count, word)| (status, format!("{count} {word}")))
     }
 
-    /// How long the rest takes if it goes on like this; `None` where nobody can say.
+    /// Estimated remaining time at the current pace; `None` if it cannot be estimated.
     pub fn left(&self, now: Timestamp) -> Option<SignedDuration> {
         if !self.is_under_way() || self.command != RunCommand::Go || self.halt.is_some() {
             return None;
@@ -352,7 +354,7 @@ impl BatchRun {
         }
     }
 
-    /// Takes in what happened, in order.
+    /// Applies events in order.
     pub fn take(&mut self, news: Vec<BatchEvent>, now: Timestamp) {
         self.version += 1;
         for progress in news {
@@ -370,7 +372,7 @@ impl BatchRun {
                 }
                 BatchEvent::NoDirectory(wait) => {
                     let wait = SignedDuration::try_from(wait).unwrap_or_default();
-                    // With the patience of the try that follows.
+                    // The next attempt waits for the directory as well.
                     self.no_directory_until = now.checked_add(wait + TRIED_FOR).ok();
                 }
                 BatchEvent::Throttled(wait) => {
@@ -422,7 +424,7 @@ impl BatchRun {
         self.trouble = Some(why);
     }
 
-    /// How serious its end is.
+    /// The severity of how it ended.
     pub fn severity(&self) -> Severity {
         let counts = self.counts;
         if counts.unknown > 0 {
@@ -436,7 +438,7 @@ impl BatchRun {
         }
     }
 
-    /// How it stands, in a line.
+    /// One line that describes its state.
     pub fn line(&self) -> String {
         if let Some(trouble) = &self.trouble {
             let rest = match self.counts.not_started {
@@ -451,7 +453,7 @@ impl BatchRun {
         format!("{title} {word}: {}{halt}", self.counts_in_words())
     }
 
-    /// How it goes, in a word.
+    /// One word that describes its state.
     pub fn word(&self) -> &'static str {
         match (&self.report, self.command) {
             (Some(_), _) if self.runner.is_some() => {
@@ -471,7 +473,7 @@ impl BatchRun {
         }
     }
 
-    /// `Batch 13`, or what it does where its number is not known yet.
+    /// `Batch 13`, or the kind of batch if its number is not known yet.
     pub fn title(&self) -> String {
         match self.batch {
             Some(batch) => format!("Batch {}", batch.0),

@@ -1,4 +1,5 @@
-//! What a filter may ask for beside the values of groups, what can be completed, and how notes are written.
+//! Data beside the values of groups that filters can use, completion of what they contain, and writing notes
+//! and labels.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -8,11 +9,11 @@ use crate::{
     search::{Beside, Entry},
 };
 
-/// Groups whose properties are looked at for their keys.
+/// Maximum number of groups whose properties are searched for keys.
 const LOOKED_AT: usize = 2_000;
 
 impl Context {
-    /// What a filter may ask for beside the values of groups.
+    /// Data beside the values of groups that filters can use.
     pub fn beside(&self) -> Beside {
         let news = |new: bool| {
             let news = self.live.news();
@@ -31,14 +32,14 @@ impl Context {
         }
     }
 
-    /// Keys of the properties of the known groups, once each.
+    /// Property keys of the known groups, each once.
     pub fn property_keys(&self) -> BTreeSet<String> {
         let entries = self.groups.index().entries().take(LOOKED_AT);
         let keys = entries.flat_map(Entry::property_keys);
         keys.map(str::to_owned).collect()
     }
 
-    /// Writes beside these groups.
+    /// Changes the notes or labels of these groups.
     pub fn annotate(&mut self, ids: Vec<UserGroupId>, change: AnnotationChange) {
         if ids.is_empty() {
             self.say(

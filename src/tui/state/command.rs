@@ -1,4 +1,4 @@
-//! Commands that are typed behind `:`: a word, and what it is to act on. Text in, a command out; nothing is done here.
+//! Commands typed after `:`: a word and its argument. Parses text into a command; executes nothing.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -10,7 +10,7 @@ use crate::{
     tui::keymap::Action,
 };
 
-/// What a typed line asks for.
+/// A parsed command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     Sort(SortBy, bool),
@@ -27,20 +27,20 @@ pub enum Command {
         add: BTreeSet<Label>,
         remove: BTreeSet<Label>,
     },
-    /// Empty: takes it away.
+    /// Empty: removes the note.
     Note(String),
     Export(PathBuf),
     Batch(BatchId),
     Theme(Background),
-    /// Counted from one.
+    /// Counts from one.
     Row(usize),
     Press(Action),
 }
 
-/// What is to become of the columns.
+/// How to change the columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnsChange {
-    /// These; none: the usual ones.
+    /// Show exactly these; empty: the default columns.
     Set(Vec<ListColumn>),
     Change {
         add: Vec<ListColumn>,
@@ -52,7 +52,7 @@ pub enum ColumnsChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommandInfo {
     pub name: &'static str,
-    /// What it takes; empty: nothing.
+    /// Description of its argument; empty if it takes none.
     pub takes: &'static str,
     pub help: &'static str,
     /// It acts on the list.
@@ -91,19 +91,19 @@ commands! {
     "q" "" false "Back; at the top: quit";
 }
 
-/// The command whose whole name this is.
+/// Finds the command with exactly this name.
 pub fn named(name: &str) -> Option<&'static CommandInfo> {
     COMMANDS.iter().find(|command| command.name == name)
 }
 
-/// Splits a line into a command and what follows its name; `None` where its first word is no command.
+/// Splits a line into a command and its argument; `None` if the first word is not a command.
 pub fn split(line: &str) -> Option<(&'static CommandInfo, &str)> {
     let line = line.trim_start();
     let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
     Some((named(name)?, rest.trim()))
 }
 
-/// Reads a line; `None` where it is no command, an error where it lacks something.
+/// Parses a line; `None` if it is not a command, an error if something is missing.
 pub fn read(line: &str) -> Option<Result<Command, String>> {
     if let Ok(row) = line.trim().parse() {
         return Some(Ok(Command::Row(row)));
@@ -215,7 +215,7 @@ fn labels(text: &str) -> Result<Command, String> {
 }
 
 impl ColumnsChange {
-    /// The columns as they are then; empty: the usual ones.
+    /// Returns the columns after the change; empty: the default columns.
     pub fn of(self, now: &[ListColumn]) -> Vec<ListColumn> {
         let (add, remove) = match self {
             Self::Set(columns) if columns.is_empty() => return columns,
@@ -242,7 +242,7 @@ impl ColumnsChange {
     }
 }
 
-/// With the id where neither it nor the name is left: else nobody could tell which group a row is.
+/// Adds the id if neither it nor the name is left: without them nobody could tell which group a row is.
 fn with_names(mut columns: Vec<ListColumn>) -> Vec<ListColumn> {
     let names = |column: &ListColumn| matches!(column, ListColumn::Id | ListColumn::Name);
     if !columns.iter().any(names) {
@@ -251,7 +251,7 @@ fn with_names(mut columns: Vec<ListColumn>) -> Vec<ListColumn> {
     columns
 }
 
-/// Properties come right after the name, behind those that are there; others at the end.
+/// Properties come right after the name, behind those already there; other columns at the end.
 fn place_of(column: &ListColumn, columns: &[ListColumn]) -> usize {
     let is_property = |column: &ListColumn| matches!(column, ListColumn::Property(_));
     let name = columns.iter().position(|one| *one == ListColumn::Name);
@@ -266,7 +266,7 @@ fn place_of(column: &ListColumn, columns: &[ListColumn]) -> usize {
     }
 }
 
-/// Commands of the command line that somebody may look for here.
+/// Names of subcommands of the command line that somebody may try to use here.
 pub const ON_THE_COMMAND_LINE: &[&str] = &[
     "apply",
     "completions",

@@ -1,11 +1,11 @@
-//! What it means for whoever sits in front of it that the directory cannot be used.
+//! What an unavailable directory means for the person who uses the console.
 
 use jiff::Timestamp;
 
 use super::{context::Context, lost::WhyLost, message::Job};
 
 impl Context {
-    /// The condition, for its place on every screen.
+    /// Describes the condition for its fixed place on every screen.
     pub fn directory_condition(&self) -> Option<String> {
         let lost = self.lost.as_ref()?;
         let since = self.second(lost.since);
@@ -20,7 +20,7 @@ impl Context {
         })
     }
 
-    /// Why nothing that has to be written down first is sent, if so.
+    /// The reason for sending nothing that has to be written down first; `None` if the directory can be written.
     pub fn refused_by_the_directory(&self) -> Option<String> {
         let lost = self.lost.as_ref()?;
         let since = self.second(lost.since);
@@ -51,7 +51,7 @@ impl Context {
         })
     }
 
-    /// Whether a job is not begun at all, because of that.
+    /// Whether a job is refused because of that.
     pub fn refuses(&self, job: &Job) -> bool {
         self.lost.is_some_and(|lost| match job {
             Job::List => !lost.why.can_be_read(),

@@ -1,4 +1,6 @@
-//! How strongly a change asks before it is sent (docs/design/console.md, "Confirmation"), and the guard that raised it.
+//! How strongly a change asks for confirmation before it is sent (docs/design/console.md, "Confirmation"),
+//! and the guard
+//! that raised the level.
 
 use crate::{
     config::{guard, profile::Profile},
@@ -7,11 +9,11 @@ use crate::{
 
 pub use crate::config::guard::Level;
 
-/// How strongly something asks here.
+/// The level of confirmation that something needs here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfirmationLevel {
     pub level: Level,
-    /// The reason of the guard that raised it.
+    /// The reason of the guard that raised the level.
     pub guard: Option<String>,
 }
 
@@ -34,7 +36,7 @@ impl ConfirmationLevel {
         }
     }
 
-    /// One level more: what is sent cannot be known well enough.
+    /// One level more: it cannot be known well enough what is sent.
     #[must_use]
     pub fn raised(mut self) -> Self {
         self.level = match self.level {

@@ -1,5 +1,5 @@
-//! What all panes share: where one is, what is known, what is under way, what was said. Panes ask it for work and for a
-//! change of view; it never does either itself.
+//! State shared by all panes: the current profile, known data, running jobs, messages. Panes use it to request jobs and
+//! navigation; it performs neither itself.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -39,36 +39,36 @@ use crate::{
     tui::{ExitReason, forms::connect::ConnectForm, keymap::Keymap, theme::Theme},
 };
 
-/// A request of a pane about the stack of panes.
+/// A pane's request to change the stack of panes.
 #[derive(Debug)]
 pub enum Navigation {
-    /// On top of the asking pane.
+    /// Open on top of the requesting pane.
     Push(PaneRequest),
-    /// In the place of the asking pane.
+    /// Replace the requesting pane.
     Replace(PaneRequest),
-    /// Close the asking pane.
+    /// Close the requesting pane.
     Pop,
-    /// Close all but the list.
+    /// Close all panes but the list.
     Home,
-    /// What was asked for has come: in the place of the review that waits for the ticket, and of its form.
+    /// The requested result has arrived: replace the review that waits for the ticket, and its form.
     Finish(Ticket, PaneRequest),
     SwitchTo(ProfileIndex),
-    /// The list of a profile with this filter, all else closed.
+    /// Show the list of a profile with this filter, closing all other panes.
     ShowList(ProfileIndex, String),
     Leave(ExitReason),
-    /// What the pane below asked to be typed was typed exactly.
+    /// The words that the pane below asked for were typed exactly.
     Confirmed,
-    /// The token pane of a group, of whichever profile; in the place of the asking pane.
+    /// Open the token pane of a group of any profile, in place of the requesting pane.
     TokenOf(ProfileIndex, UserGroupId),
-    /// Give up a read, whoever waits for it.
+    /// Cancel a read, whichever pane waits for it.
     CancelRead(Ticket),
-    /// Press an action as if by key; from the help.
+    /// Perform an action as if its key had been pressed; used by the help.
     Press(crate::tui::keymap::Action),
-    /// Do a typed command.
+    /// Run a typed command.
     Run(Command),
 }
 
-/// A job under way.
+/// A running job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Running {
     pub profile: ProfileIndex,
@@ -76,77 +76,78 @@ pub struct Running {
     pub job: JobSpec,
 }
 
-/// Bytes that a copy may have: in base64 they are just below the 74,994 that xterm and tmux take; what is longer they
-/// drop without a word.
+/// Maximum size of a copy in bytes: in base64 it is just below the 74,994 that xterm and tmux accept; they
+/// silently drop
+/// longer ones.
 const MOST_COPIED: usize = 56_000;
 
 #[derive(Debug)]
 pub struct Context {
-    /// The draft that is opened once the profile one has switched to is read; the next key gives it up.
+    /// The draft to open once the profile that was switched to has been read; the next key cancels this.
     pub draft_to_open: Option<(ProfileIndex, UserGroupId)>,
     pub profiles: Vec<Profile>,
     pub current: ProfileIndex,
     pub operator: String,
     pub theme: Theme,
     pub now: Timestamp,
-    /// In which times of day are shown.
+    /// The time zone in which times of day are shown.
     pub zone: TimeZone,
-    /// Forms show the properties as rows, as the last one did.
+    /// Forms show the properties as rows; remembers the choice made in the last form.
     pub properties_as_rows: bool,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
     pub groups: Groups,
-    /// What others changed in this profile, as long as it is news.
+    /// What others changed in this profile, until the person has seen it.
     pub live: Live,
     /// Notes, labels and saved views.
     pub annotations: Annotations,
-    /// Typed commands, the newest last.
+    /// Typed commands, newest last.
     pub commands: Vec<String>,
     pub messages: Notices,
-    /// What was sent and what came, without secrets.
+    /// Requests and responses, without secrets.
     pub exchanges: Exchanges,
-    /// The job whose outcome is being taken in; what is said meanwhile is about it.
+    /// The job whose outcome is being handled; messages that are added meanwhile refer to it.
     pub about: Option<Ticket>,
     /// The group of that job, and what was done to it.
     pub subject: Option<Subject>,
-    /// The keys in force.
+    /// The effective key bindings.
     pub keys: Keymap,
     pub running: BTreeMap<Ticket, Running>,
-    /// What the page that has the keys waits for.
+    /// The job that the page with the focus waits for.
     pub page_waits_for: Option<Ticket>,
     /// Status and latency of the last answer.
     pub last_answer: Option<(u16, Duration)>,
-    /// The open rotations of this profile, as far as was heard.
+    /// The open rotations of this profile, as far as known.
     pub open: Arc<BTreeMap<UserGroupId, State>>,
-    /// How the lists of other profiles were left.
+    /// The list views of other profiles as they were left.
     pub views: HashMap<ProfileIndex, ListView>,
-    /// New tokens of this profile that have not arrived: whose, and by which rotation.
+    /// New tokens of this profile that have not been handed off yet: the group and its rotation.
     pub to_hand_off: BTreeMap<UserGroupId, RotationId>,
-    /// The form of a new profile that was left, without its key.
+    /// The form for a new profile as it was left, without its API key.
     pub connecting: Option<ConnectForm>,
     /// Profiles can be added; not in the demo.
     pub can_connect: bool,
     /// Unsent forms of all profiles.
     pub drafts: Drafts,
-    /// The directory goes with the console, as that of the demo does; drafts with it.
+    /// The directory is deleted when the console ends, as in the demo, and drafts with it.
     pub is_thrown_away: bool,
-    /// Nothing is drawn below a box: its lines are read aloud.
+    /// Draw nothing beneath a box, because the plain mode reads all lines aloud.
     pub boxes_alone: bool,
-    /// When open rotations are to be settled again; waiting may have helped by then.
+    /// When to settle open rotations again, because waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
-    /// The directory cannot be used.
+    /// Set while the directory cannot be used.
     pub lost: Option<Lost>,
-    /// It can again, and what was missed is still to come.
+    /// The directory is available again, but the missed changes have not arrived yet.
     pub is_directory_back: bool,
-    /// When somebody else's run of a batch counts as gone, unless it is heard of by then.
+    /// When another process's run of a batch counts as gone, unless it is heard of before.
     pub runner_gone_at: Option<Timestamp>,
     /// Profiles whose service answered with the tag of another environment (hazard 11). For the rest of the session.
     pub wrong_environment: BTreeSet<ProfileIndex>,
-    /// What a person has to say before anything is sent, as far as was heard.
+    /// Questions that a person must answer before anything is sent to a profile, as far as known.
     pub held: BTreeMap<ProfileIndex, PlaceProblem>,
-    /// The bulk rotation under way, or the last one of this session.
+    /// The running bulk rotation, or the last one of this session.
     pub bulk: Option<BatchRun>,
-    /// How much of each profile is unfinished or failed, as far as was heard.
+    /// Number of unfinished or failed things in each profile, as far as known.
     attention: BTreeMap<ProfileIndex, usize>,
     next_ticket: u64,
     pub asks: Vec<Navigation>,
@@ -205,7 +206,7 @@ impl Context {
         }
     }
 
-    /// The profile one is in; `None` only on the welcome screen.
+    /// The current profile; `None` only on the welcome screen.
     pub fn profile(&self) -> Option<&Profile> {
         self.profiles.get(self.current.0)
     }
@@ -215,14 +216,14 @@ impl Context {
         self.start_in(self.current, job)
     }
 
-    /// An address for what is no job.
+    /// Allocates a ticket for something that is not a job.
     pub fn ticket(&mut self) -> Ticket {
         let ticket = Ticket(self.next_ticket);
         self.next_ticket += 1;
         ticket
     }
 
-    /// Starts a job in any profile: what follows from a job of a profile that was left.
+    /// Starts a job in any profile, for example a follow-up of a job whose profile was left.
     pub fn start_in(&mut self, profile: ProfileIndex, job: Job) -> Ticket {
         let ticket = self.ticket();
         let running = Running {
@@ -230,7 +231,7 @@ impl Context {
             since: self.now,
             job: job.spec(),
         };
-        // What is known by then is known to a second list, too.
+        // If a list is being read already, its record of newer groups also serves the second one.
         if running.job.is_list && profile == self.current && !self.is_reading_groups() {
             self.groups.begin_reading();
         }
@@ -240,24 +241,24 @@ impl Context {
         ticket
     }
 
-    /// The groups of the profile are being read.
+    /// Whether the groups of the profile are being read.
     pub fn is_reading_groups(&self) -> bool {
         let mut running = self.running.values();
         running.any(|running| running.job.is_list && running.profile == self.current)
     }
 
-    /// Why nothing can be said of groups that are not here; `None` where all are.
+    /// Why nothing can be said about groups that are not loaded yet; `None` if all are loaded.
     pub fn not_all_read(&self) -> Option<&'static str> {
         (!self.groups.is_whole()).then_some("not all groups are read yet")
     }
 
-    /// Starts a job that a pane waits for; what it waited for before is given up.
+    /// Starts a job that a pane waits for; cancels the one that it waited for before.
     pub fn ask(&mut self, pending: &Pending, job: Job) {
         self.give_up(pending);
         pending.begin(self.start(job));
     }
 
-    /// Waits no longer for what was asked.
+    /// Stops waiting for the job, and cancels it if it is a read.
     pub fn give_up(&mut self, pending: &Pending) {
         if let Some(ticket) = pending.take() {
             self.cancel(ticket);
@@ -269,17 +270,17 @@ impl Context {
         !self.drafts.is_empty() && self.drafts.contains_key(&(self.current, id.clone()))
     }
 
-    /// Reads which drafts the directory keeps of this profile.
+    /// Reads which drafts of this profile are in the directory.
     pub fn read_drafts(&mut self) {
         let mut drafts = std::mem::take(&mut self.drafts);
         drafts.ask(self.current, |profile, job| self.start_in(profile, job));
         self.drafts = drafts;
     }
 
-    /// Writes the next draft down, unless one is being written.
+    /// Saves the next draft, unless a save is running.
     pub fn save_drafts(&mut self) {
         if self.lost.is_some() {
-            // They are kept in memory until it is back.
+            // Drafts stay in memory until the directory is available again.
             return;
         }
         let mut drafts = std::mem::take(&mut self.drafts);
@@ -287,7 +288,7 @@ impl Context {
         self.drafts = drafts;
     }
 
-    /// Gives up a read; a write goes on.
+    /// Cancels a read; a write goes on.
     pub fn cancel(&mut self, ticket: Ticket) {
         if self
             .running
@@ -299,7 +300,7 @@ impl Context {
         }
     }
 
-    /// Gives up reading all groups, whoever asked for it.
+    /// Cancels reading all groups, whichever pane asked for it.
     pub fn cancel_lists(&mut self) {
         let running = self.running.iter();
         let lists = running.filter(|(_, running)| running.job.is_list);
@@ -308,7 +309,7 @@ impl Context {
         }
     }
 
-    /// All rotations that are open now.
+    /// Sets the rotations that are open now.
     pub fn note_open(&mut self, rotations: impl IntoIterator<Item = (UserGroupId, State)>) {
         let open = rotations.into_iter().filter(|(_, state)| state.is_open());
         let open: BTreeMap<_, _> = open.collect();
@@ -318,7 +319,7 @@ impl Context {
         self.live.open_listed = None;
     }
 
-    /// The same as another console has left them; the list keeps its rows.
+    /// Like [`Self::note_open`] for changes by another console: the list keeps its rows.
     pub fn merge_open(&mut self, rotations: impl IntoIterator<Item = (UserGroupId, State)>) {
         let listed = self.open_listed().clone();
         self.note_open(rotations);
@@ -330,18 +331,18 @@ impl Context {
         self.live.open_listed.as_ref().unwrap_or(&self.open)
     }
 
-    /// The person sorts, filters or reads again: rows may move now.
+    /// Called when the person sorts, filters or refreshes: rows may move now.
     pub fn let_rows_move(&mut self) {
         self.groups.let_move();
         self.live.open_listed = None;
     }
 
-    /// The list holds rows as they stood when they were listed, although others have changed something since.
+    /// Whether the list keeps its rows in place although others have changed something since it was listed.
     pub fn holds_rows(&self) -> bool {
         self.groups.holds_rows() || self.live.open_listed.is_some()
     }
 
-    /// How a rotation stands now.
+    /// Updates the state of one rotation.
     pub fn note_rotation(&mut self, row: &RotationRow) {
         let mut open = (*self.open).clone();
         open.remove(&row.user_group_id);
@@ -362,12 +363,12 @@ impl Context {
             .say_about(self.now, severity, text.into(), self.about, subject);
     }
 
-    /// Copies a text that is no secret.
+    /// Copies a text that is not secret.
     pub fn copy(&mut self, what: &str, text: &str) {
         self.copy_secret(what, Token::new(text.to_owned()));
     }
 
-    /// Hands a text to the person's terminal, and says honestly that nobody confirms it.
+    /// Copies a secret to the clipboard of the person's terminal; the message admits that no terminal confirms it.
     pub fn copy_secret(&mut self, what: &str, text: Token) {
         let bytes = text.expose().len();
         if bytes > MOST_COPIED {
@@ -384,7 +385,7 @@ impl Context {
         self.say(Severity::Info, text);
     }
 
-    /// Says that nothing happened; the log does without it.
+    /// Says that nothing happened; the message is not logged.
     pub fn mention(&mut self, text: impl Into<String>) {
         self.messages.mention(self.now, text);
     }
@@ -393,7 +394,7 @@ impl Context {
         self.asks.push(ask);
     }
 
-    /// Opens the group that a row is about, where the directory knows it.
+    /// Opens the group of a row if the directory knows it.
     pub fn open_group(&mut self, id: Option<UserGroupId>, no_row: &str) {
         match id {
             Some(id) if self.groups.contains(&id) => {
@@ -410,12 +411,12 @@ impl Context {
         }
     }
 
-    /// Where new tokens of this profile go by themselves.
+    /// The command that new tokens of this profile are handed to automatically.
     pub fn hands_off_to(&self) -> Option<&HandOffCommand> {
         self.profile()?.handoff.as_ref()
     }
 
-    /// Why nothing may be changed in this profile, if so.
+    /// The reason for allowing no changes in this profile; `None` if they are allowed.
     pub fn read_only_reason(&self) -> Option<&'static str> {
         self.read_only_reason_in(self.current)
     }
@@ -428,12 +429,12 @@ impl Context {
         }
     }
 
-    /// Why an operation is not allowed in this profile, if so: read-only, or a guard and its reason.
+    /// The reason for not allowing an operation in this profile: it is read-only, or a guard with its reason.
     pub fn forbidden(&self, operation: Guarded) -> Option<String> {
         self.forbidden_in(self.current, operation)
     }
 
-    /// The same for another profile.
+    /// Like [`Self::forbidden`] for another profile.
     pub fn forbidden_in(&self, profile: ProfileIndex, operation: Guarded) -> Option<String> {
         if let Some(why) = self.read_only_reason_in(profile) {
             return Some(why.into());
@@ -443,12 +444,12 @@ impl Context {
         Some(format!("{} is forbidden: {reason}", operation.as_str()))
     }
 
-    /// The bulk rotation of the profile one is in.
+    /// The bulk rotation of the current profile.
     pub fn batch_here(&self) -> Option<&BatchRun> {
         self.bulk.as_ref().filter(|run| run.profile == self.current)
     }
 
-    /// Starts a bulk rotation; every group of the plan that is ready is rotated.
+    /// Starts a bulk rotation; every ready group of the plan is rotated.
     pub fn start_batch(&mut self, plan: Plan, reason: Option<String>) -> Ticket {
         let groups = plan.ready.clone();
         let job = Job::Bulk {
@@ -461,12 +462,12 @@ impl Context {
         ticket
     }
 
-    /// Closes all but the list of a profile, with this filter.
+    /// Shows the list of a profile with this filter, and closes all other panes.
     pub fn show_list(&mut self, profile: ProfileIndex, filter: &str) {
         self.navigate(Navigation::ShowList(profile, filter.to_owned()));
     }
 
-    /// Counts what waits. The batch that runs here is in hand.
+    /// Counts what needs attention, without the batch that runs here.
     pub fn note_attention(&mut self, found: &Attention) {
         let running = self.bulk.as_ref().filter(|run| run.is_under_way());
         let running = running.and_then(|run| run.batch);
@@ -489,7 +490,9 @@ impl Context {
         }
     }
 
-    /// `!6 +2`: what is unfinished or failed here, and in the other profiles; empty where nothing is.
+    /// For example `!6 +2`: the number of unfinished or failed things here, and in the other profiles; empty
+    /// if there are
+    /// none.
     pub fn attention_badge(&self) -> String {
         let here = self.attention.get(&self.current).copied().unwrap_or(0);
         let others = self.attention.values().sum::<usize>() - here;
@@ -500,7 +503,7 @@ impl Context {
         }
     }
 
-    /// Goes on with a batch.
+    /// Resumes a batch.
     pub fn resume_batch(&mut self, resumption: &Resumption) -> Ticket {
         let job = Job::Resume(
             resumption.batch.id,
@@ -515,7 +518,7 @@ impl Context {
         ticket
     }
 
-    /// Starts a bulk edit; every group of the plan that changes is updated.
+    /// Starts a bulk edit; every group that the plan changes is updated.
     pub fn start_edit(&mut self, plan: EditPlan) -> Ticket {
         let groups: Vec<_> = plan.changing().map(|row| row.id.clone()).collect();
         let kind = BatchKind::Edit(plan.change.clone());
@@ -525,7 +528,7 @@ impl Context {
         ticket
     }
 
-    /// Steers the bulk rotation under way; stopping is for good.
+    /// Controls the running bulk rotation; a stop is final.
     pub fn steer(&mut self, command: RunCommand) {
         if let Some(run) = &mut self.bulk
             && run.is_under_way()

@@ -1,5 +1,5 @@
-//! Unsent forms of all profiles: what is typed here, what the directory keeps, and which of it is still to be written
-//! there. One save at a time; what was typed meanwhile goes with the next.
+//! Unsent forms of all profiles: what was typed here, what the directory has, and which drafts still have to be written
+//! to it. One save at a time; what is typed meanwhile is saved by the next one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,14 @@ use crate::{
 
 pub type Key = (ProfileIndex, UserGroupId);
 
-/// Where a draft came from.
+/// The origin of a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftOrigin {
-    /// It was typed in this console.
+    /// Typed in this console.
     Here,
-    /// The directory had it when it was first asked.
+    /// It was in the directory when this console first read it.
     Before { by: String },
-    /// It came up in the directory while this console was open.
+    /// It appeared in the directory while this console was open.
     Elsewhere { by: String },
 }
 
@@ -30,24 +30,24 @@ pub enum DraftOrigin {
 pub struct Unsent {
     pub draft: Draft,
     pub from: DraftOrigin,
-    /// The form as it was left, with its cursor and its undo.
+    /// The form as it was left, with its cursor and undo history.
     pub form: Option<Edit>,
-    /// When the one in the directory was changed, as far as is known here.
+    /// When the stored draft was last changed, as far as known here.
     kept: Option<Timestamp>,
 }
 
 impl Unsent {
-    /// Whether this is what was sent.
+    /// Whether this draft is what was sent.
     pub fn is(&self, sent: &DesiredFields) -> bool {
         Edit::of_draft(self.draft.clone()).wanted().as_ref() == Ok(sent)
     }
 }
 
-/// What is still to be written to the directory.
+/// What still has to be written to the directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PendingWrite {
     Keep,
-    /// What was changed until then.
+    /// Forget the draft unless it was changed after this time.
     Forget(Timestamp),
 }
 
@@ -56,13 +56,13 @@ pub struct Drafts {
     unsent: BTreeMap<Key, Unsent>,
     due: BTreeMap<Key, PendingWrite>,
     saving: Option<(Ticket, Key, PendingWrite)>,
-    /// Profiles whose drafts are being read, by ticket.
+    /// Tickets of the running reads, by profile.
     asking: BTreeMap<ProfileIndex, Ticket>,
-    /// What changed here since then: an answer may be older than that.
+    /// Drafts changed here since a read was started, which are newer than its answer.
     touched: BTreeSet<Key>,
-    /// Profiles whose drafts have been read before.
+    /// Profiles whose drafts have been read at least once.
     read: BTreeSet<ProfileIndex>,
-    /// The last save failed, and it was said.
+    /// The last save failed, and this was reported.
     pub is_failing: bool,
 }
 
@@ -83,12 +83,12 @@ impl Drafts {
         self.unsent.contains_key(key)
     }
 
-    /// Those of a profile have been read, and are not being read anew.
+    /// Whether the drafts of a profile have been read and are not being read again.
     pub fn are_read(&self, profile: ProfileIndex) -> bool {
         self.read.contains(&profile) && !self.asking.contains_key(&profile)
     }
 
-    /// Those of a profile, the last changed first.
+    /// The drafts of a profile, most recently changed first.
     pub fn of(&self, profile: ProfileIndex) -> Vec<&Unsent> {
         let all = self.unsent.iter();
         let mut here: Vec<_> = all.filter(|((at, _), _)| *at == profile).collect();
@@ -96,19 +96,19 @@ impl Drafts {
         here.into_iter().map(|(_, unsent)| unsent).collect()
     }
 
-    /// How many would go with the console: those that could not be written.
+    /// Number of drafts that would be lost with the console because they could not be written.
     pub fn unkept(&self) -> usize {
         let is_unkept = |unsent: &&Unsent| unsent.kept != Some(unsent.draft.changed_at);
         self.unsent.values().filter(is_unkept).count()
     }
 
-    /// The draft of a group was not written down as it is now.
+    /// Whether the current version of the draft has not been written.
     pub fn is_unkept(&self, key: &Key) -> bool {
         let unsent = self.unsent.get(key);
         unsent.is_some_and(|unsent| unsent.kept != Some(unsent.draft.changed_at))
     }
 
-    /// Takes in what was typed; nothing happens where it says the same as before.
+    /// Keeps what was typed; does nothing if it equals the stored draft.
     pub fn keep(&mut self, profile: ProfileIndex, mut draft: Draft) {
         let key = (profile, draft.user_group_id.clone());
         let old = self.unsent.get(&key);
@@ -117,7 +117,7 @@ impl Drafts {
         }
         let kept = old.and_then(|old| old.kept);
         if let Some(old) = old.filter(|old| old.draft.changed_at >= draft.changed_at) {
-            // Two changes of one moment are told apart all the same.
+            // Two changes with the same time must still be distinguishable.
             draft.changed_at = old.draft.changed_at + SignedDuration::from_micros(1);
         }
         self.due.insert(key.clone(), PendingWrite::Keep);
@@ -138,7 +138,9 @@ impl Drafts {
         }
     }
 
-    /// It was sent, discarded, or taken back letter by letter. A newer one of another console is another draft, and stays.
+    /// Removes a draft because it was sent, discarded, or edited back to the original. A newer draft of
+    /// another console is a
+    /// different one, and stays.
     pub fn remove(&mut self, key: &Key) {
         if let Some(unsent) = self.unsent.remove(key) {
             let until = unsent.draft.changed_at;
@@ -147,7 +149,7 @@ impl Drafts {
         }
     }
 
-    /// The next thing to write, if nothing is being written; `ticket` is asked for only then.
+    /// Starts the next write, unless one is running; calls `start` only then.
     pub fn next(&mut self, start: impl FnOnce(ProfileIndex, Job) -> Ticket) {
         if self.saving.is_some() {
             return;
@@ -170,7 +172,7 @@ impl Drafts {
         self.saving.is_some()
     }
 
-    /// A save has ended, well or not; the group it was about. What failed is due again at the next change.
+    /// A save has ended, successfully or not; returns its group. A failed save is tried again at the next change.
     pub fn ended(&mut self, ticket: Ticket, saved: Option<Timestamp>) -> Option<Key> {
         let (_, key, due) = self.saving.take_if(|(saving, ..)| *saving == ticket)?;
         self.touched.insert(key.clone());
@@ -184,7 +186,7 @@ impl Drafts {
         Some(key)
     }
 
-    /// Asks what the directory keeps of a profile, unless that is under way.
+    /// Reads the drafts of a profile from the directory, unless that is already running.
     pub fn ask(&mut self, profile: ProfileIndex, start: impl FnOnce(ProfileIndex, Job) -> Ticket) {
         if !self.asking.contains_key(&profile) {
             self.touched.retain(|(at, _)| *at != profile);
@@ -193,10 +195,10 @@ impl Drafts {
         }
     }
 
-    /// Whether the directory keeps other drafts of a profile than this console knows of.
+    /// Whether the directory has other drafts of a profile than this console knows.
     pub fn differ(&self, profile: ProfileIndex, heads: &[DraftHead]) -> bool {
         if !self.read.contains(&profile) {
-            // The first answer is still to come.
+            // The first read has not been answered yet.
             return false;
         }
         let known = |head: &DraftHead| {
@@ -208,13 +210,15 @@ impl Drafts {
         !heads.iter().all(known) || kept.any(|(key, unsent)| unsent.kept.is_some() && is_gone(key))
     }
 
-    /// That has been answered, well or not.
+    /// A read has ended, successfully or not.
     pub fn answered(&mut self, ticket: Ticket) {
         self.asking.retain(|_, asking| *asking != ticket);
     }
 
-    /// Takes in what the directory keeps of a profile; what changed here since it was asked is newer. Returns whether
-    /// it is the first time, and the groups whose draft is another one now. Those of `busy` are being typed here.
+    /// Takes over the drafts of a profile from the directory; drafts that changed here since the read started
+    /// are newer.
+    /// Returns whether it is the first time, and the groups whose draft was replaced. Groups in `busy` are
+    /// being typed in here.
     pub fn found(
         &mut self,
         profile: ProfileIndex,
@@ -244,7 +248,7 @@ impl Drafts {
             self.unsent.insert(key, unsent);
             changed.push(draft.user_group_id.clone());
         }
-        // Sent or discarded by another console. What was typed here stays, whatever became of it there.
+        // Sent or discarded by another console. What was typed here stays, whatever happened to it there.
         let is_found = |id: &UserGroupId| found.iter().any(|kept| kept.draft.user_group_id == *id);
         let gone: Vec<Key> = self
             .unsent

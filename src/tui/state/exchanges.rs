@@ -1,4 +1,4 @@
-//! The last requests of this session and their answers, over all profiles; without secrets, and on no disk.
+//! The last requests of this session and their responses, over all profiles; without secrets, and never on disk.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,14 @@ use super::message::Ticket;
 use crate::domain::group::UserGroupId;
 use crate::operations::{Call, ExchangeKind, Method, RecordedExchange, curl_of};
 
-/// Exchanges that are kept; with their bodies 6.4 MiB at the most.
+/// Maximum number of kept exchanges; with their bodies at most 6.4 MiB.
 pub const KEPT: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchange {
-    /// Counts from 1 and is never given twice.
+    /// Counts from 1; never reused.
     pub number: u64,
-    /// When it ended; in flight when it began.
+    /// When it ended; while in flight, when it began.
     pub at: Timestamp,
     pub recorded: RecordedExchange,
 }
@@ -26,7 +26,7 @@ impl Exchange {
         Ticket(self.recorded.about)
     }
 
-    /// What it came to, in a word.
+    /// Its result in one word.
     pub fn verdict(&self) -> &'static str {
         match self.recorded.sort {
             ExchangeKind::InFlight => "in flight",
@@ -40,7 +40,7 @@ impl Exchange {
         }
     }
 
-    /// Status and verdict, in a column.
+    /// Status and verdict, for a column.
     pub fn status(&self) -> String {
         match (self.recorded.status, self.recorded.sort) {
             (_, ExchangeKind::InFlight) => "waiting".into(),
@@ -54,7 +54,7 @@ impl Exchange {
         }
     }
 
-    /// It did not come to what it was sent for.
+    /// Whether it did not achieve what it was sent for.
     pub fn is_failed(&self) -> bool {
         !matches!(
             self.recorded.sort,
@@ -62,10 +62,10 @@ impl Exchange {
         )
     }
 
-    /// The request as a command.
+    /// The request as a curl command.
     ///
     /// # Errors
-    /// Why it cannot be one.
+    /// The reason why it cannot be written as one.
     pub fn curl(&self) -> Result<String, &'static str> {
         let method = match self.recorded.call {
             Call::GetOrCreate | Call::Create => Method::Get,
@@ -84,7 +84,7 @@ impl Exchange {
     }
 }
 
-/// What those who speak HTTP call a refusal; empty where they have no short word.
+/// The usual short reason phrase of an HTTP error; empty if there is none.
 fn reason(status: u16) -> &'static str {
     match status {
         400 => "bad request",
@@ -112,7 +112,7 @@ pub struct Exchanges {
 }
 
 impl Exchanges {
-    /// Takes in one that has begun or ended.
+    /// Records an exchange that has begun or ended.
     pub fn push(&mut self, at: Timestamp, recorded: RecordedExchange) {
         let is_same = |begun: &Exchange| begun.recorded.number == recorded.number;
         let begun = self.in_flight.iter().position(is_same);
@@ -134,23 +134,23 @@ impl Exchanges {
         }
     }
 
-    /// Begun and not ended, newest first.
+    /// Exchanges in flight, newest first.
     pub fn in_flight(&self) -> impl ExactSizeIterator<Item = &Exchange> {
         self.in_flight.iter()
     }
 
-    /// The request of a job that is in flight for a group.
+    /// The request of a job for a group, if it is in flight.
     pub fn in_flight_for(&self, ticket: Ticket, id: &UserGroupId) -> Option<&Exchange> {
         let mut all = self.in_flight.iter();
         all.find(|one| one.ticket() == ticket && one.recorded.id.as_deref() == Some(id.as_str()))
     }
 
-    /// Ended ones, newest first.
+    /// Ended exchanges, newest first.
     pub fn all(&self) -> impl DoubleEndedIterator<Item = &Exchange> + ExactSizeIterator {
         self.all.iter()
     }
 
-    /// Those of a job, newest first.
+    /// Exchanges of a job, newest first.
     pub fn of(&self, ticket: Ticket) -> impl Iterator<Item = &Exchange> {
         self.all.iter().filter(move |one| one.ticket() == ticket)
     }

@@ -1,5 +1,6 @@
-//! The groups of the current profile as the console holds them: a copy of the directory in a few buffers, from which any
-//! group is had whole when a pane needs it.
+//! The groups of the current profile in memory: a copy of the directory in a few buffers, from which any
+//! single group can
+//! be rebuilt when a pane needs it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,21 +15,21 @@ use crate::{
     search::{Entry, Index, ListView, SavedView, SortBy},
 };
 
-/// A profile as it was read from the directory, made ready beside the loop.
+/// The groups of a profile as read from the directory, prepared outside of the event loop.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
     index: Index,
-    /// Where these are only the first groups.
+    /// Set if these are only the first groups.
     pub first: Option<FirstRows>,
-    /// `None` where it was not read, or told with the first groups.
+    /// `None` if it was not read, or was already delivered with the first groups.
     pub beside: Option<ReadBeside>,
-    /// How the list was left; `None` where it never was.
+    /// The view of the list as it was left; `None` if there is none.
     pub view: Option<ListView>,
-    /// What others change after this is not in it.
+    /// Changes by others after this point are not included.
     pub since: Option<ChangeCursor>,
 }
 
-/// What is read with the groups, before them.
+/// Data that is read with the groups, before them.
 #[derive(Debug, Clone, Default)]
 pub struct ReadBeside {
     pub open: Vec<(UserGroupId, State)>,
@@ -41,15 +42,15 @@ pub struct ReadBeside {
 /// Which groups are the first ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FirstRows {
-    /// How many groups there are in all.
+    /// Total number of groups.
     pub total: usize,
-    /// The order in which they are the first.
+    /// The sort order in which these are the first groups.
     pub sort: SortBy,
     pub reverse: bool,
 }
 
 impl Listing {
-    /// All groups are there now.
+    /// Replaces the first groups by all groups.
     pub fn replace_index(&mut self, index: Index) {
         self.index = index;
         self.first = None;
@@ -72,7 +73,7 @@ impl From<Vec<KnownGroup>> for Listing {
     }
 }
 
-/// How far a list is read whose first groups are shown already.
+/// Progress of reading a list whose first groups are already shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Loading {
     pub read: usize,
@@ -82,26 +83,28 @@ pub struct Loading {
 #[derive(Debug, Clone, Default)]
 pub struct Groups {
     index: Index,
-    /// Only the first groups are here; the others are being read.
+    /// Only the first groups are loaded; the others are being read.
     loading: Option<Loading>,
-    /// What became known since a list is being read, and is newer than it; `None` while none is.
+    /// Groups that changed since reading began and are newer than what is read; `None` while nothing is being read.
     meanwhile: Option<BTreeSet<UserGroupId>>,
-    /// What order and membership of the list stand on where that is older than the values: nothing moves under the hand.
+    /// An older copy that determines order and membership of the list, so that nothing moves under the
+    /// cursor; `None` if
+    /// they come from the current values.
     listed: Option<Index>,
     /// When the directory was read; `None` before the first time.
     pub read_at: Option<Timestamp>,
-    /// Counts the changes, for what is derived from all of them.
+    /// Incremented by every change, for what is derived from all groups.
     pub generation: u64,
 }
 
 impl Groups {
-    /// A list begins to be read.
+    /// Called when a list starts to be read.
     pub fn begin_reading(&mut self) {
         self.meanwhile = Some(BTreeSet::new());
         self.note_read(0);
     }
 
-    /// The first groups are there, and the others will be. Of no use where all have been.
+    /// Shows the first groups until the others arrive. Must not be called when all have been read.
     pub fn show_first(&mut self, listing: Listing) {
         let rows = listing.first.unwrap_or_default();
         self.loading = Some(Loading { read: 0, rows });
@@ -109,24 +112,26 @@ impl Groups {
         self.generation += 1;
     }
 
-    /// So many of all have been read.
+    /// Records how many groups have been read.
     pub fn note_read(&mut self, read: usize) {
         if let Some(loading) = &mut self.loading {
             loading.read = read.min(loading.rows.total);
         }
     }
 
-    /// All that the directory knows are here.
+    /// Whether all groups that the directory knows are loaded.
     pub fn is_whole(&self) -> bool {
         self.read_at.is_some()
     }
 
-    /// `None` where all that are known are here, or none were read yet.
+    /// `None` if all known groups are loaded, or none has been read yet.
     pub fn loading(&self) -> Option<&Loading> {
         self.loading.as_ref()
     }
 
-    /// All groups were read. What became known meanwhile is newer, also than another list that is still being read.
+    /// Replaces all groups by those that were read. Changes made meanwhile are newer; if another list is
+    /// still being read,
+    /// they are newer than that one, too.
     pub fn replace(&mut self, listing: Listing, at: Timestamp, is_another_read: bool) {
         let old = std::mem::replace(&mut self.index, listing.index);
         self.loading = None;
@@ -140,7 +145,7 @@ impl Groups {
         self.generation += 1;
     }
 
-    /// Takes in what is known of one group now.
+    /// Updates one group.
     pub fn upsert(&mut self, group: &KnownGroup) {
         self.generation += 1;
         self.note_newer(&group.id);
@@ -150,7 +155,7 @@ impl Groups {
         }
     }
 
-    /// Takes in what another console has written: its values are shown, and rows stay where they are.
+    /// Updates a group that another console changed: shows its values, but leaves the rows where they are.
     pub fn merge(&mut self, group: &KnownGroup) {
         self.listed.get_or_insert_with(|| self.index.clone());
         self.generation += 1;
@@ -164,33 +169,33 @@ impl Groups {
         }
     }
 
-    /// The person sorts, filters or reads again: what was merged may move rows now.
+    /// Called when the person sorts, filters or refreshes: merged changes may move rows now.
     pub fn let_move(&mut self) {
         self.listed = None;
     }
 
-    /// What was merged moves no row yet.
+    /// Whether there are merged changes that have not moved any rows yet.
     pub fn holds_rows(&self) -> bool {
         self.listed.is_some()
     }
 
-    /// Merged groups that the list does not hold yet.
+    /// Number of merged groups that are not in the list yet.
     pub fn unlisted(&self) -> usize {
         let listed = self.listed.as_ref().map_or(self.index.len(), Index::len);
         self.index.len().saturating_sub(listed)
     }
 
-    /// What the list orders and filters.
+    /// The groups that order and filter of the list are based on.
     pub fn listed(&self) -> &Index {
         self.listed.as_ref().unwrap_or(&self.index)
     }
 
-    /// What is shown of a group now.
+    /// The displayed values of a group.
     pub fn entry(&self, id: &str) -> Option<Entry<'_>> {
         self.index.entry(self.index.number(id)?)
     }
 
-    /// All that is known of a group, put together for whoever asks.
+    /// Rebuilds everything that is known about a group.
     pub fn get(&self, id: &UserGroupId) -> Option<KnownGroup> {
         self.index.group(id)
     }
@@ -199,7 +204,7 @@ impl Groups {
         self.index.number(id.as_str()).is_some()
     }
 
-    /// The name of a group where one is known, else its id; nothing of a group that is not known.
+    /// The name of a group if known, otherwise its id; empty for an unknown group.
     pub fn title(&self, id: &UserGroupId) -> &str {
         let number = self.index.number(id.as_str());
         let entry = number.and_then(|number| self.index.entry(number));
@@ -210,7 +215,7 @@ impl Groups {
         self.index.entries().map(Entry::id)
     }
 
-    /// What is shown and searched of all groups.
+    /// The displayed and searchable values of all groups.
     pub fn index(&self) -> &Index {
         &self.index
     }

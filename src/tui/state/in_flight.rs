@@ -1,5 +1,6 @@
-//! What is in flight: since when, up to which limit, and what Esc does about it; in words for line 1 and for the page
-//! that waits. Nothing is said of what ends at once, and seconds are told from the first one on.
+//! What is in flight: since when, its timeout, and what Esc does about it; as text for line 1 and for the
+//! page that waits.
+//! Nothing is said about what ends at once; seconds are counted from the first one on.
 
 use std::time::Duration;
 
@@ -10,37 +11,37 @@ use super::{
     message::Ticket,
 };
 
-/// What ends sooner is not worth a word.
+/// Anything that ends sooner than this is not mentioned.
 const UNSEEN: SignedDuration = SignedDuration::from_millis(300);
-/// From here on it is long.
+/// From this many seconds on, it is considered long.
 const LONG: i64 = 5;
-/// The sign turns once a second.
+/// The spinner advances once a second.
 const SIGNS: [char; 4] = ['/', '-', '\\', '|'];
 
-/// The sign of what has been in flight for so many seconds.
+/// The frame of the spinner after this many seconds.
 pub fn turning(seconds: i64) -> char {
     SIGNS[seconds.rem_euclid(4) as usize]
 }
 
-/// One request in flight, or work that sends none now.
+/// A request in flight, or work that is not sending one now.
 struct Flight {
     label: String,
     since: Timestamp,
-    /// For the exchange; local work has none.
+    /// Timeout of the exchange; local work has none.
     limit: Option<Duration>,
 }
 
-/// What is in flight, in words.
+/// The text about what is in flight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlightLine {
     pub text: String,
-    /// What Esc does about it; empty where it does nothing about it.
+    /// What Esc does about it; empty if nothing.
     pub esc: &'static str,
     pub is_long: bool,
 }
 
 impl FlightLine {
-    /// With what Esc does.
+    /// The text with the effect of Esc.
     pub fn whole(&self) -> String {
         match self.esc {
             "" => self.text.clone(),
@@ -50,7 +51,7 @@ impl FlightLine {
 }
 
 impl Context {
-    /// All that is in flight, for line 1.
+    /// Everything that is in flight, for line 1.
     pub fn in_flight(&self) -> Option<FlightLine> {
         let all = self.running.iter();
         let all: Vec<Flight> = all
@@ -67,7 +68,7 @@ impl Context {
         self.line(&flights, self.esc(ticket))
     }
 
-    /// A read at the service that a person can see and wait for no longer.
+    /// Whether it is a read at the service that the person can see and cancel.
     pub fn can_cancel(&self, ticket: Ticket) -> bool {
         let Some(running) = self.running.get(&ticket) else {
             return false;
@@ -77,12 +78,12 @@ impl Context {
         !running.job.is_write && asks
     }
 
-    /// Whether it takes long enough to be seen.
+    /// Whether it has taken long enough to be shown.
     pub fn is_seen_waiting(&self, ticket: Ticket) -> bool {
         self.waiting(Some(ticket)).is_some()
     }
 
-    /// When what is said of it changes by itself.
+    /// When the text changes without any event.
     pub fn in_flight_due(&self) -> Option<Timestamp> {
         let all = self.running.iter();
         let all = all.flat_map(|(ticket, running)| self.flights(*ticket, running));

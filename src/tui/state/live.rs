@@ -1,4 +1,4 @@
-//! What others changed in the place one is in, as long as the person has not seen it.
+//! Changes that others made in the current place, until the person has seen them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,7 +17,7 @@ use crate::{
     operations::PlaceId,
 };
 
-/// How long the cursor stands on a row until it counts as seen.
+/// How long the cursor must stay on a row until its changes count as seen.
 const RESTED: SignedDuration = SignedDuration::from_millis(500);
 
 /// A value of a group that others can change.
@@ -44,26 +44,26 @@ impl ChangedField {
     }
 }
 
-/// What is new about a group.
+/// The unseen changes of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupNews {
-    /// None where all of the group is new.
+    /// Empty if the whole group is new.
     pub fields: BTreeSet<ChangedField>,
-    /// Who did it last, for example `li@bastion2`; `None` where it is not known.
+    /// Who made the last change, for example `li@bastion2`; `None` if not known.
     pub by: Option<String>,
-    /// When they did.
+    /// When it was made.
     pub at: Timestamp,
-    /// Since when it is shown.
+    /// When it was first shown.
     pub shown: Timestamp,
 }
 
-/// Somebody's process that is changing a group.
+/// A process of somebody else that is changing a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Busy {
     pub work: Work,
     pub by: String,
     pub since: Timestamp,
-    /// It has died, or cannot change anything any more, where nothing was heard by then.
+    /// If nothing is heard of it until then, it has died or cannot change anything any more.
     pub until: Timestamp,
 }
 
@@ -71,29 +71,29 @@ pub struct Busy {
 pub struct Live {
     /// The name of the place that the profile means.
     pub place_name: Option<String>,
-    /// The place that is watched.
+    /// The place whose changes are watched.
     pub place: Option<PlaceId>,
-    /// Its alarms at the last look.
+    /// Its number of alarms when last looked at.
     pub alarms: Option<u32>,
-    /// The open rotations that the list filters by, where that is older than what is known.
+    /// The open rotations that the list filters by, if they are older than what is known.
     pub open_listed: Option<Arc<BTreeMap<UserGroupId, State>>>,
-    /// Who is changing which group, as far as was heard.
+    /// Who is changing which group, as far as known.
     pub(super) at_work: BTreeMap<UserGroupId, Busy>,
     news: BTreeMap<UserGroupId, GroupNews>,
 }
 
 impl Live {
-    /// What the person has not seen of a group.
+    /// The unseen changes of a group.
     pub fn news_of(&self, id: &str) -> Option<&GroupNews> {
         self.news.get(id)
     }
 
-    /// All groups with something the person has not seen.
+    /// All groups with unseen changes.
     pub fn news(&self) -> impl Iterator<Item = (&UserGroupId, &GroupNews)> {
         self.news.iter()
     }
 
-    /// Adds to what is new about a group.
+    /// Adds to the unseen changes of a group.
     pub fn tell(&mut self, id: &UserGroupId, mut news: GroupNews) {
         if let Some(before) = self.news.remove(id)
             && !news.fields.is_empty()
@@ -108,12 +108,12 @@ impl Live {
         self.news.insert(id.clone(), news);
     }
 
-    /// The group was opened: it is no news any more.
+    /// The group was opened, so its changes are seen.
     pub fn seen(&mut self, id: &UserGroupId) -> Option<GroupNews> {
         self.news.remove(id)
     }
 
-    /// The cursor has been on the group since `from` and goes on at `now`.
+    /// The cursor was on the group from `from` until `now`: if long enough, its changes are seen.
     pub fn left(&mut self, id: &UserGroupId, from: Timestamp, now: Timestamp) {
         let is_seen = |news: &GroupNews| now.duration_since(from.max(news.shown)) >= RESTED;
         if self.news.get(id).is_some_and(is_seen) {
@@ -121,13 +121,13 @@ impl Live {
         }
     }
 
-    /// Everything was read again.
+    /// Called when everything was read again.
     pub fn clear(&mut self) {
         self.news.clear();
     }
 }
 
-/// What somebody changed between two states of a group, who and when; `None` where no value is another one.
+/// What somebody changed between two versions of a group, who and when; `None` if no value differs.
 pub fn news_between(old: &KnownGroup, new: &KnownGroup, shown: Timestamp) -> Option<GroupNews> {
     let mut changed = Vec::new();
     let mut note = |field, who: Option<(Timestamp, Option<&String>)>| {
@@ -170,7 +170,7 @@ pub fn news_between(old: &KnownGroup, new: &KnownGroup, shown: Timestamp) -> Opt
     })
 }
 
-/// Who set the newer value, and when, where it is another one.
+/// If the values differ: who set the newer one, and when.
 fn differs<'a, T: PartialEq>(
     old: Option<&Known<T>>,
     new: Option<&'a Known<T>>,
@@ -180,7 +180,7 @@ fn differs<'a, T: PartialEq>(
     (!is_same).then_some((new.at, Some(&new.by)))
 }
 
-/// All of a group that was not known before; who brought it, and when.
+/// The news that a whole group is new: who added it, and when.
 pub fn news_of_all(group: &KnownGroup, shown: Timestamp) -> GroupNews {
     let nothing = KnownGroup::new(group.id.clone());
     let news = news_between(&nothing, group, shown);
@@ -192,7 +192,7 @@ pub fn news_of_all(group: &KnownGroup, shown: Timestamp) -> GroupNews {
     }
 }
 
-/// When something was last learnt of a group: of two states the later one is the newer.
+/// When a value of a group was last learnt: of two versions, the later one is newer.
 pub fn learnt(group: &KnownGroup) -> Option<Timestamp> {
     let times = [
         group.last_seen,

@@ -4,22 +4,22 @@ use jiff::Timestamp;
 
 use crate::operations::{DirectoryError, TeamFault};
 
-/// Why the directory cannot be used, or not be written.
+/// Why the directory cannot be used, or cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhyLost {
     /// It cannot be reached.
     Away,
-    /// It only reads.
+    /// It is a read-only standby.
     Standby,
     /// It does not let this person in, or not do this.
     NotAllowed,
-    /// Its tables are of another version.
+    /// Its tables have another version.
     OtherVersion,
-    /// This person may look, and do no more.
+    /// This person may only read.
     Viewer,
-    /// Its tables are newer, and may still be read.
+    /// Its tables have a newer version, which may still be read.
     NotWritable,
-    /// All of it is elsewhere now.
+    /// The directory was moved elsewhere.
     Moved,
 }
 
@@ -31,7 +31,7 @@ pub struct Lost {
 }
 
 impl WhyLost {
-    /// What others write is still seen.
+    /// Whether changes by others can still be read.
     pub fn can_be_read(self) -> bool {
         matches!(
             self,
@@ -39,7 +39,7 @@ impl WhyLost {
         )
     }
 
-    /// `None` where waiting a moment helps: somebody holds it for a while.
+    /// `None` if waiting a moment helps, because another process holds a lock for a while.
     pub fn of(error: &DirectoryError) -> Option<Self> {
         match error {
             DirectoryError::Locked { .. } => None,

@@ -1,4 +1,5 @@
-//! What travels between the screen and the work: messages in, effects out, jobs with a ticket, outcomes. Plain data.
+//! What is exchanged between the state and the work: messages in, effects out, jobs with a ticket, outcomes.
+//! Plain data.
 
 mod outcome;
 mod pending;
@@ -37,63 +38,63 @@ use crate::{
     },
 };
 
-/// The address of a job; given before it starts, so that late answers are harmless.
+/// Identifies a job. Allocated before the job starts, so that late answers are harmless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
-/// Which profile a job belongs to: its place in the configuration.
+/// The profile of a job: its index in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProfileIndex(pub usize);
 
-/// Something that happened.
+/// An event for the console.
 #[derive(Debug)]
 pub enum Msg {
     Key(KeyEvent),
-    /// Bracketed paste: text for the focused field, never keys.
+    /// Bracketed paste: text for the focused field, never treated as keys.
     Paste(String),
-    /// Only where the configuration asks for the mouse.
+    /// Only if the configuration enables the mouse.
     Mouse(MouseEvent),
     Resize(u16, u16),
-    /// Red, green and blue of the terminal's background.
+    /// Background colour of the terminal: red, green and blue.
     Background(u8, u8, u8),
     Done(Ticket, Outcome),
-    /// The first groups of a list, for the screen; the others come with the end of the job.
+    /// The first groups of a list, to be shown at once; the rest comes when the job ends.
     FirstRows(Ticket, Box<Listing>),
-    /// How many of them have been read.
+    /// How many groups have been read.
     Read(Ticket, usize),
-    /// What happened in a bulk rotation since the last news, in order; it goes on.
+    /// Events of a bulk rotation since the last message, in order; the rotation continues.
     News(Ticket, Vec<BatchEvent>),
     /// The job waits for a group that somebody else is changing.
     Waiting(Box<ClaimHolder>),
-    /// The outside editor has ended: the text as it is now, or why nothing is taken over.
+    /// The external editor has ended: the edited text, or why nothing is taken over.
     Edited(Ticket, Result<String, String>),
-    /// What was sent and what came, since the last time; without secrets.
+    /// Requests and responses since the last message; without secrets.
     Exchanged(Vec<RecordedExchange>),
-    /// What others have changed in the place of this profile.
+    /// Changes by others in the place of this profile.
     Changed(ProfileIndex, Box<Changes>),
-    /// The directory of this profile has not been there for so long, and why; or it is back.
+    /// The directory of this profile has been unavailable for this long, and why; `None`: it is available again.
     Line(ProfileIndex, Option<(Duration, WhyLost)>),
-    /// The job panicked; what it did is unclear.
+    /// The job panicked; what it did is unknown.
     Lost(Ticket),
-    /// Only while something on the screen depends on time.
+    /// Only sent while something on the screen depends on the time.
     Tick,
     /// SIGTERM or SIGHUP.
     Leave(StopCause),
 }
 
-/// Something to be done by the runner.
+/// An effect for the runner to perform.
 #[derive(Debug, PartialEq)]
 pub enum Effect {
     Start(Ticket, ProfileIndex, Box<Job>),
     /// Drops a read; a write is never cancelled.
     Cancel(Ticket),
-    /// What a bulk rotation under way is to do with what it has not begun.
+    /// Controls what a running bulk rotation does with the items that it has not started.
     Steer(Ticket, RunCommand),
-    /// To the clipboard of the person's terminal (OSC 52).
+    /// Copies to the clipboard of the person's terminal (OSC 52).
     Copy(Token),
-    /// Gives the terminal to the person's editor.
+    /// Hands the terminal to the person's editor.
     OpenEditor(Ticket, EditRequest),
-    /// Tells from there on what others change in the place of this profile, and in no other.
+    /// Reports changes by others from this point on, in the place of this profile and in no other.
     Watch(ProfileIndex, ChangeCursor),
     Suspend,
     Redraw,
@@ -104,40 +105,40 @@ pub enum Effect {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Job {
     List,
-    /// What the list is to show; nothing is read.
+    /// Computes the rows of the list; reads nothing.
     Search {
         index: Index,
         look: SearchRequest,
-        /// An answer that may spare work.
+        /// Earlier results that may save work.
         before: Option<Arc<SearchResults>>,
     },
-    /// The known ids nearest to a typed one.
+    /// The known ids most similar to a typed one.
     Near(Index, String),
-    /// Keeps how the list was left.
+    /// Stores the view of the list as it was left.
     KeepView(ListView),
-    /// Changes what is written beside these groups.
+    /// Changes notes or labels of these groups.
     Annotate(Vec<UserGroupId>, Box<AnnotationChange>),
-    /// Saves how the list is looked at, under a name.
+    /// Saves the view of the list under a name.
     SaveView(String, ListView),
     RemoveView(String),
-    /// Fails where a person has to say something about the place first.
+    /// Fails if a person has to answer a question about the place first.
     OpenRotations,
     LookUp(UserGroupId),
-    /// What the directory knows of this id in every profile; nothing is sent.
+    /// What the directory knows of this id in every profile; sends nothing.
     SameId(UserGroupId),
     Create(UserGroupId, DesiredFields),
     Update {
         id: UserGroupId,
         base: DesiredFields,
         wanted: DesiredFields,
-        /// Fields that the person saw replaced whole, although others may have changed them.
+        /// Fields that are replaced as a whole although others may have changed them, which the person has seen.
         replace: Vec<Field>,
-        /// The person saw what is sent unchanged as last known.
+        /// The person has seen the fields that are sent unchanged, as last known.
         travels: bool,
     },
     Rotate {
         id: UserGroupId,
-        /// The token the person was shown.
+        /// The token that the person was shown.
         seen: Option<Fingerprint>,
         reason: Option<String>,
     },
@@ -145,86 +146,86 @@ pub enum Job {
     History(Option<UserGroupId>),
     /// Unsent forms of the profile.
     Drafts,
-    /// Keeps what is typed; with when the kept one was changed that is known here.
+    /// Saves a draft, with the last change of the stored one as far as known here.
     KeepDraft(Box<Draft>, Option<Timestamp>),
-    /// Forgets a draft, unless it was changed after this.
+    /// Forgets a draft, unless it was changed after this time.
     ForgetDraft(UserGroupId, Timestamp),
     WriteToken(Token, PathBuf),
     /// All rotations of the profile.
     Rotations,
-    /// Settles the open ones by reading their groups.
+    /// Settles the open rotations by reading their groups.
     Settle,
     /// Settles open creates and updates by reading their groups.
     SettleChanges,
     Abandon(RotationId, String),
-    /// A pasted text that may hold some.
+    /// Finds the groups of the tokens in a pasted text.
     Whose(Token),
     /// Tokens of this profile that wait to be handed off.
     PendingHandOffs,
-    /// Right after a rotation.
+    /// Hands off right after a rotation.
     HandOff(Box<Done>),
-    /// The token is read again first.
+    /// Reads the token again before it is handed off.
     HandOffAgain(RotationId, UserGroupId),
     /// All batches of the profile.
     Batches,
-    /// What waits over all profiles; the whole of it, or enough to count.
+    /// What needs attention over all profiles; everything, or just enough to count it.
     Attention {
         whole: bool,
     },
-    /// Puts something that waits aside for a day, or shows it again.
+    /// Hides a pending entry for a day, or shows it again.
     Hide(Box<Concern>, bool),
-    /// Those of all profiles.
+    /// The batches of all profiles.
     AllBatches,
-    /// One of them as it stands now, with its items.
+    /// The current state of a batch, with its items.
     Batch(BatchId),
-    /// What going on with one would do, also with what was last sent long ago; nothing is sent.
+    /// What resuming a batch would do; if true, also for groups that were last sent long ago. Sends nothing.
     PlanResumption(BatchId, bool),
-    /// Goes on with a batch of which so many are begun, and not these; what was typed was checked.
+    /// Resumes a batch that has this many items left, without these groups. The typed confirmation was checked.
     Resume(BatchId, usize, Vec<UserGroupId>),
-    /// Which of these can be rotated now; nothing is sent.
+    /// Finds out which of these groups can be rotated now; sends nothing.
     PlanBulk {
         ids: Vec<UserGroupId>,
-        /// Also what was rotated within 24 h.
+        /// Also include groups that were rotated within the last 24 h.
         include_recent: bool,
     },
-    /// Rotates every group that is ready; what was typed was checked.
+    /// Rotates every group that is ready. The typed confirmation was checked.
     Bulk {
         plan: Plan,
         reason: Option<String>,
     },
-    /// What a bulk edit would do; nothing is sent.
+    /// What a bulk edit would do; sends nothing.
     PlanEdit {
         asked: AskedEdit,
-        /// Also what cannot be read and was last sent long ago.
+        /// Also include groups that cannot be read and were last sent long ago.
         include_old: bool,
     },
-    /// Sends every update of a reviewed bulk edit; what was typed was checked.
+    /// Sends every update of a reviewed bulk edit. The typed confirmation was checked.
     BulkEdit(Box<EditPlan>),
-    /// It holds no token.
+    /// Writes a report; it holds no token.
     WriteReport(String, PathBuf),
-    /// What the directory knows of these groups, into a new file.
+    /// Writes what the directory knows of these groups to a new file.
     Export {
         index: Index,
-        /// What stands beside them, for columns that ask for it.
+        /// Notes and labels, for columns that need them.
         annotations: Arc<BTreeMap<UserGroupId, Annotation>>,
         ids: Vec<UserGroupId>,
         format: (Format, Columns),
         path: PathBuf,
     },
-    /// Tests what would be a profile; creates and writes nothing. The key is one for the keyring.
+    /// Tests a possible profile; creates and writes nothing. The token is the API key for the keyring, if there is one.
     Check(Box<NewProfile>, Option<Token>),
     AddProfile(Box<NewProfile>, Option<Token>),
-    /// Which place the profile means, said by a person.
+    /// The person's answer to which place the profile means.
     AnswerPlace(BindingAnswer),
-    /// Looks for a group that could prove a key on trial; nothing is sent.
+    /// Looks for a group that could prove a key on trial; sends nothing.
     Proof,
     /// Reads this group, to prove the key.
     Prove(UserGroupId),
-    /// The alarms of a place, and what was found.
+    /// Acknowledges the alarms of a place: its name, and what was found.
     Acknowledge(String, String),
 }
 
-/// Which bulk edit is asked for.
+/// The requested bulk edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskedEdit {
     Groups(BulkChange, Vec<UserGroupId>),
@@ -232,21 +233,23 @@ pub enum AskedEdit {
     Again(BatchId),
 }
 
-/// What a job is to the console while it is under way.
+/// What the console needs to know about a running job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobSpec {
     /// For line 1: a verb and an object, as in "read acme-eu".
     pub label: String,
-    /// The group that it is about.
+    /// The group of the job, if it has one.
     pub group: Option<UserGroupId>,
-    /// Never cancelled or dropped; leaving waits for it.
+    /// Must never be cancelled or dropped; quitting waits for it.
     pub is_write: bool,
-    /// It may begin or end a rotation, a change, a batch or a hand-off; what tells of those is then read anew.
+    /// The job may start or end a rotation, change, batch or hand-off; whatever shows those is read again afterwards.
     pub is_of_the_journal: bool,
     /// Reads all groups of a profile.
     pub is_list: bool,
     pub adds_profile: bool,
-    /// The group of a create or an update, and what is wanted of it; a draft of the same is then no draft any more.
+    /// The group of a create or update and its wanted values; a draft with the same values is no longer a
+    /// draft when the
+    /// job succeeds.
     pub sends: Option<(UserGroupId, DesiredFields)>,
 }
 
@@ -270,7 +273,7 @@ impl JobSpec {
         }
     }
 
-    /// Writes a file, or something that no service and no journal knows.
+    /// Writes a file, or something that neither the service nor the journal knows.
     fn local(label: &str) -> Self {
         Self {
             is_write: true,
@@ -293,14 +296,14 @@ impl JobSpec {
         }
     }
 
-    /// What is done, in a word.
+    /// The first word of the label.
     pub fn verb(&self) -> &str {
         self.label.split(' ').next().unwrap_or_default()
     }
 }
 
 impl Job {
-    /// It sends something, or begins what is written down first.
+    /// Whether the job sends something, or starts something that is written down first.
     pub fn is_written_down_first(&self) -> bool {
         matches!(
             self,
@@ -321,7 +324,7 @@ impl Job {
         )
     }
 
-    /// What finds out how the open items of such a batch ended.
+    /// The job that settles the open items of such a batch.
     pub fn settle(kind: &BatchKind) -> Self {
         match kind {
             BatchKind::Rotate => Self::Settle,
@@ -329,7 +332,7 @@ impl Job {
         }
     }
 
-    /// What it is to the console.
+    /// What the console needs to know about this job.
     pub fn spec(&self) -> JobSpec {
         let (read, write, local) = (JobSpec::read, JobSpec::write, JobSpec::local);
         match self {
@@ -357,10 +360,10 @@ impl Job {
             Self::Create(id, wanted) => write("create").sending(id, wanted),
             Self::Update { id, wanted, .. } => write("update").sending(id, wanted),
             Self::Rotate { id, .. } => write("rotate").of(id),
-            // It only reads, but the token on the page and its hand-off hang on it.
+            // Only a read, but the token on the page and its hand-off depend on it.
             Self::Confirm(done) => write("confirm").of(&done.group.id),
             Self::History(_) => read("read history"),
-            // Leaving waits for these by itself; they change nothing at the service.
+            // Quitting waits for these separately; they change nothing at the service.
             Self::Drafts | Self::KeepDraft(..) | Self::ForgetDraft(..) => read("save drafts"),
             Self::WriteToken(..) => local("save token"),
             Self::Settle => read("check open rotations"),
@@ -390,7 +393,7 @@ impl Job {
         }
     }
 
-    /// A run over many groups, which heeds [`RunCommand`] while it goes.
+    /// Whether the job runs over many groups and obeys [`RunCommand`].
     pub fn can_be_steered(&self) -> bool {
         matches!(
             self,
@@ -398,7 +401,7 @@ impl Job {
         )
     }
 
-    /// Writes are never cancelled or dropped; leaving waits for them.
+    /// Writes are never cancelled or dropped; quitting waits for them.
     pub fn is_write(&self) -> bool {
         self.spec().is_write
     }

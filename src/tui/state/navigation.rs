@@ -1,4 +1,4 @@
-//! What a pane asks to be opened, as plain data: `panes` makes the pane of it.
+//! Requests to open a pane, as plain data: `panes` constructs the pane.
 
 use super::message::Ticket;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     tui::forms::group::Edit,
 };
 
-/// A pane, and what it begins with.
+/// A pane, and its initial data.
 #[derive(Debug)]
 pub enum PaneRequest {
     Group(UserGroupId),
@@ -20,7 +20,7 @@ pub enum PaneRequest {
     Result(Box<Done>, DesiredFields),
     Token(Box<KnownGroup>),
     CopyMenu(Box<KnownGroup>),
-    /// These groups, and what they are.
+    /// These groups, and a description of them.
     Export(Vec<UserGroupId>, &'static str),
     /// The note and the labels of a group.
     Note(UserGroupId),
@@ -28,16 +28,16 @@ pub enum PaneRequest {
     Views(Vec<ListColumn>),
     /// The check of a bulk rotation of these groups.
     CheckBulk(Vec<UserGroupId>),
-    /// A bulk rotation under way, or the last one.
+    /// The running bulk rotation, or the last one.
     WatchBulk(Ticket),
-    /// A batch of the journal, and what is to be done with it.
+    /// A batch of the journal, and what to do with it.
     Batch(BatchId, BatchAim),
     /// One change over many groups.
     BulkEdit(EditSource),
     Connect,
 }
 
-/// What a batch of the journal is opened for.
+/// The purpose of opening a batch of the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchAim {
     Look,
@@ -46,37 +46,37 @@ pub enum BatchAim {
     Report,
 }
 
-/// What a bulk edit is about.
+/// The groups of a bulk edit.
 #[derive(Debug)]
 pub enum EditSource {
     /// These groups, and the filter that showed them.
     Groups(Vec<UserGroupId>, String),
-    /// Takes back what this batch of edits set.
+    /// Revert what this batch of edits set.
     Reverse(BatchId),
-    /// What this batch of edits did not apply.
+    /// Repeat what this batch of edits did not apply.
     Again(BatchId),
 }
 
-/// What a form asks to be reviewed.
+/// What a form submits for review.
 #[derive(Debug)]
 pub struct Proposal {
     pub id: UserGroupId,
     pub creating: bool,
-    /// What the edit began with.
+    /// The values that the edit began with.
     pub base: DesiredFields,
-    /// What the form holds.
+    /// The values in the form.
     pub wanted: DesiredFields,
-    /// It takes an update back, and nobody has typed it: a key confirms it, in production words.
+    /// It reverts an update and nothing was typed, so that a key confirms it; in production, typed words do.
     pub restores: bool,
 }
 
-/// Words that must be typed before the asking pane sends something.
+/// Words that must be typed before the requesting pane sends something.
 #[derive(Debug)]
 pub struct ConfirmationWords {
-    /// What must be typed exactly.
+    /// The exact words.
     pub words: String,
-    /// What it confirms, in a line.
+    /// What they confirm, in one line.
     pub what: String,
-    /// Why a guard asks.
+    /// Why a guard asks for them.
     pub reason: Option<String>,
 }

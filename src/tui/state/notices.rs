@@ -1,4 +1,4 @@
-//! What happened, in words: a line that shows the newest, and a log of this session that keeps all but refused keys.
+//! Messages: a line that shows the newest one, and a log of this session that keeps all but those about refused keys.
 
 mod line;
 mod severity;
@@ -14,7 +14,7 @@ pub use severity::Severity;
 use super::message::{ProfileIndex, Ticket};
 use crate::domain::group::UserGroupId;
 
-/// What a message is about, so that it can be resolved.
+/// The subject of a message, so that the message can be resolved later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
     pub profile: ProfileIndex,
@@ -23,7 +23,7 @@ pub struct Subject {
     pub verb: String,
 }
 
-/// A state that has a place of its own, and may be said once more.
+/// A lasting state that has one message at most, which may be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     OpenRotations,
@@ -34,26 +34,26 @@ pub enum Condition {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// Counts from 1 and is never given twice.
+    /// Counts from 1; never reused.
     number: u64,
-    /// The number it had when it was said first.
+    /// The number of its first occurrence.
     first: u64,
     pub at: Timestamp,
     pub severity: Severity,
     pub text: String,
-    /// How often it was said in a row.
+    /// How often it was repeated in a row.
     pub times: usize,
-    /// The job that it is about; its requests can be shown.
+    /// The job it is about, whose requests can be shown.
     pub about: Option<Ticket>,
     subject: Option<Subject>,
     condition: Option<Condition>,
     is_read: bool,
-    /// When what it says stopped being so.
+    /// When it stopped being true.
     pub resolved: Option<Timestamp>,
 }
 
 impl Notice {
-    /// The same for as long as it stands in the log, however often it is said again.
+    /// Stays the same as long as the message is in the log, however often it is repeated.
     pub fn stable_number(&self) -> u64 {
         self.first
     }
@@ -63,20 +63,20 @@ impl Notice {
     }
 }
 
-/// Newest last; the oldest go once there are too many.
+/// Newest last; the oldest are dropped once there are too many.
 #[derive(Debug, Clone, Default)]
 pub struct Notices {
     log: VecDeque<Notice>,
     line: MessageLine,
     count: u64,
-    /// For who hears them: every one, once. `None` where they are seen.
+    /// In the plain mode, the messages that have not been read aloud yet; `None` if messages are displayed.
     unheard: Option<Vec<(Severity, String)>>,
 }
 
 const KEPT: usize = 500;
 
 impl Notices {
-    /// They are read aloud from now on: each is told once, and none stands in a line.
+    /// Reads messages aloud from now on: each one once, and none in the message line.
     pub fn read_aloud(&mut self) {
         let said = self.log.iter();
         let said = said.map(|one| (one.severity, one.text.clone()));
@@ -84,7 +84,7 @@ impl Notices {
         self.line = MessageLine::default();
     }
 
-    /// What was said since the last time, where it is read aloud.
+    /// Takes the messages since the last call, if they are read aloud.
     pub fn take_unheard(&mut self) -> Vec<(Severity, String)> {
         self.unheard
             .as_mut()
@@ -96,7 +96,7 @@ impl Notices {
         self.say_about(at, severity, text, None, None);
     }
 
-    /// Says it, and keeps what it is about.
+    /// Adds a message with its job and subject.
     pub fn say_about(
         &mut self,
         at: Timestamp,
@@ -125,7 +125,7 @@ impl Notices {
         });
     }
 
-    /// Why the key that was pressed did nothing; of interest until the next key, and not logged.
+    /// Shows why the pressed key did nothing; until the next key, and not logged.
     pub fn refuse(&mut self, at: Timestamp, text: impl Into<String>) {
         let text = text.into();
         self.show(at, LineMessage::new(None, at, Severity::Refused, text));
@@ -137,14 +137,14 @@ impl Notices {
         self.show(at, LineMessage::new(None, at, Severity::Info, text));
     }
 
-    /// Asks for the same key again; not logged, and seen before the key could be pressed.
+    /// Asks for the same key again; not logged, because it was seen before the key could be pressed.
     pub fn ask(&mut self, at: Timestamp, text: String) {
         let mut shown = LineMessage::new(None, at, Severity::Warning, text);
         shown.asks = true;
         self.show(at, shown);
     }
 
-    /// Shows or tells it; the number of the one in the line that it repeats.
+    /// Shows the message or reads it aloud; returns the number of the message in the line that it repeats.
     fn show(&mut self, at: Timestamp, shown: LineMessage) -> Option<u64> {
         if let Some(unheard) = &mut self.unheard {
             unheard.push((shown.severity, shown.text));
@@ -153,7 +153,7 @@ impl Notices {
         self.line.push(at, shown)
     }
 
-    /// Keeps what a pane shows itself, so that it is found in the log later; it is no news in the line.
+    /// Logs what a pane shows itself, so that it can be found later; it is not shown in the line.
     pub fn keep(&mut self, at: Timestamp, severity: Severity, text: &str, about: Ticket) {
         let is_said =
             |message: &Notice| message.about == Some(about) && message.text.contains(text);
@@ -188,12 +188,12 @@ impl Notices {
         self.log.push_back(message);
     }
 
-    /// The one for the line.
+    /// The message in the line.
     pub fn current(&self) -> Option<&LineMessage> {
         self.line.shown()
     }
 
-    /// How many unknown outcomes and errors left the line unread.
+    /// Number of unknown outcomes and of errors that left the line unread.
     pub fn unread(&self) -> (usize, usize) {
         let shown = self.line.shown().and_then(|shown| shown.number);
         let unread = self.log.iter().filter(|one| one.is_unread());
@@ -203,22 +203,22 @@ impl Notices {
         (unknown.len(), errors.len())
     }
 
-    /// A key is pressed.
+    /// Called when a key is pressed.
     pub fn key(&mut self, now: Timestamp) {
         self.line.key(now);
     }
 
-    /// Time went by.
+    /// Called when time has passed.
     pub fn advance(&mut self, now: Timestamp) {
         self.line.advance(now);
     }
 
-    /// When the line changes by itself.
+    /// When the line changes without any event.
     pub fn due(&self) -> Option<Timestamp> {
         self.line.due()
     }
 
-    /// Takes the current one off the line, when it is more than news; whether there was one. An error stays unread.
+    /// Removes the current message from the line if it is a warning or worse; returns whether it was. An error stays unread.
     pub fn dismiss(&mut self, now: Timestamp) -> bool {
         let is_more = |shown: &LineMessage| shown.severity >= Severity::Warning;
         let was = self.line.shown().is_some_and(is_more);
@@ -226,7 +226,7 @@ impl Notices {
         was
     }
 
-    /// Says how something stands; it holds until [`Notices::resolve_condition`], or until it is said again.
+    /// Reports a condition; valid until [`Notices::resolve_condition`], or until it is reported again.
     pub fn say_condition(
         &mut self,
         at: Timestamp,
@@ -241,17 +241,17 @@ impl Notices {
         }
     }
 
-    /// What was said of it holds no longer.
+    /// The condition does not hold any more.
     pub fn resolve_condition(&mut self, now: Timestamp, condition: Condition) {
         self.resolve(now, |one| one.condition == Some(condition));
     }
 
-    /// What was said holds no longer: it was answered.
+    /// Marks a message as resolved, because it was answered.
     pub fn take_back(&mut self, now: Timestamp, text: &str) {
         self.resolve(now, |one| one.text.contains(text));
     }
 
-    /// What was said of a group holds no longer, where the subject and the severity are meant.
+    /// Marks messages about a group as resolved, if `is_meant` accepts their subject and severity.
     pub fn resolve_subject(
         &mut self,
         now: Timestamp,
@@ -275,7 +275,7 @@ impl Notices {
         self.line.remove(now, |shown| gone.contains(&shown.number));
     }
 
-    /// All are seen in the log.
+    /// Marks all messages as read, because the log was opened.
     pub fn read_all(&mut self) {
         for message in &mut self.log {
             message.is_read = true;

@@ -1,4 +1,4 @@
-//! What others are doing to the groups of the place one is in: changing them right now, or writing a draft.
+//! What others are doing to the groups of the current place: changing them right now, or writing a draft.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -8,22 +8,22 @@ use crate::{
     tui::state::batch::BatchRun,
 };
 
-/// For so long the age of somebody's draft counts on; then it stands as the time of its last change.
+/// Until this age, the age of somebody's draft is shown and updated; after that, the time of its last change.
 const FRESH: SignedDuration = SignedDuration::from_hours(1);
 const MINUTE: i64 = 60;
 
-/// What somebody else does: "rotating: ben@bastion1, 12s", and shorter where there is little room.
+/// What somebody else does: "rotating: ben@bastion1, 12s", and a shorter form for little room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doing {
     what: &'static str,
     by: String,
     when: String,
-    /// As opposed to something that was left.
+    /// As opposed to a draft that was left.
     pub is_now: bool,
 }
 
 impl Doing {
-    /// In so many cells; `None` where even the short form has no room.
+    /// The text in at most `room` cells; `None` if even the short form does not fit.
     pub fn in_cells(&self, room: usize, columns: impl Fn(&str) -> usize) -> Option<String> {
         let Self { what, by, when, .. } = self;
         let person = by.split('@').next().unwrap_or(by);
@@ -41,10 +41,10 @@ impl Doing {
 }
 
 impl Context {
-    /// Who is changing which group now, whole.
+    /// Sets who is changing which group; replaces the previous list.
     pub fn note_at_work(&mut self, all: &[AtWork]) {
         let now = self.now;
-        // What is done here is seen where it is done.
+        // What is done in this console is shown by its own page.
         let others = all.iter().filter(|one| !self.is_changed_here(&one.id));
         let busy = others.map(|one| {
             let busy = Busy {
@@ -58,13 +58,13 @@ impl Context {
         self.live.at_work = busy.collect();
     }
 
-    /// Somebody else's process that is changing the group.
+    /// The process of somebody else that is changing the group.
     fn busy(&self, id: &UserGroupId) -> Option<&Busy> {
         let busy = self.live.at_work.get(id)?;
         (busy.until > self.now).then_some(busy)
     }
 
-    /// A job of this console is at it.
+    /// Whether a job of this console is changing the group.
     fn is_changed_here(&self, id: &UserGroupId) -> bool {
         let mut running = self.running.values();
         let is_own = running.any(|running| {
@@ -80,7 +80,7 @@ impl Context {
         is_own || bulk.is_some_and(is_at_it)
     }
 
-    /// What somebody else does to a group, or has begun to write for it.
+    /// What somebody else is doing to a group, or has drafted for it.
     pub fn doing(&self, id: &UserGroupId) -> Option<Doing> {
         if let Some(busy) = self.busy(id) {
             return Some(Doing {
@@ -104,7 +104,7 @@ impl Context {
         })
     }
 
-    /// Who else wrote a draft of it, and when it was changed.
+    /// Who else wrote a draft for the group, and when it was last changed.
     fn draft_of_others(&self, id: &UserGroupId) -> Option<(&str, Timestamp)> {
         if self.drafts.is_empty() {
             return None;
@@ -112,19 +112,19 @@ impl Context {
         let unsent = self.drafts.get(&(self.current, id.clone()))?;
         let by = match &unsent.from {
             DraftOrigin::Here => return None,
-            // Of an earlier console of one's own.
+            // From an earlier console of the same person.
             DraftOrigin::Before { by } if *by == self.operator => return None,
             DraftOrigin::Before { by } | DraftOrigin::Elsewhere { by } => by,
         };
         Some((by, unsent.draft.changed_at))
     }
 
-    /// Somebody else is changing a group, or has begun to write for one.
+    /// Whether somebody else is changing a group, or has drafted something for one.
     pub fn others_do_something(&self) -> bool {
         !self.live.at_work.is_empty() || !self.drafts.is_empty()
     }
 
-    /// When what is shown of that changes with time alone.
+    /// When the text about others changes without any event.
     pub fn others_due(&self) -> Option<Timestamp> {
         let ids = self.live.at_work.keys();
         let busy = ids.filter_map(|id| self.busy(id));

@@ -1,4 +1,5 @@
-//! Bulk rotations beside their pane: events of the one under way, how it ended, and what an earlier session left.
+//! Bulk rotations apart from their pane: progress of the current run, how it ended, and what an earlier session left
+//! unfinished.
 
 use super::{Action, App, Job, Outcome, Pane, Severity, Ticket};
 use crate::{
@@ -33,7 +34,7 @@ impl App {
         }
     }
 
-    /// The run of this ticket has come to its end, whichever.
+    /// Called when a job ends; records the end if it is that of the current run.
     pub(super) fn batch_ended(&mut self, ticket: Ticket, outcome: &Outcome, is_here: bool) {
         let Some(run) = self.batch_of(ticket) else {
             return;
@@ -46,7 +47,7 @@ impl App {
             return;
         }
         if is_here {
-            // The rotations have taught the directory; the list on the screen is older.
+            // The rotations have updated the directory, so the list on the screen is out of date.
             self.context.start(Job::List);
             if self.context.hands_off_to().is_some() {
                 self.context.start(Job::PendingHandOffs);
@@ -60,7 +61,7 @@ impl App {
         }
     }
 
-    /// The batch of this session follows what the journal has of it.
+    /// Updates the batch of this session from the journal.
     pub(super) fn batch_stands(&mut self, batch: &Batch, items: &[BatchItem]) {
         let here = self.context.current;
         let mine = |run: &&mut BatchRun| run.batch == Some(batch.id) && run.profile == here;
@@ -70,14 +71,16 @@ impl App {
         }
     }
 
-    /// After a key on the page of a batch: somebody else may have settled an item of it.
+    /// Called after each key: if the page of a batch is on top, reads it again, because another process may
+    /// have settled
+    /// an item.
     pub(super) fn follow_batch_on_top(&mut self) {
         if let Some(Pane::Bulk(pane)) = self.stack.last() {
             pane.read_anew(&mut self.context);
         }
     }
 
-    /// The journal may stand otherwise than what is shown and counted of it: all that tells of it reads it anew.
+    /// Called when the journal may have changed: reads everything again that shows or counts it.
     pub fn follow_journal(&mut self) {
         self.context.start(Job::Attention { whole: false });
         for pane in &mut self.stack {
@@ -95,7 +98,7 @@ impl App {
         self.context.bulk.as_mut().filter(mine)
     }
 
-    /// How it ended, where its pane has been left.
+    /// Reports how the batch ended, when its pane has been closed.
     pub(super) fn say_batch_ended(&mut self, place: &str) {
         if let Some(run) = &self.context.bulk {
             let (severity, text) = (run.severity(), format!("{}{place}", run.line()));
@@ -103,7 +106,7 @@ impl App {
         }
     }
 
-    /// What an earlier session or another process has not finished; it is only told.
+    /// Reports batches that an earlier session or another process did not finish; does not resume them.
     pub(super) fn found_batches(&mut self, batches: &[Batch]) {
         let running = self.context.bulk.as_ref().filter(|run| run.is_under_way());
         let running = running.and_then(|run| run.batch);

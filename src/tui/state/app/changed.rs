@@ -1,4 +1,4 @@
-//! What others changed in the place one is in: taken in without moving a row, and told once.
+//! Changes that others made in the current place: they are merged without moving any row, and reported once.
 
 use super::{App, Job, ProfileIndex, Severity, outcomes::Open};
 use std::time::Duration;
@@ -17,18 +17,18 @@ use crate::{
     },
 };
 
-/// Groups named in one message.
+/// Maximum number of groups named in one message.
 const NAMED: usize = 2;
 
 impl App {
-    /// The list was read: from there on it is told what others change.
+    /// Called when the list was read: subscribes to changes by others from that point on.
     pub(super) fn watch(&mut self, since: ChangeCursor) {
         self.context.live.place = Some(since.place());
         let effect = Effect::Watch(self.context.current, since);
         self.context.effects.push(effect);
     }
 
-    /// The directory is lost, or back.
+    /// The directory became unavailable, or is available again.
     pub(super) fn line_changed(
         &mut self,
         profile: ProfileIndex,
@@ -69,13 +69,13 @@ impl App {
         }
         let standing = changes.standing;
         if self.context.live.place != Some(standing.place) {
-            // The profile means another place now; nothing on the screen is of it.
+            // The profile now means another place, so nothing on the screen belongs to it.
             self.begin_anew();
             return;
         }
         let alarms = self.context.live.alarms.replace(standing.alarms);
         if alarms.is_some_and(|alarms| alarms != standing.alarms) {
-            // What holds the place back is asked for where it is settled.
+            // Whatever blocks the place is shown by the job that settles its rotations.
             self.context.start(Job::OpenRotations);
         }
         self.merge_groups(changes);
@@ -103,17 +103,17 @@ impl App {
         self.follow_journal();
     }
 
-    /// Takes in the rows, and says of which the person may want to know.
+    /// Merges the changed groups, and reports those that the person may want to know of.
     fn merge_groups(&mut self, changes: &Changes) {
         let context = &mut self.context;
         let now = context.now;
         let (mut changed, mut new) = (Vec::new(), Vec::new());
         for group in &changes.groups {
             let news = match context.groups.get(&group.id) {
-                // Known perhaps, and read with the others.
+                // Perhaps a known group, which will be read with the rest of the list.
                 None if !context.groups.is_whole() => continue,
                 None => Some(news_of_all(group, now)),
-                // An answer that came here is newer than the look.
+                // An answer received here is newer than this look at the directory.
                 Some(old) if learnt(&old) > learnt(group) => continue,
                 Some(old) => news_between(&old, group, now),
             };
@@ -132,7 +132,7 @@ impl App {
             let key = |action| context.keys.key(Focus::List, action);
             (key(Action::NextFlag), key(Action::Refresh))
         };
-        // One message for what came together.
+        // One message for all changes that arrived together.
         let mut told = Vec::new();
         let is_back = std::mem::take(&mut context.is_directory_back);
         if is_back {
@@ -166,7 +166,7 @@ impl App {
     }
 }
 
-/// "1 group changed by li@bastion2: parcel-one (token)".
+/// Returns for example "1 group changed by li@bastion2: parcel-one (token)".
 fn sentence(told: &[(UserGroupId, GroupNews)], what: &str) -> String {
     let count = match told.len() {
         1 => "1 group".to_owned(),

@@ -1,4 +1,4 @@
-//! What a typed command does: to the list, to the group one looks at, or to the console.
+//! Performs typed commands: on the list, on the group that is shown, or on the console.
 
 use super::{App, Pane, Severity};
 use crate::{
@@ -26,7 +26,7 @@ impl App {
                     .navigate(Navigation::Push(PaneRequest::Group(id)));
             }
             Command::Go(id) => {
-                // Reading it could create it: the dialog says so.
+                // A get could create it; the dialog says so.
                 let pane = Open::of(id.as_str(), &mut self.context);
                 self.stack.push(Pane::Open(pane));
             }
@@ -67,7 +67,7 @@ impl App {
                 self.refuse(text.into());
             }
             command => {
-                // A box above the list goes on standing there.
+                // A box above the list stays open.
                 if !self.top().is_overlay() {
                     self.go_home();
                 }
@@ -87,7 +87,7 @@ impl App {
         }
     }
 
-    /// The group that the page is about; on the list the one of the cursor, or the marked ones where several may be meant.
+    /// The group that the page shows; on the list, the group under the cursor, or the marked ones if `several`.
     fn meant(&self, several: bool) -> Vec<UserGroupId> {
         let page = self.stack.iter().rfind(|pane| !pane.view().is_overlay());
         match page {
@@ -111,7 +111,7 @@ impl App {
     }
 }
 
-/// What was typed or received on it would be gone, or out of sight, if the list took its place.
+/// Whether the pane has input or results that would be lost or hidden if the list replaced it.
 fn holds_something(pane: &Pane) -> bool {
     matches!(
         pane,

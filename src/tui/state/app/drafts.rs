@@ -1,4 +1,5 @@
-//! Unsent forms: written down as they are typed, one save at a time, and offered again where one comes back.
+//! Drafts of unsent forms: saved while they are typed, one save at a time, and offered again when they are found in the
+//! directory.
 
 use super::{Action, App, Outcome, Pane, ProfileIndex, Severity, Ticket};
 use crate::{
@@ -12,11 +13,13 @@ use crate::{
     },
 };
 
-/// Drafts named in one message.
+/// Maximum number of drafts named in one message.
 const NAMED: usize = 2;
 
 impl App {
-    /// After a key, a paste or an outside editor: what the form on top holds now is a draft, or none any more.
+    /// Called after a key, a paste or an external editor: keeps the content of the form on top as a draft, or
+    /// removes the
+    /// draft if nothing is left to keep.
     pub(super) fn keep_draft(&mut self) {
         if let Some(Pane::Edit(edit)) = self.stack.last() {
             edit.keep(&mut self.context);
@@ -24,7 +27,7 @@ impl App {
         self.context.save_drafts();
     }
 
-    /// The outside editor has ended.
+    /// The external editor has ended.
     pub(super) fn edited(&mut self, ticket: Ticket, text: Result<String, String>) {
         for pane in self.stack.iter_mut().rev() {
             if let Pane::Edit(edit) = pane
@@ -36,7 +39,7 @@ impl App {
         }
     }
 
-    /// Takes in what became of a draft that was to be kept, forgotten or found; whether it was one of these.
+    /// Handles the outcome of saving, forgetting or reading drafts; returns whether it was one of these.
     pub(super) fn draft_done(
         &mut self,
         ticket: Ticket,
@@ -68,18 +71,18 @@ impl App {
         true
     }
 
-    /// A job about drafts broke off; whether it was one.
+    /// Handles a panic in a job about drafts; returns whether it was such a job.
     pub(super) fn draft_lost(&mut self, ticket: Ticket) -> bool {
         self.context.drafts.answered(ticket);
         self.draft_failed(ticket, "internal error, stopped")
     }
 
-    /// Said once; the next change tries again.
+    /// Reports the failure once; the next change tries again.
     fn draft_failed(&mut self, ticket: Ticket, why: &str) -> bool {
         let Some((_, id)) = self.context.drafts.ended(ticket, None) else {
             return false;
         };
-        // While the directory is lost, each form says so.
+        // While the directory is unavailable, each form says so itself.
         let is_told = self.context.lost.is_some();
         if !std::mem::replace(&mut self.context.drafts.is_failing, true) && !is_told {
             let text = format!("Draft of {id} NOT saved, kept in memory only: {why}");
@@ -95,7 +98,7 @@ impl App {
         self.context.save_drafts();
     }
 
-    /// Two consoles have a draft of one group: the newer one is kept.
+    /// Two consoles have a draft of the same group: says that the newer one is kept.
     fn say_met(&mut self, id: &UserGroupId, other: &OtherDraft, is_ours: bool) {
         let age = self.context.age(other.at);
         let by = visible(&other.by);
@@ -108,7 +111,8 @@ impl App {
     }
 
     fn found_drafts(&mut self, profile: ProfileIndex, found: &[KeptDraft]) {
-        // The form on top was opened just now, or typed into since it was asked; one below it was typed into before.
+        // The form on top needs no protection: it was either opened just now, or typing has touched its draft since the
+        // request. Input in a form below it may be older than the request.
         let below = self.stack.iter().rev().skip(1);
         let busy: Vec<UserGroupId> = below
             .filter_map(|pane| match pane {
@@ -133,7 +137,7 @@ impl App {
         }
     }
 
-    /// Opens the draft that was asked for from another profile, once it and the groups are read.
+    /// Opens the draft that was requested from another profile, once its profile's groups and drafts have been read.
     pub(super) fn open_wanted_draft(&mut self) {
         let context = &mut self.context;
         let is_there = |(profile, _): &(ProfileIndex, UserGroupId)| {
@@ -156,7 +160,7 @@ impl App {
         }
     }
 
-    /// "1 unsent draft: acme-eu (2h ago); e on it opens it".
+    /// Returns for example "1 unsent draft: acme-eu (2h ago); e on it opens it".
     fn offer(&self) -> String {
         let context = &self.context;
         let drafts = context.drafts.of(context.current);
@@ -181,7 +185,7 @@ impl App {
         }
     }
 
-    /// What stays when the console ends, in words.
+    /// A sentence about the drafts that are kept when the console ends.
     pub fn unsent(&self) -> Option<String> {
         match self.context.drafts.len() - self.unkept() {
             0 => None,
@@ -190,7 +194,7 @@ impl App {
         }
     }
 
-    /// Drafts that go with the console: they could not be saved, or the directory goes, too.
+    /// Drafts that are lost when the console ends: they could not be saved, or the directory is deleted as well.
     pub(super) fn lost_drafts(&self) -> Option<String> {
         match self.unkept() {
             0 => None,

@@ -1,4 +1,4 @@
-//! Hand-offs whose pane has been left, and those that a crash left: nothing that waits is forgotten.
+//! Hand-offs whose pane has been closed, and those that a crash left behind: no waiting token is forgotten.
 
 use super::{App, Job, ProfileIndex, Severity};
 use crate::{
@@ -7,10 +7,10 @@ use crate::{
     tui::keymap::{Action, Focus},
 };
 
-/// Ids that a message names.
+/// Maximum number of ids named in one message.
 const NAMED: usize = 3;
 
-/// One line for a hand-off that was tried.
+/// One line about an attempted hand-off.
 pub(crate) fn describe(handed: &HandedOff) -> (Severity, String) {
     let HandedOff {
         user_group_id: id,
@@ -34,7 +34,7 @@ pub(crate) fn describe(handed: &HandedOff) -> (Severity, String) {
 }
 
 impl App {
-    /// What the person did not stay for: the confirming read, then the hand-off.
+    /// Does what the person did not stay for: the confirming read, then the hand-off.
     pub(super) fn after_rotation(&mut self, profile: ProfileIndex, done: &Done) {
         if done.rotation.is_none() {
             return;
@@ -54,7 +54,7 @@ impl App {
         }
     }
 
-    /// New tokens that wait since an earlier session.
+    /// Reports new tokens that have been waiting since an earlier session.
     pub(super) fn found_waiting(&mut self, rows: &[RotationRow]) {
         let here = self.context.profile().map(|profile| profile.name.clone());
         let (rows, elsewhere): (Vec<_>, Vec<_>) = rows
@@ -83,7 +83,8 @@ impl App {
         self.context.say(Severity::Error, text);
     }
 
-    /// Another profile of the same place began them: they are not this profile's to run by itself.
+    /// Reports tokens whose rotation another profile of the same place started: this profile does not hand them off by
+    /// itself.
     fn say_due_elsewhere(&mut self, rows: &[&RotationRow]) {
         for row in rows.iter().take(NAMED) {
             let text = format!(

@@ -1,4 +1,4 @@
-//! What jobs came to: the pane that waits takes it, what a left pane asked for becomes a notice.
+//! Outcomes of jobs: the pane that waits for it gets the outcome; if that pane was closed, it becomes a message.
 
 use super::{
     super::annotations, Action, App, Job, Outcome, Pane, ProfileIndex, Severity, Ticket, handoff,
@@ -21,7 +21,7 @@ use crate::{
     },
 };
 
-/// What came to an end, or stays open, of a group.
+/// The kind of operation on a group that ended or is still open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Open {
     Rotation,
@@ -31,7 +31,7 @@ pub(super) enum Open {
 
 impl App {
     pub(super) fn done(&mut self, ticket: Ticket, mut outcome: Outcome) {
-        // An answer to a ticket that was cancelled comes too late and means nothing.
+        // The job was cancelled; its late answer is ignored.
         let Some(running) = self.context.running.remove(&ticket) else {
             return;
         };
@@ -43,7 +43,7 @@ impl App {
         if let Outcome::Listed(listing) = &mut outcome
             && self.first_rows == Some(ticket)
         {
-            // It came with the first rows, and was changed here since.
+            // It was delivered with the first rows already, and may have been changed here since.
             listing.beside = None;
         }
         self.begin_about(ticket, &running);
@@ -86,7 +86,9 @@ impl App {
         self.end_about();
     }
 
-    /// What a list begins with, and what is read beside it. Where all were read before, more groups stand there already.
+    /// Takes the first rows of a list, and what is read beside it. If the groups have been read before, only
+    /// the latter is
+    /// used.
     pub(super) fn first_rows(&mut self, ticket: Ticket, mut listing: Listing) {
         if self.is_of_another(ticket) {
             return;
@@ -106,7 +108,7 @@ impl App {
         }
     }
 
-    /// Nothing of the list is there yet, and its answer will come.
+    /// Whether nothing of the list has arrived yet, but will.
     pub fn waits_for_groups(&self) -> bool {
         let groups = &self.context.groups;
         let is_waiting = || {
@@ -122,13 +124,13 @@ impl App {
         }
     }
 
-    /// A job of another profile, or one that is not wanted any more.
+    /// Whether the job belongs to another profile, or was cancelled.
     fn is_of_another(&self, ticket: Ticket) -> bool {
         let running = self.context.running.get(&ticket);
         running.is_none_or(|running| running.profile != self.context.current)
     }
 
-    /// What is said until [`App::end_about`] is about this job.
+    /// Associates all messages until [`App::end_about`] with this job.
     pub(super) fn begin_about(&mut self, ticket: Ticket, running: &Running) {
         self.context.about = Some(ticket);
         let group = running.job.group.clone();
@@ -144,8 +146,9 @@ impl App {
         self.context.subject = None;
     }
 
-    /// What was said of a group and holds no longer: it was read, the same was done again and succeeded, or it is known now
-    /// how it ended.
+    /// Marks earlier messages about the group as resolved: it was read, the same operation succeeded, or the
+    /// outcome is known
+    /// by now.
     fn resolve(&mut self, running: &Running, outcome: &Outcome) {
         let now = self.context.now;
         let profile = running.profile;
@@ -191,7 +194,7 @@ impl App {
         }
     }
 
-    /// It is known how the rotation or the other change of the group ended, or that nobody will find out.
+    /// Marks messages about an unknown outcome as resolved: it is known now, or nobody will find it out.
     pub(super) fn resolve_unknown(&mut self, profile: ProfileIndex, id: &UserGroupId, what: Open) {
         let now = self.context.now;
         let is_meant = |subject: &Subject, severity| {
@@ -210,7 +213,7 @@ impl App {
         }
     }
 
-    /// A change that was sent and taken is no draft any more, nor news in a form that is still open.
+    /// A change that was sent and accepted is not a draft any more, and not a change in a form that is still open.
     fn settle_draft(
         &mut self,
         profile: ProfileIndex,
@@ -241,7 +244,7 @@ impl App {
         }
     }
 
-    /// What an outcome tells about the groups, whoever asked for it.
+    /// Applies what the outcome says about the groups, whichever pane asked for it.
     fn take_in(&mut self, outcome: &mut Outcome, is_here: bool) {
         match outcome {
             Outcome::Done(done) if is_here => {
@@ -250,7 +253,7 @@ impl App {
             }
             Outcome::Listed(listing) if is_here => {
                 let now = self.context.now;
-                // Nobody else wants the groups.
+                // Moved rather than copied: nobody else needs the groups.
                 let view = listing.view.take();
                 let mut taken = std::mem::take(listing.as_mut());
                 listing.view = view;
@@ -262,7 +265,7 @@ impl App {
                     let is_another_read = self.context.is_reading_groups();
                     self.context.groups.replace(taken, now, is_another_read);
                 }
-                // Also after the first rows: the others may not come.
+                // Starts after the first rows already, because the rest may never arrive.
                 if let Some(since) = since {
                     self.watch(since);
                 }
@@ -294,9 +297,9 @@ impl App {
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
             Outcome::Attention(found) => self.context.note_attention(found),
             Outcome::Batch(stands) if is_here => self.batch_stands(&stands.0, &stands.1),
-            // Whoever asked for it: the numbers of the profiles must stay those of the work.
+            // Always applied: the indexes of the profiles must match those of the backends.
             Outcome::ProfileAdded(_, profile) => self.context.profiles.push((**profile).clone()),
-            // What the others tell is for the pane that waits, or for `notice`, where every one is listed.
+            // The other outcomes are handled by the pane that waits, or by `notice`, which lists every one.
             _ => {}
         }
     }
@@ -311,7 +314,7 @@ impl App {
         }
     }
 
-    /// An outcome whose pane has been left.
+    /// Turns the outcome into a message, because its pane has been closed.
     fn notice(&mut self, outcome: &Outcome, profile: ProfileIndex) {
         let place = match self.context.profiles.get(profile.0) {
             Some(other) if profile != self.context.current => format!(" in {}", other.name),
@@ -455,14 +458,14 @@ impl App {
     }
 }
 
-/// A reading after which no earlier change of the group is open.
+/// Whether this was a read after which no earlier change of the group is open.
 fn tells_how_changes_ended(done: &Done) -> bool {
     let is_reading = matches!(done.ending, Ending::Found | Ending::CreatedByGet);
     let is_open = |warning: &Warning| matches!(warning, Warning::RotationOpen { .. });
     is_reading && done.open.is_empty() && !done.warnings.iter().any(is_open)
 }
 
-/// It may have moved an item of a batch on, or changed what waits.
+/// Whether the outcome may have changed items of a batch, or what waits for a person.
 fn is_of_the_journal(outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Done(done) => !done.warnings.is_empty() || done.rotation.is_some(),

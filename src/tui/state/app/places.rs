@@ -1,4 +1,6 @@
-//! What holds the profile one is in back: the dialog opens by itself, once, and its answer begins what had to wait.
+//! Problems that block the current profile: the dialog opens by itself, once, and its answer starts the work
+//! that had to
+//! wait.
 
 use super::{App, Job, Outcome, Pane, ProfileIndex};
 use crate::{
@@ -7,12 +9,12 @@ use crate::{
 };
 
 impl App {
-    /// Whether the outcome is said by the dialog, so that no message has to.
+    /// Whether the dialog shows this outcome, so that no message is needed.
     pub(super) fn is_asked(outcome: &Outcome, is_here: bool) -> bool {
         is_here && problem_of(outcome).is_some_and(has_dialog)
     }
 
-    /// Keeps what stands in the way of a profile, and asks the person where it is the one that is open.
+    /// Records what blocks a profile, and asks the person if that profile is open.
     pub(super) fn note_place(&mut self, profile: ProfileIndex, outcome: &Outcome) {
         let is_here = profile == self.context.current;
         match outcome {
@@ -26,7 +28,7 @@ impl App {
                     self.context.held.insert(profile, problem);
                 }
                 if is_here {
-                    // It can be read; nothing is settled before the key is proven.
+                    // Reading is allowed; nothing is settled before the key is proven.
                     self.context.start(Job::List);
                 }
             }
@@ -55,14 +57,14 @@ impl App {
         }
     }
 
-    /// The person looks again: so does the console.
+    /// Called when the person refreshes: checks again whether the profile is still blocked.
     pub(super) fn ask_again(&mut self) {
         if self.context.held.contains_key(&self.context.current) {
             self.context.start(Job::OpenRotations);
         }
     }
 
-    /// What stood in the way does no longer, nor does a message of it.
+    /// The profile is no longer blocked: removes the problem and its message.
     fn is_said(&mut self, profile: ProfileIndex) {
         if let Some(problem) = self.context.held.remove(&profile) {
             let now = self.context.now;
@@ -70,7 +72,7 @@ impl App {
         }
     }
 
-    /// Reads what the place holds, which may be another one than before, and settles what is open there.
+    /// Reads the content of the place, which may be another one than before, and settles what is open there.
     pub(super) fn begin_anew(&mut self) {
         let context = &mut self.context;
         context.start(Job::List);

@@ -1,5 +1,5 @@
-//! The mouse: it moves the cursor, gives a pane the keys, sorts, presses small keys of the footer, and opens what is
-//! clicked twice. No click confirms, sends or rotates.
+//! The mouse: it moves the cursor, focuses panes, sorts, clicks harmless keys of the footer, and opens what is clicked
+//! twice. No click confirms, sends or rotates.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
@@ -10,7 +10,7 @@ use crate::tui::{
     panes::Click,
 };
 
-/// Within this time a second click on the same row is one with the first, in milliseconds.
+/// Maximum time between two clicks on a row that count as a double click, in milliseconds.
 const TWICE: i128 = 400;
 
 impl App {
@@ -46,7 +46,7 @@ impl App {
         }
     }
 
-    /// Where the place knows the action at all.
+    /// Repeats the action, if the place has it at all.
     fn repeat(&mut self, action: Action, times: usize) {
         let focus = self.top().focus();
         let mut known = self.context.keys.bindings(focus).iter();
@@ -57,7 +57,7 @@ impl App {
         }
     }
 
-    /// The second click on a row of the list is Enter, which opens it.
+    /// A second click on a row of the list opens it, as Enter does.
     fn open_on_second(&mut self, at: Position, is_row: bool) {
         let now = self.context.now;
         let before = self.last_click.take().filter(|(place, then)| {

@@ -1,4 +1,5 @@
-//! What a key press may not do: act for a page that did not open, or leave what should only be waited for no longer.
+//! Handles key presses. A key must not act on the old page because the page it was typed for did not open, and typed
+//! keys are discarded while a page is still preparing.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use jiff::{SignedDuration, Timestamp};
@@ -6,10 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Action, App, Outcome, Severity, Ticket, outcomes::has_ended};
 use crate::tui::{keymap::Press, state::message::JobError};
 
-/// Typed without a pause; what comes later was typed after looking.
+/// Keys within this pause were typed without looking; later ones were typed after looking.
 const PAUSE: SignedDuration = SignedDuration::from_millis(300);
 
-/// What follows a refused key was typed for what the key should have opened.
+/// Discards the keys that follow a refused key, because they were typed for what that key should have opened.
 #[derive(Debug)]
 pub(super) struct Swallowing {
     until: Timestamp,
@@ -39,7 +40,7 @@ impl App {
         }
         self.refused = None;
         match press {
-            // Nothing new is begun on the way out.
+            // Nothing new is started while the console is ending.
             Press::Do(action) if self.leaving.is_some() && action != Action::Cancel => {}
             Press::Do(action) => {
                 self.press(action);
@@ -60,20 +61,20 @@ impl App {
         });
     }
 
-    /// Says why the key did nothing.
+    /// Shows why the key did nothing.
     pub(super) fn refuse(&mut self, why: String) {
         self.context.messages.refuse(self.context.now, why.clone());
         self.refused = Some(why);
     }
 
-    /// There was a pause: what comes now was typed after looking.
+    /// Stops discarding after a pause: later keys were typed after looking.
     pub(super) fn stop_swallowing(&mut self) {
         let now = self.context.now;
         self.swallowing
             .take_if(|swallowing| now >= swallowing.until);
     }
 
-    /// Takes a key that was typed without a pause after a refused one; whether it did.
+    /// Discards a key that directly follows a refused one; returns whether it did.
     fn swallow(&mut self) -> bool {
         let now = self.context.now;
         let Some(swallowing) = &mut self.swallowing else {
@@ -89,7 +90,7 @@ impl App {
         true
     }
 
-    /// Gives up the reads that the page visibly waits for; whether there were any.
+    /// Cancels the reads that the page visibly waits for; returns whether there were any.
     pub(super) fn cancel_what_is_waited_for(&mut self) -> bool {
         let context = &self.context;
         let waited = context.running.keys().filter(|ticket| {
@@ -104,7 +105,7 @@ impl App {
         !waited.is_empty()
     }
 
-    /// Gives up a read; whoever waits for it is told.
+    /// Cancels a read, and tells the pane that waits for it.
     pub(super) fn cancel_read(&mut self, ticket: Ticket) {
         let Some(running) = self.context.running.get(&ticket).cloned() else {
             return;
@@ -132,13 +133,13 @@ impl App {
     }
 }
 
-/// It may have been typed for a field.
+/// Whether the key may have been typed for a text field.
 fn is_text(key: KeyEvent) -> bool {
     let held = KeyModifiers::CONTROL | KeyModifiers::ALT;
     matches!(key.code, KeyCode::Char(_)) && !key.modifiers.intersects(held)
 }
 
-/// A letter that does something strong, or would.
+/// The letter, if it is a capital one: those are the keys of stronger actions.
 fn upper_case(key: KeyEvent) -> Option<char> {
     match key.code {
         KeyCode::Char(letter)

@@ -1,4 +1,4 @@
-//! Cancelling and leaving: what is lost is said first, and what is being written is waited for.
+//! Cancelling and quitting: losses are announced first, and running writes are waited for.
 
 use jiff::SignedDuration;
 
@@ -9,7 +9,7 @@ use crate::{
     tui::{ExitReason, keymap::Focus},
 };
 
-/// Within this time a second Ctrl-C or `q` is meant.
+/// A second Ctrl-C or `q` within this time confirms the first.
 const AGAIN: SignedDuration = SignedDuration::from_secs(5);
 
 impl App {
@@ -46,12 +46,12 @@ impl App {
         }
     }
 
-    /// The key of an action where one is.
+    /// The key of an action in the focused place.
     fn shown(&self, action: Action) -> String {
         self.context.keys.key(self.top().focus(), action)
     }
 
-    /// What is lost by leaving, if anything.
+    /// What would be lost by quitting, if anything.
     pub(super) fn losses(&self) -> Option<String> {
         let drafts = self.lost_drafts();
         let bulk = self
@@ -62,7 +62,7 @@ impl App {
             .reduce(|all, more| format!("{all} and {more}"))
     }
 
-    /// What a batch under way leaves for later, and where it is found again.
+    /// What the running batch leaves undone, and where to find it later.
     fn left_of_the_batch(&self) -> Option<String> {
         let run = self
             .context
@@ -84,7 +84,7 @@ impl App {
         })
     }
 
-    /// It leaves once a bulk rotation has finished what is in flight.
+    /// Whether the console is ending but still waits for what a bulk rotation has in flight.
     pub fn waits_for_a_batch(&self) -> bool {
         self.leaving.is_some() && self.runs_a_batch()
     }

@@ -1,5 +1,6 @@
-//! Open rotations of the profile one is in: settled by reading when it is opened, and again when waiting may have
-//! helped. Says what came of it.
+//! Open rotations of the current profile: settled by reading when the profile is opened, and again when
+//! waiting may have
+//! helped. Reports the results.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -10,11 +11,11 @@ use crate::{
     tui::{keymap::Focus, state::notices::Condition},
 };
 
-/// Groups named in one message.
+/// Maximum number of groups named in one message.
 const NAMED: usize = 3;
 
 impl App {
-    /// Says what is open, and begins to settle it.
+    /// Reports what is open, and starts to settle it.
     pub(super) fn found_open(&mut self, rows: &[RotationRow]) {
         if rows.is_empty() {
             return;
@@ -28,7 +29,7 @@ impl App {
         self.context.start(Job::Settle);
     }
 
-    /// Says what came of it, and when to look again.
+    /// Reports the results, and schedules the next attempt.
     pub(super) fn settled(&mut self, all: &[Recovered]) {
         let mut settled = Vec::new();
         let mut open = Vec::new();
@@ -63,7 +64,7 @@ impl App {
             };
             let text = format!("{} settled: {}", rotations(settled.len()), ends(&settled));
             self.context.say(severity, text);
-            // The reads have taught the directory; the list on the screen is older.
+            // The reads have updated the directory, so the list on the screen is out of date.
             self.context.start(Job::List);
         }
         for alarm in alarms {
@@ -89,7 +90,7 @@ impl App {
         }
     }
 
-    /// Says which creates and updates are still open.
+    /// Reports which creates and updates are still open.
     pub(super) fn changes_settled(&mut self, open: &[Mutation]) {
         let open: Vec<_> = open
             .iter()
@@ -117,14 +118,14 @@ impl App {
         self.context.messages.say_condition(now, open, text, about);
     }
 
-    /// The person has closed one: what was said of it holds no longer.
+    /// The person has abandoned a rotation: earlier messages about it do not apply any more.
     pub(super) fn abandoned(&mut self) {
         let now = self.context.now;
         let messages = &mut self.context.messages;
         messages.resolve_condition(now, Condition::OpenRotations);
     }
 
-    /// Settles again once waiting may have helped, and looks again at batches whose run was not heard of.
+    /// Settles again once waiting may have helped, and reads batches again whose runner has not been heard of.
     pub(super) fn settle_when_due(&mut self) {
         let now = self.context.now;
         let is_due = |at: &mut Timestamp| now >= *at;

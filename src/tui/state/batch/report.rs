@@ -1,4 +1,4 @@
-//! The report of a bulk rotation for a file: JSON or CSV, with fingerprints and never a token.
+//! The report of a bulk rotation as a file: JSON or CSV, with fingerprints and never a token.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{BatchRow, BatchRun};
 
-/// The file's ending decides: `.csv` is CSV, everything else JSON.
+/// The extension of the file decides the format: `.csv` is CSV, everything else JSON.
 pub fn of(run: &BatchRun, profile: &str, path: &Path) -> String {
     let ending = path.extension().and_then(|ending| ending.to_str());
     if ending.is_some_and(|ending| ending.eq_ignore_ascii_case("csv")) {
@@ -76,7 +76,7 @@ fn word(row: &BatchRow) -> &'static str {
     }
 }
 
-/// As RFC 4180 has it.
+/// Quotes a field as in RFC 4180.
 fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\r', '\n']) {
         format!("\"{}\"", field.replace('"', "\"\""))

@@ -1,4 +1,4 @@
-//! What a job brings back, and what went wrong.
+//! The results of jobs, and their failures.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -24,29 +24,29 @@ use crate::{
     tui::state::groups::Listing,
 };
 
-/// What became of a job. What each means to the whole console is decided in `app/outcomes.rs`, where every one is listed;
-/// a pane names only those that its own tickets can bring.
+/// The result of a job. `app/outcomes.rs` decides what each one means to the whole console, and lists every one; a pane
+/// names only those that its own tickets can bring.
 #[derive(Debug, Clone)]
 pub enum Outcome {
     Listed(Box<Listing>),
     Found(Arc<SearchResults>),
-    /// The nearest first.
+    /// Most similar first.
     Near(Vec<UserGroupId>),
     ViewKept,
-    /// What is written beside these groups now, and what was changed.
+    /// The current notes and labels of these groups, and what was changed.
     Annotated(Vec<(UserGroupId, Annotation)>, Box<AnnotationChange>),
     /// Nothing was saved: somebody else wrote this note meanwhile.
     NoteChanged(UserGroupId, Box<Annotation>),
-    /// All saved views, and what was done.
+    /// All saved views, and a sentence about what was done.
     SavedViews(Vec<SavedView>, String),
-    /// In which profiles an id is known, and as what.
+    /// The profiles in which an id is known, and its group there.
     SameId(Vec<(ProfileIndex, KnownGroup)>),
     OpenRotations(Vec<RotationRow>),
     /// Look-up, create, update, rotate and confirm.
     Done(Box<Done>),
     History(Vec<Numbered<Entry>>),
     Drafts(Vec<KeptDraft>),
-    /// With when the draft was changed that was to be kept.
+    /// The time of change of the draft that was to be saved, and the result.
     DraftKept(Timestamp, DraftSaved),
     DraftForgotten,
     TokenWritten(PathBuf),
@@ -55,7 +55,7 @@ pub enum Outcome {
     Abandoned(Box<RotationRow>),
     Whose(TokenLookup),
     PendingHandOffs(Vec<RotationRow>),
-    /// `None` where nothing was to be handed off.
+    /// `None` if there was nothing to hand off.
     HandedOff(Option<Box<HandedOff>>),
     /// The hand-off was not run.
     NotHandedOff(JobError),
@@ -63,19 +63,19 @@ pub enum Outcome {
     ChangesSettled(Vec<Mutation>),
     Batches(Vec<Batch>),
     Attention(Box<Attention>),
-    /// Something that waits is put aside until then; `None`: it is shown again.
+    /// A pending entry is hidden until then; `None`: it is shown again.
     Hidden(Option<Timestamp>),
-    /// The last begun first, each with its profile.
+    /// Most recently started first, each with its profile.
     AllBatches(Vec<(ProfileIndex, Batch)>),
-    /// As it stands in the journal, with its items in order.
+    /// The state in the journal, with the items in order.
     Batch(Box<(Batch, Vec<BatchItem>)>),
     Planned(Plan),
     Resumable(Box<Resumption>),
-    /// `None`: the batch rotated.
+    /// `None`: the batch rotated tokens, so it is no edit.
     EditPlanned(Option<Box<EditPlan>>),
     BulkEnded(Report),
     ReportWritten(PathBuf),
-    /// So many groups.
+    /// The number of groups, and the file.
     Exported(usize, PathBuf),
     Checked(Box<ConnectionTest>),
     ProfileAdded(ProfileIndex, Box<Profile>),
@@ -89,12 +89,12 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Groups as a read of the directory gives them, in any order.
+    /// Groups as read from the directory, in any order.
     pub fn listed(groups: Vec<KnownGroup>) -> Self {
         Self::Listed(Box::new(groups.into()))
     }
 
-    /// Another environment answered than the profile says (hazard 11).
+    /// Whether the answer came from another environment than the profile says (hazard 11).
     pub fn is_wrong_environment(&self) -> bool {
         match self {
             Self::Done(done) => done.warnings.iter().any(Warning::is_wrong_environment),
@@ -145,24 +145,24 @@ impl Outcome {
     }
 }
 
-/// A failure as the screen shows it.
+/// A failure as it is displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobError {
-    /// What happened, whether anything was sent, what to do.
+    /// What happened, whether anything was sent, and what to do.
     pub text: String,
     pub ending: Option<Ending>,
-    /// A person gave it up.
+    /// A person cancelled it.
     pub is_cancelled: bool,
-    /// Another environment answered than the profile says (hazard 11).
+    /// The answer came from another environment than the profile says (hazard 11).
     pub wrong_environment: bool,
-    /// The directory is lost, which has a place of its own on the screen.
+    /// The directory is unavailable, which has a fixed place of its own on the screen.
     pub is_of_lost_directory: bool,
-    /// What stands in the way, where it is about the place of the profile.
+    /// The problem with the place of the profile, if that is the cause.
     pub place: Option<Box<PlaceProblem>>,
 }
 
 impl JobError {
-    /// Nothing was sent, or nothing came of it; the text says what.
+    /// A failure after which nothing was sent, or nothing was changed; the text says which.
     pub fn of(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -174,7 +174,7 @@ impl JobError {
         }
     }
 
-    /// Whether it took effect is not known.
+    /// A failure after which it is not known whether it took effect.
     pub fn unknown(text: impl Into<String>) -> Self {
         Self {
             ending: Some(Ending::Unknown),

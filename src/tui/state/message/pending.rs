@@ -1,11 +1,11 @@
-//! The answer that a pane waits for. [`Context`](crate::tui::state::context::Context) asks for it and gives it up.
+//! The answer that a pane waits for. [`Context`](crate::tui::state::context::Context) requests and cancels it.
 
 use std::cell::Cell;
 
 use super::Ticket;
 
-/// The ticket of the job that is asked, as long as it is not answered. In a cell, so that whoever may look at a pane can
-/// note that the answer has come.
+/// The ticket of the requested job until it is answered. In a `Cell`, so that a shared reference to a pane is enough to
+/// record the answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pending(Cell<Option<Ticket>>);
 
@@ -18,24 +18,24 @@ impl Pending {
         self.0.get() == Some(ticket)
     }
 
-    /// The job it waits for.
+    /// The job that is waited for.
     pub fn ticket(&self) -> Option<Ticket> {
         self.0.get()
     }
 
-    /// Waits for this one from now on.
+    /// Waits for this job from now on.
     pub fn begin(&self, ticket: Ticket) {
         self.0.set(Some(ticket));
     }
 
-    /// The job has ended, well or not.
+    /// Records that the job has ended, successfully or not.
     pub fn end(&self, ticket: Ticket) {
         if self.waits_for(ticket) {
             self.0.take();
         }
     }
 
-    /// Waits no longer.
+    /// Stops waiting.
     pub fn take(&self) -> Option<Ticket> {
         self.0.take()
     }

@@ -1,4 +1,6 @@
-//! The message line: the newest shows at once, errors and questions hold it for a moment, and everything goes in its time.
+//! The message line: the newest message appears at once, errors and questions hold the line for a moment, and
+//! each message
+//! leaves after its time.
 
 use std::collections::VecDeque;
 
@@ -6,21 +8,21 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::severity::Severity;
 
-/// How long an error holds the line against what matters less, and a question against everything else.
+/// How long an error holds the line against less severe messages, and a question against all others.
 const HELD: SignedDuration = SignedDuration::from_secs(4);
-/// How long each message stands while others wait.
+/// How long each message is shown while others wait.
 const TURN: SignedDuration = SignedDuration::from_secs(2);
-/// Messages that wait for the line; more are found in the log only.
+/// Maximum number of waiting messages; further ones are only found in the log.
 const WAITING: usize = 3;
 
-/// A message for the line.
+/// A message in the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineMessage {
-    /// Its number in the log, where it is logged.
+    /// Its number in the log, if it is logged.
     pub number: Option<u64>,
     pub severity: Severity,
     pub text: String,
-    /// How often it was said.
+    /// How often it was repeated.
     pub times: usize,
     /// It asks for the same key again, and must be seen before that.
     pub asks: bool,
@@ -41,7 +43,7 @@ impl LineMessage {
         }
     }
 
-    /// With how often it was said.
+    /// The text with the number of repetitions.
     pub fn shown(&self, is_ascii: bool) -> String {
         match self.times {
             1 => self.text.clone(),
@@ -54,7 +56,7 @@ impl LineMessage {
         !self.asks && self.severity == other.severity && self.text == other.text
     }
 
-    /// When it leaves the line by itself.
+    /// When the message leaves the line without any event.
     fn until(&self, others_wait: bool) -> Option<Timestamp> {
         let stays = if others_wait && (self.asks || self.severity.must_be_read()) {
             HELD
@@ -69,7 +71,7 @@ impl LineMessage {
     }
 }
 
-/// What stands in the line, and what waits for it.
+/// The message that is shown, and those that wait.
 #[derive(Debug, Clone, Default)]
 pub(super) struct MessageLine {
     shown: Option<LineMessage>,
@@ -81,8 +83,9 @@ impl MessageLine {
         self.shown.as_ref()
     }
 
-    /// Shows it at once, unless an error holds the line. One with the same text that stands there or waits is said once
-    /// more, under the new number: its old number.
+    /// Shows a message at once, unless an error or a question holds the line. If the same text is already
+    /// shown or waiting,
+    /// counts it as a repetition under the new number, and returns its old number.
     pub(super) fn push(&mut self, now: Timestamp, new: LineMessage) -> Option<u64> {
         let others_wait = !self.waiting.is_empty();
         let mut known = self.shown.iter_mut().chain(&mut self.waiting);
@@ -95,13 +98,13 @@ impl MessageLine {
             return std::mem::replace(&mut same.number, new.number);
         }
         let holds = |shown: &LineMessage| {
-            // Whoever presses the same key again must have seen what it asks.
+            // Nobody must press the same key again without having seen the question.
             let is_asked = shown.asks && !shown.had_key;
             let matters_more = shown.severity.must_be_read() && new.severity < shown.severity;
             (is_asked || matters_more) && !new.asks && now < shown.since + HELD
         };
         if !self.shown.as_ref().is_some_and(holds) {
-            // Nothing old ever covers something new.
+            // An old message must never cover a newer one.
             self.waiting.clear();
             self.shown = Some(new);
         } else if self.waiting.len() < WAITING {
@@ -110,7 +113,8 @@ impl MessageLine {
         None
     }
 
-    /// A key is pressed: a refused one before it is no news any more, and whoever pressed it was there.
+    /// Called when a key is pressed: removes messages about refused keys, and notes that somebody was there
+    /// to see the line.
     pub(super) fn key(&mut self, now: Timestamp) {
         let is_refused = |one: &LineMessage| one.severity == Severity::Refused;
         self.waiting.retain(|one| !is_refused(one));
@@ -122,19 +126,19 @@ impl MessageLine {
         self.advance(now);
     }
 
-    /// What has stood long enough goes.
+    /// Removes the message when its time is over.
     pub(super) fn advance(&mut self, now: Timestamp) {
         if self.due().is_some_and(|due| now >= due) {
             self.next(now);
         }
     }
 
-    /// When the line changes by itself.
+    /// When the line changes without any event.
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.shown.as_ref()?.until(!self.waiting.is_empty())
     }
 
-    /// Takes away the one that stands there, where it is meant.
+    /// Removes the messages that `is_meant` selects.
     pub(super) fn remove(&mut self, now: Timestamp, is_meant: impl Fn(&LineMessage) -> bool) {
         self.waiting.retain(|one| !is_meant(one));
         if self.shown.as_ref().is_some_and(is_meant) {

@@ -1,13 +1,13 @@
-//! How much a message matters: its sign, how long it stays in the line, and whether it must be read.
+//! The severity of a message: its sign, how long it stays in the line, and whether it must be read.
 
 use jiff::SignedDuration;
 
 use crate::{domain::history::Ending, tui::state::message::JobError};
 
-/// The later one matters more; the sign says so without colour (docs/design/console.md).
+/// Ordered from less to more severe; the sign carries the same meaning without colour (docs/design/console.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Why a key did nothing; of interest until the next one.
+    /// Why a key did nothing; only of interest until the next key.
     Refused,
     Info,
     Done,
@@ -15,7 +15,7 @@ pub enum Severity {
     /// Somebody else changed something.
     News,
     Error,
-    /// An outcome that nobody knows yet.
+    /// An outcome that is not known yet.
     Unknown,
 }
 
@@ -43,7 +43,7 @@ impl Severity {
         }
     }
 
-    /// As a word, for who hears it.
+    /// The severity as a word, for reading aloud.
     pub fn word(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -55,7 +55,7 @@ impl Severity {
         }
     }
 
-    /// How long it stays in the line; `None` until the next key.
+    /// How long it stays in the line; `None`: until the next key.
     pub fn stays(self) -> Option<SignedDuration> {
         let seconds = match self {
             Self::Refused => return None,
@@ -67,7 +67,7 @@ impl Severity {
         Some(SignedDuration::from_secs(seconds))
     }
 
-    /// It counts as unread, and nobody may have been there while it stood in the line.
+    /// Whether it counts as unread, because perhaps nobody was there while it was shown.
     pub fn must_be_read(self) -> bool {
         self >= Self::Error
     }

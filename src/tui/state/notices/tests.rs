@@ -1,4 +1,4 @@
-//! What stands in the line when, and what is unread.
+//! Which message is in the line when, and which are unread.
 
 use jiff::SignedDuration;
 
@@ -16,7 +16,7 @@ fn shown(messages: &Notices) -> Option<String> {
     messages.current().map(|one| one.shown(false))
 }
 
-/// What stands in the line from when on, as it changes by itself until it changes no more.
+/// The messages that the line shows by itself over time, each with the time when it appears.
 fn course(messages: &mut Notices) -> Vec<(i64, Option<String>)> {
     let mut course = Vec::new();
     while let Some(due) = messages.due() {
@@ -211,7 +211,7 @@ fn a_question_is_seen_before_what_comes_after_it() {
     assert_eq!(shown(&messages).as_deref(), Some("Ctrl-C again quits"));
     messages.advance(at(4_000));
     assert_eq!(shown(&messages).as_deref(), Some("1 draft"));
-    // Whoever goes on by another key has seen it.
+    // Whoever continues with another key has seen the question.
     messages.ask(at(20_000), "q again quits".into());
     messages.key(at(20_001));
     say(&mut messages, 20_002, Severity::Info, "sorted");
