@@ -1,5 +1,5 @@
-//! The panes: a closed set, so that the compiler lists what a new one touches. Each holds its own state, answers actions,
-//! takes the outcome it waits for, and draws itself purely.
+//! The panes: a closed enum, so that the compiler lists what a new one affects. Each pane holds its own state, handles
+//! actions, receives the outcome it waits for, and draws itself without side effects.
 
 pub mod attention;
 pub mod batch;
@@ -49,51 +49,51 @@ use super::{
     },
 };
 
-/// What a pane made of a click.
+/// How a pane handled a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Click {
-    /// The pane leaves it to what it draws: the row of a cursor, wherever it is.
+    /// Not handled: the caller moves the cursor of whatever list the pane draws.
     Elsewhere,
-    /// Something that the pane did.
+    /// Handled.
     Taken,
-    /// The row below the pointer has the cursor now.
+    /// The clicked row now has the cursor.
     Row,
-    /// Nothing is there.
+    /// Nothing is at this position.
     Nothing,
 }
 
-/// What every pane can do; the defaults are those of a pane that only shows something.
+/// The interface of every pane; the defaults suit a pane that only shows something.
 pub trait View {
-    /// Where keys go.
+    /// The place that receives keys.
     fn focus(&self) -> Focus;
-    /// Its part of the breadcrumb.
+    /// Its part of the breadcrumb path.
     fn title(&self, context: &Context) -> String;
-    /// At the right of line 2: order and age; the most important part first, two blanks between parts.
+    /// The right of line 2: order and age; the most important part first, two blanks between parts.
     fn status(&self, _context: &Context) -> String {
         String::new()
     }
-    /// Behind its title in line 2: how many, the filter, what is marked.
+    /// Follows the title in line 2: the count, the filter, what is marked.
     fn counts(&self, _context: &Context) -> Vec<(String, Style)> {
         Vec::new()
     }
     fn act(&mut self, action: Action, context: &mut Context);
-    /// A key for the focused widget.
+    /// Handles a key for the focused widget.
     fn input(&mut self, _key: KeyEvent, _context: &mut Context) {}
-    /// Pasted text for the focused field; whether there was one.
+    /// Pastes text into the focused field; returns whether there was one.
     fn paste(&mut self, _text: &str, _context: &mut Context) -> bool {
         false
     }
-    /// Why an action is not possible now: the help shows it dimmed, with this; the footer leaves it out.
+    /// Why an action is not possible now; the help shows it dimmed with this reason, and the footer leaves it out.
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {
         (action == Action::Refresh).then(|| "nothing to read".into())
     }
-    /// What the footer says of an action instead of the words of the table, where these hold no longer.
+    /// A hint for the footer that replaces the one of the table, if that does not apply now.
     fn hint(&self, _action: Action, _context: &Context) -> Option<&'static str> {
         None
     }
-    /// What it asked for by a pane above it was typed exactly.
+    /// Called when the words that the pane asked for, in a pane above it, were typed exactly.
     fn confirmed(&mut self, _context: &mut Context) {}
-    /// The answers it waits for.
+    /// The answers that the pane waits for.
     fn pending(&self) -> Vec<&Pending> {
         Vec::new()
     }
@@ -101,48 +101,48 @@ pub trait View {
         let pending = self.pending();
         pending.iter().any(|pending| pending.waits_for(ticket))
     }
-    /// What the person asked for is being checked, and the page that takes its keys is still to come.
+    /// Whether a requested check is still running, before the page that accepts keys appears.
     fn is_preparing(&self) -> bool {
         false
     }
-    /// What it waited for has come.
+    /// Receives an outcome that the pane waited for.
     fn answer(&mut self, _outcome: &Outcome, _context: &mut Context) {}
-    /// The job it waits for panicked.
+    /// The job that the pane waited for panicked.
     fn lost(&mut self, _context: &mut Context) {}
-    /// Brings what it derives from the context up to date; after every message.
+    /// Updates what is derived from the context; called after every message.
     fn sync(&mut self, _context: &mut Context) {}
-    /// Others have changed something in this place, and the context knows of it.
+    /// Others have changed something in this place; the context has been updated already.
     fn changed(&mut self, _changes: &Changes, _context: &mut Context) {}
-    /// It leaves the stack: keeps what was typed, gives up what is being read. What is being written goes on.
+    /// Called when the pane is removed from the stack: keeps what was typed and cancels reads. Writes continue.
     fn leave(&mut self, context: &mut Context) {
         for pending in self.pending() {
             context.give_up(pending);
         }
     }
-    /// Leaves the stack by itself.
+    /// The pane closes itself.
     fn pop(&mut self, context: &mut Context) {
         self.leave(context);
         context.navigate(Navigation::Pop);
     }
-    /// Something on it changes with time alone.
+    /// Whether something on the pane changes with time alone.
     fn ticks(&self) -> bool {
         false
     }
-    /// A click of the mouse on it.
+    /// Handles a click.
     fn click(&mut self, _at: Position, _context: &mut Context) -> Click {
         Click::Elsewhere
     }
-    /// A move of the wheel over it; whether it took it.
+    /// Handles the wheel; returns whether it did.
     fn wheel(&mut self, _at: Position, _action: Action, _context: &mut Context) -> bool {
         false
     }
-    /// Drawn in a box above the pane below.
+    /// Whether the pane is a box above the pane below.
     fn is_overlay(&self) -> bool {
         false
     }
-    /// Returns where the terminal's cursor belongs, if anywhere.
+    /// Draws the pane; returns the position of the terminal's cursor, if it is visible.
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position>;
-    /// For [`Pane`], which holds some in a box.
+    /// Needed because [`Pane`] holds some panes in a `Box`.
     fn as_view(&self) -> &dyn View
     where
         Self: Sized,
@@ -157,7 +157,7 @@ pub trait View {
     }
 }
 
-/// Makes `Pane` of the names and types of the panes; a new one is one line.
+/// Generates `Pane` from the names and types of the panes; a new pane is one line.
 macro_rules! panes {
     ($($name:ident($pane:ty),)*) => {
         #[derive(Debug)]
@@ -212,7 +212,7 @@ panes! {
 }
 
 impl Pane {
-    /// The pane that was asked for; it may start its first job.
+    /// Creates the requested pane, which may start its first job.
     pub fn open(opening: PaneRequest, context: &mut Context) -> Self {
         match opening {
             PaneRequest::Group(id) => Self::Group(group::Group::open(id, context)),

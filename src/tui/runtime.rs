@@ -1,4 +1,4 @@
-//! What runs beside the state: the loop, the jobs that call `operations`, the person's own editor.
+//! Everything that runs outside of the state: the event loop, the jobs that call `operations`, the person's own editor.
 
 pub mod external_editor;
 pub mod jobs;

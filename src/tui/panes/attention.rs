@@ -1,5 +1,6 @@
-//! What waits for a person, over all profiles, the worst first, and how old the tokens are. Nothing is sent from here but
-//! reads and hand-offs; everything else opens the page where it is finished.
+//! Everything that needs attention, over all profiles, worst first, and the ages of the tokens. Only reads
+//! and hand-offs
+//! are sent from here; everything else opens the page where it is finished.
 
 mod view;
 
@@ -33,17 +34,17 @@ use crate::{
 pub struct AttentionPane {
     found: Attention,
     is_read: bool,
-    /// Only those of the profile one is in.
+    /// Show only the current profile.
     only_here: bool,
-    /// Also those that were put aside.
+    /// Show hidden entries as well.
     with_hidden: bool,
     list: FilteredList,
-    /// A check or a hand-off of a row.
+    /// The running check or hand-off of a row.
     working: Pending,
 }
 
 impl AttentionPane {
-    /// Looks at all profiles.
+    /// Opens the page and reads all profiles.
     pub fn open(context: &mut Context) -> Self {
         let pane = Self {
             found: Attention::default(),
@@ -57,7 +58,7 @@ impl AttentionPane {
         pane
     }
 
-    /// Looks again.
+    /// Reads all profiles again.
     pub fn read_anew(&self, context: &mut Context) {
         context.ask(&self.list.pending, Job::Attention { whole: true });
     }
@@ -68,7 +69,7 @@ impl AttentionPane {
         meant
     }
 
-    /// How many were put aside.
+    /// Number of hidden entries.
     fn hidden(&self, context: &Context) -> usize {
         let meant = self.meant(context).into_iter();
         meant
@@ -78,7 +79,7 @@ impl AttentionPane {
 
     fn meant<'a>(&'a self, context: &Context) -> Vec<&'a Concern> {
         let here = Some(context.current.0);
-        // The batch that runs here is no concern.
+        // The batch that is running here needs no attention.
         let running = context.bulk.as_ref().filter(|run| run.is_under_way());
         let running = running.and_then(|run| run.batch);
         let is_meant = |concern: &&Concern| {
@@ -140,7 +141,7 @@ impl AttentionPane {
         self.working.begin(ticket);
     }
 
-    /// Puts the row aside for a day, or takes that back.
+    /// Hides the row for a day, or shows it again.
     fn hide(&self, context: &mut Context) {
         if let Some(concern) = self.here(context).cloned() {
             let profile = concern.profile.unwrap_or(context.current.0);
@@ -150,7 +151,7 @@ impl AttentionPane {
         }
     }
 
-    /// What reads the row at the service, and in which profile; `None` where that tells nothing.
+    /// The job that reads the row at the service, and its profile; `None` if reading would not help.
     fn to_check(&self, context: &Context) -> Option<(Job, usize)> {
         let concern = self.here(context)?;
         let job = match &concern.matter {
@@ -163,7 +164,7 @@ impl AttentionPane {
     }
 }
 
-/// Opens something of a profile; of another one after switching there.
+/// Opens a pane in the given profile, switching to it if necessary.
 fn open_in(profile: usize, opening: PaneRequest, context: &mut Context) {
     let profile = ProfileIndex(profile);
     if profile != context.current {
@@ -172,7 +173,7 @@ fn open_in(profile: usize, opening: PaneRequest, context: &mut Context) {
     context.navigate(Navigation::Push(opening));
 }
 
-/// The form that was left; in another profile once its groups and drafts are read after switching.
+/// Opens the form of a draft; in another profile, once its groups and drafts have been read after switching.
 fn open_draft(profile: usize, id: &UserGroupId, context: &mut Context) {
     let profile = ProfileIndex(profile);
     if profile != context.current {
@@ -194,12 +195,12 @@ fn open_draft(profile: usize, id: &UserGroupId, context: &mut Context) {
     }
 }
 
-/// Somebody sent or discarded it meanwhile.
+/// The message for a draft that somebody sent or discarded meanwhile.
 pub(crate) fn draft_is_gone(id: &UserGroupId) -> String {
     format!("The draft of {id} is gone: it was sent or discarded")
 }
 
-/// Why a hand-off cannot be run again, if so: the command of another profile must not get the token.
+/// Why a hand-off cannot be run again; for example, the command of another profile must not get the token.
 fn not_handed_off(concern: &Concern, context: &Context) -> Option<String> {
     let Matter::HandOff { begun_in, .. } = &concern.matter else {
         return None;
@@ -339,7 +340,7 @@ impl View for AttentionPane {
     }
 
     fn leave(&mut self, context: &mut Context) {
-        // A check or a hand-off goes on; a message says how it ended.
+        // A check or a hand-off continues; a message reports how it ended.
         context.give_up(&self.list.pending);
     }
 

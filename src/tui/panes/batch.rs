@@ -1,5 +1,5 @@
-//! Many tokens at once: what would be rotated and why others are left out, the words that must be typed, and the run.
-//! Nothing is sent before the words are typed exactly; leaving never stops a run.
+//! Rotating many tokens: what would be rotated and why other groups are left out, the words to type, and the run.
+//! Nothing is sent before the words are typed exactly; leaving the page never stops a run.
 
 mod run;
 mod steps;
@@ -35,37 +35,38 @@ use crate::{
     },
 };
 
-/// Why nothing can be done with a run that this console has forgotten.
+/// Why nothing can be done with a run that this console no longer has in memory.
 const GONE: &str = "this batch is in History";
 
 const REASON: &str = "reason (optional)";
 
-/// Below this width the footer says less.
+/// Below this width, the footer has shorter hints.
 const NARROW: u16 = 100;
 
-/// Longest reason, in characters.
+/// Maximum length of the reason, in characters.
 const LONGEST_REASON: usize = 200;
 
 #[derive(Debug)]
 enum Stage {
-    /// The directory says which groups are ready.
+    /// The directory is determining which groups are ready.
     Planning(Ticket),
     Check {
         plan: Plan,
         on_reason: bool,
     },
-    /// What is left of a batch, and how to go on with it.
+    /// The remaining items of a batch, and how to resume it.
     Resume(Box<Resumption>),
     /// The plan could not be made.
     Failed(String),
-    /// The run of this ticket, as the context knows it.
+    /// The run with this ticket, whose state is in the context.
     Run(Ticket),
 }
 
 #[derive(Debug)]
 pub struct BatchPane {
     ids: Vec<UserGroupId>,
-    /// Also what was rotated within 24 h; at a resumption, what was last sent more than 30 days ago.
+    /// Also include groups that were rotated within 24 h; when resuming, groups that were last sent more than
+    /// 30 days ago.
     include_recent: bool,
     stage: Stage,
     reason: TextField,
@@ -73,25 +74,25 @@ pub struct BatchPane {
     typed: TextField,
     cursor: Cursor,
     failed_only: bool,
-    /// Rows of the run that are shown, in their order, and what they were chosen from.
+    /// The visible rows of the run, in order; `basis` is what they were computed from.
     shown: Vec<usize>,
     basis: Option<(u64, bool)>,
     is_under_way: bool,
-    /// How the journal has it now.
+    /// Reads the state of the batch in the journal.
     reading: Pending,
-    /// The unknown ones are being read.
+    /// Reads the groups with an unknown outcome.
     checking: Pending,
-    /// Where to write the report.
+    /// The file for the report.
     file: NewFile,
-    /// A batch of the journal that is not the one of this session, and what it was opened for.
+    /// A batch of the journal other than the one of this session, and the purpose it was opened for.
     stored: Option<Box<BatchRun>>,
     aim: BatchAim,
-    /// Its number, where the page was opened for one.
+    /// Its number, if the page was opened for a batch of the journal.
     number: Option<BatchId>,
 }
 
 impl BatchPane {
-    /// Checks these groups; nothing is sent.
+    /// Checks these groups; sends nothing.
     pub fn check(ids: Vec<UserGroupId>, context: &mut Context) -> Self {
         Self::checking(ids, false, context)
     }
@@ -107,7 +108,7 @@ impl BatchPane {
         }
     }
 
-    /// The run under way, or the last one.
+    /// Shows the current run, or the last one.
     pub fn watch(run: Ticket, context: &Context) -> Self {
         Self::at(Stage::Run(run), Vec::new(), context)
     }
@@ -135,7 +136,7 @@ impl BatchPane {
         }
     }
 
-    /// A batch of the journal.
+    /// Shows a batch of the journal.
     pub fn of(id: BatchId, aim: BatchAim, context: &mut Context) -> Self {
         Self::of_with(id, aim, false, context)
     }
@@ -162,7 +163,7 @@ impl BatchPane {
         runs.into_iter().find(|run| run.ticket == ticket)
     }
 
-    /// Reads how the journal has it. A run under way tells it by itself.
+    /// Reads the state in the journal again. Not needed for the current run, which reports by events.
     pub fn read_anew(&self, context: &mut Context) {
         let run = self.run(context).filter(|run| !run.is_under_way());
         if let Some(batch) = run.and_then(|run| run.batch) {
@@ -170,17 +171,17 @@ impl BatchPane {
         }
     }
 
-    /// What is resumed sends nothing: it is read what is open, and closed.
+    /// Whether resuming would send nothing: it would only read what is open, and close the batch.
     fn has_nothing_left(&self) -> bool {
         matches!(&self.stage, Stage::Resume(resumption) if resumption.batch.counts.not_started == 0)
     }
 
-    /// The row under the cursor, by its number in the batch.
+    /// The item under the cursor, by its position in the batch.
     fn on(&self) -> Option<usize> {
         self.shown.get(self.cursor.at).copied()
     }
 
-    /// Groups left out because they were rotated within 24 h, or for their age.
+    /// Number of groups left out because they were rotated within 24 h, or because of their age.
     fn recent(&self) -> usize {
         let plan = match &self.stage {
             Stage::Check { plan, .. } => plan,
@@ -343,7 +344,7 @@ impl View for BatchPane {
     fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {
         let goes_on = self.run(context).is_some_and(BatchRun::is_under_way);
         let is_run = matches!(self.stage, Stage::Run(_));
-        // Else there is no room for it at all; the message behind it says that the run goes on.
+        // Otherwise the hint would not fit at all; the message after it says that the run continues.
         let is_narrow = context.size.0 < NARROW;
         match action {
             Action::Back if is_run && (!goes_on || is_narrow) => Some("leave"),
@@ -461,7 +462,7 @@ impl View for BatchPane {
             .collect();
         shown.sort_by_key(|(_, row)| row.rank());
         let shown: Vec<usize> = shown.into_iter().map(|(at, _)| at).collect();
-        // A person who has not moved watches the top; else the cursor stays on its group.
+        // If the person has not moved the cursor, it stays at the top; otherwise it stays on its group.
         let at = shown.iter().position(|at| Some(*at) == self.on());
         let at = at.filter(|_| self.cursor.at > 0).unwrap_or(self.cursor.at);
         self.cursor.at = at.min(shown.len().saturating_sub(1));

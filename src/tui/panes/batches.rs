@@ -1,5 +1,5 @@
-//! The batches of this profile or of all: how each stands, and finishing here what was begun here. Nothing is sent from the
-//! list itself but reads.
+//! The batches of this profile or of all profiles: the state of each, and finishing what is unfinished. The list itself
+//! only sends reads.
 
 mod view;
 
@@ -28,30 +28,30 @@ use crate::{
 
 #[derive(Debug)]
 pub struct Batches {
-    /// The last begun first, each with its profile.
+    /// Most recently started first, each with its profile.
     rows: Vec<(ProfileIndex, Batch)>,
-    /// Those of all profiles.
+    /// Show the batches of all profiles.
     all: bool,
-    /// It has been read, and the cursor stands where it begins.
+    /// The batches have been read, and the cursor has been placed.
     is_read: bool,
     list: FilteredList,
-    /// The unknown ones are being read.
+    /// Reads the groups with an unknown outcome.
     checking: Pending,
 }
 
-/// The run of this session, where it is this batch and still going.
+/// The run of this session, if it is this batch and still running.
 fn running<'a>(batch: &Batch, context: &'a Context) -> Option<&'a BatchRun> {
     let run = context.bulk.as_ref();
     run.filter(|run| run.batch == Some(batch.id) && run.is_under_way())
 }
 
-/// It was not ended, and nobody is at it.
+/// Whether the batch has not ended and no process is working on it.
 pub(super) fn is_unfinished(batch: &Batch, context: &Context) -> bool {
     batch.ended_at.is_none() && !batch.is_run() && running(batch, context).is_none()
 }
 
 impl Batches {
-    /// Reads the journal.
+    /// Opens the list and reads the journal.
     pub fn open(context: &mut Context) -> Self {
         let pane = Self {
             rows: Vec::new(),
@@ -64,7 +64,7 @@ impl Batches {
         pane
     }
 
-    /// Reads how the journal has them now.
+    /// Reads the journal again.
     pub fn read_anew(&self, context: &mut Context) {
         context.ask(&self.list.pending, Job::AllBatches);
     }
@@ -92,7 +92,7 @@ impl Batches {
         self.shown(context).get(self.list.cursor.at).copied()
     }
 
-    /// The cursor stays on its batch; at first it stands on the newest one that is left to finish, one's own before others'.
+    /// The cursor stays on its batch; at first it is on the newest unfinished one, preferring one's own.
     fn take(&mut self, rows: &[(ProfileIndex, Batch)], context: &Context) {
         let on = self.here(context).map(|(_, batch)| batch.id);
         rows.clone_into(&mut self.rows);
@@ -127,7 +127,7 @@ impl Batches {
         context.navigate(Navigation::Push(opening));
     }
 
-    /// Reviews the reverse of the edit of the row, in its profile.
+    /// Reviews the reverse of the edit in the row, in its profile.
     fn reverse(&self, context: &mut Context) {
         let Some((profile, batch)) = self.here(context) else {
             return;
@@ -139,7 +139,7 @@ impl Batches {
         context.navigate(Navigation::Push(reverse));
     }
 
-    /// The batch of the row, where something of it is unknown.
+    /// The batch of the row, if any of its outcomes is unknown.
     fn to_check(&self, context: &Context) -> Option<&(ProfileIndex, Batch)> {
         let here = self.here(context);
         here.filter(|(_, batch)| batch.counts.unknown > 0)
@@ -274,7 +274,7 @@ impl View for Batches {
     }
 
     fn leave(&mut self, context: &mut Context) {
-        // The check goes on; a message says how it ended.
+        // The check continues; a message reports how it ended.
         context.give_up(&self.list.pending);
     }
 

@@ -1,5 +1,5 @@
-//! One change over many groups: the change, what it does to each of them, and the confirmation. Nothing is sent before that;
-//! the run is then shown on the page of the batch.
+//! One change to many groups: the change, its effect on each group, and the confirmation. Nothing is sent before it is
+//! confirmed; the run is then shown on the page of the batch.
 
 mod fields;
 mod view;
@@ -44,16 +44,16 @@ enum Shown {
 pub struct BulkEdit {
     source: EditSource,
     fields: Fields,
-    /// The confirmation has the keys, else the fields.
+    /// The confirmation has the focus, not the fields.
     confirming: bool,
     plan: Option<EditPlan>,
-    /// Why there is none.
+    /// Why there is no plan.
     wrong: Option<String>,
     pending: Pending,
     shown: Shown,
-    /// Also what cannot be read and was last sent more than 30 days ago.
+    /// Also include groups that cannot be read and were last sent more than 30 days ago.
     include_old: bool,
-    /// Rows of the plan that are shown.
+    /// The visible rows of the plan.
     rows: Vec<usize>,
     cursor: Cursor,
     /// [`Level::Key`] or [`Level::Words`], and the reason of the guard that raised it.
@@ -63,7 +63,7 @@ pub struct BulkEdit {
     typed: TextField,
 }
 
-/// How strongly it asks, and the guard that says so.
+/// The level of confirmation, and the reason of the guard that raised it.
 fn level(context: &Context) -> (Level, Option<String>) {
     let Some(profile) = context.profile() else {
         return (Level::Words, None);
@@ -102,7 +102,7 @@ impl BulkEdit {
         matches!(self.source, EditSource::Groups(..))
     }
 
-    /// Checks the change as it is typed now; nothing is sent.
+    /// Checks the change as typed; sends nothing.
     fn check(&mut self, context: &mut Context) {
         let asked = match &self.source {
             EditSource::Groups(ids, _) => match self.fields.change() {
@@ -140,7 +140,9 @@ impl BulkEdit {
         self.cursor.at = self.cursor.at.min(self.rows.len().saturating_sub(1));
     }
 
-    /// All, those that change, are as wanted, are skipped; then all with those that are skipped for their age.
+    /// Cycles through all rows, those that change, those already as wanted, those skipped; then all again,
+    /// including those
+    /// skipped because of their age.
     fn show_next(&mut self, context: &mut Context) {
         self.cursor = Cursor::default();
         self.shown = match self.shown {
@@ -160,7 +162,7 @@ impl BulkEdit {
         self.show();
     }
 
-    /// What must be typed in production, or where a guard asks for it; `None` elsewhere, where a key is enough.
+    /// The words to type in production, or when a guard requires them; `None` where a key is enough.
     fn words(&self, context: &Context) -> Option<String> {
         let profile = context.profile().filter(|_| self.level == Level::Words)?;
         let (count, ..) = self.plan.as_ref()?.counts();
@@ -171,7 +173,7 @@ impl BulkEdit {
         self.plan.as_ref().map_or(0, |plan| plan.counts().0)
     }
 
-    /// Why nothing can be sent.
+    /// Why nothing can be sent now.
     fn not_ready(&self, context: &Context) -> Option<String> {
         if self.pending.is_waiting() {
             return Some("still checking".into());

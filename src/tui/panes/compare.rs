@@ -1,5 +1,5 @@
-//! The same id in two profiles, side by side: what differs, and a form here that takes over one row or all of it. At
-//! first only the directory is read; the service is asked on request, and only about ids that are known there.
+//! The same id in two profiles, side by side: what differs, and a form for this profile that takes over one row or
+//! everything. At first only the directory is read; the service is asked on request, and only about ids known there.
 
 mod view;
 
@@ -33,33 +33,33 @@ use crate::{
 #[derive(Debug)]
 pub struct Compare {
     id: UserGroupId,
-    /// The other profiles that know the id, the likeliest one first, and as what.
+    /// The other profiles that know the id, most likely counterpart first, each with its group.
     others: Vec<(ProfileIndex, KnownGroup)>,
-    /// Which of them is compared with.
+    /// Index of the profile that is compared with.
     pick: usize,
-    /// The directory is asked who knows the id.
+    /// Reads from the directory which profiles know the id.
     asking: Option<Ticket>,
-    /// A service is asked; first the one of this profile, then the other one.
+    /// Reads from the services; first that of this profile, then the other one.
     reading: Option<(ProfileIndex, Ticket)>,
-    /// What the last reading came to, where it was not only good.
+    /// Problems and warnings of the last reading.
     notes: Vec<String>,
     unchanged_too: bool,
     cursor: Cursor,
 }
 
-/// How one part stands on both sides.
+/// How a part compares on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stand {
     Same,
     Differs,
     OnlyHere,
     OnlyThere,
-    /// On one side nothing is known of the whole field.
+    /// The whole field is unknown on one side.
     NotKnown,
 }
 
 impl Compare {
-    /// Opens on what the directory knows; nothing is sent.
+    /// Opens with what the directory knows; sends nothing.
     pub fn open(id: UserGroupId, context: &mut Context) -> Self {
         let asking = context.start(Job::SameId(id.clone()));
         Self {
@@ -87,7 +87,7 @@ impl Compare {
         self.others.get(self.pick)
     }
 
-    /// Both sides as far as they can be set.
+    /// The settable fields of both sides, as far as known.
     fn both(&self, context: &Context) -> Option<(DesiredFields, DesiredFields)> {
         let (_, there) = self.there()?;
         Some((
@@ -96,7 +96,7 @@ impl Compare {
         ))
     }
 
-    /// The parts that are shown, and how they stand.
+    /// The visible parts, and how they compare.
     fn rows(&self, context: &Context) -> Vec<(Part, Stand)> {
         let Some((here, there)) = self.both(context) else {
             return Vec::new();
@@ -114,7 +114,7 @@ impl Compare {
         self.rows(context).into_iter().nth(self.cursor.at)
     }
 
-    /// Why the row of the cursor cannot be brought here.
+    /// Why the row under the cursor cannot be brought here.
     fn cannot_bring(&self, context: &Context) -> Option<String> {
         if let Some(why) = self.cannot_edit(context) {
             return Some(why);
@@ -144,7 +144,7 @@ impl Compare {
             .then(|| "there is nothing to compare with".into())
     }
 
-    /// Opens the form here with parts from there; it ends in a review like every edit.
+    /// Opens the form here with parts from there; like every edit, it ends in a review.
     fn bring(&mut self, parts: &[Part], context: &mut Context) {
         let (Some(here), Some((profile, there))) = (self.here(context), self.there()) else {
             return;
@@ -172,7 +172,7 @@ impl Compare {
         self.reading = Some((profile, ticket));
     }
 
-    /// The other service is asked once this one has answered, whatever it answered.
+    /// Asks the other service once this one has answered, whatever the answer was.
     fn read_on(&mut self, answered: ProfileIndex, context: &mut Context) {
         let other = self.there().map(|(profile, _)| *profile);
         if let Some(other) = other.filter(|_| answered == context.current) {
@@ -194,7 +194,7 @@ impl Compare {
         self.notes.push(text);
     }
 
-    /// The likeliest counterpart first: the same service under the other tag.
+    /// Sorts the most likely counterpart first: the same service with the other tag.
     fn take_others(&mut self, found: &[(ProfileIndex, KnownGroup)], context: &Context) {
         self.others = found
             .iter()

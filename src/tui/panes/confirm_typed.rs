@@ -1,4 +1,4 @@
-//! Words that must be typed before the pane below sends something; a guard of the profile asks for them.
+//! Words that must be typed before the pane below sends something; required by a guard of the profile.
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -19,11 +19,11 @@ use crate::tui::{
 
 #[derive(Debug)]
 pub struct ConfirmTyped {
-    /// What must be typed exactly.
+    /// The exact words.
     words: String,
-    /// What it confirms, in a line.
+    /// What they confirm, in one line.
     what: String,
-    /// Why the guard asks.
+    /// Why the guard requires them.
     reason: Option<String>,
     field: TextField,
 }
@@ -44,7 +44,7 @@ impl ConfirmTyped {
     }
 }
 
-/// What stands below a field for words that must be typed exactly.
+/// The hint below a field for words that must be typed exactly.
 pub(super) fn hint(context: &Context, focus: Focus) -> String {
     let enter = context.keys.key(focus, Action::Enter);
     format!("exactly as shown above; then {enter}")
@@ -105,7 +105,7 @@ impl View for ConfirmTyped {
             height: top,
             ..inner
         };
-        // Where not all of it fits, its end matters most.
+        // If not all of it fits, the end matters most.
         sheet.draw(buffer, page, sheet.last_scroll(top));
         let field = Rect {
             height: rows,

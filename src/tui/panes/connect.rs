@@ -1,5 +1,6 @@
-//! Connect to a service: what a profile needs is asked for, the connection is tested without creating anything, and the
-//! lines are shown before they are written. A pasted key goes to the kernel's keyring and nowhere else.
+//! Connecting to a service: asks for what a profile needs, tests the connection without creating anything,
+//! and shows the
+//! configuration lines before they are written. A pasted API key is stored in the kernel's keyring and nowhere else.
 
 mod view;
 
@@ -37,14 +38,14 @@ enum Stage {
 #[derive(Debug)]
 pub struct Connect {
     form: ConnectForm,
-    /// What was tested; the form may go on being changed.
+    /// The profile that was tested; the form may have been changed since.
     new: Option<NewProfile>,
     stage: Stage,
     scroll: Cursor,
 }
 
 impl Connect {
-    /// An empty form, or what was typed when it was left.
+    /// Opens an empty form, or restores what was typed when it was left.
     pub fn open(context: &mut Context) -> Self {
         Self {
             form: context.connecting.take().unwrap_or_default(),
@@ -75,7 +76,7 @@ impl Connect {
             .values()
             .any(|running| running.job.adds_profile)
         {
-            // One after the other: a profile has the number of its place.
+            // One at a time: the number of a profile is its position.
             context.say(Severity::Warning, "Another profile is still being written");
             return;
         }

@@ -1,4 +1,4 @@
-//! What of a group can be copied; nothing here is secret.
+//! The parts of a group that can be copied; none is secret.
 
 use ratatui::{
     buffer::Buffer,

@@ -1,4 +1,4 @@
-//! The form of a group: name, mapping as rows, properties as JSON. Text is never lost: leaving keeps a draft.
+//! The form of a group: name, mapping as rows, properties as JSON. Input is never lost: leaving the form keeps a draft.
 
 mod begin;
 mod draft;
@@ -33,7 +33,7 @@ use crate::{
 };
 
 impl Edit {
-    /// Where the keys of the focused field hold, also while a cell of it is typed into.
+    /// The place whose keys apply in the focused section, even while one of its cells is being edited.
     fn field_focus(&self) -> Focus {
         match (self.section, self.properties.place()) {
             (Section::Name, _) => Focus::EditName,
@@ -69,13 +69,13 @@ impl Edit {
         }
     }
 
-    /// The directory cannot be written to, and what is typed here stands in memory alone.
+    /// Whether the directory cannot be written, so that the input is only in memory.
     fn is_not_kept(&self, context: &Context) -> bool {
         let key = (context.current, self.id.clone());
         context.lost.is_some() && context.drafts.is_unkept(&key)
     }
 
-    /// What the form holds is on its way to the service.
+    /// Whether the content of the form is being sent to the service.
     fn is_under_way(&self, context: &Context) -> bool {
         let Ok(wanted) = self.wanted() else {
             return false;
@@ -86,7 +86,7 @@ impl Edit {
         })
     }
 
-    /// Takes over what is being typed into a cell; false, and said why, if it cannot be.
+    /// Takes over the text of the cell being edited; returns false, after saying why, if it is not valid.
     fn commit(&mut self, context: &mut Context) -> bool {
         self.mapping.commit();
         let is_done = self.properties.commit();
@@ -105,7 +105,7 @@ impl Edit {
         }
     }
 
-    /// What is reviewed; where nothing can be, it is said why.
+    /// The proposal for the review; `None`, after saying why, if there is nothing to review.
     pub(super) fn proposal(&mut self, context: &mut Context) -> Option<Proposal> {
         if !self.commit(context) {
             self.section = Section::Properties;
@@ -126,7 +126,7 @@ impl Edit {
                 context.say(Severity::Info, "No changes to review");
             }
             Ok(wanted) => {
-                // Kept from here on: whatever the review comes to, the text is not lost.
+                // Kept from now on: whatever happens in the review, the input is not lost.
                 self.keep(context);
                 return Some(Proposal {
                     id: self.id.clone(),

@@ -1,5 +1,5 @@
-//! Writes the marked groups, or the ones that are shown, into a new file: what the directory knows of them, without
-//! tokens. Nothing is sent.
+//! Writes the marked groups, or the visible ones, to a new file: what the directory knows about them, without tokens.
+//! Nothing is sent.
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -26,7 +26,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Export {
     ids: Vec<UserGroupId>,
-    /// What they are: marked or shown.
+    /// Which groups they are: marked or shown.
     which: &'static str,
     file: NewFile,
 }
@@ -147,7 +147,7 @@ impl View for Export {
 }
 
 impl Export {
-    /// The name, as long as it can be another one.
+    /// The name of the file, as long as it can be changed.
     fn field(&mut self) -> Option<&mut TextField> {
         if self.file.is_written() {
             return None;
@@ -163,7 +163,7 @@ impl Export {
     }
 }
 
-/// What is said when it is done.
+/// The message after writing.
 pub(crate) fn exported(count: usize, path: &std::path::Path) -> String {
     let groups = if count == 1 { "group" } else { "groups" };
     format!(

@@ -1,4 +1,4 @@
-//! What panes with a list have in common: a cursor, a filter where there is one, the answer that brings the rows, and a table
+//! The common parts of panes with a list: a cursor, an optional filter, the request that delivers the rows, and a table
 //! below a rule.
 
 use crossterm::event::KeyEvent;
@@ -30,15 +30,15 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct FilteredList {
     pub(super) cursor: Cursor,
-    /// The answer that brings the rows.
+    /// The request that delivers the rows.
     pub(super) pending: Pending,
-    /// `None`: there is nothing to filter by.
+    /// `None`: the list has no filter.
     filter: Option<Box<TextField>>,
     is_filtering: bool,
 }
 
 impl FilteredList {
-    /// A list that can be filtered, and is by this.
+    /// A list with a filter that starts with this text.
     pub(super) fn with_filter(text: &str) -> Self {
         Self {
             filter: Some(Box::new(TextField::new("filter", text))),
@@ -67,7 +67,7 @@ impl FilteredList {
         }
     }
 
-    /// Takes the filter away; whether there was one.
+    /// Clears the filter; returns whether there was one.
     pub(super) fn clear(&mut self) -> bool {
         let was = self.is_filtered();
         self.is_filtering = false;
@@ -75,7 +75,7 @@ impl FilteredList {
         was
     }
 
-    /// Whether the list did it itself: it moves the cursor, filters, and leaves the pane.
+    /// Handles movement, filtering and leaving; returns whether it did.
     pub(super) fn act(&mut self, action: Action, rows: usize, context: &mut Context) -> bool {
         let page = usize::from(context.size.1 / 2);
         if self.cursor.act(action, rows, page) {
@@ -83,7 +83,7 @@ impl FilteredList {
         }
         match action {
             Action::Filter => {
-                // What is typed is a new filter; a space or a movement goes on with the kept one.
+                // Typing replaces the previous filter; a space or a movement continues it.
                 self.filter.iter_mut().for_each(|field| field.select_all());
                 self.is_filtering = self.filter.is_some();
             }
@@ -98,39 +98,41 @@ impl FilteredList {
         true
     }
 
-    /// Why a key of the filter does nothing here: only that of the groups completes what is typed.
+    /// Why a key of the filter does nothing here: only the filter of the groups has completion.
     pub(super) fn disabled(&self, action: Action) -> Option<String> {
         let completes = self.is_filtering && action == Action::NextField;
         completes.then(|| "only in Groups".into())
     }
 
-    /// The filter is typed, or holds something.
+    /// Whether the filter is being typed or is not empty.
     fn is_filtered(&self) -> bool {
         self.is_filtering || !self.filter().is_empty()
     }
 
-    /// The filter, while it is typed.
+    /// The filter, while it is being typed.
     fn field(&mut self) -> Option<&mut TextField> {
         self.filter.as_deref_mut().filter(|_| self.is_filtering)
     }
 
-    /// Whether the filter took it.
+    /// Passes the key to the filter; returns whether it took it.
     pub(super) fn key(&mut self, key: KeyEvent) -> bool {
         self.field().map(|filter| filter.key(key)).is_some()
     }
 
-    /// Whether the filter took it.
+    /// Pastes into the filter; returns whether it took it.
     pub(super) fn paste(&mut self, text: &str) -> bool {
         self.field().map(|filter| filter.paste(text)).is_some()
     }
 
-    /// The rows are others: the cursor goes to its row where that was found again, else it stays within them.
+    /// The rows have changed: the cursor moves to its row if that was found again, otherwise it stays within the rows.
     pub(super) fn stay_on(&mut self, found: Option<usize>, rows: usize) {
         let at = found.unwrap_or(self.cursor.at);
         self.cursor.at = at.min(rows.saturating_sub(1));
     }
 
-    /// Draws the filter where there is one, so many columns from the left; the area that is left, and where the terminal's cursor belongs.
+    /// Draws the filter if there is one, this many columns from the left; returns the remaining area and the
+    /// position of
+    /// the cursor.
     pub(super) fn draw_filter(
         &self,
         buffer: &mut Buffer,

@@ -1,4 +1,4 @@
-//! One group, whole: what is known, where from, and what the service says of it now.
+//! One group in full: what is known and where from, and what the service says about it now.
 
 use ratatui::{
     buffer::Buffer,
@@ -31,14 +31,14 @@ use crate::{
 pub struct Group {
     id: UserGroupId,
     pending: Pending,
-    /// Why the last look-up did not answer.
+    /// Why the last look-up failed.
     trouble: Option<String>,
-    /// What the last look-up warned of.
+    /// Warnings of the last look-up.
     warnings: Vec<String>,
     scroll: Cursor,
 }
 
-/// More lines than any group has; the page itself ends the scrolling.
+/// More lines than any group has; the page itself limits the scrolling.
 const LINES: usize = 100_000;
 
 impl Group {

@@ -1,5 +1,6 @@
-//! Every action with its key and, where it is not possible, why; type to find, Enter does it. The help lists those of a
-//! place, the palette those of the whole console, commands that take something, and groups.
+//! Every action with its key and, if it is not possible, the reason; typing searches, Enter performs it. The
+//! help lists the
+//! actions of a place; the palette lists those of the whole console, commands with an argument, and groups.
 
 mod palette;
 
@@ -27,7 +28,7 @@ use crate::tui::{
 enum Does {
     Action(Action),
     Command(&'static CommandInfo),
-    /// Runs this line; Tab puts it into the field.
+    /// Runs this command line; Tab copies it to the field.
     Line(String),
 }
 
@@ -38,7 +39,7 @@ struct Line {
     help: String,
     /// Its table and name in the configuration.
     setting: String,
-    /// Its action alone, for the search.
+    /// The name of the action alone, for the search.
     name: String,
     /// Why it is not possible now.
     off: Option<String>,
@@ -49,7 +50,7 @@ struct Line {
 enum Section {
     Here,
     Everywhere,
-    /// Commands that take something.
+    /// Commands that take an argument.
     Typed,
     Group,
     Elsewhere,
@@ -67,7 +68,7 @@ impl Section {
     }
 }
 
-/// What stands in a row of the box.
+/// A row of the box.
 enum HelpRow<'l> {
     Title(&'static str),
     Line(usize, &'l Line),
@@ -75,27 +76,27 @@ enum HelpRow<'l> {
 
 #[derive(Debug)]
 pub struct Help {
-    /// The place the help is about; the palette is about all.
+    /// The place of the help; for the palette, everything.
     about: String,
     is_palette: bool,
-    /// Enter there may send something.
+    /// Enter in this place may send something.
     confirms: bool,
     lines: Vec<Line>,
-    /// Groups that are meant, or what may follow a command.
+    /// Matching groups, or possible arguments of a command.
     more: Vec<Line>,
-    /// How many of the earlier lines Up has gone back.
+    /// How many earlier command lines Up has gone back.
     earlier: usize,
     typed: TextField,
     cursor: Cursor,
 }
 
-/// Letters in a row that find a word by its middle.
+/// Minimum number of letters that match in the middle of a word.
 const LEAST_PART: usize = 3;
-/// Places named for an action that is not one of this place.
+/// Maximum number of places named for an action of other places.
 const PLACES_NAMED: usize = 3;
 
 impl Help {
-    /// The help of a place; for [`Action::Palette`] every action of the console.
+    /// The help of a place; for [`Action::Palette`], every action of the console.
     pub fn about(view: &dyn View, action: Action, context: &Context) -> Self {
         let focus = view.focus();
         let is_palette = action == Action::Palette;
@@ -136,7 +137,7 @@ impl Help {
         }
     }
 
-    /// The lines that match, the best first.
+    /// The matching lines, best first.
     fn found(&self) -> Vec<&Line> {
         if self.is_palette && palette::takes_something(self.typed.text()) {
             return self.more.iter().collect();
@@ -155,19 +156,19 @@ impl Help {
                 Does::Line(text) => text == typed.trim(),
                 Does::Action(_) => false,
             };
-            // What can be done now, then groups, then what cannot.
+            // Actions that are possible now, then groups, then impossible actions.
             ranked.sort_by_key(|(rank, line)| {
                 let is_group = line.section == Section::Group;
                 (!is_typed(line), line.off.is_some(), is_group, *rank)
             });
         } else {
-            // What is possible here comes first where two match alike.
+            // Among equal matches, those of this place come first.
             ranked.sort_by_key(|(rank, line)| (*rank, line.section == Section::Elsewhere));
         }
         ranked.into_iter().map(|(_, line)| line).collect()
     }
 
-    /// The rows of the box; with titles as long as nothing is looked for.
+    /// The rows of the box; with section titles while nothing is searched for.
     fn rows<'l>(&self, found: &[&'l Line]) -> Vec<HelpRow<'l>> {
         let mut rows = Vec::with_capacity(found.len() + 3);
         let mut section = None;
@@ -200,7 +201,7 @@ fn line(bound: &Bound, focus: Focus) -> Line {
     }
 }
 
-/// The actions of other places, each once, with where it is possible.
+/// The actions of other places, each once, with the places where it is possible.
 fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
     let mut found: Vec<(Line, Vec<String>)> = Vec::new();
     let same = |line: &Line, bound: &Bound| {
@@ -239,8 +240,9 @@ fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
     found.into_iter().map(named).collect()
 }
 
-/// How well a word fits a line, the less the better: a key, the beginning of a word, a part of three letters or more, or its
-/// letters in order within one word of the name. Letters scattered over a sentence would find what nobody meant.
+/// How well a word matches a line; lower is better: a key, the beginning of a word, a part of at least three
+/// letters, or
+/// its letters in order within one word of the name. Letters scattered over a sentence would match too much.
 fn rank(line: &Line, word: &str) -> Option<usize> {
     let keys = line.keys.to_lowercase();
     if keys.split(' ').any(|key| key == word) {
@@ -262,7 +264,9 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
     Some(3 + span)
 }
 
-/// Columns from the first letter to the last, where all letters of the word stand in this order, beginning with the first.
+/// Number of columns from the first to the last letter if all letters of the word occur in this order,
+/// starting with the
+/// first letter.
 fn in_order(text: &str, word: &str) -> Option<usize> {
     let mut letters = text.char_indices();
     let mut last = 0;
@@ -322,7 +326,7 @@ impl View for Help {
                     Does::Command(_) | Does::Line(_) => None,
                 });
                 match action {
-                    // A confirmation is asked for by its key alone; Enter in a list must never be one.
+                    // A confirmation needs its own key; Enter in a list must never be one.
                     Some(action)
                         if action == Action::Confirm
                             || (self.confirms && action == Action::Enter) =>
@@ -378,7 +382,7 @@ impl View for Help {
         let size = (76, (most as u16 + 5).min(area.height));
         let inner = popup(buffer, area, size, &self.about, theme);
         let cursor = self.typed.draw(buffer, paint::row(inner, 0), theme, true);
-        // The name in the configuration stands below, where there is room.
+        // The name in the configuration is shown below, if there is room.
         let foot = u16::from(inner.height > 6);
         let body = Rect {
             y: inner.y + 1,
@@ -424,7 +428,7 @@ fn draw_line(buffer: &mut Buffer, row: Rect, line: &Line, here: bool, theme: The
     };
     buffer.set_style(row, style);
     let mark = if here { '>' } else { ' ' };
-    // In a narrow window the first key has to do.
+    // In a narrow window only the first key is shown.
     let room = if row.width < 60 { 9 } else { 18 };
     let keys = if paint::columns(&line.keys) > room {
         let first = line.keys.split(' ').next().unwrap_or_default();
@@ -434,7 +438,7 @@ fn draw_line(buffer: &mut Buffer, row: Rect, line: &Line, here: bool, theme: The
     };
     let text = match &line.off {
         Some(why) => {
-            // The reason is what matters; it is never cut for the help.
+            // The reason matters most; it is never cut in favour of the help.
             let taken = room + 6 + paint::columns(why);
             let left = usize::from(row.width).saturating_sub(taken);
             let help = paint::cut(&line.help, left, theme);

@@ -37,7 +37,7 @@ use crate::{
 /// What a row is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Against {
-    /// The state before it.
+    /// The state before the entry.
     Before,
     /// What is known now.
     Now,
@@ -45,15 +45,15 @@ enum Against {
 
 #[derive(Debug)]
 pub struct History {
-    /// Of one group, or of the whole profile.
+    /// Limits the history to one group; `None`: the whole profile.
     id: Option<UserGroupId>,
     entries: Vec<Numbered<Entry>>,
     list: FilteredList,
-    /// The difference is shown instead of the entry.
+    /// Show this difference instead of the entry.
     against: Option<Against>,
 }
 
-/// Rows of the box with the whole entry.
+/// Rows of the box with the full entry.
 const DETAIL_ROWS: u16 = 8;
 
 impl History {
@@ -68,7 +68,7 @@ impl History {
         }
     }
 
-    /// The cursor stays on its entry.
+    /// Replaces the entries; the cursor stays on its entry.
     fn take(&mut self, entries: &[Numbered<Entry>]) {
         let on = self.rows().get(self.list.cursor.at).map(|one| one.number);
         self.entries = entries.to_vec();
@@ -195,7 +195,7 @@ impl View for History {
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let (area, cursor) = self.list.draw_filter(buffer, area, 0, context.theme);
-        // A difference takes what it needs, up to half of the page.
+        // A difference takes as many rows as it needs, up to half of the page.
         let room = self.against.map_or(DETAIL_ROWS, |_| u16::MAX);
         let (rows, below) = with_details(area, room);
         let title = match &self.id {

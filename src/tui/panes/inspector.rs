@@ -1,5 +1,5 @@
-//! The request inspector: the last exchanges of this session over all profiles, one a row; Enter shows one whole. What it
-//! shows was freed from secrets before it got here.
+//! The request inspector: the last exchanges of this session over all profiles, one per row; Enter shows one in full.
+//! Secrets were removed before the exchanges got here.
 
 pub mod page;
 
@@ -37,12 +37,12 @@ use crate::{
 pub struct Inspector {
     list: FilteredList,
     failed_only: bool,
-    /// The exchange below the cursor; it stays below it while others come.
+    /// The exchange under the cursor; the cursor stays on it when others arrive.
     chosen: Option<u64>,
     whole: Option<ShownExchange>,
 }
 
-/// One of them; a copy, because the ring forgets.
+/// A single exchange; a copy, because the ring buffer drops old ones.
 #[derive(Debug)]
 struct ShownExchange {
     exchange: Box<Exchange>,
@@ -61,7 +61,7 @@ impl Default for Inspector {
 }
 
 impl Inspector {
-    /// The rows: what is in flight, then what has ended, as far as it is meant.
+    /// The rows that match: exchanges in flight, then those that ended.
     fn shown<'d>(&self, context: &'d Context) -> Vec<&'d Exchange> {
         let words = self.list.words();
         let is_meant = |exchange: &&Exchange| {
@@ -93,7 +93,7 @@ impl Inspector {
         self.chosen = below.map(|exchange| exchange.number);
     }
 
-    /// The job of the row, where it is a read in flight.
+    /// The job of the row, if it is a read in flight.
     fn cancellable(&self, context: &Context) -> Option<Ticket> {
         let exchange = self.current(context)?;
         let is_in_flight = exchange.recorded.sort == ExchangeKind::InFlight;
@@ -108,7 +108,7 @@ fn sheet(exchange: &Exchange, width: u16, theme: Theme) -> TextPage {
     sheet
 }
 
-/// Copies a request, or says why not.
+/// Copies a request, or says why that is not possible.
 pub(super) fn copy(exchange: Option<&Exchange>, context: &mut Context) {
     match exchange.map(Exchange::curl) {
         Some(Ok(curl)) => context.copy("curl command", &curl),
@@ -314,7 +314,7 @@ fn cells<'a>(exchange: &'a Exchange, context: &Context, here: bool) -> Vec<Cell<
     ]
 }
 
-/// How it stands, without colour.
+/// The sign of its state, for terminals without colour.
 fn sign(exchange: &Exchange, context: &Context) -> char {
     match exchange.recorded.sort {
         ExchangeKind::InFlight => turning(context.now.duration_since(exchange.at).as_secs()),
@@ -325,7 +325,7 @@ fn sign(exchange: &Exchange, context: &Context) -> char {
     }
 }
 
-/// How long it took, or takes of what it may.
+/// How long it took, or has taken so far and its limit.
 fn took(exchange: &Exchange, context: &Context) -> String {
     let recorded = &exchange.recorded;
     if recorded.sort != ExchangeKind::InFlight {

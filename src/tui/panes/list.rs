@@ -1,4 +1,4 @@
-//! The groups of a profile: find one, and go on from there. State and actions; `view` draws.
+//! The groups of a profile: finding one, and continuing from there. State and actions; `view` draws.
 
 mod batch;
 mod columns;
@@ -52,32 +52,32 @@ pub struct List {
     rows: FilteredList,
     finder: Finder,
     detail: bool,
-    /// The chosen columns; empty: the usual ones.
+    /// The chosen columns; empty: the default columns.
     columns: Vec<ListColumn>,
-    /// The keys that move go to the details, which scroll.
+    /// Movement keys scroll the details.
     in_details: bool,
     detail_scroll: Cursor,
-    /// Columns that are scrolled away to the left.
+    /// Number of columns scrolled out at the left.
     skipped: usize,
     summary: Summary,
-    /// What Tab put into the filter.
+    /// The completion that Tab put into the filter.
     completion: Option<Completion>,
-    /// The group that the person went to; the cursor follows it when the rows change.
+    /// The group that the person moved to; the cursor follows it when the rows change.
     on: Option<UserGroupId>,
-    /// Since when the cursor is there.
+    /// Since when the cursor has been on it.
     on_since: Timestamp,
     marks: Marks,
     /// The last bulk rotation that was seen here.
     bulk: Option<Ticket>,
-    /// How the list was left last time is not known yet, and may still be taken over.
+    /// The view as it was last left is not known yet, and may still be taken over.
     untouched: bool,
-    /// What the directory keeps; `None` before the first answer.
+    /// The view stored in the directory; `None` before the first answer.
     kept: Option<ListView>,
     keeping: Pending,
 }
 
 impl List {
-    /// The list of the current profile, as it was left, reading the directory.
+    /// Opens the list of the current profile as it was left, and reads the directory.
     pub fn start(context: &mut Context) -> Self {
         let view = context.views.get(&context.current).cloned();
         let untouched = view.is_none();
@@ -104,7 +104,7 @@ impl List {
         }
     }
 
-    /// Filter and order, for the next time.
+    /// Filter, order and columns, to be stored for the next time.
     pub fn as_left(&self) -> ListView {
         ListView {
             filter: self.rows.filter().to_owned(),
@@ -123,7 +123,7 @@ impl List {
         context.groups.get(&self.id()?)
     }
 
-    /// The directory has been read: what was left last time is shown, unless the person was faster.
+    /// The directory has been read: shows the view as it was last left, unless the person changed something before.
     fn take_over(&mut self, view: Option<&ListView>, context: &mut Context) {
         if self.kept.is_some() {
             return;
@@ -133,7 +133,7 @@ impl List {
             self.rows.set_filter(&view.filter);
             self.finder = Finder::of(&view);
             self.columns.clone_from(&view.columns);
-            // It stands above the list, too; whatever else was said is the better news.
+            // The filter is visible above the list as well, so any other message is more useful.
             let is_quiet = context.messages.current().is_none()
                 && context.drafts.of(context.current).is_empty();
             if !view.filter.is_empty() && is_quiet {
@@ -145,7 +145,7 @@ impl List {
         self.kept = Some(view);
     }
 
-    /// Keeps filter and order once they are settled.
+    /// Stores the view once the filter is not being typed any more.
     fn keep(&mut self, context: &mut Context) {
         let now = self.as_left();
         let is_new = self.kept.as_ref().is_some_and(|kept| *kept != now);
@@ -159,12 +159,12 @@ impl List {
         let is_other = |old: &Arc<SearchResults>| old.look.query != found.look.query;
         let is_other = self.finder.found().is_some_and(is_other);
         let row = self.finder.take(found, self.on.as_ref());
-        // What a new filter finds best stands first.
+        // The best match of a new filter comes first.
         let row = row.unwrap_or(if is_other { 0 } else { self.rows.cursor.at });
         self.rows.cursor.at = row.min(self.finder.shown().len().saturating_sub(1));
     }
 
-    /// The cursor has moved: where it stood long enough, the news of the row are seen.
+    /// The cursor has moved: if it was on the old row long enough, the changes of that row count as seen.
     fn go_on(&mut self, context: &mut Context) {
         let now = self.id();
         if self.on == now {
@@ -177,14 +177,14 @@ impl List {
         self.on_since = context.now;
     }
 
-    /// Shows what this filter finds.
+    /// Applies this filter.
     pub fn filter_by(&mut self, text: &str) {
         self.rows.clear();
         self.rows.set_filter(text);
         self.rows.cursor.at = 0;
     }
 
-    /// To the next row with a flag, around the end.
+    /// Moves to the next or previous row with a flag, wrapping around.
     fn seek_flag(&mut self, is_next: bool, context: &Context) {
         let flags = Flags::of(context);
         let count = self.finder.shown().len();
@@ -213,7 +213,7 @@ impl List {
         (!is_any).then(|| "no row has one".into())
     }
 
-    /// Why there is nothing to do it to, where it acts on the row.
+    /// For actions on the current row: why there is no row.
     fn no_row(&self, action: Action, context: &Context) -> Option<String> {
         let is_of_row = match action {
             Action::Enter => !self.rows.is_filtering(),
@@ -236,7 +236,7 @@ impl List {
         })
     }
 
-    /// Positions one can scroll the details to.
+    /// Number of scroll positions of the details.
     fn detail_lines(&self, context: &Context) -> usize {
         let Some(group) = self.group(context) else {
             return 1;
@@ -347,7 +347,7 @@ impl View for List {
                 if !self.marks.is_empty() {
                     self.marks.clear();
                 } else if !context.messages.dismiss(context.now) {
-                    // The line about a run that has ended, last of all.
+                    // The line about an ended run is dismissed last.
                     context.bulk = context.bulk.take().filter(BatchRun::is_under_way);
                 }
             }
@@ -373,7 +373,7 @@ impl View for List {
             }
             Action::Sort => self.finder.sort_by_next(),
             Action::SortReverse => self.finder.reverse = !self.finder.reverse,
-            // The newest wins: an older answer must not come after it.
+            // Replaces a running read, so that an older answer cannot arrive after the new one.
             Action::Refresh => {
                 context.live.clear();
                 context.ask(&self.rows.pending, Job::List);
@@ -509,7 +509,7 @@ impl View for List {
             self.show(found);
         }
         self.keep(context);
-        // What was marked for a run that has begun is no wish any more.
+        // The groups were marked for a run that has started, so the marks are cleared.
         let begun = context.batch_here().map(|run| run.ticket);
         if begun != self.bulk && begun.is_some() {
             self.marks.clear();

@@ -1,4 +1,4 @@
-//! All messages of this session, newest first, each whole; Enter on one shows the requests and the answers it is about.
+//! All messages of this session in full, newest first; Enter shows the requests and responses that a message is about.
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -32,16 +32,16 @@ use crate::{
 pub struct MessagesPane {
     list: FilteredList,
     errors_only: bool,
-    /// The message below the cursor; it stays below it while others come.
+    /// The message under the cursor; the cursor stays on it when others arrive.
     chosen: Option<u64>,
     whole: Option<Box<ShownMessage>>,
 }
 
-/// One message, and what was sent for it; copies, because both lists forget.
+/// A message and its requests; copies, because both buffers drop old entries.
 #[derive(Debug)]
 struct ShownMessage {
     message: Notice,
-    /// In the order they went out.
+    /// In the order in which they were sent.
     exchanges: Vec<Exchange>,
     scroll: Cursor,
 }
@@ -58,7 +58,7 @@ impl Default for MessagesPane {
 }
 
 impl MessagesPane {
-    /// The messages that are meant, newest first.
+    /// The messages that match, newest first.
     fn shown<'c>(&self, context: &'c Context) -> Vec<&'c Notice> {
         let words = self.list.words();
         let is_meant = |message: &&Notice| {
@@ -75,7 +75,7 @@ impl MessagesPane {
     }
 }
 
-/// Most exchanges shown with one message.
+/// Maximum number of exchanges shown with one message.
 const SHOWN: usize = 10;
 
 impl ShownMessage {
@@ -91,8 +91,8 @@ impl ShownMessage {
         }
     }
 
-    /// Where no request belongs to it: the command that it names, else its text; with what that is called. What else
-    /// stands between backticks, a service may have written.
+    /// For a message without requests: the command that it names, otherwise its text, and what to call it. Other text
+    /// in backticks may have been written by a service.
     fn text_to_copy(&self) -> Option<(&'static str, &str)> {
         if !self.exchanges.is_empty() {
             return None;
@@ -150,7 +150,7 @@ fn head(sheet: &mut TextPage, message: &Notice, mark: char, context: &Context) {
     ]);
 }
 
-/// The messages, and the first line and the height of the one of the cursor.
+/// The page of messages, with first line and height of the one under the cursor.
 fn page(
     messages: &[&Notice],
     width: u16,
@@ -267,7 +267,7 @@ impl View for MessagesPane {
     }
 
     fn sync(&mut self, context: &mut Context) {
-        // A person who has not moved watches the newest.
+        // If the person has not moved the cursor, it stays on the newest message.
         let chosen = self.chosen.filter(|_| self.list.cursor.at > 0);
         let shown = self.shown(context);
         let at = chosen.and_then(|number| {
@@ -326,7 +326,7 @@ impl View for MessagesPane {
         let shown = self.shown(context);
         let at = self.list.cursor.at;
         let (sheet, first, height) = page(&shown, inner.width, at, context);
-        // The whole of the message where it fits, with room for the note of how much more there is.
+        // The whole message if it fits, leaving room for the note about how much more there is.
         let rows = usize::from(inner.height).saturating_sub(1).max(1);
         let scroll = (first + height.min(rows)).saturating_sub(rows);
         sheet.draw(buffer, inner, scroll);

@@ -1,5 +1,5 @@
-//! The name of a new file that something is written into, typed below a page: asked for, written once, and kept with
-//! what went wrong until it is right.
+//! The name of a new file to write, typed below a page: asked for, written once, and kept with the error until writing
+//! succeeds.
 
 use std::path::PathBuf;
 
@@ -11,19 +11,19 @@ use ratatui::{
 
 use crate::tui::{state::message::Ticket, theme::Theme, widgets::text_field::TextField};
 
-/// Rows of the field: the name, and below it what is wrong.
+/// Rows of the field: the name, and the error below it.
 const ROWS: u16 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct NewFile {
-    /// While it is asked for.
+    /// Set while the name is being asked for.
     name: Option<TextField>,
-    /// It goes on when the field is closed.
+    /// The running job; it continues when the field is closed.
     writing: Option<Ticket>,
 }
 
 impl NewFile {
-    /// Asks for the name; this one is offered.
+    /// Asks for the name, with a suggestion.
     pub(super) fn ask(&mut self, name: String) {
         self.name = Some(TextField::new("new file", name));
     }
@@ -44,7 +44,7 @@ impl NewFile {
         self.name.as_mut()
     }
 
-    /// Where to write; `None` while it is not asked for, or is being written already.
+    /// The path to write to; `None` while the name is not asked for, or the file is being written already.
     pub(super) fn path(&self) -> Option<PathBuf> {
         let name = self.name.as_ref().filter(|_| self.writing.is_none())?;
         Some(with_home(name.text().trim()))
@@ -58,19 +58,19 @@ impl NewFile {
         self.writing == Some(ticket)
     }
 
-    /// It is there; nothing more is asked.
+    /// The file has been written; closes the field.
     pub(super) fn done(&mut self) {
         *self = Self::default();
     }
 
-    /// What is wrong with the name.
+    /// Shows what is wrong with the name.
     pub(super) fn refuse(&mut self, why: impl Into<String>) {
         if let Some(field) = &mut self.name {
             field.error = Some(why.into());
         }
     }
 
-    /// `false`: nothing was being written.
+    /// Writing failed. Returns `false` if nothing was being written.
     pub(super) fn failed(&mut self, why: &str) -> bool {
         let was_written = self.writing.take().is_some();
         if was_written {
@@ -79,12 +79,12 @@ impl NewFile {
         was_written
     }
 
-    /// [`NewFile::failed`], and nobody knows how far it came.
+    /// Like [`NewFile::failed`], but it is unknown how far writing got.
     pub(super) fn lost(&mut self) -> bool {
         self.failed("Write interrupted, check the file")
     }
 
-    /// Draws the field, while it is asked for, from this row on.
+    /// Draws the field from this row on, while the name is asked for.
     pub(super) fn draw(
         &self,
         buffer: &mut Buffer,
@@ -109,7 +109,7 @@ impl NewFile {
     }
 }
 
-/// With the home folder in place of a leading `~/`.
+/// Replaces a leading `~/` by the home folder.
 pub(super) fn with_home(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),

@@ -1,4 +1,5 @@
-//! The note and the labels of a group: two lines, kept in the directory for everybody who uses it, never sent.
+//! The note and the labels of a group: two lines, stored in the directory for everybody who uses it, never sent to the
+//! service.
 
 use std::collections::BTreeSet;
 
@@ -30,20 +31,20 @@ use crate::{
 #[derive(Debug)]
 pub struct NotePane {
     id: UserGroupId,
-    /// What the fields began with; of the note, what somebody else has written since.
+    /// The initial values of the fields; the note is updated if somebody else has written one since.
     before: Annotation,
     note: TextField,
     labels: TextField,
     on_labels: bool,
-    /// Under way to the directory.
+    /// The running save.
     saving: Pending,
-    /// Somebody else wrote a note meanwhile; what was typed is kept.
+    /// Somebody else has written a note meanwhile; the input is kept.
     is_overtaken: bool,
-    /// Labels of any group, to complete one.
+    /// Labels of all groups, for completion.
     known: BTreeSet<Label>,
 }
 
-/// Cells of the labels of the fields.
+/// Width of the field labels, in cells.
 const LABEL: u16 = 6;
 
 impl NotePane {
@@ -77,7 +78,7 @@ impl NotePane {
         }
     }
 
-    /// Completes the label that is being typed; whether there was one.
+    /// Completes the label that is being typed; returns whether it could.
     fn complete(&mut self) -> bool {
         let text = self.labels.text();
         let start = text.rfind([' ', ',']).map_or(0, |at| at + 1);
@@ -119,9 +120,9 @@ impl NotePane {
         }
     }
 
-    /// Somebody else was faster: what is typed stays, and Enter now puts it in the place of theirs.
+    /// Somebody else saved a note first: the input stays, and Enter now replaces their note.
     fn take_other(&mut self, now: &Annotation, context: &mut Context) {
-        // Not their labels: what was typed says nothing of those.
+        // Not their labels, because the input says nothing about those.
         self.before.note.clone_from(&now.note);
         self.before.noted.clone_from(&now.noted);
         self.is_overtaken = true;

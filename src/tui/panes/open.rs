@@ -1,5 +1,6 @@
-//! Open a group by its id, or create it (hazard 1): a known id is read; any other goes through a form and a review, with
-//! the nearest known ids and everything odd about the id in sight. Nothing is sent from here.
+//! Opens a group by its id, or creates it (hazard 1): a known id is read; any other goes through a form and a
+//! review, which
+//! show the most similar known ids and anything unusual about the id. Nothing is sent from here.
 
 mod copy_of;
 
@@ -33,16 +34,16 @@ use crate::{
 pub struct Open {
     typed: TextField,
     near: Vec<UserGroupId>,
-    /// 0 is what was typed; from 1 on a near id.
+    /// 0 is the typed id; from 1 on a similar one.
     pick: usize,
-    /// Near ids are looked for among many.
+    /// The job that searches for similar ids among many.
     pending: Pending,
     copy_of: CopyOf,
-    /// The field of the group to copy has the focus.
+    /// The field for the group to copy has the focus.
     on_copy: bool,
 }
 
-/// Rows from which both fields are shown at once.
+/// From this number of rows on, both fields are shown at once.
 const LEAST_BOTH: u16 = 6;
 
 impl Default for Open {
@@ -59,7 +60,7 @@ impl Default for Open {
 }
 
 impl Open {
-    /// With this id typed.
+    /// Opens with this id typed in.
     pub fn of(id: &str, context: &mut Context) -> Self {
         let mut open = Self::default();
         open.typed.set_text(id);
@@ -67,7 +68,7 @@ impl Open {
         open
     }
 
-    /// The near ids are found at once, or beside the loop where there are many; until then the old ones stay.
+    /// Finds similar ids, at once or in a job if there are many groups; until it ends the old ones stay.
     fn look_around(&mut self, context: &mut Context) {
         let typed = self.typed.text().to_owned();
         self.pick = 0;
@@ -189,7 +190,7 @@ impl View for Open {
 
     fn paste(&mut self, text: &str, context: &mut Context) -> bool {
         if text.trim_end().contains(['\n', '\r']) {
-            // Joined, they would be another id, and that group would be there for ever.
+            // Joined lines would be another id, and creating that group could not be undone.
             let field = if self.on_copy {
                 &mut self.copy_of.field
             } else {
@@ -247,7 +248,7 @@ impl View for Open {
         let mut sheet = TextPage::new(below.width, context.theme);
         self.page(&mut sheet, context);
         sheet.draw_still(buffer, below);
-        // The row of the picked id is drawn like every cursor row.
+        // If a similar id is selected, its row is drawn like every cursor row, without a terminal cursor.
         cursor.filter(|_| self.pick == 0)
     }
 }
@@ -260,7 +261,7 @@ impl Open {
             height: inner.height.saturating_sub(rows),
             ..inner
         };
-        // In a low window the field that has the focus comes first.
+        // In a low window, the focused field comes first.
         let field = if inner.height < LEAST_BOTH { 0 } else { 2 };
         if field > 0 {
             self.typed.draw(buffer, inner, theme, false);

@@ -1,5 +1,7 @@
-//! What a person has to say before anything is sent: which environment the profile is, a proof for a key on trial, that
-//! an alarm was looked into. Until then nothing is sent, and the list stays readable. Enter alone never says it.
+//! Questions that a person must answer before anything is sent: which environment the profile is, a proof for a key on
+//! trial, the result of looking into an alarm. Until then nothing is sent, but the list can be read. Enter
+//! alone is never
+//! an answer.
 
 mod view;
 
@@ -24,20 +26,20 @@ use crate::{
     },
 };
 
-/// Longest reason, in characters.
+/// Maximum length of the reason, in characters.
 const LONGEST_REASON: usize = 200;
 
 #[derive(Debug)]
 enum Stage {
-    /// Not now, one of the places, or a new one.
+    /// The choices: not now, one of the places, or a new one.
     Choose(Box<Question>, Cursor),
-    /// A new environment, once it is confirmed.
+    /// A new environment, waiting for confirmation.
     New(Box<Question>),
-    /// A group that proves the key; with the one that is proposed.
+    /// Asks for a group that proves the key; with the suggested one.
     Proof(TextField, Option<UserGroupId>),
-    /// What was found out about the alarms.
+    /// Asks what was found out about the alarms.
     Reason(TextField),
-    /// The proof failed; there is nothing to choose any more.
+    /// The proof failed; there is nothing left to choose.
     Told,
 }
 
@@ -45,16 +47,16 @@ enum Stage {
 pub struct PlacePane {
     problem: PlaceProblem,
     stage: Stage,
-    /// What went wrong with the last answer.
+    /// The error of the last answer.
     said: Option<String>,
-    /// Looks for a group to propose.
+    /// The job that searches for a group to suggest.
     looking: Option<Ticket>,
-    /// The answer is on its way.
+    /// The job that sends the answer.
     working: Option<Ticket>,
 }
 
 impl PlacePane {
-    /// The dialog about this; `None` where there is nothing that a person could say here.
+    /// The dialog about this problem; `None` if there is nothing that a person could answer here.
     pub fn about(problem: &PlaceProblem, context: &mut Context) -> Option<Self> {
         let mut pane = Self {
             stage: stage(problem)?,
@@ -73,7 +75,7 @@ impl PlacePane {
         }
     }
 
-    /// The same dialog about what stands in the way now.
+    /// Switches the dialog to another problem.
     fn turn_to(&mut self, problem: PlaceProblem, context: &mut Context) {
         self.stage = stage(&problem).unwrap_or(Stage::Told);
         self.problem = problem;
@@ -146,7 +148,7 @@ impl PlacePane {
         match trouble.place.as_deref() {
             Some(problem) if stage(problem).is_some() => self.turn_to(problem.clone(), context),
             Some(PlaceProblem::NotProven { .. }) => {
-                // It stays when the dialog is closed.
+                // The message remains when the dialog is closed.
                 context.say(Severity::of(trouble), trouble.text.clone());
                 self.stage = Stage::Told;
             }
@@ -176,9 +178,9 @@ fn stage(problem: &PlaceProblem) -> Option<Stage> {
     }
 }
 
-/// One line of the choice.
+/// One line of the choices.
 enum Choice<'q> {
-    /// The first one: what a key that was meant for something else presses.
+    /// The first line: chosen by a key that was meant for something else.
     NotNow,
     Same(&'q Place),
     New,

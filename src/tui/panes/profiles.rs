@@ -1,4 +1,4 @@
-//! Which environment to work in.
+//! Choosing the environment to work in.
 
 use ratatui::{
     buffer::Buffer,

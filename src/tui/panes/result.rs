@@ -1,4 +1,4 @@
-//! What came back after a create or an update: the returned name, properties, token fingerprint and tag.
+//! The answer to a create or an update: the returned name, properties, token fingerprint and tag.
 
 use ratatui::{
     buffer::Buffer,

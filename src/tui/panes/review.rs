@@ -1,5 +1,5 @@
 //! What would be sent, before it is sent: field by field, the exact request, and the service's own copy read just now
-//! (hazard 4). Focus starts on *Back*.
+//! (hazard 4). The focus starts on *Back*.
 
 mod choices;
 mod choosing;
@@ -37,10 +37,10 @@ use crate::{
     },
 };
 
-/// What is known of the service's own copy.
+/// State of the service's own copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Copy {
-    /// A creation has none to compare with.
+    /// A creation has no copy to compare with.
     NotAsked,
     Reading(Ticket),
     Read(Box<Choices>),
@@ -78,26 +78,26 @@ impl Page {
 pub struct Review {
     id: UserGroupId,
     creating: bool,
-    /// Known ids that may have been meant, before a creation (hazard 1).
+    /// For a creation: known ids that may have been meant (hazard 1).
     near: Vec<UserGroupId>,
-    /// What the edit began with.
+    /// The values that the edit began with.
     base: DesiredFields,
-    /// What the form holds.
+    /// The values in the form.
     typed: DesiredFields,
-    /// What is known to be at the service now, once its copy is read; before that what the edit began with.
+    /// The current values at the service once its copy has been read; before that, those that the edit began with.
     now: DesiredFields,
-    /// What is sent: what was typed, as far as the choices say so.
+    /// The values to send: what was typed, subject to the choices.
     wanted: DesiredFields,
     change: Change,
-    /// What of it is sent, and what speaks against that.
+    /// What of it is sent, and the objections to sending it.
     plan: Plan,
-    /// The group as it was read, and what the place is known to do.
+    /// The group as it was read, and the known behaviour of the place.
     read: Option<Box<Done>>,
-    /// The choices made before the copy is read again.
+    /// The choices made before the copy was read again.
     chosen: Option<Box<Choices>>,
     copy: Copy,
     stage: Stage,
-    /// How strongly it asks where all is known well enough.
+    /// The level of confirmation if everything is known well enough.
     usual: ConfirmationLevel,
     asks: ConfirmationLevel,
     on_apply: bool,
@@ -114,7 +114,7 @@ fn operation(creating: bool) -> Guarded {
     }
 }
 
-/// Near ids shown before a creation.
+/// Maximum number of similar ids shown for a creation.
 const NEAR: usize = 3;
 
 impl Review {
@@ -270,7 +270,7 @@ impl View for Review {
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
             Action::Confirm => self.blocked(context),
-            // A get of a group that a get has just created finds it: that is no all-clear.
+            // A get may have created the group, and another get would find it: that would be no all-clear.
             Action::Refresh if matches!(self.copy, Copy::Alarm(_)) => {
                 let key = context.keys.key(self.focus(), Action::Back);
                 Some(format!("stopped: read the alarm; {key} leaves"))

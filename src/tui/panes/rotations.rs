@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// Longest reason, in characters.
+/// Maximum length of the reason, in characters.
 const LONGEST_REASON: usize = 200;
 
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub struct Rotations {
     list: FilteredList,
 }
 
-/// The dialog that asks why.
+/// The dialog that asks for the reason.
 #[derive(Debug)]
 struct Abandoning {
     row: RotationRow,
@@ -46,7 +46,7 @@ struct Abandoning {
 }
 
 impl Rotations {
-    /// Reads the journal.
+    /// Opens the list and reads the journal.
     pub fn open(context: &mut Context) -> Self {
         let pane = Self {
             rows: Vec::new(),
@@ -58,7 +58,7 @@ impl Rotations {
         pane
     }
 
-    /// Something was settled: reads the journal again.
+    /// Reads the journal again after something was settled.
     pub fn read_again(&self, context: &mut Context) {
         context.ask(&self.list.pending, Job::Rotations);
     }
@@ -72,7 +72,7 @@ impl Rotations {
         self.rows.get(self.list.cursor.at)
     }
 
-    /// The cursor stays on its rotation.
+    /// Replaces the rows; the cursor stays on its rotation.
     fn take(&mut self, rows: &[RotationRow]) {
         let on = self.here().map(|row| row.id);
         self.rows = rows.to_vec();
@@ -95,7 +95,7 @@ impl Rotations {
     }
 }
 
-/// The same as the state machine says.
+/// Must agree with the state machine.
 fn can_be_abandoned(row: &RotationRow) -> bool {
     row.rotation.step(Event::Abandon, Duration::ZERO).is_ok()
 }
@@ -192,7 +192,7 @@ impl View for Rotations {
     }
 
     fn leave(&mut self, context: &mut Context) {
-        // The settling goes on; a message says how it ended.
+        // Settling continues; a message reports how it ended.
         context.give_up(&self.list.pending);
     }
 

@@ -1,5 +1,6 @@
-//! The token of a group: what it is now, and rotating it (docs/design/rotation.md). Nothing is sent before the check;
-//! leaving never stops what is under way; the token is masked and in memory only.
+//! The token of a group: its current state, and rotating it (docs/design/rotation.md). Nothing is sent before
+//! the check;
+//! leaving never stops a running rotation; the token is masked and only kept in memory.
 
 mod handoff;
 mod page;
@@ -40,24 +41,24 @@ use crate::{
     },
 };
 
-/// How long a token stays readable on the screen.
+/// How long a revealed token stays visible.
 const REVEALED: SignedDuration = SignedDuration::from_secs(20);
 
 const REASON: &str = "reason (optional)";
 
-/// Longest reason, in characters.
+/// Maximum length of the reason, in characters.
 const LONGEST_REASON: usize = 200;
 
 #[derive(Debug)]
 enum Stage {
-    /// The token the service holds now.
+    /// Reading the token that the service holds now.
     Reading(Ticket),
     Current(Done),
-    /// What will happen, the reason, the confirmation.
+    /// The check: what will happen, the reason, the confirmation.
     Check {
         on_reason: bool,
         level: Level,
-        /// The token that was shown; another one by then is not rotated.
+        /// The token that was shown; if it is another one by then, it is not rotated.
         seen: Option<Fingerprint>,
     },
     Rotating(Ticket),
@@ -66,7 +67,7 @@ enum Stage {
         done: Done,
         confirming: Option<Ticket>,
     },
-    /// It could not be read, or the rotation did not end well.
+    /// The group could not be read, or the rotation did not end well.
     Failed(JobError),
 }
 
@@ -74,15 +75,15 @@ enum Stage {
 pub struct TokenPane {
     id: UserGroupId,
     stage: Stage,
-    /// Of the rotation that this page began, until the token is read again.
+    /// Steps of the rotation started by this page, until the token is read again.
     steps: Option<Steps>,
     reason: TextField,
-    /// The group id, or the words of a guard, typed.
+    /// Input for the group id, or for the words that a guard requires.
     typed: TextField,
     revealed_until: Option<Timestamp>,
-    /// The token on the page is no longer the group's: when and by whom it was replaced, in words.
+    /// A sentence about when and by whom the token on the page was replaced.
     replaced: Option<String>,
-    /// Where to write the token.
+    /// The file to write the token to.
     file: NewFile,
     handing: Handing,
     scroll: Cursor,
@@ -93,7 +94,7 @@ impl TokenPane {
         &self.id
     }
 
-    /// Reads the group; nothing is rotated from here without the check.
+    /// Opens the page and reads the group; rotating always requires the check.
     pub fn open(group: &KnownGroup, context: &mut Context) -> Self {
         let ticket = context.start(Job::LookUp(group.id.clone()));
         Self {
@@ -124,12 +125,12 @@ impl TokenPane {
     }
 }
 
-/// How strongly a rotation asks here.
+/// The level of confirmation for a rotation.
 fn asks(context: &Context) -> ConfirmationLevel {
     ConfirmationLevel::about(context.profile(), Guarded::Rotate)
 }
 
-/// Who holds the group, so that no rotation of it may begin: since when, and what helps.
+/// Who holds the group, so that no rotation may start: since when, and what helps.
 fn blocked(done: &Done) -> Option<String> {
     let time = |at: Timestamp| at.strftime("%H:%M:%S UTC").to_string();
     let open = done.warnings.iter().find_map(|warning| match warning {
@@ -317,7 +318,7 @@ impl View for TokenPane {
         }
     }
 
-    /// A token that somebody else has rotated is not shown any longer.
+    /// Hides a token that somebody else has rotated.
     fn changed(&mut self, changes: &Changes, context: &mut Context) {
         let told = changes.groups.iter().find(|group| group.id == self.id);
         let (Some(now), Some(done)) = (told, self.done()) else {
@@ -391,7 +392,7 @@ impl View for TokenPane {
     }
 
     fn lost(&mut self, context: &mut Context) {
-        // What is known stays on the screen: a new token is not given up because something beside it broke.
+        // What is known stays visible: a new token must not be lost because something else failed.
         if self.file.lost() {
             return;
         }

@@ -1,5 +1,6 @@
-//! Whose token is this? A pasted token, masked, is compared by its fingerprint with every token the directory has seen;
-//! nothing is sent, and the token is forgotten as soon as it was compared.
+//! Whose token is this? The fingerprint of a pasted token, which is masked, is compared with every token that
+//! the directory
+//! has seen; nothing is sent, and the token is forgotten as soon as it was compared.
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -29,7 +30,7 @@ use crate::{
     },
 };
 
-/// Characters of a log that are looked through at once.
+/// Maximum number of characters of a pasted log.
 const LONGEST: usize = 64 * 1024;
 /// Rows below those of the tokens.
 const ADVICE: usize = 3;
@@ -38,9 +39,9 @@ const ADVICE: usize = 3;
 pub struct TokenLookupPane {
     token: TextField,
     pending: Pending,
-    /// Once it was looked up.
+    /// The results of the look-up.
     answered: Option<Vec<TokenReport>>,
-    /// Why there is no answer to what was given last.
+    /// Why there is no result for the last input.
     refused: Option<String>,
     cursor: Cursor,
 }
@@ -70,7 +71,7 @@ impl TokenLookupPane {
         self.refused = None;
     }
 
-    /// Every group of every token, and each token that has none.
+    /// One row for every group of every token, and for each token without a group.
     fn rows(&self) -> Vec<(&TokenReport, Option<&Owner>)> {
         let answered = self.answered.iter().flatten();
         let rows = answered.flat_map(|answer| {
@@ -85,7 +86,7 @@ impl TokenLookupPane {
         self.rows().get(self.cursor.at)?.1
     }
 
-    /// The token pane of the group, in its own profile.
+    /// Opens the token pane of the group, in its own profile.
     fn go_on(&self, context: &mut Context) {
         let Some(owner) = self.owner() else { return };
         let mut profiles = context.profiles.iter();

@@ -1,4 +1,4 @@
-//! Saved views of the list, and its columns: which, and in which order. What is chosen shows at once.
+//! Saved views of the list, and its columns: which ones, in which order. Choices apply at once.
 
 use crossterm::event::KeyEvent;
 use ratatui::{
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// What is being typed.
+/// What the text field asks for.
 #[derive(Debug)]
 enum Asked {
     /// The key of a property.
@@ -31,7 +31,7 @@ enum Asked {
     Name,
 }
 
-/// The name of a row.
+/// Identifies a row.
 #[derive(Debug, PartialEq, Eq)]
 enum On {
     View(String),
@@ -41,23 +41,23 @@ enum On {
 /// A row under the cursor.
 enum Row<'v> {
     View(&'v SavedView),
-    /// Whether it is shown.
+    /// The column, and whether it is shown.
     Column(&'v ListColumn, bool),
 }
 
 #[derive(Debug)]
 pub struct ViewsPane {
-    /// Those that are shown, in their order, then the others.
+    /// The shown columns in their order, then the others; `shown` counts the former.
     columns: Vec<ListColumn>,
     shown: usize,
     cursor: Cursor,
-    /// The row under the cursor, by its name: views come and go, also by other consoles.
+    /// The row under the cursor, by name, because views come and go, even through other consoles.
     on: Option<On>,
     asked: Option<(Asked, TextField)>,
 }
 
 impl ViewsPane {
-    /// `columns`: those of the list; empty for the usual ones.
+    /// `columns` are those of the list; empty for the default ones.
     pub fn of(columns: &[ListColumn]) -> Self {
         let mut all = if columns.is_empty() {
             ListColumn::ALL.to_vec()
@@ -93,21 +93,21 @@ impl ViewsPane {
         Some(Row::Column(column, at < self.shown))
     }
 
-    /// The column under the cursor.
+    /// The index of the column under the cursor.
     fn column(&self, context: &Context) -> Option<usize> {
         let views = context.annotations.saved_views.len();
         let at = self.cursor.at.checked_sub(views)?;
         (at < self.columns.len()).then_some(at)
     }
 
-    /// It alone says which group a row is.
+    /// Whether this column is the only one that says which group a row is.
     fn is_last_name(&self, at: Option<usize>) -> bool {
         let names = |column: &ListColumn| matches!(column, ListColumn::Id | ListColumn::Name);
         let mut shown = self.columns[..self.shown].iter().enumerate();
         !shown.any(|(other, column)| Some(other) != at && names(column))
     }
 
-    /// Shows the columns as they are chosen now.
+    /// Applies the current choice of columns.
     fn apply(&self, context: &mut Context) {
         let shown = self.columns[..self.shown].to_vec();
         let change = ColumnsChange::Set(if shown == ListColumn::ALL {
@@ -122,7 +122,7 @@ impl ViewsPane {
         let Some(at) = self.column(context) else {
             return;
         };
-        // It becomes the last of the shown ones, or the first of the others.
+        // It becomes the last of the shown columns, or the first of the others.
         let column = self.columns.remove(at);
         if at < self.shown {
             self.shown -= 1;
@@ -134,7 +134,7 @@ impl ViewsPane {
         self.apply(context);
     }
 
-    /// Moves a shown column one place.
+    /// Moves a shown column by one position.
     fn shift(&mut self, down: bool, context: &mut Context) {
         let Some(at) = self.column(context).filter(|at| *at < self.shown) else {
             return;
@@ -347,7 +347,7 @@ impl View for ViewsPane {
     }
 }
 
-/// Name, filter, order, columns, and by whom.
+/// Name, filter, order, columns, and author of a view.
 fn describe(view: &SavedView, context: &Context) -> String {
     let name = format!("@{}", visible(&view.name));
     let filter = if view.view.filter.is_empty() {

@@ -1,4 +1,4 @@
-//! The first screen where no profile exists: connect to a service, or try the demo, each by one key.
+//! The first screen when no profile exists: connect to a service or try the demo, each with one key.
 
 use ratatui::{
     buffer::Buffer,
@@ -19,11 +19,11 @@ use crate::tui::{
 
 #[derive(Debug)]
 pub struct Welcome {
-    /// Where the configuration would be.
+    /// The path where the configuration would be.
     pub config_file: String,
 }
 
-/// Why an action is not possible where there is no profile yet.
+/// Why an action is not possible while there is no profile.
 pub fn needs_a_profile(action: Action, context: &Context) -> Option<String> {
     let needs = matches!(
         action,

@@ -1,7 +1,8 @@
-//! The person's own editor: which one it is, the private file it gets, and its run. It decides nothing about the text.
+//! The person's own editor: finding it, the private file for it, and running it. Does not interpret the text.
 //!
-//! As git does it: `sh -c '<editor> "$@"' <editor> <file>`, so that an editor with arguments or quotes works as in a
-//! shell, and the name of the file is never read by one.
+//! Runs it as git does: `sh -c '<editor> "$@"' <editor> <file>`, so that an editor with arguments or quotes
+//! works as in a
+//! shell, and the name of the file is never parsed by one.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -27,9 +28,9 @@ use crate::{
     tui::terminal::{Signal, stop_here},
 };
 
-/// Variables that name an editor, the first first.
+/// Variables that name an editor, in order of precedence.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
-/// How long an editor may take to end once it was asked to.
+/// How long an editor may take to exit after it was asked to.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Exit code of a shell that did not find the program.
 const NOT_FOUND: i32 = 127;
@@ -37,12 +38,12 @@ const NOT_FOUND: i32 = 127;
 /// A text for the editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditRequest {
-    /// The name of its file, so that the editor knows what it is.
+    /// The name of its file, which tells the editor the type of the content.
     pub file: &'static str,
     pub text: String,
 }
 
-/// An editor, and the environment it runs in: without API keys.
+/// An editor, and its environment, which has no API keys.
 #[derive(Debug)]
 pub struct Editor {
     line: OsString,
@@ -50,7 +51,7 @@ pub struct Editor {
     folder: PathBuf,
 }
 
-/// A text in a 0600 file in a 0700 folder of its own; both go with it.
+/// A text in a 0600 file in a 0700 folder of its own; both are removed with it.
 #[derive(Debug)]
 pub struct EditFile {
     folder: tempfile::TempDir,
@@ -66,7 +67,7 @@ pub struct Run {
 }
 
 impl Editor {
-    /// The editor of an environment, or what to do about there being none.
+    /// Finds the editor of an environment; `Err` says what to do if there is none.
     pub fn find(variables: Vec<(OsString, OsString)>) -> Result<Self, String> {
         let get = |name: &str| {
             let found = variables.iter().find(|(variable, _)| variable == name);
@@ -89,7 +90,7 @@ impl Editor {
         })
     }
 
-    /// Writes a text where only its owner can read it.
+    /// Writes a text to a file that only its owner can read.
     pub fn write(&self, outside: &EditRequest) -> io::Result<EditFile> {
         let folder = tempfile::Builder::new()
             .prefix("groupdesk-edit-")
@@ -100,11 +101,11 @@ impl Editor {
         Ok(EditFile { folder, file })
     }
 
-    /// Runs it in this terminal until it ends. Asked for the end, it is passed on.
+    /// Runs the editor in this terminal until it exits. Passes on a signal that asks for the end.
     pub async fn run(&self, sheet: &EditFile, mut next: impl AsyncFnMut() -> Signal) -> Run {
         let mut script = OsString::new();
         if is_simple(&self.line) {
-            // So that a signal reaches the editor, not a shell that waits for it.
+            // With exec, a signal reaches the editor rather than a shell that waits for it.
             script.push("exec ");
         }
         script.push(&self.line);
@@ -129,7 +130,9 @@ impl Editor {
         loop {
             let signal = tokio::select! {
                 status = child.wait() => {
-                    // The Ctrl-C that ended it comes here, too, maybe a moment later: it is no wish to leave the console.
+                    // The Ctrl-C that ended the editor also arrives here, perhaps a moment later. It does not
+                    // mean that the person wants to
+                    // leave the console.
                     let grace = if is_interrupted { Duration::ZERO } else { grace(&status) };
                     let mut end = None;
                     let rest = async {
@@ -150,9 +153,9 @@ impl Editor {
             let passed_on = match signal {
                 Signal::Terminate => Kill::TERM,
                 Signal::Hangup => Kill::HUP,
-                // Ctrl-C is the editor's, and so is Ctrl-Z with what follows.
+                // Ctrl-C is meant for the editor, and so is Ctrl-Z with what follows.
                 Signal::Interrupt | Signal::Continued => continue,
-                // Stopped with the editor, so that the shell gets the terminal.
+                // The console stops together with the editor, so that the shell gets the terminal.
                 Signal::Stop => {
                     drop(stop_here());
                     continue;
@@ -165,7 +168,7 @@ impl Editor {
         }
     }
 
-    /// Why nothing of a run is taken over, if so.
+    /// Why the result of a run is not taken over; `None` if it is.
     pub fn refusal(&self, status: &io::Result<ExitStatus>) -> Option<String> {
         let name = visible(&self.line.to_string_lossy()).into_owned();
         match status {
@@ -180,7 +183,7 @@ impl Editor {
 }
 
 impl EditFile {
-    /// The text as it is now; the editor may have put another file in its place.
+    /// Reads the text; the editor may have replaced the file.
     pub fn read(&self) -> Result<String, String> {
         let bytes = std::fs::read(&self.file)
             .map_err(|error| format!("the editor left no file: {error}; not applied"))?;
@@ -188,7 +191,7 @@ impl EditFile {
             .map_err(|_| "the editor left a file that is not UTF-8: not applied".into())
     }
 
-    /// Removes the file and whatever the editor put beside it.
+    /// Removes the file and whatever the editor created beside it.
     pub fn remove(self) -> Result<(), String> {
         let place = self.folder.path().display().to_string();
         let removed = self.folder.close();
@@ -196,7 +199,7 @@ impl EditFile {
     }
 }
 
-/// How long a Ctrl-C may be on its way to us that the editor, which ended, had first.
+/// How long to wait for a Ctrl-C that also ended the editor.
 fn grace(status: &io::Result<ExitStatus>) -> Duration {
     match status {
         Ok(status) if status.success() => Duration::ZERO,
@@ -210,7 +213,7 @@ fn grace(status: &io::Result<ExitStatus>) -> Duration {
     }
 }
 
-/// A program and its arguments, without anything that only a shell can do.
+/// Whether it is a program with arguments, without anything that needs a shell.
 fn is_simple(line: &OsStr) -> bool {
     let line = line.to_string_lossy();
     let first = line.split_whitespace().next().unwrap_or_default();
@@ -219,7 +222,7 @@ fn is_simple(line: &OsStr) -> bool {
 
 async fn end(child: &mut Child, signal: Kill) -> io::Result<ExitStatus> {
     if let Some(pid) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
-        // It may have ended by itself meanwhile.
+        // The editor may have exited by itself meanwhile.
         let _ = kill_process(pid, signal);
     }
     if let Ok(status) = timeout(PATIENCE, child.wait()).await {
@@ -229,7 +232,7 @@ async fn end(child: &mut Child, signal: Kill) -> io::Result<ExitStatus> {
     child.wait().await
 }
 
-/// Of this user, and closed to all others.
+/// Whether the folder belongs to this user and is closed to all others.
 fn is_private(folder: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     let is_open = |mode: u32| mode & 0o077 != 0;
@@ -256,10 +259,10 @@ mod tests {
         assert!(error.contains("EDITOR="), "{error}");
     }
 
-    /// The same Ctrl-C goes to both, and nobody says who hears it first.
+    /// Both processes receive the same Ctrl-C, in no particular order.
     #[tokio::test]
     async fn a_ctrl_c_that_comes_after_the_end_of_the_editor_is_still_the_editors() {
-        // Where Ctrl-C is ignored, as in a background job, the shell says the same by its exit status.
+        // If Ctrl-C is ignored, as in a background job, the shell reports the same by its exit status.
         let line = "kill -INT $$; exit 130";
         let editor = Editor::find(variables(&[("EDITOR", line)])).expect("an editor");
         let outside = EditRequest {

@@ -1,4 +1,4 @@
-//! Does one job: `operations` in, outcome out. The only place of the console where work is awaited.
+//! Performs jobs: calls `operations` and returns the outcome. The only place in the console where work is awaited.
 
 mod annotations;
 mod batch;
@@ -31,13 +31,13 @@ use crate::{
 pub struct Backends(Arc<Inner>);
 
 struct Inner {
-    /// Grows when a profile is added, and never shrinks: an index stays what it is.
+    /// Grows when a profile is added, and never shrinks, so that indexes stay valid.
     operations: RwLock<Vec<Operations>>,
     connector: Option<Connector>,
 }
 
 impl Backends {
-    /// `connector`: profiles can be added.
+    /// With a `connector`, profiles can be added.
     pub fn new(operations: Vec<Operations>, connector: Option<Connector>) -> Self {
         Self(Arc::new(Inner {
             operations: RwLock::new(operations),
@@ -51,7 +51,7 @@ impl Backends {
         operations.get(profile.0).cloned()
     }
 
-    /// Those of all profiles, in their order.
+    /// The operations of all profiles, in order.
     fn all(&self) -> Vec<Operations> {
         let operations = self.0.operations.read();
         operations.unwrap_or_else(PoisonError::into_inner).clone()
@@ -87,7 +87,7 @@ impl Backends {
         let operations = &operations
             .with_listener(context.listener.clone())
             .with_wait_listener(Arc::new(move |held| {
-                // Not worth waiting for: the end of the job tells the same.
+                // Dropped if the queue is full: the end of the job says the same.
                 let _ = news.try_send(Msg::Waiting(Box::new(held.clone())));
             }));
         let result = match job {
@@ -248,10 +248,10 @@ impl Backends {
     }
 }
 
-/// Entries read for the history pane; older ones are on the command line.
+/// Maximum number of entries in the history pane; older ones are available on the command line.
 const HISTORY_SHOWN: usize = 2_000;
 
-/// Groups read at the same time in the background.
+/// Number of groups that are read concurrently in the background.
 const SETTLED_AT_ONCE: usize = 4;
 
 fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, JobError> {

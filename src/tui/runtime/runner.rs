@@ -1,5 +1,6 @@
-//! The loop: events and finished jobs in, effects out, one draw when the queue is empty. No clock drives it; an idle
-//! console wakes for nothing and writes nothing.
+//! The event loop: events and finished jobs in, effects out, one draw when the queue is empty. No timer
+//! drives it; an idle
+//! console never wakes up and writes nothing.
 
 mod external_editor;
 mod feed;
@@ -49,37 +50,37 @@ pub struct Runner<S: Screen> {
     clock: Clock,
     sender: mpsc::Sender<Msg>,
     receiver: mpsc::Receiver<Msg>,
-    /// What was sent and what came; never waited for by the work.
+    /// Requests and responses. Unbounded, so that jobs never wait for the event loop.
     recorder: mpsc::UnboundedSender<RecordedExchange>,
     recorded: mpsc::UnboundedReceiver<RecordedExchange>,
-    /// Reads under way; a write has no handle here and cannot be dropped.
+    /// Running reads; a write has no handle here, so it cannot be dropped.
     reads: HashMap<Ticket, AbortHandle>,
-    /// Wishes about the bulk rotations under way.
+    /// Commands for the running bulk rotations.
     wishes: Wishes,
-    /// What the person wants to edit outside, until the loop gets to it.
+    /// An external edit that the person requested, until the event loop performs it.
     outside: Option<(Ticket, EditRequest)>,
-    /// Tells what others change.
+    /// Reports changes by others.
     feed: Option<feed::Following>,
     reason: Option<ExitReason>,
-    /// How long it waits for what is in flight when it leaves.
+    /// How long to wait for requests in flight when the console ends.
     pub patience: Duration,
-    /// The terminal is asked for its background after the first frame.
+    /// Query the background colour of the terminal after the first frame.
     pub asks_background: bool,
     background_asked_at: Option<Instant>,
 }
 
-/// Shared with whoever stops them while the loop waits for a terminal that does not read.
+/// Shared with `stopper`, which stops the runs while the event loop is blocked on a terminal that does not read.
 type Wishes = Arc<Mutex<HashMap<Ticket, watch::Sender<RunCommand>>>>;
 
-/// Finished jobs that wait for the loop.
+/// Capacity of the queue of messages from jobs.
 const QUEUE: usize = 64;
-/// The shortest sleep until something changes with time alone: a clock of tests may stand still.
+/// Minimum sleep until something changes with time alone, because a test clock may stand still.
 const NAP: Duration = Duration::from_millis(10);
-/// How long a leaving console waits for what is in flight, unless it is told otherwise.
+/// The default for how long to wait for requests in flight when the console ends.
 const PATIENCE: Duration = Duration::from_secs(35);
 /// How long the first frame waits for the first groups.
 const FIRST_FRAME_WAIT: Duration = Duration::from_millis(100);
-/// Messages taken in before the screen is drawn again, at the most.
+/// Maximum number of messages handled before the screen is drawn again.
 const BATCH: usize = 4_096;
 
 impl<S: Screen> Runner<S> {
@@ -109,7 +110,7 @@ impl<S: Screen> Runner<S> {
         runner
     }
 
-    /// Runs until the person leaves, a signal comes, or the terminal is gone.
+    /// Runs until the person leaves, a signal asks for the end, or the terminal is gone.
     pub async fn run(
         &mut self,
         mut events: impl Stream<Item = io::Result<InputEvent>> + Unpin,
@@ -117,7 +118,7 @@ impl<S: Screen> Runner<S> {
     ) -> io::Result<ExitReason> {
         let mut deadline: Option<Instant> = None;
         self.wait_for_groups().await;
-        // A line that is lost by now is left as one that is lost later.
+        // A terminal that is already gone is handled like one that is lost later.
         let mut terminal_lives = self.draw().is_ok();
         if !terminal_lives {
             deadline = Some(Instant::now() + self.patience);
@@ -154,7 +155,7 @@ impl<S: Screen> Runner<S> {
                         terminal_lives = false;
                         Msg::Leave(StopCause::LineLost)
                     }),
-                    // A line that is lost brings this signal too; what is in flight still ends.
+                    // This signal also arrives when the terminal is lost; requests in flight still end.
                     Signal::Continued => self.screen.continued().err().map(|_| {
                         terminal_lives = false;
                         Msg::Leave(StopCause::LineLost)
@@ -174,7 +175,7 @@ impl<S: Screen> Runner<S> {
             if self.app.waits_for_a_batch() {
                 deadline.get_or_insert_with(|| Instant::now() + self.patience);
             }
-            // A burst is still on its way through the reading thread: let it arrive, then draw once.
+            // Lets a burst of keys arrive that is still in the reading thread, to draw only once.
             tokio::task::yield_now().await;
             for _ in 0..BATCH {
                 let next = match self.receiver.try_recv() {
@@ -198,7 +199,7 @@ impl<S: Screen> Runner<S> {
                 }
             }
             if self.outside.is_some() {
-                // Typed ahead for the editor: here it would mean something else.
+                // These keys were typed ahead for the editor: here they would mean something else.
                 while let Some(Some(Ok(came))) = ready(&mut events).await {
                     if let InputEvent::Event(Event::Resize(columns, rows)) = came {
                         self.take(Msg::Resize(columns, rows));
@@ -224,7 +225,7 @@ impl<S: Screen> Runner<S> {
         }
     }
 
-    /// The first frame shows the groups where they are there at once, so that it is not drawn twice.
+    /// Waits briefly for the groups, so that the first frame shows them and is not drawn twice.
     async fn wait_for_groups(&mut self) {
         let deadline = Instant::now() + FIRST_FRAME_WAIT;
         while self.app.waits_for_groups() {
@@ -235,12 +236,12 @@ impl<S: Screen> Runner<S> {
         }
     }
 
-    /// Takes in one message and does what follows from it; draws nothing.
+    /// Handles one message and performs the resulting effects; draws nothing.
     pub fn take(&mut self, msg: Msg) {
         if let (Msg::Key(_), Some(feed)) = (&msg, &self.feed) {
             feed.look();
         }
-        // An outcome is told after what was sent for it.
+        // An outcome must be handled after the exchanges that led to it.
         if let Ok(first) = self.recorded.try_recv() {
             let exchanged = self.exchanged(first);
             let effects = self.app.update(self.clock.now(), exchanged);
@@ -256,7 +257,7 @@ impl<S: Screen> Runner<S> {
         self.perform(effects);
     }
 
-    /// All exchanges that have come, as one message.
+    /// Combines all pending exchanges into one message.
     fn exchanged(&mut self, first: RecordedExchange) -> Msg {
         let mut exchanges = vec![first];
         while let Ok(next) = self.recorded.try_recv() {
@@ -265,7 +266,7 @@ impl<S: Screen> Runner<S> {
         Msg::Exchanged(exchanges)
     }
 
-    /// Waits until nothing is under way, then draws; for tests and pictures.
+    /// Waits until no job is running, then draws; for tests and pictures.
     ///
     /// # Errors
     /// When the screen cannot be drawn.
@@ -283,8 +284,9 @@ impl<S: Screen> Runner<S> {
         self.draw()
     }
 
-    /// Waits for the next finished job or exchange, takes it in and draws; for tests of what goes on while others are
-    /// under way.
+    /// Waits for the next finished job or exchange, handles it and draws; for tests that look at the console
+    /// while other
+    /// jobs are running.
     ///
     /// # Errors
     /// When the screen cannot be drawn.
@@ -297,7 +299,9 @@ impl<S: Screen> Runner<S> {
         self.draw()
     }
 
-    /// Stops every bulk rotation under way: nothing new is sent. Beside the loop, which may be waiting for a terminal.
+    /// Returns a function that stops every running bulk rotation, so that nothing new is sent. It works
+    /// outside of the event
+    /// loop, which may be blocked on a terminal.
     pub fn stopper(&self) -> impl FnOnce(Signal) + Send + 'static {
         let wishes = self.wishes.clone();
         move |signal| {
@@ -307,12 +311,12 @@ impl<S: Screen> Runner<S> {
         }
     }
 
-    /// Why it wants to end, once it does.
+    /// Why the console wants to end, if it does.
     pub fn reason(&self) -> Option<ExitReason> {
         self.reason
     }
 
-    /// How long nothing changes by itself; `None`: for ever.
+    /// How long until something changes without any event; `None`: for ever.
     fn wake_in(&self) -> Option<Duration> {
         let wait = self.app.wake_at()?.duration_since(self.clock.now());
         Some(Duration::try_from(wait).unwrap_or(NAP).max(NAP))
@@ -366,7 +370,7 @@ impl<S: Screen> Runner<S> {
                     let is_told = feed.as_ref().is_none_or(Feed::has_events);
                     self.feed =
                         feed.map(|feed| feed::Following::begin(profile, feed, told, &self.sender));
-                    // Where nobody says that something was written, it is looked for when the person comes.
+                    // If nothing notifies of writes, they are looked for when the person returns to the window.
                     if is_told {
                         Ok(())
                     } else {
@@ -392,7 +396,7 @@ impl<S: Screen> Runner<S> {
         lock(&self.wishes).retain(|_, wishes| !wishes.is_closed());
     }
 
-    /// Nothing is begun that could not be written down.
+    /// Refuses a job that would have to be written down while the directory cannot be written.
     fn refuse(&self, ticket: Ticket) {
         let why = self.app.context.refused_by_the_directory();
         let refused = Outcome::Failed(JobError::of(why.unwrap_or_default()));
@@ -424,7 +428,7 @@ impl<S: Screen> Runner<S> {
                 Err(error) if error.is_cancelled() => return,
                 Err(_) => Msg::Lost(ticket),
             };
-            // The loop has ended where this fails; what was done is in the journal.
+            // Fails when the event loop has ended; what was done is in the journal.
             let _ = sender.send(msg).await;
         });
         handle
@@ -435,7 +439,7 @@ fn lock(wishes: &Wishes) -> MutexGuard<'_, HashMap<Ticket, watch::Sender<RunComm
     wishes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a run is told of a signal that asks for the end.
+/// The cause that a run is given for a signal that asks for the end.
 fn cause(signal: Signal) -> StopCause {
     match signal {
         Signal::Hangup => StopCause::LineLost,
@@ -443,9 +447,9 @@ fn cause(signal: Signal) -> StopCause {
     }
 }
 
-/// What the stream has now; `None` when one would have to wait.
+/// The next item of the stream if it is ready; `None` if one would have to wait.
 ///
-/// Polled with this task's own waker; one that does nothing could leave the console asleep for ever.
+/// Polls with the waker of the current task: with a no-op waker the console could sleep for ever.
 async fn ready<S: Stream + Unpin>(events: &mut S) -> Option<Option<S::Item>> {
     poll_fn(|context| {
         Poll::Ready(match events.poll_next_unpin(context) {
@@ -456,7 +460,7 @@ async fn ready<S: Stream + Unpin>(events: &mut S) -> Option<Option<S::Item>> {
     .await
 }
 
-/// Never comes where nobody listens to signals.
+/// Never completes if nobody listens to signals.
 async fn next_signal(signals: &mut Option<&mut Signals>) -> Signal {
     match signals {
         Some(signals) => signals.next().await,

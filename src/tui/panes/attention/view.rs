@@ -1,4 +1,5 @@
-//! How what waits looks: a row each with its next step, and below them how old the tokens of every profile are.
+//! Draws what needs attention: one row per entry with its next step, and below them the ages of the tokens of every
+//! profile.
 
 use std::time::Duration;
 
@@ -32,9 +33,9 @@ use crate::{
 };
 
 const HOUR: u64 = 60 * 60;
-/// Cells of one count of the histogram with its bar.
+/// Width of one count of the histogram with its bar, in cells.
 const BUCKET: u16 = 9;
-/// Cells of the longest bar.
+/// Width of the longest bar, in cells.
 const LONGEST: usize = 4;
 
 pub(super) fn draw(
@@ -49,7 +50,7 @@ pub(super) fn draw(
         .iter()
         .filter(|(profile, _)| !pane.only_here || *profile == context.current.0)
         .collect();
-    // The box and the row of titles.
+    // Two rows for the box, one for the titles.
     let rows = u16::try_from(ages.len())
         .unwrap_or(u16::MAX)
         .saturating_add(2);
@@ -80,12 +81,12 @@ pub(super) fn draw(
     None
 }
 
-/// After how long a token of a profile is old, where it says so.
+/// The maximum token age of a profile, if it is configured.
 pub(super) fn limit(profile: usize, context: &Context) -> Option<Duration> {
     context.profiles.get(profile)?.max_token_age
 }
 
-/// In whole days from two on, else in hours.
+/// The duration in whole days if it is at least two, otherwise in hours.
 fn about(time: Duration) -> String {
     match time.as_secs() / HOUR {
         hours @ 0..48 => format!("{hours}h"),
@@ -131,7 +132,7 @@ fn place(concern: &Concern) -> String {
     }
 }
 
-/// Sign, words and style of what it is.
+/// Sign, text and style of an entry.
 fn what(concern: &Concern, theme: Theme) -> (&'static str, String, Style) {
     match &concern.matter {
         Matter::Rotation(_, State::Unknown, _) => ("?", "rotation unknown".into(), theme.unknown()),
@@ -173,7 +174,7 @@ fn what(concern: &Concern, theme: Theme) -> (&'static str, String, Style) {
     }
 }
 
-/// The key that helps, and what it does.
+/// The key for the next step, and what it does.
 fn step(concern: &Concern, context: &Context) -> String {
     let key = |action| context.keys.key(Focus::Attention, action);
     if let Some(until) = concern.hidden_until {
@@ -280,7 +281,7 @@ fn histogram(ages: &[&(usize, Ages)], buffer: &mut Buffer, area: Rect, context: 
         .collect();
     let names_width = widest(names.iter().copied(), 16).max(8);
     let first = inner.x + names_width + 1;
-    // Where each row has a limit of its own, the titles are parts of it.
+    // If each row has a limit of its own, the titles are fractions of it.
     let [third, two, due, twice] = match same {
         Some(limit) => {
             let limit = limit.unwrap_or(USUAL_LIMIT);

@@ -1,5 +1,5 @@
-//! How a batch looks while it runs and after it: the bar, the counts, what it does or how it ended, and the rows that fit,
-//! those first where a person should look.
+//! Draws a batch while it runs and afterwards: the bar, the counts, what it is doing or how it ended, and the rows that
+//! fit, starting with those that need a person.
 
 use jiff::SignedDuration;
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
@@ -23,11 +23,11 @@ use crate::{
     },
 };
 
-/// Rows above the table: the bar, the counts, what it does now.
+/// Rows above the table: the bar, the counts, the current activity.
 const HEAD_ROWS: u16 = 3;
-/// Cells of the bar.
+/// Minimum and maximum width of the bar, in cells.
 const BAR: (usize, usize) = (10, 46);
-/// Width from which names and tokens are shown, too.
+/// From this width on, names and tokens are shown as well.
 const WIDE: u16 = 100;
 
 pub(super) fn draw(
@@ -75,7 +75,7 @@ pub(super) fn draw(
     );
 }
 
-/// The parts of the bar in their order: how many groups, the sign without colour, the style.
+/// The segments of the bar in order: number of groups, sign without colour, style.
 fn segments(run: &BatchRun, theme: Theme) -> [(usize, &'static str, Style); 4] {
     let counts = run.counts();
     let failed = counts.not_applied + counts.abandoned + counts.conflict;
@@ -87,7 +87,7 @@ fn segments(run: &BatchRun, theme: Theme) -> [(usize, &'static str, Style); 4] {
     ]
 }
 
-/// The bar, then `12 of 40  30%  1m 20s left`.
+/// Draws the bar, followed by `12 of 40  30%  1m 20s left`.
 fn draw_bar(run: &BatchRun, buffer: &mut Buffer, line: Rect, context: &Context) {
     let theme = context.theme;
     let counts = run.counts();
@@ -96,7 +96,7 @@ fn draw_bar(run: &BatchRun, buffer: &mut Buffer, line: Rect, context: &Context) 
     let mut x = line.x;
     let mut left = cells;
     for (count, sign, style) in segments(run, theme) {
-        // What is there is seen, however few.
+        // A count above zero is always visible, however small its share.
         let width = (count * cells).checked_div(all).unwrap_or(0);
         let width = width.max(usize::from(count > 0)).min(left);
         left -= width;
@@ -108,7 +108,7 @@ fn draw_bar(run: &BatchRun, buffer: &mut Buffer, line: Rect, context: &Context) 
         };
         x = paint::text(buffer, x, line.y, line.width, &text, style);
     }
-    // Rounding leaves a cell over where all are done.
+    // If all are done, rounding may leave a cell over.
     let last = if done == all && all > 0 {
         segments(run, theme)[0].2
     } else {
@@ -129,7 +129,7 @@ fn draw_bar(run: &BatchRun, buffer: &mut Buffer, line: Rect, context: &Context) 
     paint::text(buffer, x, line.y, room, &text, Style::new());
 }
 
-/// Each count in the colour of its rows; they add up to all.
+/// Draws each count in the colour of its rows; they add up to all groups.
 fn draw_counts(run: &BatchRun, buffer: &mut Buffer, line: Rect, theme: Theme) {
     let mut x = line.x;
     for (status, text) in run.parts() {
@@ -152,14 +152,14 @@ pub(super) fn clock(time: SignedDuration) -> String {
     }
 }
 
-/// With a capital at its beginning.
+/// Capitalises the first letter.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// What it does now, or how it ended and what can be done about it.
+/// What it is doing now, or how it ended and what can be done about it.
 fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
     let theme = context.theme;
     let key = |action| context.keys.key(Focus::BulkRun, action);
@@ -286,7 +286,7 @@ fn columns<'a>(
     columns
 }
 
-/// The sign of a row, and how it stands in words.
+/// The sign of a row, and its state in words.
 fn state(run: &BatchRun, row: &BatchRow, context: &Context) -> String {
     let theme = context.theme;
     let waiting = if theme.ascii { "." } else { "·" };

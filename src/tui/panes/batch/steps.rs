@@ -1,4 +1,4 @@
-//! What the bulk pane does: begin once the words are typed, take in outcomes, write the report.
+//! The actions of the bulk pane: starting once the words are typed, handling outcomes, writing the report.
 
 use super::{BatchPane, Stage};
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl BatchPane {
-    /// What must be typed; the same as on the command line.
+    /// The words to type; the same as on the command line.
     pub(super) fn words(&self, context: &Context) -> Option<String> {
         let Stage::Check { plan, .. } = &self.stage else {
             return None;
@@ -47,14 +47,14 @@ impl BatchPane {
         self.cursor = Cursor::default();
     }
 
-    /// Why none can be begun beside the one that runs, or at all.
+    /// Why no run can be started: another one is running, or it is not allowed.
     pub(super) fn no_other(context: &Context) -> Option<String> {
         let runs = context.bulk.as_ref().is_some_and(BatchRun::is_under_way);
         let runs = runs.then(|| "another batch is running".into());
         runs.or_else(|| context.forbidden(Guarded::Bulk))
     }
 
-    /// Goes on with the batch, where what was asked for is typed or pressed.
+    /// Resumes the batch, if the required words were typed or the key was pressed.
     pub(super) fn resume(&mut self, context: &mut Context) {
         let Stage::Resume(resumption) = &self.stage else {
             return;
@@ -78,7 +78,7 @@ impl BatchPane {
         self.cursor = Cursor::default();
     }
 
-    /// Checks what is left of the batch.
+    /// Checks the remaining items of the batch.
     pub(super) fn plan_resumption(&mut self, context: &mut Context) {
         if let Some(id) = self.batch(context) {
             let other = Self::of(id, BatchAim::Resume, context);
@@ -86,7 +86,7 @@ impl BatchPane {
         }
     }
 
-    /// The batch this page is about.
+    /// The batch of this page.
     fn batch(&self, context: &Context) -> Option<BatchId> {
         match &self.stage {
             Stage::Run(_) => self.run(context)?.batch,
@@ -94,7 +94,7 @@ impl BatchPane {
         }
     }
 
-    /// A batch of the journal has come: what it was opened for begins.
+    /// A batch of the journal has been read: starts what it was opened for.
     fn stands(&mut self, batch: &Batch, items: &[BatchItem], context: &mut Context) {
         if let Some(stored) = &mut self.stored {
             stored.follow_batch(batch);
@@ -126,7 +126,7 @@ impl BatchPane {
         self.stage = Stage::Planning(ticket);
     }
 
-    /// Checks again what was not applied. An edit is never retried by rotating: it is reviewed anew.
+    /// Checks again what was not applied. An edit is never retried by rotating: it is reviewed again.
     pub(super) fn retry(&mut self, context: &mut Context) {
         let Some(run) = self.run(context) else { return };
         match (&run.kind, run.batch) {
@@ -180,7 +180,7 @@ impl BatchPane {
         }
     }
 
-    /// The row so many rows on where a person should look, over the end.
+    /// Moves the cursor by `step` rows until one needs a person, wrapping around.
     pub(super) fn go_to_failed(&mut self, step: usize, context: &Context) {
         let Some(run) = self.run(context) else { return };
         let count = self.shown.len();

@@ -1,4 +1,4 @@
-//! How the bulk pane looks before the run: the check with its two fields.
+//! Draws the bulk pane before the run: the check with its two fields.
 
 use std::fmt::Display;
 
@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// Rows of the two fields, with what is wrong below the second.
+/// Rows of the two fields, with the error below the second one.
 const FIELD_ROWS: u16 = 3;
 
 pub(super) fn draw(
@@ -68,10 +68,10 @@ fn nothing_ready(pane: &BatchPane) -> bool {
     matches!(&pane.stage, Stage::Check { plan, .. } if plan.ready.is_empty())
 }
 
-/// Positions one can scroll to before the run.
+/// Number of scroll positions before the run.
 pub(super) fn check_lines(pane: &BatchPane, context: &Context) -> usize {
     let (width, rows) = page_room(context.size);
-    // The fields take theirs, with a blank row above.
+    // The fields take their rows, and a blank row above them.
     let rows = rows.saturating_sub(FIELD_ROWS + 1);
     sheet(pane, width, context).last_scroll(rows) + 1
 }
@@ -100,7 +100,7 @@ fn sheet(pane: &BatchPane, width: u16, context: &Context) -> TextPage {
     sheet
 }
 
-/// What going on with a batch does: first what is ready, then what is not.
+/// Writes what resuming a batch does: first what is ready, then what is not.
 fn resume(sheet: &mut TextPage, pane: &BatchPane, resumption: &Resumption, context: &Context) {
     let theme = context.theme;
     let batch = &resumption.batch;
@@ -219,7 +219,7 @@ fn check(sheet: &mut TextPage, plan: &Plan, words: Option<String>, context: &Con
     }
 }
 
-/// What is skipped for its age at a resumption, and the key that includes it.
+/// Writes what is skipped because of its age when resuming, and the key that includes it.
 fn old(sheet: &mut TextPage, pane: &BatchPane, context: &Context) {
     let key = context.keys.key(pane.focus(), Action::IncludeRecent);
     let text = match pane.recent() {
@@ -232,7 +232,7 @@ fn old(sheet: &mut TextPage, pane: &BatchPane, context: &Context) {
     sheet.text(&text, context.theme.warning());
 }
 
-/// What F7 does, where it does something.
+/// Writes what F7 does, if it has any effect.
 fn recent(sheet: &mut TextPage, pane: &BatchPane, context: &Context) {
     let key = context.keys.key(pane.focus(), Action::IncludeRecent);
     if pane.include_recent {

@@ -1,4 +1,4 @@
-//! How the batches look: a row each, and the whole of the one under the cursor with what can be done about it.
+//! Draws the batches: one row each, and the full details of the one under the cursor with what can be done about it.
 
 use ratatui::{
     buffer::Buffer,
@@ -22,11 +22,11 @@ use crate::{
     },
 };
 
-/// Rows of the box with the whole batch.
+/// Rows of the box with the details.
 const DETAIL_ROWS: u16 = 7;
 /// Cells of the rule beside its title.
 const TITLE_ROOM: usize = 8;
-/// Width from which profile and reason have columns.
+/// From this width on, profile and reason have columns.
 const WIDE: u16 = 100;
 
 type Row = (ProfileIndex, Batch);
@@ -81,7 +81,7 @@ pub(super) fn name(profile: ProfileIndex, context: &Context) -> &str {
     profile.map_or("", |profile| profile.name.as_str())
 }
 
-/// The sign of a batch, how it stands in words, and in which style.
+/// The sign of a batch, its state in words, and the style.
 pub(super) fn state(batch: &Batch, context: &Context) -> (&'static str, String, Style) {
     let theme = context.theme;
     let counts = &batch.counts;
@@ -119,7 +119,7 @@ pub(super) fn state(batch: &Batch, context: &Context) -> (&'static str, String, 
     }
 }
 
-/// What it does to its groups, in a word.
+/// What the batch does to its groups, in one word.
 fn what(batch: &Batch) -> String {
     match batch.kind {
         BatchKind::Rotate => "rotate".into(),
@@ -187,7 +187,7 @@ fn cells<'a>(
     ];
     if wide {
         cells.push(Cell::new(name(*profile, context)));
-        // Without any there is no column for it.
+        // The column only exists if any batch has a reason.
         cells.push(Cell::new(batch.reason.as_deref().unwrap_or_default()));
     }
     cells

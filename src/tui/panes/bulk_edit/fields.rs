@@ -1,4 +1,4 @@
-//! The fields of a bulk edit: what is done, to which row, to what, and only where it is what.
+//! The fields of a bulk edit: the action, its row, the new value, and the value that a row must have to be changed.
 
 use crate::{
     domain::batch::BulkChange,
@@ -10,7 +10,7 @@ use crate::{
 pub(super) const ACTION: usize = 0;
 const ONLY: &str = "only where it is";
 
-/// What is done.
+/// The action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     SetRow,
@@ -51,12 +51,12 @@ pub(super) struct Fields {
     key: TextField,
     to: TextField,
     only_where: TextField,
-    /// [`ACTION`], or one of [`Self::texts`] from 1.
+    /// [`ACTION`], or one of [`Self::texts`] counted from 1.
     pub(super) at: usize,
 }
 
 impl Fields {
-    /// With the row of a filter like `map:40=213` or `prop:tier=gold`; the focus in the first field that is empty.
+    /// Fills in the row of a filter like `map:40=213` or `prop:tier=gold`, and focuses the first empty field.
     pub(super) fn prefilled(filter: &str) -> Self {
         let (change, key, value) = match asked_row(filter) {
             Some(AskedRow::Mapping(key, value)) => (Change::SetRow, key, value),
@@ -74,7 +74,7 @@ impl Fields {
         fields
     }
 
-    /// The fields that take text, in their order, each with what stands before it.
+    /// The text fields in order, each with its label.
     pub(super) fn texts(&self) -> Vec<(&'static str, &TextField)> {
         if self.change.sets() {
             vec![("", &self.key), ("to", &self.to), (ONLY, &self.only_where)]
@@ -103,7 +103,7 @@ impl Fields {
         self.change = all[(at + step) % all.len()];
     }
 
-    /// What is typed; else what is missing.
+    /// The change as typed, or what is missing.
     pub(super) fn change(&self) -> Result<BulkChange, String> {
         let only = Some(self.only_where.text()).filter(|text| !text.is_empty());
         let to = Some(self.to.text()).filter(|_| self.change.sets());
@@ -118,7 +118,7 @@ impl Fields {
     }
 }
 
-/// A plain word is a text, as in the filter; what looks like JSON must be JSON.
+/// A plain word is a text, as in the filter; anything that looks like JSON must be valid JSON.
 fn json(text: &str) -> String {
     let is_json = serde_json::from_str::<serde_json::Value>(text).is_ok();
     if is_json || text.is_empty() || text.starts_with(['{', '[', '"']) {

@@ -1,5 +1,6 @@
-//! How the bulk edit looks: the change in one line where there is room, the review below it, then what is sent and how it is
-//! confirmed.
+//! Draws the bulk edit: the change in one line if there is room, the review below it, then what is sent and
+//! how to confirm
+//! it.
 
 use ratatui::{
     buffer::Buffer,
@@ -23,13 +24,13 @@ use crate::{
     },
 };
 
-/// From this width on the fields stand beside each other.
+/// From this width on, the fields are side by side.
 const BESIDE: u16 = 70;
 /// Rows for what is sent and its confirmation.
 const FOOT_ROWS: u16 = 3;
-/// Cells of a field beside others.
+/// Width of a field beside others, in cells.
 const FIELD: u16 = 10;
-/// Rows of the table that are worth a sentence less.
+/// If the table would have fewer rows than this, a sentence is left out.
 const LEAST_TABLE: u16 = 4;
 
 pub(super) fn draw(
@@ -64,7 +65,7 @@ pub(super) fn draw(
     draw_foot(pane, buffer, below, context).or(cursor)
 }
 
-/// The first rows of an area, which loses them.
+/// Splits the first rows off an area.
 fn take(area: &mut Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     let first = Rect {
@@ -76,7 +77,7 @@ fn take(area: &mut Rect, rows: u16) -> Rect {
     first
 }
 
-/// `17 change  1 already set  2 skipped`, or what is shown of them.
+/// `17 change  1 already set  2 skipped`, or the count of what is shown.
 fn counts(pane: &BulkEdit) -> String {
     let Some(plan) = &pane.plan else {
         return String::new();
@@ -143,7 +144,7 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
             };
         }
         let style = if focused { theme.focus() } else { theme.dim() };
-        // A sign, too: where there is no colour one still sees which field has the keys.
+        // A sign as well, so that the focused field is visible without colour.
         let sign = if focused { ">" } else { " " };
         let before = format!("{label} {sign}");
         let end = paint::line(buffer, place, before.trim_start_matches(' '), style, theme);
@@ -163,7 +164,7 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
             continue;
         }
         let at = field.draw(buffer, text, theme, focused);
-        // Underlined over its full width, whether it has the keys or not.
+        // Underlined over its full width, with or without the focus.
         buffer.set_style(text.intersection(buffer.area), theme.focused());
         cursor = cursor.or(at);
     }
@@ -247,7 +248,7 @@ fn cells<'a>(row: &'a EditRow, area: Rect, context: &Context) -> Vec<Cell<'a>> {
             let fields: Vec<_> = fields.collect();
             let at = context.moment(recent.at);
             let by = &recent.by;
-            // The fields first: of what does not fit the end is cut.
+            // The fields come first, because text that does not fit is cut off at the end.
             Cell::new(format!("{} changed by {by}, {at}", fields.join(", ")))
                 .styled(theme.changed())
         }
@@ -266,7 +267,7 @@ fn cells<'a>(row: &'a EditRow, area: Rect, context: &Context) -> Vec<Cell<'a>> {
     cells
 }
 
-/// What is sent, what cannot be known of it, and how it is confirmed.
+/// Draws what is sent, what cannot be known about it, and how to confirm it.
 fn draw_foot(
     pane: &BulkEdit,
     buffer: &mut Buffer,
@@ -297,7 +298,7 @@ fn draw_foot(
     let (text, style) = match pane.plan.as_ref().and_then(EditPlan::blind) {
         Some((count, oldest)) => {
             let text = sent_unread(count, oldest, context);
-            // Who it was is the least of it.
+            // The name is the least important part.
             let by = format!(" by {}", oldest.by);
             let fits = paint::columns(&text) <= usize::from(inner.width);
             let text = if fits {

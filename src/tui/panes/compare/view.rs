@@ -1,5 +1,6 @@
-//! How the comparison looks: which environment each side is, in words on every pair of values; side by side where there
-//! is room, one below the other where there is not.
+//! Draws the comparison: every pair of values names the environment of each side; side by side if there is
+//! room, otherwise
+//! one below the other.
 
 use jiff::Timestamp;
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
@@ -24,16 +25,16 @@ use crate::{
     },
 };
 
-/// From this width on the sides stand beside each other.
+/// From this width on, the sides are side by side.
 const BESIDE: u16 = 100;
-/// Columns of the gutter: cursor and sign.
+/// Width of the gutter: cursor and sign.
 const GUTTER: usize = 4;
-/// Columns of the names of the rows.
+/// Width of the row labels.
 const LABEL: usize = 26;
-/// Columns of a profile's name in front of a value.
+/// Width of a profile's name in front of a value.
 const NAME: usize = 18;
 
-/// One of the two.
+/// One side of the comparison.
 struct Side<'a> {
     profile: ProfileIndex,
     group: &'a KnownGroup,
@@ -52,7 +53,7 @@ pub(super) fn draw(compare: &Compare, buffer: &mut Buffer, area: Rect, context: 
     draw_waiting(buffer, inner, waiting.as_ref(), context.theme);
 }
 
-/// So far that the row of the cursor is in sight, and the sides above the first one.
+/// Scrolls so that the row of the cursor is visible; on the first row, also the description of the sides above it.
 fn scroll(sheet: &TextPage, rows: &[usize], at: usize, height: u16) -> usize {
     let begin = rows.get(at).copied().unwrap_or(0);
     let end = rows.get(at + 1).copied().unwrap_or_else(|| sheet.height());
@@ -63,7 +64,7 @@ fn scroll(sheet: &TextPage, rows: &[usize], at: usize, height: u16) -> usize {
     end.saturating_sub(room).min(begin)
 }
 
-/// The page, and on which of its lines each row begins.
+/// The page, and the line on which each row begins.
 fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (TextPage, Vec<usize>) {
     let theme = context.theme;
     let mut sheet = TextPage::new(width, theme);
@@ -133,7 +134,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// The environment and the name of the profile.
+    /// The environment, the name of the profile, and a style.
     fn place(&self, context: &Context) -> (&'static str, String, Style) {
         let Some(profile) = context.profiles.get(self.profile.0) else {
             return ("?", String::new(), Style::new());
@@ -153,7 +154,7 @@ impl<'a> Side<'a> {
         format!("{word} {name}")
     }
 
-    /// In the order of [`FACTS`].
+    /// The values in the order of [`FACTS`].
     fn facts(&self, context: &Context) -> [String; 4] {
         let group = self.group;
         let tag = group.environment_tag.as_ref();
@@ -175,7 +176,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Which environment each half is, before anything else.
+/// Writes first of all which environment each half is.
 fn heads(
     sheet: &mut TextPage,
     sides: &[Side<'_>; 2],
@@ -213,11 +214,11 @@ fn heads(
     }
 }
 
-/// What cannot be brought over, with the least important last where there is little room; of the token only its
-/// fingerprint.
+/// Facts that cannot be brought over; the least important are last, and are dropped first if there is little room. Of
+/// the token only the fingerprint.
 const FACTS: [&str; 4] = ["tag", "token", "read", "mapping"];
 
-/// The facts of both sides, where they are not in the heads.
+/// Writes the facts of both sides, unless the heads contain them.
 fn facts(
     sheet: &mut TextPage,
     sides: &[Side<'_>; 2],
@@ -248,7 +249,7 @@ fn facts(
     }
 }
 
-/// Four facts of a group stand in one line of 80 columns.
+/// Shortened, so that four facts of a group fit into a line of 80 columns.
 fn since(at: Timestamp, context: &Context) -> String {
     context.moment(at).trim_start_matches("at ").to_owned()
 }
@@ -257,7 +258,7 @@ fn origin(known: &Known<Mapping>, context: &Context) -> String {
     format!("{} {}", known.source.as_str(), since(known.at, context))
 }
 
-/// One name and its value on both sides.
+/// A name and its value on both sides.
 struct ComparedRow {
     label: String,
     sign: char,
@@ -320,7 +321,7 @@ impl ComparedRow {
     }
 }
 
-/// Columns of each side where they stand beside each other.
+/// Width of each half when they are side by side.
 fn half(width: usize) -> usize {
     width.saturating_sub(GUTTER + LABEL) / 2
 }

@@ -1,4 +1,4 @@
-//! How the form of a new profile looks, and what the test found.
+//! Draws the form for a new profile and the result of the test.
 
 use ratatui::{
     buffer::Buffer,
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Cells of a label and what stands before a value.
+/// Width of the label and what precedes a value, in cells.
 const LABEL: usize = 16;
 
 pub(super) fn draw(
@@ -52,7 +52,7 @@ pub(super) fn draw(
     None
 }
 
-/// Lines one can scroll through.
+/// Number of lines to scroll through.
 pub(super) fn lines(checkup: &ConnectionTest, form: &ConnectForm, context: &Context) -> usize {
     let (width, rows) = page_room(context.size);
     checked(checkup, form, width, context).last_scroll(rows) + 1
@@ -77,7 +77,7 @@ fn draw_form(
         })
         .collect();
     let here = rows.iter().position(|(row, _)| *row == form.row)?;
-    // In a low window the rows above go first.
+    // In a low window, the rows at the top are dropped first.
     let mut first = 0;
     let height = |rows: &[(ConnectRow, u16)]| rows.iter().map(|(_, height)| height).sum::<u16>();
     while first < here && height(&rows[first..=here]) > area.height {
@@ -129,7 +129,7 @@ fn draw_form(
     cursor
 }
 
-/// What stands below a field, and whether it is an error: an error always, a hint where the cursor is.
+/// The text below a field, and whether it is an error: errors are always shown, hints only at the cursor.
 fn note(field: &TextField, is_here: bool, width: u16) -> (Vec<String>, bool) {
     let text = match &field.error {
         Some(error) => error,
@@ -168,7 +168,7 @@ fn draw_choice(
     paint::text(buffer, place.x, place.y, place.width, label, label_style);
     let mut x = place.x + LABEL as u16;
     let all: usize = words.iter().map(|word| word.len() + 3).sum();
-    // Where not all of them fit, the chosen one does.
+    // If not all choices fit, only the selected one is shown.
     let is_narrow = LABEL + all > usize::from(place.width) + 1;
     if is_narrow {
         let text = format!("[{}] {} of {}", words[at], at + 1, words.len());

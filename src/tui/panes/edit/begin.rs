@@ -1,4 +1,4 @@
-//! How a form begins: with what is known of a group, with nothing, or with the draft that was left.
+//! How a form starts: from what is known about a group, empty, or from a draft.
 
 use jiff::Timestamp;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Edit {
-    /// The form of a known group, or its draft where there is one.
+    /// The form of a known group, or of its draft if there is one.
     pub fn of(group: &KnownGroup, context: &mut Context) -> Self {
         let base_at = group.last_seen.unwrap_or(context.now);
         Self::draft_or(
@@ -21,7 +21,7 @@ impl Edit {
         )
     }
 
-    /// The form that was left: of a known group, else of one to be created, where that has a draft.
+    /// The form that was left: of a known group, or of one to be created if it has a draft.
     pub fn of_left(id: &UserGroupId, context: &mut Context) -> Option<Self> {
         match context.groups.get(id) {
             Some(group) => Some(Self::of(&group, context)),
@@ -31,7 +31,7 @@ impl Edit {
         }
     }
 
-    /// The form of a group that is to be created, or its draft.
+    /// The form of a group to be created, or its draft.
     pub fn create(id: UserGroupId, context: &mut Context) -> Self {
         let base = DesiredFields {
             name: None,
@@ -48,14 +48,14 @@ impl Edit {
         creating: bool,
         context: &mut Context,
     ) -> Self {
-        // Another console may have kept a newer one.
+        // Another console may have stored a newer one.
         context.read_drafts();
         if let Some(unsent) = context.drafts.get(&(context.current, id.clone())).cloned() {
             Self::say_opened(&unsent, context);
             let form = unsent.form;
             let mut draft = form.unwrap_or_else(|| Self::of_draft(unsent.draft));
             if draft.creating && !creating {
-                // It exists by now: what was typed for its creation becomes an update.
+                // The group exists by now: what was typed to create it becomes an update.
                 draft.becomes_update(base);
             }
             return draft;
@@ -67,7 +67,7 @@ impl Edit {
         form
     }
 
-    /// What was left blank stays left out, as it was for the creation.
+    /// Fields that were left blank stay out of the update, as they were out of the creation.
     fn becomes_update(&mut self, known: DesiredFields) {
         self.creating = false;
         self.base = DesiredFields {

@@ -1,4 +1,4 @@
-//! The form as a draft and back, and the form on a newer copy of its group. Nothing that was typed is lost by either.
+//! Converts the form to a draft and back, and bases the form on a newer copy of its group. Neither loses any input.
 
 use jiff::SignedDuration;
 
@@ -21,15 +21,15 @@ use crate::{
     },
 };
 
-/// A copy that is older than this is worth a word.
+/// A copy older than this is mentioned.
 const OLD: SignedDuration = SignedDuration::from_mins(10);
-/// Within this time a second press discards.
+/// A second press within this time discards the draft.
 const AGAIN: SignedDuration = SignedDuration::from_secs(5);
 
 impl Edit {
-    /// What the form holds now is a draft, or none any more.
+    /// Stores the content of the form as a draft, or removes the draft if nothing is changed.
     pub fn keep(&self, context: &mut Context) {
-        // The draft of the review stays until it is known how that ended.
+        // While its content is being sent, the draft stays until the outcome is known.
         if self.is_under_way(context) || self.is_only_filled() {
             return;
         }
@@ -41,7 +41,7 @@ impl Edit {
         }
     }
 
-    /// Says on opening whose draft it is, and how old.
+    /// Says when the form opens whose draft it is, and how old.
     pub(super) fn say_opened(unsent: &Unsent, context: &mut Context) {
         let is_ours = |by: &String| *by == context.operator;
         let whose = match &unsent.from {
@@ -66,7 +66,7 @@ impl Edit {
         context.say(Severity::Info, text);
     }
 
-    /// Another console has kept a newer draft of this group; it is taken in where nothing was typed here.
+    /// Another console has stored a newer draft of this group: takes it over if nothing was typed here.
     pub fn take_newer(&mut self, context: &mut Context) {
         let key = (context.current, self.id.clone());
         let Some(unsent) = context.drafts.get(&key).cloned() else {
@@ -80,7 +80,7 @@ impl Edit {
         Self::say_opened(&unsent, context);
     }
 
-    /// The first press asks, the second discards; any other key takes the question back.
+    /// The first press asks, the second one discards; any other key cancels the question.
     pub(super) fn discard(&mut self, context: &mut Context) {
         let is_again = self
             .discarding
@@ -132,7 +132,7 @@ impl Edit {
         }
     }
 
-    /// Another console has changed the group: what was typed stays, and a line says what is another now.
+    /// Another console has changed the group: the input stays, and a line says what is different now.
     pub(super) fn hear(&mut self, context: &Context) {
         let Some(now) = context.groups.get(&self.id) else {
             return;
@@ -160,7 +160,7 @@ impl Edit {
         self.meanwhile = Some(format!("{by} changed {first}{more} {at}: {key} compares"));
     }
 
-    /// Fields that were not touched follow the newer copy; the others stay as typed.
+    /// Untouched fields take the values of the newer copy; the others stay as typed.
     fn stand_on(&mut self, done: &Done, context: &mut Context) {
         if let Some(alarm) = done.warnings.iter().find(|warning| warning.is_alarm()) {
             context.say(Severity::Error, alarm.to_string());
@@ -206,7 +206,7 @@ impl Edit {
         self.keep(context);
     }
 
-    /// What was filled in is being sent: from here on it is kept like what was typed, whatever comes of it.
+    /// When filled-in values are sent: from now on they are kept like input, whatever the outcome.
     pub(super) fn keep_what_is_sent(&mut self, context: &mut Context) {
         if self.is_only_filled() && self.is_under_way(context) {
             self.filled = None;

@@ -1,5 +1,5 @@
-//! The form and the person's own editor: one field, or the whole group as one JSON document. What comes back goes into
-//! the form and nowhere else; what cannot be read is kept, with the reason.
+//! The form and the person's own editor: opens one field, or the whole group as one JSON document. The edited text only
+//! changes the form; text that cannot be parsed is kept, with the reason.
 
 use serde_json::Value;
 
@@ -26,10 +26,10 @@ use crate::{
     },
 };
 
-/// Longest text that is taken over, in bytes; twice what a service is likely to take.
+/// Maximum length of an edited text in bytes; twice what a service is likely to accept.
 const LONGEST: usize = 2 * 1024 * 1024;
 
-/// The document of a whole group, as far as it says something.
+/// The document of a whole group; absent fields are `None`.
 #[derive(Debug, Default, PartialEq)]
 struct Document {
     name: Option<String>,
@@ -38,14 +38,14 @@ struct Document {
 }
 
 impl Edit {
-    /// The form of a known group, or its draft, with the whole of it in the editor.
+    /// Opens the form of a known group, or its draft, with the whole group in the editor.
     pub fn outside(group: &KnownGroup, context: &mut Context) -> Self {
         let mut edit = Self::of(group, context);
         edit.open_group(context);
         edit
     }
 
-    /// Gives the focused field to the editor.
+    /// Opens the focused field in the editor.
     pub(super) fn open_field(&mut self, context: &mut Context) {
         let part = match self.section {
             Section::Name => Part::Name,
@@ -55,7 +55,7 @@ impl Edit {
         self.open_part(part, context);
     }
 
-    /// Gives the whole group to the editor.
+    /// Opens the whole group in the editor.
     pub(super) fn open_group(&mut self, context: &mut Context) {
         self.open_part(Part::Group, context);
     }
@@ -87,7 +87,7 @@ impl Edit {
         matches!(self.outside, Some((outside, ..)) if outside == ticket)
     }
 
-    /// Takes over what the editor left.
+    /// Takes over the edited text.
     pub fn take_edited(&mut self, edited: Result<String, String>, context: &mut Context) {
         let Some((_, part, given)) = self.outside.take() else {
             return;
@@ -192,7 +192,7 @@ impl Edit {
         }
         if let Some(properties) = document.properties {
             let is_same = self.properties.value() == Ok(&properties);
-            // Nothing was there, and nothing came.
+            // The properties were unknown and still are.
             let is_blank = self.properties.is_blank() && properties.is_empty();
             let is_nothing = is_blank && self.base.properties.is_none();
             if !is_same && !is_nothing {
@@ -201,7 +201,7 @@ impl Edit {
         }
     }
 
-    /// A text that came back from the editor cannot be read yet.
+    /// Whether a text from the editor cannot be parsed yet.
     pub(super) fn has_unread(&self) -> bool {
         self.group_text.is_some() || self.mapping_text.is_some()
     }
@@ -224,7 +224,7 @@ impl Edit {
         }
     }
 
-    /// The whole group as JSON; a field that is wrong stands in it as it was typed. What is not known is left out.
+    /// The whole group as JSON; an invalid field is included as it was typed. Unknown fields are left out.
     fn document(&self) -> String {
         let text = |text: &str| Value::from(text).to_string();
         let inside = |text: &str| text.trim().replace('\n', "\n  ");
@@ -250,7 +250,7 @@ impl Edit {
 
 const NO_TOKEN: &str = "the text holds a \"token\" and is kept nowhere; not applied: leave it out";
 
-/// What cannot be read is kept as a draft, on disk; an answer of the service that was pasted holds a token.
+/// Text that cannot be parsed is kept as a draft, on disk; a pasted answer of the service would contain a token.
 fn holds_a_token(text: &str) -> bool {
     text.contains("\"token\"")
 }
@@ -260,7 +260,7 @@ fn pretty(properties: Properties) -> String {
     serde_json::to_string_pretty(&value).unwrap_or_else(|_| value.to_string())
 }
 
-/// Reads the document of a group; the id in it must be that of the group.
+/// Parses the document of a group; the id in it must be that of the group.
 fn read_document(text: &str, id: &UserGroupId) -> Result<Document, String> {
     let fields = json_editor::parse_object(text, "a group is an object: { ... }");
     let fields = fields.map_err(|problem| problem.to_string())?;

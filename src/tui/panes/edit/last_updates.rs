@@ -1,4 +1,4 @@
-//! The last updates of the group, below what would change.
+//! The last updates of the group, below the pending changes.
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
@@ -19,15 +19,15 @@ use crate::{
     },
 };
 
-/// Rows that they take at the least: the heading and one of them.
+/// Minimum number of rows: the heading and one entry.
 const LEAST: usize = 3;
-/// Of them at the most.
+/// Maximum number of entries.
 const MOST: usize = 8;
-/// Cells of who did it at the most.
+/// Maximum width of the person's name, in cells.
 const WHO: usize = 12;
 
 impl Edit {
-    /// Asks the history for them, where they can be shown.
+    /// Requests the history if there is room to show it.
     pub(super) fn ask_last_updates(&mut self, context: &mut Context) {
         if !self.creating && context.size.0 >= super::view::BESIDE && self.updates.asks() {
             let job = Job::History(Some(self.id.clone()));
@@ -35,8 +35,9 @@ impl Edit {
         }
     }
 
-    /// At the bottom of an area, as many as there is room for below so many rows: they stay where they are while the
-    /// changes above them grow.
+    /// Draws as many entries as fit below `taken` rows, at the bottom of the area, so that they do not move
+    /// while the changes
+    /// above them grow.
     pub(super) fn draw_last_updates(
         &self,
         buffer: &mut Buffer,
@@ -76,7 +77,7 @@ fn write(sheet: &mut TextPage, shown: &[Entry], context: &Context) {
         let when = context.moment(entry.at);
         when.trim_start_matches("at ").to_owned()
     });
-    // Of `ana@bastion2` the person.
+    // Only the person of `ana@bastion2`.
     let whos = column(&|entry| {
         let who = entry.by.split('@').next().unwrap_or_default();
         paint::cut(who, WHO, theme)

@@ -1,5 +1,5 @@
-//! A form that begins with values from elsewhere: another profile, another group, or the past. Nothing is sent; what is
-//! filled in can be undone, and a draft that was there is kept below it.
+//! A form that starts with values from elsewhere: another profile, another group, or the past. Nothing is sent; filling
+//! in can be undone, and an existing draft is kept beneath it.
 
 use serde_json::Value;
 
@@ -13,11 +13,11 @@ use crate::{
 };
 
 impl Edit {
-    /// The form of a known group, or its draft, with these parts as `from` has them.
+    /// The form of a known group, or its draft, with the values of `from` for these parts.
     ///
     /// # Errors
     ///
-    /// A draft that cannot be understood is left alone.
+    /// When there is a draft that cannot be parsed; it is left alone.
     pub fn carrying(
         group: &KnownGroup,
         parts: &[Part],
@@ -36,8 +36,9 @@ impl Edit {
         Ok(edit)
     }
 
-    /// The form of a group to be created, with mapping and properties of another one. A name tells groups apart and is
-    /// not copied.
+    /// The form of a group to be created, with mapping and properties of another one. The name is not copied,
+    /// because names
+    /// tell groups apart.
     pub fn create_like(id: UserGroupId, source: &KnownGroup, context: &mut Context) -> Self {
         let mut edit = Self::create(id, context);
         edit.fill(&DesiredFields {
@@ -47,7 +48,7 @@ impl Edit {
         edit
     }
 
-    /// What is `None` stays as it is.
+    /// Fields that are `None` stay as they are.
     fn fill(&mut self, wanted: &DesiredFields) {
         if let Some(name) = &wanted.name
             && name != self.name.text()

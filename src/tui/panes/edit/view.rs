@@ -1,5 +1,6 @@
-//! How the form looks: three fields below each other, what would change beside them where there is room, and else a
-//! line that counts it.
+//! Draws the form: three fields below each other, and the pending changes beside them if there is room,
+//! otherwise a line
+//! that counts them.
 
 use ratatui::{
     buffer::Buffer,
@@ -26,20 +27,20 @@ use crate::{
     },
 };
 
-/// From this width on the changes stand beside the form.
+/// From this width on, the changes are beside the form.
 pub(super) const BESIDE: u16 = 100;
-/// Rows from which mapping and properties are shown both.
+/// From this number of rows on, both mapping and properties are shown.
 const BOTH: u16 = 10;
-/// Rows from which one of them can count the changes.
+/// From this number of rows on, one of them can count the changes.
 const ROOM_FOR_TALLY: u16 = 14;
-/// Rows from which the name has a rule, too.
+/// From this number of rows on, the name has a rule as well.
 const ROOM_FOR_RULE: u16 = 16;
-/// Rows of the mapping from which one of them can say who else uses a data source.
+/// From this number of rows of the mapping on, one of them can say who else uses a data source.
 const ROOM_FOR_ELSEWHERE: u16 = 4;
-/// Cells of the name that stay when it is said beside it what it was.
+/// Minimum width of the name when its previous value is shown beside it, in cells.
 const LEAST_NAME: u16 = 40;
 
-/// What the rows name where they say what to do.
+/// The keys that the rows mention in their hints.
 fn row_keys(context: &Context, focus: Focus) -> RowKeys {
     let key = |hint| context.keys.key_in_field(focus, hint);
     RowKeys {
@@ -100,7 +101,7 @@ pub(super) fn draw(
     let mapping = Rect {
         y: name.bottom(),
         height: match edit.section {
-            // A low window has room for one of the two.
+            // A low window has room for only one of the two.
             Section::Properties if rest < BOTH => 0,
             _ if rest < BOTH => rest,
             _ => rest / 2,
@@ -112,7 +113,7 @@ pub(super) fn draw(
         height: rest - mapping.height,
         ..form
     };
-    // What it was stands among the changes, where they stand beside the form.
+    // If the changes are beside the form, they contain the previous name.
     let is_told = area.width >= BESIDE;
     let name = draw_name_mark(edit, buffer, name, is_told, theme);
     let name_at = edit.name.draw(buffer, name, theme, on(Section::Name));
@@ -182,7 +183,7 @@ fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, context: &Context)
     edit.draw_last_updates(buffer, inner, sheet.height(), context);
 }
 
-/// One line where there is no room for more.
+/// Draws one line, when there is no room for more.
 fn draw_tally(edit: &Edit, buffer: &mut Buffer, line: Rect, theme: Theme) {
     let line = Rect {
         x: line.x + 1,
@@ -208,7 +209,7 @@ fn draw_tally(edit: &Edit, buffer: &mut Buffer, line: Rect, theme: Theme) {
     }
 }
 
-/// A sign before a name that differs, and where there is room what it was. Returns the place of the field.
+/// Draws a sign before a name that differs, and the previous one if there is room. Returns the area of the field.
 fn draw_name_mark(
     edit: &Edit,
     buffer: &mut Buffer,
@@ -246,7 +247,9 @@ fn draw_name_mark(
     }
 }
 
-/// The last row of the mapping says which other groups use the data source under the cursor. Returns what is left.
+/// Uses the last row of the mapping to say which other groups use the data source under the cursor. Returns
+/// the remaining
+/// area.
 fn draw_elsewhere(edit: &Edit, buffer: &mut Buffer, area: Rect, theme: Theme) -> Rect {
     let Some(text) = edit
         .elsewhere
@@ -263,7 +266,7 @@ fn draw_elsewhere(edit: &Edit, buffer: &mut Buffer, area: Rect, theme: Theme) ->
     }
 }
 
-/// Says what became of a paste into the properties.
+/// Reports the result of a paste into the properties.
 pub(super) fn say_properties(pasted: &PastedProperties, context: &mut Context) {
     match pasted {
         PastedProperties::Text => {}
@@ -286,7 +289,7 @@ pub(super) fn say_properties(pasted: &PastedProperties, context: &mut Context) {
     }
 }
 
-/// Says what became of a paste.
+/// Reports the result of a paste into the mapping.
 pub(super) fn say_pasted(pasted: &PastedRows, context: &mut Context) {
     match pasted {
         PastedRows::Cell(_) => {}

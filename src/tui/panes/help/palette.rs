@@ -1,4 +1,4 @@
-//! The palette beyond the actions: commands that take something, what they may take, groups, earlier lines.
+//! The palette beyond the actions: commands with an argument, possible arguments, groups, earlier lines.
 
 use super::{Does, Help, Line, Section, read};
 use crate::{
@@ -14,14 +14,14 @@ use crate::{
     },
 };
 
-/// Groups that are offered.
+/// Maximum number of groups that are offered.
 const MOST_GROUPS: usize = 6;
-/// Letters from which groups are looked for.
+/// Minimum number of letters to search for groups.
 const LEAST_LETTERS: usize = 2;
-/// Lines that are remembered.
+/// Maximum number of remembered command lines.
 const MOST_EARLIER: usize = 50;
 
-/// The commands; those of the list cannot be used where something would be left by them.
+/// The commands; those of the list are disabled on pages with something that leaving would lose.
 pub(super) fn commands(focus: Focus) -> Vec<Line> {
     let is_plain = matches!(
         focus,
@@ -57,7 +57,7 @@ pub(super) fn commands(focus: Focus) -> Vec<Line> {
     COMMANDS.iter().map(line).collect()
 }
 
-/// Whether a command is typed whole, and a space behind it.
+/// Whether a complete command and a space after it were typed.
 pub(super) fn takes_something(typed: &str) -> bool {
     typed.trim_start().contains(' ') && split(typed).is_some()
 }
@@ -74,7 +74,7 @@ fn offered(text: String, help: String) -> Line {
     }
 }
 
-/// What may follow a command.
+/// Possible arguments of a command.
 fn arguments(info: &CommandInfo, rest: &str, context: &Context) -> Vec<Line> {
     let start = rest.rfind([' ', ',']).map_or(0, |at| at + 1);
     let (before, word) = rest.split_at(start);
@@ -129,13 +129,13 @@ fn arguments(info: &CommandInfo, rest: &str, context: &Context) -> Vec<Line> {
     lines.collect()
 }
 
-/// Groups whose name or id holds the words.
+/// Groups whose name or id contains the words.
 fn groups(typed: &str, context: &Context) -> Vec<Line> {
     if typed.trim().chars().count() < LEAST_LETTERS {
         return Vec::new();
     }
     let mut query = Query::parse(typed, None);
-    // Only words find groups here, and only as they stand.
+    // Here groups are only found by words, and only by literal matches.
     query.tests.clear();
     query.without.clear();
     query.words.iter_mut().for_each(|word| word.quoted = true);
@@ -175,7 +175,7 @@ fn groups(typed: &str, context: &Context) -> Vec<Line> {
 }
 
 impl Help {
-    /// Looks for what the field may mean now.
+    /// Updates the offered lines after the field has changed.
     pub(super) fn typed_anew(&mut self, context: &Context) {
         self.cursor.at = 0;
         self.earlier = 0;
@@ -215,13 +215,13 @@ impl Help {
         };
     }
 
-    /// Runs what is typed, or the line under the cursor, where that is a command; whether it is one.
+    /// Runs the typed line, or the one under the cursor, if it is a command; returns whether it is one.
     pub(super) fn runs_line(&mut self, context: &mut Context) -> bool {
         let typed = self.typed.text().trim().to_owned();
         let is_typed = self.cursor.at == 0 && read(&typed).is_some();
         let found = self.found();
         let text = match found.get(self.cursor.at).map(|line| &line.does) {
-            // What is typed counts, not what is offered for it.
+            // The typed line takes precedence over what is offered for it.
             _ if is_typed || takes_something(self.typed.text()) => typed,
             Some(Does::Line(text)) => text.clone(),
             Some(Does::Command(info)) => info.name.to_owned(),
@@ -259,7 +259,7 @@ impl Help {
         Some(format!(":{} acts {}", info.name, line.off.as_ref()?))
     }
 
-    /// What Tab puts into the field: the line under the cursor, else the first command that matches.
+    /// What Tab copies to the field: the line under the cursor, otherwise the first matching command.
     pub(super) fn fillable(&self) -> Option<String> {
         let text = |line: &&Line| match &line.does {
             Does::Line(text) => Some(text.clone()),
@@ -286,7 +286,7 @@ impl Help {
         }
     }
 
-    /// The line that was typed before.
+    /// Goes back to the previous command line.
     pub(super) fn go_back(&mut self, context: &Context) {
         let mut lines = context.commands.iter().rev();
         if let Some(line) = lines.nth(self.earlier) {
@@ -296,7 +296,7 @@ impl Help {
         }
     }
 
-    /// What is typed is no command, and none is offered for it.
+    /// Whether the typed line is not a command, and none is offered for it.
     pub(super) fn finds_nothing(&self) -> bool {
         self.is_palette && self.found().is_empty() && read(self.typed.text()).is_none()
     }

@@ -1,5 +1,5 @@
-//! From an entry back to its request: copied as curl, or prepared as the edit that takes it back. Both only where the
-//! history knows enough; nothing is sent from here.
+//! From an entry back to its request: copied as curl, or prepared as an edit that reverts it. Both only if the history
+//! knows enough; nothing is sent from here.
 
 use super::{Against, History};
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
 
 const NO_ENTRY: &str = "no entry here";
 
-/// What the row has changed, or how that stands against the group as it is known now; in words why not.
+/// What the entry changed, or how that compares with the current group; otherwise why that cannot be shown.
 pub(super) fn difference(
     entry: &Entry,
     against: Against,
@@ -77,7 +77,7 @@ impl History {
         why.map(str::to_owned)
     }
 
-    /// What the update of the row changed, and what that was before it.
+    /// The fields that the update of the entry changed, and their values before.
     fn reversal(&self, context: &Context) -> Result<(Vec<Part>, DesiredFields), &'static str> {
         let entry = self.entry()?;
         let (parts, before) = undo::before(entry)?;
@@ -90,7 +90,7 @@ impl History {
         }
     }
 
-    /// Opens the form with what the parts of the update were before it, and its review.
+    /// Opens the form and its review with the values that these parts had before the update.
     pub(super) fn reverse(&self, context: &mut Context) {
         let (Ok(entry), Ok((parts, before))) = (self.entry(), self.reversal(context)) else {
             return;

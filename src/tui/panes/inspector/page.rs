@@ -1,4 +1,4 @@
-//! One exchange as a page: what it was and came to, the request, the answer.
+//! One exchange as a page: summary, request and response.
 
 use ratatui::style::Style;
 
@@ -17,7 +17,7 @@ pub fn size(bytes: usize) -> String {
     }
 }
 
-/// The exchange, whole.
+/// Writes the exchange in full.
 pub fn describe(sheet: &mut TextPage, exchange: &Exchange, theme: Theme) {
     let recorded = &exchange.recorded;
     let group = recorded.id.as_deref().unwrap_or("a group unknown here");

@@ -1,4 +1,4 @@
-//! From the marked groups to a batch: rotating them or editing them at once, and why not.
+//! From the marked groups to a batch: rotating or editing them all, and why that is not possible.
 
 use super::List;
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl List {
-    /// Checks what is marked; where nothing is, shows the run under way or the last one.
+    /// Checks the marked groups; without marks, shows the current run or the last one.
     pub(super) fn rotate_marked(&mut self, context: &mut Context) {
         let opening = match self.watched(context) {
             Some(run) => PaneRequest::WatchBulk(run.ticket),
@@ -23,13 +23,13 @@ impl List {
         context.navigate(Navigation::Push(opening));
     }
 
-    /// The batch that is shown in place of a new one.
+    /// The batch that is shown instead of a new one.
     pub(super) fn watched<'c>(&self, context: &'c Context) -> Option<&'c BatchRun> {
         let run = context.batch_here();
         run.filter(|run| run.is_under_way() || self.marks.is_empty())
     }
 
-    /// One change over what is marked; the filter says which row is meant.
+    /// Opens a bulk edit of the marked groups; the filter suggests the row.
     pub(super) fn edit_marked(&self, context: &mut Context) {
         let filter = self.rows.filter().to_owned();
         let source = EditSource::Groups(self.marks.ids(), filter);

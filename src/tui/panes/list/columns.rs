@@ -1,4 +1,4 @@
-//! Which columns the list has room for, in which order they take it, and how wide each is.
+//! Which columns fit into the list, in which order they get space, and how wide each is.
 
 use crate::{
     search::{ListColumn, SortBy},
@@ -8,17 +8,17 @@ use crate::{
     },
 };
 
-/// Cells of a name before later columns get theirs, and at the most.
+/// Width of a name before later columns get space, and maximum width, in cells.
 const NAME: (u16, u16) = (16, 40);
-/// Cells of the value of a property at least, and at the most.
+/// Minimum and maximum width of a property's value, in cells.
 const PROPERTY: (u16, u16) = (8, 20);
-/// Under so many cells the age comes before the name.
+/// Below this width the age gets space before the name.
 const NARROW: u16 = 60;
 
-/// Under so many cells the name is cut before token, mapping and properties are left out.
+/// Below this width the name is shortened before token, mapping and properties are dropped.
 const ROOMY: u16 = 96;
 
-/// The order that a click on a title asks for.
+/// The sort order of a click on a column title.
 pub(super) fn sort_of(column: &ListColumn) -> Option<SortBy> {
     Some(match column {
         ListColumn::Name => SortBy::Name,
@@ -35,13 +35,13 @@ pub(super) fn sort_of(column: &ListColumn) -> Option<SortBy> {
     })
 }
 
-/// What the columns depend on, besides the room.
+/// What the columns depend on, besides the available width.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Needs {
-    /// Cells of the longest name and of the longest id.
+    /// Width of the longest name and of the longest id.
     pub(super) names: usize,
     pub(super) ids: usize,
-    /// There is a limit, which a token can be due by.
+    /// The profile has a maximum token age, so tokens can be due.
     pub(super) has_limit: bool,
     /// The tags differ, or one is wrong.
     pub(super) has_tags: bool,
@@ -57,7 +57,7 @@ impl Needs {
         self.names.clamp(4, NAME.1.into()) as u16
     }
 
-    /// Least and most cells of a column; `None` where it would say nothing.
+    /// Minimum and maximum width of a column; `None` if it would show nothing.
     fn width(self, column: &ListColumn) -> Option<(u16, u16)> {
         let width = match column {
             ListColumn::Name => (self.names().min(NAME.0), self.names()),
@@ -79,7 +79,7 @@ impl Needs {
         says_something.then_some(width)
     }
 
-    /// The columns as they stand: those that were chosen, or the usual ones.
+    /// The effective columns: the chosen ones, or the default ones.
     fn shown(self, chosen: &[ListColumn]) -> Vec<ListColumn> {
         let columns = if chosen.is_empty() {
             &ListColumn::ALL
@@ -91,7 +91,7 @@ impl Needs {
         columns.cloned().collect()
     }
 
-    /// Cells of all columns at their widest, or of the first ones up to PROPS.
+    /// Total width of all columns at their maximum, or only of the first ones up to PROPS.
     pub(super) fn whole(self, chosen: &[ListColumn], up_to_props: bool, gap: u16) -> u16 {
         let columns = self.shown(chosen);
         let is_asked = |column: &&ListColumn| !up_to_props || rank(column) <= 4;
@@ -102,7 +102,7 @@ impl Needs {
     }
 }
 
-/// Who gets room first. The name gets its least right after the id.
+/// The order in which columns get space. The name gets its minimum right after the id.
 fn rank(column: &ListColumn) -> usize {
     match column {
         ListColumn::Id => 0,
@@ -118,7 +118,7 @@ fn rank(column: &ListColumn) -> usize {
     }
 }
 
-/// The columns as they fit, and how many more there are to the right.
+/// The columns that fit, and how many more there are to the right.
 #[derive(Debug, Clone)]
 pub(super) struct ListLayout {
     pub(super) columns: Vec<ListColumn>,
@@ -126,11 +126,11 @@ pub(super) struct ListLayout {
     pub(super) hidden: usize,
 }
 
-/// What the rows are ordered by, and whether falling; `None`: by how well they match.
+/// The sort order and whether it is descending; `None`: sorted by best match.
 pub(super) type Order<'a> = (Option<&'a SortBy>, bool);
 
-/// Gives out the room: each column needs its least width, and none takes room from an earlier one. Beside name and id the
-/// first `skipped` columns are scrolled away.
+/// Distributes the width: each column needs its minimum, and none takes space from an earlier one. The first `skipped`
+/// columns besides name and id are scrolled out.
 pub(super) fn fit(
     needs: Needs,
     chosen: &[ListColumn],
@@ -151,7 +151,7 @@ pub(super) fn fit(
         name if is_cut(name) => (rank(&ListColumn::Props), true),
         column => (rank(column), false),
     });
-    // The name has its least before the age, and the rest of it after; with little room after the properties.
+    // The name gets its minimum before the age and the rest after it; if space is tight, after the properties.
     let name = order.iter().position(|at| columns[*at] == ListColumn::Name);
     if let Some(name) = name.filter(|_| room >= NARROW) {
         let at = order[name];
@@ -177,7 +177,7 @@ pub(super) fn fit(
                 left -= more;
             }
         } else if columns[at] == ListColumn::Id {
-            // In the narrowest windows it stands alone.
+            // In the narrowest windows the id is the only column.
             widths[at] = Some(left);
             break;
         } else {
@@ -213,7 +213,7 @@ fn titled(column: &ListColumn) -> Column {
     match column {
         ListColumn::Name => new("NAME"),
         ListColumn::Id => new("ID").id(),
-        // Its numbers stand below each other by themselves, and their signs behind them.
+        // Not right-aligned by the column: its cells align their numbers themselves, and the signs come after them.
         ListColumn::Age => new("AGE"),
         ListColumn::Token => new("TOKEN"),
         ListColumn::Map => new("MAP").right(),
@@ -260,7 +260,7 @@ mod tests {
                         "{ids} in {room}: {widths:?}"
                     );
                     let is_less = widths.iter().zip(&before).any(|(now, then)| now < then);
-                    // From there on the name comes first, then the name is whole.
+                    // From NARROW on the name gets space before the age; from ROOMY on it is not cut any more.
                     let is_other_order = [NARROW, ROOMY].contains(&room);
                     assert!(is_other_order || !is_less, "{room}: {before:?} {widths:?}");
                     before = widths;
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(of(140), [26, 16, 8, 8, 3, 5, 9, 14, 5]);
         let fitted = fit(needs, &[], (80, 2), 2, (Some(&SortBy::Rotated), true));
         assert_eq!(fitted.hidden, 2);
-        // A property takes its room right after the name.
+        // A property gets its space right after the name.
         let mut chosen = ListColumn::ALL.to_vec();
         chosen.push(ListColumn::Property("tier".into()));
         assert_eq!(widths(needs, &chosen, 76), [16, 16, 8, 8, 3, 5, 0, 0, 0, 8]);

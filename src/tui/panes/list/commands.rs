@@ -1,4 +1,4 @@
-//! What typed commands do to the list, and what Tab completes in its filter.
+//! Typed commands on the list, and Tab completion in its filter.
 
 use super::{List, finder::Finder};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// The filter as it was typed, and which completion of it is shown.
+/// The filter as it was typed, and which completion is shown.
 #[derive(Debug)]
 pub(super) struct Completion {
     typed: String,
@@ -19,7 +19,7 @@ pub(super) struct Completion {
 }
 
 impl List {
-    /// The group of the cursor, or the marked ones where several may be meant and some are marked.
+    /// The group under the cursor, or the marked ones if `several` and there are any.
     pub fn meant(&self, several: bool) -> Vec<UserGroupId> {
         if several && !self.marks.is_empty() {
             return self.marks.ids();
@@ -121,7 +121,7 @@ impl List {
         context.say(Severity::Info, format!("View @{name} applied"));
     }
 
-    /// Filter, order and columns of a view.
+    /// Applies filter, order and columns of a view.
     pub(super) fn look_as(&mut self, view: &ListView) {
         self.rows.clear();
         self.rows.set_filter(&view.filter);
@@ -130,7 +130,7 @@ impl List {
         self.columns.clone_from(&view.columns);
     }
 
-    /// Marks what a filter finds among all groups, its words only as they stand.
+    /// Marks everything that a filter finds among all groups; its words must match literally.
     fn mark_found(&mut self, filter: &str, context: &mut Context) {
         if let Some(why) = context.not_all_read() {
             context.say(Severity::Warning, format!("Nothing marked: {why}"));
@@ -166,7 +166,7 @@ impl List {
         context.say(Severity::Info, text);
     }
 
-    /// Makes the group of the cursor a favourite, or takes that back.
+    /// Makes the group under the cursor a favourite, or removes it from the favourites.
     pub(super) fn toggle_favourite(&mut self, context: &mut Context) {
         let ids = self.meant(false);
         let is_one = |id: &UserGroupId| {
@@ -182,8 +182,9 @@ impl List {
         context.annotate(ids, change);
     }
 
-    /// Puts the next completion of the last word into the filter: a saved view or an earlier filter behind `@`, a label
-    /// behind `label:`, a property behind `prop:`.
+    /// Replaces the last word of the filter by the next completion: a saved view or a recent filter after
+    /// `@`, a label after
+    /// `label:`, a property after `prop:`.
     pub(super) fn complete(&mut self, context: &Context) {
         let typed = match &self.completion {
             Some(completion) => completion.typed.clone(),
@@ -199,7 +200,7 @@ impl List {
     }
 }
 
-/// What a filter may be meant to become.
+/// Possible completions of a filter.
 pub(crate) fn completions(typed: &str, context: &Context) -> Vec<String> {
     let start = typed.rfind(' ').map_or(0, |at| at + 1);
     let (before, word) = typed.split_at(start);

@@ -1,5 +1,6 @@
-//! What the list shows: the answer to its filter and order. Few groups are searched at once, many beside the loop; until
-//! then the last answer stands, and a newer question gives up the older one.
+//! The rows of the list: the results for its filter and order. Few groups are searched synchronously, many in
+//! a job; until
+//! it ends the last results stay, and a newer search cancels an older one.
 
 use std::sync::Arc;
 
@@ -18,29 +19,29 @@ use crate::{
     },
 };
 
-/// Up to so many groups a search takes less time than a job would.
+/// Up to this number of groups, searching takes less time than starting a job.
 pub(crate) const AT_ONCE: usize = 2_000;
 
 #[derive(Debug)]
 pub(super) struct Finder {
     pub(super) sort: SortBy,
     pub(super) reverse: bool,
-    /// The best match first, as long as the filter has words.
+    /// Best match first, as long as the filter has words.
     pub(super) best_first: bool,
     pub(super) query: Query,
     found: Option<Arc<SearchResults>>,
     asked: Option<Box<PendingSearch>>,
-    /// A search that broke off; the same is not begun again by itself.
+    /// A search that failed; the same one is not started again automatically.
     broken: Option<Box<PendingSearch>>,
-    /// What is asked is answered when all groups are there: among the first ones the answer would be another.
+    /// The search waits until all groups are loaded: among the first ones it would find something else.
     waits_for_all: bool,
-    /// Some rows stand there that are not found any more.
+    /// Some rows are kept although the filter does not match them any more.
     has_kept: bool,
-    /// The same was asked for again by the person: what is not found any more goes.
+    /// The person applied the same filter again: rows that do not match any more are removed.
     is_asked_again: bool,
 }
 
-/// A search under way.
+/// A running search.
 #[derive(Debug)]
 struct PendingSearch {
     ticket: Ticket,
@@ -64,13 +65,13 @@ impl Finder {
         }
     }
 
-    /// The person applies the filter, also the same again: rows that are not found any more go.
+    /// The person applies the filter, perhaps the same again: rows that do not match any more are removed.
     pub(super) fn ask_again(&mut self, context: &mut Context) {
         context.let_rows_move();
         self.is_asked_again = self.has_kept;
     }
 
-    /// What is asked, as it would be answered now; `None` where what stands there is all found.
+    /// The current filter with current data, to tell which rows still match; `None` if all rows do.
     pub(super) fn asked_now(&self, context: &Context) -> Option<SearchRequest> {
         let found = self.found.as_ref()?;
         let is_old = self.has_kept || context.holds_rows();
@@ -85,19 +86,19 @@ impl Finder {
         })
     }
 
-    /// What was found goes on standing there until there is an answer.
+    /// Keeps the old results until there are new ones.
     pub(super) fn keep_found(&mut self, old: Self) {
         self.found = old.found;
         self.asked = old.asked;
         self.broken = old.broken;
     }
 
-    /// Whether the rows stand by how well they match.
+    /// Whether the rows are sorted by best match.
     pub(super) fn is_ranked(&self) -> bool {
         self.best_first && !self.query.words.is_empty()
     }
 
-    /// What the rows are ordered by.
+    /// The name of the sort order.
     pub(super) fn order(&self) -> String {
         if self.is_ranked() {
             "best match".into()
@@ -106,7 +107,7 @@ impl Finder {
         }
     }
 
-    /// The next column; where words are searched, the best match is one of them.
+    /// Switches to the next sort order; with words in the filter, best match is one of them.
     pub(super) fn sort_by_next(&mut self) {
         if self.is_ranked() {
             self.best_first = false;
@@ -117,7 +118,7 @@ impl Finder {
         self.sort = next.unwrap_or_default();
     }
 
-    /// What is asked now is not answered yet.
+    /// Whether the current search has no results yet.
     pub(super) fn is_searching(&self) -> bool {
         self.asked.is_some() || self.broken.is_some() || self.waits_for_all
     }
@@ -128,7 +129,7 @@ impl Finder {
             .is_some_and(|asked| asked.ticket == ticket)
     }
 
-    /// A search that is not under way any more will not be answered.
+    /// A search that is not running any more will deliver no results.
     pub(super) fn forget_ended(&mut self, context: &Context) {
         let has_ended =
             |asked: &mut Box<PendingSearch>| !context.running.contains_key(&asked.ticket);
@@ -141,7 +142,7 @@ impl Finder {
         self.found.as_ref()
     }
 
-    /// What is to be said of the filter: a part that cannot be read, or a word that looks like a test and is nowhere.
+    /// A problem of the filter: a part that cannot be parsed, or a word that looks like a test and is found nowhere.
     pub(super) fn remark(&self) -> Option<&FilterError> {
         let is_found = |found: &Arc<SearchResults>| found.shown.len() > found.loose;
         let doubtful = self.query.doubtful.first();
@@ -149,7 +150,7 @@ impl Finder {
         self.query.wrong.first().or(doubtful)
     }
 
-    /// The numbers of the rows, in order.
+    /// The index numbers of the rows, in order.
     pub(super) fn shown(&self) -> &[u32] {
         self.found.as_ref().map_or(&[], |found| &found.shown)
     }
@@ -158,7 +159,7 @@ impl Finder {
         self.found.as_ref()?.index.entry(number)
     }
 
-    /// The groups that are shown, in their order.
+    /// The ids of the rows, in order.
     pub(super) fn ids(&self) -> Vec<UserGroupId> {
         let rows = 0..self.shown().len();
         rows.filter_map(|row| self.id(row)).collect()
@@ -169,7 +170,8 @@ impl Finder {
         UserGroupId::parse(entry.id()).ok()
     }
 
-    /// Asks where filter, order or groups differ from what was asked last; an answer that is there at once.
+    /// Searches if filter, order or groups have changed since the last search; returns results that are
+    /// available at once.
     pub(super) fn look_again(
         &mut self,
         filter: &str,
@@ -179,7 +181,7 @@ impl Finder {
         self.query = Query::parse_with(filter, limit, &context.annotations.filters);
         let mut asked = SearchRequest {
             at: if self.query.is_timed() {
-                // Ages are shown in minutes at the finest.
+                // Rounded down, because ages are shown in minutes at best.
                 let second = context.now.as_second();
                 Timestamp::from_second(second - second.rem_euclid(60)).unwrap_or(context.now)
             } else {
@@ -206,7 +208,7 @@ impl Finder {
             let rows = &loading.rows;
             !asked.query.is_empty() || (&rows.sort, rows.reverse) != (&asked.sort, asked.reverse)
         };
-        // Where the others do not come, a part is better than nothing.
+        // If the other groups will not arrive, partial results are better than none.
         self.waits_for_all =
             context.groups.loading().is_some_and(is_of_all) && context.is_reading_groups();
         if self.waits_for_all {
@@ -256,8 +258,9 @@ impl Finder {
         }
     }
 
-    /// Shows another answer. Returns the row of a group that is to keep the cursor; `None` where it is not there, or
-    /// where it holds the words only letter by letter and another has them whole.
+    /// Takes over new results. Returns the row of the group that keeps the cursor; `None` if it is not among
+    /// them, or if it
+    /// only matches letter by letter while another group matches literally.
     pub(super) fn take(
         &mut self,
         found: Arc<SearchResults>,

@@ -1,4 +1,4 @@
-//! The sign before a row: what needs a look there, the worst first.
+//! The flag before a row: what needs attention there, the most serious one first.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ impl<'a> Flags<'a> {
         }
     }
 
-    /// No group has one.
+    /// Whether no group has a flag.
     pub(super) fn is_empty(&self) -> bool {
         self.drafts.is_empty()
             && self.context.open.is_empty()
@@ -35,7 +35,9 @@ impl<'a> Flags<'a> {
             && !self.context.others_do_something()
     }
 
-    /// `x` conflict or failed hand-off, `/` somebody else is changing it, `?` open rotation, `~` changed elsewhere, `d` draft, `+` new.
+    /// `x` conflict or failed hand-off, `/` somebody else is changing it, `?` open rotation, `~` changed
+    /// elsewhere, `d` draft,
+    /// `+` new.
     pub(super) fn flag(&self, id: &str) -> Option<(&'static str, Style)> {
         if self.is_empty() {
             return None;

@@ -1,5 +1,6 @@
-//! Which groups are marked. By number, so that a hundred thousand cost one bit each; whatever is filtered, sorted or read
-//! again, a mark stays with its group.
+//! Which groups are marked. Stored by index number, so that a hundred thousand marks cost one bit each; a
+//! mark stays with
+//! its group whatever is filtered, sorted or read again.
 
 use std::collections::BTreeSet;
 
@@ -15,15 +16,15 @@ use crate::{
 
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// Whose numbers the bits are.
+    /// The index whose numbers the bits stand for.
     index: Index,
     bits: Vec<u64>,
     count: usize,
-    /// Marked, and not in the index any more.
+    /// Marked groups that are not in the index any more.
     gone: BTreeSet<UserGroupId>,
 }
 
-/// Bits in one of the words.
+/// Number of bits per word.
 const WORD: u32 = u64::BITS;
 
 fn place(number: u32) -> (usize, u64) {
@@ -53,7 +54,7 @@ impl Marks {
             }
     }
 
-    /// Marks a group, or takes the mark away.
+    /// Toggles the mark of a group.
     pub(super) fn toggle(&mut self, id: UserGroupId) {
         match self.index.number(id.as_str()) {
             Some(number) if self.has(number) => {
@@ -69,7 +70,7 @@ impl Marks {
         }
     }
 
-    /// Marks all that was found.
+    /// Marks all results.
     pub(super) fn add(&mut self, found: &SearchResults) {
         let has_same_numbers = found.index.has_numbers_of(&self.index);
         for &number in &*found.shown {
@@ -93,7 +94,7 @@ impl Marks {
         ids
     }
 
-    /// Goes over to the groups as they are now.
+    /// Switches to a newer index.
     pub(super) fn follow(&mut self, index: &Index) {
         if self.index == *index {
             return;
@@ -117,7 +118,7 @@ impl Marks {
         let marked: Vec<u32> = self.numbers().collect();
         self.bits.clear();
         self.count = 0;
-        // Both are ordered by id: a group stands near where the one before it led to.
+        // Both indexes are sorted by id, so the offset is usually that of the previous group.
         let mut shift = 0;
         for number in marked {
             let Some(id) = old.entry(number).map(Entry::id) else {
@@ -172,7 +173,7 @@ impl List {
         self.marks.toggle(id);
     }
 
-    /// Marks the row and the next one, as shift does elsewhere.
+    /// Marks the row and the next one, as Shift does in other programs.
     pub(super) fn mark_range(&mut self, action: Action, context: &mut Context) {
         for step in 0..2 {
             if step > 0 {
@@ -190,7 +191,7 @@ impl List {
         if let Some(found) = self.finder.found() {
             match self.finder.asked_now(context) {
                 None => self.marks.add(found),
-                // What only stands there still was not meant.
+                // Rows that are only kept although they do not match any more are not marked.
                 Some(now) => {
                     let mut finds = finds(&now);
                     let is_meant =
@@ -208,7 +209,7 @@ impl List {
         }
     }
 
-    /// Why what is shown is not what was asked for, so that it is not marked as a whole.
+    /// Why not everything that is shown can be marked: it is not what the person asked for.
     pub(super) fn no_marking(&self, context: &Context) -> Option<String> {
         if let Some(why) = context.not_all_read() {
             return Some(why.into());
@@ -255,7 +256,7 @@ mod tests {
     enum Step {
         Toggle(String),
         All,
-        /// All that was found when the list was last read.
+        /// Marks all results as of the last read of the list.
         AllOfOld,
         Put(String),
         Read(BTreeSet<String>),

@@ -1,5 +1,6 @@
-//! What the mouse does in the list: a click on a title sorts, one on a pane gives it the keys, and the wheel scrolls what
-//! is below the pointer.
+//! The mouse in the list: a click on a column title sorts, a click on a pane focuses it, and the wheel
+//! scrolls what is under
+//! the pointer.
 
 use ratatui::layout::Position;
 
@@ -55,7 +56,7 @@ impl List {
         self.finder.sort = sort;
     }
 
-    /// Scrolls the details where the pointer is on them; whether it was.
+    /// Scrolls the details if the pointer is over them; returns whether it is.
     pub(super) fn wheeled(&mut self, at: Position, action: Action, context: &mut Context) -> bool {
         let places = view::on_screen(self, context);
         if !places.details.is_some_and(|area| area.contains(at)) {

@@ -1,5 +1,5 @@
-//! What the groups come to as a whole: how old their tokens are, and whether their tags differ. Counted again only
-//! where the groups or the day are others.
+//! Statistics over all groups: the ages of their tokens, and whether their tags differ. Recomputed only when the groups
+//! or the date have changed.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(super) struct Summary {
 
 const DAY: i64 = 24 * 60 * 60;
 
-/// How old a token is here.
+/// The age of a token and its rating in this profile.
 pub(super) fn age(entry: Entry<'_>, context: &Context) -> (Option<Duration>, TokenAge) {
     let limit = context.profile().and_then(|profile| profile.max_token_age);
     let age = entry.rotated().or(entry.created());
@@ -34,13 +34,13 @@ pub(super) fn age(entry: Entry<'_>, context: &Context) -> (Option<Duration>, Tok
     (age, TokenAge::of(age, limit))
 }
 
-/// When all groups were read, or how far they are.
+/// When all groups were read, or how many have been read so far.
 pub(super) fn how_far(context: &Context, is_waiting: bool) -> String {
     match (context.groups.loading(), context.groups.read_at) {
         (Some(Loading { read, rows }), _) if is_waiting => {
             format!("reading {read} of {}", rows.total)
         }
-        // It failed; the first ones are there.
+        // Reading failed; only the first groups are loaded.
         (Some(Loading { rows, .. }), _) => {
             let key = context.keys.key(Focus::List, Action::Refresh);
             let read = context.groups.index().len();
@@ -90,7 +90,7 @@ impl Summary {
         *self = counted;
     }
 
-    /// `96 ok`, `9 due`, `7 over`, `2 unknown`; what there is none of is left out.
+    /// `96 ok`, `9 due`, `7 over`, `2 unknown`; without those that are zero.
     pub(super) fn parts(&self, context: &Context) -> Vec<(String, Style)> {
         let theme = context.theme;
         let parts = [

@@ -1,4 +1,4 @@
-//! How the list looks: the rows that fit, and the details of the row of the cursor below or beside them.
+//! Draws the list: the rows that fit, and the details of the current row below or beside them.
 
 use std::cell::RefCell;
 
@@ -38,23 +38,24 @@ use crate::{
     },
 };
 
-/// Under this size there are no rules and no details.
+/// Below this size there are no rules and no details.
 const BARE: (u16, u16) = (60, 11);
-/// From this width on the details stand beside the list where that leaves it what it needs, from the other always.
+/// From the first width on, the details are beside the list if there is enough space for both; from the second one on,
+/// always.
 const BESIDE: (u16, u16) = (100, 140);
-/// Cells of the details beside the list.
+/// Minimum and maximum width of the details beside the list, in cells.
 const DETAIL_CELLS: (u16, u16) = (36, 64);
-/// Rows of the body from which the list can give some away to the details below it.
+/// From this number of rows of the body on, there can be details below the list.
 const BELOW: u16 = 16;
 /// Rows of the details below the list, with their rule.
 const DETAIL_ROWS: u16 = 5;
-/// Rows that the list keeps when a bulk rotation has a line above it.
+/// Minimum number of rows that the list keeps below the line of a bulk rotation.
 const LEAST_ROWS: u16 = 3;
 const TITLE: &str = "Groups";
-/// Cells of a name that nothing covers.
+/// Width of a name that nothing covers, in cells.
 const LEAST_NAME: u16 = 16;
 
-/// Where everything stands.
+/// The areas of the parts of the list.
 pub(super) struct Places {
     /// The line of the bulk rotation.
     batch: Option<Rect>,
@@ -67,7 +68,7 @@ pub(super) struct Places {
     pub(super) layout: ListLayout,
 }
 
-/// Cells, and graphemes, of the sign before the name of a favourite.
+/// Width of the sign before the name of a favourite, in cells and in graphemes.
 const STAR: usize = 2;
 
 /// What the columns depend on.
@@ -90,7 +91,7 @@ fn needs(list: &List, context: &Context) -> Needs {
     }
 }
 
-/// Where everything stands on the screen.
+/// The areas of the parts on the current screen.
 pub(super) fn on_screen(list: &List, context: &Context) -> Places {
     let (width, height) = context.size;
     places(list, body(Rect::new(0, 0, width, height)), context)
@@ -138,7 +139,7 @@ fn places(list: &List, area: Rect, context: &Context) -> Places {
             });
         } else if area.height >= BELOW {
             let (above, below) = if area.width >= BESIDE.0 {
-                // Also what the groups of the profile leave free below their rule and titles.
+                // Includes the rows that the groups of the profile leave free below their rule and titles.
                 let groups = context.groups.listed().len().min(area.height.into()) as u16;
                 let free = area.height.saturating_sub(groups.max(3) + 2);
                 split_below(area, (area.height / 3).max(DETAIL_ROWS).max(free))
@@ -170,7 +171,7 @@ pub(super) fn draw(
     let theme = context.theme;
     let mut cursor = None;
     if list.rows.is_filtering() {
-        // Below the way here, whose text begins in the second column too.
+        // Aligned with the breadcrumb path, whose text also begins in the second column.
         cursor = list.rows.draw_filter(buffer, area, 1, theme).1;
     }
     let places = places(list, area, context);
@@ -265,7 +266,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
         finds.as_mut().is_none_or(|finds| finds(entry))
     };
     let is_marked = |entry: Entry<'_>| list.marks.contains(entry.id());
-    // The row stays where it was listed; its values are those of now.
+    // The row is where it was when listed; its values are current.
     let as_now = |entry| now_of(entry, context);
     let room = room_at_the_end(places);
     let over = |id: &str| {
@@ -289,7 +290,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
             entry.map_or_else(Vec::new, |entry| {
                 let marked = (is_marked(entry), is_plain);
                 let mut cells = cells(entry, &places.layout.columns, marks(entry), marked, context);
-                // It matches no longer, and stays until the person filters or reads again.
+                // It does not match any more, but stays until the person filters or refreshes.
                 if !is_plain && !is_found(entry) {
                     for cell in &mut cells {
                         cell.style = theme.dim();
@@ -321,7 +322,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
     }
 }
 
-/// Cells behind what tells a group from another and how old its token is: there what others do to it may stand.
+/// Width to the right of id, age and the beginning of the name, in cells: the activity of others may cover the rest.
 fn room_at_the_end(places: &Places) -> usize {
     let row = table::beside_flags(paint::row(places.rows, 0));
     let columns = places.layout.columns.iter().enumerate();
@@ -358,14 +359,14 @@ fn empty_hint(list: &List, context: &Context) -> String {
     }
 }
 
-/// How old the token is, with the sign of its age; without one nothing is known.
+/// The age of the token, with its sign; `-` if it is unknown.
 fn age(entry: Entry<'_>, context: &Context) -> (String, TokenAge) {
     let (age, scale) = summary::age(entry, context);
     let text = age.map_or_else(|| "-".into(), days);
     (format!("{text:>4} {}", scale.sign()), scale)
 }
 
-/// Until the limit, or beyond it.
+/// The time until the maximum age, or beyond it.
 fn due(entry: Entry<'_>, context: &Context) -> String {
     let limit = context.profile().and_then(|profile| profile.max_token_age);
     let limit = limit.unwrap_or(USUAL_LIMIT);
@@ -400,7 +401,7 @@ fn cells<'a>(
     let count =
         |count: Option<u32>| count.map_or_else(unknown, |count| Cell::new(count.to_string()));
     let (age, scale) = age(entry, context);
-    // A colour would spoil the reverse of the cursor's row.
+    // A colour would spoil the reversed row of the cursor.
     let matched = theme.matched();
     let matched = if is_plain {
         Style::new().add_modifier(matched.add_modifier)
@@ -408,7 +409,7 @@ fn cells<'a>(
         matched
     };
     let cell = |column: &ListColumn| match column {
-        // A group without a name shows its id once.
+        // A group without a name shows its id only once.
         ListColumn::Name => {
             let name = entry.name().unwrap_or("-");
             let annotation = context.annotations.get(entry.id());
@@ -461,7 +462,7 @@ fn cells<'a>(
     shown.collect()
 }
 
-/// The value of a group that a column shows.
+/// The changed value that a column shows.
 fn changed_field(column: &ListColumn) -> Option<ChangedField> {
     Some(match column {
         ListColumn::Name => ChangedField::Name,

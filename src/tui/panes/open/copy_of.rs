@@ -1,4 +1,4 @@
-//! Which known group a new one is made like: typed or picked, never guessed.
+//! Which known group to base a new one on: typed or selected, never guessed.
 
 use crossterm::event::KeyEvent;
 use ratatui::style::Style;
@@ -17,16 +17,16 @@ use crate::{
     },
 };
 
-/// Groups to pick from.
+/// Maximum number of groups to select from.
 const SHOWN: usize = 6;
-/// Columns of their ids.
+/// Columns for their ids.
 const ROOM: usize = 30;
 
 #[derive(Debug)]
 pub(super) struct CopyOf {
     pub field: TextField,
     found: Vec<UserGroupId>,
-    /// 0 is what was typed; from 1 on one of the found.
+    /// 0 is the typed id; from 1 on one of those found.
     pick: usize,
 }
 
@@ -51,7 +51,7 @@ impl CopyOf {
         self.look_around(id, context);
     }
 
-    /// Groups near what is typed here, or while nothing is, near the new id.
+    /// Finds groups similar to what is typed here or, while nothing is, to the new id.
     pub(super) fn look_around(&mut self, id: &str, context: &Context) {
         let typed = match self.field.text() {
             "" => id,
@@ -74,7 +74,7 @@ impl CopyOf {
         self.pick = self.pick.saturating_sub(1);
     }
 
-    /// What was picked stands in the field from now on.
+    /// Copies the selected id into the field.
     pub(super) fn settle(&mut self) {
         if let Some(id) = self.pick.checked_sub(1).and_then(|at| self.found.get(at)) {
             self.field.set_text(id.as_str());
@@ -90,11 +90,11 @@ impl CopyOf {
         self.pick == 0
     }
 
-    /// The group that was chosen; `None` where none was.
+    /// The chosen group; `None` if none was chosen.
     ///
     /// # Errors
     ///
-    /// What was typed names no known group.
+    /// The typed id is not a known group.
     pub(super) fn chosen(&self, context: &Context) -> Result<Option<KnownGroup>, String> {
         let picked = self.pick.checked_sub(1).and_then(|at| self.found.get(at));
         let typed = self.field.text();

@@ -1,4 +1,4 @@
-//! How the question about a place looks: why it is asked, the choices, and what tells the places apart.
+//! Draws the question about a place: why it is asked, the choices, and what distinguishes the places.
 
 use ratatui::{
     buffer::Buffer,
@@ -22,7 +22,7 @@ use crate::{
 };
 
 const WIDTH: u16 = 78;
-/// Of a field and what stands below it.
+/// Rows of a field and the text below it.
 const FIELD_ROWS: u16 = 2;
 
 pub(super) fn draw(
@@ -79,7 +79,7 @@ pub(super) fn draw(
         height: inner.height.saturating_sub(rows),
         ..inner
     };
-    // The line of the cursor is always to be seen; before a field the end of the text is.
+    // The line of the cursor is always visible; before a field, the end of the text is.
     let scroll = match at {
         Some(line) => (line + 2).saturating_sub(usize::from(page.height)),
         None if field.is_some() => sheet.last_scroll(page.height),
@@ -100,7 +100,7 @@ fn profile(pane: &PlacePane) -> &str {
     }
 }
 
-/// Returns the line of the cursor.
+/// Writes the choices; returns the line of the cursor.
 fn choose(
     sheet: &mut TextPage,
     pane: &PlacePane,
@@ -149,7 +149,7 @@ fn choose(
     first + at
 }
 
-/// How many groups, and when something was last written down.
+/// Number of groups, and when something was last recorded.
 fn used(place: &Place, context: &Context) -> String {
     let groups = match place.groups {
         1 => "1 group".into(),

@@ -1,5 +1,6 @@
-//! What a person decides on a review: whose value is sent where somebody else changed it, and whether a field is sent of
-//! whose present value nothing is known here (hazard 4).
+//! Decisions in a review: whose value is sent if somebody else changed it, and whether a field is sent whose
+//! current value
+//! is not known here (hazard 4).
 
 use jiff::Timestamp;
 
@@ -8,13 +9,13 @@ use crate::domain::{
     merge::{Conflict, Merge},
 };
 
-/// A field that the service may hold and this installation does not know.
+/// A field that the service may have and this installation does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unknown {
     pub field: &'static str,
-    /// Something was typed for it.
+    /// A value was typed for it.
     pub is_typed: bool,
-    /// The whole of it is replaced; if not, it is left out of the request.
+    /// It is replaced as a whole; otherwise it is left out of the request.
     pub is_replaced: bool,
 }
 
@@ -36,8 +37,9 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    /// Nothing is decided yet: mine where this edit changed it, theirs where it did not, and nothing is replaced
-    /// that was not typed.
+    /// The defaults: mine where this edit changed a value, theirs where it did not, and nothing is replaced
+    /// that was not
+    /// typed.
     pub(super) fn of(
         base: &DesiredFields,
         now: &DesiredFields,
@@ -67,7 +69,7 @@ impl Choices {
         }
     }
 
-    /// Keeps what was decided about the same values before the copy was read again.
+    /// Takes over decisions about the same values that were made before the copy was read again.
     pub(super) fn keep(&mut self, before: &Self) {
         self.merge.keep_choices(&before.merge);
         for row in &mut self.unknown {
@@ -86,7 +88,7 @@ impl Choices {
         disputed.chain(self.unknown.iter().copied().map(Choice::Unknown))
     }
 
-    /// Turns the choice under the cursor round.
+    /// Toggles the choice under the cursor.
     pub(super) fn turn(&mut self) {
         let disputed = self.merge.disputed.len();
         if let Some(row) = self.merge.disputed.get_mut(self.at) {
@@ -96,7 +98,7 @@ impl Choices {
         }
     }
 
-    /// What is sent, as it was decided.
+    /// The fields to send according to the choices.
     pub(super) fn result(&self) -> DesiredFields {
         let mut result = self.merge.result();
         for row in &self.unknown {

@@ -1,4 +1,4 @@
-//! The choices of a review on its page: what it was, theirs and mine one below the other, a mark at what is sent.
+//! Draws the choices of a review: the old value, theirs and mine below each other, with a mark at the one that is sent.
 
 use ratatui::style::Style;
 
@@ -15,7 +15,7 @@ use crate::{
 
 const LABEL: &str = "saved values";
 
-/// Writes what the service's copy came to; `rows` takes the line on which each choice begins.
+/// Writes how the service's copy compares; appends to `rows` the line on which each choice begins.
 pub(super) fn write(
     sheet: &mut TextPage,
     choices: &Choices,
@@ -24,7 +24,7 @@ pub(super) fn write(
 ) {
     let theme = context.theme;
     let merge = &choices.merge;
-    // Not "just now": a review may stand for as long as a phone call.
+    // Not "just now": a review may stay open for as long as a phone call.
     let read = context.moment(choices.read_at);
     if merge.is_quiet() {
         let text = format!("read {read}: unchanged since you started (mapping cannot be checked)");
@@ -53,7 +53,7 @@ pub(super) fn write(
         }
     }
     if choices.count() > 0 {
-        // The same in every place of a review.
+        // Always the key of a review, in every place of it.
         let key = context.keys.key(Focus::Review, Action::Choose);
         let text = format!("{key} chooses what is sent; the request follows.");
         sheet.field("", &text, theme.dim(), "");

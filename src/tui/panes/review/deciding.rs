@@ -1,4 +1,4 @@
-//! The service's copy is read, and what the person decides about it: the request follows.
+//! Receives the service's copy, and applies the person's choices to the request.
 
 use super::{Copy, Page, Review, choices::Choices, view};
 use crate::{
@@ -31,7 +31,7 @@ impl Review {
         self.weigh();
     }
 
-    /// The choices there are now; only the difference shows them.
+    /// The current choices; `None` unless the difference is shown.
     pub(super) fn choices(&mut self) -> Option<&mut Choices> {
         match &mut self.copy {
             Copy::Read(choices) if self.page == Page::Difference && choices.count() > 0 => {
@@ -45,7 +45,7 @@ impl Review {
         }
     }
 
-    /// The request follows the choices.
+    /// Recomputes the request and the confirmation level from the choices.
     pub(super) fn weigh(&mut self) {
         if let Copy::Read(choices) = &self.copy {
             self.wanted = choices.result();
@@ -61,7 +61,7 @@ impl Review {
         };
     }
 
-    /// What the person decided, on the copy that was read. Of what is not known there is only the whole.
+    /// The decided edit, relative to the copy that was read. An unknown field can only be replaced as a whole.
     fn edit(&self) -> Edit {
         let is_known = |field: &Field| match field {
             Field::Name => true,
@@ -77,7 +77,8 @@ impl Review {
         }
     }
 
-    /// What the review showed beyond the change: fields that are replaced whole, and whether others are sent unchanged.
+    /// What the person has seen beyond the change: fields that are replaced as a whole, and whether others are sent
+    /// unchanged.
     pub(super) fn vouched(&self) -> (Vec<Field>, bool) {
         let objections = &self.plan.objections;
         let is_not_told =
@@ -86,7 +87,7 @@ impl Review {
         (self.plan.replaced.clone(), travels)
     }
 
-    /// Moves between the choices, and only past them through the page.
+    /// Moves between the choices; returns false when the page should scroll instead.
     pub(super) fn step(&mut self, action: Action, context: &Context) -> bool {
         let is_above = view::row_of_choice(self, context).is_some_and(|row| row < self.scroll.at);
         let Some(choices) = self.choices() else {
@@ -94,7 +95,7 @@ impl Review {
         };
         match action {
             Action::Down if choices.at + 1 < choices.count() => choices.at += 1,
-            // Coming back from below, the row of the cursor is met first.
+            // When scrolling back up, the row of the cursor is reached first.
             Action::Up if choices.at > 0 && !is_above => choices.at -= 1,
             _ => return false,
         }

@@ -1,4 +1,4 @@
-//! The request as the review shows it: JSON in its colours, with a sign before each row that changes.
+//! The request in the review: JSON with colours, and a sign before each row that changes.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ impl Review {
         format!("{} {}", self.method().as_str(), url.unwrap_or_default())
     }
 
-    /// "PUT /api/user": what of it does not stand in the confirmation.
+    /// "PUT /api/user": the part that the confirmation does not contain.
     pub(super) fn request_title(&self, context: &Context) -> String {
         let url = context.profile().map(crate::config::profile::Profile::url);
         let url = url.unwrap_or_default();
@@ -29,13 +29,13 @@ impl Review {
         format!("Request  {} /{path}", self.method().as_str())
     }
 
-    /// The body, line by line.
+    /// Writes the body line by line.
     pub(super) fn write_body(&self, sheet: &mut TextPage, context: &Context) {
         let text = self.request_text();
         let marks = marks_of(&self.change);
         let mut field = "";
         sheet.json(text.lines().map(|line| {
-            // Pretty-printed: two cells for a field, four for a row of it.
+            // Pretty-printed JSON: two blanks before a field, four before a row of it.
             let depth = line.len() - line.trim_start().len();
             let key = key_of(line);
             if depth == 2 {
@@ -54,7 +54,7 @@ impl Review {
     }
 }
 
-/// The key with which a line begins.
+/// The key at the beginning of a line.
 fn key_of(line: &str) -> Option<String> {
     let mut parts = serde_json::Deserializer::from_str(line.trim_start()).into_iter::<String>();
     let key = parts.next()?.ok()?;

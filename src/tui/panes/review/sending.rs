@@ -1,4 +1,4 @@
-//! The request of a review: as it is shown, and on its way.
+//! The request of a review: its text, and sending it.
 
 use super::{Review, Stage, operation};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Review {
-    /// `y` sends it, unless a guard wants something typed first.
+    /// `y` sends it, unless a guard requires words to be typed first.
     pub(super) fn confirm(&mut self, context: &mut Context) {
         let words = match self.asks.level {
             Level::Button | Level::Key => return self.apply(context),
@@ -58,14 +58,14 @@ impl Review {
         };
         let ticket = context.start(job);
         if let Some(running) = context.running.get_mut(&ticket) {
-            // With a choice made here the request is not what the form holds, but it settles what the form holds.
+            // With choices made here, the request differs from the form; still, it settles the draft of the form.
             running.job.sends = Some((self.id.clone(), self.typed.clone()));
         }
         self.stage = Stage::Sending(ticket);
     }
 
     pub(super) fn finish(&mut self, ticket: Ticket, done: &Done, context: &mut Context) {
-        // A group that existed is unchanged: what was typed is still to be sent.
+        // If the group already existed, it was not changed, so the input still has to be sent.
         if done.ending != Ending::Existed {
             context.drafts.remove(&(context.current, self.id.clone()));
         }

@@ -1,4 +1,4 @@
-//! How the review looks: the page, and below it the buttons, which say why they cannot be pressed.
+//! Draws the review: the page, and below it the buttons, which say why they are disabled.
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// From this width on the request stands beside the changes.
+/// From this width on, the request is beside the changes.
 const BESIDE: u16 = 100;
 
 pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &Context) {
@@ -46,14 +46,14 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &C
         ..inner
     };
     let (sheet, _) = page(review, body.width, context);
-    // Below the text, not at the edge of a high window.
+    // Right below the text rather than at the bottom of a high window.
     let below = (sheet.height() as u16 + 1).min(inner.height.saturating_sub(1));
     let buttons = paint::row(inner, below);
     sheet.draw(buffer, body, review.scroll.at);
     draw_buttons(review, buffer, buttons, context);
 }
 
-/// Cells of the request where it stands beside the changes.
+/// Width of the request when it is beside the changes, in cells.
 fn beside(review: &Review, width: u16) -> Option<u16> {
     (width >= BESIDE && review.page == Page::Difference).then_some(width * 2 / 5)
 }
@@ -67,15 +67,15 @@ fn draw_request(review: &Review, buffer: &mut Buffer, area: Rect, context: &Cont
     sheet.draw_with(buffer, inner, 0, &format!("{key}: "));
 }
 
-/// Columns and rows of the page, as `draw` finds them.
+/// Columns and rows of the page, computed in the same way as in `draw`.
 fn room(review: &Review, context: &Context) -> (u16, u16) {
     let (columns, rows) = page_room(context.size);
-    // The line between them, too.
+    // Includes the line between them.
     let right = beside(review, context.size.0).map_or(0, |right| right + 1);
     (columns - right, rows.saturating_sub(2))
 }
 
-/// Lines one can scroll through.
+/// Number of lines to scroll through.
 pub(super) fn lines(review: &Review, context: &Context) -> usize {
     let (width, rows) = room(review, context);
     page(review, width, context).0.last_scroll(rows) + 1
@@ -90,7 +90,7 @@ pub(super) fn row_of_choice(review: &Review, context: &Context) -> Option<usize>
     rows.get(choices.at).copied()
 }
 
-/// Scrolls so far that the choice under the cursor is in sight.
+/// Scrolls so that the choice under the cursor is visible.
 pub(super) fn show_choice(review: &mut Review, context: &Context) {
     let Some(row) = row_of_choice(review, context) else {
         return;
@@ -101,10 +101,10 @@ pub(super) fn show_choice(review: &mut Review, context: &Context) {
     review.scroll.at = at.clamp(row.saturating_sub(height), row);
 }
 
-/// Lines of a choice whose values are short.
+/// Number of lines of a choice with short values.
 const CHOICE_LINES: usize = 3;
 
-/// The page, and on which of its lines each choice begins.
+/// The page, and the line on which each choice begins.
 fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>) {
     let theme = context.theme;
     let mut sheet = TextPage::new(width, theme);
@@ -122,7 +122,7 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
     match review.page {
         Page::Difference => {
             difference(review, &mut sheet, &mut rows, context);
-            // One key away where it does not stand beside this.
+            // The request is one key away if it is not beside the changes.
             if context.size.0 < BESIDE {
                 sheet.blank();
                 let key = context.keys.key(review.focus(), Action::OtherView);
@@ -184,7 +184,7 @@ fn difference(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, cont
     along(review, sheet, context);
 }
 
-/// What may have arrived, and what cannot be known well enough.
+/// Writes what may have taken effect, and what cannot be known well enough.
 fn uncertain(review: &Review, sheet: &mut TextPage, context: &Context) {
     let theme = context.theme;
     let Some(read) = &review.read else { return };
@@ -243,7 +243,7 @@ fn uncertain(review: &Review, sheet: &mut TextPage, context: &Context) {
     }
 }
 
-/// What is sent although nobody changed it, with its age.
+/// Writes what is sent although nobody changed it, with its age.
 fn along(review: &Review, sheet: &mut TextPage, context: &Context) {
     let theme = context.theme;
     let told = |field| {

@@ -1,4 +1,4 @@
-//! How the rotations look: the rows, the whole of the one under the cursor, and the dialog that asks for a reason.
+//! Draws the rotations: the rows, the details of the one under the cursor, and the dialog that asks for a reason.
 
 use ratatui::{
     buffer::Buffer,
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// Rows of the box with the whole rotation.
+/// Rows of the box with the details.
 const DETAIL_ROWS: u16 = 9;
 
 pub(super) fn draw(

@@ -1,4 +1,4 @@
-//! Where the new token goes: the hand-off on the screen of a token, and running it again.
+//! The hand-off of the new token on the token page, and running it again.
 
 use super::{Stage, TokenPane};
 use crate::{
@@ -15,12 +15,12 @@ use crate::{
     },
 };
 
-/// The hand-off of the token on the screen.
+/// The hand-off of the token on this page.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Handing {
-    /// The profile names no command, or nothing was rotated here.
+    /// The profile has no hand-off command, or nothing was rotated here.
     Nowhere,
-    /// Once the token is read back.
+    /// Waits until the token has been read back.
     Later,
     Running(Ticket),
     Ended(HandedOff),
@@ -38,7 +38,7 @@ impl Handing {
 }
 
 impl TokenPane {
-    /// Follows a rotation: at once where nothing is left to be read back, else after that.
+    /// Follows a rotation: runs at once if nothing remains to be read back, otherwise after that.
     pub(super) fn hand_off(&mut self, done: &Done, context: &mut Context) {
         if context.hands_off_to().is_none() || done.rotation.is_none() {
             return;
@@ -51,7 +51,7 @@ impl TokenPane {
         };
     }
 
-    /// The rotation whose token can be handed off from this screen.
+    /// The rotation whose token can be handed off from this page.
     fn to_hand_off(&self, context: &Context) -> Option<RotationId> {
         match &self.stage {
             Stage::Rotated { done, .. } => done.rotation,
@@ -91,7 +91,7 @@ impl TokenPane {
         };
     }
 
-    /// The state of the hand-off, on the page of the result.
+    /// Draws the state of the hand-off on the page of the result.
     pub(super) fn draw_handing(&self, sheet: &mut TextPage, context: &Context) {
         let theme = context.theme;
         let command = context.hands_off_to().map(ToString::to_string);
@@ -138,7 +138,7 @@ impl TokenPane {
         }
     }
 
-    /// On the page of a token that was read: that it has not arrived yet, or what came of trying.
+    /// Draws, on the page of a token that was read, that it has not been handed off yet, or the result of an attempt.
     pub(super) fn draw_waiting(&self, sheet: &mut TextPage, context: &Context) {
         if self.handing == Handing::Nowhere && context.to_hand_off.contains_key(&self.id) {
             let style = context.theme.warning();
@@ -150,7 +150,7 @@ impl TokenPane {
         }
     }
 
-    /// Where the keys of the page hold, also while a path is typed on it.
+    /// The place whose keys apply to the page, even while a path is being typed on it.
     pub(super) fn page_focus(&self) -> Focus {
         match self.stage {
             Stage::Rotated { .. } => Focus::RotateResult,
@@ -162,7 +162,7 @@ impl TokenPane {
         }
     }
 
-    /// What a person does with the new token.
+    /// What a person does next with the new token.
     pub(super) fn what_now(&self, context: &Context) -> String {
         let key = |action| context.keys.key(self.page_focus(), action);
         let (copy, write) = (key(Action::CopyMenu), key(Action::WriteFile));

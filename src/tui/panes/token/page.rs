@@ -1,4 +1,4 @@
-//! How the token pane looks at each stage.
+//! Draws the token pane in each of its stages.
 
 use ratatui::{
     buffer::Buffer,
@@ -26,9 +26,9 @@ use crate::{
     },
 };
 
-/// Signs that stand for a token, whatever its length.
+/// Number of mask characters for a token of any length.
 const MASKED: usize = 16;
-/// Rows from which the whole check fits.
+/// From this number of rows on, the whole check fits.
 const WHOLE_CHECK: u16 = 15;
 
 pub(super) fn draw(
@@ -53,7 +53,7 @@ pub(super) fn draw(
     pane.file.draw(buffer, inner, below, context.theme)
 }
 
-/// Lines one can scroll through.
+/// Number of lines to scroll through.
 pub(super) fn lines(pane: &TokenPane, context: &Context) -> usize {
     let (width, rows) = page_room(context.size);
     sheet(pane, width, context).last_scroll(rows) + 1
@@ -96,7 +96,7 @@ fn sheet(pane: &TokenPane, width: u16, context: &Context) -> TextPage {
             if let Some(steps) = &pane.steps {
                 steps.draw(&mut sheet, context);
             }
-            // For how long stands at its step.
+            // The elapsed time is shown at the step itself.
             if let Some(line) = context.waiting(Some(*ticket)) {
                 sheet.blank();
                 sheet.text(line.esc, context.theme.dim());
@@ -184,7 +184,7 @@ fn fingerprint(sheet: &mut TextPage, group: &KnownGroup) {
     }
 }
 
-/// The token, masked unless it was asked for.
+/// Writes the token, masked unless it is revealed.
 fn secret(sheet: &mut TextPage, pane: &TokenPane, done: &Done, context: &Context) {
     let Some(token) = &done.token else {
         sheet.field("token", "not returned", context.theme.error(), "");
@@ -194,7 +194,7 @@ fn secret(sheet: &mut TextPage, pane: &TokenPane, done: &Done, context: &Context
         sheet.field("token", replaced, context.theme.warning(), "");
         return;
     }
-    // A line of its own, masked or not: the page must not move, and a token cut in two cannot be copied.
+    // On a line of its own, masked or not: the page must not move, and a wrapped token cannot be copied.
     if let Some(until) = pane.revealed_until {
         let left = until.duration_since(context.now).as_secs().max(0);
         let note = format!("hidden again in {left}s");
@@ -291,7 +291,7 @@ fn check(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
     guarded(sheet, pane, context);
 }
 
-/// What somebody wrote beside the group: it may say who must be asked first.
+/// Writes the note of the group: it may say whom to ask first.
 fn note(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
     let Some(annotation) = context.annotations.get(pane.id.as_str()) else {
         return;
@@ -303,7 +303,7 @@ fn note(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
     }
 }
 
-/// Why a guard asks more than usual, and the words it wants.
+/// Writes why a guard raised the confirmation, and the words it requires.
 fn guarded(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
     let asks = super::asks(context);
     if let Some(reason) = asks.guard {
@@ -315,7 +315,7 @@ fn guarded(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
     }
 }
 
-/// What matters most, for a low window.
+/// Writes the most important parts, for a low window.
 fn brief_check(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
     sheet.text(
         "One rotate request. Dashboards with the old token stop working.",
@@ -340,7 +340,7 @@ fn draw_fields(
         height: top,
         ..area
     };
-    // Where not all of it fits, its end matters most.
+    // If not all of it fits, the end matters most.
     sheet.draw(buffer, page, sheet.last_scroll(top));
     let line = |index| Rect {
         height: 2.min(area.height.saturating_sub(top + index)),

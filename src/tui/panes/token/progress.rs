@@ -1,4 +1,4 @@
-//! The steps of a rotation on its page: what each does, and how far it has come.
+//! The steps of a rotation on its page: what each does, and its progress.
 
 use std::{cmp::Ordering, time::Duration};
 
@@ -13,34 +13,33 @@ use crate::{
     },
 };
 
-/// Cells of what a step does, before how far it is.
+/// Width of a step's description, before its progress, in cells.
 const WHAT: usize = 34;
 
-/// Seconds of writing something down that are worth a word.
+/// If writing to the directory takes at least this many seconds, it is mentioned.
 const NOTICED: i64 = 2;
 
-/// What each request of the three steps does, while it is in flight.
+/// What each request of the three steps is doing while in flight.
 const DOES: [&str; 3] = ["reading", "sending", "reading"];
 
-/// The steps of the rotation that a page began. What was seen of a step stays: the requests that are kept may be others
-/// by then.
+/// The steps of a rotation that a page started. The progress is stored here, because old exchanges are dropped.
 #[derive(Debug)]
 pub(super) struct Steps {
     job: Ticket,
-    /// The number of the rotate request, once it has left.
+    /// The number of the rotate request, once it was sent.
     sent: Option<u64>,
     progress: [Progress; 3],
 }
 
-/// How far a step has come.
+/// The progress of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Waiting,
-    /// Since when, and for how long at the most.
+    /// The verb, the start time, and the timeout.
     Running(&'static str, Timestamp, Duration),
     /// How long it took, and when it ended.
     Done(Duration, Timestamp),
-    /// Nobody knows yet what came of it.
+    /// The outcome is not known yet.
     Unknown,
     Failed(&'static str),
 }
@@ -93,7 +92,7 @@ impl Progress {
     }
 }
 
-/// What the steps are, before any is done: with what each of them means.
+/// Draws the steps before any is done, with their explanations.
 pub(super) fn draw_plan(sheet: &mut TextPage, context: &Context) {
     let mut steps = vec![
         "Read the group; stop if anything is unexpected".to_owned(),
@@ -124,12 +123,12 @@ impl Steps {
         }
     }
 
-    /// The rotate request itself is on its way, or its answer has come.
+    /// Whether the rotate request itself is in flight or has been answered.
     pub(super) fn are_sent(&self) -> bool {
         self.sent.is_some()
     }
 
-    /// Takes in what was sent of them and came since.
+    /// Updates the progress from the exchanges of the job.
     pub(super) fn follow(&mut self, context: &Context) {
         let exchanges = &context.exchanges;
         let in_flight = exchanges.in_flight().filter(|one| one.ticket() == self.job);
@@ -167,7 +166,7 @@ impl Steps {
         for (at, (what, progress)) in steps.into_iter().enumerate() {
             let (sign, style) = progress.sign(context);
             let mut words = progress.words(context);
-            // The directory takes its time, or is away.
+            // The directory is slow or unavailable.
             if let Progress::Done(_, ended) = progress
                 && is_running
                 && next.get(at) == Some(&Progress::Waiting)

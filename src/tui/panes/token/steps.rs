@@ -1,4 +1,4 @@
-//! What the token pane does when it is asked to, and when an answer comes.
+//! The actions of the token pane, and handling its outcomes.
 
 use super::{REVEALED, Stage, TokenPane, progress::Steps};
 use crate::{
@@ -29,7 +29,7 @@ impl TokenPane {
         self.stage = Stage::Rotating(ticket);
     }
 
-    /// What must be typed to rotate: the id, or the words that a guard wants.
+    /// What must be typed to rotate: the id, or the words that a guard requires.
     pub(super) fn expected(&self, level: Level, context: &Context) -> String {
         match (level, context.profile()) {
             (Level::Words, Some(profile)) => guard::words(Guarded::Rotate, &self.id, &profile.name),
@@ -37,7 +37,7 @@ impl TokenPane {
         }
     }
 
-    /// Rotates, where what is typed is exactly what was asked for.
+    /// Rotates if the input is exactly what was asked for.
     pub(super) fn typed(&mut self, context: &mut Context) {
         let Stage::Check { level, seen, .. } = self.stage else {
             return;
@@ -139,7 +139,7 @@ impl TokenPane {
         };
     }
 
-    /// The field that has the keys.
+    /// The field that has the focus.
     pub(super) fn field(&mut self) -> Option<&mut TextField> {
         if self.file.is_asked() {
             return self.file.field();
@@ -157,7 +157,7 @@ impl TokenPane {
     }
 }
 
-/// One line for a rotation that ended well.
+/// One line about a rotation that ended well.
 pub(crate) fn describe(done: &Done) -> String {
     let arrow = match (&done.previous_fingerprint, &done.group.fingerprint) {
         (Some(before), Some(after)) if *before != after.value => {

@@ -1,4 +1,4 @@
-//! Notes, labels and saved views: what was written is read back with what stands beside it.
+//! Notes, labels and saved views: after each write, the stored values are read back.
 
 use crate::{
     domain::{

@@ -1,5 +1,6 @@
-//! Carries a bulk rotation or a bulk edit between the screen and the engine: wishes in, news out. The engine never waits for the screen;
-//! what the loop has not taken yet is collected and goes out together.
+//! Connects a bulk rotation or a bulk edit with the console: commands in, events out. The engine never waits
+//! for the screen;
+//! events that the event loop has not taken yet are collected and sent together.
 
 use tokio::sync::{mpsc, watch};
 
@@ -15,19 +16,19 @@ use crate::{
     tui::state::message::{AskedEdit, JobError, Msg, Outcome, ProfileIndex, Ticket},
 };
 
-/// Events of one message, at the most.
+/// Maximum number of events per message.
 const AT_ONCE: usize = 4_096;
 
-/// What ties a job to the loop while it runs.
+/// Connects a running job with the event loop.
 pub struct JobContext {
     pub ticket: Ticket,
     pub news: mpsc::Sender<Msg>,
     pub command: watch::Receiver<RunCommand>,
-    /// Gets to know what is sent and what comes.
+    /// Is told about requests and responses.
     pub listener: Listener,
 }
 
-/// A batch as the journal has it now.
+/// Reads the state of a batch in the journal.
 pub(super) async fn stands(
     operations: &Operations,
     id: BatchId,
@@ -46,7 +47,7 @@ pub(super) async fn of_all(
     Ok(Outcome::AllBatches(found.collect()))
 }
 
-/// Begins a batch and stays until it has ended.
+/// Starts a batch and returns when it has ended.
 pub(super) async fn run(
     operations: &Operations,
     plan: &Plan,
@@ -58,7 +59,7 @@ pub(super) async fn run(
     drive(operations, batch, &[], link).await
 }
 
-/// Begins a bulk edit and stays until it has ended.
+/// Starts a bulk edit and returns when it has ended.
 pub(super) async fn edit(
     operations: &Operations,
     plan: &EditPlan,
@@ -69,7 +70,7 @@ pub(super) async fn edit(
     drive(operations, batch, &[], link).await
 }
 
-/// What a bulk edit would do.
+/// Plans a bulk edit.
 pub(super) async fn plan_edit(
     operations: &Operations,
     asked: AskedEdit,
@@ -93,7 +94,7 @@ async fn ready(operations: &Operations, link: &JobContext) -> Result<(), JobErro
     Ok(())
 }
 
-/// Goes on with a batch, but for these groups, and stays until it has ended.
+/// Resumes a batch without these groups, and returns when it has ended.
 pub(super) async fn resume(
     operations: &Operations,
     batch: BatchId,
@@ -131,7 +132,7 @@ async fn follow(
         tokio::select! {
             biased;
             Ok(()) = link.command.changed() => steer(control, *link.command.borrow_and_update()),
-            // Where nobody reads any more the run still ends as it should.
+            // Fails when nobody receives any more; the run must still end properly.
             Ok(permit) = link.news.reserve(), if !waiting.is_empty() => {
                 permit.send(Msg::News(link.ticket, std::mem::take(&mut waiting)));
             }
@@ -141,7 +142,7 @@ async fn follow(
                 }
                 if let Some(BatchEvent::Finished(report)) = waiting.last() {
                     let report = report.clone();
-                    // The last news go out before the end does.
+                    // The last events are sent before the end of the job.
                     let _ = link.news.send(Msg::News(link.ticket, waiting)).await;
                     return Some(report);
                 }

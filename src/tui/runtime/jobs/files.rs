@@ -1,4 +1,4 @@
-//! What the person wants in a file: always a new one that only he can read.
+//! Files that the person asks for: always new ones, readable only by that person.
 
 use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc};
 
@@ -23,7 +23,7 @@ pub(super) async fn report(report: String, path: PathBuf) -> Result<Outcome, Job
 pub(super) async fn token(token: Token, path: PathBuf) -> Result<Outcome, JobError> {
     let to = path.clone();
     let write = move || {
-        // Twice in memory for a moment; whoever wants it in a file accepts more than that.
+        // Briefly twice in memory; whoever wants the token in a file accepts more than that.
         let contents = Zeroizing::new(format!("{}\n", token.expose()));
         write_new_token(&to, contents.as_bytes())
     };
@@ -31,7 +31,7 @@ pub(super) async fn token(token: Token, path: PathBuf) -> Result<Outcome, JobErr
     Ok(Outcome::TokenWritten(path))
 }
 
-/// Groups that are not known any more are left out.
+/// Leaves out groups that are not known any more.
 pub(super) async fn export(
     index: Index,
     annotations: Arc<BTreeMap<UserGroupId, Annotation>>,

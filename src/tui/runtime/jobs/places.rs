@@ -1,4 +1,4 @@
-//! Which place a profile means: asked before anything is settled, and what a person says about it.
+//! Which place a profile means: checked before anything is settled, and the person's answers about it.
 
 use super::{listed, unreadable};
 use crate::{
@@ -7,12 +7,12 @@ use crate::{
     tui::state::message::{JobError, Outcome},
 };
 
-/// What is to be settled; first whether anything may be sent at all.
+/// Returns the rotations to settle, after checking whether anything may be sent at all.
 pub(super) async fn open_rotations(operations: &Operations) -> Result<Outcome, JobError> {
     if let Some(problem) = operations.held().await {
         return Err(Failure::Place(problem).into());
     }
-    // Without a key that can be read nobody can be asked.
+    // Without a readable API key, the person cannot be asked about the place.
     let elsewhere = operations.known_elsewhere().await;
     if let Some(line) = elsewhere.map_err(|error| unreadable(&error))? {
         return Err(JobError::of(line));

@@ -1,4 +1,4 @@
-//! Testing and adding a profile; the only jobs that need none.
+//! Testing and adding a profile; the only jobs that work without one.
 
 use secrecy::SecretString;
 

@@ -1,5 +1,6 @@
-//! What is found in memory, beside the loop: the groups of a profile made ready, a search, the nearest ids. A search that
-//! is dropped stops.
+//! In-memory work outside of the event loop: preparing the groups of a profile, searching, finding similar
+//! ids. A search
+//! stops when its future is dropped.
 
 use std::{
     panic::resume_unwind,
@@ -20,19 +21,21 @@ use crate::{
     },
 };
 
-/// Near ids shown.
+/// Maximum number of similar ids.
 pub(crate) const NEAR: usize = 6;
 
-/// Up to so many groups are read at once; of more, so many fill any screen until the others are there.
+/// Up to this number of groups are read in one go; if there are more, the first `FIRST` of them fill any screen until
+/// the others arrive.
 const ALL_AT_ONCE: usize = 2_000;
 const FIRST: usize = 400;
 
-/// All that the directory knows of a profile. Of many groups the first are told before the others are read.
+/// Reads everything that the directory knows about a profile. If there are many groups, sends the first ones before the
+/// others are read.
 pub(super) async fn list(
     operations: &Operations,
     context: &JobContext,
 ) -> Result<Outcome, DirectoryError> {
-    // First, so that nothing falls between the list and the watch.
+    // Taken first, so that no change is lost between reading the list and watching.
     let since = operations.cursor().await?;
     let (view, open, annotations, saved_views) = tokio::try_join!(
         operations.view(),
@@ -61,20 +64,20 @@ pub(super) async fn list(
             reverse: order.reverse,
         });
         let first = Msg::FirstRows(context.ticket, Box::new(listing.clone()));
-        // A loop that has ended wants no list either.
+        // Fails when the event loop has ended, which needs no list either.
         drop(context.news.send(first).await);
         listing.replace_index(all(operations, context).await?);
     }
     Ok(Outcome::Listed(Box::new(listing)))
 }
 
-/// All groups. They are packed as they are read: they are never there as they are.
+/// Reads all groups. They are packed one by one, so that they are never in memory unpacked.
 async fn all(operations: &Operations, context: &JobContext) -> Result<Index, DirectoryError> {
     let (news, ticket) = (context.news.clone(), context.ticket);
     let is_wanted = Arc::new(AtomicBool::new(true));
     let _wanted = StillWanted(is_wanted.clone());
     let tell = move |read| {
-        // Not worth waiting for: the next one says more.
+        // Dropped if the queue is full: the next one reports more.
         let _ = news.try_send(Msg::Read(ticket, read));
         is_wanted.load(Ordering::Relaxed)
     };
@@ -89,7 +92,7 @@ pub(super) async fn search(
 ) -> Result<Outcome, JobError> {
     let found =
         aside(move |is_wanted| run_search(&index, asked, before.as_deref(), is_wanted)).await;
-    // Only what was dropped finds nothing, and its answer goes nowhere.
+    // Only a dropped search finds nothing, and its result goes nowhere.
     found
         .map(|found| Outcome::Found(Arc::new(found)))
         .ok_or_else(|| JobError::of("the search was cancelled"))
@@ -99,14 +102,14 @@ pub(super) async fn nearest(index: Index, typed: String) -> Outcome {
     Outcome::Near(aside(move |_| nearest_in(&index, &typed)).await)
 }
 
-/// The known ids nearest to a typed one.
+/// The known ids most similar to a typed one.
 pub(crate) fn nearest_in(index: &Index, typed: &str) -> Vec<UserGroupId> {
     let ids = index.entries().map(crate::search::Entry::id);
     let near = near(typed, ids, NEAR).into_iter();
     near.filter_map(|id| UserGroupId::parse(id).ok()).collect()
 }
 
-/// Tells the work that nobody waits for it any more.
+/// On drop, tells the work that nobody waits for it any more.
 struct StillWanted(Arc<AtomicBool>);
 
 impl Drop for StillWanted {
@@ -115,7 +118,7 @@ impl Drop for StillWanted {
     }
 }
 
-/// Does work that only computes on a thread of its own.
+/// Runs CPU-bound work on a blocking thread.
 async fn aside<T: Send + 'static>(
     work: impl FnOnce(&(dyn Fn() -> bool + Sync)) -> T + Send + 'static,
 ) -> T {

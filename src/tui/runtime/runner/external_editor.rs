@@ -1,4 +1,5 @@
-//! The person's editor between two turns of the loop: the terminal is given to it and taken back, while jobs go on.
+//! Runs the person's editor between two turns of the event loop: hands the terminal over and takes it back, while jobs
+//! continue.
 
 use super::{Runner, Screen, next_signal};
 use crate::tui::{
@@ -8,7 +9,8 @@ use crate::tui::{
 };
 
 impl<S: Screen> Runner<S> {
-    /// Lets the person edit outside, if that was asked for; jobs go on meanwhile. The signal that asked for the end.
+    /// Runs the requested external edit, if there is one; jobs continue meanwhile. Returns a signal that
+    /// asked for the end.
     pub(super) async fn edit_outside(
         &mut self,
         signals: &mut Option<&mut Signals>,
@@ -33,7 +35,7 @@ impl<S: Screen> Runner<S> {
                 match back {
                     Ok(Some((columns, rows))) => self.take(Msg::Resize(columns, rows)),
                     Ok(None) => {}
-                    // What was written is taken over all the same; the draft keeps it.
+                    // The edited text is taken over all the same; the draft keeps it.
                     Err(_) => end = end.or(Some(Signal::Hangup)),
                 }
                 text

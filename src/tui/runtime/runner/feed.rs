@@ -1,5 +1,5 @@
-//! Follows what others change in the directory, beside the loop: a look when something was written, the first at once,
-//! later ones gathered. Nothing written, nothing done.
+//! Follows the changes of others in the directory, outside of the event loop: looks when something was written; reports
+//! the first change at once and gathers later ones. Idle while nothing is written.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,21 +17,21 @@ use crate::{
     },
 };
 
-/// What is written within this time after a look is told together.
+/// Changes within this time after a look are reported together.
 const GATHERED: Duration = Duration::from_millis(100);
-/// Until the next try, where the directory cannot be read.
+/// Time until the next attempt when the directory cannot be read.
 const AGAIN: Duration = Duration::from_secs(1);
-/// What is over by then is not worth a word.
+/// An interruption that is over by then is not mentioned.
 const SHORT: Duration = Duration::from_secs(2);
 
-/// Ends when it is dropped.
+/// Stops when dropped.
 pub(super) struct Following {
     _task: AbortOnDropHandle<()>,
     looks: Arc<Notify>,
 }
 
 impl Following {
-    /// `told`: what the console says of the directory already.
+    /// `told` is what the console already says about the directory.
     pub(super) fn begin(
         profile: ProfileIndex,
         feed: Feed,
@@ -46,7 +46,7 @@ impl Following {
         }
     }
 
-    /// The person is there: looks, where nobody says when something is written.
+    /// The person is active: looks for changes if nothing notifies of them.
     pub(super) fn look(&self) {
         self.looks.notify_one();
     }
@@ -60,7 +60,7 @@ async fn follow(
     news: mpsc::Sender<Msg>,
 ) {
     let mut line = feed.line();
-    // Since when it cannot be read.
+    // Since when reading has failed.
     let mut failing: Option<Instant> = None;
     loop {
         let looked = Instant::now();
@@ -105,7 +105,7 @@ async fn follow(
                         return;
                     }
                 }
-                // Each try waits for the directory already.
+                // Each attempt waits for the directory as well.
                 sleep(AGAIN).await;
                 continue;
             }

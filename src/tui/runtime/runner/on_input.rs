@@ -1,4 +1,4 @@
-//! What comes from the keyboard, as messages.
+//! Turns terminal input into messages.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use crate::tui::{
     terminal::{InputEvent, LONGEST_PASTE},
 };
 
-/// Within this time a terminal says which background it has; later the colours stay as they are.
+/// How long the terminal may take to report its background; after that the colours do not change any more.
 const ANSWER_TIME: Duration = Duration::from_millis(200);
 
 impl<S: Screen> Runner<S> {
-    /// What came from the keyboard, as a message; what is none is said.
+    /// Turns terminal input into a message; input that is none is reported to the person.
     pub(super) fn on_input(&mut self, came: InputEvent) -> Option<Msg> {
         let (severity, text) = match came {
             InputEvent::Event(Event::FocusGained) => {

@@ -1,4 +1,4 @@
-//! What the runner needs of a terminal, and the terminals it has.
+//! The screen as the runner uses it, and its implementations.
 
 use std::io;
 
@@ -7,37 +7,37 @@ use crate::{
     tui::{state::notices::Severity, terminal},
 };
 
-/// What the runner needs of a terminal besides drawing; tests bring their own.
+/// What the runner needs from a terminal; tests use their own implementation.
 pub trait Screen {
-    /// Draws what the closure renders, as far as it differs from the last drawing.
+    /// Draws what the closure renders; writes only what differs from the last frame.
     fn draw(&mut self, render: terminal::Render<'_>) -> io::Result<()>;
-    /// Reads messages aloud, where nothing is seen.
+    /// Reads messages aloud, in the plain mode.
     fn tell(&mut self, _messages: &[(Severity, String)]) -> io::Result<()> {
         Ok(())
     }
-    /// Hands a text to the person's clipboard (OSC 52).
+    /// Copies a text to the person's clipboard (OSC 52).
     fn copy(&mut self, text: &Token) -> io::Result<()>;
-    /// Asks for the colour of the background (OSC 11); the answer comes as keys do, if at all.
+    /// Queries the background colour (OSC 11); the reply arrives as input, if at all.
     fn ask_background(&mut self) -> io::Result<()> {
         Ok(())
     }
-    /// Has the terminal say when its window gets the keys.
+    /// Makes the terminal report when its window gets the focus.
     fn report_focus(&mut self) -> io::Result<()> {
         Ok(())
     }
-    /// Leaves the screen, stops the process, and comes back when it is continued.
+    /// Leaves the screen, stops the process, and returns when it is continued.
     fn suspend(&mut self) -> io::Result<()>;
-    /// Gives screen and keyboard to the person's editor.
+    /// Hands screen and keyboard over to the person's editor.
     fn give_away(&mut self) -> io::Result<()>;
-    /// Takes both back; the size as it is now, where it may be another one.
+    /// Takes both back; returns the current size if it may have changed.
     fn take_back(&mut self) -> io::Result<Option<(u16, u16)>>;
     /// After SIGCONT: the shell may have changed the terminal.
     fn continued(&mut self) -> io::Result<()>;
-    /// Draws everything anew at the next draw.
+    /// Makes the next draw write everything.
     fn redraw(&mut self);
 }
 
-/// Both terminals do it themselves; only what they know of their size differs.
+/// Both terminals implement the methods themselves; they differ only in what they know about their size.
 macro_rules! forward {
     ($screen:ty, $size:expr $(, tell = $tell:ident)? $(, focus = $focus:ident)?) => {
         impl Screen for $screen {
