@@ -169,9 +169,8 @@ impl Empty {
         .await
     }
 
-    /// Fills the world and starts the service; `told` is called with the number of groups so far. May be
-    /// cancelled at any
-    /// time.
+    /// Fills the world and starts the service; `told` is called with the number of groups so far. May be cancelled at
+    /// any time.
     pub(crate) async fn fill(
         self,
         groups: Option<usize>,

@@ -27,9 +27,8 @@
 //!   text visible ([`domain::text`]).
 //! - [`platform`]: the operating system, each facility in one place: private files ([`platform::private_files`]), child
 //!   processes ([`platform::child`]), the clocks (`clock`*).
-//! - [`search`]: the filter language, the packed copy of all groups that filters run over (`arena`*), the
-//!   order of rows,
-//!   and known ids similar to a typed one ([`search::suggest`]).
+//! - [`search`]: the filter language, the packed copy of all groups that filters run over (`arena`*), the order of
+//!   rows, and known ids similar to a typed one ([`search::suggest`]).
 //! - [`formats`]: groups as CSV, JSON lines and JSON, read row by row; strict JSON parsing ([`formats::strict_json`]).
 //! - [`config`]: the configuration. [`config::Settings`] is the entry point, `schema`* what the file may contain,
 //!   [`config::reference`] what every setting means; API keys (`key`*, `key_command`*, [`config::keyring`]), guards
@@ -49,9 +48,8 @@
 //!   `profiles`* places and new profiles, [`operations::doctor`] finds what is wrong.
 //! - [`service`]: a User Group Service of our own, for `serve`, `demo` and tests. `rules`* decides, [`service::store`]
 //!   stores, [`service::keys`] authorises; `observe`*, `metrics`* and `access_log`* are for its operators.
-//! - [`tui`]: the console. [`tui::state`] is its pure state, with [`tui::state::app`] at the top;
-//!   [`tui::panes`] are its
-//!   screens, [`tui::keymap`] its keys, [`tui::runtime`] the event loop and the jobs that call `operations`,
+//! - [`tui`]: the console. [`tui::state`] is its pure state, with [`tui::state::app`] at the top; [`tui::panes`] are
+//!   its screens, [`tui::keymap`] its keys, [`tui::runtime`] the event loop and the jobs that call `operations`,
 //!   [`tui::terminal`] the terminal.
 //! - [`demo`]: the world that the demo, the tests and the pictures share.
 //! - [`cli`]: the command line. `args`* defines the arguments, `commands`* has one module per command, `input`* reads

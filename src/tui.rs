@@ -1,6 +1,5 @@
-//! The console: pure state and drawing around one event loop. Work is started as jobs with tickets, and its
-//! results come
-//! back as messages.
+//! The console: pure state and drawing around one event loop. Work is started as jobs with tickets, and its results
+//! come back as messages.
 //!
 //! ```text
 //! terminal event -> Msg -> App::update -> keymap: Action -> the pane with the focus -> Vec<Effect>

@@ -32,9 +32,8 @@ pub(super) const PART: usize = 1_000;
 pub(super) const AT_ONCE: usize = 100 * PART;
 
 /// Seeds the samples, or this many generated groups, in parts: the next part is generated while the previous one is
-/// recorded, so that they are never all in memory. Stops when the receiver is dropped; await the handle to
-/// learn whether
-/// it panicked.
+/// recorded, so that they are never all in memory. Stops when the receiver is dropped; await the handle to learn
+/// whether it panicked.
 pub(super) fn parts(store: Store, groups: Option<usize>) -> (mpsc::Receiver<Part>, JoinHandle<()>) {
     let (sender, parts) = mpsc::channel(1);
     let making = tokio::task::spawn_blocking(move || {

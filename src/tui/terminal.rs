@@ -40,9 +40,8 @@ use paint::Painter;
 use rustix::termios::{LocalModes, tcgetattr};
 use tty_writer::{TtyWriter, out};
 
-/// Whether the console owns the screen now. A static, because the process has one terminal, and the panic
-/// hook must know
-/// it without a [`Screen`].
+/// Whether the console owns the screen now. A static, because the process has one terminal, and the panic hook must
+/// know it without a [`Screen`].
 static IS_OURS: AtomicBool = AtomicBool::new(false);
 /// The modes that were switched on with the screen and must be switched off again: bits of [`Modes`].
 static MODES: AtomicU8 = AtomicU8::new(0);

@@ -1,5 +1,5 @@
-//! The pieces that panes are made of. Each holds plain state, answers keys, and draws itself purely; none knows an
-//! operation, a profile or the service.
+//! The building blocks of panes. Each holds plain state, handles keys, and draws itself without side effects; none
+//! knows about operations, profiles or the service.
 
 pub mod boxes;
 mod cell_table;
@@ -21,16 +21,16 @@ pub(crate) mod testing;
 
 use ratatui::crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 
-/// What a key did to a widget.
+/// How a widget reacted to a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reaction {
-    /// Not a key of this widget, or nowhere to go; the pane may use it.
+    /// Not a key of this widget, or no effect here; the pane may use it.
     Ignored,
-    /// Cursor or focus moved; the content is the same.
+    /// The cursor or focus has moved; the content is unchanged.
     Moved,
-    /// The content is another one.
+    /// The content has changed.
     Changed,
-    /// A key of this widget that cannot be obeyed, for example because the field is full.
+    /// A key of this widget that has no effect, for example because the field is full.
     Refused,
 }
 
@@ -48,15 +48,15 @@ impl Reaction {
     }
 }
 
-/// The keys that rows under a cursor name where they say what to do, as they are shown.
+/// The keys that hints about rows mention, as they are displayed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowKeys {
     pub add: String,
-    /// It also brings back what was dropped.
+    /// Removes a row, or restores a removed one.
     pub drop: String,
 }
 
-/// Whether the key types a character: no Control, Alt or Super held.
+/// Whether the key types a character, with no Control, Alt or Super held.
 fn is_plain(key: KeyEvent) -> bool {
     key.kind != KeyEventKind::Release && key.modifiers.difference(KeyModifiers::SHIFT).is_empty()
 }

@@ -1,6 +1,5 @@
-//! The actions, and the layers beneath the tables of the places: the usual keys of an action, and its texts
-//! in the footer
-//! and the help. To give an action another key everywhere, change one line here.
+//! The actions, and the layers beneath the tables of the places: the usual keys of an action, and its texts in the
+//! footer and the help. To give an action another key everywhere, change one line here.
 
 use super::Binding;
 

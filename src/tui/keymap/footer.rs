@@ -19,9 +19,8 @@ impl Hint {
         (columns(&self.key) + 1 + columns(self.word)) as u16
     }
 
-    /// True for a small letter or a sign of an action that is not dangerous. Dangerous actions have capitals,
-    /// except for
-    /// confirmations and the hand-off, which are excluded by name.
+    /// True for a small letter or a sign of an action that is not dangerous. Dangerous actions have capitals, except
+    /// for confirmations and the hand-off, which are excluded by name.
     fn can_be_clicked(&self) -> bool {
         let mut letters = self.key.chars();
         let is_small =

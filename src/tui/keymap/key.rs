@@ -37,9 +37,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// Parses names such as `j`, `G`, `ctrl-s`, `enter`, `f2`. Returns `None` for keys that terminals do not
-    /// send, or do not
-    /// distinguish from another key.
+    /// Parses names such as `j`, `G`, `ctrl-s`, `enter`, `f2`. Returns `None` for keys that terminals do not send, or
+    /// do not distinguish from another key.
     pub fn named(name: &str) -> Option<Self> {
         let plain = |code| {
             Some(Self {

@@ -1,6 +1,5 @@
-//! The mouse, for panes that do not handle it themselves: the wheel and a click move the cursor, as keys do.
-//! Nothing else,
-//! so that no click changes anything.
+//! The mouse, for panes that do not handle it themselves: the wheel and a click move the cursor, as keys do. Nothing
+//! else, so that no click changes anything.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::{

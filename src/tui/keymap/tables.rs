@@ -1,6 +1,5 @@
-//! The places and their tables as in docs/design/console.md, "Keys": whether a place takes text, and its
-//! rows, most used
-//! first. Keys, hint and help that a row omits come from the layers in `actions`.
+//! The places and their tables as in docs/design/console.md, "Keys": whether a place takes text, and its rows, most
+//! used first. Keys, hint and help that a row omits come from the layers in `actions`.
 
 use super::{
     Action, Binding,

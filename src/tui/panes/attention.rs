@@ -1,6 +1,5 @@
-//! Everything that needs attention, over all profiles, worst first, and the ages of the tokens. Only reads
-//! and hand-offs
-//! are sent from here; everything else opens the page where it is finished.
+//! Everything that needs attention, over all profiles, worst first, and the ages of the tokens. Only reads and
+//! hand-offs are sent from here; everything else opens the page where it is finished.
 
 mod view;
 

@@ -140,9 +140,8 @@ impl BulkEdit {
         self.cursor.at = self.cursor.at.min(self.rows.len().saturating_sub(1));
     }
 
-    /// Cycles through all rows, those that change, those already as wanted, those skipped; then all again,
-    /// including those
-    /// skipped because of their age.
+    /// Cycles through all rows, those that change, those already as wanted, those skipped; then all again, including
+    /// those skipped because of their age.
     fn show_next(&mut self, context: &mut Context) {
         self.cursor = Cursor::default();
         self.shown = match self.shown {

@@ -1,6 +1,6 @@
-//! Connecting to a service: asks for what a profile needs, tests the connection without creating anything,
-//! and shows the
-//! configuration lines before they are written. A pasted API key is stored in the kernel's keyring and nowhere else.
+//! Connecting to a service: asks for what a profile needs, tests the connection without creating anything, and shows
+//! the configuration lines before they are written. A pasted API key is stored in the kernel's keyring and nowhere
+//! else.
 
 mod view;
 

@@ -130,9 +130,8 @@ impl FilteredList {
         self.cursor.at = at.min(rows.saturating_sub(1));
     }
 
-    /// Draws the filter if there is one, this many columns from the left; returns the remaining area and the
-    /// position of
-    /// the cursor.
+    /// Draws the filter if there is one, this many columns from the left; returns the remaining area and the position
+    /// of the cursor.
     pub(super) fn draw_filter(
         &self,
         buffer: &mut Buffer,

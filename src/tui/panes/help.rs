@@ -1,6 +1,5 @@
-//! Every action with its key and, if it is not possible, the reason; typing searches, Enter performs it. The
-//! help lists the
-//! actions of a place; the palette lists those of the whole console, commands with an argument, and groups.
+//! Every action with its key and, if it is not possible, the reason; typing searches, Enter performs it. The help
+//! lists the actions of a place; the palette lists those of the whole console, commands with an argument, and groups.
 
 mod palette;
 
@@ -240,9 +239,8 @@ fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
     found.into_iter().map(named).collect()
 }
 
-/// How well a word matches a line; lower is better: a key, the beginning of a word, a part of at least three
-/// letters, or
-/// its letters in order within one word of the name. Letters scattered over a sentence would match too much.
+/// How well a word matches a line; lower is better: a key, the beginning of a word, a part of at least three letters,
+/// or its letters in order within one word of the name. Letters scattered over a sentence would match too much.
 fn rank(line: &Line, word: &str) -> Option<usize> {
     let keys = line.keys.to_lowercase();
     if keys.split(' ').any(|key| key == word) {
@@ -264,9 +262,8 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
     Some(3 + span)
 }
 
-/// Number of columns from the first to the last letter if all letters of the word occur in this order,
-/// starting with the
-/// first letter.
+/// Number of columns from the first to the last letter if all letters of the word occur in this order, starting with
+/// the first letter.
 fn in_order(text: &str, word: &str) -> Option<usize> {
     let mut letters = text.char_indices();
     let mut last = 0;

@@ -1,6 +1,5 @@
-//! Opens a group by its id, or creates it (hazard 1): a known id is read; any other goes through a form and a
-//! review, which
-//! show the most similar known ids and anything unusual about the id. Nothing is sent from here.
+//! Opens a group by its id, or creates it (hazard 1): a known id is read; any other goes through a form and a review,
+//! which show the most similar known ids and anything unusual about the id. Nothing is sent from here.
 
 mod copy_of;
 

@@ -1,6 +1,5 @@
-//! The token of a group: its current state, and rotating it (docs/design/rotation.md). Nothing is sent before
-//! the check;
-//! leaving never stops a running rotation; the token is masked and only kept in memory.
+//! The token of a group: its current state, and rotating it (docs/design/rotation.md). Nothing is sent before the
+//! check; leaving never stops a running rotation; the token is masked and only kept in memory.
 
 mod handoff;
 mod page;

@@ -1,6 +1,5 @@
-//! Whose token is this? The fingerprint of a pasted token, which is masked, is compared with every token that
-//! the directory
-//! has seen; nothing is sent, and the token is forgotten as soon as it was compared.
+//! Whose token is this? The fingerprint of a pasted token, which is masked, is compared with every token that the
+//! directory has seen; nothing is sent, and the token is forgotten as soon as it was compared.
 
 use crossterm::event::KeyEvent;
 use ratatui::{

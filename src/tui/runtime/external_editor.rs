@@ -1,8 +1,7 @@
 //! The person's own editor: finding it, the private file for it, and running it. Does not interpret the text.
 //!
-//! Runs it as git does: `sh -c '<editor> "$@"' <editor> <file>`, so that an editor with arguments or quotes
-//! works as in a
-//! shell, and the name of the file is never parsed by one.
+//! Runs it as git does: `sh -c '<editor> "$@"' <editor> <file>`, so that an editor with arguments or quotes works as
+//! in a shell, and the name of the file is never parsed by one.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -130,9 +129,8 @@ impl Editor {
         loop {
             let signal = tokio::select! {
                 status = child.wait() => {
-                    // The Ctrl-C that ended the editor also arrives here, perhaps a moment later. It does not
-                    // mean that the person wants to
-                    // leave the console.
+                    // The Ctrl-C that ended the editor also arrives here, perhaps a moment later. It does not mean
+                    // that the person wants to leave the console.
                     let grace = if is_interrupted { Duration::ZERO } else { grace(&status) };
                     let mut end = None;
                     let rest = async {

@@ -1,6 +1,5 @@
-//! The event loop: events and finished jobs in, effects out, one draw when the queue is empty. No timer
-//! drives it; an idle
-//! console never wakes up and writes nothing.
+//! The event loop: events and finished jobs in, effects out, one draw when the queue is empty. No timer drives it; an
+//! idle console never wakes up and writes nothing.
 
 mod external_editor;
 mod feed;
@@ -284,9 +283,8 @@ impl<S: Screen> Runner<S> {
         self.draw()
     }
 
-    /// Waits for the next finished job or exchange, handles it and draws; for tests that look at the console
-    /// while other
-    /// jobs are running.
+    /// Waits for the next finished job or exchange, handles it and draws; for tests that look at the console while
+    /// other jobs are running.
     ///
     /// # Errors
     /// When the screen cannot be drawn.
@@ -299,9 +297,8 @@ impl<S: Screen> Runner<S> {
         self.draw()
     }
 
-    /// Returns a function that stops every running bulk rotation, so that nothing new is sent. It works
-    /// outside of the event
-    /// loop, which may be blocked on a terminal.
+    /// Returns a function that stops every running bulk rotation, so that nothing new is sent. It works outside of the
+    /// event loop, which may be blocked on a terminal.
     pub fn stopper(&self) -> impl FnOnce(Signal) + Send + 'static {
         let wishes = self.wishes.clone();
         move |signal| {

@@ -1,6 +1,5 @@
-//! The whole console as a state machine: messages in, effects out. Pure: no I/O, no await, no clock; the time
-//! comes with
-//! the message.
+//! The whole console as a state machine: messages in, effects out. Pure: no I/O, no await, no clock; the time comes
+//! with the message.
 
 pub(crate) mod batches;
 mod changed;

@@ -1,6 +1,5 @@
-//! How strongly a change asks for confirmation before it is sent (docs/design/console.md, "Confirmation"),
-//! and the guard
-//! that raised the level.
+//! How strongly a change asks for confirmation before it is sent (docs/design/console.md, "Confirmation"), and the
+//! guard that raised the level.
 
 use crate::{
     config::{guard, profile::Profile},

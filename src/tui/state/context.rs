@@ -76,9 +76,8 @@ pub struct Running {
     pub job: JobSpec,
 }
 
-/// Maximum size of a copy in bytes: in base64 it is just below the 74,994 that xterm and tmux accept; they
-/// silently drop
-/// longer ones.
+/// Maximum size of a copy in bytes: in base64 it is just below the 74,994 that xterm and tmux accept; they silently
+/// drop longer ones.
 const MOST_COPIED: usize = 56_000;
 
 #[derive(Debug)]
@@ -490,9 +489,8 @@ impl Context {
         }
     }
 
-    /// For example `!6 +2`: the number of unfinished or failed things here, and in the other profiles; empty
-    /// if there are
-    /// none.
+    /// For example `!6 +2`: the number of unfinished or failed things here, and in the other profiles; empty if there
+    /// are none.
     pub fn attention_badge(&self) -> String {
         let here = self.attention.get(&self.current).copied().unwrap_or(0);
         let others = self.attention.values().sum::<usize>() - here;

@@ -138,9 +138,8 @@ impl Drafts {
         }
     }
 
-    /// Removes a draft because it was sent, discarded, or edited back to the original. A newer draft of
-    /// another console is a
-    /// different one, and stays.
+    /// Removes a draft because it was sent, discarded, or edited back to the original. A newer draft of another
+    /// console is a different one, and stays.
     pub fn remove(&mut self, key: &Key) {
         if let Some(unsent) = self.unsent.remove(key) {
             let until = unsent.draft.changed_at;
@@ -215,9 +214,8 @@ impl Drafts {
         self.asking.retain(|_, asking| *asking != ticket);
     }
 
-    /// Takes over the drafts of a profile from the directory; drafts that changed here since the read started
-    /// are newer.
-    /// Returns whether it is the first time, and the groups whose draft was replaced. Groups in `busy` are
+    /// Takes over the drafts of a profile from the directory; drafts that changed here since the read started are
+    /// newer. Returns whether it is the first time, and the groups whose draft was replaced. Groups in `busy` are
     /// being typed in here.
     pub fn found(
         &mut self,

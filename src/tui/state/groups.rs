@@ -1,6 +1,5 @@
-//! The groups of the current profile in memory: a copy of the directory in a few buffers, from which any
-//! single group can
-//! be rebuilt when a pane needs it.
+//! The groups of the current profile in memory: a copy of the directory in a few buffers, from which any single group
+//! can be rebuilt when a pane needs it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,9 +86,8 @@ pub struct Groups {
     loading: Option<Loading>,
     /// Groups that changed since reading began and are newer than what is read; `None` while nothing is being read.
     meanwhile: Option<BTreeSet<UserGroupId>>,
-    /// An older copy that determines order and membership of the list, so that nothing moves under the
-    /// cursor; `None` if
-    /// they come from the current values.
+    /// An older copy that determines order and membership of the list, so that nothing moves under the cursor; `None`
+    /// if they come from the current values.
     listed: Option<Index>,
     /// When the directory was read; `None` before the first time.
     pub read_at: Option<Timestamp>,
@@ -129,9 +127,8 @@ impl Groups {
         self.loading.as_ref()
     }
 
-    /// Replaces all groups by those that were read. Changes made meanwhile are newer; if another list is
-    /// still being read,
-    /// they are newer than that one, too.
+    /// Replaces all groups by those that were read. Changes made meanwhile are newer; if another list is still being
+    /// read, they are newer than that one, too.
     pub fn replace(&mut self, listing: Listing, at: Timestamp, is_another_read: bool) {
         let old = std::mem::replace(&mut self.index, listing.index);
         self.loading = None;

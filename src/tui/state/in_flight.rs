@@ -1,6 +1,5 @@
-//! What is in flight: since when, its timeout, and what Esc does about it; as text for line 1 and for the
-//! page that waits.
-//! Nothing is said about what ends at once; seconds are counted from the first one on.
+//! What is in flight: since when, its timeout, and what Esc does about it; as text for line 1 and for the page that
+//! waits. Nothing is said about what ends at once; seconds are counted from the first one on.
 
 use std::time::Duration;
 

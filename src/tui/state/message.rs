@@ -247,9 +247,8 @@ pub struct JobSpec {
     /// Reads all groups of a profile.
     pub is_list: bool,
     pub adds_profile: bool,
-    /// The group of a create or update and its wanted values; a draft with the same values is no longer a
-    /// draft when the
-    /// job succeeds.
+    /// The group of a create or update and its wanted values; a draft with the same values is no longer a draft when
+    /// the job succeeds.
     pub sends: Option<(UserGroupId, DesiredFields)>,
 }
 

@@ -218,7 +218,8 @@ impl Notices {
         self.line.due()
     }
 
-    /// Removes the current message from the line if it is a warning or worse; returns whether it was. An error stays unread.
+    /// Removes the current message from the line if it is a warning or worse; returns whether it was. An error stays
+    /// unread.
     pub fn dismiss(&mut self, now: Timestamp) -> bool {
         let is_more = |shown: &LineMessage| shown.severity >= Severity::Warning;
         let was = self.line.shown().is_some_and(is_more);

@@ -1,10 +1,8 @@
-//! Keyboard input: a dedicated thread waits for it, so that a burst of keys arrives at once and an idle
-//! console does not
-//! wake up. Size changes arrive on the same stream.
+//! Keyboard input: a dedicated thread waits for it, so that a burst of keys arrives at once and an idle console does
+//! not wake up. Size changes arrive on the same stream.
 //!
-//! Not crossterm's events: it keeps an unbounded amount of a paste or sequence that has no end, and with its
-//! stream thirty
-//! keys in one write cost thirty frames.
+//! Not crossterm's events: it keeps an unbounded amount of a paste or sequence that has no end, and with its stream
+//! thirty keys in one write cost thirty frames.
 
 mod decode;
 

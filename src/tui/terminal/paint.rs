@@ -187,9 +187,8 @@ impl Pen {
             self.at = (after < columns).then_some((after, y));
             return;
         }
-        // Terminals disagree about the width of such a character. So nothing old may remain beside a narrow
-        // one, a wide one
-        // must push nothing over the edge, and what follows is positioned anew.
+        // Terminals disagree about the width of such a character. So nothing old may remain beside a narrow one, a
+        // wide one must push nothing over the edge, and what follows is positioned anew.
         if spot.width > 1 {
             let _ = write!(out, "\x1b[{}X", spot.width);
         }

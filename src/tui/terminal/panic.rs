@@ -22,9 +22,8 @@ const SECRET_WORD: usize = 12;
 static MISSED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// To be called by the panic hook of the process before it prints anything. Returns true when the panic was kept for
-/// later, because a live screen belongs to another thread; otherwise the terminal has been restored. Not
-/// ratatui's hook,
-/// which leaves the screen on a panic of any thread.
+/// later, because a live screen belongs to another thread; otherwise the terminal has been restored. Not ratatui's
+/// hook, which leaves the screen on a panic of any thread.
 pub fn keeps_panic(panic: &PanicHookInfo<'_>) -> bool {
     let is_console = *console_thread() == Some(std::thread::current().id());
     let is_kept = IS_OURS.load(Ordering::SeqCst) && !is_console;

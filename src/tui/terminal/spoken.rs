@@ -1,6 +1,5 @@
-//! Turns a frame into lines to be read aloud: what is new since the last frame, the row with the focus first.
-//! It works on
-//! what the panes draw, so that it says what the screen would show.
+//! Turns a frame into lines to be read aloud: what is new since the last frame, the row with the focus first. It works
+//! on what the panes draw, so that it says what the screen would show.
 
 use ratatui::{
     buffer::{Buffer, CellWidth},

@@ -115,9 +115,8 @@ impl TtyWriter {
         written
     }
 
-    /// Writes the bytes that restore the terminal. If it was given up, discards queued output first and
-    /// writes as much as
-    /// the terminal's buffer takes.
+    /// Writes the bytes that restore the terminal. If it was given up, discards queued output first and writes as much
+    /// as the terminal's buffer takes.
     pub(super) fn write_last(&self, bytes: &[u8]) {
         if !is_given_up() && self.write(bytes).is_ok() {
             return;

@@ -24,9 +24,8 @@ impl Palette {
         own: [None; Role::ALL.len()],
     };
 
-    /// Builds the palette from the configuration. If it does not set the background, `COLORFGBG` decides
-    /// until the terminal
-    /// answers.
+    /// Builds the palette from the configuration. If it does not set the background, `COLORFGBG` decides until the
+    /// terminal answers.
     pub fn of(comfort: &UiSettings, variable: impl Fn(&str) -> Option<String>) -> Self {
         let ground = match comfort.ground {
             Background::Asked if has_256(&variable) => ground_of(variable("COLORFGBG")),

@@ -1,4 +1,4 @@
-//! The rules above panes, boxes over them, and the words that fit into them.
+//! The rules above panes, boxes over them, and the text in them.
 
 use ratatui::{
     buffer::{Buffer, Cell},
@@ -17,16 +17,16 @@ use crate::tui::{
     theme::Theme,
 };
 
-/// Rows below which a rule would take more than it gives.
+/// Below this height, a rule is not worth its row.
 const LEAST_TITLED: u16 = 4;
 
-/// Draws the rule above a pane, with its title, heavy where the keys are. Returns the room for text below it; where
-/// there are few rows, all of them.
+/// Draws the rule above a pane with its title, heavy if the pane has the focus. Returns the text area below it; in a
+/// low area without a rule, the whole area.
 pub fn titled(buffer: &mut Buffer, area: Rect, title: &str, has_keys: bool, theme: Theme) -> Rect {
     titled_rows(buffer, area, title, has_keys, theme).inner(Margin::new(1, 0))
 }
 
-/// As [`titled`], for rows with a cursor: their gutter stands at the edge itself.
+/// Like [`titled`], for rows with a cursor, whose gutter is at the very edge.
 pub fn titled_rows(
     buffer: &mut Buffer,
     area: Rect,
@@ -60,8 +60,7 @@ fn rule(buffer: &mut Buffer, area: Rect, has_keys: bool, theme: Theme) {
     paint::text(buffer, area.x, area.y, area.width, &line, style);
 }
 
-/// Says something at the right end of a rule, as much of it as there is room for beside the title: the first parts go
-/// last.
+/// Writes parts at the right end of a rule, as far as there is room beside the title; the first parts are dropped last.
 pub fn rule_end(buffer: &mut Buffer, area: Rect, title: &str, parts: &[(String, Style)]) {
     let taken = columns(title) as u16 + 6;
     let room = area.width.saturating_sub(taken);
@@ -88,7 +87,7 @@ pub fn rule_end(buffer: &mut Buffer, area: Rect, title: &str, parts: &[(String, 
     paint::text(buffer, x, area.y, 1, " ", Style::new());
 }
 
-/// Two panes side by side, the right one of so many cells, and the line between them.
+/// Splits an area into two panes, the right one this wide, and draws the line between them.
 pub fn side_by_side(buffer: &mut Buffer, area: Rect, right: u16, theme: Theme) -> (Rect, Rect) {
     let right = right.min(area.width.saturating_sub(1));
     let at = area.right() - right - 1;
@@ -113,12 +112,12 @@ pub fn side_by_side(buffer: &mut Buffer, area: Rect, right: u16, theme: Theme) -
     (left, right)
 }
 
-/// An area, and below it one of so many rows for details, or of half of all.
+/// Splits an area: details of this many rows at the bottom, but at most half of the area.
 pub fn with_details(area: Rect, rows: u16) -> (Rect, Rect) {
     split_below(area, rows.min(area.height / 2))
 }
 
-/// So many rows at the bottom, and what is above them.
+/// Splits this many rows off the bottom of an area; returns the upper and the lower part.
 pub fn split_below(area: Rect, rows: u16) -> (Rect, Rect) {
     let below = rows.min(area.height);
     let above = Rect {
@@ -133,10 +132,10 @@ pub fn split_below(area: Rect, rows: u16) -> (Rect, Rect) {
     (above, below)
 }
 
-/// Rows below which a page of its own needs no rule: the breadcrumb names it.
+/// Below this height, a page needs no rule, because the breadcrumb path has its title.
 const LEAST_PAGE: u16 = 8;
 
-/// As [`titled`], for a pane that is one page.
+/// Like [`titled`], for a pane that is a single page.
 pub fn page(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
     if area.height < LEAST_PAGE {
         return area.inner(Margin::new(1, 0));
@@ -144,7 +143,7 @@ pub fn page(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect 
     titled(buffer, area, title, true, theme)
 }
 
-/// Columns and rows that [`page`] leaves on a screen of so many.
+/// Columns and rows that [`page`] leaves on a screen of this size.
 pub fn page_room((width, height): (u16, u16)) -> (u16, u16) {
     let rows = body(Rect::new(0, 0, width, height)).height;
     let rule = u16::from(rows >= LEAST_PAGE);
@@ -165,7 +164,7 @@ fn framed(buffer: &mut Buffer, area: Rect, title: &str, theme: Theme) -> Rect {
     area.inner(Margin::new(2, 1))
 }
 
-/// A box in the middle of an area, emptied, with what lies behind stepped back; returns the room inside.
+/// Draws an empty box in the middle of an area and dims what is behind it; returns the area inside.
 pub fn popup(
     buffer: &mut Buffer,
     area: Rect,
@@ -193,14 +192,14 @@ pub fn popup(
         };
         clear_words(buffer, around.intersection(area));
     } else {
-        // Nothing but colour would tell them apart.
+        // Without colour the text behind could not be told from that of the box.
         Clear.render(area, buffer);
     }
-    // Without its box a popup could not be told from what is below it.
+    // Without its box a popup could not be told from what is beneath it.
     framed(buffer, place, title, theme)
 }
 
-/// Empties an area, and the rest of each word that it would leave in part.
+/// Clears an area, and the rest of each word that it would cut.
 fn clear_words(buffer: &mut Buffer, area: Rect) {
     let is_word = |buffer: &Buffer, x: u16, y: u16| {
         let cell = buffer.cell((x, y));
@@ -224,7 +223,7 @@ fn clear_words(buffer: &mut Buffer, area: Rect) {
     }
 }
 
-/// Whether the sign before it takes the cell, too.
+/// Whether a wide character before the cell covers it.
 fn has_wide_before(buffer: &Buffer, x: u16, y: u16) -> bool {
     let before = x.checked_sub(1).and_then(|x| buffer.cell((x, y)));
     before.is_some_and(|cell| columns(cell.symbol()) > 1)
@@ -236,7 +235,7 @@ fn is_rule(symbol: &str) -> bool {
         .all(|sign| ('\u{2500}'..='\u{257f}').contains(&sign))
 }
 
-/// What is between the two lines above and the two below.
+/// The area between the two top lines and the two bottom lines.
 pub fn body(area: Rect) -> Rect {
     Rect {
         y: area.y + 2,
@@ -245,7 +244,7 @@ pub fn body(area: Rect) -> Rect {
     }
 }
 
-/// What takes long asks for a look.
+/// Something that takes long is highlighted.
 pub fn flight_style(is_long: bool, theme: Theme) -> Style {
     if is_long {
         theme.warning()
@@ -254,12 +253,12 @@ pub fn flight_style(is_long: bool, theme: Theme) -> Style {
     }
 }
 
-/// What a page waits for, as a line of its text.
+/// Writes what a page waits for as a line of its text.
 pub fn write_waiting(sheet: &mut TextPage, line: &FlightLine, theme: Theme) {
     sheet.text(&line.whole(), flight_style(line.is_long, theme));
 }
 
-/// What a page waits for, over the last row of its room: nothing moves when it comes and goes.
+/// Draws what a page waits for over the last row of its area, so that nothing moves when it appears and disappears.
 pub fn draw_waiting(buffer: &mut Buffer, area: Rect, line: Option<&FlightLine>, theme: Theme) {
     let Some(line) = line.filter(|_| area.height > 0) else {
         return;

@@ -1,5 +1,5 @@
-//! What tables whose cells are edited in place have in common: the keys between cells, and how rows are drawn. The mapping
-//! keeps its rows itself, those of the properties are a view of a JSON text; so each keeps its own steps and undo.
+//! The common parts of tables whose cells are edited in place: the keys between cells, and drawing the rows. The
+//! mapping stores its rows itself, the properties are a view of a JSON text, so each has its own steps and undo.
 
 use std::ops::Range;
 
@@ -16,12 +16,12 @@ use super::{
 };
 use crate::{domain::change::Mark, tui::theme::Theme};
 
-/// Rows that PgUp and PgDn go.
+/// Rows per PgUp and PgDn.
 const PAGE: usize = 10;
 
 /// What a key between cells asks for (docs/design/console.md, "Keys").
 pub(super) enum CellKey {
-    /// To this row, which may lie beyond the last one.
+    /// Go to this row, which may be beyond the last one.
     Row(usize),
     Left,
     Right,
@@ -57,10 +57,10 @@ impl CellKey {
     }
 }
 
-/// The rows of such a table, about to be drawn.
+/// The rows of such a table for drawing.
 pub(super) struct CellRows {
     pub(super) count: usize,
-    /// The row of the cursor.
+    /// Index of the row with the cursor.
     pub(super) cursor: usize,
     pub(super) is_focused: bool,
     /// A last line below the rows.
@@ -68,8 +68,8 @@ pub(super) struct CellRows {
 }
 
 impl CellRows {
-    /// Draws `>` and reverse for the cursor, `~ + -` in the gutter, and the last line. `layout` fits columns to rows and
-    /// width; `cell` draws the cell under the cursor and returns where the terminal's cursor belongs.
+    /// Draws `>` and reverse for the cursor, `~ + -` in the gutter, and the last line. `layout` fits columns to rows
+    /// and width; `cell` draws the cell under the cursor and returns the position of the terminal's cursor.
     pub(super) fn draw<'a, const N: usize>(
         self,
         buffer: &mut Buffer,
@@ -103,7 +103,8 @@ impl CellRows {
     }
 }
 
-/// Empties a cell that is typed into; otherwise shows that it is the one under the cursor. False: nothing can be typed there.
+/// Clears a cell that is being edited; otherwise shows that it is under the cursor. Returns whether it can be typed
+/// into.
 pub(super) fn clear_cell(buffer: &mut Buffer, place: Rect, is_typed: bool) -> bool {
     if !is_typed || place.is_empty() {
         let mark = Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
@@ -127,14 +128,14 @@ fn after_gutter(line: Rect) -> Rect {
     }
 }
 
-/// Where one is, at the end of the header, in a table that does not fit.
+/// Draws the position of the cursor at the end of the header if the table does not fit.
 fn draw_place(buffer: &mut Buffer, area: Rect, cursor: usize, count: usize, theme: Theme) {
     let place = format!(" {}/{count}", cursor + 1);
     let x = area.right().saturating_sub(place.len() as u16);
     paint::text(buffer, x, area.y, area.width, &place, theme.dim());
 }
 
-/// The last of the cells is a remark: it is not part of what is struck out.
+/// The last of the cells is a remark, which is not struck out.
 fn draw_row<const N: usize>(
     buffer: &mut Buffer,
     line: Rect,

@@ -14,22 +14,22 @@ use crate::{
     tui::theme::Theme,
 };
 
-/// Widest key before its values move to a line of their own.
+/// If a key is wider than this, its values move to a line of their own.
 const KEY: usize = 24;
-/// Lines of a row that is only glanced at, and cells of its values.
+/// Maximum lines of a row in the short form, and maximum width of its values.
 const GLANCE: (usize, usize) = (2, 64);
 
-/// Cells of a value where a row is only named.
+/// Maximum width of a value when a row is only mentioned.
 const SHORT: usize = 20;
 
-/// What a change is to: a group that is there, or one that is yet to be.
+/// What is changed: an existing group, or one that is being created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeTarget {
     Known,
     Creation,
 }
 
-/// All of it, as it is decided about.
+/// Writes the full change, as needed for a decision.
 pub fn write(
     sheet: &mut TextPage,
     change: &Change,
@@ -40,13 +40,13 @@ pub fn write(
     write_in(sheet, change, of, unchanged_too, usize::MAX, theme);
 }
 
-/// What changes, as it is seen while typing: the middle of long values is cut.
+/// Writes what changes, as shown while typing: long values are shortened in the middle.
 pub fn glance(sheet: &mut TextPage, change: &Change, of: ChangeTarget, theme: Theme) {
     let room = (GLANCE.0 * sheet.width()).saturating_sub(KEY).min(GLANCE.1);
     write_in(sheet, change, of, false, room, theme);
 }
 
-/// The values of a row take `room` cells at the most.
+/// Values get at most `room` cells.
 fn write_in(
     sheet: &mut TextPage,
     change: &Change,
@@ -88,7 +88,7 @@ fn write_in(
     }
 }
 
-/// How many rows of which field differ, as short as it can be said: `mapping ~1 +2  properties -1`.
+/// Number of different rows per field, in the shortest form: `mapping ~1 +2  properties -1`.
 pub fn tally(change: &Change) -> String {
     let fields = change.fields().into_iter();
     let counted = fields.filter(|(_, field)| field.is_changed());
@@ -108,7 +108,7 @@ pub fn tally(change: &Change) -> String {
     counts.join("  ")
 }
 
-/// The first row that differs and how many more there are: `seats 100 → 120 +2`.
+/// The first row that differs and the number of further ones: `seats 100 → 120 +2`.
 pub fn in_short(change: &Change, theme: Theme) -> String {
     let fields = change.fields().into_iter();
     let mut rows = fields.flat_map(|(name, field)| {

@@ -1,5 +1,5 @@
-//! Rows in columns: which columns a width has room for, how wide each is, and which rows a height has room for.
-//! Only the rows of the window are drawn, so a million groups cost what a screenful costs.
+//! Rows in columns: which columns fit into a width, how wide each is, and which rows fit into a height. Only the rows
+//! of the window are drawn, so that a million groups cost no more than a screenful.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -15,20 +15,20 @@ pub enum Align {
     Right,
 }
 
-/// What a column asks for, in cells.
+/// A column and its width requirements, in cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     pub title: Cow<'static, str>,
     pub min: u16,
     pub max: u16,
     pub align: Align,
-    /// 0 stays the longest when there is little room. Columns of priority 0 never go.
+    /// Columns with a high number are dropped first when there is little room; those with 0 never.
     pub priority: u8,
-    /// Its texts are ids: of a long one beginning and end stay.
+    /// Its texts are ids: long ones keep their beginning and end.
     pub is_id: bool,
-    /// Its texts are sentences: a long one ends after a word.
+    /// Its texts are sentences: long ones end after a word.
     pub is_sentence: bool,
-    /// The rows are ordered by it: falling, or not.
+    /// Set if the rows are sorted by this column; true: descending.
     pub order: Option<bool>,
 }
 
@@ -65,12 +65,12 @@ impl Column {
     }
 }
 
-/// One cell of a row; its style is laid over the style of the row.
+/// One cell of a row; its style is applied on top of the style of the row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell<'a> {
     pub text: Cow<'a, str>,
     pub style: Style,
-    /// Graphemes of the text to mark, ascending, and how.
+    /// Graphemes of the text to highlight, ascending, and the style.
     pub marks: (Vec<usize>, Style),
 }
 
@@ -82,7 +82,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Lays a style over some graphemes of the text.
+    /// Applies a style to some graphemes of the text.
     #[must_use]
     pub fn marked(mut self, graphemes: Vec<usize>, style: Style) -> Self {
         self.marks = (graphemes, style);
@@ -100,13 +100,13 @@ impl<'a> Cell<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     columns: Vec<Column>,
-    /// `None`: no room for this column.
+    /// `None`: this column does not fit.
     widths: Vec<Option<u16>>,
     gap: u16,
 }
 
 impl Layout {
-    /// Keeps columns by priority while their least widths fit, then lets all of them grow evenly up to their most.
+    /// Adds columns by priority while their minimum widths fit, then lets all of them grow evenly up to their maximum.
     pub fn fit(columns: Vec<Column>, room: u16, gap: u16) -> Self {
         let mut order: Vec<usize> = (0..columns.len()).collect();
         order.sort_by_key(|&index| columns[index].priority);
@@ -121,7 +121,7 @@ impl Layout {
             } else if column.priority == 0 && left > 0 {
                 left
             } else {
-                // A less important column must not take the room that a more important one did not find.
+                // A less important column must not take the space that a more important one did not get.
                 break;
             };
             widths[index] = Some(width);
@@ -131,7 +131,7 @@ impl Layout {
         Self::of(columns, widths, gap)
     }
 
-    /// Columns of these widths; `None` for those that are not shown.
+    /// Columns with these widths; `None` for those that are not shown.
     pub fn of(columns: Vec<Column>, widths: Vec<Option<u16>>, gap: u16) -> Self {
         Self {
             columns,
@@ -140,7 +140,7 @@ impl Layout {
         }
     }
 
-    /// The column that stands there in a row that starts at `area`.
+    /// The column at this position in a row that starts at `area`.
     pub fn at(&self, area: Rect, x: u16) -> Option<usize> {
         let is_there = |column: &usize| {
             let cell = self.cell(area, *column);
@@ -149,14 +149,14 @@ impl Layout {
         (0..self.columns.len()).find(is_there)
     }
 
-    /// Cells from the beginning to the end of the last column.
+    /// Width from the first to the end of the last column, in cells.
     pub fn width(&self) -> u16 {
         let shown = self.widths.iter().flatten();
         let all: u16 = shown.map(|width| width + self.gap).sum();
         all.saturating_sub(self.gap)
     }
 
-    /// Where a column stands in a row that starts at `area`; empty if it found no room.
+    /// The area of a column in a row that starts at `area`; empty if the column does not fit.
     pub fn cell(&self, area: Rect, column: usize) -> Rect {
         let mut x = area.x;
         for (index, width) in self.widths.iter().enumerate() {
@@ -186,7 +186,7 @@ impl Layout {
         self.draw_row(buffer, area, &titles, theme.heading(), theme);
     }
 
-    /// Draws one row into the first row of an area; texts that are too long are cut at their end.
+    /// Draws one row into the first row of an area; long texts are cut at the end.
     pub fn draw_row(
         &self,
         buffer: &mut Buffer,
@@ -198,7 +198,7 @@ impl Layout {
         self.draw_between(buffer, area, 0..area.width, cells, style, theme);
     }
 
-    /// As [`Layout::draw_row`], only the columns that begin between these cells of the area.
+    /// Like [`Layout::draw_row`], but only the columns that begin between these cells of the area.
     pub fn draw_between(
         &self,
         buffer: &mut Buffer,
@@ -243,7 +243,7 @@ impl Layout {
     }
 }
 
-/// The title of a column, with the order of the rows where it has one.
+/// The title of a column, with a sign if the rows are sorted by it.
 fn title(column: &Column, width: Option<u16>, theme: Theme) -> Cell<'_> {
     let Some(is_falling) = column.order else {
         return Cell::new(&*column.title);
@@ -277,13 +277,13 @@ fn grow(columns: &[Column], widths: &mut [Option<u16>], mut left: u16) {
     }
 }
 
-/// The most cells any of the texts takes, as a column's most; never more than `limit`.
+/// The width of the widest text, but at most `limit`; for the maximum width of a column.
 pub fn widest<'a>(texts: impl Iterator<Item = &'a str>, limit: u16) -> u16 {
     let widest = texts.map(paint::columns).max().unwrap_or(0);
     widest.min(usize::from(limit)) as u16
 }
 
-/// The rows to draw: the window that began at `top` last time, moved as little as possible to contain the cursor.
+/// The rows to draw: the window that last began at `top`, moved as little as possible to contain the cursor.
 pub fn window(top: usize, cursor: usize, rows: usize, height: u16) -> Range<usize> {
     let height = usize::from(height);
     if height == 0 || rows == 0 {
@@ -297,7 +297,7 @@ pub fn window(top: usize, cursor: usize, rows: usize, height: u16) -> Range<usiz
     top..(top + height).min(rows)
 }
 
-/// The rows to draw with the cursor in the middle where possible; for widgets that remember no window.
+/// The rows to draw with the cursor in the middle if possible; for widgets that do not store their window.
 pub fn centred(cursor: usize, rows: usize, height: u16) -> Range<usize> {
     window(
         cursor.saturating_sub(usize::from(height) / 2),

@@ -1,5 +1,4 @@
-//! What is known of a group, on a page: every value with where it came from and when (hazard 3 of
-//! docs/design/service.md).
+//! What is known about a group, on a page: every value with its origin and time (hazard 3 of docs/design/service.md).
 
 mod glance;
 
@@ -32,7 +31,7 @@ pub fn by(written: &Written, context: &Context) -> String {
     format!("{}, {}", visible(&written.by), context.moment(written.at))
 }
 
-/// What people wrote beside it, where they did: each with who and when.
+/// Writes notes and labels of the group, if there are any, with who wrote them and when.
 pub fn annotation(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     let Some(annotation) = context.annotations.get(group.id.as_str()) else {
         return;
@@ -60,7 +59,7 @@ pub fn annotation(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     }
 }
 
-/// All that is known; mapping and properties row by row.
+/// Writes everything that is known; mapping and properties row by row.
 pub fn whole(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     let plain = Style::new();
     match &group.name {
@@ -170,6 +169,6 @@ fn token(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
         }
         None => "rotation unknown here".to_owned(),
     };
-    // Never cut: half a fingerprint names nothing.
+    // Never cut: half a fingerprint identifies nothing.
     sheet.field("token", &value, Style::new(), &rotated);
 }

@@ -1,5 +1,5 @@
-//! The properties as JSON text: hidden characters are seen, and a wrong text says where it is wrong. The text is never
-//! lost, however wrong it is.
+//! Editing the properties as JSON text: hidden characters are visible, and an invalid text shows where it is invalid.
+//! The text is never lost, however invalid it is.
 
 mod brackets;
 mod draw;
@@ -29,21 +29,22 @@ use serde_json::Value;
 use self::{lines::Lines, marks::Marks};
 use crate::domain::group::Properties;
 
-/// Bytes of text beyond which nothing is inserted; twice what a service is likely to take.
+/// If the text would be longer than this many bytes, nothing is inserted; twice what a service is likely to accept.
 const LONGEST: usize = 2 * 1024 * 1024;
 
-/// A JSON text and the judgement of it, which is made when somebody asks: many keys can arrive before the next drawing.
+/// A JSON text and the result of parsing it. It is parsed on demand, because many keys can arrive before the
+/// next drawing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JsonEditor {
     lines: Lines,
-    /// What was known when the edit began; `None`: nothing is known of the properties.
+    /// What was known when the edit began; `None`: the properties are unknown.
     before: Option<Properties>,
     checked: OnceLock<Result<Properties, JsonProblem>>,
     marks: OnceLock<Marks>,
 }
 
 impl JsonEditor {
-    /// Starts with the known properties, or with no text at all.
+    /// Starts with the known properties, or with an empty text.
     pub fn new(before: Option<&Properties>) -> Self {
         let text = before.map(pretty).unwrap_or_default();
         Self {
@@ -54,7 +55,7 @@ impl JsonEditor {
         }
     }
 
-    /// Whether properties were known when the edit began. If not, an empty text means "leave the field out".
+    /// Whether the properties were known when the edit began. If not, an empty text means "leave the field out".
     pub fn is_known(&self) -> bool {
         self.before.is_some()
     }
@@ -67,7 +68,7 @@ impl JsonEditor {
         self.lines.all().iter().all(|line| line.trim().is_empty())
     }
 
-    /// The properties as they would be sent, or what is wrong with the text.
+    /// The properties as they would be sent, or the problem of the text.
     pub fn value(&self) -> Result<&Properties, &JsonProblem> {
         let judge = || parse(&self.text());
         self.checked.get_or_init(judge).as_ref()
@@ -78,12 +79,12 @@ impl JsonEditor {
         self.before.as_ref()
     }
 
-    /// Nothing is known of the properties and nothing was written: the field is left out.
+    /// Whether the field is left out, because the properties are unknown and nothing was typed.
     pub fn is_left_out(&self) -> bool {
         !self.is_known() && self.is_blank()
     }
 
-    /// Whether the properties differ from what was known. Order and white space are no difference; something wrong is.
+    /// Whether the properties differ from what was known. Order and white space do not count; an invalid text does.
     pub fn is_changed(&self) -> bool {
         match (&self.before, self.value()) {
             (Some(before), Ok(value)) => before != value,
@@ -98,7 +99,7 @@ impl JsonEditor {
         (self.lines.cursor().row + 1, before + 1)
     }
 
-    /// Replaces the whole text as one step, as an outside editor does.
+    /// Replaces the whole text in one step, for example by that of an external editor.
     pub fn set_text(&mut self, text: &str) {
         let row = self.lines.cursor().row;
         self.lines.replace_all(&tidy(text));
@@ -106,8 +107,8 @@ impl JsonEditor {
         self.check();
     }
 
-    /// Lays the text out anew, two spaces a level; only white space changes. False if it is not valid or is laid out
-    /// already.
+    /// Formats the text with two spaces per level; only white space changes. Returns false if it is not valid or is
+    /// formatted already.
     pub fn format(&mut self) -> bool {
         if self.value().is_err() {
             return false;
@@ -121,7 +122,7 @@ impl JsonEditor {
         differs
     }
 
-    /// Moves the cursor to what is wrong. False if nothing is.
+    /// Moves the cursor to the problem. Returns false if there is none.
     pub fn go_to_problem(&mut self) -> bool {
         let Err(problem) = self.value() else {
             return false;
@@ -143,7 +144,8 @@ impl JsonEditor {
         redone
     }
 
-    /// Inserts a text of any number of lines. Tabs that indent become spaces. False if there is no room for it.
+    /// Inserts a text of any number of lines. Tabs used for indentation become spaces. Returns false if it
+    /// would be too long.
     pub fn paste(&mut self, text: &str) -> bool {
         let text = tidy(text);
         if self.lines.bytes() + text.len() > LONGEST {
@@ -154,14 +156,14 @@ impl JsonEditor {
         true
     }
 
-    /// Replaces a range of the text, in bytes, as one step.
+    /// Replaces a range of the text, in bytes, in one step.
     pub(super) fn splice(&mut self, range: Range<usize>, text: &str) {
         let (from, to) = (self.lines.place(range.start), self.lines.place(range.end));
         self.lines.replace(from, to, text, false);
         self.check();
     }
 
-    /// How the lines stand against what was known.
+    /// The differences of the lines from what was known.
     fn marks(&self) -> &Marks {
         let judge = || match (&self.before, self.value()) {
             (Some(before), Ok(value)) => Marks::of(&self.text(), before, value),
@@ -170,7 +172,7 @@ impl JsonEditor {
         self.marks.get_or_init(judge)
     }
 
-    /// After a change: what was judged was another text.
+    /// Called after a change: discards the result of parsing the old text.
     fn check(&mut self) {
         self.checked = OnceLock::new();
         self.marks = OnceLock::new();
@@ -181,7 +183,7 @@ fn pretty(properties: &Properties) -> String {
     layout::pretty(&Value::Object(properties.clone()).to_string())
 }
 
-/// One kind of line break, and two spaces for each tab that indents: it cannot be part of a JSON string.
+/// Normalises line breaks, and turns tabs used for indentation into two spaces; those cannot be part of a JSON string.
 fn tidy(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<String> = text

@@ -1,5 +1,5 @@
 //! The mapping as rows, schema id → data source id, edited in place; every step can be undone until it is sent. Holds
-//! what is wanted and what was known; sends nothing and asks nothing.
+//! the wanted and the known values; sends nothing and asks nothing.
 
 mod check;
 mod draw;
@@ -21,7 +21,7 @@ use crate::domain::{change::Mark, group::Mapping};
 
 use super::text_field::TextField;
 
-/// Steps that can be undone.
+/// Maximum number of undo steps.
 const UNDO_STEPS: usize = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,23 +32,23 @@ pub enum Column {
     Value,
 }
 
-/// The rows of a mapping and the place of the cursor among them.
+/// The rows of a mapping, and the cursor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappingTable {
-    /// What was known when the edit began; `None`: nothing is known of the mapping.
+    /// What was known when the edit began; `None`: the mapping is unknown.
     before: Option<Mapping>,
     rows: Vec<MappingRow>,
     cursor: usize,
     column: Column,
-    /// The cell under the cursor while it is typed into.
+    /// The cell under the cursor while it is being edited.
     editing: Option<TextField>,
-    /// The last paste that could not be read as rows.
+    /// Why the last paste was rejected.
     refused_paste: Option<NotPairs>,
     undo: Vec<Step>,
     redo: Vec<Step>,
 }
 
-/// The table as it was before a step.
+/// The state of the table before a step.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
     rows: Vec<MappingRow>,
@@ -66,7 +66,7 @@ impl MappingTable {
             before: before.cloned(),
             rows: rows.collect(),
             cursor: 0,
-            // What changes is the data source; schemas stay.
+            // Usually the data source changes, and the schema stays.
             column: Column::Value,
             editing: None,
             refused_paste: None,
@@ -75,12 +75,12 @@ impl MappingTable {
         }
     }
 
-    /// Whether a mapping was known when the edit began. If not, an untouched table means "leave the field out".
+    /// Whether the mapping was known when the edit began. If not, an untouched table means "leave the field out".
     pub fn is_known(&self) -> bool {
         self.before.is_some()
     }
 
-    /// The rows as they are, with what is being typed; the removed ones too.
+    /// All rows including removed ones, with the cell that is being edited.
     pub fn rows(&self) -> Vec<MappingRow> {
         let mut rows = self.rows.clone();
         if let (Some(field), Some(row)) = (&self.editing, rows.get_mut(self.cursor)) {
@@ -89,13 +89,13 @@ impl MappingTable {
         rows
     }
 
-    /// The data source id of the row under the cursor, as it was before it is typed into.
+    /// The data source id of the row under the cursor, without an edit in progress.
     pub fn source_here(&self) -> Option<&str> {
         let row = self.rows.get(self.cursor)?;
         Some(row.value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// All data source ids of the rows, as they were before one is typed into.
+    /// The data source ids of all rows, without an edit in progress.
     pub fn sources(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().map(|row| row.value.as_str())
     }
@@ -104,7 +104,7 @@ impl MappingTable {
         self.editing.is_some()
     }
 
-    /// The mapping as it would be sent, or the first thing that is wrong with it.
+    /// The mapping as it would be sent, or the first problem.
     pub fn value(&self) -> Result<Mapping, Problem> {
         match self.problems().into_iter().next() {
             Some(problem) => Err(problem),
@@ -117,7 +117,7 @@ impl MappingTable {
         }
     }
 
-    /// Whether the mapping differs from what was known. Something wrong is a difference, too.
+    /// Whether the mapping differs from what was known. A problem counts as a difference.
     pub fn is_changed(&self) -> bool {
         match (&self.before, self.value()) {
             (Some(before), Ok(value)) => *before != value,
@@ -126,18 +126,18 @@ impl MappingTable {
         }
     }
 
-    /// Rows that are added, removed or changed: the number in "3 changes".
+    /// Number of rows that were added, removed or changed: the number in "3 changes".
     pub fn count_changes(&self) -> usize {
         let rows = self.rows();
         rows.iter().filter(|row| row.mark() != Mark::Same).count()
     }
 
-    /// What is wrong, from the first row to the last.
+    /// All problems, from the first row to the last.
     pub fn problems(&self) -> Vec<Problem> {
         check::problems(&self.rows())
     }
 
-    /// Moves the cursor to the next cell with a problem, after the last one to the first. False if there is none.
+    /// Moves the cursor to the next cell with a problem, wrapping around. Returns false if there is none.
     pub fn go_to_next_problem(&mut self) -> bool {
         let problems = self.problems();
         let here = (self.cursor, self.column == Column::Value);
@@ -155,7 +155,7 @@ impl MappingTable {
         true
     }
 
-    /// Takes over what is being typed into a cell, as leaving the table does.
+    /// Takes over the cell that is being edited, as leaving the table does.
     pub fn commit(&mut self) {
         let Some(field) = self.editing.take() else {
             return;
@@ -175,7 +175,7 @@ impl MappingTable {
         }
     }
 
-    /// Leaves the cell as it was before it was typed into.
+    /// Restores the cell that is being edited.
     pub fn cancel(&mut self) {
         self.editing = None;
         if self
@@ -187,7 +187,7 @@ impl MappingTable {
         }
     }
 
-    /// Adds an empty row at the end and begins to type into it.
+    /// Adds an empty row at the end and starts editing it.
     pub fn add(&mut self) {
         self.commit();
         self.remember();
@@ -197,7 +197,7 @@ impl MappingTable {
         self.edit();
     }
 
-    /// Marks the row for removal, or brings it back. A row that was added here goes at once.
+    /// Marks the row for removal, or restores it. A row that was added here is removed at once.
     pub fn drop_row(&mut self) -> bool {
         self.commit();
         if self.cursor >= self.rows.len() {
@@ -214,7 +214,8 @@ impl MappingTable {
         true
     }
 
-    /// Begins to type into the cell under the cursor; a row marked for removal must be brought back first.
+    /// Starts editing the cell under the cursor; returns false for a row marked for removal, which must be
+    /// restored first.
     pub fn edit(&mut self) -> bool {
         let Some(row) = self.rows.get(self.cursor) else {
             return false;
@@ -273,7 +274,7 @@ impl MappingTable {
         self.refused_paste = None;
     }
 
-    /// A row into which nothing was typed was never there; neither was the step that added it.
+    /// Removes a row in which nothing was typed, and the undo step that added it.
     fn take_back_empty_row(&mut self) {
         self.rows.remove(self.cursor);
         self.cursor = self.cursor.min(self.rows.len().saturating_sub(1));

@@ -1,5 +1,5 @@
-//! Text onto cells. Hostile characters are shown as escapes and nothing is dropped on the way (trap 3 of
-//! docs/design/dependencies.md); a text wider than its room is cut or scrolled, never wrapped here.
+//! Draws text into cells. Hostile characters are shown as escapes and nothing is dropped on the way (trap 3 of
+//! docs/design/dependencies.md); a text that is too wide is cut or scrolled, never wrapped here.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::{
     tui::theme::Theme,
 };
 
-/// The text as it may be drawn: [`visible`], and marks that would take no cell (and so vanish) as escapes.
+/// The text as it may be drawn: [`visible`], with escapes for marks that would take no cell and so vanish.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         return Cow::Borrowed(text);
@@ -39,7 +39,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Cells the text takes when drawn.
+/// Width of the text when drawn, in cells.
 pub fn columns(text: &str) -> usize {
     if is_plain(text) {
         return text.len();
@@ -47,7 +47,7 @@ pub fn columns(text: &str) -> usize {
     shown(text).graphemes(true).map(cells).sum()
 }
 
-/// Cells a line takes when its graphemes are drawn one by one, as [`glyphs`] does.
+/// Width of a line when its graphemes are drawn one by one, as [`glyphs`] does.
 pub(super) fn line_columns(line: &str) -> usize {
     let width = |(_, grapheme): (usize, &str)| match shown_grapheme(grapheme) {
         Cow::Borrowed(text) => cells(text),
@@ -56,7 +56,8 @@ pub(super) fn line_columns(line: &str) -> usize {
     graphemes(line).map(width).sum()
 }
 
-/// The graphemes and where they begin. Most of a long text is plain, and what is plain on both sides needs no table.
+/// The graphemes with their positions. Fast path: a plain character before another ASCII character is a grapheme by
+/// itself, and most of a long text consists of those.
 fn graphemes(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -83,7 +84,7 @@ fn shown_grapheme(grapheme: &str) -> Cow<'_, str> {
     }
 }
 
-/// One byte, one cell: the common case, which a text of a megabyte must not pay more for.
+/// Whether each byte is one cell: the common case, which must be cheap for a text of a megabyte.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
@@ -105,12 +106,12 @@ pub fn cut(text: &str, room: usize, theme: Theme) -> String {
     }
 }
 
-/// Cells of an id that is shown whole.
+/// Maximum width at which an id is shown in full, in cells.
 pub const WHOLE_ID: usize = 40;
-/// Cells of the end of a longer one that stay.
+/// Number of cells at the end of a longer id that are shown.
 const END_OF_ID: usize = 12;
 
-/// An id as drawn: whole, or its beginning and its end, which tell it from its neighbours.
+/// An id as drawn: in full, or its beginning and its end, which distinguish it from similar ones.
 pub fn cut_id(id: &str, room: usize, theme: Theme) -> String {
     let id = shown(id);
     let room = room.min(WHOLE_ID);
@@ -123,7 +124,7 @@ pub fn cut_id(id: &str, room: usize, theme: Theme) -> String {
     front + mark + &take_back(&id, end)
 }
 
-/// As many whole words as there is room for, and a sign that there are more.
+/// As many whole words as fit, and a sign that there are more.
 pub fn words_that_fit(text: &str, room: usize, theme: Theme) -> String {
     let text = shown(text);
     if columns(&text) <= room {
@@ -141,7 +142,7 @@ pub fn words_that_fit(text: &str, room: usize, theme: Theme) -> String {
     }
 }
 
-/// For every grapheme of a cut text, the grapheme of the whole text it shows; `None` for the ellipsis.
+/// For every grapheme of a cut text, the index of the grapheme in the whole text; `None` for the ellipsis.
 pub(super) fn sources(whole: &str, cut: &str, theme: Theme) -> Vec<Option<usize>> {
     let mut all = Vec::new();
     for (at, grapheme) in whole.graphemes(true).enumerate() {
@@ -163,7 +164,7 @@ pub(super) fn sources(whole: &str, cut: &str, theme: Theme) -> Vec<Option<usize>
     sources
 }
 
-/// Lays a style over some graphemes of a text that was drawn at the beginning of an area.
+/// Applies a style to some graphemes of a text that was drawn at the beginning of an area.
 pub(super) fn overlay(
     buffer: &mut Buffer,
     area: Rect,
@@ -192,7 +193,7 @@ pub(super) fn overlay(
     }
 }
 
-/// Draws a text from `(x, y)` on, at most `room` cells, and returns the column after it.
+/// Draws a text at `(x, y)` in at most `room` cells, and returns the column after it.
 pub fn text(buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: Style) -> u16 {
     let area = buffer.area;
     if y < area.top() || y >= area.bottom() || x < area.left() || x >= area.right() {
@@ -202,7 +203,7 @@ pub fn text(buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: S
         let drawn = buffer.set_stringn(x, y, shown(text), usize::from(room), style);
         return drawn.0;
     }
-    // Most texts; each byte is a sign of one cell.
+    // The common case: each byte is one character in one cell.
     let room = usize::from(room.min(area.right() - x)).min(text.len());
     let first = buffer.index_of(x, y);
     for (at, cell) in buffer.content[first..first + room].iter_mut().enumerate() {
@@ -211,7 +212,7 @@ pub fn text(buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: S
     x + room as u16
 }
 
-/// Draws a line of text into the first row of an area, cut after a word where it is too long.
+/// Draws a line of text into the first row of an area, cut after a word if it is too long.
 pub fn line(buffer: &mut Buffer, area: Rect, content: &str, style: Style, theme: Theme) -> u16 {
     if area.is_empty() {
         return area.x;
@@ -220,7 +221,7 @@ pub fn line(buffer: &mut Buffer, area: Rect, content: &str, style: Style, theme:
     text(buffer, area.x, area.y, area.width, &content, style)
 }
 
-/// The `index`th row of an area; empty when the area is not that high.
+/// The `index`th row of an area; empty if the area is not that high.
 pub fn row(area: Rect, index: u16) -> Rect {
     Rect {
         y: area.y.saturating_add(index),
@@ -229,30 +230,30 @@ pub fn row(area: Rect, index: u16) -> Rect {
     }
 }
 
-/// A piece of text that takes its own cells.
+/// A piece of text with cells of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glyph<'a> {
     pub(super) text: Cow<'a, str>,
-    /// Where it starts, in cells from the beginning of the line.
+    /// Its first column, in cells from the beginning of the line.
     pub(super) column: usize,
     pub(super) width: usize,
-    /// Byte of the grapheme in the source.
+    /// Byte offset of the grapheme in the source.
     pub(super) byte: usize,
-    /// It is part of an escape that stands for something else.
+    /// It is part of an escape sequence that represents another character.
     pub(super) escaped: bool,
 }
 
-/// A line as glyphs; all glyphs of one escaped grapheme share its byte.
+/// A line as glyphs; all glyphs of one escaped grapheme have the same byte offset.
 pub(super) fn glyphs(line: &str) -> Vec<Glyph<'_>> {
     glyphs_until(line, usize::MAX)
 }
 
-/// Only the glyphs that start before a column, so that a very long line costs no more than what is seen of it.
+/// Only the glyphs that start before a column, so that a very long line costs no more than its visible part.
 pub(super) fn glyphs_until(line: &str, until: usize) -> Vec<Glyph<'_>> {
     glyphs_between(line, 0, until)
 }
 
-/// Only the glyphs that end after a column and start before another.
+/// Only the glyphs that end after one column and start before another.
 pub(super) fn glyphs_between<'a>(line: &'a str, from: usize, until: usize) -> Vec<Glyph<'a>> {
     let skipped = if is_plain(line) {
         from.min(line.len())
@@ -291,12 +292,12 @@ pub(super) fn glyphs_between<'a>(line: &'a str, from: usize, until: usize) -> Ve
     glyphs
 }
 
-/// Cells of a whole line.
+/// Width of a whole line, in cells.
 pub(super) fn total(glyphs: &[Glyph<'_>]) -> usize {
     glyphs.last().map_or(0, |last| last.column + last.width)
 }
 
-/// The column of a byte position; the end of the line for its length.
+/// The column of a byte offset; the end of the line for its length.
 pub(super) fn column_of(glyphs: &[Glyph<'_>], byte: usize) -> usize {
     glyphs
         .iter()
@@ -304,9 +305,9 @@ pub(super) fn column_of(glyphs: &[Glyph<'_>], byte: usize) -> usize {
         .map_or_else(|| total(glyphs), |glyph| glyph.column)
 }
 
-/// Which columns of a line of `total` cells to show in `room` cells so that the cursor is among them.
+/// The first column to show of a line of `total` cells in `room` cells, so that the cursor is visible.
 ///
-/// Depends on nothing but its arguments, so that drawing stays pure.
+/// Depends only on its arguments, so that drawing has no side effects.
 pub(super) fn first_column(cursor: usize, total: usize, room: usize) -> usize {
     if total < room || room == 0 {
         return 0;

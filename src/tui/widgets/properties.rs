@@ -1,6 +1,6 @@
-//! The properties in two views of one text: as JSON, and as rows of key, type and value for a person who does not write
-//! JSON. The text is the truth: a row is changed by replacing its part of the text, so nothing else is touched, and
-//! undo is that of the text.
+//! The properties in two views of one text: as JSON, and as rows of key, type and value for people who do not write
+//! JSON. The text is the source of truth: a row is changed by replacing its part of the text, so that nothing else is
+//! touched, and undo is that of the text.
 
 mod draw;
 mod keys;
@@ -28,29 +28,29 @@ use super::{
 };
 use crate::{domain::group::Properties, tui::theme::Theme};
 
-/// Where keys go.
+/// What receives the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PropertiesFocus {
     Text,
-    /// Between the cells of the rows.
+    /// The rows, between cells.
     Rows,
-    /// In a key or a value.
+    /// A key or a value that is being edited.
     Cell,
-    /// In the choice of a type.
+    /// The choice of a type.
     Kind,
 }
 
 #[derive(Debug, Clone)]
 pub struct PropertiesField {
     editor: JsonEditor,
-    /// The view as rows, if that is the one that is shown.
+    /// The rows, if that view is shown.
     rows: Option<PropertyRows>,
-    /// The judgement of the text together with what is being typed into a cell.
+    /// The result of parsing the text together with the cell that is being edited.
     typed: OnceLock<Result<Properties, JsonProblem>>,
 }
 
 impl PropertiesField {
-    /// Starts with the known properties, or with no text at all.
+    /// Starts with the known properties, or with an empty text.
     pub fn new(before: Option<&Properties>) -> Self {
         Self {
             editor: JsonEditor::new(before),
@@ -59,7 +59,7 @@ impl PropertiesField {
         }
     }
 
-    /// The raw text, valid or not, with what is being typed into a cell.
+    /// The raw text, valid or not, with the cell that is being edited.
     pub fn text(&self) -> String {
         let text = self.editor.text();
         match self.patch(&text) {
@@ -68,7 +68,8 @@ impl PropertiesField {
         }
     }
 
-    /// Replaces the whole text as one step, as an outside editor or a draft does; a cell that is typed into is left.
+    /// Replaces the whole text in one step, for example by that of an external editor or a draft; leaves a cell that
+    /// is being edited.
     pub fn set_text(&mut self, text: &str) {
         self.editor.set_text(text);
         let was_rows = self.rows.take().is_some();
@@ -82,7 +83,7 @@ impl PropertiesField {
         self.editor.is_blank() && self.patch("").is_none()
     }
 
-    /// Whether the properties differ from what was known, also by what is wrong.
+    /// Whether the properties differ from what was known; an invalid text counts as a difference.
     pub fn is_changed(&self) -> bool {
         match (self.editor.before(), self.value()) {
             (Some(before), Ok(value)) => before != value,
@@ -91,7 +92,7 @@ impl PropertiesField {
         }
     }
 
-    /// The properties as they would be sent, or what is wrong with the text.
+    /// The properties as they would be sent, or the problem of the text.
     pub fn value(&self) -> Result<&Properties, &JsonProblem> {
         match &self.rows {
             Some(rows) if rows.is_typing() => {
@@ -110,13 +111,13 @@ impl PropertiesField {
         }
     }
 
-    /// Why the text cannot be shown as rows, if so.
+    /// Why the text cannot be shown as rows; `None` if it can.
     pub fn why_no_rows(&self) -> Option<&JsonProblem> {
         let problem = self.editor.value().err();
         problem.filter(|_| self.rows.is_none() && !self.editor.is_left_out())
     }
 
-    /// Shows the other view. False where what is there is not valid: nothing is lost, and the view stays.
+    /// Switches to the other view. Returns false if the content is not valid: nothing is lost, and the view stays.
     pub fn switch(&mut self) -> bool {
         if self.rows.is_some() {
             let committed = self.commit();
@@ -130,7 +131,7 @@ impl PropertiesField {
         }
     }
 
-    /// Takes over what is being typed into a cell. False if it is not valid; it can go on being typed.
+    /// Takes over the cell that is being edited. Returns false if it is not valid; editing continues.
     pub fn commit(&mut self) -> bool {
         self.typed = OnceLock::new();
         match &mut self.rows {
@@ -139,12 +140,12 @@ impl PropertiesField {
         }
     }
 
-    /// Why what is typed into a cell was not taken over.
+    /// Why the cell that is being edited was not taken over.
     pub fn refused(&self) -> Option<&str> {
         self.rows.as_ref()?.refused.as_deref()
     }
 
-    /// Takes over what is being typed into a cell, even if it is not valid: then as text, where it can be mended.
+    /// Takes over the cell that is being edited; if it is not valid, switches to the text, where it can be corrected.
     pub fn settle(&mut self) {
         if !self.commit() {
             let text = self.text();
@@ -153,9 +154,9 @@ impl PropertiesField {
         }
     }
 
-    /// Moves the cursor to what is wrong. False if nothing is.
+    /// Moves the cursor to the problem. Returns false if there is none.
     pub fn go_to_problem(&mut self) -> bool {
-        // A cell that cannot be understood has the cursor already.
+        // If a cell is not valid, the cursor is there already.
         !self.commit() || self.editor.go_to_problem()
     }
 
@@ -167,7 +168,7 @@ impl PropertiesField {
         }
     }
 
-    /// Returns where the terminal's cursor belongs, if focused.
+    /// Returns the position of the terminal's cursor, if focused.
     pub fn draw(
         &self,
         buffer: &mut Buffer,

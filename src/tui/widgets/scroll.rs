@@ -1,4 +1,4 @@
-//! A cursor in a list of so many rows, and the window of rows around it.
+//! A cursor in a list of rows, and the window of rows around it.
 
 use std::cell::Cell;
 
@@ -7,13 +7,13 @@ use crate::tui::keymap::Action;
 #[derive(Debug, Clone, Default)]
 pub struct Cursor {
     pub at: usize,
-    /// The first row of the window as it was drawn last; only drawing knows how many rows there is room for.
+    /// The first row of the window when it was last drawn; only drawing knows how many rows fit.
     top: Cell<usize>,
 }
 
-/// Rows a page key moves when the height is not known.
+/// Rows per page key if the height is not known.
 const PAGE: usize = 10;
-/// Rows that stay in sight beyond the cursor.
+/// Number of rows that stay visible beyond the cursor.
 const MARGIN: usize = 2;
 
 impl Cursor {
@@ -24,7 +24,7 @@ impl Cursor {
         }
     }
 
-    /// Whether the action moves a cursor; it never leaves the rows.
+    /// Moves the cursor, within the rows; returns whether it is an action that moves one.
     pub fn act(&mut self, action: Action, rows: usize, page: usize) -> bool {
         let page = if page == 0 { PAGE } else { page };
         let last = rows.saturating_sub(1);
@@ -46,10 +46,11 @@ impl Cursor {
         self.first_around(self.at, rows, height)
     }
 
-    /// As [`Cursor::first`], for a cursor that stands in another of the rows, as where titles stand between them.
+    /// Like [`Cursor::first`], for a cursor at another index of the drawn rows, for example when there are titles
+    /// between them.
     ///
-    /// The window moves as little as it can, and only where the cursor comes near its edge: a window that stands still
-    /// costs nothing on a slow line. After a jump further than the window the cursor is in the middle.
+    /// The window moves as little as it can, and only when the cursor comes near its edge: a window that does not move
+    /// costs nothing on a slow connection. After a jump further than the window, the cursor is in the middle.
     pub fn first_around(&self, at: usize, rows: usize, height: usize) -> usize {
         if height == 0 {
             return at.min(rows);
@@ -106,12 +107,12 @@ mod tests {
             [5, 7, 8, 9, 5, 4, 3].map(|at| first(at, 50, 10)),
             [0, 0, 1, 2, 2, 2, 1]
         );
-        // The last rows have nothing beyond them.
+        // No margin after the last rows, because there are no rows beyond them.
         assert_eq!(
             [49, 47, 42, 41].map(|at| first(at, 50, 10)),
             [40, 40, 40, 39]
         );
-        // Fewer rows, a smaller and a larger window: the cursor is in sight, and there is no room left at the end.
+        // Fewer rows, a smaller and a larger window: the cursor is visible, and there is no empty space at the end.
         assert_eq!(first(3, 4, 10), 0);
         assert_eq!(first(3, 50, 4), 0);
         assert_eq!(first(30, 50, 11), 25);

@@ -1,4 +1,4 @@
-//! Rows under a cursor: the header, the rows of the window, `>` and the style of the row of the cursor.
+//! Rows with a cursor: the header, the rows of the window, `>` and the style of the cursor's row.
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
@@ -9,33 +9,33 @@ use super::{
 };
 use crate::tui::theme::Theme;
 
-/// From this width on there is room for wider gaps; beside flags, where every column has its place, from the other.
+/// From the first width on, gaps are wider; in tables with flags, whose columns have fixed places, from the second.
 const WIDE: (u16, u16) = (90, 70);
-/// Columns of the gutter with the cursor.
+/// Width of the gutter with the cursor.
 const GUTTER: u16 = 2;
-/// Columns of the gutter with the cursor, a mark, a flag, and a blank or the sign of a row that matches no longer.
+/// Width of the gutter with the cursor, a mark, a flag, and a blank or the sign of a row that does not match any more.
 const FLAGS: u16 = 4;
 
-/// Cells of a row that are lit under the cursor: each of them is written twice when it moves on.
+/// Cells of a row that are highlighted under the cursor: each of them is written twice when the cursor moves on.
 const LIT: u16 = 100;
 
-/// What stands before a row, beside the cursor.
+/// What precedes a row, beside the cursor.
 #[derive(Debug, Clone, Default)]
 pub struct Gutter {
     pub is_marked: bool,
     pub flag: Option<(&'static str, Style)>,
-    /// It matches the filter no longer.
+    /// It does not match the filter any more.
     pub is_out: bool,
-    /// What stands at the end of the row instead of its last columns.
+    /// Text at the end of the row that replaces its last columns.
     pub over: Option<(String, Style)>,
 }
 
-/// Blank cells between columns beside flags.
+/// Number of blank cells between the columns of a table with flags.
 pub fn gap(width: u16) -> u16 {
     if width < WIDE.1 { 1 } else { 2 }
 }
 
-/// Where the columns of a table with flags begin.
+/// The area of the columns in a table with flags.
 pub fn beside_flags(area: Rect) -> Rect {
     beside(area, FLAGS)
 }
@@ -48,8 +48,8 @@ fn beside(area: Rect, gutter: u16) -> Rect {
     }
 }
 
-/// Draws a table into an area. `columns` sees the rows of the window, so that it can fit them; `cells` is told whether
-/// the cursor is on the row and colours would spoil its reverse style. `hint` stands where there are no rows.
+/// Draws a table into an area. `columns` gets the rows of the window, so that it can fit them; `cells` is told whether
+/// the cursor is on the row and colours would spoil its reverse style. `hint` is shown if there are no rows.
 pub fn draw<'a, R>(
     buffer: &mut Buffer,
     area: Rect,
@@ -66,7 +66,7 @@ pub fn draw<'a, R>(
     draw_in(buffer, area, rows, layout, cells, None, hint, theme);
 }
 
-/// As [`draw`], with columns whose widths are known, and with marks and flags in the gutter.
+/// Like [`draw`], with a given layout, and with marks and flags in the gutter.
 #[expect(clippy::too_many_arguments, reason = "one place draws every table")]
 pub fn draw_flagged<'a, R>(
     buffer: &mut Buffer,
@@ -92,7 +92,7 @@ pub fn draw_flagged<'a, R>(
     );
 }
 
-/// Writes at the end of a row; a column that it meets is gone, so that no half value stands there.
+/// Writes at the end of a row; removes a column that the text would overlap, so that no half value remains.
 fn draw_over(buffer: &mut Buffer, row: Rect, layout: &Layout, text: &str, style: Style) {
     let width = (paint::columns(text) as u16).min(row.width);
     let x = row.right() - width;

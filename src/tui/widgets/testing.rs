@@ -1,4 +1,4 @@
-//! What the tests of the widgets share: screens as text, keys by name.
+//! Helpers for the tests of the widgets: screens as text, keys by name.
 
 use ratatui::{
     buffer::Buffer,
@@ -8,7 +8,7 @@ use ratatui::{
 
 use crate::tui::theme::Theme;
 
-/// What `draw` paints into an area of this size, one line per row, spaces at the ends cut.
+/// What `draw` paints into an area of this size, one line per row, without trailing spaces.
 pub(crate) fn screen(width: u16, height: u16, draw: impl FnOnce(&mut Buffer, Rect)) -> String {
     let buffer = painted(width, height, draw);
     lines(&buffer).join("\n")
@@ -54,7 +54,7 @@ pub(crate) fn typed(text: &str) -> impl Iterator<Item = KeyEvent> + '_ {
     })
 }
 
-/// Other keys than the usual ones.
+/// Keys other than the default ones.
 pub(crate) fn row_keys() -> super::RowKeys {
     super::RowKeys {
         add: "+".into(),

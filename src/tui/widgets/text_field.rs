@@ -1,5 +1,5 @@
-//! A field of one line: a thin coat over `tui-input` that keeps the cursor between graphemes, shows hidden characters
-//! as escapes while the real text is kept, and can hold a secret. It does not know what its text means.
+//! A field of one line: a thin wrapper around `tui-input` that keeps the cursor between graphemes, shows hidden
+//! characters as escapes while keeping the real text, and can hold a secret. It does not know what its text means.
 
 mod draw;
 #[cfg(test)]
@@ -14,19 +14,19 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::{Reaction, is_plain};
 
-/// Characters a field holds unless it is told otherwise.
+/// Maximum number of characters, unless changed.
 const LONGEST: usize = 4096;
 
-/// What became of a pasted text.
+/// The result of pasting a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pasted {
-    /// Line breaks inside the text that became spaces. One at its end is dropped without being counted.
+    /// Number of line breaks within the text that became spaces. Those at its end are dropped without being counted.
     pub joined_lines: usize,
-    /// Characters at the end of the text that found no room.
+    /// Number of characters at the end of the text that did not fit.
     pub cut: usize,
 }
 
-/// Says that the end of a pasted text found no room.
+/// Says that the end of a pasted text did not fit.
 pub fn did_not_fit(cut: usize) -> String {
     let characters = if cut == 1 { "character" } else { "characters" };
     format!("{cut} {characters} did not fit")
@@ -36,14 +36,14 @@ pub fn did_not_fit(cut: usize) -> String {
 pub struct TextField {
     input: Input,
     pub label: String,
-    /// Cells kept for the label, so that the fields of a form stand in one column; its own width if that is more.
+    /// Minimum width of the label, so that the fields of a form are aligned.
     pub label_width: u16,
-    /// Drawn below the text when there is a second row, unless there is an error.
+    /// Drawn below the text if there is a second row, unless there is an error.
     pub hint: String,
     pub error: Option<String>,
     masked: bool,
     longest: usize,
-    /// What is typed next stands in the place of the text.
+    /// The next typed character replaces the text.
     selected: bool,
 }
 
@@ -81,7 +81,7 @@ impl TextField {
         self
     }
 
-    /// Limits what can be typed or pasted, in characters. A text that is there already is never cut.
+    /// Limits what can be typed or pasted, in characters. Existing text is never cut.
     #[must_use]
     pub fn with_longest(mut self, characters: usize) -> Self {
         self.longest = characters;
@@ -92,7 +92,7 @@ impl TextField {
         self
     }
 
-    /// The real text, hidden characters and all.
+    /// The real text, including hidden characters.
     pub fn text(&self) -> &str {
         self.input.value()
     }
@@ -105,18 +105,18 @@ impl TextField {
         self.masked
     }
 
-    /// Replaces the text; the cursor goes to its end.
+    /// Replaces the text; the cursor moves to its end.
     pub fn set_text(&mut self, text: &str) {
         self.replace_text(text, text.chars().count());
     }
 
-    /// Selects the whole text: what is typed or pasted replaces it, a space adds to it, and a movement keeps it.
+    /// Selects the whole text: typing or pasting replaces it, a space is appended, and a movement keeps it.
     pub fn select_all(&mut self) {
         self.input.handle(InputRequest::GoToEnd);
         self.selected = !self.is_empty();
     }
 
-    /// The cursor, in bytes of the text; always between graphemes.
+    /// The cursor as a byte offset of the text; always between graphemes.
     pub fn cursor(&self) -> usize {
         byte_of(self.text(), self.input.cursor())
     }
@@ -200,8 +200,8 @@ impl TextField {
         Reaction::moved(self.input.cursor() != before)
     }
 
-    /// Deletes from the cursor to where a movement leads. Not with the requests of `tui-input`, which keep what they
-    /// delete for a yank: a secret must not stay there.
+    /// Deletes from the cursor to the target of a movement. Does not use the delete requests of `tui-input`, which
+    /// keep the deleted text for a yank: a secret must not stay there.
     fn delete_to(&mut self, movement: InputRequest) -> Reaction {
         let from = self.input.cursor();
         self.input.handle(movement);
@@ -230,7 +230,7 @@ impl TextField {
         self.settle();
     }
 
-    /// Moves the cursor out of the middle of a grapheme: what is typed or deleted can join its neighbours.
+    /// Moves the cursor out of a grapheme: inserting or deleting text can merge neighbouring characters.
     fn settle(&mut self) {
         let text = self.text();
         let byte = self.cursor();
@@ -243,20 +243,20 @@ impl TextField {
         self.input.handle(InputRequest::SetCursor(characters));
     }
 
-    /// User-perceived characters; what the mask counts.
+    /// Number of graphemes, as counted by the mask.
     fn length(&self) -> usize {
         self.text().graphemes(true).count()
     }
 }
 
-/// Room for the longest secret from the beginning: a text that grows leaves copies of itself behind.
+/// Reserves the space for the longest secret at once: a string that grows leaves copies of itself in memory.
 fn secret_room(text: &str, longest: usize) -> String {
     let mut room = String::with_capacity(text.len().max(longest.min(LONGEST) * 4) + 4);
     room.push_str(text);
     room
 }
 
-/// Every kind of line break as `\n`, in one allocation that is wiped afterwards.
+/// Turns every kind of line break into `\n`, in one allocation that is wiped afterwards.
 fn unix_lines(text: &str) -> Zeroizing<String> {
     let mut lines = Zeroizing::new(String::with_capacity(text.len()));
     let mut characters = text.chars().peekable();
@@ -309,7 +309,7 @@ impl PartialEq for TextField {
     }
 }
 
-/// Says nothing of a secret, not even its length.
+/// Reveals nothing about a secret, not even its length.
 impl fmt::Debug for TextField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shape = f.debug_struct("TextField");

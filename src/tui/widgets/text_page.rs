@@ -11,9 +11,9 @@ use crate::{
     tui::theme::Theme,
 };
 
-/// Longer lines are hard to read, and what belongs together drifts apart.
+/// Longer lines are hard to read, and related texts move too far apart.
 const WIDEST: usize = 110;
-/// Columns of the labels of fields.
+/// Width of the labels of fields.
 const LABEL: usize = 15;
 
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct TextPage {
 }
 
 impl TextPage {
-    /// For an area of so many columns.
+    /// A page for an area of this width.
     pub fn new(width: u16, theme: Theme) -> Self {
         Self {
             width: usize::from(width).clamp(1, WIDEST),
@@ -45,12 +45,12 @@ impl TextPage {
         self.lines.push(Vec::new());
     }
 
-    /// Wrapped; hidden characters become escapes.
+    /// Appends wrapped text; hidden characters become escapes.
     pub fn text(&mut self, text: &str, style: Style) {
         self.indented(0, text, style);
     }
 
-    /// Wrapped, every line from the same column on.
+    /// Appends wrapped text, indented by this many columns.
     pub fn indented(&mut self, indent: usize, text: &str, style: Style) {
         for line in wrap(&visible(text), self.width.saturating_sub(indent)) {
             self.lines
@@ -58,7 +58,7 @@ impl TextPage {
         }
     }
 
-    /// Lines of JSON in their colours, each behind a sign; one that is too long is wrapped, in one colour.
+    /// Appends coloured lines of JSON, each after a sign; a line that is too long is wrapped, in one colour.
     pub fn json<'t>(&mut self, lines: impl Iterator<Item = (Option<(char, Style)>, &'t str)>) {
         for (sign, line) in lines {
             let line = visible(line);
@@ -78,7 +78,7 @@ impl TextPage {
         self.text(text, style);
     }
 
-    /// A label, a value with a hanging indent, and behind it where the value came from.
+    /// Appends a label, a value with a hanging indent, and after it the origin of the value.
     pub fn field(&mut self, label: &str, value: &str, style: Style, origin: &str) {
         let room = self.width.saturating_sub(LABEL).max(1);
         let mut lines = wrap(&visible(value), room);
@@ -103,7 +103,7 @@ impl TextPage {
         }
     }
 
-    /// A field on one line: the end of the value is cut, where it came from is not.
+    /// Appends a field on one line: the value is cut at its end, its origin is not.
     pub fn short_field(&mut self, label: &str, value: &str, origin: &str) {
         let room = self.width.saturating_sub(LABEL).max(1);
         let value_room = room.saturating_sub(columns(origin) + 2);
@@ -112,7 +112,7 @@ impl TextPage {
         self.field(label, &value, Style::new(), origin);
     }
 
-    /// A label and a value on one line whatever its length: the end of the value is cut.
+    /// Appends a label and a value on one line: the value is cut at its end.
     pub fn one_line(&mut self, label: &str, value: &str, style: Style) {
         let value = self.front(value, self.width.saturating_sub(LABEL));
         let label = format!("{label:<LABEL$}");
@@ -120,7 +120,7 @@ impl TextPage {
             .push(vec![(label, self.theme.dim()), (value, style)]);
     }
 
-    /// As [`TextPage::one_line`], for a name.
+    /// Like [`TextPage::one_line`], for a name.
     pub fn name_line(&mut self, label: &str, name: &str) {
         let name = paint::cut(name, self.width.saturating_sub(LABEL), self.theme);
         self.one_line(label, &name, Style::new());
@@ -135,27 +135,27 @@ impl TextPage {
         take_front(&shown, room.saturating_sub(columns(mark))) + mark
     }
 
-    /// One line of pieces, cut at the edge.
+    /// Appends one line of pieces, cut at the edge.
     pub fn pieces(&mut self, pieces: Vec<(String, Style)>) {
         self.lines.push(pieces);
     }
 
-    /// How far down one can scroll in an area of so many rows.
+    /// The last scroll position in an area of this many rows.
     pub fn last_scroll(&self, rows: u16) -> usize {
         self.height().saturating_sub(usize::from(rows))
     }
 
-    /// From a scroll position; the last row says how much more there is, and by which key.
+    /// Draws from a scroll position; the last row says how much more there is, and which key scrolls.
     pub fn draw(&self, buffer: &mut Buffer, area: Rect, scroll: usize) {
         self.draw_with(buffer, area, scroll, "j: ");
     }
 
-    /// From the beginning, where no key scrolls.
+    /// Draws from the beginning, for a page that no key scrolls.
     pub fn draw_still(&self, buffer: &mut Buffer, area: Rect) {
         self.draw_with(buffer, area, 0, "");
     }
 
-    /// From a scroll position; `key` is what shows the rest.
+    /// Draws from a scroll position; `key` names the key that shows the rest.
     pub fn draw_with(&self, buffer: &mut Buffer, area: Rect, scroll: usize, key: &str) {
         let last = self.last_scroll(area.height);
         let scroll = scroll.min(last);

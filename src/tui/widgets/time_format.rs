@@ -1,4 +1,4 @@
-//! When something was, in words that hold for as long as they stand on an idle screen.
+//! Formats times as text that stays correct on an idle screen.
 
 use std::time::Duration;
 
@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use crate::tui::state::context::Context;
 
 impl Context {
-    /// When, for what stays on the screen while nobody does anything: `at 14:05 CET`, and `3d ago` for another day.
+    /// A time for text that stays on the screen while nobody does anything: `at 14:05 CET`, and `3d ago` for
+    /// another day.
     ///
-    /// An age would stand still on an idle screen, and lie.
+    /// An age would not be updated on an idle screen, and so become wrong.
     pub fn moment(&self, at: Timestamp) -> String {
         let is_today = self.now.duration_since(at).as_hours() < 24;
         if is_today {
@@ -20,12 +21,12 @@ impl Context {
         }
     }
 
-    /// As [`Context::moment`], behind a word such as "since": `14:05 CET`, `3d ago`.
+    /// Like [`Context::moment`], for use after a word such as "since": `14:05 CET`, `3d ago`.
     pub fn when(&self, at: Timestamp) -> String {
         self.moment(at).trim_start_matches("at ").to_owned()
     }
 
-    /// As [`Context::moment`], in few cells: `14:05`, and `3d` for another day.
+    /// Like [`Context::moment`], in few cells: `14:05`, and `3d` for another day.
     pub fn clock(&self, at: Timestamp) -> String {
         if self.now.duration_since(at).as_hours() < 24 {
             let at = at.to_zoned(self.zone.clone());
@@ -35,13 +36,13 @@ impl Context {
         }
     }
 
-    /// How long ago, in words: `12s`, `3m`, `5h`, `388d`.
+    /// The age as text: `12s`, `3m`, `5h`, `388d`.
     pub fn age(&self, at: Timestamp) -> String {
         age(self.now, at)
     }
 }
 
-/// An age in days, which does not grow while somebody looks at it.
+/// An age in days, which does not change while somebody looks at it.
 pub fn days(age: Duration) -> String {
     match age.as_secs() / 86_400 {
         0 => "<1d".into(),
@@ -49,7 +50,7 @@ pub fn days(age: Duration) -> String {
     }
 }
 
-/// How long `at` lies back from `now`, in one unit.
+/// The time from `at` to `now`, in one unit.
 fn age(now: Timestamp, at: Timestamp) -> String {
     let seconds = now.duration_since(at).as_secs().max(0);
     match seconds {

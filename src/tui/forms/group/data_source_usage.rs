@@ -1,6 +1,5 @@
-//! Finds the other groups that use a data source. All groups are searched once for all rows of the form, when
-//! the cursor
-//! reaches a source that was not searched for yet, and not at every key or drawing.
+//! Finds the other groups that use a data source. All groups are searched once for all rows of the form, when the
+//! cursor reaches a source that was not searched for yet, and not at every key or drawing.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,5 @@
-//! Draws the bulk edit: the change in one line if there is room, the review below it, then what is sent and
-//! how to confirm
-//! it.
+//! Draws the bulk edit: the change in one line if there is room, the review below it, then what is sent and how to
+//! confirm it.
 
 use ratatui::{
     buffer::Buffer,

@@ -1,6 +1,5 @@
-//! Draws the comparison: every pair of values names the environment of each side; side by side if there is
-//! room, otherwise
-//! one below the other.
+//! Draws the comparison: every pair of values names the environment of each side; side by side if there is room,
+//! otherwise one below the other.
 
 use jiff::Timestamp;
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};

@@ -35,9 +35,8 @@ impl Edit {
         }
     }
 
-    /// Draws as many entries as fit below `taken` rows, at the bottom of the area, so that they do not move
-    /// while the changes
-    /// above them grow.
+    /// Draws as many entries as fit below `taken` rows, at the bottom of the area, so that they do not move while the
+    /// changes above them grow.
     pub(super) fn draw_last_updates(
         &self,
         buffer: &mut Buffer,

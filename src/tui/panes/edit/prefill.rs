@@ -36,9 +36,8 @@ impl Edit {
         Ok(edit)
     }
 
-    /// The form of a group to be created, with mapping and properties of another one. The name is not copied,
-    /// because names
-    /// tell groups apart.
+    /// The form of a group to be created, with mapping and properties of another one. The name is not copied, because
+    /// names tell groups apart.
     pub fn create_like(id: UserGroupId, source: &KnownGroup, context: &mut Context) -> Self {
         let mut edit = Self::create(id, context);
         edit.fill(&DesiredFields {

@@ -1,6 +1,5 @@
-//! Draws the form: three fields below each other, and the pending changes beside them if there is room,
-//! otherwise a line
-//! that counts them.
+//! Draws the form: three fields below each other, and the pending changes beside them if there is room, otherwise a
+//! line that counts them.
 
 use ratatui::{
     buffer::Buffer,
@@ -247,9 +246,8 @@ fn draw_name_mark(
     }
 }
 
-/// Uses the last row of the mapping to say which other groups use the data source under the cursor. Returns
-/// the remaining
-/// area.
+/// Uses the last row of the mapping to say which other groups use the data source under the cursor. Returns the
+/// remaining area.
 fn draw_elsewhere(edit: &Edit, buffer: &mut Buffer, area: Rect, theme: Theme) -> Rect {
     let Some(text) = edit
         .elsewhere

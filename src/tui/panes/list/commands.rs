@@ -182,9 +182,8 @@ impl List {
         context.annotate(ids, change);
     }
 
-    /// Replaces the last word of the filter by the next completion: a saved view or a recent filter after
-    /// `@`, a label after
-    /// `label:`, a property after `prop:`.
+    /// Replaces the last word of the filter by the next completion: a saved view or a recent filter after `@`, a label
+    /// after `label:`, a property after `prop:`.
     pub(super) fn complete(&mut self, context: &Context) {
         let typed = match &self.completion {
             Some(completion) => completion.typed.clone(),

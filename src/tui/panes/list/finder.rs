@@ -1,6 +1,5 @@
-//! The rows of the list: the results for its filter and order. Few groups are searched synchronously, many in
-//! a job; until
-//! it ends the last results stay, and a newer search cancels an older one.
+//! The rows of the list: the results for its filter and order. Few groups are searched synchronously, many in a job;
+//! until it ends the last results stay, and a newer search cancels an older one.
 
 use std::sync::Arc;
 
@@ -258,9 +257,8 @@ impl Finder {
         }
     }
 
-    /// Takes over new results. Returns the row of the group that keeps the cursor; `None` if it is not among
-    /// them, or if it
-    /// only matches letter by letter while another group matches literally.
+    /// Takes over new results. Returns the row of the group that keeps the cursor; `None` if it is not among them, or
+    /// if it only matches letter by letter while another group matches literally.
     pub(super) fn take(
         &mut self,
         found: Arc<SearchResults>,

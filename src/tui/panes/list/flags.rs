@@ -35,9 +35,8 @@ impl<'a> Flags<'a> {
             && !self.context.others_do_something()
     }
 
-    /// `x` conflict or failed hand-off, `/` somebody else is changing it, `?` open rotation, `~` changed
-    /// elsewhere, `d` draft,
-    /// `+` new.
+    /// `x` conflict or failed hand-off, `/` somebody else is changing it, `?` open rotation, `~` changed elsewhere,
+    /// `d` draft, `+` new.
     pub(super) fn flag(&self, id: &str) -> Option<(&'static str, Style)> {
         if self.is_empty() {
             return None;

@@ -1,6 +1,5 @@
-//! Which groups are marked. Stored by index number, so that a hundred thousand marks cost one bit each; a
-//! mark stays with
-//! its group whatever is filtered, sorted or read again.
+//! Which groups are marked. Stored by index number, so that a hundred thousand marks cost one bit each; a mark stays
+//! with its group whatever is filtered, sorted or read again.
 
 use std::collections::BTreeSet;
 

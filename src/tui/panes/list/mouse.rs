@@ -1,6 +1,5 @@
-//! The mouse in the list: a click on a column title sorts, a click on a pane focuses it, and the wheel
-//! scrolls what is under
-//! the pointer.
+//! The mouse in the list: a click on a column title sorts, a click on a pane focuses it, and the wheel scrolls what is
+//! under the pointer.
 
 use ratatui::layout::Position;
 

@@ -1,6 +1,5 @@
-//! Decisions in a review: whose value is sent if somebody else changed it, and whether a field is sent whose
-//! current value
-//! is not known here (hazard 4).
+//! Decisions in a review: whose value is sent if somebody else changed it, and whether a field is sent whose current
+//! value is not known here (hazard 4).
 
 use jiff::Timestamp;
 
@@ -37,9 +36,8 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    /// The defaults: mine where this edit changed a value, theirs where it did not, and nothing is replaced
-    /// that was not
-    /// typed.
+    /// The defaults: mine where this edit changed a value, theirs where it did not, and nothing is replaced that was
+    /// not typed.
     pub(super) fn of(
         base: &DesiredFields,
         now: &DesiredFields,

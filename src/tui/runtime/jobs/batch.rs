@@ -1,6 +1,5 @@
-//! Connects a bulk rotation or a bulk edit with the console: commands in, events out. The engine never waits
-//! for the screen;
-//! events that the event loop has not taken yet are collected and sent together.
+//! Connects a bulk rotation or a bulk edit with the console: commands in, events out. The engine never waits for the
+//! screen; events that the event loop has not taken yet are collected and sent together.
 
 use tokio::sync::{mpsc, watch};
 

@@ -1,6 +1,5 @@
-//! In-memory work outside of the event loop: preparing the groups of a profile, searching, finding similar
-//! ids. A search
-//! stops when its future is dropped.
+//! In-memory work outside of the event loop: preparing the groups of a profile, searching, finding similar ids. A
+//! search stops when its future is dropped.
 
 use std::{
     panic::resume_unwind,

@@ -71,9 +71,8 @@ impl App {
         }
     }
 
-    /// Called after each key: if the page of a batch is on top, reads it again, because another process may
-    /// have settled
-    /// an item.
+    /// Called after each key: if the page of a batch is on top, reads it again, because another process may have
+    /// settled an item.
     pub(super) fn follow_batch_on_top(&mut self) {
         if let Some(Pane::Bulk(pane)) = self.stack.last() {
             pane.read_anew(&mut self.context);

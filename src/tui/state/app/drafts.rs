@@ -17,9 +17,8 @@ use crate::{
 const NAMED: usize = 2;
 
 impl App {
-    /// Called after a key, a paste or an external editor: keeps the content of the form on top as a draft, or
-    /// removes the
-    /// draft if nothing is left to keep.
+    /// Called after a key, a paste or an external editor: keeps the content of the form on top as a draft, or removes
+    /// the draft if nothing is left to keep.
     pub(super) fn keep_draft(&mut self) {
         if let Some(Pane::Edit(edit)) = self.stack.last() {
             edit.keep(&mut self.context);

@@ -86,9 +86,8 @@ impl App {
         self.end_about();
     }
 
-    /// Takes the first rows of a list, and what is read beside it. If the groups have been read before, only
-    /// the latter is
-    /// used.
+    /// Takes the first rows of a list, and what is read beside it. If the groups have been read before, only the
+    /// latter is used.
     pub(super) fn first_rows(&mut self, ticket: Ticket, mut listing: Listing) {
         if self.is_of_another(ticket) {
             return;
@@ -146,9 +145,8 @@ impl App {
         self.context.subject = None;
     }
 
-    /// Marks earlier messages about the group as resolved: it was read, the same operation succeeded, or the
-    /// outcome is known
-    /// by now.
+    /// Marks earlier messages about the group as resolved: it was read, the same operation succeeded, or the outcome
+    /// is known by now.
     fn resolve(&mut self, running: &Running, outcome: &Outcome) {
         let now = self.context.now;
         let profile = running.profile;

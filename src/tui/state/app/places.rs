@@ -1,6 +1,5 @@
-//! Problems that block the current profile: the dialog opens by itself, once, and its answer starts the work
-//! that had to
-//! wait.
+//! Problems that block the current profile: the dialog opens by itself, once, and its answer starts the work that had
+//! to wait.
 
 use super::{App, Job, Outcome, Pane, ProfileIndex};
 use crate::{

@@ -1,6 +1,5 @@
-//! Open rotations of the current profile: settled by reading when the profile is opened, and again when
-//! waiting may have
-//! helped. Reports the results.
+//! Open rotations of the current profile: settled by reading when the profile is opened, and again when waiting may
+//! have helped. Reports the results.
 
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,6 +1,5 @@
-//! The message line: the newest message appears at once, errors and questions hold the line for a moment, and
-//! each message
-//! leaves after its time.
+//! The message line: the newest message appears at once, errors and questions hold the line for a moment, and each
+//! message leaves after its time.
 
 use std::collections::VecDeque;
 
@@ -83,9 +82,8 @@ impl MessageLine {
         self.shown.as_ref()
     }
 
-    /// Shows a message at once, unless an error or a question holds the line. If the same text is already
-    /// shown or waiting,
-    /// counts it as a repetition under the new number, and returns its old number.
+    /// Shows a message at once, unless an error or a question holds the line. If the same text is already shown or
+    /// waiting, counts it as a repetition under the new number, and returns its old number.
     pub(super) fn push(&mut self, now: Timestamp, new: LineMessage) -> Option<u64> {
         let others_wait = !self.waiting.is_empty();
         let mut known = self.shown.iter_mut().chain(&mut self.waiting);

@@ -1,9 +1,7 @@
 //! Decodes the bytes of a terminal into keys, clicks and pastes. Whatever arrives, it buffers no more than one short
-//! sequence or one paste of bounded length, and never waits for an end that does not come. A trailing escape
-//! counts as the
-//! Escape key only after a moment: the connection may have split a sequence there, and if the rest of a mouse
-//! report were
-//! taken for typed text, it would press keys.
+//! sequence or one paste of bounded length, and never waits for an end that does not come. A trailing escape counts as
+//! the Escape key only after a moment: the connection may have split a sequence there, and if the rest of a mouse
+//! report were taken for typed text, it would press keys.
 //!
 //! Not crossterm's parser: it keeps a paste or sequence without an end for ever, and panics on some mouse reports.
 

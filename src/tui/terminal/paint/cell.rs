@@ -59,9 +59,8 @@ impl ScreenCell<'_> {
 /// mark that some terminals draw separately.
 fn is_doubtful(c: char) -> bool {
     match u32::from(c) {
-        // Certain: lines, blocks and the signs of our own themes (where these are wide, `--ascii` is needed),
-        // and scripts
-        // that are wide everywhere.
+        // Certain: lines, blocks and the signs of our own themes (where these are wide, `--ascii` is needed), and
+        // scripts that are wide everywhere.
         0x2500..=0x259f
         | 0x2022
         | 0x2026

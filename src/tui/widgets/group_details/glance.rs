@@ -1,5 +1,5 @@
-//! What stands below or beside the list, of the group under the cursor. It fills the rows it is given: mapping and
-//! properties share what the others leave.
+//! The details of the group under the cursor, below or beside the list. They fill the rows they are given: mapping and
+//! properties share what is left by the others.
 
 use std::time::Duration;
 
@@ -24,14 +24,14 @@ use crate::{
     },
 };
 
-/// Cells of the labels.
+/// Width of the labels, in cells.
 const LABEL: usize = 9;
-/// Cells of the keys of mapping and properties at the most.
+/// Maximum width of the keys of mapping and properties, in cells.
 const WIDEST_KEY: usize = 16;
 
 type Pieces = Vec<(String, Style)>;
 
-/// A token's age against its limit: `388d old, 298d over the limit`.
+/// The age of a token relative to its limit: `388d old, 298d over the limit`.
 pub fn age(group: &KnownGroup, context: &Context) -> (String, Style) {
     let limit = context.profile().and_then(|profile| profile.max_token_age);
     let at = group.last_rotated.as_ref().map(|last| last.at);
@@ -67,7 +67,7 @@ fn rotated_by(group: &KnownGroup, context: &Context) -> String {
     }
 }
 
-/// The colour of a value of JSON.
+/// The colour of a JSON value.
 fn value_style(value: &Value, theme: Theme) -> Style {
     match value {
         Value::String(_) => theme.json_string(),
@@ -80,7 +80,7 @@ fn label(text: &str, theme: Theme) -> (String, Style) {
     (format!("{text:<LABEL$}"), theme.heading())
 }
 
-/// Cells of a column of keys.
+/// Width of a column of keys, in cells.
 fn key_width<'k>(keys: impl Iterator<Item = &'k String>) -> usize {
     let widest = keys.map(|key| columns(key)).max();
     widest.unwrap_or(0).min(WIDEST_KEY)
@@ -92,7 +92,7 @@ fn padded(key: &str, width: usize, theme: Theme) -> String {
     format!("{key}{gap}")
 }
 
-/// As many of the parts as there is room for, how many more there are, and where they came from.
+/// Writes as many parts as fit, the number of further ones, and their origin.
 fn one_line(
     sheet: &mut TextPage,
     name: &str,
@@ -130,14 +130,14 @@ fn one_line(
     sheet.pieces(line);
 }
 
-/// The few lines below the list.
+/// Writes the few lines below the list.
 pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     let theme = context.theme;
     let (age, style) = age(group, context);
     let masked = masked(group, context);
     let taken = LABEL + columns(&masked) + columns(&age) + 4;
     let room = sheet.width().saturating_sub(taken);
-    // When it was rotated its age tells.
+    // Its age already says when it was rotated.
     let by = group
         .last_rotated
         .as_ref()
@@ -190,7 +190,7 @@ pub fn brief(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     }
 }
 
-/// Note and labels on one line, where there are any.
+/// Writes note and labels on one line, if there are any; returns whether it did.
 fn note(sheet: &mut TextPage, group: &KnownGroup, context: &Context) -> bool {
     let theme = context.theme;
     let annotation = context.annotations.get(group.id.as_str());
@@ -224,7 +224,7 @@ fn note(sheet: &mut TextPage, group: &KnownGroup, context: &Context) -> bool {
     true
 }
 
-/// What stands beside the list, in so many rows.
+/// Writes the details beside the list, in `height` rows.
 pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, height: u16) {
     let theme = context.theme;
     let plain = Style::new();
@@ -233,7 +233,7 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
         let value = paint::words_that_fit(value, room, theme);
         sheet.pieces(vec![label(name, theme), (value, style)]);
     };
-    // What others changed has its sign and colour until the person has seen it.
+    // Changes by others have a sign and a colour until the person has seen them.
     let news = context.live.news_of(group.id.as_str());
     let marked = |field: ChangedField, text: &str, style: Style| {
         if news.is_some_and(|news| news.fields.contains(&field)) {
@@ -328,7 +328,7 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
             })
         })
         .collect();
-    // Each has a blank line and a heading.
+    // Each block has a blank line and a heading.
     let free = usize::from(height).saturating_sub(sheet.height() + 4);
     let (mapping_rows, property_rows) = share(free, mapping.len(), properties.len());
     let known = group.mapping.as_ref();
@@ -364,7 +364,7 @@ pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, heigh
     );
 }
 
-/// Shares free rows between two lists in proportion; each has one at least, and none more than it needs.
+/// Divides free rows between two lists in proportion; each gets at least one, and none more than it needs.
 fn share(free: usize, one: usize, other: usize) -> (usize, usize) {
     if one + other <= free {
         return (one, other);
@@ -374,7 +374,7 @@ fn share(free: usize, one: usize, other: usize) -> (usize, usize) {
     (first, (free - first).min(other))
 }
 
-/// A heading with its count and where it came from, and so many rows; the last one says how many more there are.
+/// Writes a heading with count and origin, and this many rows; the last one says how many more there are.
 fn block(
     sheet: &mut TextPage,
     (name, (count, style), from): (&str, (String, Style), &str),

@@ -1,4 +1,4 @@
-//! The partner of the bracket at the cursor. Only what is seen is searched: a partner out of sight cannot be marked.
+//! The partner of the bracket at the cursor. Only the visible rows are searched: a partner elsewhere cannot be marked.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::{
     lines::TextPosition,
 };
 
-/// The bracket at the cursor, or else just before it, and its partner, if that stands in one of the rows.
+/// The bracket at or just before the cursor, and its partner, if that is in one of the rows.
 pub(super) fn pair(
     lines: &[String],
     cursor: TextPosition,
@@ -46,7 +46,7 @@ pub(super) fn pair(
                     {
                         return fits.then_some([opened, at]);
                     }
-                    // What was opened above the rows ends here; the rest begins anew.
+                    // A bracket that was opened above these rows is closed here; counting starts again.
                 }
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! How the editor looks: numbered lines in the colours of JSON, and what is wrong under the line it is in.
+//! Draws the editor: numbered lines in the colours of JSON, and a problem below the line it is in.
 
 use ratatui::{
     buffer::Buffer,
@@ -22,13 +22,13 @@ use crate::{
     },
 };
 
-/// Rows from which one of them can name the keys that are gone.
+/// From this number of rows on, one of them lists the removed keys.
 const ROOM_FOR_REMOVED: u16 = 4;
-/// Cells of a remark below which it says nothing.
+/// Minimum width of a remark, in cells.
 const LEAST_REMARK: usize = 8;
 
 impl JsonEditor {
-    /// Returns where the terminal's cursor belongs, if focused.
+    /// Returns the position of the terminal's cursor, if focused.
     pub fn draw(
         &self,
         buffer: &mut Buffer,
@@ -52,7 +52,7 @@ impl JsonEditor {
         let from = self.first_column(cursor_column, usize::from(text.width));
         let problem = self.shown_problem();
         let fault = problem.map_or(usize::MAX, |problem| problem.line - 1);
-        // The problem takes a row of its own below its line.
+        // The problem has a row of its own below its line.
         let total = lines.len() + usize::from(problem.is_some());
         let here = row + usize::from(fault < row);
         let mut cursor = None;
@@ -93,13 +93,13 @@ impl JsonEditor {
         cursor
     }
 
-    /// What is wrong, unless the text is empty and may be.
+    /// The problem, unless the text is empty and may be.
     fn shown_problem(&self) -> Option<&JsonProblem> {
         let problem = self.value().err();
         problem.filter(|_| self.is_known() || !self.is_blank())
     }
 
-    /// The sign of a line that differs from what was known, and behind it what it was, where there is room.
+    /// Draws the sign of a line that differs from what was known and, if there is room, what it was.
     fn draw_mark(&self, buffer: &mut Buffer, place: Rect, row: usize, from: usize, theme: Theme) {
         let (mark, words) = self.marks().of_row(row);
         let style = mark_style(mark, theme);
@@ -124,7 +124,7 @@ impl JsonEditor {
         }
     }
 
-    /// Keys that are gone have no line of their own: the last row names them. Returns what is left.
+    /// Removed keys have no line of their own, so the last row lists them. Returns the remaining area.
     fn draw_removed(&self, buffer: &mut Buffer, area: Rect, theme: Theme) -> Rect {
         let removed = &self.marks().removed;
         if removed.is_empty() || area.height < ROOM_FOR_REMOVED {
@@ -139,7 +139,7 @@ impl JsonEditor {
         }
     }
 
-    /// Cells before the cursor in its line.
+    /// Width of the text before the cursor in its line, in cells.
     fn cursor_column(&self) -> usize {
         paint::line_columns(self.lines.around().0)
     }
@@ -150,7 +150,7 @@ impl JsonEditor {
     }
 }
 
-/// A problem that is scrolled out of sight takes the last row, or the first when the cursor is in the last.
+/// Draws a problem that is out of sight in the last row, or in the first if the cursor is in the last.
 fn draw_far_problem(
     buffer: &mut Buffer,
     area: Rect,
@@ -217,7 +217,7 @@ fn draw_line(
     }
 }
 
-/// A line of JSON in its colours. Whatever is between the pieces stays as it is.
+/// A line of JSON in colours. Text between the tokens stays as it is.
 pub fn coloured(line: &str, theme: Theme) -> Vec<(String, Style)> {
     let mut parts = Vec::new();
     let mut at = 0;
@@ -253,7 +253,7 @@ fn style(kind: Kind, theme: Theme) -> Style {
     }
 }
 
-/// `^ line 3, column 14: …` with the sign under the column, or beside it where there is more room.
+/// Draws `^ line 3, column 14: …` with the sign below the column, or beside it if there is more room.
 fn draw_problem(
     buffer: &mut Buffer,
     place: Rect,

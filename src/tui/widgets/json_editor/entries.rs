@@ -1,10 +1,10 @@
-//! Where the entries of a JSON object stand in its text, so that one can be changed and no other is touched.
+//! The positions of the entries of a JSON object in its text, so that one can be changed without touching the others.
 
 use std::ops::Range;
 
 use super::lex::{Kind, tokens};
 
-/// Key and value in bytes of the text, quotes included.
+/// The ranges of key and value in the text, in bytes, including quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) key: Range<usize>,
@@ -15,11 +15,11 @@ pub(crate) struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Object {
     pub(crate) entries: Vec<Entry>,
-    /// What is between its braces.
+    /// The range between its braces.
     pub(crate) inner: Range<usize>,
 }
 
-/// Finds the entries of a text that is known to be a JSON object; `None` where it has not even the shape of one.
+/// Finds the entries of a text that is known to be valid JSON; `None` if it is not an object.
 pub(crate) fn object(text: &str) -> Option<Object> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut depth = 0_usize;

@@ -1,10 +1,10 @@
-//! The keys of the editor: those of the one-line field, and lines. Tab and Esc are left to the form.
+//! The keys of the editor: those of the one-line field, and those for lines. Tab and Esc are left to the form.
 
 use super::{JsonEditor, LONGEST, motion::Motion};
 use crate::tui::widgets::{Reaction, is_plain};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// Lines that PgUp and PgDn go.
+/// Lines per PgUp and PgDn.
 const PAGE: usize = 10;
 
 impl JsonEditor {
@@ -27,7 +27,7 @@ impl JsonEditor {
             KeyCode::Backspace => self.delete(Motion::Left),
             KeyCode::Delete => self.delete(Motion::Right),
             KeyCode::Char('t') if control => Reaction::changed(self.format()),
-            // Ctrl-_ arrives as Ctrl-7 from terminals that send the plain byte.
+            // Terminals that send the plain byte report Ctrl-_ as Ctrl-7.
             KeyCode::Char('_' | '7') if control => Reaction::changed(self.undo()),
             KeyCode::Char('z') if alt => Reaction::changed(self.undo()),
             KeyCode::Char('y') if control => Reaction::changed(self.redo()),
@@ -60,7 +60,7 @@ impl JsonEditor {
         Reaction::changed(deleted)
     }
 
-    /// A change that needs room.
+    /// A change that may make the text longer.
     fn edit(&mut self, change: impl FnOnce(&mut Self)) -> Reaction {
         if self.lines.bytes() >= LONGEST {
             return Reaction::Refused;
@@ -70,7 +70,7 @@ impl JsonEditor {
         Reaction::Changed
     }
 
-    /// A new line is indented like the one it leaves, and a level deeper behind an opening bracket.
+    /// A new line is indented like the previous one, and one level more after an opening bracket.
     fn break_line(&mut self) {
         let before = self.lines.around().0;
         let indent = before.len() - before.trim_start_matches(' ').len();

@@ -1,13 +1,13 @@
-//! JSON laid out anew: over several lines, or on one. Only the white space between the pieces changes, so big numbers,
+//! Formats JSON: over several lines, or on one. Only the white space between tokens changes, so that big numbers,
 //! escapes and the order of keys stay as they were written.
 
 use super::lex::{Kind, tokens};
 
-/// One entry a line, two spaces a level; what is empty stays on its line. The text is known to be JSON.
+/// One entry per line, two spaces per level; empty objects and arrays stay on one line. The text must be valid JSON.
 pub(super) fn pretty(text: &str) -> String {
     let mut laid = String::with_capacity(text.len() + text.len() / 4);
     let mut depth = 0_usize;
-    // The bracket before this piece has nothing in it yet.
+    // Whether nothing has followed the opening bracket yet.
     let mut is_opened = false;
     let break_line = |laid: &mut String, depth: usize| {
         laid.push('\n');
@@ -37,7 +37,7 @@ pub(super) fn pretty(text: &str) -> String {
     laid
 }
 
-/// All on one line, as one writes it by hand.
+/// Everything on one line, as a person would write it.
 pub(crate) fn one_line(text: &str) -> String {
     let mut laid = String::with_capacity(text.len());
     for token in tokens(text) {

@@ -1,17 +1,18 @@
-//! JSON cut into coloured pieces. It never fails: what is not JSON becomes a piece as well, and the parser says so.
+//! Splits JSON into coloured tokens. Never fails: anything that is not JSON becomes a token as well, and the parser
+//! reports it.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A string with a colon after it.
+    /// A string followed by a colon.
     Key,
     Text,
-    /// A number, `true`, `false`, `null`, or something that tries to be one.
+    /// A number, `true`, `false`, `null`, or an invalid word.
     Value,
     /// One of `{}[]:,`.
     Sign,
 }
 
-/// A piece of the text, in bytes.
+/// A range of the text, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -19,7 +20,7 @@ pub(super) struct Token {
     pub(super) to: usize,
 }
 
-/// The pieces in order; white space is between them. A string ends at the end of its line at the latest.
+/// The tokens in order, without the white space between them. A string ends at the end of its line at the latest.
 pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -45,7 +46,7 @@ fn ends_value(c: char) -> bool {
     c.is_whitespace() || matches!(c, '{' | '}' | '[' | ']' | ':' | ',' | '"')
 }
 
-/// Bytes of the string that the text begins with, its quotes included.
+/// Length of the string that the text begins with, in bytes, including its quotes.
 fn string_length(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {

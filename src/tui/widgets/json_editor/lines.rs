@@ -1,15 +1,15 @@
-//! A text of lines with a cursor and undo. Every change is one replacement of a range, and undo is the replacement
-//! turned round. Ours, because `ratatui-textarea` moves by screen columns: it leaps over marks that take no column, ends
-//! at column 65,535 and undoes a replaced text in two steps.
+//! A text of lines with a cursor and undo. Every change replaces one range, and undo is the reverse replacement. We do
+//! not use `ratatui-textarea`, because it moves by screen columns: it jumps over zero-width marks, stops at column
+//! 65,535 and needs two steps to undo a replacement.
 
 use unicode_segmentation::GraphemeCursor;
 
-/// Steps that can be undone.
+/// Maximum number of undo steps.
 const UNDO_STEPS: usize = 1000;
-/// Bytes that the steps may hold together; the newest one is always kept.
+/// Maximum size of all undo steps in bytes; the newest one is always kept.
 const UNDO_BYTES: usize = 32 * 1024 * 1024;
 
-/// Row from 0, and byte in it, always between graphemes where the cursor is concerned.
+/// Row from 0, and byte within it; for the cursor always between graphemes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct TextPosition {
     pub(super) row: usize,
@@ -21,9 +21,9 @@ struct Edit {
     at: TextPosition,
     removed: String,
     inserted: String,
-    /// The cursor before it.
+    /// The cursor before the edit.
     cursor: TextPosition,
-    /// It was typed, so the next character may join it.
+    /// It was typed, so that the next character may be merged into it.
     is_typed: bool,
 }
 
@@ -57,7 +57,7 @@ impl Lines {
         self.rows.join("\n")
     }
 
-    /// Bytes of the text, line breaks included.
+    /// Length of the text in bytes, including line breaks.
     pub(super) fn bytes(&self) -> usize {
         self.rows.iter().map(|line| line.len() + 1).sum()
     }
@@ -66,12 +66,12 @@ impl Lines {
         self.cursor
     }
 
-    /// The line of the cursor before and after it.
+    /// The line of the cursor, split at the cursor.
     pub(super) fn around(&self) -> (&str, &str) {
         self.rows[self.cursor.row].split_at(self.cursor.byte)
     }
 
-    /// The place of a byte of the whole text.
+    /// The position of a byte of the whole text.
     pub(super) fn place(&self, mut byte: usize) -> TextPosition {
         for (row, line) in self.rows.iter().enumerate() {
             if byte <= line.len() {
@@ -84,7 +84,7 @@ impl Lines {
         TextPosition { row, byte }
     }
 
-    /// Puts the cursor at a character of a row; both from 0, both cut to what there is.
+    /// Moves the cursor to a character of a row; both count from 0 and are limited to what exists.
     pub(super) fn go_to(&mut self, row: usize, character: usize) {
         let row = row.min(self.rows.len() - 1);
         let line = &self.rows[row];
@@ -100,7 +100,7 @@ impl Lines {
         self.replace(self.cursor, self.cursor, text, false);
     }
 
-    /// Inserts a character; typed characters of a word are undone together.
+    /// Inserts a character; the characters of a typed word are undone together.
     pub(super) fn type_char(&mut self, c: char) {
         self.replace(self.cursor, self.cursor, c.encode_utf8(&mut [0; 4]), true);
     }
@@ -181,7 +181,7 @@ impl Lines {
         self.undo.drain(..too_many.max(too_heavy));
     }
 
-    /// Puts a text in the place of a range and returns what was there.
+    /// Replaces a range by a text, and returns the old text.
     fn exchange(&mut self, from: TextPosition, to: TextPosition, text: &str) -> String {
         let tail = self.rows[to.row].split_off(to.byte);
         let removed = if from.row == to.row {
@@ -203,7 +203,7 @@ impl Lines {
         removed
     }
 
-    /// Moves the cursor out of the middle of a grapheme: what is typed or deleted can join its neighbours.
+    /// Moves the cursor out of a grapheme: inserting or deleting text can merge neighbouring characters.
     pub(super) fn settle(&mut self) {
         let line = self.rows[self.cursor.row].as_str();
         let mut boundary = GraphemeCursor::new(self.cursor.byte, line.len(), true);
@@ -214,7 +214,7 @@ impl Lines {
     }
 }
 
-/// Where a text ends that begins at a place.
+/// The position after a text that begins at `at`.
 fn after(at: TextPosition, text: &str) -> TextPosition {
     match text.rsplit_once('\n') {
         None => TextPosition {
@@ -340,7 +340,7 @@ mod tests {
         }
     }
 
-    /// The place in bytes of the whole text.
+    /// The byte offset of a position in the whole text.
     fn offset(lines: &Lines, place: TextPosition) -> usize {
         let rows = lines.all()[..place.row].iter();
         rows.map(|line| line.len() + 1).sum::<usize>() + place.byte

@@ -1,4 +1,4 @@
-//! Which lines of the text differ from what was known: a sign for each entry, and in words what it was.
+//! Lines of the text that differ from what was known: a sign for each entry, and what it was in words.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use crate::domain::{change::Mark, group::Properties};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Marks {
-    /// By row from 0; only what differs. The words stand in the first row of an entry.
+    /// By row from 0; only differences. The words are at the first row of an entry.
     rows: HashMap<usize, (Mark, Option<String>)>,
-    /// Keys that were known and are gone.
+    /// Known keys that were removed.
     pub(super) removed: Vec<String>,
 }
 
 impl Marks {
-    /// For a text that was read as `now`.
+    /// Compares a text whose parsed value is `now`.
     pub(super) fn of(text: &str, before: &Properties, now: &Properties) -> Self {
         let mut rows = HashMap::new();
         let (mut row, mut seen) = (0, 0);

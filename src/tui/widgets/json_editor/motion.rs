@@ -1,11 +1,11 @@
-//! Where the cursor can go: by grapheme, by word, by line, and up and down in its column.
+//! Movements of the cursor: by grapheme, by word, by line, and up and down in its column.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::lines::{Lines, TextPosition};
 use crate::tui::widgets::paint;
 
-/// Where a movement leads, or up to where a deletion goes.
+/// The target of a movement, or the end of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Motion {
     Left,
@@ -71,7 +71,7 @@ impl Lines {
         }
     }
 
-    /// Moves the cursor; false if it is there already.
+    /// Moves the cursor; returns false if it is there already.
     pub(super) fn go(&mut self, motion: Motion) -> bool {
         let target = self.target(motion);
         let moved = target != self.cursor;
@@ -82,7 +82,7 @@ impl Lines {
         moved
     }
 
-    /// Deletes from the cursor to where a movement would lead; false if there is nothing.
+    /// Deletes from the cursor to the target of a movement; returns false if there is nothing to delete.
     pub(super) fn delete(&mut self, motion: Motion) -> bool {
         let target = self.target(motion);
         let (from, to) = (self.cursor.min(target), self.cursor.max(target));
@@ -93,7 +93,7 @@ impl Lines {
         true
     }
 
-    /// Cells before the cursor, or the column that vertical movements set out from.
+    /// Width of the text before the cursor, or the column in which vertical movements started.
     pub(super) fn column(&self) -> usize {
         self.goal
             .unwrap_or_else(|| paint::line_columns(self.around().0))

@@ -1,4 +1,4 @@
-//! Text into properties. What is wrong is told by position and never quotes the text (trap 9 of
+//! Parses text into properties. A problem is described by its position and never quotes the text (trap 9 of
 //! docs/design/dependencies.md).
 
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use serde_json::{Value, error::Category};
 use super::lex::{Kind, tokens};
 use crate::{domain::group::Properties, formats::strict_json::RESERVED};
 
-/// Why a text is not properties, and where. Line and column count from 1, columns in characters.
+/// Why a text is not valid, and where. Line and column count from 1, columns in characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {text}")]
 pub struct JsonProblem {
@@ -17,12 +17,12 @@ pub struct JsonProblem {
     pub text: String,
 }
 
-/// Reads properties. Two equal keys in one object are refused: which of them counts is not defined.
+/// Parses properties. Duplicate keys in an object are rejected: it is not defined which of them counts.
 pub fn parse(text: &str) -> Result<Properties, JsonProblem> {
     parse_object(text, "properties are an object: { ... }")
 }
 
-/// Reads a JSON object by the same rules; `no_object` is said of any other value.
+/// Parses a JSON object by the same rules; `no_object` is the message for any other value.
 pub fn parse_object(text: &str, no_object: &'static str) -> Result<Properties, JsonProblem> {
     if text.trim().is_empty() {
         return Err(problem(1, 1, "empty; {} means no properties"));
@@ -37,7 +37,7 @@ pub fn parse_object(text: &str, no_object: &'static str) -> Result<Properties, J
     Err(problem(line + 1, column + 1, no_object))
 }
 
-/// Reads any JSON value, by the same rules.
+/// Parses any JSON value by the same rules.
 pub(crate) fn parse_value(text: &str) -> Result<Value, JsonProblem> {
     let value = serde_json::from_str(text).map_err(|error| syntax(text, &error))?;
     check_keys(text)?;
@@ -55,7 +55,7 @@ fn problem(line: usize, column: usize, text: impl Into<String>) -> JsonProblem {
 fn syntax(text: &str, error: &serde_json::Error) -> JsonProblem {
     let what = match error.classify() {
         Category::Eof => "unclosed bracket or quote".to_owned(),
-        // Texts of this category are fixed; they name what was expected, never what was found.
+        // Messages of this category are fixed; they name what was expected, never what was found.
         Category::Syntax => {
             let whole = error.to_string();
             let what = whole.split(" at line ").next().unwrap_or_default();
@@ -66,7 +66,7 @@ fn syntax(text: &str, error: &serde_json::Error) -> JsonProblem {
     let (mut line, mut bytes) = (error.line().max(1), error.column());
     let mut content = text.split('\n').nth(line - 1).unwrap_or_default();
     if bytes == 0 && line > 1 {
-        // It stumbled over a line break: the place is the end of the line before.
+        // The error is at a line break, so the position is the end of the previous line.
         line -= 1;
         content = text.split('\n').nth(line - 1).unwrap_or_default();
         bytes = content.len() + 1;
@@ -78,7 +78,7 @@ fn syntax(text: &str, error: &serde_json::Error) -> JsonProblem {
     problem(line, before + 1, what)
 }
 
-/// Finds keys that are twice in one object. The text is known to be JSON.
+/// Finds duplicate keys in an object. The text must be valid JSON.
 fn check_keys(text: &str) -> Result<(), JsonProblem> {
     let mut open: Vec<HashMap<String, usize>> = Vec::new();
     let (mut line, mut line_start, mut seen) = (1, 0, 0);
@@ -94,7 +94,7 @@ fn check_keys(text: &str) -> Result<(), JsonProblem> {
             (Kind::Sign, "}" | "]") => drop(open.pop()),
             (Kind::Key, _) => {
                 let key: String = serde_json::from_str(content).unwrap_or_default();
-                // Counted only where it is needed: all of a text can be one line.
+                // Computed only when needed: the whole text can be one line.
                 let column = || text[line_start..token.from].chars().count() + 1;
                 if key.starts_with(RESERVED) {
                     return Err(problem(

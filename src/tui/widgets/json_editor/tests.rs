@@ -1,4 +1,4 @@
-//! What the editor promises: the text stays, and what is wrong has a place.
+//! The guarantees of the editor: the text is kept, and a problem has a position.
 
 use proptest::prelude::*;
 use ratatui::{

@@ -1,12 +1,12 @@
-//! What can be wrong with the rows of a mapping. The service's own rules are not known (docs/design/service.md,
-//! "Unknown"), so only what cannot be meant is refused.
+//! Checks the rows of a mapping. The service's own rules are not known (docs/design/service.md, "Unknown"), so that
+//! only what cannot be intended is rejected.
 
 use std::collections::HashMap;
 
 use super::{Column, MappingRow};
 use crate::formats::strict_json::RESERVED;
 
-/// Something that keeps the mapping from being sent.
+/// A problem that prevents the mapping from being sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("row {}: {text}", row + 1)]
 pub struct Problem {

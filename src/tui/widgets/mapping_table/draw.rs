@@ -1,4 +1,5 @@
-//! How the table looks: `>` and reverse for the cursor, `~ + -` in the gutter, what it was or what is wrong beside it.
+//! Draws the table: `>` and reverse for the cursor, `~ + -` in the gutter, and the old value or the problem
+//! beside a row.
 
 use ratatui::{
     buffer::Buffer,
@@ -15,16 +16,16 @@ use crate::tui::{
     },
 };
 
-/// From this width on the columns are as wide as typing needs.
+/// From this width on, columns are always as wide as editing needs.
 const ROOMY: u16 = 50;
-/// Room for typing, however short the ids are.
+/// Minimum width of a cell that is being edited, however short the ids are.
 const LEAST_FIELD: u16 = 12;
-/// No id is worth more cells than this while others wait for room.
+/// Maximum width of an id while other columns need room.
 const WIDEST: u16 = 120;
 
 impl MappingTable {
-    /// Draws header, rows and, if there is something wrong, a last line that says what. Returns where the terminal's
-    /// cursor belongs while a cell is typed into.
+    /// Draws header, rows and, if there is a problem, a last line about it. Returns the position of the terminal's
+    /// cursor while a cell is being edited.
     pub fn draw(
         &self,
         buffer: &mut Buffer,
@@ -75,8 +76,8 @@ impl MappingTable {
         )
     }
 
-    /// What stands in the last line, and whether it is a problem: a refused paste, else what is wrong at the cursor,
-    /// else what is wrong first; for a table without rows, what to do.
+    /// The text of the last line, and whether it is a problem: a rejected paste, otherwise the problem at the cursor,
+    /// otherwise the first problem; for a table without rows, what to do.
     fn foot(
         &self,
         rows: &[MappingRow],
@@ -103,8 +104,8 @@ impl MappingTable {
 }
 
 fn layout(rows: &[MappingRow], problems: &[Problem], room: u16, editing: bool) -> Layout {
-    // One cell more than the text while typing, for the cursor behind it.
-    // Where there is room, it is kept when nobody types, so that nothing jumps when somebody begins to.
+    // While editing, one cell more than the text, for the cursor after it. If there is room, it is reserved all the
+    // time, so that nothing jumps when editing starts.
     let (least, cursor) = if editing || room >= ROOMY {
         (LEAST_FIELD, 1)
     } else {

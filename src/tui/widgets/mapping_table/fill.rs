@@ -1,10 +1,10 @@
-//! Takes over a whole mapping at once, from elsewhere: one step that can be undone.
+//! Takes over a whole mapping from elsewhere, in one step that can be undone.
 
 use super::{MappingRow, MappingTable};
 use crate::domain::group::Mapping;
 
 impl MappingTable {
-    /// Makes the table ask for this mapping: known rows change or are marked for removal, new ones come last.
+    /// Makes the table want this mapping: known rows change or are marked for removal, new ones are appended.
     pub fn fill(&mut self, wanted: &Mapping) {
         self.commit();
         if self.value().as_ref() == Ok(wanted) {

@@ -1,12 +1,12 @@
-//! Rows that come from elsewhere as a whole: a draft that was kept, a text from an outside editor, a newer copy of what
-//! the edit began with.
+//! Replacing all rows: by a stored draft, by a text from an external editor, or by a newer copy of the values that the
+//! edit began with.
 
 use std::collections::HashSet;
 
 use super::{MappingRow, MappingTable, NotPairs, paste};
 use crate::{domain::group::Mapping, tui::widgets::json_editor};
 
-/// Why a text is no mapping.
+/// Why a text is not a mapping.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotMapping {
     #[error("{0}")]
@@ -20,7 +20,7 @@ pub enum NotMapping {
 }
 
 impl MappingTable {
-    /// The table as it was left.
+    /// Restores the table as it was left.
     pub fn left(before: Option<&Mapping>, rows: Vec<MappingRow>) -> Self {
         Self {
             rows,
@@ -28,7 +28,7 @@ impl MappingTable {
         }
     }
 
-    /// The living rows as a JSON object for an outside editor, also where they are not valid.
+    /// The rows that are not removed, as a JSON object for an external editor, even if they are not valid.
     pub fn as_json(&self) -> String {
         let text = |text: &str| serde_json::Value::from(text).to_string();
         let living = self.rows().into_iter().filter(|row| !row.is_dropped);
@@ -42,7 +42,8 @@ impl MappingTable {
         }
     }
 
-    /// Makes the table hold exactly these pairs, as one step that can be undone: what is missing is marked for removal.
+    /// Makes the table contain exactly these pairs, in one step that can be undone: missing rows are marked
+    /// for removal.
     pub fn replace(&mut self, mut pairs: Mapping) {
         self.commit();
         self.remember();
@@ -72,7 +73,7 @@ impl MappingTable {
         }
     }
 
-    /// What the edit began with is another mapping now: rows that were not touched follow it, the others stay as typed.
+    /// The values that the edit began with have changed: untouched rows take the new values, the others stay as typed.
     pub fn rebase(&mut self, before: Option<&Mapping>) {
         self.commit();
         let mut seen: HashSet<String> = HashSet::new();
@@ -101,7 +102,7 @@ impl MappingTable {
         let new = before.into_iter().flatten();
         let new = new.filter(|(key, _)| !seen.contains(*key));
         rows.extend(new.map(|(key, value)| MappingRow::known(key, value)));
-        // A step of before the new copy would bring the old one back.
+        // Undo steps from before the new copy would restore the old one, so they are dropped.
         *self = Self {
             cursor: self.cursor.min(rows.len().saturating_sub(1)),
             column: self.column,
@@ -110,7 +111,7 @@ impl MappingTable {
     }
 }
 
-/// Reads a mapping from a text: a JSON object, or one pair a line.
+/// Parses a mapping: a JSON object, or one pair per line.
 pub fn read_mapping(text: &str) -> Result<Mapping, NotMapping> {
     let is_object = text.trim_start().starts_with(['{', '[']) || text.trim().is_empty();
     if !is_object {
@@ -127,7 +128,7 @@ pub fn read_mapping(text: &str) -> Result<Mapping, NotMapping> {
     pairs_of(object)
 }
 
-/// The texts and numbers of an object as pairs.
+/// The strings and numbers of an object as pairs.
 pub fn pairs_of(object: crate::domain::group::Properties) -> Result<Mapping, NotMapping> {
     let pairs = object.into_iter().enumerate();
     pairs

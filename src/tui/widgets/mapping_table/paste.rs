@@ -1,5 +1,5 @@
-//! Pasted text as rows: one pair per line, a table of two columns with or without a header, or a JSON object. All of a
-//! paste is taken, or nothing.
+//! Pasted text as rows: one pair per line, a table of two columns with or without a header, or a JSON object. A paste
+//! is taken as a whole, or not at all.
 
 use std::{collections::HashMap, fmt};
 
@@ -9,17 +9,18 @@ use serde_json::Value;
 use super::{MappingRow, MappingTable};
 use crate::{formats::strict_json::RESERVED, tui::widgets::text_field::Pasted};
 
-/// What separates the two ids of a line; the first that occurs decides, of two in one place the one that is named first.
+/// Separators between the two ids of a line; the first one in the line counts, and at the same position the one that is
+/// first in this list.
 const SEPARATORS: [&str; 8] = ["\t", "=>", "=", "->", "→", ": ", ",", ";"];
-/// What an id beside a separator does not begin or end with: it is part of an arrow that is not known.
+/// Characters that an id next to a separator does not begin or end with: there they belong to an unknown arrow.
 const NO_ID: [char; 5] = ['=', '<', '>', ':', '|'];
 
 /// What a paste did to the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PastedRows {
-    /// It went into the cell that is being typed into.
+    /// It was inserted into the cell that is being edited.
     Cell(Pasted),
-    /// It was read as rows; a schema id that is there already got the pasted data source id.
+    /// It was parsed as rows; existing schema ids got the pasted data source ids.
     Rows {
         added: usize,
         changed: usize,
@@ -27,7 +28,7 @@ pub enum PastedRows {
     Refused(NotPairs),
 }
 
-/// Why a paste cannot be rows. Never quotes what was pasted: it may be a secret on its way to another window.
+/// Why a paste cannot be parsed as rows. Never quotes the paste: it may be a secret on its way to another window.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotPairs {
     #[error("nothing to paste")]
@@ -47,14 +48,14 @@ pub enum NotPairs {
 }
 
 impl NotPairs {
-    /// For telling rows from text: an object that is wrong is still an object.
+    /// Whether the paste is an object: one with an invalid entry is still an object.
     fn is_object(&self) -> bool {
         matches!(self, Self::Entry(_))
     }
 }
 
 impl MappingTable {
-    /// In a cell, one line is text for it; anything that can only be rows becomes rows.
+    /// In a cell, a single line is inserted as text; anything that can only be rows becomes rows.
     pub fn paste(&mut self, text: &str) -> PastedRows {
         let pairs = read(text);
         if let Some(field) = &mut self.editing {
@@ -79,7 +80,7 @@ impl MappingTable {
         self.remember();
         let mut places: HashMap<String, usize> = HashMap::new();
         for (index, row) in self.rows.iter().enumerate() {
-            // A living row is preferred to a removed one of the same schema id.
+            // If a schema id occurs more than once, the row that is not removed is preferred.
             if !row.is_dropped || !places.contains_key(&row.key) {
                 places.insert(row.key.clone(), index);
             }
@@ -107,7 +108,7 @@ impl MappingTable {
     }
 }
 
-/// For the message line; empty when there is nothing to say.
+/// For the message line; empty if there is nothing to say.
 impl fmt::Display for PastedRows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -123,9 +124,9 @@ impl fmt::Display for PastedRows {
     }
 }
 
-/// Reads pairs of texts; none of them twice.
+/// Parses pairs of texts; a duplicate schema id is an error.
 pub(crate) fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
-    // Spreadsheets begin their files with this sign.
+    // Spreadsheets begin their files with a byte order mark.
     let text = text.trim_start_matches('\u{feff}').trim();
     let pairs = if text.is_empty() {
         return Err(NotPairs::Nothing);
@@ -143,7 +144,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
     Ok(pairs)
 }
 
-/// A JSON object, or lines cut out of one.
+/// Parses a JSON object, or lines cut out of one.
 fn read_object(text: &str) -> Option<Result<Vec<(String, String)>, NotPairs>> {
     let parsed = if text.starts_with(['{', '[']) {
         serde_json::from_str(text).map_err(|_| NotPairs::Object)
@@ -189,7 +190,7 @@ fn read_lines(text: &str) -> Result<Vec<(String, String)>, NotPairs> {
     Ok(pairs)
 }
 
-/// The titles of two columns, as this console, the service and spreadsheets write them.
+/// Whether these are the titles of two columns, as this console, the service and spreadsheets write them.
 fn is_header(key: &str, value: &str) -> bool {
     let plain = |title: &str| -> String {
         let letters = title.chars().filter(|c| c.is_alphanumeric());
@@ -202,8 +203,8 @@ fn is_header(key: &str, value: &str) -> bool {
         )
 }
 
-/// Whether the first of several pairs has words where all others have a number and a value with one: it may be a row all
-/// the same, so it is neither taken nor left out.
+/// Whether the first of several pairs has no digits while the schema ids of all others are numbers: probably titles,
+/// but it may be a row, so it is neither accepted nor skipped.
 fn are_titles(pairs: &[(String, String)]) -> bool {
     let has_digit = |text: &str| text.contains(|c: char| c.is_ascii_digit());
     let is_number = |text: &str| text.chars().all(|c| c.is_ascii_digit());
@@ -217,7 +218,7 @@ fn are_titles(pairs: &[(String, String)]) -> bool {
 
 fn read_line(line: &str) -> Option<(String, String)> {
     let line = line.trim();
-    // In quotes a separator is none.
+    // A separator within quotes does not count.
     let start = quoted_cell(line).map_or(0, |(_, rest)| line.len() - rest.len());
     let separated = SEPARATORS
         .into_iter()
@@ -243,7 +244,7 @@ fn read_line(line: &str) -> Option<(String, String)> {
     is_pair.then_some((key, value))
 }
 
-/// What a spreadsheet leaves empty behind the second cell does not count; a third cell that is not empty does.
+/// Ignores empty cells of a spreadsheet after the second one; a third cell that is not empty is an error.
 fn without_empty_cells<'a>(rest: &'a str, separator: &str) -> Option<&'a str> {
     if !matches!(separator, "," | ";" | "\t") {
         return Some(rest);
@@ -257,7 +258,7 @@ fn without_empty_cells<'a>(rest: &'a str, separator: &str) -> Option<&'a str> {
     more.chars().all(is_empty).then_some(cell)
 }
 
-/// The text in the quotes that a line begins with, two quotes standing for one, and what follows.
+/// The quoted text at the beginning of a line, in which two quotes stand for one, and the rest of the line.
 fn quoted_cell(line: &str) -> Option<(String, &str)> {
     let mut rest = line.strip_prefix('"')?;
     let mut cell = String::new();
@@ -272,7 +273,7 @@ fn quoted_cell(line: &str) -> Option<(String, &str)> {
     }
 }
 
-/// Without the quotes of a table that was saved as text.
+/// Removes the quotes of a table that was saved as text.
 fn unquoted(cell: &str) -> String {
     let cell = cell.trim();
     match quoted_cell(cell) {
@@ -281,7 +282,7 @@ fn unquoted(cell: &str) -> String {
     }
 }
 
-/// The entries of a JSON object in order; a map would silently keep only the last of two with one key.
+/// The entries of a JSON object in order; a map would silently keep only the last of two with the same key.
 struct Entries(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Entries {

@@ -1,4 +1,4 @@
-//! One row of the table: what it holds now, and what it held when the edit began.
+//! One row of the table: its current values, and those when the edit began.
 
 use crate::domain::change::Mark;
 
@@ -12,7 +12,7 @@ pub struct MappingRow {
     pub value: String,
     /// Key and value when the edit began; `None`: added since.
     pub before: Option<(String, String)>,
-    /// Marked for removal; stays in sight until it is sent.
+    /// Marked for removal; remains visible until the change is sent.
     pub is_dropped: bool,
 }
 
@@ -51,7 +51,7 @@ impl MappingRow {
         self.before.is_none() && self.key.is_empty() && self.value.is_empty()
     }
 
-    /// How the row stands against what was known.
+    /// How the row differs from what was known.
     pub fn mark(&self) -> Mark {
         match &self.before {
             _ if self.is_dropped => Mark::Removed,
@@ -61,7 +61,7 @@ impl MappingRow {
         }
     }
 
-    /// What to say beside the row, if anything: "was 40".
+    /// The remark beside the row, if any: "was 40".
     pub(super) fn remark(&self) -> Option<String> {
         match (self.mark(), &self.before) {
             (Mark::Removed, _) => Some("will be removed".into()),

@@ -1,4 +1,4 @@
-//! What the table promises: every row in sight, every step undone.
+//! The guarantees of the table: every row stays visible, every step can be undone.
 
 use proptest::prelude::*;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

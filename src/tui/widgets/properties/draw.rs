@@ -1,4 +1,4 @@
-//! How the rows look: the same as those of the mapping, with a column for the type.
+//! Draws the rows: like those of the mapping, with a column for the type.
 
 use ratatui::{
     buffer::Buffer,
@@ -23,17 +23,17 @@ use crate::{
     },
 };
 
-/// Room for typing, however short keys and values are.
+/// Minimum width of a cell that is being edited, however short keys and values are.
 const LEAST_FIELD: u16 = 12;
-/// No key is worth more cells than this while values wait for room.
+/// Maximum width of a key while values need room.
 const WIDEST_KEY: u16 = 40;
-/// As wide as the signs around the longest type.
+/// Width of the longest type with its signs.
 const KIND: u16 = 12;
 const WIDEST: u16 = 120;
 
 impl PropertyRows {
-    /// Draws header, rows and, if there is something to say, a last line. Returns where the terminal's cursor belongs
-    /// while a cell is typed into.
+    /// Draws header, rows and, if there is something to say, a last line. Returns the position of the terminal's
+    /// cursor while a cell is being edited.
     pub(super) fn draw(
         &self,
         buffer: &mut Buffer,
@@ -70,7 +70,7 @@ impl PropertyRows {
         )
     }
 
-    /// The cell under the cursor: what is typed or chosen, or bold.
+    /// Draws the cell under the cursor: the edited text, the type being chosen, or the value in bold.
     fn draw_cell(
         &self,
         buffer: &mut Buffer,
@@ -101,7 +101,7 @@ impl PropertyRows {
         }
     }
 
-    /// Why a key was not obeyed, or, for no rows, what to do.
+    /// Why a key had no effect or, without rows, what to do.
     fn foot(&self, theme: Theme, keys: &RowKeys) -> Option<(String, Style)> {
         if let Some(refused) = &self.refused {
             let here = self.all.get(self.cursor);

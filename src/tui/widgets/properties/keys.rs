@@ -1,4 +1,4 @@
-//! The keys of the rows, the same as those of the mapping; in the choice of a type Left and Right choose.
+//! The keys of the rows, the same as those of the mapping; in the choice of a type, Left and Right choose.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
@@ -73,7 +73,7 @@ impl PropertyRows {
         }
     }
 
-    /// Keeps the cell; a row that is being added goes on to its next cell.
+    /// Takes over the cell; in a row that is being added, continues with its next cell.
     fn enter(&mut self, editor: &mut JsonEditor) -> bool {
         match &self.typing {
             Some(Typing::Kind(kind)) => {
@@ -82,7 +82,7 @@ impl PropertyRows {
                 true
             }
             Some(Typing::Key(field)) => {
-                // Without a key there was never a row.
+                // A row without a key never existed.
                 let goes_on = self.is_adding && !field.is_empty();
                 let kept = self.commit(editor);
                 if kept && goes_on {
@@ -100,7 +100,7 @@ impl PropertyRows {
         }
     }
 
-    /// On to another cell of the row, or out of the cell at the edge.
+    /// Moves to another cell of the row, or out of the row at its edge.
     fn leave_cell(&mut self, to: Option<Column>, editor: &mut JsonEditor) -> Reaction {
         if matches!(&self.typing, Some(Typing::Key(field)) if self.is_adding && field.is_empty()) {
             return Reaction::Refused;
@@ -109,7 +109,7 @@ impl PropertyRows {
         if let Some(Typing::Kind(kind)) = self.typing {
             self.choose(kind, editor);
             if self.is_typing() {
-                // It needs a value of the new type, and is there already.
+                // The new type needs a new value, and the cursor is on it already.
                 return Reaction::Changed;
             }
         } else if !self.commit(editor) {

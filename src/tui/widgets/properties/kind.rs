@@ -1,4 +1,4 @@
-//! The types a person chooses from, and how a text of each is written in JSON.
+//! The types that a person can choose, and how text of each is written as JSON.
 
 use serde_json::Number;
 
@@ -22,7 +22,7 @@ impl Kind {
         Self::Json,
     ];
 
-    /// Of a value of valid JSON.
+    /// The type of a valid JSON value.
     pub(super) fn of(source: &str) -> Self {
         match source.as_bytes().first() {
             Some(b'"') => Self::Text,
@@ -43,23 +43,23 @@ impl Kind {
         }
     }
 
-    /// The type so many places on in the list, which goes round.
+    /// The type `by` positions later in the list, wrapping around.
     pub(super) fn moved(self, by: usize) -> Self {
         let here = Self::ALL.iter().position(|kind| *kind == self);
         Self::ALL[(here.unwrap_or(0) + by) % Self::ALL.len()]
     }
 
-    /// The one before it.
+    /// The previous type.
     pub(super) fn previous(self) -> Self {
         self.moved(Self::ALL.len() - 1)
     }
 
-    /// It has a value to type.
+    /// Whether the type has a value to type.
     pub(super) fn is_typed(self) -> bool {
         matches!(self, Self::Text | Self::Number | Self::Json)
     }
 
-    /// How a value is shown: a text without quotes, JSON on one line, a number exactly as it is written.
+    /// A value as it is shown: text without quotes, JSON on one line, a number exactly as it is written.
     pub(super) fn shown(self, source: &str) -> String {
         match self {
             Self::Text => serde_json::from_str(source).unwrap_or_else(|_| source.to_owned()),
@@ -68,7 +68,7 @@ impl Kind {
         }
     }
 
-    /// What was typed, as JSON; or what is wrong with it.
+    /// The typed text as JSON, or what is wrong with it.
     pub(super) fn written(self, text: &str) -> Result<String, String> {
         let trimmed = text.trim();
         match self {
@@ -85,7 +85,7 @@ impl Kind {
         }
     }
 
-    /// A value of another type as one of this type, where that can be meant without asking.
+    /// Converts a value of another type to this one, if that is possible without asking.
     pub(super) fn converted(self, from: Self, shown: &str) -> Option<String> {
         match self {
             Self::Text if from == Self::Null => Some(quoted("")),
@@ -101,7 +101,7 @@ impl Kind {
     }
 }
 
-/// As a JSON string.
+/// The text as a JSON string.
 pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

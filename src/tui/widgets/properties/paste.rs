@@ -1,5 +1,5 @@
-//! Pasted text in the view as rows: into the cell that is typed into, or as rows of their own. All of a paste is taken,
-//! or nothing, as one step.
+//! Pasted text in the view as rows: inserted into the cell that is being edited, or as rows of its own. A paste is
+//! taken as a whole and in one step, or not at all.
 
 use std::{collections::HashMap, fmt::Write as _};
 
@@ -17,9 +17,9 @@ use crate::tui::widgets::{
 /// What a paste did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PastedProperties {
-    /// It went into the text, or into a cell.
+    /// It was inserted into the text or into a cell.
     Text,
-    /// It went into a cell, without the last so many characters.
+    /// It was inserted into a cell without its last characters, this many.
     Cut(usize),
     Rows {
         added: usize,
@@ -67,7 +67,7 @@ impl PropertyRows {
         for (key, source) in pairs {
             wanted.insert(key, source);
         }
-        // The values that are there are exchanged in one walk through the text, the others come behind the last.
+        // Existing values are replaced in one pass over the text, the others are appended after the last entry.
         let (mut new, mut seen, mut changed) = (String::with_capacity(text.len()), 0, 0);
         for entry in &entries {
             let key: String = serde_json::from_str(&text[entry.key.clone()]).unwrap_or_default();

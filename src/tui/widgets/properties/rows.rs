@@ -1,5 +1,5 @@
-//! The rows as they stand in the text: what each holds, and how it stands against what was known. They are read from
-//! the text after every change, so the two views cannot differ.
+//! The rows of the text: their values, and how they differ from what was known. They are read from the text after every
+//! change, so that the two views cannot differ.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -13,17 +13,17 @@ use crate::{
 pub(super) struct PropertyRow {
     pub(super) key: String,
     pub(super) kind: Kind,
-    /// The value as it is typed: a text without quotes, JSON on one line.
+    /// The value as it is typed: text without quotes, JSON on one line.
     pub(super) shown: String,
-    /// Where it stands in the text; `None`: not any more, or not yet.
+    /// Its position in the text; `None`: removed, or not written yet.
     pub(super) entry: Option<Entry>,
     pub(super) mark: Mark,
-    /// What to say beside it: "was gold".
+    /// The remark beside it: "was gold".
     pub(super) remark: Option<String>,
 }
 
 impl PropertyRow {
-    /// A row that is being typed and not in the text yet.
+    /// A row that is being typed and is not in the text yet.
     pub(super) fn unwritten() -> Self {
         Self {
             key: String::new(),
@@ -49,7 +49,7 @@ impl PropertyRow {
             Some(was) if now.get(&key) == Some(was) => (Mark::Same, None),
             Some(was) => {
                 let was = was.to_string();
-                // Without its quotes only where that cannot be mistaken for another type.
+                // Without quotes only if that cannot be mistaken for another type.
                 let shown = match kind {
                     Kind::Text if Kind::of(&was) == Kind::Text => kind.shown(&was),
                     _ => was,
@@ -81,7 +81,7 @@ impl PropertyRow {
     }
 }
 
-/// The rows of a text, each removed one behind the one it used to follow; `None` where the text is no valid object.
+/// The rows of a text, each removed one after the one it used to follow; `None` if the text is not a valid object.
 pub(super) fn read(editor: &JsonEditor) -> Option<Vec<PropertyRow>> {
     if editor.is_left_out() {
         return Some(Vec::new());
@@ -110,10 +110,10 @@ pub(super) fn read(editor: &JsonEditor) -> Option<Vec<PropertyRow>> {
     Some(rows)
 }
 
-/// A replacement in a text: the bytes that go, and what comes in their place.
+/// A replacement in a text: the range of bytes to remove, and the new text.
 pub(super) type Patch = (Range<usize>, String);
 
-/// Where an entry goes: behind another one, before all, or at the end.
+/// Where to insert an entry: after another one, before all, or at the end.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum InsertAt<'a> {
     Behind(&'a Entry),
@@ -121,7 +121,7 @@ pub(super) enum InsertAt<'a> {
     Last,
 }
 
-/// Writes an entry into a text, laid out like its neighbours.
+/// Inserts an entry into a text, formatted like its neighbours.
 pub(super) fn insertion(text: &str, place: InsertAt<'_>, key: &str, source: &str) -> Patch {
     let entry = format!("{}: {source}", quoted(key));
     let Some(object) = object(text) else {
@@ -140,7 +140,7 @@ pub(super) fn insertion(text: &str, place: InsertAt<'_>, key: &str, source: &str
             (start..start, format!("{entry},{}", lead(first)))
         }
         InsertAt::Behind(Entry { value, .. }) if value.end > last.value.end => {
-            // It is not of this text.
+            // The entry is not from this text.
             insertion(text, InsertAt::Last, key, source)
         }
         InsertAt::Behind(other) => {
@@ -154,7 +154,7 @@ pub(super) fn insertion(text: &str, place: InsertAt<'_>, key: &str, source: &str
     }
 }
 
-/// Takes an entry out of a text, and the comma with it.
+/// Removes an entry from a text, together with its comma.
 pub(super) fn removal(text: &str, entry: &Entry) -> Option<Patch> {
     let object = object(text)?;
     let at = object.entries.iter().position(|other| other == entry)?;

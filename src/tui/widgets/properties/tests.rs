@@ -1,4 +1,4 @@
-//! What the two views promise: they show one value, and what is not touched stays as it was written.
+//! The guarantees of the two views: they show the same value, and what is not touched stays as it was written.
 
 mod model;
 
@@ -16,7 +16,7 @@ fn known(json: &str) -> PropertiesField {
     PropertiesField::new(Some(&parse(json).expect("properties")))
 }
 
-/// The rows of a text of which the same was known.
+/// The rows of a text that equals what was known.
 fn rows_of(text: &str) -> PropertiesField {
     let mut field = known(text);
     field.set_text(text);
@@ -82,7 +82,7 @@ fn what_is_not_touched_stays_as_it_was_written() {
     assert!(!field.editor.is_changed());
     let order: Vec<_> = field.value().expect("valid").keys().cloned().collect();
     assert_eq!(order, ["tier", "seats", "beta", "owner", "note"]);
-    // Brought back, it is laid out like the one before it.
+    // A restored entry is formatted like the one before it.
     let back = "\n  \"owner\": {\"team\":\"night\",\"on_call\":[1,2.50]}";
     assert_eq!(
         field.text(),
@@ -103,7 +103,7 @@ fn types_are_chosen_and_values_follow() {
     assert!(drawn(&field, 60, 5).contains("<number>"));
     press(&mut field, &[KeyCode::Enter]);
     assert_eq!(field.text(), r#"{"a":1.10,"b":"x"}"#);
-    // A text that is no number has to be typed anew; until then nothing changes.
+    // A text that is not a number has to be typed again; until then nothing changes.
     press(
         &mut field,
         &[
@@ -193,7 +193,7 @@ fn what_is_wrong_stays_in_its_cell_and_is_never_lost() {
     keys(&mut field, "\n");
     assert!(drawn(&field, 60, 5).contains("! column 7: unclosed bracket"));
     assert!(field.go_to_problem());
-    // A form that is left has to take it all the same.
+    // A form that is left has to take it over all the same.
     field.settle();
     assert_eq!(field.text(), r#"{"a":1,"b":{"x": 1}"#);
     assert_eq!(field.place(), PropertiesFocus::Text);

@@ -1,5 +1,5 @@
-//! What can be done with the rows. Every step is one replacement in the text, checked before it stays, so that rows are
-//! always those of a valid text; what is not valid stays in its cell, with the reason.
+//! The operations on the rows. Every step is one replacement in the text and is checked before it is kept, so that the
+//! rows are always those of a valid text; an invalid value stays in its cell, with the reason.
 
 use super::{
     kind::{Kind, quoted},
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// Characters that a cell takes.
+/// Maximum number of characters in a cell.
 const LONGEST: usize = 100_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Column {
     Value,
 }
 
-/// The cell under the cursor while it is changed.
+/// The cell under the cursor while it is being edited.
 #[derive(Debug, Clone)]
 pub(super) enum Typing {
     Key(TextField),
@@ -31,23 +31,23 @@ pub(super) enum Typing {
     Value(Kind, TextField),
 }
 
-/// The rows of the properties and the place of the cursor among them.
+/// The rows of the properties, and the cursor.
 #[derive(Debug, Clone)]
 pub(super) struct PropertyRows {
     pub(super) all: Vec<PropertyRow>,
     pub(super) cursor: usize,
     pub(super) column: Column,
     pub(super) typing: Option<Typing>,
-    /// The row is being added: after its key comes its type, then its value.
+    /// The row is being added: after its key come its type and its value.
     pub(super) is_adding: bool,
-    /// Why the last key was not obeyed.
+    /// Why the last key had no effect.
     pub(super) refused: Option<String>,
-    /// Whether properties were known when the edit began.
+    /// Whether the properties were known when the edit began.
     pub(super) is_known: bool,
 }
 
 impl PropertyRows {
-    /// `None` where the text is no valid object.
+    /// `None` if the text is not a valid object.
     pub(super) fn of(editor: &JsonEditor) -> Option<Self> {
         Some(Self {
             all: rows::read(editor)?,
@@ -68,7 +68,7 @@ impl PropertyRows {
         matches!(self.typing, Some(Typing::Kind(_)))
     }
 
-    /// The text with what is being typed, valid or not; `None` where that changes nothing.
+    /// The replacement for what is being typed, valid or not; `None` if it changes nothing.
     pub(super) fn typed(&self, text: &str) -> Option<Patch> {
         let row = self.all.get(self.cursor)?;
         match self.typing.as_ref()? {
@@ -91,7 +91,7 @@ impl PropertyRows {
         }
     }
 
-    /// What is wrong with what is being typed.
+    /// What is wrong with the cell that is being edited.
     fn problem(&self) -> Option<String> {
         match self.typing.as_ref()? {
             Typing::Kind(_) => None,
@@ -106,7 +106,7 @@ impl PropertyRows {
         }
     }
 
-    /// Takes over what is being typed; false if it is not valid, and then it can go on being typed.
+    /// Takes over the cell that is being edited; returns false if it is not valid, and editing continues.
     pub(super) fn commit(&mut self, editor: &mut JsonEditor) -> bool {
         self.refused = None;
         let text = editor.text();
@@ -129,7 +129,7 @@ impl PropertyRows {
         true
     }
 
-    /// Leaves the cell as it was before it was typed into.
+    /// Restores the cell that is being edited.
     pub(super) fn cancel(&mut self, editor: &JsonEditor) {
         self.typing = None;
         self.is_adding = false;
@@ -139,7 +139,7 @@ impl PropertyRows {
         }
     }
 
-    /// One step in the text, unless it would not be valid then.
+    /// Replaces a range of the text in one step, unless the text would become invalid.
     fn replace(&mut self, (range, new): Patch, key: Option<&str>, editor: &mut JsonEditor) -> bool {
         let mut text = editor.text();
         text.replace_range(range.clone(), &new);
@@ -152,7 +152,7 @@ impl PropertyRows {
         true
     }
 
-    /// Reads the rows anew; the cursor stays with its key, or goes to another one.
+    /// Reads the rows again; the cursor stays on its key, or moves to `key`.
     pub(super) fn read(&mut self, editor: &JsonEditor, key: Option<&str>) {
         let here = self.all.get(self.cursor).map(|row| row.key.clone());
         let key = key.map(str::to_owned).or(here);
@@ -165,7 +165,7 @@ impl PropertyRows {
         self.cursor = found.unwrap_or(self.cursor).min(last);
     }
 
-    /// Begins a row at the end; it is in the text once it has a key.
+    /// Adds a row at the end; it is written to the text once it has a key.
     pub(super) fn add(&mut self, editor: &mut JsonEditor) -> bool {
         if !self.commit(editor) {
             return false;
@@ -178,7 +178,7 @@ impl PropertyRows {
         true
     }
 
-    /// Takes the row out of the text, or brings it back to where it was; what was known stays in sight.
+    /// Removes the row from the text, or restores it in its old place; rows that were known remain visible.
     pub(super) fn drop_row(&mut self, editor: &mut JsonEditor) -> bool {
         let Some(row) = self.all.get(self.cursor).cloned() else {
             return false;
@@ -196,7 +196,7 @@ impl PropertyRows {
         patch.is_some_and(|patch| self.replace(patch, None, editor))
     }
 
-    /// Begins to change the cell under the cursor.
+    /// Starts editing the cell under the cursor.
     pub(super) fn edit(&mut self, editor: &mut JsonEditor) -> bool {
         self.refused = None;
         let Some(row) = self.all.get(self.cursor) else {
@@ -216,7 +216,7 @@ impl PropertyRows {
                     .is_some_and(|value| self.replace((value, other.into()), None, editor));
             }
             (Column::Value, Kind::Null) => {
-                // Null has no value to type: only another type can be meant.
+                // Null has no value to type, so the person can only want another type.
                 self.column = Column::Kind;
                 Typing::Kind(Kind::Null)
             }
@@ -225,7 +225,7 @@ impl PropertyRows {
         true
     }
 
-    /// Gives the row another type; where its value cannot be one of that type, it is typed first.
+    /// Changes the type of the row; if its value cannot be converted, a new one must be typed first.
     pub(super) fn choose(&mut self, kind: Kind, editor: &mut JsonEditor) {
         self.typing = None;
         let Some(row) = self.all.get(self.cursor).cloned() else {
@@ -255,7 +255,7 @@ impl PropertyRows {
         }
     }
 
-    /// The step before the last, or the one after it; texts on the way that are not valid are passed over.
+    /// Undoes or redoes one step; skips steps whose text is not valid.
     pub(super) fn step(&mut self, editor: &mut JsonEditor, is_back: bool) -> bool {
         let go = |editor: &mut JsonEditor, is_back| {
             if is_back {

@@ -1,4 +1,4 @@
-//! How a field looks: label, text scrolled so that the cursor is seen, and a hint or an error below.
+//! Draws a field: label, text scrolled so that the cursor is visible, and a hint or an error below.
 
 use ratatui::{
     buffer::Buffer,
@@ -13,11 +13,12 @@ use crate::tui::{
     widgets::paint::{self, Glyph},
 };
 
-/// Below this many cells the signs for "more to the left" and "more to the right" would take too much.
+/// Below this width, the signs for "more to the left" and "more to the right" would take too much space.
 const ROOM_FOR_EDGES: u16 = 6;
 
 impl TextField {
-    /// Draws into one row, or into two with the hint or error. Returns where the terminal's cursor belongs, if focused.
+    /// Draws into one row, or into two with the hint or error. Returns the position of the terminal's cursor,
+    /// if focused.
     pub fn draw(
         &self,
         buffer: &mut Buffer,
@@ -89,7 +90,7 @@ impl TextField {
             width: line.width - 2 * edges,
             ..line
         };
-        // Without the focus the beginning is what tells one value from another.
+        // Without the focus, the beginning is shown, because it distinguishes one value from another.
         let seen = if focused { cursor } else { 0 };
         let from = paint::first_column(seen, total, usize::from(inner.width));
         let escape = theme.warning();
@@ -112,7 +113,7 @@ impl TextField {
         focused.then_some(Position::new(x.min(line.right() - 1), line.y))
     }
 
-    /// One sign per character and the length; at most as many signs as there is room.
+    /// Draws one mask character per character, as many as fit, and the length.
     fn draw_masked(
         &self,
         buffer: &mut Buffer,

@@ -1,4 +1,4 @@
-//! What the field promises, against a model of graphemes.
+//! The guarantees of the field, compared with a model of graphemes.
 
 use proptest::prelude::*;
 use ratatui::{crossterm::event::KeyCode, layout::Position};
@@ -170,7 +170,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// The field as a text and a byte between graphemes, and nothing clever.
+/// The field as a text and a byte offset between graphemes, in the simplest form.
 #[derive(Debug, Default)]
 struct Model {
     text: String,

@@ -1,11 +1,11 @@
-//! The rows beside a list of keys and values, and beside any keys at all.
+//! Compares the rows with a simple list of keys and values, for any sequence of keys.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::tui::widgets::json_editor::object;
 
-/// What the rows must be: keys with the exact text of their values.
+/// The expected rows: keys with the exact text of their values.
 type Model = Vec<(String, String)>;
 
 fn entries(text: &str) -> Model {
