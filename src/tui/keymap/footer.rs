@@ -19,8 +19,8 @@ impl Hint {
         (columns(&self.key) + 1 + columns(self.word)) as u16
     }
 
-    /// True for a small letter or a sign of an action that is not dangerous. Dangerous actions have capitals, except
-    /// for confirmations and the hand-off, which are excluded by name.
+    /// Whether the key is a lower-case letter or a sign, and its action is harmless. Dangerous actions have capitals in
+    /// key or word, except for confirmations and the hand-off, which are excluded here.
     fn can_be_clicked(&self) -> bool {
         let mut letters = self.key.chars();
         let is_small =
