@@ -6,45 +6,53 @@ use std::{borrow::Cow, fmt::Write as _};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Characters that take no room or steer the ones around them (Unicode `Cf`, separators, fillers, selectors).
-const INVISIBLE: &[(u32, u32)] = &[
-    (0x00AD, 0x00AD),
-    (0x034F, 0x034F),
-    (0x0600, 0x0605),
-    (0x061C, 0x061C),
-    (0x06DD, 0x06DD),
-    (0x070F, 0x070F),
-    (0x0890, 0x0891),
-    (0x08E2, 0x08E2),
-    (0x115F, 0x1160),
-    (0x17B4, 0x17B5),
-    (0x180B, 0x180F),
-    (0x200B, 0x200F),
-    (0x2028, 0x202E),
-    (0x2060, 0x206F),
-    (0x2800, 0x2800),
-    (0x3164, 0x3164),
-    (0xFE00, 0xFE0F),
-    (0xFEFF, 0xFEFF),
-    (0xFFA0, 0xFFA0),
-    (0xFFF0, 0xFFFB),
-    (0x110BD, 0x110BD),
-    (0x110CD, 0x110CD),
-    (0x13430, 0x1343F),
-    (0x1BCA0, 0x1BCA3),
-    (0x1D173, 0x1D17A),
-    (0xE0000, 0xE0FFF),
-];
-
 /// Whether a character would act on the terminal or vanish from it.
 pub fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || (!c.is_ascii() && {
-            let code = u32::from(c);
-            INVISIBLE
-                .iter()
-                .any(|&(from, to)| (from..=to).contains(&code))
-        })
+    c.is_control() || (!c.is_ascii() && is_invisible(u32::from(c)))
+}
+
+/// Characters that take no room or steer the ones around them (Unicode `Cf`, separators, fillers, selectors). Every sign of
+/// a screen is asked about, also where nothing is inlined.
+fn is_invisible(code: u32) -> bool {
+    matches!(
+        code,
+        0x00AD
+            | 0x034F
+            | 0x0600..=0x0605
+            | 0x061C
+            | 0x06DD
+            | 0x070F
+            | 0x0890..=0x0891
+            | 0x08E2
+            | 0x115F..=0x1160
+            | 0x17B4..=0x17B5
+            | 0x180B..=0x180F
+            | 0x200B..=0x200F
+            | 0x2028..=0x202E
+            | 0x2060..=0x206F
+            | 0x2800
+            | 0x3164
+            | 0xFE00..=0xFE0F
+            | 0xFEFF
+            | 0xFFA0
+            | 0xFFF0..=0xFFFB
+            | 0x110BD
+            | 0x110CD
+            | 0x13430..=0x1343F
+            | 0x1BCA0..=0x1BCA3
+            | 0x1D173..=0x1D17A
+            | 0xE0000..=0xE0FFF
+    )
+}
+
+/// Whether each of its characters is one sign of one column and shown as it is: the common case, which a text of a megabyte
+/// must not pay more for. Letters of Europe, frames and `…` are in it.
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || text.chars().all(is_plain_sign)
+}
+
+fn is_plain_sign(c: char) -> bool {
+    matches!(c, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '…' | '\u{2500}'..='\u{257f}')
 }
 
 /// The text as it may be shown: hidden characters as `\n`, `\t`, `\r`, `\0` or `\u{202e}`.
@@ -52,10 +60,11 @@ pub fn is_hidden(c: char) -> bool {
 /// Of the marks on one sign as many as any script has; the rest as their count, because all of them would be written with
 /// every change beside them. A backslash stays one backslash, so the result is for reading, not for parsing back.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let is_heaped = |text: &str| {
-        text.graphemes(true)
-            .any(|sign| sign.chars().nth(MARKS + 1).is_some())
-    };
+    if is_plain(text) {
+        return Cow::Borrowed(text);
+    }
+    let is_long = |text: &str| text.chars().nth(MARKS + 1).is_some();
+    let is_heaped = |text: &str| is_long(text) && text.graphemes(true).any(is_long);
     if !text.chars().any(is_hidden) && (text.is_ascii() || !is_heaped(text)) {
         return Cow::Borrowed(text);
     }
@@ -200,8 +209,8 @@ pub fn cut_middle(text: &str, room: usize, ellipsis: &str) -> String {
 
 /// As much of the beginning as fits into `room` columns.
 pub fn take_front(text: &str, room: usize) -> String {
-    if text.is_ascii() && !text.chars().any(is_hidden) {
-        return text[..room.min(text.len())].to_owned();
+    if is_plain(text) {
+        return text.chars().take(room).collect();
     }
     let mut used = 0;
     text.graphemes(true)
@@ -291,6 +300,23 @@ mod tests {
         assert_eq!(visible("adm\u{1b}in"), "adm\\u{1b}in");
         assert_eq!(visible("a\u{202e}b\u{200b}c\n"), "a\\u{202e}b\\u{200b}c\\n");
         assert!(matches!(visible("Größe 東京"), Cow::Borrowed(_)));
+    }
+
+    /// Whatever is beside it, but what is not plain.
+    #[test]
+    fn a_plain_sign_is_one_sign_of_one_column_and_not_hidden() {
+        let plain: Vec<char> = (char::MIN..=char::MAX)
+            .filter(|c| is_plain_sign(*c))
+            .collect();
+        assert!(plain.len() > 800);
+        for c in plain {
+            assert!(!is_hidden(c), "{c:?}");
+            for beside in [c, 'a', 'é', '│', '…'] {
+                let text = format!("{beside}{c}");
+                assert_eq!(text.graphemes(true).count(), 2, "{text:?}");
+                assert_eq!(width(&text), 2, "{text:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The effective key bindings: the tables with the changes from the configuration. Built once; a key press costs a few
 //! comparisons.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::LazyLock};
 
 use crossterm::event::KeyEvent;
 
@@ -55,7 +55,8 @@ pub struct Keymap {
 
 impl Default for Keymap {
     fn default() -> Self {
-        Self::with(&[])
+        static UNCHANGED: LazyLock<Keymap> = LazyLock::new(|| Keymap::with(&[]));
+        UNCHANGED.clone()
     }
 }
 

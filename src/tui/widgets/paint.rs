@@ -11,7 +11,7 @@ use ratatui::{
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{
-    domain::text::{take_back, take_front, visible, width},
+    domain::text::{is_plain, take_back, take_front, visible, width},
     tui::theme::Theme,
 };
 
@@ -42,7 +42,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
 /// Width of the text when drawn, in cells.
 pub fn columns(text: &str) -> usize {
     if is_plain(text) {
-        return text.len();
+        return text.chars().count();
     }
     shown(text).graphemes(true).map(cells).sum()
 }
@@ -82,11 +82,6 @@ fn shown_grapheme(grapheme: &str) -> Cow<'_, str> {
     } else {
         shown(grapheme)
     }
-}
-
-/// Whether each byte is one cell: the common case, which must be cheap for a text of a megabyte.
-fn is_plain(text: &str) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 fn cells(grapheme: &str) -> usize {
@@ -203,13 +198,18 @@ pub fn text(buffer: &mut Buffer, x: u16, y: u16, room: u16, text: &str, style: S
         let drawn = buffer.set_stringn(x, y, shown(text), usize::from(room), style);
         return drawn.0;
     }
-    // The common case: each byte is one character in one cell.
-    let room = usize::from(room.min(area.right() - x)).min(text.len());
+    // Most texts; each character is a sign of one cell.
+    let room = usize::from(room.min(area.right() - x));
     let first = buffer.index_of(x, y);
-    for (at, cell) in buffer.content[first..first + room].iter_mut().enumerate() {
-        cell.set_symbol(&text[at..=at]).set_style(style);
+    let mut drawn = 0;
+    for (cell, sign) in buffer.content[first..first + room]
+        .iter_mut()
+        .zip(text.chars())
+    {
+        cell.set_char(sign).set_style(style);
+        drawn += 1;
     }
-    x + room as u16
+    x + drawn
 }
 
 /// Draws a line of text into the first row of an area, cut after a word if it is too long.
@@ -255,7 +255,7 @@ pub(super) fn glyphs_until(line: &str, until: usize) -> Vec<Glyph<'_>> {
 
 /// Only the glyphs that end after one column and start before another.
 pub(super) fn glyphs_between<'a>(line: &'a str, from: usize, until: usize) -> Vec<Glyph<'a>> {
-    let skipped = if is_plain(line) {
+    let skipped = if line.is_ascii() && is_plain(line) {
         from.min(line.len())
     } else {
         0
