@@ -29,7 +29,7 @@ use super::{
 use crate::support::{
     postgres,
     proxy::FaultyProxy,
-    world::{Side, World},
+    world::{Side, World, files_below, holding_one_of},
 };
 
 /// Longest life of an installation.
@@ -287,12 +287,9 @@ impl Process {
 
 /// Whether one of the texts stands in a file of the folder. No connection of this process may be open on them.
 pub(super) fn holder(folder: &Path, secrets: &[String]) -> Option<PathBuf> {
-    let files = crate::support::world::files_below(folder).expect("readable");
-    files.into_iter().find(|file| {
-        let bytes = fs::read(file).expect("readable");
-        secrets.iter().any(|secret| {
-            let secret = secret.as_bytes();
-            bytes.windows(secret.len()).any(|part| part == secret)
-        })
-    })
+    let holds = holding_one_of(secrets);
+    let files = files_below(folder).expect("readable");
+    files
+        .into_iter()
+        .find(|file| holds(&fs::read(file).expect("readable")))
 }

@@ -183,17 +183,24 @@ fn in_json(c: char) -> String {
 
 /// Whether the text of a field stands on a screen, escaped. Marks above a letter are not compared: a screen may show fewer.
 pub(super) fn holds(screen: &str, field: char, text: &str) -> bool {
+    plain_holds(&plain(screen), field, text)
+}
+
+/// What is seen. Lines may break at blanks, with the sides of a box between; CSV doubles quotes.
+fn plain(text: &str) -> String {
+    let seen = |c: &char| {
+        let takes_room = || width(c.encode_utf8(&mut [0; 4])) > 0;
+        c.is_ascii_graphic() || !c.is_whitespace() && *c != '│' && takes_room()
+    };
+    text.replace("\"\"", "\"").chars().filter(seen).collect()
+}
+
+fn plain_holds(screen: &str, field: char, text: &str) -> bool {
     let text = if "INKVPQD".contains(field) {
         sendable(text)
     } else {
         text.to_owned()
     };
-    let plain = |text: &str| -> String {
-        // Lines may break at blanks, with the sides of a box between; CSV doubles quotes.
-        let seen = |c: &char| width(&c.to_string()) > 0 && !c.is_whitespace() && *c != '│';
-        text.replace("\"\"", "\"").chars().filter(seen).collect()
-    };
-    let screen = plain(screen);
     shown(&text)
         .iter()
         .any(|text| screen.contains(&plain(&framed(field, text))))
@@ -246,9 +253,10 @@ pub(super) fn assert_in_columns(buffer: &Buffer, at: &str) {
 
 /// Fields that stand on a screen.
 pub(super) fn found(screen: &str, text: &str) -> Vec<char> {
+    let screen = plain(screen);
     FIELDS
         .into_iter()
-        .filter(|field| holds(screen, *field, text))
+        .filter(|field| plain_holds(&screen, *field, text))
         .collect()
 }
 

@@ -19,12 +19,23 @@ use std::{
 };
 
 use groupdesk::{
-    directory::{TeamLocation, set_up},
+    directory::{TeamLocation, set_up_sql},
     service::store::SharedStorage,
 };
 
 /// Of those that listen on their socket alone.
 const PORT: u16 = 5432;
+
+fn letting_in(who: &str, schema: &str, roles: &[&str]) -> String {
+    let granted: Vec<_> = roles
+        .iter()
+        .map(|role| format!("GRANT {schema}_{role} TO {who};"))
+        .collect();
+    format!(
+        "DO $$ BEGIN CREATE ROLE {who} LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$; {}",
+        granted.concat()
+    )
+}
 
 /// A directory of its own for a test below a module `team`; `None` for others.
 pub(crate) fn team() -> Option<TeamLocation> {
@@ -34,13 +45,13 @@ pub(crate) fn team() -> Option<TeamLocation> {
     let server = is_asked.then(server)??;
     let number = NUMBER.fetch_add(1, Ordering::SeqCst);
     let schema = format!("t{number}");
-    set_up(&at(server.folder(), &schema)).expect("a schema");
-    // What people may do is enough for every story. Each of them is several people, and the database knows one.
-    server.let_in("ana", &schema, &["operator", "admin"]);
-    server.execute(
-        &schema,
-        "CREATE OR REPLACE FUNCTION is_oneself(said TEXT, relation OID) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT TRUE'",
-    );
+    // In one session. What people may do is enough for every story. Each of them is several people, and the database knows one.
+    let text = set_up_sql(&schema)
+        + &letting_in("ana", &schema, &["operator", "admin"])
+        + &format!(
+            "CREATE OR REPLACE FUNCTION {schema}.is_oneself(said TEXT, relation OID) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT TRUE'"
+        );
+    server.execute(&schema, &text);
     Some(at_as("ana", server.folder(), &schema))
 }
 
@@ -147,15 +158,7 @@ impl Server {
 
     /// Somebody with these roles of a directory, made where there is nobody of that name.
     pub(crate) fn let_in(&self, who: &str, schema: &str, roles: &[&str]) {
-        let granted: Vec<_> = roles
-            .iter()
-            .map(|role| format!("GRANT {schema}_{role} TO {who};"))
-            .collect();
-        let text = format!(
-            "DO $$ BEGIN CREATE ROLE {who} LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$; {}",
-            granted.concat()
-        );
-        self.execute("public", &text);
+        self.execute("public", &letting_in(who, schema, roles));
     }
 
     fn psql(&self) -> Command {
@@ -497,7 +500,7 @@ fn start(programs: &Path, files: &[(&str, &str)], port: u16, options: &str) -> S
             let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
             panic!("PostgreSQL does not start: {log}");
         }
-        std::thread::yield_now();
+        std::thread::park_timeout(Duration::from_millis(10));
     }
     let _ = std::io::stderr().flush();
     Server { folder, port }

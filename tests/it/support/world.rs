@@ -1,6 +1,7 @@
 //! The world every story plays in: the real service over loopback with a production and a testing environment, and
 //! the installations of its operators, all in one temporary folder. The one way to build a scene.
 
+mod empty;
 mod installation;
 mod stored;
 
@@ -308,23 +309,36 @@ pub(crate) fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// Files below a folder that hold one of the texts.
 fn holders(folder: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
-    assert!(texts.iter().all(|text| text.len() >= START), "no secrets");
-    // One pass for all of them: there can be a thousand.
-    let starts: HashSet<_> = texts.iter().map(|text| &text.as_bytes()[..START]).collect();
+    let holds = holding_one_of(texts);
     let mut found = Vec::new();
     for file in files_below(folder)? {
         // By another process: closing a file of SQLite's in this one would drop its locks.
-        let bytes = Command::new("cat").arg(&file).output()?.stdout;
-        let is_held = |at: usize| {
-            let here = &bytes[at..];
-            texts.iter().any(|text| here.starts_with(text.as_bytes()))
-        };
-        let mut windows = bytes.windows(START).enumerate();
-        if windows.any(|(at, window)| starts.contains(window) && is_held(at)) {
+        if holds(&Command::new("cat").arg(&file).output()?.stdout) {
             found.push(file);
         }
     }
     Ok(found)
+}
+
+/// Tells whether bytes hold one of the texts, of which there can be a thousand, in one pass.
+pub(crate) fn holding_one_of(texts: &[String]) -> impl Fn(&[u8]) -> bool {
+    assert!(texts.iter().all(|text| text.len() >= START), "no secrets");
+    let starts: HashSet<_> = texts.iter().map(|text| &text.as_bytes()[..START]).collect();
+    // Of most bytes the first one says enough.
+    let mut is_first = [false; 256];
+    for start in &starts {
+        is_first[usize::from(start[0])] = true;
+    }
+    move |bytes| {
+        let is_held = |at: usize| {
+            let here = &bytes[at..];
+            here.get(..START)
+                .is_some_and(|start| starts.contains(start))
+                && texts.iter().any(|text| here.starts_with(text.as_bytes()))
+        };
+        let mut bytes = bytes.iter().enumerate();
+        bytes.any(|(at, byte)| is_first[usize::from(*byte)] && is_held(at))
+    }
 }
 
 /// Schemas of the server that stand in place of files, below modules `team`.
@@ -347,7 +361,12 @@ fn open(folder: &Path, name: &str) -> Directory {
     });
     let opened = match &team {
         Some(team) => Directory::open(team),
-        None => Directory::open(&file),
+        None => {
+            if !file.exists() {
+                empty::put(&file);
+            }
+            Directory::open(&file)
+        }
     };
     opened.expect("a directory")
 }

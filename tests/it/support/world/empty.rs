@@ -1,0 +1,65 @@
+//! An empty directory, migrated once in each run; worlds begin with a copy of it. How migrations go is told in
+//! `tests/it/directory`, which begins with no file.
+
+use std::{fs, path::Path, sync::OnceLock};
+
+use groupdesk::{
+    directory::Directory,
+    platform::private_files::{private_folder, write_new_private},
+};
+use rusqlite::Connection;
+
+/// Bytes of the key for fingerprints.
+const KEY: usize = 32;
+
+struct Empty {
+    file: Vec<u8>,
+    /// Where its key stands.
+    key: usize,
+}
+
+/// Puts one at a place where nothing is, with a key of its own.
+pub(super) fn put(path: &Path) {
+    static EMPTY: OnceLock<Empty> = OnceLock::new();
+    let empty = EMPTY.get_or_init(make);
+    let mut file = empty.file.clone();
+    getrandom::fill(&mut file[empty.key..][..KEY]).expect("random bytes");
+    private_folder(path.parent().expect("a folder")).expect("a folder");
+    write_new_private(path, &file).expect("a new file");
+}
+
+fn make() -> Empty {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (made, whole) = (folder.path().join("made.db"), folder.path().join("whole"));
+    let directory = Directory::open(&made).expect("a directory");
+    let connection = Connection::open(&made).expect("a database");
+    let key: Vec<u8> = connection
+        .query_row(
+            "SELECT value FROM meta WHERE key = 'fingerprint_key'",
+            [],
+            |row| row.get(0),
+        )
+        .expect("a key");
+    // Without what stands in its log.
+    let whole_name = whole.to_str().expect("UTF-8");
+    connection
+        .execute("VACUUM INTO ?1", [whole_name])
+        .expect("copied");
+    drop((connection, directory));
+    let copy = Connection::open(&whole).expect("a database");
+    copy.pragma_update(None, "journal_mode", "WAL")
+        .expect("a log");
+    copy.close().expect("closed");
+    let file = fs::read(&whole).expect("readable");
+    let found: Vec<_> = file
+        .windows(KEY)
+        .enumerate()
+        .filter(|(_, window)| *window == key)
+        .map(|(at, _)| at)
+        .collect();
+    assert_eq!((key.len(), found.len()), (KEY, 1), "one key");
+    Empty {
+        file,
+        key: found[0],
+    }
+}
