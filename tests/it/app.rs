@@ -4,6 +4,7 @@ mod attention;
 mod batch;
 mod batches;
 mod bulk_edit;
+mod code_points;
 mod commands;
 mod compare;
 mod confirm;
@@ -32,5 +33,6 @@ mod tickets;
 mod views;
 mod widths;
 
+pub(crate) use code_points::{escape, is_dangerous};
 pub(crate) use groups::learnt;
 pub(crate) use scene::{Scene, TESTING, canned};

@@ -6,6 +6,7 @@ mod command;
 mod edit;
 mod engine;
 mod killed;
+mod lossy;
 mod lost;
 mod refresh;
 mod runs;

@@ -1,7 +1,12 @@
 //! The client on the wire: what it sends, that it sends it once, follows nothing, and what it says.
 
+mod answers;
 mod bodies;
+mod line;
 mod lost;
+mod proxies;
+mod redirects;
+mod tls;
 
 use std::time::Duration;
 
@@ -24,6 +29,9 @@ use groupdesk::{
     },
 };
 use serde_json::json;
+
+pub(crate) use line::full;
+pub(crate) use tls::an_authority;
 
 use crate::support::faults::{self, Fault, Faults, http};
 

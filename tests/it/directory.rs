@@ -4,6 +4,7 @@ use crate::support::{postgres, world::place};
 mod care;
 mod copies;
 mod drafts;
+mod harm;
 mod journal;
 mod memory;
 mod team;

@@ -9,11 +9,15 @@ mod dead_service;
 mod drafts;
 mod editor;
 mod end;
+mod everywhere;
 mod first_screen;
 mod flow;
+mod hanging;
 mod harness;
 mod idle;
 mod in_flight;
+mod keyboard;
+mod leaks;
 mod looks;
 mod mouse;
 mod panics;
@@ -25,6 +29,7 @@ mod shells;
 mod stalled;
 mod suspend;
 mod tasks;
+mod texts;
 
 use std::time::Duration;
 

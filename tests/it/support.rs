@@ -1,5 +1,6 @@
 //! What the stories share: the world they play in.
 
+pub(crate) mod canary;
 pub(crate) mod clock;
 pub(crate) mod console;
 pub(crate) mod cutter;
@@ -7,12 +8,17 @@ pub(crate) mod faults;
 pub(crate) mod long;
 pub(crate) mod normalized;
 pub(crate) mod odd;
+pub(crate) mod parrot;
 pub(crate) mod pooler;
 pub(crate) mod postgres;
 pub(crate) mod proxy;
 pub(crate) mod pty;
+pub(crate) mod random;
 pub(crate) mod service;
+pub(crate) mod stage;
 pub(crate) mod stall;
 pub(crate) mod stderr;
+pub(crate) mod texts;
 pub(crate) mod wait;
+pub(crate) mod watched;
 pub(crate) mod world;

@@ -1,108 +1,249 @@
-//! Bodies that are compressed, huge, endless or garbage.
+//! Bodies as nobody should send them: cut off, slow, of the wrong kind, twisted. Every one has an outcome with a type, and
+//! none is taken for a success that is not one.
 
+mod fields;
+mod framings;
+mod memory;
+mod sizes;
+mod twisted;
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
 use groupdesk::{
     api::{
         answer::{Verdict, ambiguous::Ambiguous},
-        failure::Call,
+        client::Reply,
+        failure::{Call, CallError, Lost},
     },
-    domain::{rotation::RotateOutcome, size::LARGEST_ANSWER},
+    domain::rotation::RotateOutcome,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{CALLS, LONG, NEW, answer, call, client};
-use crate::support::faults::{Fault, Faults, http};
+use crate::{
+    client::{CALLS, LONG, NEW, answer, call, client},
+    support::{
+        faults::{Fault, Faults, http},
+        long,
+    },
+};
 
-/// A mebibyte of zeros as a piece of a deflate stream that may be repeated for ever.
-const ZEROS: &[u8] = include_bytes!("zeros.deflate");
-const GZIP_HEAD: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff";
-/// The answer of `good`, compressed.
-pub(super) const ANSWER: &[u8] = include_bytes!("answer.gz");
+const JSON: &str = "Content-Type: application/json";
+/// A good answer, compressed.
+pub(super) const PACKED: &[u8] = include_bytes!("bodies/answer.gz");
 
-#[tokio::test]
-async fn a_compressed_answer_is_read() {
-    let bytes = http("200 OK", &["Content-Encoding: gzip"], ANSWER);
-    let server = Faults::always(Fault::Answer(bytes)).await;
-    let reply = call(&client(&server, LONG), Call::Rotate)
-        .await
-        .expect("an answer");
-    let Verdict::Success(group) = reply.verdict else {
-        panic!("{reply:?}");
-    };
-    assert_eq!(group.token.expose(), NEW);
+fn good() -> Value {
+    json!({
+        "success": 1,
+        "new_user_group": false,
+        "user_group": {
+            "team_id": 7, "token": NEW, "name": "Acmé", "provided_id": "acme-eu",
+            "properties": {"tier": "gold"}, "api_environment_tag": "Testing",
+        },
+    })
 }
 
-#[tokio::test]
-async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
-    let answer =
-        json!({"success": 1, "user_group": {"token": NEW, "provided_id": "acme-eu"}}).to_string();
-    for (size, fits) in [(LARGEST_ANSWER, true), (LARGEST_ANSWER + 1, false)] {
-        let body = answer.clone() + &" ".repeat(size - answer.len());
-        let server = Faults::always(Fault::Answer(http("200 OK", &[], body))).await;
-        let reply = call(&client(&server, LONG), Call::GetOrCreate)
-            .await
-            .expect("an answer");
-        let too_large = Verdict::Unclear(Ambiguous::TooLarge {
-            status: 200,
-            limit: LARGEST_ANSWER,
-        });
-        assert_eq!(matches!(reply.verdict, Verdict::Success(_)), fits);
-        assert_eq!(reply.verdict == too_large, !fits);
+fn is_done(result: &Result<Reply, CallError>) -> bool {
+    matches!(result, Ok(reply) if matches!(reply.verdict, Verdict::Success(_)))
+}
+
+/// One answer, one request of each kind named.
+async fn asked(fault: Fault, calls: &[Call]) -> Vec<Result<Reply, CallError>> {
+    let server = Faults::always(fault).await;
+    let client = client(&server, LONG);
+    let mut results = Vec::new();
+    for one in calls {
+        results.push(call(&client, *one).await);
+    }
+    assert!(server.requests().len() <= calls.len(), "each is sent once");
+    results
+}
+
+/// The answer with one field replaced, or taken out.
+fn swapped(field: &str, value: Option<&str>) -> String {
+    let mut answer = good();
+    let place = match field {
+        "success" | "new_user_group" | "user_group" => &mut answer,
+        _ => &mut answer["user_group"],
+    };
+    let map = place.as_object_mut().expect("an object");
+    map.shift_remove(field);
+    if let Some(value) = value {
+        map.insert(field.into(), json!("SWAPPED"));
+        // As text: not every number can be made here.
+        return answer.to_string().replace("\"SWAPPED\"", value);
+    }
+    answer.to_string()
+}
+
+/// How a body can end too early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    /// The head promised all of it.
+    Promised,
+    /// The head promised no more than what came.
+    Agreed,
+    /// Nothing was promised; the end of the connection is the end of the body.
+    Unsaid,
+    /// Chunks, and no last one.
+    Chunks,
+}
+
+impl Cut {
+    fn bytes(self, body: &[u8], whole: usize, headers: &str) -> Vec<u8> {
+        let length = match self {
+            Self::Promised => format!("Content-Length: {whole}\r\n"),
+            Self::Agreed => format!("Content-Length: {}\r\n", body.len()),
+            Self::Unsaid => "Connection: close\r\n".into(),
+            Self::Chunks => "Transfer-Encoding: chunked\r\n".into(),
+        };
+        let chunk = (self == Self::Chunks).then(|| format!("{whole:x}\r\n"));
+        let head = format!("HTTP/1.1 200 OK\r\n{headers}{length}\r\n");
+        let chunk = chunk.unwrap_or_default();
+        [head.as_bytes(), chunk.as_bytes(), body].concat()
     }
 }
 
 #[tokio::test]
-async fn a_flood_and_a_bomb_are_cut_off() {
-    // 256 MiB of garbage, and 100 GiB out of 100 MiB: neither may be taken in.
-    let head = "HTTP/1.1 200 OK\r\nConnection: close\r\n";
-    let flood = Fault::Flood {
-        head: format!("{head}\r\n").into_bytes(),
-        piece: vec![b'x'; 1024 * 1024],
-        times: 256,
+async fn an_answer_cut_at_any_byte_is_no_success() {
+    let text = good().to_string().into_bytes();
+    let mut cases = 0;
+    for (whole, headers) in [
+        (text.as_slice(), ""),
+        (PACKED, "Content-Encoding: gzip\r\n"),
+    ] {
+        for cut in [Cut::Promised, Cut::Agreed, Cut::Unsaid, Cut::Chunks] {
+            for length in 0..=whole.len() {
+                // Every byte; each kind of request at every third.
+                let one = CALLS[length % CALLS.len()];
+                let calls: &[_] = if long::all() { &CALLS } else { &[one] };
+                let fault =
+                    Fault::AnswerAndClose(cut.bytes(&whole[..length], whole.len(), headers));
+                for (result, one) in asked(fault, calls).await.iter().zip(calls) {
+                    cases += 1;
+                    let what = format!("{cut:?} {length} {one:?}: {result:?}");
+                    let is_whole = length == whole.len() && cut != Cut::Chunks;
+                    assert_eq!(is_done(result), is_whole, "{what}");
+                    if *one == Call::Rotate && !is_whole {
+                        assert_eq!(answer(result), RotateOutcome::Unclear, "{what}");
+                    }
+                    if let Err(error) = result {
+                        assert!(matches!(error, CallError::Lost { .. }), "{what}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(cases >= if long::all() { 3_000 } else { 1_000 }, "{cases}");
+}
+
+#[tokio::test]
+async fn a_head_cut_at_any_byte_is_a_lost_answer() {
+    let whole = http("200 OK", &[JSON, "X-More: 1"], "");
+    let mut cases = 0;
+    for length in 0..whole.len() {
+        let fault = Fault::AnswerAndClose(whole[..length].to_vec());
+        for result in asked(fault, &[CALLS[length % CALLS.len()]]).await {
+            cases += 1;
+            let lost = matches!(
+                &result,
+                Err(CallError::Lost {
+                    status: None,
+                    why: Lost::Broken,
+                    ..
+                })
+            );
+            assert!(lost, "{length}: {result:?}");
+        }
+    }
+    assert!(cases >= 60, "{cases}");
+}
+
+#[tokio::test]
+async fn what_trickles_is_given_up_in_time() {
+    const PATIENCE: Duration = Duration::from_millis(1_500);
+    let body = good().to_string();
+    let whole = http("200 OK", &[JSON], &body);
+    let endless = |piece: &[u8]| Fault::Flood {
+        head: Vec::new(),
+        piece: piece.repeat(100),
+        times: usize::MAX,
     };
-    let bomb = Fault::Flood {
-        head: [
-            format!("{head}Content-Encoding: gzip\r\n\r\n").as_bytes(),
-            GZIP_HEAD,
-        ]
-        .concat(),
-        piece: ZEROS.to_vec(),
-        times: 100_000,
+    let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    let chunks = [head.clone(), b"1\r\n \r\n".repeat(1_000)].concat();
+    let second = Duration::from_secs(1);
+    let faults = [
+        ("a byte a second", Fault::Trickle(whole.clone(), second)),
+        (
+            "ten bytes a second",
+            Fault::Trickle(whole.clone(), second / 10),
+        ),
+        (
+            "a body of a byte a second",
+            Fault::Trickle([head, b"1\r\n{\r\n".repeat(9)].concat(), second / 50),
+        ),
+        ("blanks in chunks", Fault::Trickle(chunks, second / 100)),
+        (
+            "a head that goes on",
+            Fault::AnswerAndHang(whole[..30].to_vec()),
+        ),
+        (
+            "one byte missing",
+            Fault::AnswerAndHang(whole[..whole.len() - 1].to_vec()),
+        ),
+        (
+            "continue, for ever",
+            endless(b"HTTP/1.1 100 Continue\r\n\r\n"),
+        ),
+        (
+            "early hints, for ever",
+            endless(b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"),
+        ),
+    ];
+    let all = faults.into_iter().map(|(name, fault)| async move {
+        let server = Faults::always(fault).await;
+        let client = client(&server, PATIENCE);
+        let results = join_all(CALLS.map(|one| call(&client, one))).await;
+        for result in &results {
+            let why = match result {
+                Err(CallError::Lost { why, .. }) => why,
+                other => panic!("{name}: {other:?}"),
+            };
+            assert_eq!(*why, Lost::TimedOut(PATIENCE), "{name}");
+        }
+        assert_eq!(
+            server.connections(),
+            CALLS.len(),
+            "{name}: each is sent once"
+        );
+        results.len()
+    });
+    let all = tokio::time::timeout(LONG, join_all(all)).await;
+    let cases: usize = all.expect("all end in time").iter().sum();
+    assert!(cases >= 24, "{cases}");
+}
+
+/// What a cut-off flood comes to; that it takes no room is measured in `memory`.
+#[tokio::test]
+async fn floods_are_cut_off() {
+    let plain = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
+    let flood = |head: &str, piece: Vec<u8>| Fault::Flood {
+        head: head.as_bytes().to_vec(),
+        piece,
+        times: usize::MAX,
     };
-    for (fault, whole) in [(flood, 256 * 1024 * 1024), (bomb, 100_000 * ZEROS.len())] {
+    let chunk = [b"10000\r\n".as_slice(), &b" ".repeat(0x10000), b"\r\n"].concat();
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let mut cases = 0;
+    for fault in [flood(plain, vec![b' '; 1 << 16]), flood(chunked, chunk)] {
         for one in CALLS {
             let server = Faults::always(fault.clone()).await;
             let reply = call(&client(&server, LONG), one).await.expect("an answer");
             let cut = matches!(reply.verdict, Verdict::Unclear(Ambiguous::TooLarge { .. }));
             assert!(cut, "{reply:?}");
             server.all_over().await;
-            assert!(server.flooded() < whole, "all of it was taken in");
+            cases += 1;
         }
     }
-}
-
-#[tokio::test]
-async fn a_megabyte_of_garbage_is_unclear() {
-    let garbage: Vec<u8> = (0..1_000_000_u32).map(|n| (n * 7 % 251) as u8).collect();
-    let server = Faults::always(Fault::Answer(http("200 OK", &[], garbage))).await;
-    let result = call(&client(&server, LONG), Call::Rotate).await;
-    assert_eq!(answer(&result), RotateOutcome::Unclear);
-    let verdict = result.expect("an answer").verdict;
-    assert!(matches!(
-        verdict,
-        Verdict::Unclear(Ambiguous::NotJson { .. })
-    ));
-}
-
-#[tokio::test]
-async fn the_body_of_a_redirect_is_not_waited_for() {
-    let head = b"HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 9\r\n\r\n".to_vec();
-    let server = Faults::always(Fault::AnswerAndHang(head)).await;
-    let reply = call(&client(&server, LONG), Call::Rotate)
-        .await
-        .expect("an answer");
-    assert_eq!(reply.status, 302);
-    assert!(matches!(
-        reply.verdict,
-        Verdict::Unclear(Ambiguous::Redirect { .. })
-    ));
+    assert_eq!(cases, 6);
 }

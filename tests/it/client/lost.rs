@@ -11,7 +11,7 @@ use groupdesk::{
     domain::rotation::RotateOutcome,
 };
 
-use super::{CALLS, KEY, LONG, answer, bodies::ANSWER, call, client, client_of, profile};
+use super::{CALLS, KEY, LONG, answer, bodies::PACKED, call, client, client_of, profile};
 use crate::support::faults::{Fault, Faults, http};
 
 /// Where something must be waited for.
@@ -20,7 +20,7 @@ const SHORT: Duration = Duration::from_millis(600);
 #[tokio::test]
 async fn an_answer_that_breaks_off_is_lost_and_nothing_is_sent_again() {
     let whole = http("200 OK", &[], r#"{"success":1,"user_group":{}}"#);
-    let mut garbled = http("200 OK", &["Content-Encoding: gzip"], ANSWER);
+    let mut garbled = http("200 OK", &["Content-Encoding: gzip"], PACKED);
     let last = garbled.len() - 20;
     garbled[last] ^= 0xff;
     let faults = [

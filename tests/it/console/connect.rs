@@ -123,7 +123,7 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
     fresh.world.end().await;
 }
 
-/// Against a real handshake: `hostile::tls::connected`.
+/// Against a real handshake: `client::tls::connected`.
 #[tokio::test(flavor = "multi_thread")]
 async fn authorities_of_ones_own_are_tested_and_stay_in_the_written_profile() {
     let fresh = Fresh::new().await;

@@ -5,6 +5,12 @@ mod lost_commit;
 #[path = "keys.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both storages")]
 mod keys;
+#[path = "model.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both storages")]
+mod model;
+#[path = "races.rs"]
+#[expect(clippy::duplicate_mod, reason = "told of both storages")]
+mod races;
 #[path = "refusals.rs"]
 #[expect(clippy::duplicate_mod, reason = "told of both storages")]
 mod refusals;

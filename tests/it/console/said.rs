@@ -1,0 +1,259 @@
+//! The corpus in what the service says: its errors, its environment, its tokens, where it points to, and a name of 64 KiB.
+
+use groupdesk::operations::Operations;
+use serde_json::json;
+
+use super::{NOW, a_world, judge, open_with};
+use crate::support::{
+    console::{Console, text_of},
+    faults::{Faults, http, json as answered},
+    long,
+    proxy::{FaultyProxy, ProxyFault, Then},
+    texts::{CORPUS, assert_harmless, assert_in_columns, framed, holds, shown},
+    world::{Side, World},
+};
+
+const ROOMY: (u16, u16) = (300, 60);
+const USUAL: (u16, u16) = (80, 24);
+
+async fn through(world: &World) -> (FaultyProxy, Vec<Operations>) {
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let operations = installation.through(proxy.base_url()).operations();
+    (proxy, vec![operations])
+}
+
+#[track_caller]
+fn looks_well(console: &mut Console, at: &str) {
+    for size in [USUAL, ROOMY] {
+        console.resize(size);
+        judge(console, at);
+        assert_harmless(&console.screen(), at);
+        if size != ROOMY || long::all() {
+            assert_in_columns(console.buffer(), at);
+        }
+    }
+}
+
+/// What the service does with a text, the key that makes it, and whether its words are quoted.
+type Saying = (&'static str, &'static str, fn(&str) -> ProxyFault, bool);
+
+fn instead(status: &str, headers: &[&str], body: String) -> ProxyFault {
+    ProxyFault::swallowed(Then::Instead(http(status, headers, body)))
+}
+
+const SAYINGS: [Saying; 7] = [
+    (
+        "an error",
+        "<enter>",
+        |text| {
+            let body = json!({"error": {"code": 17, "message": framed('E', text)}});
+            instead(
+                "400 Bad Request",
+                &["Content-Type: application/json"],
+                body.to_string(),
+            )
+        },
+        true,
+    ),
+    (
+        "a refusal",
+        "<enter>",
+        |text| {
+            let body = json!({"success": 0, "error": framed('E', text)});
+            instead(
+                "200 OK",
+                &["Content-Type: application/json"],
+                body.to_string(),
+            )
+        },
+        true,
+    ),
+    (
+        "its key",
+        "<enter>",
+        |text| {
+            let body = json!({"errors": {framed('E', text): ["no"]}});
+            instead(
+                "401 Unauthorized",
+                &["Content-Type: application/json"],
+                body.to_string(),
+            )
+        },
+        true,
+    ),
+    (
+        "a page",
+        "<enter>",
+        |text| {
+            instead(
+                "502 Bad Gateway",
+                &["Content-Type: text/html"],
+                format!("<html>{text}"),
+            )
+        },
+        false,
+    ),
+    (
+        "another environment",
+        "<enter>",
+        |text| {
+            let tag = framed('E', text);
+            ProxyFault::change(move |body| {
+                body["user_group"]["api_environment_tag"] = tag.clone().into();
+            })
+        },
+        true,
+    ),
+    (
+        "another id",
+        "<enter>",
+        |text| {
+            let id = framed('E', text);
+            ProxyFault::change(move |body| body["user_group"]["provided_id"] = id.clone().into())
+        },
+        true,
+    ),
+    (
+        "a token",
+        "tv",
+        |text| {
+            let token = framed('E', text);
+            ProxyFault::change(move |body| body["user_group"]["token"] = token.clone().into())
+        },
+        true,
+    ),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_service_says_is_shown_escaped() {
+    let mut cases = Vec::new();
+    for (what, text) in CORPUS {
+        for (saying, script, fault, is_quoted) in SAYINGS {
+            cases.push((what, text, saying, script, fault, is_quoted));
+        }
+    }
+    let all = cases.len();
+    let mut count = 0;
+    let world = a_world().await;
+    for (what, text, saying, script, fault, is_quoted) in long::spread(cases, 17) {
+        let at = format!("{what} as {saying}");
+        let (proxy, operations) = through(&world).await;
+        let mut console = open_with(operations).await;
+        console.resize(ROOMY);
+        // Again wherever it reads again.
+        for _ in 0..4 {
+            proxy.next("GET", fault(text));
+        }
+        console.keys(script).await;
+        // What one case raised must not hold back the next.
+        crate::support::world::acknowledge(world.directory());
+        if is_quoted {
+            let screen = console.screen();
+            assert!(holds(&screen, 'E', text), "{at}:\n{screen}");
+        }
+        looks_well(&mut console, &at);
+        // Among the messages, as one message, and as the exchange that it came with.
+        for (place, script) in [
+            ("messages", "m"),
+            ("message", "<enter>"),
+            ("requests", "<esc><esc>4"),
+            ("request", "<enter>"),
+        ] {
+            console.keys(script).await;
+            looks_well(&mut console, &format!("{at}, {place}"));
+            count += 1;
+        }
+    }
+    println!("{count} of {} cases of the service's words", 4 * all);
+    assert!(count >= 4 * 14);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_to_a_hostile_place_is_named_escaped() {
+    let world = a_world().await;
+    let mut count = 0;
+    // A header takes no control character of ASCII but the TAB.
+    let takes = |text: &str| !text.chars().any(|c| c.is_ascii_control());
+    for (what, text) in CORPUS.into_iter().filter(|(_, text)| takes(text)) {
+        let (proxy, operations) = through(&world).await;
+        let mut console = open_with(operations).await;
+        console.resize(ROOMY);
+        let location = format!("Location: http://evil.example/{text}");
+        proxy.next("GET", instead("302 Found", &[&location], String::new()));
+        console.keys("<enter>").await;
+        console.shows("302");
+        looks_well(&mut console, what);
+        count += 1;
+    }
+    assert!(count >= 15, "{count}");
+}
+
+/// Longer than any screen, of narrow and of wide letters, of escapes, and of marks.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_of_64_kib_fits_every_place() {
+    const LENGTH: usize = 64 * 1024;
+    let mut count = 0;
+    let world = World::new().await;
+    for text in long::spread(
+        [
+            "n",
+            "東",
+            "\u{202e}",
+            "z\u{301}",
+            "\u{1b}]0;",
+            "👩\u{200d}👩 ",
+        ],
+        4,
+    ) {
+        let long = text.repeat(LENGTH / text.len());
+        let properties = json!({long.as_str(): long, "deep": [long]});
+        let answer = json!({"success": 1, "new_user_group": false, "user_group": {
+            "team_id": 7, "token": "0123456789abcdef0123456789abcdef", "name": long, "provided_id": "g",
+            "properties": properties, "api_environment_tag": "Testing"}});
+        let server = Faults::always(answered("200 OK", &answer)).await;
+        let directory = world.other_directory(&format!("long-{count}"));
+        let installation = world.installation(Side::Testing).at(NOW).on(&directory);
+        let operations = installation.through(server.base_url()).operations();
+        let sent = groupdesk::domain::change::DesiredFields {
+            name: Some(long.clone()),
+            mapping: Some([(long.clone(), long.clone())].into_iter().collect()),
+            properties: properties.as_object().cloned(),
+        };
+        let group = crate::support::world::id("g");
+        operations.create(&group, &sent).await.expect("taken");
+        for script in long::spread(
+            [
+                "",
+                "<enter>",
+                "e",
+                "e<tab>",
+                "e<tab><tab>",
+                "e<tab><tab><f3>",
+                "e<end> 2<ctrl-s>",
+                "x",
+                "t",
+                "2",
+                "m",
+                "4",
+                "y",
+                "/n",
+                "?",
+            ],
+            5,
+        ) {
+            let mut console = open_with(vec![operations.clone()]).await;
+            console.resize(ROOMY);
+            console.keys(script).await;
+            looks_well(&mut console, &format!("64 KiB of {text:?} in {script:?}"));
+            let first = &shown(text)[0];
+            assert!(
+                text_of(console.buffer()).contains(first)
+                    || !["", "<enter>", "e"].contains(&script)
+            );
+            count += 1;
+        }
+    }
+    println!("{count} long names");
+    assert!(count >= 3);
+}

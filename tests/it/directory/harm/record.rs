@@ -1,0 +1,329 @@
+//! A process that writes into a directory and says every write that was acknowledged: the test binary again, told by one
+//! variable what to do; and the look afterwards whether all of that is there.
+
+use crate::support::world::{place, try_place};
+use std::{
+    collections::BTreeSet,
+    env,
+    io::{BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Stdio},
+    time::Duration,
+};
+
+use futures_util::future::join_all;
+use groupdesk::{
+    directory::{
+        BeginResult, Directory, DirectoryError, HistoryFilter, Record, RotationFilter,
+        RotationIntent, RotationStep,
+    },
+    domain::{
+        change::DesiredFields,
+        draft::{Draft, Typed},
+        group::UserGroupId,
+        history::{Ending, Entry, Operation},
+        known::{Observation, Returned, Sent},
+        rotation::{Event, Rotation, State},
+        token::Fingerprint,
+    },
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub(super) const PROFILE: &str = "eu";
+const ORDER: &str = "GROUPDESK_TEST_SCRIBE";
+/// Before a line of ours, so that the lines of the test harness are told apart.
+const MARK: char = '@';
+const HORIZON: Duration = Duration::from_mins(1);
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub(super) directory: PathBuf,
+    /// Begins every id.
+    pub(super) name: String,
+    /// So many at the same time.
+    pub(super) writers: usize,
+    /// So many groups each; `None`: until it is killed.
+    pub(super) groups: Option<usize>,
+    /// Takes the lock with this statement, says so, and gives it back when told.
+    pub(super) lock: Option<String>,
+}
+
+/// Not a story of its own: what the started process does.
+#[test]
+fn recorder() {
+    let Ok(order) = env::var(ORDER) else { return };
+    let order: Order = serde_json::from_str(&order).expect("an order");
+    if let Some(lock) = &order.lock {
+        return hold(&order.directory, lock);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let directory = Directory::open(&order.directory).expect("it opens");
+        say("open");
+        let writers = (0..order.writers).map(|writer| {
+            let name = format!("{}-{writer}", order.name);
+            write(&directory, name, order.groups)
+        });
+        join_all(writers).await;
+    });
+}
+
+fn hold(path: &Path, lock: &str) {
+    let raw = rusqlite::Connection::open(path).expect("a connection");
+    raw.execute_batch(lock).expect("the lock");
+    say("locked");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).expect("a word");
+}
+
+/// One write of the system, and only after the acknowledgement.
+fn say(what: &str) {
+    let line = format!("{MARK}{what}\n");
+    let mut out = std::io::stdout().lock();
+    out.write_all(line.as_bytes()).expect("somebody listens");
+    out.flush().expect("somebody listens");
+}
+
+fn id(text: &str) -> UserGroupId {
+    UserGroupId::parse(text).expect("a valid id")
+}
+
+fn noon() -> Timestamp {
+    "2026-11-02T12:00:00Z".parse().expect("a time")
+}
+
+fn fingerprint(of: &str) -> Fingerprint {
+    let mut bytes = [7; 32];
+    for (at, byte) in of.bytes().enumerate() {
+        bytes[at % 32] ^= byte.rotate_left(at as u32 / 32);
+    }
+    Fingerprint::from_bytes(bytes)
+}
+
+fn entry(group: &str) -> Entry {
+    Entry {
+        at: noon(),
+        by: "ana@bastion2".into(),
+        profile: PROFILE.into(),
+        user_group_id: id(group),
+        operation: Operation::Update,
+        ending: Ending::Updated,
+        previous_fingerprint: None,
+        fingerprint: Some(fingerprint(group)),
+        reason: None,
+        changes: None,
+        note: Some("a line of some length, so that pages fill".repeat(4)),
+    }
+}
+
+fn observation(group: &str) -> Observation {
+    Observation {
+        id: id(group),
+        sent: Sent {
+            name: Some(group.into()),
+            ..Sent::default()
+        },
+        returned: Some(Returned {
+            name: Some(group.into()),
+            team_id: Some(7),
+            properties: None,
+            environment_tag: None,
+            fingerprint: fingerprint(group),
+        }),
+        rotated_by: None,
+        at: noon(),
+        by: "ana@bastion2".into(),
+    }
+}
+
+/// A group and its line of the history, in one transaction.
+pub(super) async fn note(directory: &Directory, group: &str) -> Result<(), DirectoryError> {
+    let record = Record {
+        observation: Some(observation(group)),
+        entry: Some(entry(group)),
+        ..Record::default()
+    };
+    directory
+        .record(try_place(directory, PROFILE)?, record)
+        .await
+        .map(|_| ())
+}
+
+/// The four kinds of writes of one group, each said once it is acknowledged.
+pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)) {
+    note(directory, name).await.expect("written");
+    said(&format!("told {name}"));
+    let intent = RotationIntent {
+        user_group_id: id(name),
+        previous: fingerprint(name),
+        by: "ana@bastion2".into(),
+        reason: Some("leaked".into()),
+        at: noon(),
+        profile: PROFILE.into(),
+        hands_off: false,
+        key: None,
+        item: None,
+    };
+    let begun = directory
+        .begin_rotation(place(directory, PROFILE), intent)
+        .await;
+    let BeginResult::Started(rotation) = begun.expect("written") else {
+        panic!("the token is of this group alone")
+    };
+    said(&format!("intent {name}"));
+    let before = Rotation::intended(fingerprint(name));
+    let step = RotationStep {
+        id: rotation,
+        from: before.state,
+        event: Event::Sending,
+        after: before.step(Event::Sending, HORIZON).expect("in order"),
+        at: noon(),
+        note: None,
+    };
+    let record = Record {
+        rotation: Some(step),
+        ..Record::default()
+    };
+    directory
+        .record(place(directory, PROFILE), record)
+        .await
+        .expect("written");
+    said(&format!("sent {name}"));
+    let draft = Draft {
+        user_group_id: id(name),
+        creating: false,
+        typed: Typed {
+            name: name.into(),
+            ..Typed::default()
+        },
+        base: DesiredFields::default(),
+        base_at: noon(),
+        changed_at: noon(),
+    };
+    let saved = directory
+        .save_draft(place(directory, PROFILE), draft, "ana", None)
+        .await;
+    saved.expect("written");
+    said(&format!("draft {name}"));
+}
+
+async fn write(directory: &Directory, name: String, groups: Option<usize>) {
+    for number in 0..groups.unwrap_or(usize::MAX) {
+        group(directory, &format!("{name}-{number}"), say).await;
+    }
+}
+
+/// A running scribe.
+pub(super) struct Recorder {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Recorder {
+    pub(super) fn start(order: &Order) -> Self {
+        let mut child = Command::new(env::current_exe().expect("this binary"))
+            .args([
+                "--exact",
+                "directory::harm::record::recorder",
+                "--nocapture",
+            ])
+            .env(ORDER, serde_json::to_string(order).expect("JSON"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let lines = BufReader::new(child.stdout.take().expect("standard output"));
+        Self { child, lines }
+    }
+
+    /// The next whole line of its own; `None` when it has ended.
+    pub(super) fn next(&mut self) -> Option<String> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            self.lines.read_until(b'\n', &mut line).expect("readable");
+            // A line without its end was cut by the kill.
+            if line.pop() != Some(b'\n') {
+                return None;
+            }
+            let text = String::from_utf8_lossy(&line);
+            // The harness prints "test ... " without a line's end before the first.
+            if let Some((_, said)) = text.split_once(MARK) {
+                return Some(said.to_owned());
+            }
+        }
+    }
+
+    /// SIGKILL; what it had said before and nobody had read.
+    pub(super) fn kill(mut self) -> Vec<String> {
+        self.child.kill().expect("it can be killed");
+        self.rest()
+    }
+
+    /// What it still says until it ends by itself.
+    pub(super) fn rest(&mut self) -> Vec<String> {
+        let said = std::iter::from_fn(|| self.next()).collect();
+        self.child.wait().expect("it ended");
+        said
+    }
+
+    /// Tells one that holds a lock to give it back.
+    pub(super) fn release(mut self) {
+        let mut stdin = self.child.stdin.take().expect("standard input");
+        stdin.write_all(b"go\n").expect("it listens");
+        drop(stdin);
+        let mut rest = Vec::new();
+        self.lines.read_to_end(&mut rest).expect("readable");
+        self.child.wait().expect("it ended");
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        // It may have ended; then both fail, and that is all right.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What is in a directory, in the words of the acknowledgements.
+pub(super) async fn present(directory: &Directory) -> Result<BTreeSet<String>, DirectoryError> {
+    let mut found = BTreeSet::new();
+    let groups = directory.groups(place(directory, PROFILE)).await?;
+    let history = directory.history(HistoryFilter::default()).await?;
+    let named: BTreeSet<_> = groups.iter().map(|group| group.id.to_string()).collect();
+    let told: BTreeSet<_> = history
+        .iter()
+        .map(|entry| entry.value.user_group_id.to_string())
+        .collect();
+    assert_eq!(named, told, "a group and its history are one transaction");
+    found.extend(told.iter().map(|name| format!("told {name}")));
+    for row in directory.rotations(RotationFilter::default()).await? {
+        found.insert(format!("intent {}", row.user_group_id));
+        if row.rotation.state != State::Intended {
+            found.insert(format!("sent {}", row.user_group_id));
+        }
+    }
+    for kept in directory.drafts(place(directory, PROFILE)).await? {
+        found.insert(format!("draft {}", kept.draft.user_group_id));
+    }
+    Ok(found)
+}
+
+/// Everything that was said is there.
+pub(super) async fn must_have(path: &Path, said: &BTreeSet<String>) {
+    let directory = Directory::open(path).expect("it opens");
+    let found = present(&directory).await.expect("readable");
+    let lost: Vec<_> = said.difference(&found).collect();
+    assert!(
+        lost.is_empty(),
+        "{} of {} acknowledged writes are lost: {lost:?}",
+        lost.len(),
+        said.len()
+    );
+}

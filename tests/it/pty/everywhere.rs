@@ -1,0 +1,122 @@
+//! However it ends, wherever it is, whatever becomes of its line: the terminal is given back as it was, soon, without a core
+//! and without a secret.
+
+mod limits;
+mod lines;
+mod panics;
+mod places;
+mod signals;
+
+use std::{
+    fs,
+    os::unix::process::ExitStatusExt,
+    process::ExitStatus,
+    time::{Duration, Instant},
+};
+
+use super::{Held, Place, assert_given_back};
+use crate::support::pty::Session;
+
+/// Only how long a failure takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// So soon it is gone where nothing is in flight.
+const SOON: Duration = Duration::from_secs(2);
+
+/// A world without a console, and what must never be on a terminal.
+struct Scene {
+    place: Place,
+    held: Held,
+    secrets: Vec<String>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let place = Place::new();
+        let held = place.hold();
+        let secrets = keys_below(&place);
+        assert!(!secrets.is_empty(), "no key was found");
+        Self {
+            place,
+            held,
+            secrets,
+        }
+    }
+
+    fn console(&self) -> crate::support::pty::Program {
+        self.with(self.place.groupdesk(&[]))
+    }
+
+    /// The same inside a shell with job control.
+    fn shell(&self, script: &str) -> crate::support::pty::Program {
+        self.with(self.place.shell(script))
+    }
+
+    fn with(&self, program: crate::support::pty::Program) -> crate::support::pty::Program {
+        program
+            .env("GROUPDESK_CONFIG", self.held.config.as_str())
+            .env("GROUPDESK_DIRECTORY", self.held.directory.as_str())
+    }
+
+    /// Nothing of a key was ever written to the terminal.
+    #[track_caller]
+    fn assert_no_secret(&self, session: &mut Session, at: &str) {
+        let raw = String::from_utf8_lossy(session.raw_output()).into_owned();
+        for secret in &self.secrets {
+            assert!(!raw.contains(&secret[..12]), "{at}: a key on the terminal");
+        }
+    }
+}
+
+/// The API keys of the demo: long words in its private files.
+fn keys_below(place: &Place) -> Vec<String> {
+    let files = crate::support::world::files_below(&place.below("tmp")).expect("readable");
+    let small = files
+        .iter()
+        .filter(|file| fs::metadata(file).is_ok_and(|data| data.len() < 200));
+    let texts = small.filter_map(|file| fs::read_to_string(file).ok());
+    texts
+        .map(|text| text.trim().to_owned())
+        .filter(|text| text.len() >= 40)
+        .collect()
+}
+
+/// Ends, and the terminal is as it was before; how long that took.
+#[track_caller]
+fn ends(session: &mut Session, at: &str) -> (ExitStatus, Duration) {
+    let begin = Instant::now();
+    let status = session.exit_status(PATIENCE);
+    let took = begin.elapsed();
+    assert!(
+        !status.core_dumped() && status.signal().is_none(),
+        "{at}: {status:?}"
+    );
+    assert_restored(session, at);
+    (status, took)
+}
+
+/// All modes and all settings.
+#[track_caller]
+fn assert_restored(session: &mut Session, at: &str) {
+    assert_given_back(session);
+    assert_eq!(
+        session.settings(),
+        session.settings_before(),
+        "{at}: the settings of the terminal"
+    );
+    let state = session.terminal_state();
+    let mouse = state.mouse_protocol_mode();
+    assert_eq!(mouse, vt100::MouseProtocolMode::None, "{at}");
+    assert!(
+        !state.application_cursor() && !state.application_keypad(),
+        "{at}"
+    );
+}
+
+/// Half of them were gone soon; a busy machine may be slower once.
+#[track_caller]
+fn assert_soon(mut took: Vec<Duration>) {
+    took.sort();
+    let (median, last) = (took[took.len() / 2], took[took.len() - 1]);
+    println!("{} ends: median {median:?}, longest {last:?}", took.len());
+    assert!(median < SOON, "{took:?}");
+}

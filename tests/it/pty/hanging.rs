@@ -1,0 +1,90 @@
+//! The console while the line hangs: keys do what they do, and the answer is still missing when they have done it. The
+//! order is what counts, not the time; the time is printed.
+
+use std::time::{Duration, Instant};
+
+use crate::{
+    client::{an_authority, full},
+    support::{
+        faults::{Fault, Faults, http},
+        pty::{Program, Session},
+        stage::Stage,
+    },
+};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+const READING: &str = "reading it from the service";
+
+/// A key, and what it shows.
+const KEYS: [(&str, &str); 11] = [
+    ("?", "Groups › h0000 › Help"),
+    ("\x1b", READING),
+    ("m", "› Messages"),
+    ("\x1b", READING),
+    (":", "› Palette"),
+    ("rot", ":  rot"),
+    ("\x1b", READING),
+    ("2", "› History"),
+    ("\x1b", READING),
+    ("\x1b", "Cancelled: read h0000"),
+    ("\x1b", "1 group"),
+];
+
+/// Presses the keys while the read hangs; returns how long each took, in milliseconds.
+fn pressed(session: &mut Session) -> Vec<u128> {
+    session.wait_for("1 group", PATIENCE);
+    session.send("\r");
+    session.wait_for("Esc cancels", PATIENCE);
+    KEYS.iter()
+        .map(|(key, shown)| {
+            let begun = Instant::now();
+            session.send(key);
+            session.wait_for(shown, PATIENCE);
+            begun.elapsed().as_millis()
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_are_answered_while_the_line_hangs_in_any_phase() {
+    let stage = Stage::new(1).await;
+    let folder = stage.world.folder();
+    std::fs::write(folder.join("authority.pem"), an_authority()).expect("written");
+    let answer = http("200 OK", &[], "{\"success\": 1}");
+    let (queue, _full) = full().await;
+    let silent = Faults::always(Fault::Hang).await;
+    let head = Faults::always(Fault::AnswerAndHang(answer[..20].to_vec())).await;
+    let body = Faults::always(Fault::AnswerAndHang(answer[..answer.len() - 1].to_vec())).await;
+    let phases = [
+        ("connecting", format!("http://{queue}")),
+        ("TLS", silent.base_url().replace("http:", "https:")),
+        ("silence", silent.base_url()),
+        ("in the head", head.base_url()),
+        ("in the body", body.base_url()),
+    ];
+    let mut cases = 0;
+    for (name, base_url) in phases {
+        let lines = "timeout = \"10m\"\nconnect_timeout = \"9m\"\nca_file = \"authority.pem\"";
+        let config = stage.config(&base_url, lines);
+        let folder = folder.to_string_lossy();
+        let program = Program::groupdesk(&[])
+            .env("HOME", folder.clone())
+            .env("USER", "ana")
+            .env("GROUPDESK_CONFIG", config.to_string_lossy())
+            .env(
+                "GROUPDESK_DIRECTORY",
+                stage.world.directory_file().to_string_lossy(),
+            );
+        let took = tokio::task::spawn_blocking(move || {
+            let mut session = program.start();
+            let took = pressed(&mut session);
+            session.send("q");
+            assert_eq!(session.exit_status(PATIENCE).code(), Some(0), "{name}");
+            took
+        });
+        let took = took.await.expect("the console answers");
+        println!("{name}: {took:?} ms");
+        cases += took.len();
+    }
+    assert_eq!(cases, 5 * KEYS.len());
+}

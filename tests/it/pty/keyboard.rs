@@ -1,0 +1,176 @@
+//! The shipped console on a terminal that sends too much at once, or half of something.
+
+use std::{fs, time::Duration};
+
+use super::{Place, assert_given_back};
+use crate::support::{long, pty::Session, random::Random};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// MiB of memory that it has in use; 0 once it is gone.
+fn memory(session: &Session) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", session.pid())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number.map_or(0, |number| number.parse::<u64>().expect("a number") / 1024)
+}
+
+fn ends_well(mut session: Session) {
+    session.send("\x03\x03");
+    assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
+    assert_given_back(&mut session);
+}
+
+#[test]
+fn ten_thousand_keys_in_one_burst() {
+    let place = Place::new();
+    let mut session = place.demo();
+    let before = memory(&session);
+    session.send("jk".repeat(5_000) + "?");
+    session.wait_for("Keys: Groups", PATIENCE);
+    // And into a field that takes them all.
+    session.send("\x1b");
+    session.wait_for_no("Keys: Groups", PATIENCE);
+    session.send("e");
+    session.wait_for("Edit acme-eu", PATIENCE);
+    session.send("\t\t");
+    session.wait_for("━━ Properties", PATIENCE);
+    session.send("x".repeat(10_000) + "!");
+    session.wait_for("x!", PATIENCE);
+    let grown = memory(&session) - before;
+    println!("20,000 keys, {grown} MiB more");
+    assert!(grown < 64, "{grown} MiB");
+    ends_well(session);
+}
+
+#[test]
+fn a_paste_of_10_mb_is_taken_and_let_go() {
+    let place = Place::new();
+    let mut session = place.demo();
+    let before = memory(&session);
+    let row = format!("  \"key\": \"{}\",\n", "x".repeat(80));
+    let text = row.repeat(10 * 1024 * 1024 / row.len());
+    // Where there is no field, into a short one, and into the longest.
+    session.paste(&text);
+    session.wait_for("Not pasted: there is no field here", PATIENCE);
+    session.send("e");
+    session.wait_for("Edit acme-eu", PATIENCE);
+    session.paste(&text);
+    session.wait_for("did not fit", PATIENCE);
+    let small = memory(&session) - before;
+    session.send("\t\t");
+    session.wait_for("━━ Properties", PATIENCE);
+    session.paste(&text);
+    session.wait_for("not pasted: that is more than the service takes", PATIENCE);
+    session.send("typed after it");
+    session.wait_for("typed after it{", PATIENCE);
+    let large = memory(&session) - before;
+    println!("10 MiB into a short field: {small} MiB more, into the editor: {large}");
+    assert!(small < 96 && large < 96, "{small} and {large} MiB");
+    drop(session);
+}
+
+#[test]
+fn a_paste_without_an_end_stalls_nothing_and_grows_nothing() {
+    let place = Place::new();
+    let mut session = place.demo();
+    let before = memory(&session);
+    session.send("/");
+    session.wait_for("filter", PATIENCE);
+    session.send("\x1b[200~acme");
+    // More than anybody pastes, and no end of it.
+    let piece = "x".repeat(1 << 20);
+    for _ in 0..if long::all() { 200 } else { 24 } {
+        session.send(&piece);
+    }
+    session.wait_for("Ctrl-C ends it", PATIENCE);
+    let grown = memory(&session) - before;
+    println!("an endless paste: {grown} MiB more");
+    assert!(grown < 96, "{grown} MiB");
+    session.send("\x03");
+    session.wait_for("the pasted text was too long", PATIENCE);
+    session.send("\x1b");
+    session.wait_for_no("\n filter", PATIENCE);
+    session.send("j");
+    session.wait_for(">   Acme US", PATIENCE);
+    ends_well(session);
+}
+
+#[test]
+fn a_short_paste_without_an_end_is_ended_by_ctrl_c_and_kept() {
+    let place = Place::new();
+    let mut session = place.demo();
+    session.send("/");
+    session.wait_for("filter", PATIENCE);
+    session.send("\x1b[200~acme");
+    session.wait_for("Ctrl-C ends it", PATIENCE);
+    session.send("\x03");
+    session.wait_for("2 of 10", PATIENCE);
+    session.send("\x1b");
+    session.wait_for("10 groups", PATIENCE);
+    ends_well(session);
+}
+
+#[test]
+fn a_storm_of_sizes_without_rows_or_columns() {
+    let place = Place::new();
+    let mut session = place.demo();
+    for step in 0..if long::all() { 500 } else { 100 } {
+        let (rows, columns) = [
+            (1, 1),
+            (24, 80),
+            (0, 0),
+            (1, 200),
+            (200, 1),
+            (0, 80),
+            (24, 0),
+            (3, 3),
+        ][step % 8];
+        session.resize(rows, columns);
+        if step % 10 == 0 {
+            session.send("j");
+        }
+    }
+    session.resize(24, 80);
+    session.wait_for("Acme Eu", PATIENCE);
+    session.send("?");
+    session.wait_for("Keys: Groups", PATIENCE);
+    ends_well(session);
+}
+
+/// What a broken line or a cat on the keyboard sends: bytes, not keys.
+#[test]
+fn random_bytes_are_answered_or_ignored() {
+    let sessions = if long::all() { 20 } else { 2 };
+    let mut bytes = 0;
+    for seed in 0..sessions {
+        let place = Place::new();
+        let mut session = place.demo();
+        let mut dice = Random::new(1_000 + seed);
+        for _ in 0..40 {
+            let some: Vec<u8> = (0..50)
+                .map(|_| match dice.below(6) {
+                    0 => 0x1b,
+                    1 => dice.one(b"[]OP;~0123?<MmR\\"),
+                    2 => 0x80 + dice.below(128) as u8,
+                    _ => dice.below(256) as u8,
+                })
+                // Once it has been left it would be killed by it, as the shell's terminal is meant to do.
+                .filter(|byte| *byte != 0x1c)
+                .collect();
+            bytes += some.len();
+            session.send(some);
+            session.output_during(Duration::from_millis(1));
+        }
+        // It may have been left by them; then it was left well.
+        session.send("\x1b[201~\x03\x1b\x03\x03\x03\x03");
+        let status = session.exit_status(PATIENCE);
+        assert!(
+            matches!(status.code(), Some(0 | 130)),
+            "seed {seed}: {status:?}"
+        );
+        assert_given_back(&mut session);
+    }
+    println!("{bytes} bytes in {sessions} sessions");
+    assert!(bytes as u64 > sessions * 1_900);
+}

@@ -1,0 +1,279 @@
+//! Every place of the console in a real terminal, with a service that repeats key and token: nothing of them on the line,
+//! on the disk or in what is left on the screen, however it ends.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::support::{
+    canary::{ALL, Canary, KEY, NEW_TOKEN, TOKEN, base64},
+    faults::{Fault, Faults},
+    long,
+    parrot::{USUAL, always, good, parrots},
+    pty::{Program, Session},
+    wait::wait_until,
+    watched::Home,
+};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+const ESC: &str = "\u{1b}";
+
+/// A key and the words that show that it has led somewhere; then Esc leads back.
+const PLACES: [(&str, &str); 10] = [
+    ("?", "› Help"),
+    (":", "› Palette"),
+    ("P", "› Profiles"),
+    ("2", "› History"),
+    ("3", "› Rotations"),
+    ("4", "› Requests"),
+    ("m", "› Messages"),
+    ("y", "› Copy"),
+    ("x", "› Compare acme"),
+    ("o", "› Open"),
+];
+
+struct Scene {
+    home: Home,
+    needles: Canary,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let home = Home::new();
+        home.acquaint("live", || good(TOKEN, KEY)).await;
+        home.acquaint("filed", || good(TOKEN, KEY)).await;
+        Self {
+            home,
+            needles: Canary::of(&ALL),
+        }
+    }
+
+    /// The console before a service of this script.
+    async fn console(&self, script: Vec<Fault>) -> (Session, Faults) {
+        let service = Faults::start(script).await;
+        self.home.connect(&service.base_url());
+        let program = Program::groupdesk(&[])
+            .cwd(&self.home.path(""))
+            .size(40, 120);
+        let variables = self.home.variables().into_iter();
+        let program = variables.fold(program, |program, (name, value)| program.env(name, value));
+        let mut session = program.start();
+        session.wait_for("1 group", PATIENCE);
+        (session, service)
+    }
+
+    #[track_caller]
+    fn nothing_in(&self, what: &str, session: &mut Session) {
+        self.needles.must_not_be_in(what, session.raw_output());
+    }
+
+    /// Goes to a place and back.
+    fn visit(&self, session: &mut Session, keys: &str, words: &str) {
+        session.send(keys);
+        session.wait_for(words, PATIENCE);
+        self.nothing_in(words, session);
+        session.send(ESC);
+        session.wait_for_no(words, PATIENCE);
+    }
+
+    /// Ends it, and looks at all that is left.
+    fn end(&self, mut session: Session, signal: Option<Signal>) {
+        match signal {
+            Some(signal) => session.signal(signal),
+            // Back to the list, and out.
+            None => session.send("\u{3}\u{3}"),
+        }
+        session.exit_status(PATIENCE);
+        self.nothing_in("after the end", &mut session);
+        let searched = self.home.search(&self.needles, "a file", &[]);
+        assert!(searched >= 3, "{searched} files");
+    }
+}
+
+/// Back to the list, however far that is: two Esc that come together would count as one.
+fn back(session: &mut Session) {
+    for _ in 0..40 {
+        session.send(ESC);
+        let end = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < end {
+            if !session.screen().contains("Groups ›") {
+                return;
+            }
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+    }
+    panic!("Esc leads nowhere: {}", session.screen());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_place_of_the_console_shows_a_secret_unasked() {
+    let scene = Scene::new().await;
+    let (mut session, service) = scene.console(always(good(TOKEN, KEY))).await;
+    let mut places = 0;
+    for (keys, words) in PLACES {
+        scene.visit(&mut session, keys, words);
+        places += 1;
+    }
+    // A token that a person pastes, known and not known.
+    for pasted in [TOKEN, NEW_TOKEN] {
+        session.send("W");
+        session.wait_for("› Whose token", PATIENCE);
+        session.paste(pasted);
+        session.send("\r");
+        session.wait_until("an answer", PATIENCE, |screen| {
+            let text = screen.contents();
+            text.contains("acme ") || text.contains("not known") || text.contains("no group")
+        });
+        scene.nothing_in("whose", &mut session);
+        session.send(ESC);
+        session.wait_for_no("› Whose token", PATIENCE);
+        places += 1;
+    }
+    // The group, its form, the editor, the review and the request in all its forms.
+    scene.visit(&mut session, "\r", "Groups › Acme");
+    session.send("e");
+    session.wait_for("› Edit acme", PATIENCE);
+    session.send("x");
+    session.wait_for("1 change", PATIENCE);
+    session.send("\u{5}");
+    wait_until("the editor", || scene.home.times_seen("editor") > 0);
+    session.wait_for("› Edit acme", PATIENCE);
+    session.wait_for("editor", PATIENCE);
+    session.send("\u{13}");
+    session.wait_for("› Review", PATIENCE);
+    session.send("v");
+    session.wait_for("\"user_group_id\"", PATIENCE);
+    session.send("v");
+    session.wait_for("curl", PATIENCE);
+    scene.nothing_in("the request", &mut session);
+    session.send(ESC);
+    session.wait_for_no("› Review", PATIENCE);
+    scene.nothing_in("the form", &mut session);
+    session.send(ESC);
+    session.wait_for_no("› Edit", PATIENCE);
+    places += 4;
+    // The token's place, and a rotation that returns the old one.
+    session.send("t");
+    session.wait_for("› Token of acme", PATIENCE);
+    session.wait_for("T rotates it", PATIENCE);
+    scene.nothing_in("the token's place", &mut session);
+    session.send("T");
+    session.wait_for("› Rotate acme", PATIENCE);
+    session.wait_for("ROTATE NOW", PATIENCE);
+    session.send("y");
+    wait_until("the rotation", || {
+        service
+            .requests()
+            .iter()
+            .any(|request| request.head().starts_with("POST"))
+    });
+    session.wait_for("was not rotated", PATIENCE);
+    scene.nothing_in("the rotation", &mut session);
+    places += 2;
+    session.send(ESC);
+    session.wait_for_no("› Token", PATIENCE);
+    // All that was said of it, whole.
+    for (keys, words) in [("4", "› Requests"), ("m", "› Messages")] {
+        session.send(keys);
+        session.wait_for(words, PATIENCE);
+        session.send("\r");
+        scene.nothing_in(words, &mut session);
+        back(&mut session);
+        places += 1;
+    }
+    println!("{places} places, {} requests", service.requests().len());
+    assert!(places >= 20);
+    scene.end(session, None);
+    assert!(scene.home.times_seen("editor") > 0);
+}
+
+/// Every failure, from the list to the messages, and every way to end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_failure_puts_a_secret_on_the_screen_or_the_disk() {
+    let scene = Scene::new().await;
+    let ends = [
+        None,
+        Some(Signal::TERM),
+        Some(Signal::HUP),
+        Some(Signal::KILL),
+        Some(Signal::ABORT),
+    ];
+    let cases = long::spread(parrots(USUAL).into_iter().enumerate(), 4);
+    println!("{} consoles with failures", cases.len());
+    for (at, (name, fault)) in cases {
+        let (mut session, service) = scene.console(always(fault)).await;
+        // The read of a group, of a form, of a token: each fails its own way.
+        let requests = || service.connections().max(service.requests().len());
+        session.send("\r");
+        session.wait_for("› Acme", PATIENCE);
+        wait_until(name, || requests() > 0);
+        scene.nothing_in(name, &mut session);
+        session.send(ESC);
+        session.wait_for_no("› Acme", PATIENCE);
+        for (keys, words) in [("e", "› Edit acme"), ("t", "› Token of acme")] {
+            scene.visit(&mut session, keys, words);
+        }
+        for (keys, words) in [("4", "› Requests"), ("m", "› Messages"), ("2", "› History")] {
+            session.send(keys);
+            session.wait_for(words, PATIENCE);
+            scene.nothing_in(&format!("{name}: {words}"), &mut session);
+            session.send("\r");
+            back(&mut session);
+        }
+        scene.nothing_in(name, &mut session);
+        scene.end(session, ends[at % ends.len()]);
+    }
+}
+
+/// Asked for, it is shown, on the alternate screen alone: the terminal keeps nothing of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_token_that_was_revealed_is_not_in_the_scrollback_afterwards() {
+    let scene = Scene::new().await;
+    for end in [None, Some(Signal::TERM), Some(Signal::HUP)] {
+        let (mut session, _service) = scene.console(always(good(TOKEN, KEY))).await;
+        session.send("t");
+        session.wait_for("T rotates it", PATIENCE);
+        session.send("v");
+        session.wait_for(TOKEN, PATIENCE);
+        match end {
+            Some(signal) => session.signal(signal),
+            None => session.send("\u{3}\u{3}"),
+        }
+        session.exit_status(PATIENCE);
+        let raw = session.raw_output();
+        assert!(scene.needles.find(raw).is_some(), "it was shown");
+        let mut terminal = vt100::Parser::new(
+            40.try_into().expect("rows"),
+            120.try_into().expect("columns"),
+            10_000,
+        );
+        terminal.process(raw);
+        terminal.screen_mut().set_scrollback(usize::MAX);
+        let above = terminal.screen().contents();
+        terminal.screen_mut().set_scrollback(0);
+        let left = above + &terminal.screen().contents();
+        assert!(!terminal.screen().alternate_screen());
+        scene.needles.must_not_be_in("the scrollback", &left);
+        // In a title it would stay, too.
+        for title in titles(raw) {
+            scene.needles.must_not_be_in("the title", &title);
+        }
+        scene.home.search(&scene.needles, "a file", &[]);
+        assert!(
+            !raw.windows(20)
+                .any(|window| window == &base64(TOKEN.as_bytes(), false).as_bytes()[..20])
+        );
+    }
+}
+
+/// What is between `ESC ]` and its end.
+fn titles(raw: &[u8]) -> Vec<Vec<u8>> {
+    let text = String::from_utf8_lossy(raw).into_owned();
+    let titles = text.split("\u{1b}]").skip(1);
+    titles
+        .map(|rest| {
+            let end = rest.find(['\u{7}', '\u{1b}']).unwrap_or(rest.len());
+            rest.as_bytes()[..end].to_vec()
+        })
+        .collect()
+}

@@ -1,0 +1,84 @@
+//! A service that repeats key and token wherever an answer has room for them.
+
+use serde_json::{Value, json};
+
+use super::{
+    canary::{KEY, NEW_TOKEN, TOKEN},
+    faults::{Fault, http, json as answer},
+};
+
+/// Headers that a client may look at, or show.
+fn headers(key: &str) -> Vec<String> {
+    let clean = key.replace('"', "%22");
+    vec![
+        format!("WWW-Authenticate: Token {key} {TOKEN}"),
+        format!("Server: {key}"),
+        format!("Via: 1.1 {TOKEN}"),
+        format!("X-Request-Id: {key}{TOKEN}"),
+        format!("CF-Ray: {TOKEN}"),
+        format!("Allow: {key}"),
+        format!("Set-Cookie: session={clean}"),
+        format!("X-Debug: {clean} {TOKEN}"),
+    ]
+}
+
+fn with_headers(status: &str, more: &[String], body: &str, key: &str) -> Fault {
+    let all: Vec<String> = headers(key)
+        .into_iter()
+        .chain(more.iter().cloned())
+        .collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    Fault::Answer(http(status, &all, body))
+}
+
+fn group(token: &str, key: &str) -> Value {
+    json!({"success": 1, "new_user_group": false, "debug": {"authorization": key, "current_token": TOKEN},
+        "user_group": {"team_id": 7, "token": token, "name": "Acme", "provided_id": "acme",
+            "properties": null, "api_environment_tag": "Testing", "previous_token": TOKEN}})
+}
+
+/// A good answer, with everything repeated beside it.
+pub(crate) fn good(token: &str, key: &str) -> Fault {
+    let json = ["Content-Type: application/json".to_owned()];
+    with_headers("200 OK", &json, &group(token, key).to_string(), key)
+}
+
+/// What the service does to the request that counts: to all of them, or to the rotation alone.
+pub(crate) fn parrots(key: &str) -> Vec<(&'static str, Fault)> {
+    let words = format!("Token {key} is not allowed for {TOKEN}, try {NEW_TOKEN}");
+    let in_address = words.replace('"', "%22").replace(' ', "%20");
+    let told = |status: &str, body: Value| answer(status, &body);
+    let json = ["Content-Type: application/json".to_owned()];
+    let place = |text: String| [format!("Location: {text}")];
+    vec![
+        ("401", told("401 Unauthorized", json!({"message": words, "errors": [{"detail": words, "code": key}]}))),
+        ("403 page", with_headers("403 Forbidden", &["Content-Type: text/html".to_owned()], &format!("<html><h1>{words}</h1>"), key)),
+        ("success 0", told("200 OK", json!({"success": 0, "error": {"code": key, "message": words}}))),
+        ("307 elsewhere", with_headers("307 Moved", &place(format!("http://example.invalid/{in_address}?key={in_address}#{in_address}")), "", key)),
+        ("302 here", with_headers("302 Found", &place(format!("/api/user/?token={in_address}")), "", key)),
+        ("301 of its own", with_headers("301 Moved", &place(words.clone()), "", key)),
+        ("500", with_headers("500 Oops", &[], &words, key)),
+        ("no JSON", with_headers("200 OK", &json, &format!("{{\"success\": 1, \"token\": {words}"), key)),
+        ("half", Fault::AnswerAndClose(format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{{\"a\": \"{words}").into_bytes())),
+        ("429", with_headers("429 Slow", &[format!("Retry-After: {key}")], &words, key)),
+        ("404", told("404 Not Found", json!({"detail": [words, {"title": words, words.as_str(): words}]}))),
+        ("other id", told("200 OK", json!({"success": 1, "new_user_group": false, "user_group": {"token": NEW_TOKEN, "name": "x", "provided_id": words}}))),
+        ("success in words", told("200 OK", json!({"success": words, "user_group": {"token": NEW_TOKEN}}))),
+        ("content type", with_headers("200 OK", &[format!("Content-Type: {words}")], &words, key)),
+        ("close", Fault::Close),
+        ("reset", Fault::Reset),
+    ]
+}
+
+/// For a command that reads, and perhaps writes afterwards.
+pub(crate) fn always(fault: Fault) -> Vec<Fault> {
+    vec![fault]
+}
+
+/// For a rotation: the read before it is good, and so is every one after it.
+pub(crate) fn at_the_second(fault: Fault, key: &str) -> Vec<Fault> {
+    vec![good(TOKEN, key), fault, good(NEW_TOKEN, key)]
+}
+
+/// The key that is repeated for the usual profile.
+pub(crate) const USUAL: &str = KEY;
