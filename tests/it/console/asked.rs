@@ -7,21 +7,13 @@ use groupdesk::{
 
 use super::{
     places::SIZES,
-    scene::{NOW, USUAL, a_world, open_with},
+    scene::{NOW, USUAL, a_world, open_with, through_a_proxy},
 };
 use crate::support::{
     console::Console,
     proxy::{FaultyProxy, ProxyFault, Then},
     world::{Side, World, id},
 };
-
-/// The testing profile through a proxy; its key is known for that address.
-async fn meddled(world: &World) -> (FaultyProxy, Operations) {
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world.installation(Side::Testing).at(NOW);
-    let operations = installation.through(proxy.base_url()).operations();
-    (proxy, operations)
-}
 
 /// The same profile with another key, which nobody has answered for.
 fn with_key(world: &World, proxy: &FaultyProxy, key: &str) -> Operations {
@@ -32,7 +24,7 @@ fn with_key(world: &World, proxy: &FaultyProxy, key: &str) -> Operations {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
     let world = a_world().await;
-    let (proxy, _known) = meddled(&world).await;
+    let (proxy, _known) = through_a_proxy(&world).await;
     let renewed = world.new_key("testing", Some("Testing"));
     let operations = with_key(&world, &proxy, &renewed);
     let mut console = open_with(vec![operations.clone()]).await;
@@ -82,7 +74,7 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_environment_is_never_said_by_enter_alone() {
     let world = a_world().await;
-    let (proxy, _known) = meddled(&world).await;
+    let (proxy, _known) = through_a_proxy(&world).await;
     let other = world.new_key("elsewhere", Some("Testing"));
     let operations = with_key(&world, &proxy, &other);
     let mut console = open_with(vec![operations.clone()]).await;
@@ -109,7 +101,7 @@ async fn a_new_environment_is_never_said_by_enter_alone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_open_is_not_settled_with_a_key_that_nobody_knows() {
     let world = a_world().await;
-    let (proxy, known) = meddled(&world).await;
+    let (proxy, known) = through_a_proxy(&world).await;
     let mut console = open_with(vec![known.clone()]).await;
     console.keys("tT").await;
     proxy.next("POST", ProxyFault::swallowed(Then::Drop));
@@ -134,7 +126,7 @@ async fn what_is_open_is_not_settled_with_a_key_that_nobody_knows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_proves_to_be_of_another_environment_is_taken_back() {
     let world = a_world().await;
-    let (proxy, known) = meddled(&world).await;
+    let (proxy, known) = through_a_proxy(&world).await;
     world.vanish(Side::Production, "globex-retail");
     let foreign = world.new_key("elsewhere", Some("Customer"));
     let operations = with_key(&world, &proxy, &foreign);
@@ -153,7 +145,7 @@ async fn a_key_that_proves_to_be_of_another_environment_is_taken_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_alarm_stands_until_a_reason_is_typed() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_a_proxy(&world).await;
     let other_tag = |body: &mut serde_json::Value| {
         body["user_group"]["api_environment_tag"] = "Customer".into();
     };
@@ -191,7 +183,7 @@ async fn an_alarm_stands_until_a_reason_is_typed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_profile_is_asked_about_when_it_is_switched_to() {
     let world = a_world().await;
-    let (proxy, known) = meddled(&world).await;
+    let (proxy, known) = through_a_proxy(&world).await;
     let renewed = world.new_key("testing", Some("Testing"));
     let second = world.installation(Side::Testing).at(NOW).with(|profile| {
         profile.name = "second".into();
@@ -226,7 +218,7 @@ async fn an_address_that_changed_is_said_though_the_key_cannot_be_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_question_fits_every_window_and_keeps_its_choice_in_sight() {
     let world = a_world().await;
-    let (proxy, _known) = meddled(&world).await;
+    let (proxy, _known) = through_a_proxy(&world).await;
     let renewed = world.new_key("testing", Some("Testing"));
     let mut console = open_with(vec![with_key(&world, &proxy, &renewed)]).await;
     for script in ["", "<down>", "<enter>"] {

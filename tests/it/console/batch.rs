@@ -5,9 +5,9 @@ use std::{os::unix::fs::PermissionsExt, time::Duration};
 use futures_util::stream;
 use groupdesk::{directory::Directory, operations::UnknownIdPolicy, tui::ExitReason};
 
-use super::scene::{NOW, USUAL, a_world, open, open_with};
+use super::scene::{NOW, USUAL, a_world, open, open_with, through_a_proxy};
 use crate::support::{
-    proxy::{FaultyProxy, Gate, ProxyFault, Then},
+    proxy::{Gate, ProxyFault, Then},
     world::{Side, id},
 };
 
@@ -68,9 +68,7 @@ async fn three_marked_groups_are_rotated_and_the_history_tells_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
     let world = a_world().await;
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world.installation(Side::Testing).at(NOW);
-    let operations = installation.through(proxy.base_url()).operations();
+    let (proxy, operations) = through_a_proxy(&world).await;
     let mut console = open_with(vec![operations.clone()]).await;
     let gate = Gate::new();
     for _ in 0..4 {
@@ -108,9 +106,7 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
 #[tokio::test(flavor = "multi_thread")]
 async fn leaving_it_waits_for_what_is_in_flight_only_so_long() {
     let world = a_world().await;
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world.installation(Side::Testing).at(NOW);
-    let operations = installation.through(proxy.base_url()).operations();
+    let (proxy, operations) = through_a_proxy(&world).await;
     let mut console = open_with(vec![operations.clone()]).await;
     let gate = Gate::new();
     for _ in 0..4 {
@@ -166,9 +162,7 @@ async fn what_was_rotated_today_is_left_out_unless_it_is_asked_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_one_that_another_process_settles_changes_on_the_open_page() {
     let world = a_world().await;
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world.installation(Side::Testing).at(NOW);
-    let operations = installation.through(proxy.base_url()).operations();
+    let (proxy, operations) = through_a_proxy(&world).await;
     let mut console = open_with(vec![operations]).await;
     // Neither the answer nor the read that follows it arrives.
     proxy.next("POST", ProxyFault::applied(Then::Drop));

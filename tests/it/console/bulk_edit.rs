@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::scene::{NOW, USUAL, a_world, open, open_with, wanted};
+use super::scene::{USUAL, a_world, open, open_with, through_a_proxy, wanted};
 use crate::support::{
-    proxy::{FaultyProxy, Gate, ProxyFault},
+    proxy::{Gate, ProxyFault},
     world::{Side, id},
 };
 
@@ -34,9 +34,7 @@ async fn marked_groups_are_edited_and_the_rest_is_left() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_of_edits_is_stopped_and_what_is_resumed_is_stopped_too() {
     let world = a_world().await;
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world.installation(Side::Testing).at(NOW);
-    let operations = installation.through(proxy.base_url()).operations();
+    let (proxy, operations) = through_a_proxy(&world).await;
     let fields = wanted("One more", &[("40", "1")], "{}");
     for number in 1..=4 {
         let new = id(&format!("more-{number}"));

@@ -12,7 +12,7 @@ use jiff::SignedDuration;
 
 use super::{
     open_with,
-    scene::{NOW, USUAL, a_world, open, wanted},
+    scene::{NOW, USUAL, a_world, open, through_a_proxy, wanted},
 };
 use crate::support::{
     console::Console,
@@ -179,9 +179,7 @@ async fn who_is_changing_a_group_right_now_stands_in_its_row_and_in_its_details(
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_done_here_is_no_work_of_others() {
     let world = a_world().await;
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world.installation(Side::Testing).at(NOW);
-    let operations = installation.through(proxy.base_url()).operations();
+    let (proxy, operations) = through_a_proxy(&world).await;
     let mut console = open_with(vec![operations]).await;
     let gate = Gate::new();
     proxy.next("POST", ProxyFault::passed().held(&gate));

@@ -2,19 +2,11 @@
 
 use groupdesk::operations::Operations;
 
-use super::scene::{NOW, a_world, open, open_with};
+use super::scene::{NOW, a_world, open, open_with, through_a_proxy};
 use crate::support::{
     proxy::{FaultyProxy, ProxyFault, Then},
-    world::{Side, World},
+    world::Side,
 };
-
-/// The testing profile through a proxy.
-async fn meddled(world: &World) -> (FaultyProxy, Operations) {
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world.installation(Side::Testing).at(NOW);
-    let operations = installation.through(proxy.base_url()).operations();
-    (proxy, operations)
-}
 
 /// Rotates at the screen; the answer is lost, and so is the read after it.
 async fn lose_an_answer(proxy: &FaultyProxy, operations: &Operations, applied: bool) {
@@ -35,7 +27,7 @@ async fn lose_an_answer(proxy: &FaultyProxy, operations: &Operations, applied: b
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_start_settles_it_and_says_so() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_a_proxy(&world).await;
     lose_an_answer(&proxy, &operations, true).await;
     let mut console = open_with(vec![operations]).await;
     console.shows("1 rotation settled: acme-eu recovered");
@@ -52,7 +44,7 @@ async fn the_next_start_settles_it_and_says_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_stays_open_is_shown_settled_and_abandoned_in_its_pane() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_a_proxy(&world).await;
     lose_an_answer(&proxy, &operations, false).await;
     // The service is away at the start.
     proxy.next("GET", ProxyFault::swallowed(Then::Drop));
@@ -76,7 +68,7 @@ async fn one_that_stays_open_is_shown_settled_and_abandoned_in_its_pane() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_that_turned_up_is_traced_and_nothing_is_sent() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_a_proxy(&world).await;
     let old = world.stored(Side::Testing, "acme-us").token;
     let rotating = world.installation(Side::Testing).at(NOW).operations();
     let known = groupdesk::operations::UnknownIdPolicy::KnownOnly;

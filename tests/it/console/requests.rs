@@ -4,7 +4,7 @@
 use groupdesk::operations::{ExchangeKind, RecordedExchange};
 use serde_json::{Value, json};
 
-use super::scene::{NOW, a_world, open, open_with};
+use super::scene::{NOW, a_world, open, open_with, through_a_proxy};
 use crate::support::{
     console::Console,
     faults::{Fault, Faults, http, json as answer},
@@ -53,9 +53,7 @@ async fn look_at_everything(console: &mut Console, secrets: &[String], what: &st
 #[tokio::test(flavor = "multi_thread")]
 async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
     let world = a_world().await;
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world.installation(Side::Testing).at(NOW);
-    let through = installation.through(proxy.base_url()).operations();
+    let (proxy, through) = through_a_proxy(&world).await;
     let mut console = open_with(vec![through]).await;
     let mut secrets = world.secrets();
     console.keys("4").await;
@@ -121,9 +119,8 @@ async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_error_leads_to_its_request_and_answer() {
     let world = a_world().await;
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world.installation(Side::Testing).at(NOW);
-    let mut console = open_with(vec![installation.through(proxy.base_url()).operations()]).await;
+    let (proxy, through) = through_a_proxy(&world).await;
+    let mut console = open_with(vec![through]).await;
     console.keys("e<end> plc<ctrl-s><tab>").await;
     let page = http(
         "502 Bad Gateway",
@@ -170,58 +167,22 @@ fn good(token: &str) -> Value {
 }
 
 /// Answers that repeat the key, the old token and the new one wherever they can.
+#[rustfmt::skip] // A table: one case a line.
 fn parrots() -> Vec<Fault> {
     let words = format!("Token {KEY} for {FIRST}, then {SECOND}");
     let raw =
         |status: &str, headers: &[&str], body: String| Fault::Answer(http(status, headers, body));
     vec![
-        answer(
-            "200 OK",
-            &json!({"success": 0, "error": {"code": KEY, "message": words}}),
-        ),
-        answer(
-            "401 Unauthorized",
-            &json!({"message": words, "errors": [{"detail": words}]}),
-        ),
-        answer(
-            "500 Internal Server Error",
-            &json!({"error": words, (FIRST): {"x": [SECOND]}}),
-        ),
-        answer(
-            "200 OK",
-            &json!({"success": 1, "user_group": {"token": SECOND, "provided_id": KEY}}),
-        ),
-        raw(
-            "200 OK",
-            &["Content-Type: text/html"],
-            format!("<html>{words}</html>"),
-        ),
-        raw(
-            "200 OK",
-            &[],
-            format!("{{\"success\": 1, \"user_group\": {{\"token\": \"{SECOND}"),
-        ),
-        raw(
-            "502 Bad Gateway",
-            &[
-                &format!("Server: {FIRST}"),
-                &format!("X-Request-Id: {SECOND}"),
-            ],
-            words.clone(),
-        ),
-        raw(
-            "307 Moved",
-            &[&format!("Location: http://{KEY}/{FIRST}?{SECOND}")],
-            String::new(),
-        ),
-        raw(
-            "200 OK",
-            &[],
-            format!("{{\"a\": \"\\u0063{}\", ", &FIRST[1..]),
-        ),
-        Fault::AnswerAndClose(
-            format!("HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n{words}").into_bytes(),
-        ),
+        answer("200 OK", &json!({"success": 0, "error": {"code": KEY, "message": words}})),
+        answer("401 Unauthorized", &json!({"message": words, "errors": [{"detail": words}]})),
+        answer("500 Internal Server Error", &json!({"error": words, (FIRST): {"x": [SECOND]}})),
+        answer("200 OK", &json!({"success": 1, "user_group": {"token": SECOND, "provided_id": KEY}})),
+        raw("200 OK", &["Content-Type: text/html"], format!("<html>{words}</html>")),
+        raw("200 OK", &[], format!("{{\"success\": 1, \"user_group\": {{\"token\": \"{SECOND}")),
+        raw("502 Bad Gateway", &[&format!("Server: {FIRST}"), &format!("X-Request-Id: {SECOND}")], words.clone()),
+        raw("307 Moved", &[&format!("Location: http://{KEY}/{FIRST}?{SECOND}")], String::new()),
+        raw("200 OK", &[], format!("{{\"a\": \"\\u0063{}\", ", &FIRST[1..])),
+        Fault::AnswerAndClose(format!("HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n{words}").into_bytes()),
         Fault::Close,
         Fault::Reset,
     ]

@@ -3,7 +3,7 @@
 use groupdesk::{domain::change::DesiredFields, operations::UnknownIdPolicy};
 use serde_json::{Value, json};
 
-use super::scene::{NOW, USUAL, a_world, open, open_with, wanted};
+use super::scene::{NOW, USUAL, a_world, open, open_with, through_a_proxy, wanted};
 use crate::support::{
     console::Console,
     proxy::FaultyProxy,
@@ -12,9 +12,7 @@ use crate::support::{
 
 /// The console on the testing profile alone, and all that it sends.
 async fn watched(world: &World) -> (Console, FaultyProxy) {
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world.installation(Side::Testing).at(NOW);
-    let operations = installation.through(proxy.base_url()).operations();
+    let (proxy, operations) = through_a_proxy(world).await;
     (open_with(vec![operations]).await, proxy)
 }
 

@@ -1,27 +1,19 @@
 //! The corpus in what the service says: its errors, its environment, its tokens, where it points to, and a name of 64 KiB.
 
-use groupdesk::operations::Operations;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{NOW, a_world, judge, open_with};
+use super::{NOW, a_world, judge, open_with, scene::through_a_proxy};
 use crate::support::{
     console::{Console, text_of},
     faults::{Faults, http, json as answered},
     long,
-    proxy::{FaultyProxy, ProxyFault, Then},
+    proxy::{ProxyFault, Then},
     texts::{CORPUS, assert_harmless, assert_in_columns, framed, holds, shown},
     world::{Side, World},
 };
 
 const ROOMY: (u16, u16) = (300, 60);
 const USUAL: (u16, u16) = (80, 24);
-
-async fn through(world: &World) -> (FaultyProxy, Vec<Operations>) {
-    let proxy = FaultyProxy::before(world.address()).await;
-    let installation = world.installation(Side::Testing).at(NOW);
-    let operations = installation.through(proxy.base_url()).operations();
-    (proxy, vec![operations])
-}
 
 #[track_caller]
 fn looks_well(console: &mut Console, at: &str) {
@@ -42,87 +34,26 @@ fn instead(status: &str, headers: &[&str], body: String) -> ProxyFault {
     ProxyFault::swallowed(Then::Instead(http(status, headers, body)))
 }
 
+fn in_json(status: &str, body: &Value) -> ProxyFault {
+    let headers = ["Content-Type: application/json"];
+    instead(status, &headers, body.to_string())
+}
+
+/// The text in a field of a good answer.
+fn in_field(field: &'static str, text: &str) -> ProxyFault {
+    let text = framed('E', text);
+    ProxyFault::change(move |body| body["user_group"][field] = text.clone().into())
+}
+
+#[rustfmt::skip] // A table: one saying a line.
 const SAYINGS: [Saying; 7] = [
-    (
-        "an error",
-        "<enter>",
-        |text| {
-            let body = json!({"error": {"code": 17, "message": framed('E', text)}});
-            instead(
-                "400 Bad Request",
-                &["Content-Type: application/json"],
-                body.to_string(),
-            )
-        },
-        true,
-    ),
-    (
-        "a refusal",
-        "<enter>",
-        |text| {
-            let body = json!({"success": 0, "error": framed('E', text)});
-            instead(
-                "200 OK",
-                &["Content-Type: application/json"],
-                body.to_string(),
-            )
-        },
-        true,
-    ),
-    (
-        "its key",
-        "<enter>",
-        |text| {
-            let body = json!({"errors": {framed('E', text): ["no"]}});
-            instead(
-                "401 Unauthorized",
-                &["Content-Type: application/json"],
-                body.to_string(),
-            )
-        },
-        true,
-    ),
-    (
-        "a page",
-        "<enter>",
-        |text| {
-            instead(
-                "502 Bad Gateway",
-                &["Content-Type: text/html"],
-                format!("<html>{text}"),
-            )
-        },
-        false,
-    ),
-    (
-        "another environment",
-        "<enter>",
-        |text| {
-            let tag = framed('E', text);
-            ProxyFault::change(move |body| {
-                body["user_group"]["api_environment_tag"] = tag.clone().into();
-            })
-        },
-        true,
-    ),
-    (
-        "another id",
-        "<enter>",
-        |text| {
-            let id = framed('E', text);
-            ProxyFault::change(move |body| body["user_group"]["provided_id"] = id.clone().into())
-        },
-        true,
-    ),
-    (
-        "a token",
-        "tv",
-        |text| {
-            let token = framed('E', text);
-            ProxyFault::change(move |body| body["user_group"]["token"] = token.clone().into())
-        },
-        true,
-    ),
+    ("an error", "<enter>", |text| in_json("400 Bad Request", &json!({"error": {"code": 17, "message": framed('E', text)}})), true),
+    ("a refusal", "<enter>", |text| in_json("200 OK", &json!({"success": 0, "error": framed('E', text)})), true),
+    ("its key", "<enter>", |text| in_json("401 Unauthorized", &json!({"errors": {framed('E', text): ["no"]}})), true),
+    ("a page", "<enter>", |text| instead("502 Bad Gateway", &["Content-Type: text/html"], format!("<html>{text}")), false),
+    ("another environment", "<enter>", |text| in_field("api_environment_tag", text), true),
+    ("another id", "<enter>", |text| in_field("provided_id", text), true),
+    ("a token", "tv", |text| in_field("token", text), true),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -138,8 +69,8 @@ async fn what_the_service_says_is_shown_escaped() {
     let world = a_world().await;
     for (what, text, saying, script, fault, is_quoted) in long::spread(cases, 17) {
         let at = format!("{what} as {saying}");
-        let (proxy, operations) = through(&world).await;
-        let mut console = open_with(operations).await;
+        let (proxy, operations) = through_a_proxy(&world).await;
+        let mut console = open_with(vec![operations]).await;
         console.resize(ROOMY);
         // Again wherever it reads again.
         for _ in 0..4 {
@@ -176,8 +107,8 @@ async fn a_redirect_to_a_hostile_place_is_named_escaped() {
     // A header takes no control character of ASCII but the TAB.
     let takes = |text: &str| !text.chars().any(|c| c.is_ascii_control());
     for (what, text) in CORPUS.into_iter().filter(|(_, text)| takes(text)) {
-        let (proxy, operations) = through(&world).await;
-        let mut console = open_with(operations).await;
+        let (proxy, operations) = through_a_proxy(&world).await;
+        let mut console = open_with(vec![operations]).await;
         console.resize(ROOMY);
         let location = format!("Location: http://evil.example/{text}");
         proxy.next("GET", instead("302 Found", &[&location], String::new()));

@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::support::{
     console::Console,
+    proxy::FaultyProxy,
     world::{LI, Side, World, id},
 };
 
@@ -149,4 +150,12 @@ pub(crate) async fn open(world: &World, side: Side, size: (u16, u16)) -> Console
 /// The console on these operations alone.
 pub(crate) async fn open_with(operations: Vec<Operations>) -> Console {
     Console::open_at(operations, 0, USUAL, Theme::default(), Clock::Fixed(NOW)).await
+}
+
+/// A proxy, and what works through it in the testing environment.
+pub(crate) async fn through_a_proxy(world: &World) -> (FaultyProxy, Operations) {
+    let proxy = FaultyProxy::before(world.address()).await;
+    let installation = world.installation(Side::Testing).at(NOW);
+    let operations = installation.through(proxy.base_url()).operations();
+    (proxy, operations)
 }
