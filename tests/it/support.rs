@@ -1,5 +1,6 @@
 //! What the stories share: the world they play in.
 
+pub(crate) mod bare;
 pub(crate) mod canary;
 pub(crate) mod clock;
 pub(crate) mod console;

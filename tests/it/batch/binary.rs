@@ -15,7 +15,7 @@ use tokio::process::{Child, Command};
 
 use super::{Scene, assert_sent_once};
 use crate::support::{
-    clock,
+    bare::{GROUPDESK, bare},
     faults::http,
     proxy::{Gate, ProxyFault, Then},
     stall::fill,
@@ -37,20 +37,11 @@ impl Scene {
         self.world.at(&to);
         let text = text.replace(from, &to);
         std::fs::write(&config, text).expect("written");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
+        let mut command = bare(GROUPDESK, self.world.folder());
         command
             .args(arguments)
-            .env_clear()
-            .envs(clock::outer())
-            .env("HOME", self.world.folder())
-            .env("USER", "ana")
             .env("GROUPDESK_CONFIG", config)
-            .env("GROUPDESK_DIRECTORY", self.world.directory_file())
-            .current_dir(self.world.folder())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .env("GROUPDESK_DIRECTORY", self.world.directory_file());
         command
     }
 

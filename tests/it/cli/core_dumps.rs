@@ -15,10 +15,10 @@ use std::{
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
-    process::{Child, Command},
+    process::Child,
 };
 
-use crate::support::clock;
+use crate::support::bare::{bare, bare_after, said};
 
 const DEADLINE: Duration = Duration::from_mins(1);
 const NOBODY: u32 = 65_534;
@@ -49,26 +49,28 @@ impl Scene {
         Self { folder, uid }
     }
 
+    fn binary(&self) -> PathBuf {
+        self.folder.path().join("groupdesk")
+    }
+
     fn home(&self) -> PathBuf {
         self.folder.path().join("desk")
     }
 
     /// With core dumps allowed as far as this machine allows them.
     async fn serve(&self, variable: Option<(&str, &str)>) -> Child {
-        let mut command = Command::new("/bin/sh");
+        let mut command = bare_after("ulimit -c $(ulimit -H -c)", self.binary(), &self.home());
         command
-            .args(["-c", "ulimit -c $(ulimit -H -c); exec \"$0\" serve --listen 127.0.0.1:0 --database service.db"])
-            .arg(self.folder.path().join("groupdesk"))
-            .env_clear()
-            .envs(clock::outer())
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--database",
+                "service.db",
+            ])
             .env("PATH", "/usr/bin:/bin")
-            .env("HOME", self.home())
             .envs(variable)
-            .current_dir(self.home())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true);
+            .stderr(Stdio::null());
         if geteuid().is_root() {
             command.uid(self.uid);
         }
@@ -154,22 +156,17 @@ async fn files_that_a_shell_hands_over_are_still_read() {
     let file = scene.home().join("config");
     fs::write(&file, config).expect("written");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("set");
-    let mut command = Command::new("/bin/sh");
+    let mut command = bare("/bin/sh", &scene.home());
     command
         .args(["-c", script])
-        .arg(scene.folder.path().join("groupdesk"))
-        .env_clear()
-        .envs(clock::outer())
+        .arg(scene.binary())
         .env("PATH", "/usr/bin:/bin")
-        .env("HOME", scene.home())
-        .env("EU", "a-key")
-        .current_dir(scene.home());
+        .env("EU", "a-key");
     if geteuid().is_root() {
         command.uid(scene.uid);
     }
     let output = command.output().await.expect("it runs");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
+    let said = said(&output);
     assert!(said.contains("1 row for the directory of eu"), "{said}");
     // Not replaced by a file, whoever may do that.
     assert!(

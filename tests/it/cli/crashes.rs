@@ -4,8 +4,8 @@
 use std::process::Command;
 
 use crate::support::{
+    bare::{GROUPDESK, bare},
     canary::{ALL, Canary, KEY, TOKEN},
-    clock,
 };
 
 const WHERE: &str = "GROUPDESK_TEST_CRASH";
@@ -71,23 +71,21 @@ fn a_panic_says_where_and_repeats_no_secret() {
     }
 }
 
-#[test]
-fn a_command_that_breaks_says_what_was_sent_and_repeats_no_secret() {
+#[tokio::test]
+async fn a_command_that_breaks_says_what_was_sent_and_repeats_no_secret() {
     let canary = Canary::of(&ALL);
     for (how, code) in [("panic", 101), ("error", 2)] {
         for arguments in [&["list"][..], &["profile", "show", "--json", KEY]] {
             let folder = tempfile::tempdir().expect("a folder");
             let message =
                 format!("no cable to https://ana:hunter2@x.example/{TOKEN}?a={KEY} {KEY} {TOKEN}");
-            let output = Command::new(env!("CARGO_BIN_EXE_groupdesk"))
+            let output = bare(GROUPDESK, folder.path())
                 .args(arguments)
-                .env_clear()
-                .envs(clock::outer())
-                .env("HOME", folder.path())
                 .env("TERM", "xterm-256color")
                 .env("RUST_BACKTRACE", "full")
                 .env("GROUPDESK_TEST_BREAK", format!("{how} start {message}"))
                 .output()
+                .await
                 .expect("it runs");
             assert_eq!(output.status.code(), Some(code), "{how}");
             let said = [output.stdout.as_slice(), &output.stderr].concat();

@@ -1,14 +1,15 @@
 //! `groupdesk serve` among thousands of connections that do nothing: whoever asks is answered, and memory stays bounded.
 
-use std::{fs, process::Stdio, time::Duration};
+use std::{fs, time::Duration};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;
-use tokio::{net::TcpStream, process::Command};
+use tokio::net::TcpStream;
 
 use super::program::{Background, Home};
 use crate::support::{
-    clock, long,
+    bare::{GROUPDESK, bare_after},
+    long,
     service::{Caller, plain_client},
 };
 
@@ -21,17 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The service, with as many files as the shell lets it open.
 async fn serve(home: &Home, limit: &str) -> (Background, String) {
     let database = home.database();
-    let mut command = Command::new("sh");
-    let script = format!("{limit} exec \"$0\" serve --listen 127.0.0.1:0 --database \"$1\"");
-    command
-        .args(["-c", &script, env!("CARGO_BIN_EXE_groupdesk"), &database])
-        .env_clear()
-        .envs(clock::outer())
-        .env("HOME", home.folder.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
+    let mut command = bare_after(limit, GROUPDESK, home.folder.path());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--database", &database]);
     let mut serving = Background::start(command);
     let line = serving.line().await;
     let url = line.strip_prefix("listening on ").expect("an address");
@@ -95,11 +87,11 @@ async fn crowded(limit: &str, count: usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn thousands_of_idle_connections_keep_nobody_out() {
     let wanted = if long::all() { 10_000 } else { 2_000 };
-    crowded("", room(wanted)).await;
+    crowded(":", room(wanted)).await;
 }
 
 /// Fewer descriptors than the service would have connections, and no way to get more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_with_few_files_still_answers() {
-    crowded("ulimit -n 200;", room(400)).await;
+    crowded("ulimit -n 200", room(400)).await;
 }

@@ -7,13 +7,14 @@ use std::{
     fs,
     os::unix::fs::{MetadataExt, symlink},
     path::Path,
-    process::Stdio,
 };
 
 use rustix::{fs::FileType, process::geteuid};
-use tokio::process::Command;
 
-use crate::support::{clock, long};
+use crate::support::{
+    bare::{bare, said},
+    long,
+};
 use place::{Hazard, Scene, Target, beside};
 
 const UMASKS: [u32; 5] = [0o000, 0o002, 0o022, 0o027, 0o077];
@@ -180,19 +181,15 @@ async fn a_disk_without_room_is_named_and_nothing_half_is_left() {
                   head -c 90000 /dev/zero > \"$0/more\"; \
                   \"$1\" get acme-eu --exists --token-out \"$0/acme.token\"; echo \"ended $?\"; \
                   \"$1\" export --output \"$0/groups.jsonl\"; echo \"ended $?\"; ls -A \"$0\"; echo done";
-    let output = Command::new("unshare")
+    let output = bare("unshare", &folder)
         .args(["--mount", "/bin/sh", "-c", script])
         .arg(&small)
         .arg(&scene.binary)
-        .env_clear()
-        .envs(clock::outer())
         .envs(scene.variables(&place))
-        .stdin(Stdio::null())
         .output()
         .await
         .expect("unshare is part of util-linux");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
+    let said = said(&output);
     if !may_mount(output.status, &said) {
         println!("no mounting here: {said}");
         assert!(

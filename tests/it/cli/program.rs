@@ -19,7 +19,7 @@ use tokio::{
     process::{Child, ChildStdout, Command},
 };
 
-use crate::support::{clock, world::bind};
+use crate::support::{bare::bare, world::bind};
 
 /// Longest wait for anything that must happen.
 pub(super) const DEADLINE: Duration = Duration::from_mins(1);
@@ -105,20 +105,11 @@ impl Home {
     }
 
     fn program(&self, program: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(program);
+        let mut command = bare(program, self.folder.path());
         command
             .args(arguments)
-            .env_clear()
-            .envs(clock::outer())
-            .env("HOME", self.folder.path())
             .env("TMPDIR", self.folder.path())
-            .env("USER", "ana")
-            .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .current_dir(self.folder.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 

@@ -2,17 +2,14 @@
 //! character. CSV has no escapes: a file or a pipe gets its cells as they are, because they must come back exactly; a
 //! terminal gets them escaped.
 
-use std::{
-    path::Path,
-    process::{Command, Output},
-    time::Duration,
-};
+use std::{path::Path, process::Output, time::Duration};
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::support::{
-    clock, long,
+    bare::{GROUPDESK, bare},
+    long,
     pty::Program,
     texts::{
         CORPUS, a_world, assert_harmless, at, found, framed, holds, id_of, is_undisputed, sendable,
@@ -25,15 +22,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const FORMATS: [&str; 3] = ["csv", "json", "jsonl"];
 
 fn run(world: &World, directory: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_groupdesk"))
+    bare(GROUPDESK, world.folder())
+        .as_std_mut()
         .args(arguments)
-        .env_clear()
-        .envs(clock::outer())
-        .env("HOME", world.folder())
         .env("TMPDIR", world.folder())
         .env("GROUPDESK_CONFIG", world.config_file())
         .env("GROUPDESK_DIRECTORY", directory)
-        .current_dir(world.folder())
         .output()
         .expect("it runs")
 }

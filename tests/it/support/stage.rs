@@ -1,27 +1,21 @@
 //! Where the hostile stories play: groups at the real service that an installation knows, a proxy that interferes in between, and the
 //! shipped binary beside it.
 
-use std::{
-    path::PathBuf,
-    process::{Output, Stdio},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use groupdesk::{
     domain::change::DesiredFields,
     operations::{Done, Failure, Operations, UnknownIdPolicy},
 };
 use serde_json::json;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
+pub(crate) use super::bare::run;
 use super::{
-    clock,
-    proxy::FaultyProxy,
+    bare::{GROUPDESK, bare},
+    proxy::{FaultyProxy, ProxyFault, Then},
     world::{Side, World, id},
 };
-
-/// Longest wait for anything that must happen.
-const DEADLINE: Duration = Duration::from_mins(1);
 
 /// What can be asked of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +122,14 @@ impl Stage {
         installation.timeout(timeout).operations()
     }
 
+    /// What a task sends as its own gets this instead of an answer, and never to the service.
+    pub(crate) fn instead(&self, task: Task, then: Then) {
+        if task.reads_before() {
+            self.proxy.next("GET", ProxyFault::passed());
+        }
+        self.proxy.next(task.method(), ProxyFault::swallowed(then));
+    }
+
     /// The token the service holds now.
     pub(crate) fn token(&self, group: &str) -> String {
         self.world.stored(Side::Testing, group).token
@@ -155,37 +157,11 @@ impl Stage {
 
     /// The shipped binary at this installation, with nothing in its environment.
     pub(crate) fn program(&self, config: &PathBuf, arguments: &[String]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_groupdesk"));
+        let mut command = bare(GROUPDESK, self.world.folder());
         command
             .args(arguments)
-            .env_clear()
-            .envs(clock::outer())
-            .env("HOME", self.world.folder())
-            .env("USER", "ana")
             .env("GROUPDESK_CONFIG", config)
-            .env("GROUPDESK_DIRECTORY", self.world.directory_file())
-            .current_dir(self.world.folder())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .env("GROUPDESK_DIRECTORY", self.world.directory_file());
         command
     }
-}
-
-/// Exit code, and all it said.
-pub(crate) async fn ended(child: Child) -> (i32, String) {
-    let output = tokio::time::timeout(DEADLINE, child.wait_with_output()).await;
-    said(&output.expect("it ends in time").expect("it ran"))
-}
-
-pub(crate) async fn run(mut command: Command) -> (i32, String) {
-    ended(command.spawn().expect("it starts")).await
-}
-
-fn said(output: &Output) -> (i32, String) {
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    let all = text(&output.stdout) + &text(&output.stderr);
-    assert!(!all.contains("panicked"), "{all}");
-    (output.status.code().expect("no signal killed it"), all)
 }

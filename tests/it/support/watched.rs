@@ -14,11 +14,11 @@ use groupdesk::{
     directory::Directory,
     domain::group::EnvironmentTag,
 };
-use tokio::{io::AsyncWriteExt, process::Command};
+use tokio::io::AsyncWriteExt;
 
 use super::{
+    bare::{GROUPDESK, bare},
     canary::{Canary, FILED_KEY, KEY, OTHER_KEY, TOLD_KEY},
-    clock,
     faults::{Fault, Faults},
     world::{self, files_below},
 };
@@ -146,16 +146,10 @@ impl Home {
     ) -> (Ran, Faults) {
         let service = Faults::start(script).await;
         self.connect(&service.base_url());
-        let mut child = Command::new(env!("CARGO_BIN_EXE_groupdesk"))
+        let mut child = bare(GROUPDESK, self.folder.path())
             .args(arguments)
-            .env_clear()
-            .envs(clock::outer())
             .envs(self.variables())
-            .current_dir(self.folder.path())
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
             .spawn()
             .expect("it starts");
         let pid = child.id().expect("it runs");

@@ -13,10 +13,10 @@ use rustix::{
     fs::{CWD, FileType, Mode, mknodat},
     process::geteuid,
 };
-use tokio::{io::AsyncWriteExt, process::Command};
+use tokio::io::AsyncWriteExt;
 
 use crate::support::{
-    clock,
+    bare::{bare_after, said},
     world::{Side, World},
 };
 
@@ -338,25 +338,16 @@ impl Scene {
             Target::Export => vec!["--directory", &directory, "export", "--output", &file],
         };
         let limit = match hazard {
-            Hazard::FullDisk => "trap '' XFSZ; ulimit -f 0;",
-            _ => "",
+            Hazard::FullDisk => "trap '' XFSZ; ulimit -f 0",
+            _ => ":",
         };
-        let mut command = Command::new("/bin/sh");
+        let line = format!("umask {umask:03o}; {limit}");
+        let mut command = bare_after(&line, &self.binary, place.folder.path());
         command
-            .args([
-                "-c",
-                &format!("umask {umask:03o}; {limit} exec \"$0\" \"$@\""),
-            ])
-            .arg(&self.binary)
             .args(arguments)
-            .env_clear()
-            .envs(clock::outer())
             .envs(self.variables(place))
             .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .stdin(Stdio::piped());
         if target == Target::Directory {
             command.env("GROUPDESK_DIRECTORY", &file);
         }
@@ -371,9 +362,7 @@ impl Scene {
         drop(stdin);
         let output = tokio::time::timeout(DEADLINE, child.wait_with_output()).await;
         let output = output.expect("it waits for nothing").expect("it ran");
-        let said = String::from_utf8_lossy(&output.stdout).into_owned()
-            + &String::from_utf8_lossy(&output.stderr);
-        (output.status.code(), said)
+        (output.status.code(), said(&output))
     }
 }
 

@@ -1,13 +1,17 @@
 //! Files that are no directory of this version: newer, of somebody else, empty, or no database. Refused and left as they
 //! are, with what to do; the program says so too, and ends with a code.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use groupdesk::directory::{Directory, DirectoryError, inspect};
 use rusqlite::Connection;
 
-use super::{Place, bytes_of, exercise, migrated::newest, must_be_clear, record::note};
-use crate::support::clock;
+use super::{
+    Place, bytes_of, exercise,
+    migrated::{newest, program},
+    must_be_clear,
+    record::note,
+};
 
 pub(super) const CASES: usize = VERSIONS.len() + MARKS.len() + 9 + 2;
 
@@ -36,27 +40,11 @@ fn must_be_refused(what: &str, place: &Place) -> DirectoryError {
     let refused = Directory::open(&file).expect_err(what);
     must_be_clear(&refused, &file);
     must_be_clear(&inspect(&file).expect_err(what), &file);
-    let path = file.display().to_string();
-    let program = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_groupdesk"))
-            .env_clear()
-            .envs(clock::outer())
-            .env("HOME", place.0.path())
-            .env("GROUPDESK_BASE_URL", "http://127.0.0.1:9")
-            .env("GROUPDESK_API_KEY", "a-key")
-            .args(["--directory", &path, "--no-input"])
-            .args(arguments)
-            .output()
-            .expect("it runs");
-        let said = String::from_utf8_lossy(&output.stdout).into_owned()
-            + &String::from_utf8_lossy(&output.stderr);
-        assert!(
-            !said.contains("error of its own") && !said.contains("panicked"),
-            "{said}"
-        );
-        (output.status.code(), said)
-    };
-    let (code, said) = program(&["list"]);
+    let (code, said) = program(place, None, &["list"]);
+    assert!(
+        !said.contains("error of its own") && !said.contains("panicked"),
+        "{said}"
+    );
     assert_eq!(code, Some(2), "{what}: {said}");
     assert!(said.contains(&refused.to_string()), "{what}: {said}");
     assert_eq!(bytes_of(&file), before, "{what}: left as it was");

@@ -5,7 +5,6 @@ use std::{
     fs,
     os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink},
     path::{Path, PathBuf},
-    process::Command,
     thread,
     time::Duration,
 };
@@ -18,7 +17,11 @@ use super::{
     Place, bytes_of, is_whole, must_be_clear,
     record::{Order, PROFILE, Recorder},
 };
-use crate::support::{clock, long, world::place};
+use crate::support::{
+    bare::{GROUPDESK, bare_after, said},
+    long,
+    world::place,
+};
 
 /// Up to the last one without packed copies: these are made by the program, not by the schema.
 const SCHEMAS: [&str; 11] = [
@@ -198,26 +201,24 @@ fn part(file: &Path, version: i64) -> PathBuf {
 }
 
 /// The program, with a disk that takes no file larger than so many blocks of 512 bytes.
-fn program(place: &Place, blocks: Option<usize>, arguments: &[&str]) -> (Option<i32>, String) {
-    let limit = blocks.map_or(String::new(), |blocks| {
-        format!("trap '' XFSZ; ulimit -f {blocks};")
+pub(super) fn program(
+    place: &Place,
+    blocks: Option<usize>,
+    arguments: &[&str],
+) -> (Option<i32>, String) {
+    let limit = blocks.map_or(":".into(), |blocks| {
+        format!("trap '' XFSZ; ulimit -f {blocks}")
     });
-    let output = Command::new("/bin/sh")
-        .args(["-c", &format!("{limit} exec \"$0\" \"$@\"")])
-        .arg(env!("CARGO_BIN_EXE_groupdesk"))
+    let output = bare_after(&limit, GROUPDESK, place.0.path())
+        .as_std_mut()
         .arg("--directory")
         .arg(place.file())
         .args(arguments)
-        .env_clear()
-        .envs(clock::outer())
-        .env("HOME", place.0.path())
         .env("GROUPDESK_BASE_URL", "http://127.0.0.1:9")
         .env("GROUPDESK_API_KEY", "a-key")
         .output()
         .expect("it runs");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
-    (output.status.code(), said)
+    (output.status.code(), said(&output))
 }
 
 fn must_not_be_kept(place: &Place, version: i64, before: &[u8]) {
