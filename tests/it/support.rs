@@ -2,6 +2,7 @@
 
 pub(crate) mod bare;
 pub(crate) mod canary;
+pub(crate) mod cases;
 pub(crate) mod clock;
 pub(crate) mod console;
 pub(crate) mod cutter;

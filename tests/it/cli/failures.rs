@@ -133,21 +133,3 @@ async fn a_lost_answer_whose_rotation_a_read_finds_is_recovered() {
         "token-1\n"
     );
 }
-
-#[tokio::test]
-async fn a_proxy_of_the_environment_is_not_used() {
-    let (mut home, service) = acquainted(vec![group("token-0", &Value::Null)]).await;
-    let proxy = Faults::always(Fault::Close).await;
-    for name in [
-        "http_proxy",
-        "HTTP_PROXY",
-        "https_proxy",
-        "HTTPS_PROXY",
-        "all_proxy",
-        "ALL_PROXY",
-    ] {
-        home.set(name, proxy.base_url());
-    }
-    assert_eq!(home.json(0, &["get", "acme"]).await["outcome"], "found");
-    assert_eq!((proxy.connections(), service.requests().len()), (0, 2));
-}

@@ -5,13 +5,20 @@ use std::{any::Any, net::SocketAddr, time::Duration};
 
 use futures_util::future::join_all;
 use groupdesk::{
-    api::failure::{CallError, NotSent},
+    api::{
+        failure::{Call, CallError, Lost, NotSent},
+        send_by::SendBy,
+    },
+    config::profile::Profile,
+    domain::rotation::RotateOutcome,
     operations::{Failure, Operations},
 };
 use serde_json::json;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
+use super::{CALLS, LONG, answer, bodies::PACKED, call, client, client_of, profile};
 use crate::support::{
+    cases::cases,
     faults::{Fault, Faults, http, read_request},
     stage::{Stage, Task, created},
     world::Side,
@@ -19,48 +26,29 @@ use crate::support::{
 
 /// Where something must be waited for; long enough for what comes before it.
 const SHORT: Duration = Duration::from_secs(4);
-const LONG: Duration = Duration::from_mins(1);
 
-/// Where the line fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Refused,
-    NoSuchName,
-    /// No answer to the attempt to connect.
-    HangBeforeAccept,
-    HangInTls,
-    ResetAtOnce,
-    CloseAtOnce,
-    ResetBeforeHead,
-    CloseBeforeHead,
-    HangBeforeHead,
-    ResetInHead,
-    CloseInHead,
-    HangInHead,
-    ResetInBody,
-    CloseInBody,
-    HangInBody,
-    ResetAfterBody,
+cases! {
+    /// Where the line fails.
+    enum Phase {
+        Refused,
+        NoSuchName,
+        /// No answer to the attempt to connect.
+        HangBeforeAccept,
+        HangInTls,
+        ResetAtOnce,
+        CloseAtOnce,
+        ResetBeforeHead,
+        CloseBeforeHead,
+        HangBeforeHead,
+        ResetInHead,
+        CloseInHead,
+        HangInHead,
+        ResetInBody,
+        CloseInBody,
+        HangInBody,
+        ResetAfterBody,
+    }
 }
-
-const PHASES: [Phase; 16] = [
-    Phase::Refused,
-    Phase::NoSuchName,
-    Phase::HangBeforeAccept,
-    Phase::HangInTls,
-    Phase::ResetAtOnce,
-    Phase::CloseAtOnce,
-    Phase::ResetBeforeHead,
-    Phase::CloseBeforeHead,
-    Phase::HangBeforeHead,
-    Phase::ResetInHead,
-    Phase::CloseInHead,
-    Phase::HangInHead,
-    Phase::ResetInBody,
-    Phase::CloseInBody,
-    Phase::HangInBody,
-    Phase::ResetAfterBody,
-];
 
 impl Phase {
     /// Nothing can have reached the service.
@@ -69,12 +57,18 @@ impl Phase {
         matches!(self, Refused | NoSuchName | HangBeforeAccept | HangInTls)
     }
 
-    fn hangs(self) -> bool {
-        use Phase::{HangBeforeAccept, HangBeforeHead, HangInBody, HangInHead, HangInTls};
-        matches!(
-            self,
-            HangBeforeAccept | HangInTls | HangBeforeHead | HangInHead | HangInBody
-        )
+    /// What is waited for at most.
+    fn patience(self) -> Duration {
+        if format!("{self:?}").starts_with("Hang") {
+            SHORT
+        } else {
+            LONG
+        }
+    }
+
+    /// The status of an answer that has begun.
+    fn status(self) -> Option<u16> {
+        format!("{self:?}").ends_with("Body").then_some(200)
     }
 
     /// What is done to the request that counts; `whole` is a good answer to it.
@@ -131,6 +125,144 @@ fn good(id: &str, token: &str) -> Vec<u8> {
     http("200 OK", &lines, body.to_string())
 }
 
+/// Where the line fails so, whatever must be kept for it.
+struct Place {
+    base_url: String,
+    server: Option<Faults>,
+    _kept: Option<Box<dyn Any>>,
+}
+
+impl Place {
+    /// These are good answers, of which that in the middle counts: it is the one that fails.
+    async fn of(phase: Phase, answers: Vec<Vec<u8>>) -> Self {
+        let at = |base_url: String, server, kept| Self {
+            base_url,
+            server,
+            _kept: kept,
+        };
+        match phase {
+            Phase::Refused => {
+                let (address, socket) = closed();
+                at(format!("http://{address}"), None, Some(socket))
+            }
+            // A label of more than 63 characters is refused before anybody is asked.
+            Phase::NoSuchName => at(format!("http://{}.invalid", "a".repeat(70)), None, None),
+            Phase::HangBeforeAccept => {
+                let (address, waiting) = full().await;
+                at(format!("http://{address}"), None, Some(waiting))
+            }
+            _ => {
+                let middle = answers.len() / 2;
+                let faults = answers
+                    .iter()
+                    .enumerate()
+                    .map(|(number, whole)| match phase {
+                        Phase::HangInTls => Fault::Hang,
+                        _ if number == middle => phase.fault(whole),
+                        _ => Fault::AnswerAndClose(whole.clone()),
+                    });
+                let server = Faults::start(faults.collect::<Vec<_>>()).await;
+                let url = match phase {
+                    Phase::HangInTls => server.base_url().replace("http:", "https:"),
+                    _ => server.base_url(),
+                };
+                at(url, Some(server), None)
+            }
+        }
+    }
+}
+
+/// What the client says of it.
+fn is_expected(phase: Phase, call: Call, host: &str, error: CallError) -> bool {
+    if let (Phase::ResetAtOnce, CallError::NotSent { why, .. }) = (phase, &error) {
+        // It can come while it is being connected.
+        return matches!(why, NotSent::Other { .. });
+    }
+    let why = match phase {
+        Phase::Refused => NotSent::Refused(host.into()),
+        Phase::NoSuchName => NotSent::Name(host.into()),
+        Phase::HangBeforeAccept | Phase::HangInTls => {
+            // Shorter than the whole: never connected is told apart from never answered.
+            let after = SHORT * 9 / 10;
+            let host = host.into();
+            NotSent::TimedOut { host, after }
+        }
+        _ => {
+            let why = match phase.patience() {
+                SHORT => Lost::TimedOut(SHORT),
+                _ => Lost::Broken,
+            };
+            // A reset may take along what came before it.
+            let status = match error {
+                CallError::Lost { status: None, .. }
+                    if format!("{phase:?}").starts_with("Reset") =>
+                {
+                    None
+                }
+                _ => phase.status(),
+            };
+            return error == CallError::Lost { call, status, why };
+        }
+    };
+    let host = host.into();
+    error.to_string().contains("nothing was sent") && error == CallError::NotSent { host, why }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_phase_of_every_call() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ca_file = folder.path().join("authority.pem");
+    std::fs::write(&ca_file, super::tls::an_authority()).expect("written");
+    let all = Phase::ALL
+        .iter()
+        .flat_map(|phase| CALLS.map(|call| (*phase, call)));
+    let runs = all.map(async |(phase, one)| {
+        let what = format!("{phase:?} {one:?}");
+        let place = Place::of(phase, vec![good("acme-eu", "canary-token-new")]).await;
+        let (_, host) = place.base_url.split_once("//").expect("an address");
+        let client = client_of(&Profile {
+            ca_file: Some(ca_file.clone()),
+            allow_plain_http: true,
+            ..profile(place.base_url.clone(), phase.patience())
+        });
+        let result = call(&client, one).await;
+        let meant = answer(&result);
+        match result {
+            // A whole answer counts, whatever comes behind it.
+            Ok(reply) => assert_eq!((phase, reply.status), (Phase::ResetAfterBody, 200)),
+            Err(error) => {
+                let expected = match error {
+                    CallError::NotSent { .. } => RotateOutcome::NotSent,
+                    CallError::Lost { .. } => RotateOutcome::Unclear,
+                };
+                assert_eq!(meant, expected, "{what}: {error:?}");
+                assert!(
+                    is_expected(phase, one, host, error.clone()),
+                    "{what}: {error:?}"
+                );
+            }
+        }
+        if let Some(server) = place.server {
+            assert_eq!(server.connections(), 1, "{what}: nothing is sent again");
+        }
+    });
+    assert_eq!(join_all(runs).await.len(), 3 * Phase::ALL.len());
+}
+
+#[tokio::test]
+async fn an_answer_that_was_damaged_on_its_way_is_lost() {
+    let mut garbled = http("200 OK", &["Content-Encoding: gzip"], PACKED);
+    let last = garbled.len() - 20;
+    garbled[last] ^= 0xff;
+    for one in CALLS {
+        let server = Faults::always(Fault::Answer(garbled.clone())).await;
+        let error = call(&client(&server, LONG), one).await.expect_err("lost");
+        let (call, status, why) = (one, Some(200), Lost::Damaged);
+        assert_eq!(error, CallError::Lost { call, status, why });
+        assert_eq!(server.requests().len(), 1, "{one:?}");
+    }
+}
+
 /// One operation over a line that fails in this phase.
 async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Task) {
     let what = format!("{phase:?} {errand:?}");
@@ -140,42 +272,16 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Task) {
         Task::Rotate => (group.to_owned(), "new-token-of-it".to_owned()),
         Task::Get | Task::Update => (group.to_owned(), token.clone()),
     };
-    let timeout = if phase.hangs() { SHORT } else { LONG };
-    let mut server = None;
-    let mut kept: Vec<Box<dyn Any>> = Vec::new();
-    let base_url = match phase {
-        Phase::Refused => {
-            let (address, socket) = closed();
-            kept.push(socket);
-            format!("http://{address}")
-        }
-        Phase::NoSuchName => format!("http://{}.invalid", "a".repeat(70)),
-        Phase::HangBeforeAccept => {
-            let (address, waiting) = full().await;
-            kept.push(waiting);
-            format!("http://{address}")
-        }
-        _ => {
-            let mut script = vec![phase.fault(&good(&id, &new))];
-            if errand.reads_before() && !phase.is_before_sending() {
-                // The reads before and after; the service still holds the old token.
-                let read = Fault::AnswerAndClose(good(&id, &token));
-                script = [vec![read.clone()], script, vec![read]].concat();
-            }
-            let faults = Faults::start(script).await;
-            let url = faults.base_url();
-            let secure = phase == Phase::HangInTls;
-            server = Some(faults);
-            if secure {
-                url.replace("http:", "https:")
-            } else {
-                url
-            }
-        }
-    };
+    let mut script = vec![good(&id, &new)];
+    if errand.reads_before() {
+        // The reads before and after; the service still holds the old token.
+        script = [good(&id, &token), good(&id, &new), good(&id, &token)].into();
+    }
+    let place = Place::of(phase, script).await;
     let ca_file = stage.world.folder().join("authority.pem");
-    let installation = stage.world.installation(Side::Testing).through(base_url);
-    let installation = installation.timeout(timeout).with(|profile| {
+    let installation = stage.world.installation(Side::Testing);
+    let installation = installation.through(place.base_url);
+    let installation = installation.timeout(phase.patience()).with(|profile| {
         profile.ca_file = Some(ca_file);
         profile.allow_plain_http = true;
     });
@@ -206,7 +312,7 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Task) {
         (Ok(_), _) => assert_eq!(phase, Phase::ResetAfterBody, "{what}"),
         (Err(other), _) => panic!("{what}: {other:?}"),
     }
-    let Some(server) = server else { return };
+    let Some(server) = place.server else { return };
     let of_it = |head: String| head.starts_with(errand.method());
     let requests = server.requests();
     let sent = requests
@@ -214,14 +320,11 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Task) {
         .filter(|request| of_it(request.head()))
         .count();
     let reads = requests.len() - sent;
-    match (phase, errand) {
-        (Phase::HangInTls | Phase::ResetAtOnce | Phase::CloseAtOnce, _) => {
-            assert_eq!(sent, 0, "{what}");
-        }
-        (_, Task::Get | Task::Create | Task::Update | Task::Rotate) => {
-            assert_eq!(sent, 1, "{what}: sent once");
-        }
-    }
+    let is_unread = matches!(
+        phase,
+        Phase::HangInTls | Phase::ResetAtOnce | Phase::CloseAtOnce
+    );
+    assert_eq!(sent, usize::from(!is_unread), "{what}: sent once");
     let expected = usize::from(errand.reads_before() && !phase.is_before_sending());
     assert!(
         reads <= 2 * expected && reads >= expected,
@@ -231,19 +334,19 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Task) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_phase_of_every_operation() {
-    let stage = Stage::new(PHASES.len() * Task::ALL.len()).await;
+    let stage = Stage::new(Phase::ALL.len() * Task::ALL.len()).await;
     let authority = super::tls::an_authority();
     std::fs::write(stage.world.folder().join("authority.pem"), authority).expect("written");
-    let all = PHASES
-        .into_iter()
-        .flat_map(|phase| Task::ALL.map(|errand| (phase, errand)));
+    let all = Phase::ALL
+        .iter()
+        .flat_map(|phase| Task::ALL.map(|errand| (*phase, errand)));
     let all = all.zip(&stage.groups);
     let runs = all.map(|((phase, errand), group)| tried(&stage, group, phase, errand));
     let cases = join_all(runs).await.len();
     assert!(cases >= 40, "{cases}");
     // Every rotation that was sent has one row, and is settled or open; nothing else is in the journal.
     let open = stage.ana.open_rotations().await.expect("readable");
-    let sent = PHASES
+    let sent = Phase::ALL
         .iter()
         .filter(|phase| !phase.is_before_sending())
         .count();
@@ -285,4 +388,28 @@ async fn a_service_that_goes_away_after_the_read_was_sent_nothing() {
     assert!(open.is_empty(), "it can be rotated again at once: {open:?}");
     let done = Task::Rotate.run(&stage.ana, group).await.expect("rotated");
     assert_eq!(done.token.expect("a token").expose(), stage.token(group));
+}
+
+/// The machine may have slept while the connection was made: others have settled by then that nothing was sent.
+#[tokio::test]
+async fn what_connects_too_late_sends_not_a_byte() {
+    for one in [Call::Create, Call::Update, Call::Rotate] {
+        let server = Faults::always(Fault::Close).await;
+        let late = client(&server, LONG).until(SendBy::new(|| true));
+        let result = call(&late, one).await;
+        assert_eq!(answer(&result), RotateOutcome::NotSent, "{one:?}");
+        let error = result.expect_err("not sent");
+        let late = matches!(
+            &error,
+            CallError::NotSent {
+                why: NotSent::Late(_),
+                ..
+            }
+        );
+        assert!(late, "{error:?}");
+        assert_eq!(server.requests().len(), 0, "{one:?}");
+        let in_time = client(&server, LONG).until(SendBy::new(|| false));
+        assert_eq!(answer(&call(&in_time, one).await), RotateOutcome::Unclear);
+        assert_eq!(server.requests().len(), 1, "{one:?}");
+    }
 }

@@ -311,27 +311,17 @@ async fn an_answer_from_before_the_rotation_brings_no_dead_token_back() {
 #[tokio::test]
 async fn the_doctor_names_it_too() {
     let mut cases = 0;
-    for (habit, code, says) in [
-        (
-            Habit::DropsBodiesOfGets,
-            1,
-            "a proxy may drop the body of a GET",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (Habit::DropsBodiesOfGets, 1, "a proxy may drop the body of a GET"),
         (Habit::ForbidsGets, 1, "a proxy may drop the body of a GET"),
-        (
-            Habit::RemembersGets,
-            1,
-            "a proxy may drop the body of a GET",
-        ),
-        (
-            Habit::MakesNameless,
-            1,
-            "a proxy may drop the body of a GET",
-        ),
+        (Habit::RemembersGets, 1, "a proxy may drop the body of a GET"),
+        (Habit::MakesNameless, 1, "a proxy may drop the body of a GET"),
         (Habit::StripsAuthorization, 4, "does not accept the API key"),
         (Habit::Forbids, 1, "proxy"),
         (Habit::SignIn, 1, "a proxy, a login page or a wrong path"),
-    ] {
+    ];
+    for (habit, code, says) in table {
         let stage = Stage::new(1).await;
         let proxy = Proxy::before(stage.world.address(), habit).await;
         let config = stage.config(&format!("http://{}", proxy.address), "");

@@ -4,8 +4,6 @@
 mod certificates;
 mod connected;
 
-use std::path::Path;
-
 use rcgen::{ExtendedKeyUsagePurpose, date_time_ymd};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -33,14 +31,6 @@ enum Peer {
         bytes: &'static [u8],
         resets: bool,
     },
-}
-
-struct Case<'f> {
-    name: &'static str,
-    peer: Peer,
-    ca_file: Option<&'f Path>,
-    /// What stands in the error.
-    says: [&'static str; 2],
 }
 
 /// Listens as a peer that is not rustls; returns the address.
@@ -83,7 +73,7 @@ async fn what_cannot_be_trusted_is_refused_and_says_the_way_out() {
     let system_file = system.write(folder);
     let [own_file, other_file] = [own.write(folder), other.write(folder)];
     let (own_file, other_file) = (own_file.as_path(), other_file.as_path());
-    let front = |served| Front::before(backend, served);
+    let front = async |served| Peer::Front(Front::before(backend, served).await);
     let (leaf, leaf_pem) = alone(&HERE);
     let (itself, itself_pem) = itself(&HERE);
     let leaf_file = folder.join("leaf.pem");
@@ -101,164 +91,76 @@ async fn what_cannot_be_trusted_is_refused_and_says_the_way_out() {
     });
     let between = own.authority_below("in between");
     let signed_between = between.certify(&HERE, |_| {});
-    let unknown = "signed by nobody who is known here";
-    let ask = "name that in PEM as `ca_file` of the profile";
-    let held = "`ca_file` of the profile does not hold the authority";
-    let name = "is for another name";
-    let expired = "has expired";
-    let old = ["only a TLS older than 1.2", "must speak TLS 1.2 or 1.3"];
-    let none = ["does not speak TLS", "check `base_url` and its port"];
-    let broken = [
-        "no secure connection",
-        "the certificate of the service and the clock",
-    ];
-    let raw = |bytes, resets| Peer::Raw { bytes, resets };
-    let case = |name, peer, ca_file, says| Case {
-        name,
-        peer,
-        ca_file,
-        says,
+    let dead = system.certify(&HERE, |params| params.not_after = date_time_ymd(2020, 1, 1));
+    let named = |names: &[&str]| own.certify(names, |_| {});
+    let raw = |bytes| Peer::Raw {
+        bytes,
+        resets: false,
     };
-    let good = || own.certify(&HERE, |_| {});
-    let cases = vec![
-        case(
-            "an unknown authority",
-            Peer::Front(front(good()).await),
-            None,
-            [unknown, ask],
-        ),
-        case(
-            "another ca_file",
-            Peer::Front(front(good()).await),
-            Some(other_file),
-            [unknown, held],
-        ),
-        case(
-            "self-signed",
-            Peer::Front(front(leaf).await),
-            None,
-            [unknown, ask],
-        ),
-        case(
-            "self-signed, another ca_file",
-            Peer::Front(front(alone(&HERE).0).await),
-            Some(&leaf_file),
-            [unknown, held],
-        ),
-        case(
-            "an authority as server",
-            Peer::Front(front(itself).await),
-            Some(&itself_file),
-            [
-                "that of an authority, not of a server",
-                "have a certificate issued",
-            ],
-        ),
-        case(
-            "its authority is missing in between",
-            Peer::Front(front(signed_between).await),
-            Some(own_file),
-            [unknown, held],
-        ),
-        case(
-            "expired",
-            Peer::Front(front(dated(2019, 2020)).await),
-            Some(own_file),
-            [expired, "renewed"],
-        ),
-        case(
-            "expired, signed for the system",
-            Peer::Front(
-                front(system.certify(&HERE, |params| params.not_after = date_time_ymd(2020, 1, 1)))
-                    .await,
-            ),
-            None,
-            [expired, "check the clock"],
-        ),
-        case(
-            "not valid yet",
-            Peer::Front(front(dated(2999, 3000)).await),
-            Some(own_file),
-            ["not valid yet", "check the clock"],
-        ),
-        case(
-            "another host",
-            Peer::Front(front(own.certify(&["api.example.com"], |_| {})).await),
-            Some(own_file),
-            [name, "`ca_file` changes nothing"],
-        ),
-        case(
-            "another address",
-            Peer::Front(front(own.certify(&["127.0.0.2"], |_| {})).await),
-            Some(own_file),
-            [name, "check `base_url`"],
-        ),
-        case(
-            "a name where an address is asked",
-            Peer::Front(front(own.certify(&["localhost"], |_| {})).await),
-            Some(own_file),
-            [name, "check `base_url`"],
-        ),
-        case(
-            "no name at all",
-            Peer::Front(front(own.certify(&[], |_| {})).await),
-            Some(own_file),
-            [name, "check `base_url`"],
-        ),
-        case(
-            "not for servers",
-            Peer::Front(front(client_only).await),
-            Some(own_file),
-            broken,
-        ),
-        case("TLS 1.0", raw(TLS_1_0, false), Some(own_file), old),
-        case("TLS 1.1", raw(TLS_1_1, false), Some(own_file), old),
-        case("SSL 3", raw(SSL_3, false), Some(own_file), old),
-        case(
-            "plain http",
-            raw(b"HTTP/1.1 400 Bad Request\r\n\r\n", false),
-            Some(own_file),
-            none,
-        ),
-        case(
-            "mail",
-            raw(b"220 mail.example.com ESMTP\r\n", false),
-            Some(own_file),
-            none,
-        ),
-        case("the end", raw(b"", false), Some(own_file), broken),
-        case(
-            "a reset",
-            raw(b"", true),
-            Some(own_file),
-            ["no connection to", "check the network"],
-        ),
+    let reset = Peer::Raw {
+        bytes: b"",
+        resets: true,
+    };
+    let own_file = Some(own_file);
+    // What is said of it: the reason, and the way out.
+    let ask = "signed by nobody who is known here|name that in PEM as `ca_file` of the profile";
+    let held =
+        "signed by nobody who is known here|`ca_file` of the profile does not hold the authority";
+    let authority = "that of an authority, not of a server|have a certificate issued";
+    let name = "is for another name|check `base_url`|`ca_file` changes nothing";
+    let old = "only a TLS older than 1.2|must speak TLS 1.2 or 1.3";
+    let none = "does not speak TLS|check `base_url` and its port";
+    let broken = "no secure connection|the certificate of the service and the clock";
+    let young = "not valid yet|check the clock";
+    let gone = "no connection to|check the network";
+    #[rustfmt::skip] // A table: one case a line.
+    let cases = [
+        ("unknown authority", front(named(&HERE)).await, None, ask),
+        ("another ca_file", front(named(&HERE)).await, Some(other_file), held),
+        ("self-signed", front(leaf).await, None, ask),
+        ("self-signed, another ca_file", front(alone(&HERE).0).await, Some(&leaf_file), held),
+        ("an authority as server", front(itself).await, Some(&itself_file), authority),
+        ("none in between", front(signed_between).await, own_file, held),
+        ("expired", front(dated(2019, 2020)).await, own_file, "has expired|renewed"),
+        ("expired, of the system", front(dead).await, None, "has expired|check the clock"),
+        ("not valid yet", front(dated(2999, 3000)).await, own_file, young),
+        ("another host", front(named(&["api.example.com"])).await, own_file, name),
+        ("another address", front(named(&["127.0.0.2"])).await, own_file, name),
+        ("a name for an address", front(named(&["localhost"])).await, own_file, name),
+        ("no name at all", front(named(&[])).await, own_file, name),
+        ("not for servers", front(client_only).await, own_file, broken),
+        ("TLS 1.0", raw(TLS_1_0), own_file, old),
+        ("TLS 1.1", raw(TLS_1_1), own_file, old),
+        ("SSL 3", raw(SSL_3), own_file, old),
+        ("plain http", raw(b"HTTP/1.1 400 Bad Request\r\n\r\n"), own_file, none),
+        ("mail", raw(b"220 mail.example.com ESMTP\r\n"), own_file, none),
+        ("the end", raw(b""), own_file, broken),
+        ("a reset", reset, own_file, gone),
     ];
     let group = stage.groups[0].as_str();
-    let count = cases.len();
-    for (number, case) in cases.into_iter().enumerate() {
-        let address = match &case.peer {
+    for (number, (what, peer, ca_file, says)) in cases.into_iter().enumerate() {
+        let address = match &peer {
             Peer::Front(front) => front.address,
             Peer::Raw { bytes, resets } => self::raw(bytes, *resets).await,
         };
-        let lines = case
-            .ca_file
-            .map(|file| format!("ca_file = \"{}\"", file.display()));
+        let lines = ca_file.map(|file| format!("ca_file = \"{}\"", file.display()));
         let config = stage.config(&format!("https://{address}"), &lines.unwrap_or_default());
         let errand = Task::ALL[number % 4];
         let mut program = stage.program(&config, &errand.arguments(group));
         program.env("SSL_CERT_FILE", &system_file);
         let (code, said) = run(program).await;
-        let what = format!("{} {errand:?}: {said}", case.name);
-        assert_eq!(code, 5, "{what}");
-        assert!(case.says.iter().all(|says| said.contains(says)), "{what}");
-        assert!(said.contains("nothing was sent"), "{what}");
-        if let Peer::Front(front) = &case.peer {
+        assert_eq!(code, 5, "{what} {errand:?}: {said}");
+        for says in says.split('|').chain(["nothing was sent"]) {
+            assert!(
+                said.contains(says),
+                "{what} {errand:?}: {says} is not in {said}"
+            );
+        }
+        if let Peer::Front(front) = &peer {
             assert_eq!((front.handshakes(), front.connections()), (0, 1), "{what}");
         }
     }
     assert!(stage.proxy.methods().is_empty(), "nothing got through");
-    assert!(count >= 8, "{count}");
 }
 
 #[tokio::test]
@@ -277,6 +179,8 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
     let fifo = rustix::fs::Mode::RWXU;
     rustix::fs::mkfifoat(rustix::fs::CWD, folder.join("fifo.pem"), fifo).expect("a FIFO");
     let broken = own.pem.replace('A', "!");
+    let key = own.key_pem.as_bytes();
+    let nonsense = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     let cases = [
         ("missing.pem".to_owned(), "No such file"),
         (".".into(), "not a regular file"),
@@ -284,21 +188,12 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
         (open, "every user can write to it"),
         (file("empty.pem", b""), "no certificate in PEM"),
         (file("der.pem", &own.der), "no certificate in PEM"),
-        (
-            file("key.pem", own.key_pem.as_bytes()),
-            "no certificate in PEM",
-        ),
+        (file("key.pem", key), "no certificate in PEM"),
         (
             file("broken.pem", broken.as_bytes()),
             "no certificate in PEM",
         ),
-        (
-            file(
-                "nonsense.pem",
-                b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
-            ),
-            "cannot be read",
-        ),
+        (file("nonsense.pem", nonsense), "cannot be read"),
         (file("large.pem", &vec![b'x'; 2 << 20]), "larger than 1 MiB"),
     ];
     let mut count = 0;
@@ -309,14 +204,9 @@ async fn a_ca_file_that_cannot_be_used_is_named_and_nothing_is_sent() {
             let (code, said) =
                 run(stage.program(&config, &errand.arguments(&stage.groups[0]))).await;
             assert_eq!(code, 2, "{name}: {said}");
-            assert!(
-                said.contains("`ca_file` of profile testing cannot be used"),
-                "{name}: {said}"
-            );
-            assert!(
-                said.contains(says) && said.contains(&name),
-                "{name}: {said}"
-            );
+            for says in ["`ca_file` of profile testing cannot be used", says, &name] {
+                assert!(said.contains(says), "{name}: {said}");
+            }
             count += 1;
         }
     }

@@ -11,45 +11,14 @@ use crate::{
     },
 };
 
-const VALUES: [&str; 20] = [
-    "null",
-    "true",
-    "false",
-    "0",
-    "1",
-    "-1",
-    "1.0",
-    "-0.0",
-    "1.5",
-    "1e400",
-    "9007199254740993",
-    "123456789012345678901234567890",
-    "\"\"",
-    "\" \"",
-    "\"1\"",
-    "\"acme-eu\"",
-    "[]",
-    "[1]",
-    "{}",
-    "{\"a\":1}",
-];
-const FIELDS: [&str; 9] = [
-    "success",
-    "new_user_group",
-    "user_group",
-    "team_id",
-    "token",
-    "name",
-    "provided_id",
-    "properties",
-    "api_environment_tag",
-];
+const VALUES: &str = r#"null|true|false|0|1|-1|1.0|-0.0|1.5|1e400|9007199254740993|123456789012345678901234567890|""|" "|"1"|"acme-eu"|[]|[1]|{}|{"a":1}"#;
+const FIELDS: &str = "success new_user_group user_group team_id token name provided_id properties api_environment_tag";
 
 #[tokio::test]
 async fn nulls_and_other_types_in_every_field() {
     let mut cases = 0;
-    let values = VALUES.map(Some).into_iter().chain([None]);
-    let all = values.flat_map(|value| FIELDS.map(|field| (field, value)));
+    let values = VALUES.split('|').map(Some).chain([None]);
+    let all = values.flat_map(|value| FIELDS.split(' ').map(move |field| (field, value)));
     for (number, (field, value)) in all.enumerate() {
         let one = CALLS[number % CALLS.len()];
         let calls: &[_] = if long::all() { &CALLS } else { &[one] };
@@ -89,5 +58,5 @@ async fn nulls_and_other_types_in_every_field() {
             }
         }
     }
-    assert!(cases >= FIELDS.len() * 21, "{cases}");
+    assert!(cases >= 9 * 21, "{cases}");
 }

@@ -16,6 +16,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
+use super::sizes::{GZIP_HEAD, ZEROS};
 use crate::support::{
     faults::{http, read_request},
     stage::{Stage, Task},
@@ -23,8 +24,6 @@ use crate::support::{
 
 /// In KiB, as /proc tells it.
 const MOST_GROWTH: usize = 20 * 1024;
-const ZEROS: &[u8] = include_bytes!("zeros.deflate");
-const GZIP_HEAD: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff";
 
 /// The answer to the second request; the first and the third are good.
 enum Second {
@@ -167,6 +166,7 @@ fn seconds(group: &str) -> Vec<(&'static str, Second)> {
 }
 
 /// What is answered to the read before it; all of them are taken in.
+#[rustfmt::skip] // A table: one case a line.
 fn firsts(group: &str, token: &str) -> Vec<(&'static str, String)> {
     let long = || "x".repeat(LARGEST_ANSWER - 300);
     let most = MOST_ANSWERED - 100;
@@ -177,14 +177,8 @@ fn firsts(group: &str, token: &str) -> Vec<(&'static str, String)> {
         .collect();
     vec![
         ("a long name", good(group, token, &long(), &Value::Null)),
-        (
-            "a long property",
-            good(group, token, "x", &json!({"a": long()})),
-        ),
-        (
-            "many properties",
-            good(group, token, "x", &Value::Object(keys)),
-        ),
+        ("a long property", good(group, token, "x", &json!({"a": long()}))),
+        ("many properties", good(group, token, "x", &Value::Object(keys))),
         ("a long list", good(group, token, "x", &json!({"a": lists}))),
     ]
 }

@@ -21,217 +21,104 @@ fn replaced(from: &str, to: &[u8]) -> Vec<u8> {
 }
 
 fn deep(open: &str, inner: &str, close: &str, depth: usize) -> String {
-    [
-        open.repeat(depth).as_str(),
-        inner,
-        close.repeat(depth).as_str(),
-    ]
-    .concat()
+    open.repeat(depth) + inner + &close.repeat(depth)
 }
 
-/// Bodies, and whether they are a success.
-fn twisted() -> Vec<(&'static str, Vec<u8>, bool)> {
+fn twice(from: &str, to: &str) -> Vec<u8> {
+    replaced(from, to.as_bytes())
+}
+
+/// So many values in a list of the properties.
+fn many(count: usize) -> Vec<u8> {
+    with_properties(&format!("{{\"a\":[{}0]}}", "0,".repeat(count - 1)))
+}
+
+/// Odd, and a success all the same.
+fn odd() -> Vec<Vec<u8>> {
     let text = good().to_string();
-    let bytes = |text: String| text.into_bytes();
-    let many = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
-    let twice = |from: &str, to: &str| replaced(from, to.as_bytes());
     vec![
-        (
-            "invalid UTF-8 in the name",
-            replaced("Acmé", b"Acm\xe9"),
-            false,
+        // A pair of surrogates; a lone one is none.
+        twice("Acmé", "\\ud83d\\ude00"),
+        twice("Acmé", "\\u0000"),
+        with_properties(&deep("{\"a\":", "1", "}", 60)),
+        // The same key at two levels.
+        with_properties("{\"success\":0,\"a\":{\"success\":0}}"),
+        with_properties("{\"a\":9007199254740993,\"b\":1e400,\"c\":-1.50}"),
+        many(MOST_ANSWERED - 11),
+        [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+        format!("\r\n\t {text} \n").into(),
+    ]
+}
+
+fn twisted() -> Vec<Vec<u8>> {
+    let text = good().to_string();
+    let number = "\"$serde_json::private::Number\"";
+    vec![
+        // Not UTF-8, an overlong slash among it, or UTF-16.
+        replaced("Acmé", b"Acm\xe9"),
+        replaced("Acmé", b"\xc0\xaf"),
+        replaced("tier", b"t\xff"),
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        twice("Acmé", "\\ud800"),
+        twice("tier", "\\udc00"),
+        twice(NEW, "\\ud800"),
+        replaced("Acmé", b"\0"),
+        // Levels without end.
+        deep("[", "", "]", 100_000).into(),
+        "[".repeat(100_000).into(),
+        deep("{\"a\":", "1", "}", 100_000).into(),
+        with_properties(&deep("{\"a\":", "1", "}", 100_000)),
+        // A key twice.
+        twice("\"success\":1", "\"success\":0,\"success\":1"),
+        twice("\"success\":1", "\"success\":1,\"success\":0"),
+        twice("\"success\":1", "\"success\":1,\"success\":1"),
+        twice("\"user_group\":", "\"user_group\":{},\"user_group\":"),
+        twice(
+            "\"provided_id\":",
+            "\"provided_id\":\"other\",\"provided_id\":",
         ),
-        (
-            "an overlong slash in the name",
-            replaced("Acmé", b"\xc0\xaf"),
-            false,
-        ),
-        ("invalid UTF-8 in a key", replaced("tier", b"t\xff"), false),
-        (
-            "UTF-16",
-            text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
-            false,
-        ),
-        (
-            "a lone surrogate in the name",
-            twice("Acmé", "\\ud800"),
-            false,
-        ),
-        ("a lone surrogate in a key", twice("tier", "\\udc00"), false),
-        (
-            "a lone surrogate in the token",
-            twice(NEW, "\\ud800"),
-            false,
-        ),
-        (
-            "a pair of surrogates",
-            twice("Acmé", "\\ud83d\\ude00"),
-            true,
-        ),
-        ("NUL in the name", twice("Acmé", "\\u0000"), true),
-        ("a raw NUL", replaced("Acmé", b"\0"), false),
-        ("100,000 lists", bytes(deep("[", "", "]", 100_000)), false),
-        (
-            "100,000 lists that never end",
-            bytes("[".repeat(100_000)),
-            false,
-        ),
-        (
-            "100,000 objects",
-            bytes(deep("{\"a\":", "1", "}", 100_000)),
-            false,
-        ),
-        (
-            "100,000 levels of properties",
-            with_properties(&deep("{\"a\":", "1", "}", 100_000)),
-            false,
-        ),
-        (
-            "a few levels of properties",
-            with_properties(&deep("{\"a\":", "1", "}", 60)),
-            true,
-        ),
-        (
-            "success twice, no and yes",
-            twice("\"success\":1", "\"success\":0,\"success\":1"),
-            false,
-        ),
-        (
-            "success twice, yes and no",
-            twice("\"success\":1", "\"success\":1,\"success\":0"),
-            false,
-        ),
-        (
-            "the same success twice",
-            twice("\"success\":1", "\"success\":1,\"success\":1"),
-            false,
-        ),
-        (
-            "two groups",
-            twice("\"user_group\":", "\"user_group\":{},\"user_group\":"),
-            false,
-        ),
-        (
-            "two ids",
-            twice(
-                "\"provided_id\":",
-                "\"provided_id\":\"other\",\"provided_id\":",
-            ),
-            false,
-        ),
-        (
-            "two tokens",
-            twice("\"token\":", "\"token\":\"other\",\"token\":"),
-            false,
-        ),
-        (
-            "a property twice",
-            with_properties("{\"a\":1,\"a\":2}"),
-            false,
-        ),
-        (
-            "a property twice, escaped",
-            with_properties("{\"a\":1,\"\\u0061\":2}"),
-            false,
-        ),
-        (
-            "a property twice, deep inside",
-            with_properties("{\"a\":[{\"b\":{\"c\":1,\"c\":1}}]}"),
-            false,
-        ),
-        (
-            "the same key at two levels",
-            with_properties("{\"success\":0,\"a\":{\"success\":0}}"),
-            true,
-        ),
-        (
-            "numbers beyond 2^53",
-            with_properties("{\"a\":9007199254740993,\"b\":1e400,\"c\":-1.50}"),
-            true,
-        ),
-        (
-            "a number as the parser hides it",
-            with_properties("{\"$serde_json::private::Number\":\"1\"}"),
-            false,
-        ),
-        (
-            "the same with no number",
-            with_properties("{\"$serde_json::private::Number\":\"x\"}"),
-            false,
-        ),
-        (
-            "the same and more",
-            with_properties("{\"$serde_json::private::Number\":\"1\",\"a\":1}"),
-            false,
-        ),
-        (
-            "values as many as may be",
-            with_properties(&format!("{{\"a\":{}}}", many(MOST_ANSWERED - 11))),
-            true,
-        ),
-        (
-            "one value more",
-            with_properties(&format!("{{\"a\":{}}}", many(MOST_ANSWERED - 10))),
-            false,
-        ),
-        (
-            "a byte order mark",
-            [b"\xef\xbb\xbf", text.as_bytes()].concat(),
-            true,
-        ),
-        (
-            "two of them",
-            [b"\xef\xbb\xbf\xef\xbb\xbf", text.as_bytes()].concat(),
-            false,
-        ),
-        (
-            "blanks around it",
-            format!("\r\n\t {text} \n").into_bytes(),
-            true,
-        ),
-        ("two answers", format!("{text}\n{text}").into_bytes(), false),
-        (
-            "something behind it",
-            format!("{text};").into_bytes(),
-            false,
-        ),
-        (
-            "something before it",
-            format!(")]}}',\n{text}").into_bytes(),
-            false,
-        ),
-        (
-            "a comma too many",
-            twice("\"Testing\"}", "\"Testing\",}"),
-            false,
-        ),
-        ("a comment", format!("/* */{text}").into_bytes(), false),
-        ("NaN", twice("7,", "NaN,"), false),
-        ("Infinity", twice("7,", "Infinity,"), false),
-        ("a leading zero", twice("7,", "07,"), false),
-        ("single quotes", text.replace('"', "'").into_bytes(), false),
-        ("a list around it", format!("[{text}]").into_bytes(), false),
-        ("a text of it", json!(text).to_string().into_bytes(), false),
-        ("null", b"null".to_vec(), false),
-        ("true", b"true".to_vec(), false),
-        ("blanks", b" \r\n\t".to_vec(), false),
-        ("a page", b"<!DOCTYPE html><html>".to_vec(), false),
+        twice("\"token\":", "\"token\":\"other\",\"token\":"),
+        with_properties("{\"a\":1,\"a\":2}"),
+        with_properties("{\"a\":1,\"\\u0061\":2}"),
+        with_properties("{\"a\":[{\"b\":{\"c\":1,\"c\":1}}]}"),
+        // A number as the parser hides it.
+        with_properties(&format!("{{{number}:\"1\"}}")),
+        with_properties(&format!("{{{number}:\"x\"}}")),
+        with_properties(&format!("{{{number}:\"1\",\"a\":1}}")),
+        many(MOST_ANSWERED - 10),
+        // More, less or something else than one answer in JSON.
+        [b"\xef\xbb\xbf\xef\xbb\xbf", text.as_bytes()].concat(),
+        format!("{text}\n{text}").into(),
+        format!("{text};").into(),
+        format!(")]}}',\n{text}").into(),
+        format!("/* */{text}").into(),
+        format!("[{text}]").into(),
+        json!(text).to_string().into(),
+        text.replace('"', "'").into(),
+        twice("\"Testing\"}", "\"Testing\",}"),
+        twice("7,", "NaN,"),
+        twice("7,", "Infinity,"),
+        twice("7,", "07,"),
+        b"null".into(),
+        b"true".into(),
+        b" \r\n\t".into(),
+        b"<!DOCTYPE html><html>".into(),
+        (0..1_000_000_u32).map(|n| (n * 7 % 251) as u8).collect(),
     ]
 }
 
 #[tokio::test]
 async fn twisted_json_is_never_taken_for_what_it_is_not() {
-    let mut cases = 0;
-    for (name, body, expected) in twisted() {
+    let odd = odd().into_iter().map(|body| (body, true));
+    for (body, expected) in odd.chain(twisted().into_iter().map(|body| (body, false))) {
+        let start: String = String::from_utf8_lossy(&body).chars().take(300).collect();
         for result in asked(Fault::Answer(http("200 OK", &[JSON], &body)), &CALLS).await {
-            cases += 1;
-            assert_eq!(is_done(&result), expected, "{name}: {result:?}");
+            assert_eq!(is_done(&result), expected, "{start}: {result:?}");
             let reply = result.expect("an answer");
             let unclear = matches!(reply.verdict, Verdict::Unclear(_));
-            assert_eq!(unclear, !expected, "{name}: {reply:?}");
+            assert_eq!(unclear, !expected, "{start}: {reply:?}");
         }
     }
-    assert!(cases >= 140, "{cases}");
 }
 
 #[tokio::test]

@@ -22,27 +22,12 @@ async fn what_is_trusted_is_used_for_everything() {
     std::fs::write(folder.join("both.pem"), both).expect("written");
     let relative = own_file.file_name().and_then(|name| name.to_str());
     let relative = format!("ca_file = \"{}\"", relative.expect("a name"));
+    #[rustfmt::skip] // A table: one case a line.
     let cases = [
-        (
-            "ca_file, named from the folder of the configuration",
-            own.certify(&HERE, |_| {}),
-            relative,
-        ),
-        (
-            "ca_file with several",
-            own.certify(&HERE, |_| {}),
-            "ca_file = \"both.pem\"".into(),
-        ),
-        (
-            "the certificate itself",
-            leaf,
-            "ca_file = \"leaf.pem\"".into(),
-        ),
-        (
-            "an authority of the system",
-            system.certify(&HERE, |_| {}),
-            String::new(),
-        ),
+        ("ca_file, named from the folder of the configuration", own.certify(&HERE, |_| {}), relative),
+        ("ca_file with several", own.certify(&HERE, |_| {}), "ca_file = \"both.pem\"".into()),
+        ("the certificate itself", leaf, "ca_file = \"leaf.pem\"".into()),
+        ("an authority of the system", system.certify(&HERE, |_| {}), String::new()),
     ];
     let mut count = 0;
     for ((name, served, lines), group) in cases.into_iter().zip(&stage.groups) {

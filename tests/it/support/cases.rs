@@ -1,0 +1,18 @@
+//! An enum whose values are the cases of a table.
+
+/// The enum as it is written, and all of its values.
+macro_rules! cases {
+    ($(#[$of_all:meta])* $seen:vis enum $name:ident { $($(#[$of_one:meta])* $case:ident,)* }) => {
+        $(#[$of_all])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        $seen enum $name {
+            $($(#[$of_one])* $case),*
+        }
+
+        impl $name {
+            $seen const ALL: &[Self] = &[$(Self::$case),*];
+        }
+    };
+}
+
+pub(crate) use cases;
