@@ -16,7 +16,8 @@ use groupdesk::{
 use serde_json::{Value, json};
 
 use crate::support::{
-    faults::{Fault, Faults, http, json as answer},
+    faults::{Faults, http, json as answer},
+    parrot::parrots,
     proxy::{FaultyProxy, ProxyFault, Then},
     world::{Side, World, files_below, id},
 };
@@ -180,67 +181,15 @@ fn good(token: &str) -> Value {
 /// A token nobody told us of, in the shape that tokens have.
 const FOREIGN: &str = "c0ffee00c0ffee11c0ffee22c0ffee33c0ffee44c0ffee55c0ffee66c0ffee77";
 
-/// The secrets turned against us: a service that repeats what was sent, and more, wherever it can.
-fn parrot(sent: &str) -> Vec<Fault> {
-    let words = format!("Token {KEY} for {sent} and {FOREIGN}");
-    let told = |status: &str, body: Value| answer(status, &body);
-    let bytes =
-        |status: &str, headers: &[&str], body: &str| Fault::Answer(http(status, headers, body));
-    vec![
-        told(
-            "200 OK",
-            json!({"success": 0, "error": {"code": KEY, "message": words}}),
-        ),
-        told(
-            "401 Unauthorized",
-            json!({"message": words, "errors": [{"detail": words}]}),
-        ),
-        told("404 Not Found", json!({"detail": words})),
-        told("500 Internal Server Error", json!({"error": words})),
-        told(
-            "200 OK",
-            json!({"success": words, "user_group": {"token": "canary-token-2"}}),
-        ),
-        told(
-            "200 OK",
-            json!({"success": 1, "user_group": {"token": "canary-token-2"}}),
-        ),
-        told(
-            "200 OK",
-            json!({"success": 1, "user_group": {"token": "canary-token-2", "provided_id": KEY}}),
-        ),
-        bytes(
-            "307 Moved",
-            &[&format!("Location: http://{KEY}/{KEY}?{KEY}")],
-            "",
-        ),
-        bytes(
-            "200 OK",
-            &["Content-Type: text/html"],
-            &format!("<html>{words}"),
-        ),
-        bytes(
-            "200 OK",
-            &[],
-            &format!("{{\"success\": 1, \"token\": {KEY}"),
-        ),
-        Fault::AnswerAndClose(
-            format!("HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n{words}").into_bytes(),
-        ),
-        Fault::Close,
-        Fault::Reset,
-    ]
-}
-
 /// The first token, an answer of the parrot for the rotation, and then what the get shows.
 #[tokio::test]
 async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
     let witness = Witness::default();
     let world = World::new().await;
     let secrets = vec![KEY.to_owned(), FOREIGN.to_owned()];
-    let rounds = parrot(FOREIGN).len();
+    let rounds = parrots(KEY, FOREIGN, FOREIGN).len();
     for round in 0..rounds {
-        let fault = parrot(FOREIGN).swap_remove(round);
+        let (_, fault) = parrots(KEY, FOREIGN, FOREIGN).swap_remove(round);
         // As the answer to everything.
         let server = Faults::always(fault).await;
         let installation = world
@@ -255,7 +204,7 @@ async fn a_service_that_repeats_every_secret_gets_none_of_them_through() {
         clean(&secrets, "remembered", &remembered(&operations).await);
         // As the answer to the rotation alone, of a token that is another one in every round.
         let sent = format!("canary-token-{round}-old");
-        let fault = parrot(&sent).swap_remove(round);
+        let (_, fault) = parrots(KEY, &sent, FOREIGN).swap_remove(round);
         let (old, new) = (good(&sent), good(&format!("canary-token-{round}-new")));
         let server = Faults::start([answer("200 OK", &old), fault, answer("200 OK", &new)]).await;
         let name = format!("desk-{round}");

@@ -2,7 +2,6 @@
 
 mod asked;
 mod batch;
-mod canary;
 mod copying;
 mod cost;
 mod dead_service;
@@ -34,6 +33,8 @@ mod texts;
 use std::time::Duration;
 
 pub(crate) use idle::{FEW_TICKS, ticks};
+use suspend::children;
+
 pub(crate) use place::{Held, Place, processes_of_session, wait_until};
 
 use crate::support::pty::Session;

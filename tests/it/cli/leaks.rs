@@ -9,79 +9,36 @@ use crate::support::{
 };
 
 /// Those that send something, with what they read from standard input.
+#[rustfmt::skip] // A table: one case a line.
 const SENDING: [(&[&str], &str); 24] = [
     (&["get", "acme"], ""),
     (&["get", "acme", "--json"], ""),
     (&["get", "acme", "--token-out", "asked.token"], ""),
-    (
-        &["create", "acme", "--name", "Acme", "--map", "7=40", "--yes"],
-        "",
-    ),
-    (
-        &[
-            "create",
-            "acme",
-            "--property",
-            "tier=\"gold\"",
-            "--yes",
-            "--json",
-        ],
-        "",
-    ),
+    (&["create", "acme", "--name", "Acme", "--map", "7=40", "--yes"], ""),
+    (&["create", "acme", "--property", "tier=\"gold\"", "--yes", "--json"], ""),
     (&["update", "acme", "--name", "Acme 2", "--yes"], ""),
     (&["update", "acme", "--map", "7=41", "--yes", "--json"], ""),
     (&["update", "acme", "--name", "Acme 2", "--dry-run"], ""),
     (&["rotate", "acme", "--yes", "--reason", "leaked"], ""),
     (&["rotate", "acme", "--yes", "--json"], ""),
-    (
-        &["rotate", "acme", "--yes", "--token-out", "asked.token"],
-        "",
-    ),
+    (&["rotate", "acme", "--yes", "--token-out", "asked.token"], ""),
     (&["rotate", "--token-stdin", "--yes"], TOKEN),
-    (
-        &["rotate", "--token-stdin", "acme", "--yes", "--json"],
-        NEW_TOKEN,
-    ),
+    (&["rotate", "--token-stdin", "acme", "--yes", "--json"], NEW_TOKEN),
     (&["rotate", "--filter", "acme", "--yes"], ""),
-    (
-        &[
-            "rotate",
-            "--filter",
-            "acme",
-            "--yes",
-            "--json",
-            "--token-out",
-            "asked.jsonl",
-        ],
-        "",
-    ),
+    (&["rotate", "--filter", "acme", "--yes", "--json", "--token-out", "asked.jsonl"], ""),
     (&["rotate", "--filter", "acme", "--dry-run"], ""),
     (&["rotations", "settle"], ""),
     (&["rotations", "handoff", "--pending"], ""),
-    (
-        &["import", "-", "--create", "--update", "--yes", "--again"],
-        IMPORT,
-    ),
+    (&["import", "-", "--create", "--update", "--yes", "--again"], IMPORT),
     (&["apply", "groups.jsonl", "--yes", "--json"], ""),
-    (
-        &[
-            "export",
-            "--reveal-tokens",
-            "--token-out",
-            "asked.jsonl",
-            "--output",
-            "groups.csv",
-            "--format",
-            "csv",
-        ],
-        "",
-    ),
+    (&["export", "--reveal-tokens", "--token-out", "asked.jsonl", "--output", "groups.csv", "--format", "csv"], ""),
     (&["doctor", "--id", "acme"], ""),
     (&["doctor", "--json"], ""),
     (&["profile", "check", "--json"], ""),
 ];
 
 /// Those that send nothing; the last ones are refused, and must not repeat what they were given.
+#[rustfmt::skip] // A table: one case a line.
 const QUIET: [(&[&str], &str); 22] = [
     (&["list"], ""),
     (&["list", "--json"], ""),
@@ -91,10 +48,7 @@ const QUIET: [(&[&str], &str); 22] = [
     (&["history", "--json"], ""),
     (&["rotations"], ""),
     (&["rotations", "--open", "--json"], ""),
-    (
-        &["rotations", "abandon", "1", "--reason", "gone", "--yes"],
-        "",
-    ),
+    (&["rotations", "abandon", "1", "--reason", "gone", "--yes"], ""),
     (&["export"], ""),
     (&["export", "--format", "csv", "--output", "groups.csv"], ""),
     (&["import", "-", "--dry-run"], IMPORT),
@@ -107,19 +61,7 @@ const QUIET: [(&[&str], &str); 22] = [
     (&["get", "acme", "--token", TOKEN], ""),
     (&["list", "--api-key", KEY], ""),
     (&["whose", TOKEN], ""),
-    (
-        &[
-            "profile",
-            "add",
-            "new",
-            "--base-url",
-            "http://127.0.0.1:9",
-            "--api-key-env",
-            KEY,
-            "--no-check",
-        ],
-        "",
-    ),
+    (&["profile", "add", "new", "--base-url", "http://127.0.0.1:9", "--api-key-env", KEY, "--no-check"], ""),
 ];
 
 const IMPORT: &str =
@@ -142,9 +84,9 @@ struct Case {
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (at, (arguments, input)) in SENDING.into_iter().enumerate() {
-        for (and, (name, _)) in parrots(USUAL).into_iter().enumerate() {
+        for (and, (name, _)) in parrots(USUAL, TOKEN, NEW_TOKEN).into_iter().enumerate() {
             let (profile, key) = PROFILES[(at + and) % PROFILES.len()];
-            let fault = parrots(key).swap_remove(and).1;
+            let fault = parrots(key, TOKEN, NEW_TOKEN).swap_remove(and).1;
             // The read before it is good for every other one, so that the second request meets it, too.
             let script = if name == "429" {
                 // Waited for by many; for ever, if it never gets better.

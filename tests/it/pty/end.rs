@@ -6,13 +6,17 @@ use super::{
     PATIENCE, assert_given_back,
     place::{Place, processes_of_session, wait_until},
 };
-use crate::support::pty::Session;
-
 const SIGNALS: [Signal; 3] = [Signal::TERM, Signal::HUP, Signal::INT];
 
-/// Ends at each signal, wherever the keys lead; each is pressed when the text after the one before is there.
-fn ends_at_signals(steps: &[(&str, &str)]) {
-    for signal in SIGNALS {
+/// In every place: `everywhere::signals`. Each is pressed when the text after the one before is there.
+#[test]
+fn a_signal_ends_the_demo_and_takes_its_folder() {
+    let places: [&[(&str, &str)]; 3] = [
+        &[("j", ">   Acme US")],
+        &[("e\tl\r\x15999", "was 213")],
+        &[("t", "T rotates it"), ("v", "hidden again in")],
+    ];
+    for (signal, steps) in SIGNALS.into_iter().zip(places) {
         let place = Place::new();
         let mut session = place.demo();
         for (keys, there) in steps {
@@ -20,29 +24,11 @@ fn ends_at_signals(steps: &[(&str, &str)]) {
             session.wait_for(there, PATIENCE);
         }
         session.signal(signal);
-        assert_eq!(
-            session.exit_status(PATIENCE).code(),
-            Some(130),
-            "{signal:?}"
-        );
+        let code = session.exit_status(PATIENCE).code();
+        assert_eq!(code, Some(130), "{signal:?}");
         assert_given_back(&mut session);
         assert!(!place.has_demo_folder(), "{signal:?}: the folder was left");
     }
-}
-
-#[test]
-fn signals_end_it_on_the_list() {
-    ends_at_signals(&[("j", ">   Acme US")]);
-}
-
-#[test]
-fn signals_end_it_inside_the_form() {
-    ends_at_signals(&[("e\tl\r\x15999", "was 213")]);
-}
-
-#[test]
-fn signals_end_it_with_a_token_on_the_screen() {
-    ends_at_signals(&[("t", "T rotates it"), ("v", "hidden again in")]);
 }
 
 #[test]
@@ -56,26 +42,18 @@ fn ctrl_c_twice_quits() {
     assert_given_back(&mut session);
 }
 
-fn ends_with_the_line(mut session: Session, place: &Place) {
-    session.hang_up();
-    assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
-    assert!(!place.has_demo_folder());
-}
-
 #[test]
-fn a_lost_line_ends_it_on_the_list() {
-    let place = Place::new();
-    ends_with_the_line(place.demo(), &place);
-}
-
-#[test]
-fn a_lost_line_ends_it_while_something_is_typed() {
-    let place = Place::new();
-    let mut session = place.demo();
-    session.send("e");
-    session.wait_for("Edit acme-eu", PATIENCE);
-    session.send("x".repeat(4_000));
-    ends_with_the_line(session, &place);
+fn a_lost_line_ends_it_also_while_something_is_typed() {
+    for typed in [0, 4_000] {
+        let place = Place::new();
+        let mut session = place.demo();
+        session.send("e");
+        session.wait_for("Edit acme-eu", PATIENCE);
+        session.send("x".repeat(typed));
+        session.hang_up();
+        assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
+        assert!(!place.has_demo_folder());
+    }
 }
 
 /// A shell that keeps the signal to itself, as `nohup` does; then only the terminal tells.

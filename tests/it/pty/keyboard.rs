@@ -111,33 +111,6 @@ fn a_short_paste_without_an_end_is_ended_by_ctrl_c_and_kept() {
     ends_well(session);
 }
 
-#[test]
-fn a_storm_of_sizes_without_rows_or_columns() {
-    let place = Place::new();
-    let mut session = place.demo();
-    for step in 0..if long::all() { 500 } else { 100 } {
-        let (rows, columns) = [
-            (1, 1),
-            (24, 80),
-            (0, 0),
-            (1, 200),
-            (200, 1),
-            (0, 80),
-            (24, 0),
-            (3, 3),
-        ][step % 8];
-        session.resize(rows, columns);
-        if step % 10 == 0 {
-            session.send("j");
-        }
-    }
-    session.resize(24, 80);
-    session.wait_for("Acme Eu", PATIENCE);
-    session.send("?");
-    session.wait_for("Keys: Groups", PATIENCE);
-    ends_well(session);
-}
-
 /// What a broken line or a cat on the keyboard sends: bytes, not keys.
 #[test]
 fn random_bytes_are_answered_or_ignored() {

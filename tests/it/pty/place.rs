@@ -34,11 +34,6 @@ impl Place {
         Self { folder }
     }
 
-    /// Everything that a program started here can have written to.
-    pub(crate) fn all(&self) -> &Path {
-        self.folder.path()
-    }
-
     pub(crate) fn below(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -55,6 +55,12 @@ fn a_storm_of_sizes_ends_in_a_whole_screen() {
     let mut session = place.demo();
     for step in 0..200_u16 {
         session.resize(1 + step % 50, 1 + (step * 37) % 170);
+        // Also without rows or columns.
+        let (rows, columns) = [(0, 0), (1, 200), (0, 80), (24, 0)][usize::from(step % 4)];
+        session.resize(rows, columns);
+        if step % 10 == 0 {
+            session.send("j");
+        }
     }
     session.resize(24, 80);
     wait_for_whole(&mut session);

@@ -6,23 +6,11 @@ use super::{PATIENCE, Place};
 use crate::support::pty::Program;
 
 /// A shell without a person's settings, and the line that installs the completion.
+#[rustfmt::skip] // A table: one case a line.
 const SHELLS: [(&str, &[&str], &str); 3] = [
-    (
-        "bash",
-        &["--norc", "--noprofile", "-i"],
-        "eval \"$(groupdesk completions bash)\"",
-    ),
-    (
-        "zsh",
-        &["-f", "-i"],
-        "mkdir ~/.zfunc; groupdesk completions zsh > ~/.zfunc/_groupdesk; fpath+=~/.zfunc; autoload -Uz compinit; compinit -D -u",
-    ),
-    (
-        "fish",
-        &["--private"],
-        "mkdir -p $XDG_CONFIG_HOME/fish/completions; \
-         groupdesk completions fish > $XDG_CONFIG_HOME/fish/completions/groupdesk.fish",
-    ),
+    ("bash", &["--norc", "--noprofile", "-i"], "eval \"$(groupdesk completions bash)\""),
+    ("zsh", &["-f", "-i"], "mkdir ~/.zfunc; groupdesk completions zsh > ~/.zfunc/_groupdesk; fpath+=~/.zfunc; autoload -Uz compinit; compinit -D -u"),
+    ("fish", &["--private"], "mkdir -p $XDG_CONFIG_HOME/fish/completions; groupdesk completions fish > $XDG_CONFIG_HOME/fish/completions/groupdesk.fish"),
 ];
 
 /// Where `GROUPDESK_SHELLS=required` is not set, a shell that is not installed is left out, and a line says so.

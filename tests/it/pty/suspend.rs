@@ -61,7 +61,7 @@ fn a_stop_from_outside_gives_the_terminal_back_too() {
 }
 
 /// The processes that a process has started.
-fn children(parent: Pid) -> Vec<Pid> {
+pub(super) fn children(parent: Pid) -> Vec<Pid> {
     let path = format!("/proc/{parent}/task/{parent}/children");
     let numbers = std::fs::read_to_string(path).expect("it runs");
     let numbers = numbers.split_whitespace();

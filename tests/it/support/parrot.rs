@@ -8,22 +8,22 @@ use super::{
 };
 
 /// Headers that a client may look at, or show.
-fn headers(key: &str) -> Vec<String> {
+fn headers(key: &str, sent: &str) -> Vec<String> {
     let clean = key.replace('"', "%22");
     vec![
-        format!("WWW-Authenticate: Token {key} {TOKEN}"),
+        format!("WWW-Authenticate: Token {key} {sent}"),
         format!("Server: {key}"),
-        format!("Via: 1.1 {TOKEN}"),
-        format!("X-Request-Id: {key}{TOKEN}"),
-        format!("CF-Ray: {TOKEN}"),
+        format!("Via: 1.1 {sent}"),
+        format!("X-Request-Id: {key}{sent}"),
+        format!("CF-Ray: {sent}"),
         format!("Allow: {key}"),
         format!("Set-Cookie: session={clean}"),
-        format!("X-Debug: {clean} {TOKEN}"),
+        format!("X-Debug: {clean} {sent}"),
     ]
 }
 
-fn with_headers(status: &str, more: &[String], body: &str, key: &str) -> Fault {
-    let all: Vec<String> = headers(key)
+fn with_headers(status: &str, more: &[String], body: &str, key: &str, sent: &str) -> Fault {
+    let all: Vec<String> = headers(key, sent)
         .into_iter()
         .chain(more.iter().cloned())
         .collect();
@@ -40,31 +40,32 @@ fn group(token: &str, key: &str) -> Value {
 /// A good answer, with everything repeated beside it.
 pub(crate) fn good(token: &str, key: &str) -> Fault {
     let json = ["Content-Type: application/json".to_owned()];
-    with_headers("200 OK", &json, &group(token, key).to_string(), key)
+    with_headers("200 OK", &json, &group(token, key).to_string(), key, TOKEN)
 }
 
 /// What the service does to the request that counts: to all of them, or to the rotation alone.
-pub(crate) fn parrots(key: &str) -> Vec<(&'static str, Fault)> {
-    let words = format!("Token {key} is not allowed for {TOKEN}, try {NEW_TOKEN}");
+pub(crate) fn parrots(key: &str, sent: &str, other: &str) -> Vec<(&'static str, Fault)> {
+    let words = format!("Token {key} is not allowed for {sent}, try {other}");
     let in_address = words.replace('"', "%22").replace(' ', "%20");
     let told = |status: &str, body: Value| answer(status, &body);
     let json = ["Content-Type: application/json".to_owned()];
     let place = |text: String| [format!("Location: {text}")];
     vec![
         ("401", told("401 Unauthorized", json!({"message": words, "errors": [{"detail": words, "code": key}]}))),
-        ("403 page", with_headers("403 Forbidden", &["Content-Type: text/html".to_owned()], &format!("<html><h1>{words}</h1>"), key)),
+        ("403 page", with_headers("403 Forbidden", &["Content-Type: text/html".to_owned()], &format!("<html><h1>{words}</h1>"), key, sent)),
         ("success 0", told("200 OK", json!({"success": 0, "error": {"code": key, "message": words}}))),
-        ("307 elsewhere", with_headers("307 Moved", &place(format!("http://example.invalid/{in_address}?key={in_address}#{in_address}")), "", key)),
-        ("302 here", with_headers("302 Found", &place(format!("/api/user/?token={in_address}")), "", key)),
-        ("301 of its own", with_headers("301 Moved", &place(words.clone()), "", key)),
-        ("500", with_headers("500 Oops", &[], &words, key)),
-        ("no JSON", with_headers("200 OK", &json, &format!("{{\"success\": 1, \"token\": {words}"), key)),
+        ("307 elsewhere", with_headers("307 Moved", &place(format!("http://example.invalid/{in_address}?key={in_address}#{in_address}")), "", key, sent)),
+        ("302 here", with_headers("302 Found", &place(format!("/api/user/?token={in_address}")), "", key, sent)),
+        ("301 of its own", with_headers("301 Moved", &place(words.clone()), "", key, sent)),
+        ("500", with_headers("500 Oops", &[], &words, key, sent)),
+        ("no JSON", with_headers("200 OK", &json, &format!("{{\"success\": 1, \"token\": {words}"), key, sent)),
         ("half", Fault::AnswerAndClose(format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{{\"a\": \"{words}").into_bytes())),
-        ("429", with_headers("429 Slow", &[format!("Retry-After: {key}")], &words, key)),
+        ("429", with_headers("429 Slow", &[format!("Retry-After: {key}")], &words, key, sent)),
         ("404", told("404 Not Found", json!({"detail": [words, {"title": words, words.as_str(): words}]}))),
-        ("other id", told("200 OK", json!({"success": 1, "new_user_group": false, "user_group": {"token": NEW_TOKEN, "name": "x", "provided_id": words}}))),
-        ("success in words", told("200 OK", json!({"success": words, "user_group": {"token": NEW_TOKEN}}))),
-        ("content type", with_headers("200 OK", &[format!("Content-Type: {words}")], &words, key)),
+        ("other id", told("200 OK", json!({"success": 1, "new_user_group": false, "user_group": {"token": other, "name": "x", "provided_id": words}}))),
+        ("no id", told("200 OK", json!({"success": 1, "user_group": {"token": other}}))),
+        ("success in words", told("200 OK", json!({"success": words, "user_group": {"token": other}}))),
+        ("content type", with_headers("200 OK", &[format!("Content-Type: {words}")], &words, key, sent)),
         ("close", Fault::Close),
         ("reset", Fault::Reset),
     ]

@@ -170,6 +170,10 @@ fn a_panic_of_the_console_gives_the_terminal_back_everywhere() {
                 raw.contains("groupdesk stopped by an error of its own"),
                 "{raw}"
             );
+            assert!(
+                place != "draw" || raw.contains("panics.rs:"),
+                "where? {raw}"
+            );
             session.assert_never_written(&SECRET[..10]);
             took.push(time);
         }
@@ -182,9 +186,12 @@ fn a_panic_of_the_console_gives_the_terminal_back_everywhere() {
 #[test]
 fn a_panic_in_a_job_is_a_message_and_the_console_goes_on() {
     let mut session = play("job", "");
+    let before = session.raw_output().len();
     session.send("\r");
     session.wait_for("no answer for", PATIENCE);
     assert_taken(&mut session);
+    let since = String::from_utf8_lossy(&session.raw_output()[before..]).into_owned();
+    assert!(!since.contains("[?1049"), "the screen was left: {since:?}");
     session.send("\x1b");
     session.wait_for("7 groups", PATIENCE);
     session.send("j");

@@ -6,6 +6,7 @@ use crate::support::pty::{Program, Session};
 pub(super) type Steps = &'static [(&'static str, &'static str)];
 
 /// Every pane, and every field of the form.
+#[rustfmt::skip] // A table: one case a line.
 pub(super) const PLACES: [(&str, Steps); 30] = [
     ("list", &[]),
     ("filter", &[("/", "\n filter")]),
@@ -13,44 +14,18 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
     ("detail", &[("\r", "read at")]),
     ("compare", &[("x", "Compare acme-eu")]),
     ("form: name", &[("e", "Edit acme-eu")]),
-    (
-        "form: mapping",
-        &[("e", "Edit acme-eu"), ("\t", "━━ Mapping")],
-    ),
-    (
-        "form: cell",
-        &[("e", "Edit acme-eu"), ("\tl\r\x15999", "was 213")],
-    ),
-    (
-        "form: properties",
-        &[("e", "Edit acme-eu"), ("\t\t", "━━ Properties")],
-    ),
+    ("form: mapping", &[("e", "Edit acme-eu"), ("\t", "━━ Mapping")]),
+    ("form: cell", &[("e", "Edit acme-eu"), ("\tl\r\x15999", "was 213")]),
+    ("form: properties", &[("e", "Edit acme-eu"), ("\t\t", "━━ Properties")]),
     ("review", &[("e", "Edit acme-eu"), ("x\x13", "[ Back ]")]),
     ("token", &[("t", "T rotates it")]),
-    (
-        "rotate: check",
-        &[("t", "T rotates it"), ("T", "Press y to rotate now")],
-    ),
-    (
-        "rotate: reason",
-        &[
-            ("t", "T rotates it"),
-            ("T", "Press y to rotate now"),
-            ("\x1b[Zleaked", "leaked"),
-        ],
-    ),
+    ("rotate: check", &[("t", "T rotates it"), ("T", "Press y to rotate now")]),
+    ("rotate: reason", &[("t", "T rotates it"), ("T", "Press y to rotate now"), ("\x1b[Zleaked", "leaked")]),
     ("write", &[("t", "T rotates it"), ("w", "write")]),
     ("history", &[("2", "› History")]),
     ("rotations", &[("3", "› Rotations")]),
     ("requests", &[("\r", "read at"), ("4", "1 this session")]),
-    (
-        "request",
-        &[
-            ("\r", "read at"),
-            ("4", "1 this session"),
-            ("\r", "› Request "),
-        ],
-    ),
+    ("request", &[("\r", "read at"), ("4", "1 this session"), ("\r", "› Request ")]),
     ("open", &[("o", "› Open or create")]),
     ("whose", &[("W", "Whose token is this?")]),
     ("help", &[("?", "Keys: Groups")]),
@@ -59,18 +34,8 @@ pub(super) const PLACES: [(&str, Steps); 30] = [
     ("messages", &[("m", "› Messages")]),
     ("copy", &[("y", "Copy")]),
     ("bulk: check", &[("*", "marked"), ("T", "› Bulk rotation")]),
-    (
-        "bulk: words",
-        &[
-            (" ", "1 marked"),
-            ("T", "type the words"),
-            ("rotate", "rotate"),
-        ],
-    ),
-    (
-        "production",
-        &[("P", "Profiles"), ("\x1b[A\r", "13 groups")],
-    ),
+    ("bulk: words", &[(" ", "1 marked"), ("T", "type the words"), ("rotate", "rotate")]),
+    ("production", &[("P", "Profiles"), ("\x1b[A\r", "13 groups")]),
     ("one key more", &[("\x03", "Ctrl-C again quits")]),
     ("a resized one", &[("\r", "read at")]),
 ];

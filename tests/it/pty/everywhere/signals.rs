@@ -1,13 +1,13 @@
 //! Every signal in every place, and stops and sizes before it.
 
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 
 use super::{
     PATIENCE, Scene, assert_restored, assert_soon, ends,
     places::{PLACES, Steps, at, sign_of},
 };
 use crate::{
-    pty::{FEW_TICKS, assert_taken, ticks},
+    pty::{FEW_TICKS, assert_taken, children, ticks},
     support::{long, pty::Session},
 };
 
@@ -67,14 +67,6 @@ fn every_signal_ends_every_place_soon() {
     assert_soon(took);
 }
 
-/// The processes that a process has started.
-fn child(parent: Pid) -> Pid {
-    let path = format!("/proc/{parent}/task/{parent}/children");
-    let numbers = std::fs::read_to_string(path).expect("it runs");
-    let number = numbers.split_whitespace().next().expect("one child");
-    Pid::from_raw(number.parse().expect("a number")).expect("not 0")
-}
-
 #[test]
 fn a_stop_in_every_place_gives_the_terminal_back_and_takes_it_again() {
     let scene = Scene::new();
@@ -94,7 +86,7 @@ fn a_stop_in_every_place_gives_the_terminal_back_and_takes_it_again() {
                 continue;
             }
             let mut session = at(scene.shell(script), steps);
-            let console = child(session.pid());
+            let console = children(session.pid())[0];
             rustix::process::kill_process(console, stop).expect("it is there");
             session.wait_for("status 150.", PATIENCE);
             assert_restored(&mut session, what);
