@@ -15,7 +15,7 @@ use groupdesk::{
         },
         theme::Theme,
         widgets::{
-            RowKeys,
+            RowKeys, boxes,
             columns::{Cell, Column, Layout},
             json_editor::JsonEditor,
             mapping_table::MappingTable,
@@ -108,7 +108,7 @@ const THEME: Theme = Theme {
     palette: groupdesk::tui::theme::Palette::NAMED,
 };
 
-fn drawn(draw: impl FnOnce(&mut Buffer, Rect)) -> Buffer {
+fn drawn<T>(draw: impl FnOnce(&mut Buffer, Rect) -> T) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 78, 6));
     let area = buffer.area;
     draw(&mut buffer, area);
@@ -126,128 +126,53 @@ fn properties(text: &str) -> Properties {
 type Widget = (&'static str, fn(&str) -> Buffer, usize);
 
 /// Each with how often it shows the text.
+#[rustfmt::skip] // A table: one widget a line.
 const WIDGETS: [Widget; 11] = [
-    (
-        "a line of text",
-        |text| {
-            drawn(|buffer, area| {
-                paint::line(buffer, area, text, THEME.dim(), THEME);
-            })
-        },
-        1,
-    ),
-    (
-        "a text field with the keys",
-        |text| {
-            drawn(|buffer, area| {
-                TextField::new("label", text).draw(buffer, area, THEME, true);
-            })
-        },
-        1,
-    ),
-    (
-        "a text field without",
-        |text| {
-            drawn(|buffer, area| {
-                TextField::new(text, text)
-                    .with_hint(text)
-                    .draw(buffer, area, THEME, false);
-            })
-        },
-        3,
-    ),
-    (
-        "the mapping",
-        |text| {
-            drawn(|buffer, area| {
-                MappingTable::new(Some(&mapping(text))).draw(
-                    buffer,
-                    area,
-                    THEME,
-                    true,
-                    &RowKeys::default(),
-                );
-            })
-        },
-        2,
-    ),
-    (
-        "a cell of the mapping",
-        |text| {
-            let mut table = MappingTable::new(Some(&mapping(text)));
-            assert!(table.edit());
-            drawn(|buffer, area| {
-                table.draw(buffer, area, THEME, true, &RowKeys::default());
-            })
-        },
-        2,
-    ),
-    (
-        "the JSON editor, of a value",
-        |text| {
-            drawn(|buffer, area| {
-                JsonEditor::new(Some(&properties(text))).draw(buffer, area, THEME, true);
-            })
-        },
-        2,
-    ),
-    (
-        "the JSON editor, typed",
-        |text| {
-            let mut editor = JsonEditor::new(None);
-            editor.set_text(text);
-            drawn(|buffer, area| {
-                editor.draw(buffer, area, THEME, true);
-            })
-        },
-        1,
-    ),
-    (
-        "the rows of the properties",
-        |text| {
-            let mut field = PropertiesField::new(Some(&properties(text)));
-            assert!(field.switch());
-            drawn(|buffer, area| {
-                field.draw(buffer, area, THEME, true, &RowKeys::default());
-            })
-        },
-        2,
-    ),
-    (
-        "a cell of a table",
-        |text| {
-            let columns = vec![
-                Column::new("LEFT", 4, 30, 0),
-                Column::new("RIGHT", 4, 30, 1).right(),
-            ];
-            let layout = Layout::fit(columns, 70, 2);
-            drawn(|buffer, area| {
-                let cells = [Cell::new(text), Cell::new(text)];
-                layout.draw_row(buffer, area, &cells, THEME.dim(), THEME);
-            })
-        },
-        2,
-    ),
-    (
-        "the title of a box",
-        |text| {
-            drawn(|buffer, area| {
-                groupdesk::tui::widgets::boxes::titled(buffer, area, text, true, THEME);
-            })
-        },
-        1,
-    ),
-    (
-        "words of the footer",
-        |text| {
-            drawn(|buffer, area| {
-                let words = groupdesk::tui::widgets::boxes::words_that_fit(text, 70, THEME);
-                paint::line(buffer, area, &words, THEME.dim(), THEME);
-            })
-        },
-        1,
-    ),
+    ("a line of text", |text| drawn(|on, area| line(on, area, text)), 1),
+    ("a text field with the keys", |text| drawn(|on, area| TextField::new("label", text).draw(on, area, THEME, true)), 1),
+    ("a text field without", |text| drawn(|on, area| TextField::new(text, text).with_hint(text).draw(on, area, THEME, false)), 3),
+    ("the mapping", |text| drawn(|on, area| table(text).draw(on, area, THEME, true, &RowKeys::default())), 2),
+    ("a cell of the mapping", |text| drawn(|on, area| edited(text).draw(on, area, THEME, true, &RowKeys::default())), 2),
+    ("the JSON editor, of a value", |text| drawn(|on, area| JsonEditor::new(Some(&properties(text))).draw(on, area, THEME, true)), 2),
+    ("the JSON editor, typed", |text| drawn(|on, area| typed(text).draw(on, area, THEME, true)), 1),
+    ("the rows of the properties", |text| drawn(|on, area| rows(text).draw(on, area, THEME, true, &RowKeys::default())), 2),
+    ("a cell of a table", |text| drawn(|on, area| cells(on, area, text)), 2),
+    ("the title of a box", |text| drawn(|on, area| boxes::titled(on, area, text, true, THEME)), 1),
+    ("words of the footer", |text| drawn(|on, area| line(on, area, &boxes::words_that_fit(text, 70, THEME))), 1),
 ];
+
+fn line(on: &mut Buffer, area: Rect, text: &str) {
+    paint::line(on, area, text, THEME.dim(), THEME);
+}
+
+fn table(text: &str) -> MappingTable {
+    MappingTable::new(Some(&mapping(text)))
+}
+
+fn edited(text: &str) -> MappingTable {
+    let mut table = table(text);
+    assert!(table.edit());
+    table
+}
+
+fn typed(text: &str) -> JsonEditor {
+    let mut editor = JsonEditor::new(None);
+    editor.set_text(text);
+    editor
+}
+
+fn rows(text: &str) -> PropertiesField {
+    let mut field = PropertiesField::new(Some(&properties(text)));
+    assert!(field.switch());
+    field
+}
+
+fn cells(on: &mut Buffer, area: Rect, text: &str) {
+    let left = Column::new("LEFT", 4, 30, 0);
+    let layout = Layout::fit(vec![left, Column::new("RIGHT", 4, 30, 1).right()], 70, 2);
+    let cells = [Cell::new(text), Cell::new(text)];
+    layout.draw_row(on, area, &cells, THEME.dim(), THEME);
+}
 
 /// Shown escaped as often as it is to be shown, and nothing raw.
 #[track_caller]

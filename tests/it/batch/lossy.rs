@@ -11,6 +11,7 @@ use groupdesk::{
 use crate::support::{
     long,
     proxy::{ProxyFault, Then},
+    random::Random,
     stage::{Stage, Task},
     world::{Side, id},
 };
@@ -19,29 +20,17 @@ const GROUPS: usize = 200;
 /// Orders for so many requests of each method; there are fewer.
 const REQUESTS: usize = 4_000;
 
-/// Numbers that look random and are the same every time.
-struct Random(u64);
-
-impl Random {
-    fn roll(&mut self, sides: u64) -> u64 {
-        // Knuth's MMIX generator; its high bits are good.
-        let (a, c) = (6_364_136_223_846_793_005, 1_442_695_040_888_963_407);
-        self.0 = self.0.wrapping_mul(a).wrapping_add(c);
-        (self.0 >> 33) % sides
+/// Three of ten are lost: half of them before the service hears of it.
+fn weather(dice: &mut Random) -> ProxyFault {
+    if dice.below(10) >= 3 {
+        return ProxyFault::passed();
     }
-
-    /// Three of ten are lost: half of them before the service hears of it.
-    fn weather(&mut self) -> ProxyFault {
-        if self.roll(10) >= 3 {
-            return ProxyFault::passed();
-        }
-        match self.roll(6) {
-            0 | 1 => ProxyFault::swallowed(Then::Drop),
-            2 => ProxyFault::swallowed(Then::Reset),
-            3 => ProxyFault::applied(Then::Drop),
-            4 => ProxyFault::applied(Then::Reset),
-            _ => ProxyFault::applied(Then::Half),
-        }
+    match dice.below(6) {
+        0 | 1 => ProxyFault::swallowed(Then::Drop),
+        2 => ProxyFault::swallowed(Then::Reset),
+        3 => ProxyFault::applied(Then::Drop),
+        4 => ProxyFault::applied(Then::Reset),
+        _ => ProxyFault::applied(Then::Half),
     }
 }
 
@@ -51,7 +40,7 @@ async fn run_all(stage: &Stage, dice: &mut Random, ids: &[String]) -> Counts {
     let batch = stage.ana.begin_batch(&plan, None).await.expect("durable");
     for method in ["GET", "POST"] {
         for _ in 0..REQUESTS {
-            stage.proxy.next(method, dice.weather());
+            stage.proxy.next(method, weather(dice));
         }
     }
     let pace = RunLimits {
@@ -83,7 +72,7 @@ async fn run_all(stage: &Stage, dice: &mut Random, ids: &[String]) -> Counts {
 async fn storm(seed: u64) {
     let stage = Stage::new(GROUPS).await;
     let fingerprinter = stage.ana.directory().fingerprinter();
-    let mut dice = Random(seed);
+    let mut dice = Random::new(seed);
     let mut rounds = Vec::new();
     let mut left = stage.groups.clone();
     while !left.is_empty() {

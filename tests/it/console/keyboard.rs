@@ -73,37 +73,20 @@ pub(super) struct Played {
 }
 
 fn any_key(dice: &mut Random) -> KeyEvent {
+    use KeyCode::{
+        BackTab, Backspace, Char, Delete, Down, End, Enter, Esc, F, Home, Insert, Left, Null,
+        PageDown, PageUp, Right, Tab, Up,
+    };
     let code = match dice.below(10) {
-        0 => dice.one(&[
-            KeyCode::Enter,
-            KeyCode::Esc,
-            KeyCode::Tab,
-            KeyCode::BackTab,
-            KeyCode::Backspace,
-            KeyCode::Delete,
-        ]),
-        1 => dice.one(&[
-            KeyCode::Up,
-            KeyCode::Down,
-            KeyCode::Left,
-            KeyCode::Right,
-            KeyCode::Home,
-            KeyCode::End,
-        ]),
-        2 => dice.one(&[
-            KeyCode::PageUp,
-            KeyCode::PageDown,
-            KeyCode::Insert,
-            KeyCode::Null,
-            KeyCode::F(1),
-            KeyCode::F(2),
-        ]),
-        3 => KeyCode::F(dice.below(24) as u8 + 1),
-        4 => KeyCode::Char(dice.one(&[
+        0 => dice.one(&[Enter, Esc, Tab, BackTab, Backspace, Delete]),
+        1 => dice.one(&[Up, Down, Left, Right, Home, End]),
+        2 => dice.one(&[PageUp, PageDown, Insert, Null, F(1), F(2)]),
+        3 => F(dice.below(24) as u8 + 1),
+        4 => Char(dice.one(&[
             'é', '東', '\u{301}', '\u{202e}', '\u{1b}', '\0', '👩', '\u{9b}',
         ])),
-        5 => KeyCode::Char(dice.one(&['T', 'y', 'Y', 'e', 't', '\n', ' ', '*'])),
-        _ => KeyCode::Char((b' ' + dice.below(95) as u8).into()),
+        5 => Char(dice.one(&['T', 'y', 'Y', 'e', 't', '\n', ' ', '*'])),
+        _ => Char((b' ' + dice.below(95) as u8).into()),
     };
     let modifiers = match dice.below(12) {
         0 => KeyModifiers::CONTROL,

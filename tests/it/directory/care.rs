@@ -85,18 +85,6 @@ async fn the_last_handle_always_takes_the_log_along() {
 }
 
 #[test]
-fn a_newer_version_is_refused_with_what_to_do() {
-    let installation = Opened::new();
-    drop(installation.open());
-    let raw = installation.raw();
-    raw.pragma_update(None, "user_version", 99).expect("set");
-    drop(raw);
-    let refused = Directory::open(&installation.path()).expect_err("refused");
-    assert!(matches!(refused, DirectoryError::Newer { found: 99, .. }));
-    assert!(refused.to_string().contains("update groupdesk"));
-}
-
-#[test]
 fn a_file_of_something_else_is_refused_and_left_untouched() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = folder.path().join("notes.txt");

@@ -1,7 +1,9 @@
 //! The directory under attack: its writers are killed, its file is cut, flipped, replaced, locked and shared. What was
 //! acknowledged is there and SQLite finds the file whole, or an error says what to do.
 
+use super::beside;
 use crate::support::world::try_place;
+
 mod damaged;
 mod foreign_files;
 mod killed;
@@ -49,16 +51,9 @@ impl Place {
     /// With these bytes in place of a directory, mode 0600.
     fn with(bytes: &[u8]) -> Self {
         let place = Self::new();
-        groupdesk::platform::private_files::write_new_private(&place.file(), bytes)
-            .expect("written");
+        put(&place.file(), bytes);
         place
     }
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// Puts bytes into a new file of ours.

@@ -262,11 +262,6 @@ async fn what_is_not_described_is_404_and_405() {
         .collect();
     assert_eq!(paths, ["/api/user", "/openapi.json"]);
     let caller = service.testing();
-    for path in ["/", "/api", "/api/user/", "/openapi", "/metrics", "/ready"] {
-        let nowhere = caller.http.get(format!("{}{path}", service.base_url()));
-        let status = nowhere.send().await.expect("an answer").status();
-        assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
-    }
     for method in ["DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE"] {
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         assert!(

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::slow::{connect, rest};
+use super::slow::{connect, is_served, rest};
 use crate::support::service::TestService;
 
 /// Status and JSON of what comes until the service closes.
@@ -67,6 +67,7 @@ async fn what_cannot_be_read_is_a_400_in_json() {
         "{said}"
     );
     assert!(!said.contains(body));
+    is_served(&service, "after them").await;
 }
 
 #[tokio::test]

@@ -252,48 +252,28 @@ async fn play(callers: &[Caller], prefix: &str, acts: &[(usize, Act)]) {
     let mut model = Model::default();
     for (key, act) in acts {
         let caller = &callers[*key];
-        let (reply, expected, asked) = match act {
+        let rotates = !matches!(act, Act::Get(_) | Act::Put(_));
+        let (reply, expected, fields, is_new) = match act {
             Act::Get(fields) => {
                 let (expected, is_new) = model.get(*key, fields, prefix);
                 let reply = caller.get(&fields.body(prefix)).await;
-                let (fields, rotates, is_new) = (Some(fields), false, Some(is_new));
-                (
-                    reply,
-                    expected,
-                    Asked {
-                        fields,
-                        rotates,
-                        is_new,
-                    },
-                )
+                (reply, expected, Some(fields), Some(is_new))
             }
             Act::Put(fields) => {
                 let expected = model.put(*key, fields);
                 let reply = caller.put(&fields.body(prefix)).await;
-                (
-                    reply,
-                    expected,
-                    Asked {
-                        fields: Some(fields),
-                        rotates: false,
-                        is_new: None,
-                    },
-                )
+                (reply, expected, Some(fields), None)
             }
             Act::Current(..) | Act::Retired(_) | Act::Never => {
                 let token = model.token(act);
                 let expected = model.rotate(*key, &token);
-                let reply = caller.rotate(&token).await;
-                (
-                    reply,
-                    expected,
-                    Asked {
-                        fields: None,
-                        rotates: true,
-                        is_new: None,
-                    },
-                )
+                (caller.rotate(&token).await, expected, None, None)
             }
+        };
+        let asked = Asked {
+            fields,
+            rotates,
+            is_new,
         };
         model.check(&reply, expected, &asked);
     }

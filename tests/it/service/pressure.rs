@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use groupdesk::service::{Limits, store::Options};
-use reqwest::Method;
 use rusqlite::Connection;
 use serde_json::json;
 use tokio::{
@@ -258,51 +257,4 @@ async fn the_stop_does_not_wait_longer_than_its_grace() {
         )
         .expect("a count");
     assert_eq!(groups, 1, "the write was done all the same");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_body_that_does_not_come_is_a_408() {
-    let limits = Limits {
-        body_time: Duration::from_millis(20),
-        ..Limits::default()
-    };
-    let service = TestService::start_with(Options::default(), limits).await;
-    let mut stream = TcpStream::connect(service.running.address)
-        .await
-        .expect("connected");
-    let head = format!(
-        "PUT /api/user HTTP/1.1\r\nHost: x\r\nAuthorization: {}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{",
-        service.testing().authorization,
-    );
-    stream.write_all(head.as_bytes()).await.expect("sent");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.expect("an answer");
-    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
-    assert!(
-        answer.contains("request_timeout") && answer.contains("connection: close"),
-        "{answer}"
-    );
-}
-
-#[tokio::test]
-async fn a_broken_request_does_not_end_the_service() {
-    let service = TestService::start().await;
-    for garbage in [
-        "\0\0\0\0\r\n\r\n",
-        "GET\r\n\r\n",
-        "PUT /api/user HTTP/1.1\r\nContent-Length: x\r\n\r\n",
-    ] {
-        let mut stream = TcpStream::connect(service.running.address)
-            .await
-            .expect("connected");
-        stream.write_all(garbage.as_bytes()).await.expect("sent");
-        let mut answer = String::new();
-        let _ = stream.read_to_string(&mut answer).await;
-        assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
-    }
-    let reply = service
-        .testing()
-        .send(Method::GET, r#"{"user_group_id":"acme"}"#)
-        .await;
-    reply.ok();
 }

@@ -52,6 +52,9 @@ async fn other_paths_are_404_and_other_methods_405() {
         "/API/USER",
         "//api/user",
         "/api/user/x",
+        "/openapi",
+        "/metrics",
+        "/ready",
     ] {
         let mut other = caller.clone();
         other.url = format!("{}{path}", service.base_url());

@@ -248,39 +248,3 @@ async fn ids_are_compared_exactly() {
     }
     assert_eq!(tokens.len(), ids.len());
 }
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_hundred_creations_of_one_id_make_one_group() {
-    let service = TestService::start().await;
-    let caller = service.testing();
-    let calls = (0..100).map(|n| {
-        let caller = caller.clone();
-        async move {
-            let body = json!({"user_group_id": "acme", "name": format!("name {n}")});
-            caller.get(&body).await.ok()
-        }
-    });
-    let answers = futures_util::future::join_all(calls).await;
-    let new = answers
-        .iter()
-        .filter(|answer| answer["new_user_group"] == true);
-    assert_eq!(new.count(), 1);
-    let group = &answers[0]["user_group"];
-    assert!(answers.iter().all(|answer| answer["user_group"] == *group));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_hundred_rotations_of_one_token_have_one_winner() {
-    let service = TestService::start().await;
-    let caller = service.testing();
-    let token = caller.token_of("acme").await;
-    let calls = (0..100).map(|_| caller.rotate(&token));
-    let replies = futures_util::future::join_all(calls).await;
-    let (won, lost): (Vec<_>, Vec<_>) = replies.iter().partition(|reply| reply.status == 200);
-    assert_eq!((won.len(), lost.len()), (1, 99));
-    for reply in lost {
-        assert_eq!(reply.refused(), (409, "token_retired".into()));
-    }
-    let new = won[0].ok()["user_group"]["token"].clone();
-    assert_eq!(new, caller.token_of("acme").await);
-}
