@@ -15,41 +15,18 @@ use super::house::citations::below;
 use crate::support::postgres;
 
 /// What needs more than a test has, by the file and the first line of the block.
+#[rustfmt::skip] // A table: one case a line.
 const MANUAL: [(&str, &str, &str); 10] = [
     ("CONTRIBUTING.md", "cargo run --release", "builds"),
     ("README.md", "cargo run --release", "builds"),
     ("README.md", "cargo install", "installs"),
     ("docs/guide/getting-started.md", "cargo install", "installs"),
-    (
-        "docs/guide/getting-started.md",
-        "packaging/deb",
-        "needs cargo-deb",
-    ),
-    (
-        "docs/guide/getting-started.md",
-        "rustup target add",
-        "needs a package",
-    ),
-    (
-        "docs/guide/scheduled-rotation.md",
-        "systemctl --user",
-        "needs systemd; tests/it/packaging.rs reads the units",
-    ),
-    (
-        "docs/guide/team.md",
-        "groupdesk directory copy",
-        "needs a file of somebody's work; tests/it/cli/team.rs does it",
-    ),
-    (
-        "docs/operations/service.md",
-        "as_service=",
-        "needs systemd; tests/it/cli/serve/packaged.rs starts what the unit starts",
-    ),
-    (
-        "docs/operations/service.md",
-        "podman build",
-        "needs podman; tests/it/cli/serve/packaged.rs starts what the image starts",
-    ),
+    ("docs/guide/getting-started.md", "packaging/deb", "needs cargo-deb"),
+    ("docs/guide/getting-started.md", "rustup target add", "needs a package"),
+    ("docs/guide/scheduled-rotation.md", "systemctl --user", "needs systemd; tests/it/packaging.rs reads the units"),
+    ("docs/guide/team.md", "groupdesk directory copy", "needs a file of somebody's work; tests/it/cli/team.rs does it"),
+    ("docs/operations/service.md", "as_service=", "needs systemd; tests/it/cli/serve/packaged.rs starts what the unit starts"),
+    ("docs/operations/service.md", "podman build", "needs podman; tests/it/cli/serve/packaged.rs starts what the image starts"),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -141,19 +141,13 @@ fn why_a_batch_stopped_stands_in_the_list_on_its_page_and_in_what_waits() {
         (batch, left.items)
     };
     let halt = |cause| LastRun::Stopped(Halt::Asked(cause));
-    for (last_run, said, on_its_page) in [
-        (
-            halt(StopCause::LineLost),
-            "stopped: connection lost",
-            "Stopped: connection lost: 1 of 2",
-        ),
-        (
-            LastRun::Stopped(Halt::Failures(3)),
-            "stopped after 3 failures in a row",
-            "Stopped after 3",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (halt(StopCause::LineLost), "stopped: connection lost", "Stopped: connection lost: 1 of 2"),
+        (LastRun::Stopped(Halt::Failures(3)), "stopped after 3 failures in a row", "Stopped after 3"),
         (LastRun::Begun, "killed", "Killed: 1 of 2 not started"),
-    ] {
+    ];
+    for (last_run, said, on_its_page) in table {
         let (batch, items) = stopped(last_run);
         let mut scene = Scene::on(TESTING);
         scene.msg(Msg::Resize(120, 36));
@@ -232,36 +226,14 @@ fn run_by_bob(state: RunnerState) -> Batch {
 
 #[test]
 fn who_runs_it_elsewhere_and_who_was_killed_are_told_apart_everywhere() {
-    for (state, row, concern_row, is_counted, page) in [
-        (
-            RunnerState::Running,
-            "running: bob@desk7, since",
-            "/ batch running",
-            false,
-            "Running: bob@desk7, since",
-        ),
-        (
-            RunnerState::Paused,
-            "paused: bob@desk7, since",
-            "! batch paused",
-            true,
-            "Paused: bob@desk7, since",
-        ),
-        (
-            RunnerState::Killed,
-            "killed: bob@desk7, last seen",
-            "x batch unfinished",
-            true,
-            "Killed: bob@desk7, last seen",
-        ),
-        (
-            RunnerState::Silent,
-            "gone: bob@desk7, last seen",
-            "x batch unfinished",
-            true,
-            "Gone: bob@desk7, last seen",
-        ),
-    ] {
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (RunnerState::Running, "running: bob@desk7, since", "/ batch running", false, "Running: bob@desk7, since"),
+        (RunnerState::Paused, "paused: bob@desk7, since", "! batch paused", true, "Paused: bob@desk7, since"),
+        (RunnerState::Killed, "killed: bob@desk7, last seen", "x batch unfinished", true, "Killed: bob@desk7, last seen"),
+        (RunnerState::Silent, "gone: bob@desk7, last seen", "x batch unfinished", true, "Gone: bob@desk7, last seen"),
+    ];
+    for (state, row, concern_row, is_counted, page) in table {
         let is_alive = matches!(state, RunnerState::Running | RunnerState::Paused);
         let mut scene = Scene::on(TESTING);
         scene.msg(Msg::Resize(120, 36));

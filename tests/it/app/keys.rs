@@ -230,45 +230,19 @@ fn a_key_that_would_mean_two_things_is_refused_with_both_lines() {
 
 #[test]
 fn what_does_not_exist_is_refused_with_the_nearest_name_and_its_place() {
-    for (text, place, words) in [
-        (
-            "[keys.lsit]\nedit = [\"x\"]\n",
-            (1, 7),
-            "did you mean \"list\"?",
-        ),
-        (
-            "[keys.list]\n\nedti = [\"x\"]\n",
-            (3, 1),
-            "did you mean \"edit\"?",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        ("[keys.lsit]\nedit = [\"x\"]\n", (1, 7), "did you mean \"list\"?"),
+        ("[keys.list]\n\nedti = [\"x\"]\n", (3, 1), "did you mean \"edit\"?"),
         ("[keys.list]\nrotate = [\"x\"]\n", (2, 1), "[keys.token]"),
-        (
-            "[keys.list]\nedit = [\"pgdwn\"]\n",
-            (2, 9),
-            "did you mean \"pgdn\"?",
-        ),
-        (
-            "[keys.list]\nedit = [\"x\", \"ctrl-i\"]\n",
-            (2, 14),
-            "\"tab\"",
-        ),
-        (
-            "[keys.list]\nedit = [\"alt-x\"]\n",
-            (2, 9),
-            "there is no key \"alt-x\"",
-        ),
+        ("[keys.list]\nedit = [\"pgdwn\"]\n", (2, 9), "did you mean \"pgdn\"?"),
+        ("[keys.list]\nedit = [\"x\", \"ctrl-i\"]\n", (2, 14), "\"tab\""),
+        ("[keys.list]\nedit = [\"alt-x\"]\n", (2, 9), "there is no key \"alt-x\""),
         ("[keys.list]\nedit = [\"x\", \"x\"]\n", (2, 14), "twice"),
-        (
-            "[keys.edit_name]\nreview = [\"x\"]\n",
-            (2, 11),
-            "is text in this place",
-        ),
-        (
-            "[keys.edit_mapping]\nmove_between_cells = [\"x\"]\n",
-            (2, 1),
-            "belong to the field",
-        ),
-    ] {
+        ("[keys.edit_name]\nreview = [\"x\"]\n", (2, 11), "is text in this place"),
+        ("[keys.edit_mapping]\nmove_between_cells = [\"x\"]\n", (2, 1), "belong to the field"),
+    ];
+    for (text, place, words) in table {
         let (line, column, what) = problem(text);
         assert_eq!((line, column), place, "{what}");
         assert!(what.contains(words), "{what}");
@@ -277,24 +251,17 @@ fn what_does_not_exist_is_refused_with_the_nearest_name_and_its_place() {
 
 #[test]
 fn the_ways_out_cannot_be_taken_away() {
-    for (text, words) in [
-        (
-            "[keys.everywhere]\ncancel = [\"x\"]\n",
-            "\"ctrl-c\" cannot be taken away",
-        ),
-        (
-            "[keys.everywhere]\nback = [\"x\"]\n",
-            "\"esc\" cannot be taken away",
-        ),
-        (
-            "[keys.everywhere]\nhelp = [\"x\"]\n",
-            "\"f1\" cannot be taken away",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        ("[keys.everywhere]\ncancel = [\"x\"]\n", "\"ctrl-c\" cannot be taken away"),
+        ("[keys.everywhere]\nback = [\"x\"]\n", "\"esc\" cannot be taken away"),
+        ("[keys.everywhere]\nhelp = [\"x\"]\n", "\"f1\" cannot be taken away"),
         ("[keys.list]\nedit = [\"ctrl-c\"]\n", "keeps its meaning"),
         ("[keys.list]\nedit = [\"esc\"]\n", "keeps its meaning"),
         ("[keys.list]\nedit = [\"f1\"]\n", "keeps its meaning"),
         ("[keys.group]\nback = []\n", "cannot be taken away"),
-    ] {
+    ];
+    for (text, words) in table {
         let problems = refused(text);
         assert!(
             problems.iter().any(|problem| problem.what.contains(words)),

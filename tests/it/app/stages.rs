@@ -88,6 +88,7 @@ pub(super) fn attention(rows: Vec<Concern>) -> Scene {
 }
 
 /// Batches as they can stand, with what tells them apart.
+#[rustfmt::skip] // A table: one case a line.
 pub(super) fn batches() -> Vec<(&'static str, Batch)> {
     let edit = BulkChange::mapping("40", Some("214"), None).expect("a change");
     let counted = |counts| Batch {
@@ -97,52 +98,12 @@ pub(super) fn batches() -> Vec<(&'static str, Batch)> {
     let counts = Counts::default;
     vec![
         ("left", left(BATCH).batch),
-        (
-            "not closed",
-            Batch {
-                ended_at: None,
-                ..stored(BATCH)
-            },
-        ),
-        (
-            "done",
-            counted(Counts {
-                confirmed: 2,
-                ..counts()
-            }),
-        ),
-        (
-            "not applied",
-            counted(Counts {
-                not_applied: 2,
-                ..counts()
-            }),
-        ),
-        (
-            "unknown",
-            counted(Counts {
-                unknown: 2,
-                ..counts()
-            }),
-        ),
-        (
-            "conflict",
-            counted(Counts {
-                conflict: 2,
-                ..counts()
-            }),
-        ),
-        (
-            "edited",
-            Batch {
-                kind: BatchKind::Edit(edit),
-                ..counted(Counts {
-                    confirmed: 1,
-                    unknown: 1,
-                    ..counts()
-                })
-            },
-        ),
+        ("not closed", Batch { ended_at: None, ..stored(BATCH) }),
+        ("done", counted(Counts { confirmed: 2, ..counts() })),
+        ("not applied", counted(Counts { not_applied: 2, ..counts() })),
+        ("unknown", counted(Counts { unknown: 2, ..counts() })),
+        ("conflict", counted(Counts { conflict: 2, ..counts() })),
+        ("edited", Batch { kind: BatchKind::Edit(edit), ..counted(Counts { confirmed: 1, unknown: 1, ..counts() }) }),
     ]
 }
 

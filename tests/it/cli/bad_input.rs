@@ -11,48 +11,17 @@ async fn bad_arguments_and_files_are_two_and_send_nothing() {
     let twice = home.write("twice.json", "{\"40\": \"canary\",\n \"40\": \"canary\"}");
     let broken = home.write("broken.json", "{\"a\":\n  canary}");
     let numbers = home.write("numbers.json", "{\"40\": 213}");
-    for (arguments, words) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         (&["create", "a", "--map", "40", "--yes"][..], "--map 40=213"),
-        (
-            &["create", "a", "--map", "40=1", "--map", "40=2", "--yes"],
-            "given twice",
-        ),
-        (
-            &["create", "a", "--property", "tier=canary", "--yes"],
-            "needs its quotes",
-        ),
-        (
-            &["create", "a", "--mapping", &twice, "--yes"],
-            "line 2, column",
-        ),
-        (
-            &["create", "a", "--properties", &twice, "--yes"],
-            "a key stands twice",
-        ),
-        (
-            &["create", "a", "--properties", &broken, "--yes"],
-            "line 2, column 3",
-        ),
-        (
-            &["create", "a", "--mapping", &numbers, "--yes"],
-            "object of texts",
-        ),
-        (
-            &["create", "a", "--mapping", "missing.json", "--yes"],
-            "missing.json",
-        ),
-        (
-            &[
-                "create",
-                "a",
-                "--mapping",
-                "-",
-                "--properties",
-                "-",
-                "--yes",
-            ],
-            "standard input",
-        ),
+        (&["create", "a", "--map", "40=1", "--map", "40=2", "--yes"], "given twice"),
+        (&["create", "a", "--property", "tier=canary", "--yes"], "needs its quotes"),
+        (&["create", "a", "--mapping", &twice, "--yes"], "line 2, column"),
+        (&["create", "a", "--properties", &twice, "--yes"], "a key stands twice"),
+        (&["create", "a", "--properties", &broken, "--yes"], "line 2, column 3"),
+        (&["create", "a", "--mapping", &numbers, "--yes"], "object of texts"),
+        (&["create", "a", "--mapping", "missing.json", "--yes"], "missing.json"),
+        (&["create", "a", "--mapping", "-", "--properties", "-", "--yes"], "standard input"),
         (&["create", "", "--yes"], "is empty"),
         (&["get", "a", "--tokn"], "--tokn"),
         (&["lst"], "list"),
@@ -60,28 +29,13 @@ async fn bad_arguments_and_files_are_two_and_send_nothing() {
         (&["list", "--profile", "lvie"], "did you mean \"live\"?"),
         (&["list", "--config", "missing.toml"], "--config"),
         (&["serve", "--listen", "here"], "--listen"),
-        (
-            &[
-                "serve",
-                "keys",
-                "create",
-                "--environment",
-                "x",
-                "--tag",
-                "Live",
-                "--database",
-                "s.db",
-            ],
-            "Customer",
-        ),
-        (
-            &["serve", "keys", "revoke", "7", "--database", "s.db"],
-            "no API key 7",
-        ),
+        (&["serve", "keys", "create", "--environment", "x", "--tag", "Live", "--database", "s.db"], "Customer"),
+        (&["serve", "keys", "revoke", "7", "--database", "s.db"], "no API key 7"),
         (&["demo", "--groups=-1"], "--groups"),
         (&[], "needs a terminal"),
         (&["demo"], "needs a terminal"),
-    ] {
+    ];
+    for (arguments, words) in table {
         let ran = home.run(arguments).await;
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);

@@ -272,7 +272,8 @@ async fn the_help_the_manual_and_the_reference_know_the_same_exit_codes() {
 #[tokio::test]
 async fn a_mistyped_word_gets_the_nearest_one() {
     let (home, _service) = acquainted(Vec::new()).await;
-    for (arguments, code, words) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         (&["rotat"][..], 2, "'rotate'"),
         (&["docter"], 2, "'doctor'"),
         (&["rotations", "setle"], 2, "'settle'"),
@@ -283,37 +284,18 @@ async fn a_mistyped_word_gets_the_nearest_one() {
         (&["show", "acmee"], 3, "did you mean \"acme\"?"),
         (&["rotate", "acmee", "--yes"], 3, "did you mean \"acme\"?"),
         (&["history", "acmee"], 3, "did you mean \"acme\"?"),
-        (
-            &["update", "acmee", "--name", "x", "--yes"],
-            3,
-            "did you mean \"acme\"?",
-        ),
-        (
-            &["rotate", "acmee", "nobody-at-all", "--yes"],
-            3,
-            "! \"acmee\" is not known here; did you mean \"acme\"?",
-        ),
-        (
-            &["rotate", "--filter", "acme tga:customer", "--yes"],
-            2,
-            "tga:customer: did you mean tag:?",
-        ),
-        (
-            &["rotate", "--filter", "state:opne", "--yes"],
-            2,
-            "state:opne: open, intended",
-        ),
+        (&["update", "acmee", "--name", "x", "--yes"], 3, "did you mean \"acme\"?"),
+        (&["rotate", "acmee", "nobody-at-all", "--yes"], 3, "! \"acmee\" is not known here; did you mean \"acme\"?"),
+        (&["rotate", "--filter", "acme tga:customer", "--yes"], 2, "tga:customer: did you mean tag:?"),
+        (&["rotate", "--filter", "state:opne", "--yes"], 2, "state:opne: open, intended"),
         (&["get", "--refersh-all"], 2, "'--refresh-all'"),
         (&["update", "acme", "--if-unchange"], 2, "'--if-unchanged'"),
         (&["profile", "show", "lvie"], 2, "did you mean \"live\"?"),
-        (
-            &["profile", "remove", "lvie", "--yes"],
-            2,
-            "did you mean \"live\"?",
-        ),
+        (&["profile", "remove", "lvie", "--yes"], 2, "did you mean \"live\"?"),
         (&["profile", "check", "lvie"], 2, "did you mean \"live\"?"),
         (&["export", "--format", "jsn"], 2, "'json'"),
-    ] {
+    ];
+    for (arguments, code, words) in table {
         let ran = home.run(arguments).await;
         assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);
@@ -326,34 +308,16 @@ async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
     home.connect("http://127.0.0.1:1", "key");
     let file = home.path("config.toml");
     let whole = std::fs::read_to_string(&file).expect("readable");
-    for (more, command, code, words) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         ("timout = \"1s\"", "list", 2, "did you mean \"timeout\"?"),
-        (
-            "[theme]\nbase = \"drak\"",
-            "list",
-            2,
-            "did you mean \"dark\"?",
-        ),
-        (
-            "[theme]\neror = \"red\"",
-            "list",
-            2,
-            "did you mean \"error\"?",
-        ),
+        ("[theme]\nbase = \"drak\"", "list", 2, "did you mean \"dark\"?"),
+        ("[theme]\neror = \"red\"", "list", 2, "did you mean \"error\"?"),
         // The keys are the console's; doctor looks at all.
-        (
-            "[keys.lsit]\nrotate_marked = [\"R\"]",
-            "doctor",
-            2,
-            "did you mean \"list\"?",
-        ),
-        (
-            "[keys.list]\nrotate_marke = [\"R\"]",
-            "doctor",
-            2,
-            "did you mean \"rotate_marked\"?",
-        ),
-    ] {
+        ("[keys.lsit]\nrotate_marked = [\"R\"]", "doctor", 2, "did you mean \"list\"?"),
+        ("[keys.list]\nrotate_marke = [\"R\"]", "doctor", 2, "did you mean \"rotate_marked\"?"),
+    ];
+    for (more, command, code, words) in table {
         std::fs::write(&file, format!("{whole}{more}\n")).expect("written");
         let ran = home.run(&[command]).await;
         let said = format!("{}{}", ran.out, ran.err);

@@ -173,16 +173,12 @@ async fn the_doctor_counts_what_has_not_arrived() {
     let wide = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     std::fs::set_permissions(&service, wide).expect("set");
     let report = home.json(0, &["doctor"]).await;
-    for (words, advice) in [
-        (
-            "0 pending, 1 failed hand-offs",
-            "groupdesk rotations handoff",
-        ),
-        (
-            "other users may use ~/.local/share/groupdesk/service.db (mode 0644)",
-            "chmod 600 ~/.local/share/groupdesk/service.db",
-        ),
-    ] {
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        ("0 pending, 1 failed hand-offs", "groupdesk rotations handoff"),
+        ("other users may use ~/.local/share/groupdesk/service.db (mode 0644)", "chmod 600 ~/.local/share/groupdesk/service.db"),
+    ];
+    for (words, advice) in table {
         let findings = report["findings"].as_array().expect("a list").iter();
         let found = |finding: &&serde_json::Value| {
             let found = finding["found"].as_str();

@@ -80,29 +80,23 @@ async fn a_word_that_is_no_command_gets_the_nearest() {
 async fn a_failure_is_one_object_for_programs_whatever_is_wrong() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:9", "key");
-    for (arguments, code, words) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         // Wrong words.
         (&["lst", "--json"][..], 2, "'list'"),
         (&["get", "--json"], 2, "<ID|--from"),
         (&["--json", "history", "--limit", "x"], 2, "--limit"),
         (&["create", "", "--json"], 2, "is empty"),
-        (
-            &["rotate", "--json", "--token", "x"],
-            2,
-            "never go on a command line",
-        ),
+        (&["rotate", "--json", "--token", "x"], 2, "never go on a command line"),
         (&["help", "nothing", "--json"], 2, "no help"),
         // Wrong configuration, guards, and the network.
         (&["list", "--json", "-P", "lvie"], 2, "did you mean"),
         (&["show", "acme", "--json"], 3, "nothing was sent"),
         (&["create", "acme", "--json"], 3, "--yes"),
-        (
-            &["get", "acme", "--exists", "--json"],
-            5,
-            "refused the connection",
-        ),
+        (&["get", "acme", "--exists", "--json"], 5, "refused the connection"),
         (&["--json"], 2, "needs a terminal"),
-    ] {
+    ];
+    for (arguments, code, words) in table {
         let ran = home.run(arguments).await;
         assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
         assert_eq!(ran.out.lines().count(), 1, "{arguments:?}: {}", ran.out);

@@ -211,17 +211,13 @@ async fn views_and_favourites_are_kept_and_found_by_the_filter() {
         "{}",
         human.out
     );
-    for (command, words) in [
-        (
-            &["view", "save", "x", "--filter", "map:"][..],
-            "nothing was saved",
-        ),
-        (
-            &["view", "save", "x", "--columns", "size"],
-            "nothing was saved",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (&["view", "save", "x", "--filter", "map:"][..], "nothing was saved"),
+        (&["view", "save", "x", "--columns", "size"], "nothing was saved"),
         (&["view", "save", "a b"], "a b"),
-    ] {
+    ];
+    for (command, words) in table {
         let ran = home.run(command).await;
         assert_eq!(ran.code, 2, "{command:?}: {}", ran.err);
         assert!(ran.err.contains(words), "{command:?}: {}", ran.err);

@@ -73,35 +73,22 @@ async fn a_list_is_filtered_ordered_and_cut_off() {
 async fn what_a_filter_or_a_column_is_not_is_said_with_the_code_of_usage() {
     let mut home = Home::new();
     let _held = home.hold_demo().await;
-    for (command, words) in [
-        (
-            &["list", "--filter", "age>x"][..],
-            "age>x: write an age as 90d",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (&["list", "--filter", "age>x"][..], "age>x: write an age as 90d"),
         (&["list", "--filter", "tga:customer"], "did you mean tag:?"),
-        (
-            &["list", "--filter", "flag:new"],
-            "flag: is about what a console saw",
-        ),
+        (&["list", "--filter", "flag:new"], "flag: is about what a console saw"),
         (&["export", "--filter", "map:"], "nothing was written"),
         (&["history", "--filter", "map:"], "nothing was listed"),
-        (
-            &["get", "--refresh-all", "--filter", "map:"],
-            "nothing was sent",
-        ),
+        (&["get", "--refresh-all", "--filter", "map:"], "nothing was sent"),
         (&["rotate", "--filter", "map:", "--yes"], "nothing was sent"),
         (&["list", "--sort", "size"], "prop:KEY"),
-        (
-            &["list", "--columns", "size"],
-            "there is no column \"size\"",
-        ),
+        (&["list", "--columns", "size"], "there is no column \"size\""),
         (&["list", "--columns", "+id,name"], "before all of them"),
         (&["list", "--limit", "0"], "limit"),
-        (
-            &["rotate", "acme-eu", "--limit", "1", "--yes"],
-            "that --filter finds",
-        ),
-    ] {
+        (&["rotate", "acme-eu", "--limit", "1", "--yes"], "that --filter finds"),
+    ];
+    for (command, words) in table {
         let ran = home.run(command).await;
         assert_eq!(ran.code, 2, "{command:?}: {}{}", ran.out, ran.err);
         assert!(ran.err.contains(words), "{command:?}: {}", ran.err);

@@ -32,20 +32,14 @@ fn ana(world: &World) -> Operations {
 async fn scene() -> (World, Home, String) {
     let world = World::new().await;
     let ana = ana(&world);
-    for (group, name, properties) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         ("acme-eu", "Acme Europe", json!({"tier": "gold"})),
-        (
-            "tokyo-shoji",
-            "東京商事株式会社 関西支社",
-            json!({"場所": "大阪"}),
-        ),
+        ("tokyo-shoji", "東京商事株式会社 関西支社", json!({"場所": "大阪"})),
         ("zoe", "Brasserie Zoe\u{301} 👩‍👩‍👧", json!({})),
-        (
-            "evil",
-            "a\u{1b}[31mred\u{202e}back\nline",
-            json!({"\u{1b}]0;x\u{7}": "\u{200b}"}),
-        ),
-    ] {
+        ("evil", "a\u{1b}[31mred\u{202e}back\nline", json!({"\u{1b}]0;x\u{7}": "\u{200b}"})),
+    ];
+    for (group, name, properties) in table {
         create(&ana, group, name, &properties).await;
     }
     rotate(

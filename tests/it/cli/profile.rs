@@ -124,20 +124,13 @@ async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
         "<html>log in</html>",
     );
     let slash = http("308 Permanent Redirect", &["Location: /api/user/"], "");
+    #[rustfmt::skip] // A table: one case a line.
     let cases = [
-        (
-            says_no("401 Unauthorized", "unauthorized"),
-            4,
-            "key_refused",
-        ),
+        (says_no("401 Unauthorized", "unauthorized"), 4, "key_refused"),
         (says_no("404 Not Found", "not_found"), 1, "not_found"),
         (Fault::Answer(slash), 1, "slash"),
         (Fault::Answer(page), 1, "web_page"),
-        (
-            says_no("503 Service Unavailable", "overloaded"),
-            1,
-            "service_failed",
-        ),
+        (says_no("503 Service Unavailable", "overloaded"), 1, "service_failed"),
         (Fault::Close, 5, "no_answer"),
         (group("token-0", &Value::Null), 1, "strange"),
     ];
@@ -261,79 +254,18 @@ async fn a_path_that_is_not_there_is_named_before_the_group() {
 #[tokio::test]
 async fn bad_words_are_refused_before_anything_is_sent_or_asked() {
     let (home, file) = fresh();
-    for (arguments, words) in [
-        (
-            &["profile", "add", "eu"][..],
-            "--base-url and one of --api-key-env",
-        ),
-        (
-            &[
-                "profile",
-                "add",
-                "eu",
-                "--base-url",
-                "api.example.com",
-                "--api-key-env",
-                "K",
-            ],
-            "must begin with https://",
-        ),
-        (
-            &[
-                "profile",
-                "add",
-                "eu",
-                "--base-url",
-                "http://10.0.0.1",
-                "--api-key-env",
-                "K",
-            ],
-            "unprotected",
-        ),
-        (
-            &[
-                "profile",
-                "add",
-                "",
-                "--base-url",
-                "https://a.example",
-                "--api-key-env",
-                "K",
-            ],
-            "is empty",
-        ),
-        (
-            &[
-                "profile",
-                "add",
-                "eu",
-                "--base-url",
-                "https://a.example",
-                "--api-key-env",
-                "a b",
-            ],
-            "api_key.env must be the name",
-        ),
-        (
-            &[
-                "profile",
-                "add",
-                "eu",
-                "--base-url",
-                "https://a.example",
-                "--api-key-env",
-                "K",
-                "--api-key-file",
-                &file,
-            ],
-            "cannot be used with",
-        ),
-        (
-            &["profile", "remove", "eu", "--yes"],
-            "there is no profile \"eu\"",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (&["profile", "add", "eu"][..], "--base-url and one of --api-key-env"),
+        (&["profile", "add", "eu", "--base-url", "api.example.com", "--api-key-env", "K"], "must begin with https://"),
+        (&["profile", "add", "eu", "--base-url", "http://10.0.0.1", "--api-key-env", "K"], "unprotected"),
+        (&["profile", "add", "", "--base-url", "https://a.example", "--api-key-env", "K"], "is empty"),
+        (&["profile", "add", "eu", "--base-url", "https://a.example", "--api-key-env", "a b"], "api_key.env must be the name"),
+        (&["profile", "add", "eu", "--base-url", "https://a.example", "--api-key-env", "K", "--api-key-file", &file], "cannot be used with"),
+        (&["profile", "remove", "eu", "--yes"], "there is no profile \"eu\""),
         (&["profile", "key", "eu"], "there is no profile \"eu\""),
-    ] {
+    ];
+    for (arguments, words) in table {
         let ran = home.run(arguments).await;
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains(words), "{arguments:?}: {}", ran.err);

@@ -140,33 +140,15 @@ async fn a_group_is_brought_into_another_profile_and_compared() {
     );
     assert!(human.err.contains("as far as is known"), "{}", human.err);
 
-    for (command, code, words) in [
-        (
-            &["copy", "acme", "--to", "lvie", "--yes"][..],
-            2,
-            "did you mean live?",
-        ),
-        (
-            &["copy", "acme", "--to", "testing", "--yes"],
-            2,
-            "the same environment",
-        ),
-        (
-            &["copy", "acmee", "--to", "live", "--yes"],
-            3,
-            "did you mean \"acme\"?",
-        ),
-        (
-            &["diff", "acme", "other", "--with", "live"],
-            2,
-            "name one id",
-        ),
-        (
-            &["diff", "acmee", "--with", "live"],
-            3,
-            "did you mean \"acme\"?",
-        ),
-    ] {
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (&["copy", "acme", "--to", "lvie", "--yes"][..], 2, "did you mean live?"),
+        (&["copy", "acme", "--to", "testing", "--yes"], 2, "the same environment"),
+        (&["copy", "acmee", "--to", "live", "--yes"], 3, "did you mean \"acme\"?"),
+        (&["diff", "acme", "other", "--with", "live"], 2, "name one id"),
+        (&["diff", "acmee", "--with", "live"], 3, "did you mean \"acme\"?"),
+    ];
+    for (command, code, words) in table {
         let ran = home.run(command).await;
         assert_eq!(ran.code, code, "{command:?}: {}", ran.err);
         assert!(ran.err.contains(words), "{command:?}: {}", ran.err);

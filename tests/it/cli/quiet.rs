@@ -21,15 +21,13 @@ async fn what_goes_as_asked_says_nothing_besides_the_result() {
     let token_file = home.path("acme.token").display().to_string();
     let out = home.path("out.jsonl").display().to_string();
     let database = home.database();
-    for (arguments, prints) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         (&["list"][..], true),
         (&["list", "-P", "production"], true),
         (&["show", "initech"], true),
         (&["get", "acme-eu"], true),
-        (
-            &["get", "acme-us", "--exists", "--token-out", &token_file],
-            true,
-        ),
+        (&["get", "acme-us", "--exists", "--token-out", &token_file], true),
         (&["create", "new-1", "--name", "New", "--yes"], true),
         (&["create", "new-1", "--name", "Other", "--yes"], true),
         (&["create", "new-2", "--dry-run"], true),
@@ -53,23 +51,13 @@ async fn what_goes_as_asked_says_nothing_besides_the_result() {
         (&["profile", "check"], true),
         (&["profile", "remove", "testing", "--dry-run"], true),
         (&["serve", "keys", "list", "--database", &database], false),
-        (
-            &[
-                "serve",
-                "keys",
-                "create",
-                "--environment",
-                "x",
-                "--database",
-                &database,
-            ],
-            true,
-        ),
+        (&["serve", "keys", "create", "--environment", "x", "--database", &database], true),
         (&["doctor"], true),
         (&["completions", "bash"], true),
         (&["man"], true),
         (&["help", "json"], true),
-    ] {
+    ];
+    for (arguments, prints) in table {
         let ran = home.run(&[arguments, &["--quiet"]].concat()).await;
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{arguments:?}");
         assert_eq!(!ran.out.is_empty(), prints, "{arguments:?}: {}", ran.out);
@@ -154,36 +142,16 @@ async fn a_question_brings_what_it_is_about() {
     let mut home = Home::new();
     let _held = home.hold_demo().await;
     let rows = home.write("rows.csv", "user_group_id,name\nnew-5,New\n");
-    for (arguments, about) in [
-        (
-            &["rotate", "acme-eu", "-P", "production", "-q"][..],
-            &["PRODUCTION production http://", "Rotate the token of"][..],
-        ),
-        (
-            &["update", "acme-eu", "--map", "40=5", "-q"],
-            &["TESTING testing http://", "~ mapping 40: 213 -> 5", "[y/N]"],
-        ),
-        (
-            &["create", "acme-eu2", "--name", "x", "-q"],
-            &[
-                "TESTING testing http://",
-                "known ids like it: \"acme-eu\"",
-                "+ name: x",
-            ],
-        ),
-        (
-            &["rotate", "wayfarer", "acme-us", "-q"],
-            &["TESTING testing", "2 ready, 0 skipped", "rotate acme-us"],
-        ),
-        (
-            &["import", &rows, "--create", "-q"],
-            &["TESTING testing", "import 1 in testing"],
-        ),
-        (
-            &["apply", &rows, "-q"],
-            &["TESTING testing", "create 1, update 0"],
-        ),
-    ] {
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (&["rotate", "acme-eu", "-P", "production", "-q"][..], &["PRODUCTION production http://", "Rotate the token of"][..]),
+        (&["update", "acme-eu", "--map", "40=5", "-q"], &["TESTING testing http://", "~ mapping 40: 213 -> 5", "[y/N]"]),
+        (&["create", "acme-eu2", "--name", "x", "-q"], &["TESTING testing http://", "known ids like it: \"acme-eu\"", "+ name: x"]),
+        (&["rotate", "wayfarer", "acme-us", "-q"], &["TESTING testing", "2 ready, 0 skipped", "rotate acme-us"]),
+        (&["import", &rows, "--create", "-q"], &["TESTING testing", "import 1 in testing"]),
+        (&["apply", &rows, "-q"], &["TESTING testing", "create 1, update 0"]),
+    ];
+    for (arguments, about) in table {
         let (shown, code) = typed(&home, arguments, "no\n");
         assert_eq!(code, Some(3), "{arguments:?}: {shown}");
         let mut from = 0;

@@ -182,17 +182,13 @@ async fn abandoning_asks_and_frees_the_token() {
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("nothing to abandon"), "{}", ran.err);
     scene.home.json(0, &["rotate", "acme-eu", "--yes"]).await;
-    for (arguments, words) in [
-        (
-            &["rotations", "abandon", "9", "--reason", "x", "--yes"][..],
-            "no rotation 9",
-        ),
-        (
-            &["rotations", "abandon", "1", "--reason", " ", "--yes"],
-            "a reason is needed",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (&["rotations", "abandon", "9", "--reason", "x", "--yes"][..], "no rotation 9"),
+        (&["rotations", "abandon", "1", "--reason", " ", "--yes"], "a reason is needed"),
         (&["rotations", "settle", "9"], "no rotation 9"),
-    ] {
+    ];
+    for (arguments, words) in table {
         let ran = scene.home.run(arguments).await;
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains(words), "{}", ran.err);

@@ -221,21 +221,15 @@ async fn what_one_had_alone_comes_along_into_the_directory_of_a_team() {
     let ana = machine(&url, &key, &at);
     let file = ana.path("alone.db").display().to_string();
     let alone = |arguments: &[&'static str]| [&["--directory", "alone.db"][..], arguments].concat();
-    for command in [
-        &[
-            "create",
-            "acme",
-            "--name",
-            "Acme \u{1F980}",
-            "--map",
-            "7=1",
-            "--yes",
-        ][..],
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        &["create", "acme", "--name", "Acme \u{1F980}", "--map", "7=1", "--yes"][..],
         &["create", "globex", "--property", "tier=\"gold\"", "--yes"],
         &["rotate", "acme", "--yes", "--reason", "leaked"],
         &["note", "acme", "the one with the crab"],
         &["label", "globex", "--add", "vip"],
-    ] {
+    ];
+    for command in table {
         let ran = ana.run(&alone(command)).await;
         assert_eq!(ran.code, 0, "{command:?}: {}", ran.err);
     }

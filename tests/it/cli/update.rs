@@ -72,20 +72,13 @@ async fn a_whole_group_is_applied_as_export_writes_it() {
 #[tokio::test]
 async fn what_the_file_does_not_say_stays() {
     let (home, _, _serving) = served().await;
-    for (text, expected) in [
-        (
-            "{\n  \"user_group_id\": \"acme\",\n  \"name\": \"Acme 2\",\n  \"mapping\": null\n}\n",
-            json!({"name": "Acme 2"}),
-        ),
-        (
-            "[{\"user_group_id\": \"acme\", \"properties\": {}}]",
-            json!({"properties": {}}),
-        ),
-        (
-            "user_group_id,name,mapping\nacme,,\"{\"\"8\"\":\"\"2\"\"}\"\n",
-            json!({"mapping": {"8": "2"}}),
-        ),
-    ] {
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        ("{\n  \"user_group_id\": \"acme\",\n  \"name\": \"Acme 2\",\n  \"mapping\": null\n}\n", json!({"name": "Acme 2"})),
+        ("[{\"user_group_id\": \"acme\", \"properties\": {}}]", json!({"properties": {}})),
+        ("user_group_id,name,mapping\nacme,,\"{\"\"8\"\":\"\"2\"\"}\"\n", json!({"mapping": {"8": "2"}})),
+    ];
+    for (text, expected) in table {
         let file = home.write("one", text);
         let dry = home
             .json(0, &["update", "acme", "--apply", &file, "--dry-run"])
@@ -102,32 +95,19 @@ async fn what_the_file_does_not_say_stays() {
 async fn a_file_that_is_not_of_this_one_group_is_refused() {
     let (home, _, _serving) = served().await;
     let before = home.json(0, &["history"]).await;
-    for (text, words) in [
-        (
-            "{\"user_group_id\": \"acme-2\"}",
-            "is of \"acme-2\", not of \"acme\"",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        ("{\"user_group_id\": \"acme-2\"}", "is of \"acme-2\", not of \"acme\""),
         ("", "holds no group"),
         ("[]", "holds no group"),
-        (
-            "user_group_id\nacme\nglobex\n",
-            "holds 2 groups, and one is wanted; `groupdesk apply`",
-        ),
-        (
-            "{\"user_group_id\": \"acme\", \"nmae\": \"x\"}",
-            "did you mean name?",
-        ),
-        (
-            "{\"user_group_id\": \"acme\", \"mapping\": {\"1\": 2}}",
-            "line 1: mapping must be",
-        ),
-        (
-            "{\"user_group_id\": \"acme\", \"token\": \"canary\"}",
-            "a token does not belong",
-        ),
+        ("user_group_id\nacme\nglobex\n", "holds 2 groups, and one is wanted; `groupdesk apply`"),
+        ("{\"user_group_id\": \"acme\", \"nmae\": \"x\"}", "did you mean name?"),
+        ("{\"user_group_id\": \"acme\", \"mapping\": {\"1\": 2}}", "line 1: mapping must be"),
+        ("{\"user_group_id\": \"acme\", \"token\": \"canary\"}", "a token does not belong"),
         ("{\"name\": \"x\"}", "user_group_id is missing"),
         ("[{\"user_group_id\": \"acme\"}", "not closed"),
-    ] {
+    ];
+    for (text, words) in table {
         let file = home.write("one", text);
         let ran = home
             .run(&["update", "acme", "--apply", &file, "--yes"])
@@ -341,18 +321,12 @@ async fn what_was_never_seen_cannot_be_unchanged() {
 #[tokio::test]
 async fn a_mistyped_row_or_key_gets_the_nearest_one() {
     let (home, _, _serving) = served().await;
-    for (option, typed, words) in [
-        (
-            "--unmap",
-            "400",
-            "has no row \"400\"; nothing was changed; did you mean \"40\"?",
-        ),
-        (
-            "--remove-property",
-            "teir",
-            "have no key \"teir\"; nothing was changed; did you mean \"tier\"?",
-        ),
-    ] {
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        ("--unmap", "400", "has no row \"400\"; nothing was changed; did you mean \"40\"?"),
+        ("--remove-property", "teir", "have no key \"teir\"; nothing was changed; did you mean \"tier\"?"),
+    ];
+    for (option, typed, words) in table {
         let ran = home.run(&["update", "acme", option, typed, "--yes"]).await;
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains(words), "{}", ran.err);

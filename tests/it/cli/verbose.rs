@@ -69,29 +69,14 @@ async fn a_request_is_printed_as_a_command_without_the_key() {
     assert!(parsed.expect("sh is there").success(), "{}", ran.out);
     let told = home.json(0, &create).await;
     assert_eq!(told["curl"], ran.out.trim_end());
-    for (wrong, words) in [
-        (
-            &["rotate", "acme", "--dry-run", "--curl"][..],
-            "its body is a token",
-        ),
-        (
-            &["rotate", "acme", "new", "--dry-run", "--curl"],
-            "for one group",
-        ),
-        (
-            &[
-                "update",
-                "--filter",
-                "a",
-                "--map",
-                "1=2",
-                "--dry-run",
-                "--curl",
-            ],
-            "for one group",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (&["rotate", "acme", "--dry-run", "--curl"][..], "its body is a token"),
+        (&["rotate", "acme", "new", "--dry-run", "--curl"], "for one group"),
+        (&["update", "--filter", "a", "--map", "1=2", "--dry-run", "--curl"], "for one group"),
         (&["create", "new", "--curl", "--yes"], "--dry-run"),
-    ] {
+    ];
+    for (wrong, words) in table {
         let ran = home.run(wrong).await;
         assert_eq!(ran.code, 2, "{wrong:?}: {}", ran.err);
         assert!(ran.err.contains(words), "{wrong:?}: {}", ran.err);

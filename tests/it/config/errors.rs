@@ -7,133 +7,42 @@ use super::{CANARY, Home, problems, profile_and};
 #[test]
 fn each_error_names_its_place_and_what_to_do() {
     // What follows the three lines of a good profile; line and column of the problem; a part of its words.
+    #[rustfmt::skip] // A table: one case a line.
     let cases = [
-        (
-            "timout = \"1s\"",
-            (4, 1),
-            "unknown key \"timout\"; did you mean \"timeout\"?",
-        ),
+        ("timout = \"1s\"", (4, 1), "unknown key \"timout\"; did you mean \"timeout\"?"),
         ("  url = \"x\"", (4, 3), "did you mean \"base_url\"?"),
-        (
-            "colour = \"red\"",
-            (4, 1),
-            "unknown key \"colour\"; the known keys here are",
-        ),
-        (
-            "timeout = 30",
-            (4, 11),
-            "timeout must be a text such as \"30s\", and is of type integer",
-        ),
+        ("colour = \"red\"", (4, 1), "unknown key \"colour\"; the known keys here are"),
+        ("timeout = 30", (4, 11), "timeout must be a text such as \"30s\", and is of type integer"),
         ("timeout = \"30\"", (4, 11), "timeout is not a duration"),
         ("timeout = \"0s\"", (4, 11), "timeout is zero"),
-        (
-            "timeout = \"11m\"",
-            (4, 11),
-            "timeout is too long; at most \"10m\"",
-        ),
-        (
-            "connect_timeout = \"31s\"",
-            (4, 19),
-            "connect_timeout is longer than timeout",
-        ),
-        (
-            "environment = \"Costumer\"",
-            (4, 15),
-            "did you mean \"Customer\"?",
-        ),
-        (
-            "environment = \"testing\"",
-            (4, 15),
-            "did you mean \"Testing\"?",
-        ),
-        (
-            "production = \"yes\"",
-            (4, 14),
-            "production must be true or false without quotes",
-        ),
+        ("timeout = \"11m\"", (4, 11), "timeout is too long; at most \"10m\""),
+        ("connect_timeout = \"31s\"", (4, 19), "connect_timeout is longer than timeout"),
+        ("environment = \"Costumer\"", (4, 15), "did you mean \"Customer\"?"),
+        ("environment = \"testing\"", (4, 15), "did you mean \"Testing\"?"),
+        ("production = \"yes\"", (4, 14), "production must be true or false without quotes"),
         ("read_only = 1", (4, 13), "read_only must be true or false"),
-        (
-            "max_token_age = \"90\"",
-            (4, 17),
-            "max_token_age is not an age; write a whole number and its unit: \"90d\"",
-        ),
-        (
-            "max_token_age = 90",
-            (4, 17),
-            "max_token_age must be a text",
-        ),
+        ("max_token_age = \"90\"", (4, 17), "max_token_age is not an age; write a whole number and its unit: \"90d\""),
+        ("max_token_age = 90", (4, 17), "max_token_age must be a text"),
         ("max_token_age = \"0d\"", (4, 17), "max_token_age is zero"),
-        (
-            "max_token_ag = \"90d\"",
-            (4, 1),
-            "did you mean \"max_token_age\"?",
-        ),
-        (
-            "max_token = \"4eC39HqLyjWDarjtT1zdP7dc\"",
-            (4, 1),
-            "must not stand in this file",
-        ),
-        (
-            "handof = { command = [\"x\"] }",
-            (4, 1),
-            "did you mean \"handoff\"?",
-        ),
-        (
-            "handoff = [\"x\"]",
-            (4, 11),
-            "handoff must be a table, and is of type array",
-        ),
-        (
-            "handoff = { timeout = \"30s\" }",
-            (4, 11),
-            "handoff has no command",
-        ),
-        (
-            "handoff = { command = \"put x\" }",
-            (4, 23),
-            "handoff.command runs without a shell",
-        ),
-        (
-            "handoff = { command = [] }",
-            (4, 23),
-            "handoff.command must be a list of texts that begins with a program",
-        ),
-        (
-            "handoff = { command = [\"x\", 1] }",
-            (4, 23),
-            "handoff.command must be a list of texts",
-        ),
-        (
-            "handoff = { command = [\"x\"], timeout = \"11m\" }",
-            (4, 40),
-            "handoff.timeout is too long",
-        ),
-        (
-            "handoff = { command = [\"x\"], timout = \"1s\" }",
-            (4, 30),
-            "did you mean \"timeout\"?",
-        ),
+        ("max_token_ag = \"90d\"", (4, 1), "did you mean \"max_token_age\"?"),
+        ("max_token = \"4eC39HqLyjWDarjtT1zdP7dc\"", (4, 1), "must not stand in this file"),
+        ("handof = { command = [\"x\"] }", (4, 1), "did you mean \"handoff\"?"),
+        ("handoff = [\"x\"]", (4, 11), "handoff must be a table, and is of type array"),
+        ("handoff = { timeout = \"30s\" }", (4, 11), "handoff has no command"),
+        ("handoff = { command = \"put x\" }", (4, 23), "handoff.command runs without a shell"),
+        ("handoff = { command = [] }", (4, 23), "handoff.command must be a list of texts that begins with a program"),
+        ("handoff = { command = [\"x\", 1] }", (4, 23), "handoff.command must be a list of texts"),
+        ("handoff = { command = [\"x\"], timeout = \"11m\" }", (4, 40), "handoff.timeout is too long"),
+        ("handoff = { command = [\"x\"], timout = \"1s\" }", (4, 30), "did you mean \"timeout\"?"),
         ("path = \"api/user\"", (4, 8), "path must begin with \"/\""),
         ("path = \"/a?b\"", (4, 8), "path holds a query"),
-        (
-            "read_only = true\nread_only = true",
-            (5, 1),
-            "duplicate key",
-        ),
+        ("read_only = true\nread_only = true", (5, 1), "duplicate key"),
         ("timeout = ", (4, 11), "not TOML"),
         ("[profiles.eu-live]", (4, 11), "duplicate key"),
-        (
-            "[profiles.\"\"]",
-            (4, 11),
-            "the name of the profile is empty",
-        ),
+        ("[profiles.\"\"]", (4, 11), "the name of the profile is empty"),
         ("[profiles.\"eu \"]", (4, 11), "odd character at position 3"),
         ("[profiles.us]", (4, 11), "has no base_url"),
-        (
-            "[profile.us]",
-            (4, 2),
-            "unknown key \"profile\"; did you mean \"profiles\"?",
-        ),
+        ("[profile.us]", (4, 2), "unknown key \"profile\"; did you mean \"profiles\"?"),
     ];
     for (lines, place, words) in cases {
         let found = problems(&profile_and(lines));
@@ -146,20 +55,14 @@ fn each_error_names_its_place_and_what_to_do() {
 
 #[test]
 fn keys_at_the_top_are_checked_too() {
-    for (line, column, words) in [
-        (
-            "default_profile = \"eu-life\"",
-            19,
-            "there is no profile \"eu-life\"; did you mean \"eu-live\"?",
-        ),
-        (
-            "default_profil = \"eu-live\"",
-            1,
-            "did you mean \"default_profile\"?",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        ("default_profile = \"eu-life\"", 19, "there is no profile \"eu-life\"; did you mean \"eu-live\"?"),
+        ("default_profil = \"eu-live\"", 1, "did you mean \"default_profile\"?"),
         ("operator = \"\"", 12, "operator is empty"),
         ("base_url = \"https://x\"", 1, "belongs into a profile"),
-    ] {
+    ];
+    for (line, column, words) in table {
         let found = problems(&format!("{line}\n{}", profile_and("")));
         assert_eq!(
             (found.len(), found[0].line, found[0].column),
@@ -228,25 +131,18 @@ fn a_key_in_the_file_is_refused_and_not_repeated() {
 
 #[test]
 fn an_address_is_checked_and_a_password_in_it_is_not_repeated() {
-    for (address, words) in [
-        (
-            format!("https://ana:{CANARY}@a.example"),
-            "user name or password",
-        ),
-        (
-            format!("https://{CANARY}@a.example"),
-            "user name or password",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (format!("https://ana:{CANARY}@a.example"), "user name or password"),
+        (format!("https://{CANARY}@a.example"), "user name or password"),
         (format!("https://a.example?key={CANARY}"), "query"),
         (format!("https://a.example#{CANARY}"), "fragment"),
         (format!("{CANARY}://a.example"), "must begin with https://"),
         (format!("https://a b/{CANARY}"), "is not a URL"),
         ("http://a.example".into(), "allow_plain_http = true"),
-        (
-            "https://a.example/api/user".into(),
-            "take \"/api/user\" out of it",
-        ),
-    ] {
+        ("https://a.example/api/user".into(), "take \"/api/user\" out of it"),
+    ];
+    for (address, words) in table {
         let found = problems(&format!(
             "[profiles.eu]\nbase_url = \"{address}\"\napi_key = {{ env = \"A\" }}"
         ));

@@ -38,76 +38,24 @@ fn each_guard_is_read_as_it_was_meant() {
 #[test]
 fn a_wrong_guard_is_refused_with_its_place_and_the_nearest_word() {
     let reason = "reason = \"why\"";
-    for (guard, column, words) in [
-        (
-            format!("{{ operation = \"rotat\", forbid = true, {reason} }}"),
-            24,
-            "did you mean \"rotate\"?",
-        ),
-        (
-            format!("{{ operation = \"rotate\", level = \"type\", {reason} }}"),
-            42,
-            "did you mean \"typed\"?",
-        ),
-        (
-            format!("{{ operation = \"rotate\", forbit = true, {reason} }}"),
-            34,
-            "did you mean \"forbid\"?",
-        ),
-        (
-            format!("{{ operation = \"rotate\", {reason} }}"),
-            10,
-            "exactly one of level, forbid and max",
-        ),
-        (
-            format!("{{ operation = \"bulk\", max = 5, forbid = true, {reason} }}"),
-            10,
-            "exactly one of",
-        ),
-        (
-            format!("{{ operation = \"rotate\", max = 5, {reason} }}"),
-            10,
-            "max is for operation = \"bulk\"",
-        ),
-        (
-            format!("{{ operation = \"bulk\", level = \"typed\", {reason} }}"),
-            10,
-            "bulk has no level of its own",
-        ),
-        (
-            format!("{{ operation = \"abandon\", level = \"typed\", {reason} }}"),
-            10,
-            "can only be forbidden",
-        ),
-        (
-            format!("{{ operation = \"rotate\", forbid = false, {reason} }}"),
-            43,
-            "forbid = false forbids nothing",
-        ),
-        (
-            format!("{{ forbid = true, {reason} }}"),
-            10,
-            "has no operation",
-        ),
-        (
-            "{ operation = \"rotate\", forbid = true }".into(),
-            10,
-            "has no reason",
-        ),
-        (
-            "{ operation = \"rotate\", forbid = true, reason = \" \" }".into(),
-            58,
-            "reason is empty",
-        ),
-        (
-            format!(
-                "{{ operation = \"rotate\", forbid = true, reason = \"{CANARY}4eC39HqLyjWDarjtT1zdP7dc\" }}"
-            ),
-            58,
-            "looks as if it held an API key",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let rows = [
+        (format!("{{ operation = \"rotat\", forbid = true, {reason} }}"), 24, "did you mean \"rotate\"?"),
+        (format!("{{ operation = \"rotate\", level = \"type\", {reason} }}"), 42, "did you mean \"typed\"?"),
+        (format!("{{ operation = \"rotate\", forbit = true, {reason} }}"), 34, "did you mean \"forbid\"?"),
+        (format!("{{ operation = \"rotate\", {reason} }}"), 10, "exactly one of level, forbid and max"),
+        (format!("{{ operation = \"bulk\", max = 5, forbid = true, {reason} }}"), 10, "exactly one of"),
+        (format!("{{ operation = \"rotate\", max = 5, {reason} }}"), 10, "max is for operation = \"bulk\""),
+        (format!("{{ operation = \"bulk\", level = \"typed\", {reason} }}"), 10, "bulk has no level of its own"),
+        (format!("{{ operation = \"abandon\", level = \"typed\", {reason} }}"), 10, "can only be forbidden"),
+        (format!("{{ operation = \"rotate\", forbid = false, {reason} }}"), 43, "forbid = false forbids nothing"),
+        (format!("{{ forbid = true, {reason} }}"), 10, "has no operation"),
+        ("{ operation = \"rotate\", forbid = true }".into(), 10, "has no reason"),
+        ("{ operation = \"rotate\", forbid = true, reason = \" \" }".into(), 58, "reason is empty"),
+        (format!("{{ operation = \"rotate\", forbid = true, reason = \"{CANARY}4eC39HqLyjWDarjtT1zdP7dc\" }}"), 58, "looks as if it held an API key"),
         ("\"rotate\"".into(), 10, "a guard is a table"),
-    ] {
+    ];
+    for (guard, column, words) in rows {
         let found = problems(&profile_and(&format!("guard = [{guard}]")));
         let first = found.iter().find(|problem| problem.what.contains(words));
         let first = first.unwrap_or_else(|| panic!("{guard}: {found:?}"));

@@ -133,25 +133,15 @@ fn a_directory_of_a_team_stands_in_the_file_and_flag_and_variable_are_stronger()
 
 #[test]
 fn what_is_wrong_with_a_team_s_directory_is_told_without_what_stands_there() {
-    for (text, words) in [
-        (
-            "directory = \"desk.db\"",
-            "write [directory] on a line of its own",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        ("directory = \"desk.db\"", "write [directory] on a line of its own"),
         ("[directory]\nschema = \"x\"", "has no url"),
-        (
-            "[directory]\nurl = \"hunter2-db1\"",
-            "must be the address of a PostgreSQL database",
-        ),
-        (
-            "[directory]\nurl = \"postgres://a@b/c\"\npassword = \"hunter2\"",
-            "must not hold the password itself",
-        ),
-        (
-            "[directory]\nurl = \"postgres://a@b/c\"\nuser = \"hunter2\"",
-            "unknown key \"user\"",
-        ),
-    ] {
+        ("[directory]\nurl = \"hunter2-db1\"", "must be the address of a PostgreSQL database"),
+        ("[directory]\nurl = \"postgres://a@b/c\"\npassword = \"hunter2\"", "must not hold the password itself"),
+        ("[directory]\nurl = \"postgres://a@b/c\"\nuser = \"hunter2\"", "unknown key \"user\""),
+    ];
+    for (text, words) in table {
         let told = refusal(&Home::with_file(text));
         assert!(told.contains(words) && !told.contains("hunter2"), "{told}");
     }
@@ -304,28 +294,14 @@ fn a_profile_of_the_file_may_use_the_same_variable_for_its_key() {
 
 #[test]
 fn wrong_variables_are_named_and_not_quoted() {
-    for (name, value, words) in [
-        (
-            "GROUPDESK_ENVIRONMENT",
-            "Costumer",
-            "did you mean \"Customer\"?",
-        ),
-        (
-            "GROUPDESK_PATH",
-            "api",
-            "GROUPDESK_PATH must begin with \"/\"",
-        ),
-        (
-            "GROUPDESK_BASE_URL",
-            "http://api.example.com",
-            "GROUPDESK_BASE_URL would send the API key unprotected",
-        ),
-        (
-            "GROUPDESK_BASE_URL",
-            "https://x:canary-5up3r53cr3t@api.example.com",
-            "user name or password",
-        ),
-    ] {
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        ("GROUPDESK_ENVIRONMENT", "Costumer", "did you mean \"Customer\"?"),
+        ("GROUPDESK_PATH", "api", "GROUPDESK_PATH must begin with \"/\""),
+        ("GROUPDESK_BASE_URL", "http://api.example.com", "GROUPDESK_BASE_URL would send the API key unprotected"),
+        ("GROUPDESK_BASE_URL", "https://x:canary-5up3r53cr3t@api.example.com", "user name or password"),
+    ];
+    for (name, value, words) in table {
         let text = refusal(&without_file().set(name, value));
         assert!(text.contains(name) && text.contains(words), "{text}");
     }

@@ -37,34 +37,20 @@ fn every_form_of_a_colour_is_taken() {
 
 #[test]
 fn a_bad_value_is_refused_with_its_place_and_the_nearest_name() {
-    for (text, place, part) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         ("mouse = \"on\"", (1, 9), "mouse must be true or false"),
-        (
-            "theme = \"dark\"",
-            (1, 9),
-            "write [theme] on a line of its own",
-        ),
+        ("theme = \"dark\"", (1, 9), "write [theme] on a line of its own"),
         ("[theme]\nbase = \"drak\"", (2, 8), "did you mean \"dark\"?"),
-        (
-            "[theme]\nerorr = \"red\"",
-            (2, 1),
-            "did you mean \"error\"?",
-        ),
-        (
-            "[theme]\n\nerror = \"lite-red\"",
-            (3, 9),
-            "error is no colour: \"lite-red\"; did you mean \"light-red\"?",
-        ),
-        (
-            "[theme]\nok = \"#12345\"",
-            (2, 6),
-            "a name such as \"light-blue\", \"#rrggbb\", or a number from 0 to 255",
-        ),
+        ("[theme]\nerorr = \"red\"", (2, 1), "did you mean \"error\"?"),
+        ("[theme]\n\nerror = \"lite-red\"", (3, 9), "error is no colour: \"lite-red\"; did you mean \"light-red\"?"),
+        ("[theme]\nok = \"#12345\"", (2, 6), "a name such as \"light-blue\", \"#rrggbb\", or a number from 0 to 255"),
         ("[theme]\nok = \"#+12345\"", (2, 6), "#rrggbb"),
         ("[theme]\nok = 256", (2, 6), "from 0 to 255"),
         ("[theme]\nok = -1", (2, 6), "from 0 to 255"),
         ("[theme]\nok = true", (2, 6), "is of type boolean"),
-    ] {
+    ];
+    for (text, place, part) in table {
         let found = problems(text);
         assert_eq!(found.len(), 1, "{text}: {found:?}");
         assert_eq!((found[0].line, found[0].column), place, "{text}: {found:?}");

@@ -73,18 +73,12 @@ async fn no_name_breaks_a_place() {
                 judge(&console, &script);
             }
             console.resize(USUAL);
-            for theme in [
-                Theme {
-                    colour: false,
-                    ascii: false,
-                    palette: Palette::NAMED,
-                },
-                Theme {
-                    colour: false,
-                    ascii: true,
-                    palette: Palette::NAMED,
-                },
-            ] {
+            #[rustfmt::skip] // A table: one case a line.
+            let table = [
+                Theme { colour: false, ascii: false, palette: Palette::NAMED },
+                Theme { colour: false, ascii: true, palette: Palette::NAMED },
+            ];
+            for theme in table {
                 console.on(theme);
                 judge(&console, &script);
             }

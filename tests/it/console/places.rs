@@ -105,22 +105,11 @@ fn footer(
     assert_eq!(rest, "", "{at}");
 }
 
+#[rustfmt::skip] // A table: one case a line.
 const THEMES: [Theme; 3] = [
-    Theme {
-        colour: true,
-        ascii: false,
-        palette: Palette::NAMED,
-    },
-    Theme {
-        colour: false,
-        ascii: false,
-        palette: Palette::NAMED,
-    },
-    Theme {
-        colour: true,
-        ascii: true,
-        palette: Palette::NAMED,
-    },
+    Theme { colour: true, ascii: false, palette: Palette::NAMED },
+    Theme { colour: false, ascii: false, palette: Palette::NAMED },
+    Theme { colour: true, ascii: true, palette: Palette::NAMED },
 ];
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,16 +16,11 @@ const OWN: &str = "tests/it/house/citations.rs";
 type Written = fn(u32) -> String;
 
 /// A word before a number, the page that numbers such things, and how it does.
+#[rustfmt::skip] // A table: one case a line.
 const NUMBERED: [(&str, &str, Written); 4] = [
-    ("hazard", "docs/design/service.md", |n| {
-        format!("### Hazard {n}: ")
-    }),
-    ("trap", "docs/design/dependencies.md", |n| {
-        format!("### Trap {n}: ")
-    }),
-    ("rule", "docs/design/rotation.md", |n| {
-        format!("### Rule {n}: ")
-    }),
+    ("hazard", "docs/design/service.md", |n| { format!("### Hazard {n}: ") }),
+    ("trap", "docs/design/dependencies.md", |n| { format!("### Trap {n}: ") }),
+    ("rule", "docs/design/rotation.md", |n| { format!("### Rule {n}: ") }),
     ("level", "docs/design/console.md", |n| format!("| {n} | ")),
 ];
 
@@ -187,52 +182,27 @@ fn a_citation_that_leads_nowhere_is_found() {
         "docs/design/console.md" => Some("| 4 | x |\n".to_owned()),
         _ => None,
     };
-    for (text, complaint) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         ("//! As b.md says.", "f:1: there is no b.md"),
         ("let x = 1;\n/// (a.md)", "f:2: there is no a.md"),
         ("-- (docs/\n", ""),
-        (
-            "include_str!(\"../../gone.md\")",
-            "f:1: there is no gone.md",
-        ),
-        (
-            "// docs/design/rotation.md, \"Send\n// on\"",
-            "f:1: docs/design/rotation.md has no \"Send on\"",
-        ),
-        (
-            "// docs/design/rotation.md: \"other words\"",
-            "f:1: docs/design/rotation.md has no \"other words\"",
-        ),
-        (
-            "// x (hazard 3)",
-            "f:1: docs/design/service.md has no hazard 3",
-        ),
-        (
-            "// hazards 1 and 3",
-            "f:1: docs/design/service.md has no hazard 3",
-        ),
-        (
-            "// Hazards 1 to 4",
-            "f:1: docs/design/service.md has no hazard 4",
-        ),
-        (
-            "// hazards 1,\n// 2, 7",
-            "f:1: docs/design/service.md has no hazard 7",
-        ),
-        (
-            "// a hazard\n// 8",
-            "f:1: docs/design/service.md has no hazard 8",
-        ),
+        ("include_str!(\"../../gone.md\")", "f:1: there is no gone.md"),
+        ("// docs/design/rotation.md, \"Send\n// on\"", "f:1: docs/design/rotation.md has no \"Send on\""),
+        ("// docs/design/rotation.md: \"other words\"", "f:1: docs/design/rotation.md has no \"other words\""),
+        ("// x (hazard 3)", "f:1: docs/design/service.md has no hazard 3"),
+        ("// hazards 1 and 3", "f:1: docs/design/service.md has no hazard 3"),
+        ("// Hazards 1 to 4", "f:1: docs/design/service.md has no hazard 4"),
+        ("// hazards 1,\n// 2, 7", "f:1: docs/design/service.md has no hazard 7"),
+        ("// a hazard\n// 8", "f:1: docs/design/service.md has no hazard 8"),
         ("-- level 5", "f:1: docs/design/console.md has no level 5"),
         ("// rule 1", "f:1: docs/design/rotation.md has no rule 1"),
-        (
-            "// docs/design/rotation.md, \"Send-by\"; docs/design/rotation.md \"Send-by\"",
-            "",
-        ),
+        ("// docs/design/rotation.md, \"Send-by\"; docs/design/rotation.md \"Send-by\"", ""),
         ("// docs/design/rotation.md: \"Some words\"", ""),
         ("// hazards 1 and 2; Level 4, a hazard of 9", ""),
         ("let hazard = 7; x.mdx; \".md\"", ""),
-    ] {
+    ];
+    for (text, complaint) in table {
         let found = complaints("f", text, known).join("\n");
         assert_eq!(found, complaint, "{text}");
     }

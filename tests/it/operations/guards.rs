@@ -68,41 +68,18 @@ async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
         .plan_batch(std::slice::from_ref(&acme), false)
         .await;
     let plan = plan.expect("readable");
+    #[rustfmt::skip] // A table: one case a line.
     let results = [
-        with(Operation::Create)
-            .create(&id("new"), &wanted())
-            .await
-            .map(|_| ()),
+        with(Operation::Create).create(&id("new"), &wanted()).await.map(|_| ()),
         // A read of an unknown id could create.
-        with(Operation::Create)
-            .look_up(&id("new"), UnknownIdPolicy::Exists)
-            .await
-            .map(|_| ()),
-        with(Operation::Update)
-            .update(&acme, &wanted(), &wanted(), known)
-            .await
-            .map(|_| ()),
-        with(Operation::Rotate)
-            .rotate(&acme, None, known)
-            .await
-            .map(|_| ()),
-        with(Operation::Bulk)
-            .begin_batch(&plan, None)
-            .await
-            .map(|_| ()),
+        with(Operation::Create).look_up(&id("new"), UnknownIdPolicy::Exists).await.map(|_| ()),
+        with(Operation::Update).update(&acme, &wanted(), &wanted(), known).await.map(|_| ()),
+        with(Operation::Rotate).rotate(&acme, None, known).await.map(|_| ()),
+        with(Operation::Bulk).begin_batch(&plan, None).await.map(|_| ()),
         // Many rotations are rotations.
-        with(Operation::Rotate)
-            .begin_batch(&plan, None)
-            .await
-            .map(|_| ()),
-        with(Operation::Abandon)
-            .abandon(groupdesk::operations::RotationId(1), "x")
-            .await
-            .map(|_| ()),
-        with(Operation::HandOff)
-            .hand_off_again(groupdesk::operations::RotationId(1))
-            .await
-            .map(|_| ()),
+        with(Operation::Rotate).begin_batch(&plan, None).await.map(|_| ()),
+        with(Operation::Abandon).abandon(groupdesk::operations::RotationId(1), "x").await.map(|_| ()),
+        with(Operation::HandOff).hand_off_again(groupdesk::operations::RotationId(1)).await.map(|_| ()),
     ];
     for (at, result) in results.into_iter().enumerate() {
         let failure = result.expect_err("forbidden");

@@ -8,72 +8,26 @@ use groupdesk::tui::keymap::{Action, Bound, Focus, Keymap};
 /// A row: its name, its places, and the place whose row says the rest.
 type Row = (&'static str, &'static [Focus], Option<Focus>);
 
+#[rustfmt::skip] // A table: one case a line.
 const ROWS: [Row; 32] = [
     ("groups", &[Focus::List], None),
     ("filter", &[Focus::Filter], None),
     ("one group", &[Focus::Group], None),
     ("edit", &[Focus::EditName], None),
-    (
-        "edit: mapping",
-        &[Focus::EditMapping],
-        Some(Focus::EditName),
-    ),
-    (
-        "edit: properties",
-        &[Focus::EditProperties],
-        Some(Focus::EditName),
-    ),
-    (
-        "edit: properties as rows, and the keys of the mapping",
-        &[Focus::EditRows],
-        Some(Focus::EditMapping),
-    ),
-    (
-        "edit: a cell, a type",
-        &[Focus::EditCell, Focus::EditType],
-        Some(Focus::EditName),
-    ),
+    ("edit: mapping", &[Focus::EditMapping], Some(Focus::EditName)),
+    ("edit: properties", &[Focus::EditProperties], Some(Focus::EditName)),
+    ("edit: properties as rows, and the keys of the mapping", &[Focus::EditRows], Some(Focus::EditMapping)),
+    ("edit: a cell, a type", &[Focus::EditCell, Focus::EditType], Some(Focus::EditName)),
     ("review", &[Focus::Review], None),
-    (
-        "review, production",
-        &[Focus::ReviewKey],
-        Some(Focus::Review),
-    ),
+    ("review, production", &[Focus::ReviewKey], Some(Focus::Review)),
     ("words to type", &[Focus::ConfirmTyped], None),
     ("result", &[Focus::Result], None),
     ("token", &[Focus::Token], None),
-    (
-        "rotate",
-        &[
-            Focus::RotateCheck,
-            Focus::RotateTyped,
-            Focus::RotateReason,
-            Focus::RotateRunning,
-        ],
-        None,
-    ),
+    ("rotate", &[Focus::RotateCheck, Focus::RotateTyped, Focus::RotateReason, Focus::RotateRunning], None),
     ("rotated", &[Focus::RotateResult], None),
     ("file to write", &[Focus::WritePath], None),
-    (
-        "bulk rotation",
-        &[
-            Focus::BulkRun,
-            Focus::BulkTyped,
-            Focus::BulkReason,
-            Focus::BulkCheck,
-        ],
-        None,
-    ),
-    (
-        "bulk edit",
-        &[
-            Focus::BulkEditField,
-            Focus::BulkEditAction,
-            Focus::BulkEditConfirm,
-            Focus::BulkEditTyped,
-        ],
-        None,
-    ),
+    ("bulk rotation", &[Focus::BulkRun, Focus::BulkTyped, Focus::BulkReason, Focus::BulkCheck], None),
+    ("bulk edit", &[Focus::BulkEditField, Focus::BulkEditAction, Focus::BulkEditConfirm, Focus::BulkEditTyped], None),
     ("open or create", &[Focus::Open], None),
     ("compare", &[Focus::Compare], None),
     ("history", &[Focus::History], None),
@@ -83,33 +37,11 @@ const ROWS: [Row; 32] = [
     ("requests", &[Focus::Requests, Focus::Request], None),
     ("help", &[Focus::Help], None),
     ("palette", &[Focus::Palette], None),
-    (
-        "views, note",
-        &[Focus::Views, Focus::ViewName, Focus::Note],
-        None,
-    ),
+    ("views, note", &[Focus::Views, Focus::ViewName, Focus::Note], None),
     ("profiles, copy", &[Focus::Profiles, Focus::CopyMenu], None),
-    (
-        "which environment, a key on trial, an alarm",
-        &[
-            Focus::PlaceChoice,
-            Focus::PlaceNew,
-            Focus::PlaceProof,
-            Focus::PlaceReason,
-            Focus::PlaceWait,
-        ],
-        None,
-    ),
+    ("which environment, a key on trial, an alarm", &[Focus::PlaceChoice, Focus::PlaceNew, Focus::PlaceProof, Focus::PlaceReason, Focus::PlaceWait], None),
     ("first start", &[Focus::Welcome], None),
-    (
-        "new profile",
-        &[
-            Focus::ConnectField,
-            Focus::ConnectChoice,
-            Focus::ConnectCheck,
-        ],
-        None,
-    ),
+    ("new profile", &[Focus::ConnectField, Focus::ConnectChoice, Focus::ConnectCheck], None),
 ];
 
 /// All rows: a place that is in none of them has its own.

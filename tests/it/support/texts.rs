@@ -16,17 +16,12 @@ use super::world::{Side, World, id};
 pub(crate) use crate::app::{escape, is_dangerous};
 
 /// What somebody puts where a name, a word or a key is expected.
+#[rustfmt::skip] // A table: one case a line.
 pub(crate) const CORPUS: [(&str, &str); 35] = [
-    (
-        "nothing special",
-        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-    ),
+    ("nothing special", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
     ("nothing special, and short", "xxxxxxxxxxxxxxxxxxxx"),
     ("CSI", "a\u{1b}[31mred\u{1b}[2J\u{1b}[Hb"),
-    (
-        "OSC 8",
-        "\u{1b}]8;;http://evil.example\u{7}click\u{1b}]8;;\u{7}",
-    ),
+    ("OSC 8", "\u{1b}]8;;http://evil.example\u{7}click\u{1b}]8;;\u{7}"),
     ("OSC 52", "\u{1b}]52;c;ZXZpbA==\u{1b}\\"),
     ("OSC 0, a title", "\u{1b}]0;owned\u{7}"),
     ("OSC without an end", "\u{1b}]2;"),
@@ -35,18 +30,9 @@ pub(crate) const CORPUS: [(&str, &str); 35] = [
     ("a bracketed paste", "\u{1b}[201~q\u{1b}[200~"),
     ("C1", "\u{9b}31mred\u{9d}0;t\u{9c}\u{90}\u{85}"),
     ("bidi overrides", "\u{202e}gnp.exe\u{202c}"),
-    (
-        "bidi isolates and marks",
-        "\u{2066}a\u{2067}b\u{2069}\u{200f}\u{61c}",
-    ),
-    (
-        "zero width",
-        "ad\u{200b}min\u{200c}\u{200d}\u{feff}\u{2060}",
-    ),
-    (
-        "a storm of marks",
-        "z\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}\u{308}\u{489}\u{20dd}\u{36f}\u{35c}y",
-    ),
+    ("bidi isolates and marks", "\u{2066}a\u{2067}b\u{2069}\u{200f}\u{61c}"),
+    ("zero width", "ad\u{200b}min\u{200c}\u{200d}\u{feff}\u{2060}"),
+    ("a storm of marks", "z\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}\u{308}\u{489}\u{20dd}\u{36f}\u{35c}y"),
     ("a mark without a letter", " \u{301}\u{302} x"),
     ("look-alikes", "\u{430}cm\u{435}-\u{435}u"),
     ("NUL", "a\0b"),
@@ -55,16 +41,10 @@ pub(crate) const CORPUS: [(&str, &str); 35] = [
     ("line ends", "one\ntwo\r\nthree"),
     ("separators", "x\u{2028}y\u{2029}z\u{b}\u{c}"),
     ("a soft hyphen", "ad\u{ad}min"),
-    (
-        "variation selectors",
-        "\u{2764}\u{fe0f}\u{260e}\u{fe0e}x\u{e0100}",
-    ),
+    ("variation selectors", "\u{2764}\u{fe0f}\u{260e}\u{fe0e}x\u{e0100}"),
     ("tags", "flag\u{1f3f4}\u{e0067}\u{e0062}\u{e007f}"),
     ("wide letters", "東京電力ホールディングス"),
-    (
-        "an emoji of several",
-        "👩\u{200d}👩\u{200d}👧 🏳\u{fe0f}\u{200d}🌈",
-    ),
+    ("an emoji of several", "👩\u{200d}👩\u{200d}👧 🏳\u{fe0f}\u{200d}🌈"),
     ("skin and flags", "👍🏽 🇪🇺🇫"),
     ("blanks", "\u{3164}\u{2800}\u{a0}\u{3000}\u{2003}x"),
     ("right to left", "مرحبا שלום"),

@@ -95,25 +95,18 @@ async fn team(c: &mut Contract) -> Vec<&'static str> {
     home.set("GROUPDESK_CONFIG", config);
     let file = ["directory", "status", "--directory", "alone.db"];
     c.case(&home, 0, "directory status", &file).await;
-    for (typed, arguments) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         ("directory init [URL]", &["directory", "init"][..]),
-        (
-            "directory copy FROM [TO]",
-            &["directory", "copy", "alone.db"],
-        ),
+        ("directory copy FROM [TO]", &["directory", "copy", "alone.db"]),
         ("directory status", &["directory", "status"]),
-        (
-            "directory move FROM [TO]",
-            &["directory", "move", &storage, "back.db"],
-        ),
-        (
-            "directory grant NAME ROLE",
-            &["directory", "grant", "dora", "operator"],
-        ),
+        ("directory move FROM [TO]", &["directory", "move", &storage, "back.db"]),
+        ("directory grant NAME ROLE", &["directory", "grant", "dora", "operator"]),
         ("directory revoke NAME", &["directory", "revoke", "dora"]),
         ("directory migrate", &["directory", "migrate"]),
         ("audit [ID]", &["audit"]),
-    ] {
+    ];
+    for (typed, arguments) in table {
         c.case(&home, 0, typed, arguments).await;
     }
     // Nothing is open there.

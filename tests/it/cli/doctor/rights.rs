@@ -21,24 +21,16 @@ async fn who_else_could_send_the_key_elsewhere_is_said() {
     fs::create_dir_all(&folder).expect("a folder");
     let plain = "the profile allows plain http";
     let wide = "other users can write to the folder";
-    for (url, more, mode, said) in [
-        (
-            "http://127.0.0.1:9",
-            "allow_plain_http = true",
-            0o700,
-            Some(plain),
-        ),
-        (
-            "https://127.0.0.1:9",
-            "allow_plain_http = true",
-            0o700,
-            None,
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        ("http://127.0.0.1:9", "allow_plain_http = true", 0o700, Some(plain)),
+        ("https://127.0.0.1:9", "allow_plain_http = true", 0o700, None),
         ("http://127.0.0.1:9", "", 0o720, Some(wide)),
         ("http://127.0.0.1:9", "", 0o702, Some(wide)),
         ("http://127.0.0.1:9", "", 0o1777, None),
         ("http://127.0.0.1:9", "", 0o755, None),
-    ] {
+    ];
+    for (url, more, mode, said) in table {
         fs::write(folder.join("config.toml"), profile(url, more)).expect("written");
         set_mode(&folder, mode);
         let report = home.json(5, &["doctor"]).await;

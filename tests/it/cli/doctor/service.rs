@@ -19,65 +19,19 @@ async fn what_is_wrong_with_the_service_has_its_code_and_sends_nothing_that_coul
         "<html>log in</html>",
     );
     let to = |place: &str| http("301 Moved", &[&format!("Location: {place}")], "");
-    for (fault, code, severity, area, words) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         (refusal(), 0, "ok", "service", "the API key is accepted"),
-        (
-            says("403 Forbidden", "read_only_key"),
-            0,
-            "note",
-            "service",
-            "may not change anything",
-        ),
-        (
-            says("401 Unauthorized", "no"),
-            4,
-            "problem",
-            "key",
-            "does not accept the API key",
-        ),
-        (
-            says("404 Not Found", "no"),
-            1,
-            "problem",
-            "service",
-            "with a slash at its end",
-        ),
-        (
-            says("503 Service Unavailable", "no"),
-            1,
-            "problem",
-            "service",
-            "the service failed",
-        ),
-        (
-            Fault::Answer(page),
-            1,
-            "problem",
-            "service",
-            "A web page came instead of JSON",
-        ),
-        (
-            Fault::Answer(to("/api/user/")),
-            1,
-            "problem",
-            "service",
-            "end the profile's `path` with a slash",
-        ),
-        (
-            Fault::Answer(to("https://elsewhere.example/x")),
-            1,
-            "problem",
-            "service",
-            "points to https://elsewhere.example/x",
-        ),
-        (
-            Fault::Close,
-            5,
-            "problem",
-            "network",
-            "The connection stands, but",
-        ),
-    ] {
+        (says("403 Forbidden", "read_only_key"), 0, "note", "service", "may not change anything"),
+        (says("401 Unauthorized", "no"), 4, "problem", "key", "does not accept the API key"),
+        (says("404 Not Found", "no"), 1, "problem", "service", "with a slash at its end"),
+        (says("503 Service Unavailable", "no"), 1, "problem", "service", "the service failed"),
+        (Fault::Answer(page), 1, "problem", "service", "A web page came instead of JSON"),
+        (Fault::Answer(to("/api/user/")), 1, "problem", "service", "end the profile's `path` with a slash"),
+        (Fault::Answer(to("https://elsewhere.example/x")), 1, "problem", "service", "points to https://elsewhere.example/x"),
+        (Fault::Close, 5, "problem", "network", "The connection stands, but"),
+    ];
+    for (fault, code, severity, area, words) in table {
         let mut home = Home::new();
         let service = Faults::always(fault).await;
         home.connect(&service.base_url(), "key-of-the-desk");
@@ -134,29 +88,16 @@ async fn a_get_without_its_body_is_told_apart() {
         &json!({"success": 1, "new_user_group": true, "user_group":
             {"team_id": 9, "token": "token-9", "name": "Acme", "provided_id": "acme", "properties": null}}),
     );
-    for (fault, code, severity, words) in [
-        (
-            group("token-0", &Value::Null),
-            0,
-            "ok",
-            "the body of a GET survives the way",
-        ),
-        (
-            refusal(),
-            1,
-            "problem",
-            "a proxy may drop the body of a GET",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (group("token-0", &Value::Null), 0, "ok", "the body of a GET survives the way"),
+        (refusal(), 1, "problem", "a proxy may drop the body of a GET"),
         (group("token-1", &other), 1, "problem", "not about that id"),
         (created, 1, "problem", "CREATED the group"),
         (Fault::Close, 5, "problem", "no answer to a get of \"acme\""),
-        (
-            group("token-0", &json!({"api_environment_tag": "Testing"})),
-            1,
-            "problem",
-            "is tagged Testing",
-        ),
-    ] {
+        (group("token-0", &json!({"api_environment_tag": "Testing"})), 1, "problem", "is tagged Testing"),
+    ];
+    for (fault, code, severity, words) in table {
         let (home, service) = acquainted(vec![refusal(), fault]).await;
         let unknown = home.json(0, &["show", "acme"]).await;
         assert_eq!(unknown["user_group_id"], "acme");
@@ -182,19 +123,13 @@ async fn a_clock_that_is_off_is_a_warning() {
     };
     let in_an_hour = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1);
     let in_an_hour = jiff::fmt::rfc2822::to_string(&in_an_hour.to_zoned(jiff::tz::TimeZone::UTC));
-    for (fault, severity, words) in [
-        (
-            dated(&in_an_hour.expect("a date")),
-            "warning",
-            " s behind that of the service",
-        ),
-        (
-            dated("Mon, 02 Jan 2006 15:04:05 GMT"),
-            "warning",
-            " s ahead of that of the service",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (dated(&in_an_hour.expect("a date")), "warning", " s behind that of the service"),
+        (dated("Mon, 02 Jan 2006 15:04:05 GMT"), "warning", " s ahead of that of the service"),
         (refusal(), "note", "the answer has no Date"),
-    ] {
+    ];
+    for (fault, severity, words) in table {
         let mut home = Home::new();
         let service = Faults::always(fault).await;
         home.connect(&service.base_url(), "key-of-the-desk");

@@ -356,38 +356,17 @@ async fn what_cannot_be_a_storage_says_what_to_do() {
     let mut home = Home::new();
     home.write("password", "canary-password\n");
     let file = ["serve", "--listen", "127.0.0.1:0"];
-    for (arguments, says) in [
-        (
-            &["--storage", "postgres://a:canary@db/x"][..],
-            "--storage-password-file",
-        ),
-        (
-            &["--storage", "mysql://db/x"],
-            "postgres://USER@HOST/DATABASE",
-        ),
-        (
-            &["--storage", "postgres://a@db/x?sslmode=disable"],
-            "verify-full",
-        ),
-        (
-            &[
-                "--storage",
-                "postgres://a@/x?host=/tmp",
-                "--database",
-                "x.db",
-            ],
-            "--database",
-        ),
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (&["--storage", "postgres://a:canary@db/x"][..], "--storage-password-file"),
+        (&["--storage", "mysql://db/x"], "postgres://USER@HOST/DATABASE"),
+        (&["--storage", "postgres://a@db/x?sslmode=disable"], "verify-full"),
+        (&["--storage", "postgres://a@/x?host=/tmp", "--database", "x.db"], "--database"),
         (&["--storage-ca", "ca.pem"], "--storage"),
-        (
-            &["--storage", "postgres://a@db/x", "--storage-schema", "A b"],
-            "lower-case",
-        ),
-        (
-            &["--storage", "postgres://a@db/x", "--storage-ca", "no.pem"],
-            "--storage-ca",
-        ),
-    ] {
+        (&["--storage", "postgres://a@db/x", "--storage-schema", "A b"], "lower-case"),
+        (&["--storage", "postgres://a@db/x", "--storage-ca", "no.pem"], "--storage-ca"),
+    ];
+    for (arguments, says) in table {
         let ran = home.run(&[&file[..], arguments].concat()).await;
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
         assert!(ran.err.contains(says), "{arguments:?}: {}", ran.err);

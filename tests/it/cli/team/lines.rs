@@ -96,30 +96,16 @@ async fn a_line_is_made_to_whom_the_certificate_names_and_with_the_password_of_i
     assert!(code == 0 && text.contains("as ana"), "{text}");
     let sessions = scene.server.execute("public", "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'ana'");
     assert!(["t", ""].contains(&sessions.as_str()), "{sessions}");
-    for (host, more, words) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         ("127.0.0.1", BOTH, "its certificate is for another name"),
-        (
-            "localhost",
-            "password = { env = \"DESK_PASSWORD\" }",
-            "signed by nobody who is known here",
-        ),
+        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "signed by nobody who is known here"),
         ("localhost", "ca = \"team-ca.pem\"", "asks for a password"),
-        (
-            "localhost",
-            "ca = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }",
-            "environment variable NOT_SET",
-        ),
-        (
-            "localhost",
-            "ca = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }",
-            "SQLSTATE 28P01",
-        ),
-        (
-            "localhost",
-            "ca = \"nothing.pem\"\npassword = { env = \"DESK_PASSWORD\" }",
-            "ca:",
-        ),
-    ] {
+        ("localhost", "ca = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }", "environment variable NOT_SET"),
+        ("localhost", "ca = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }", "SQLSTATE 28P01"),
+        ("localhost", "ca = \"nothing.pem\"\npassword = { env = \"DESK_PASSWORD\" }", "ca:"),
+    ];
+    for (host, more, words) in table {
         let (code, text) = said(&scene.ana(host, more), &["list"]).await;
         let expected = if words == "ca:" { 2 } else { 8 };
         assert!(
@@ -162,20 +148,13 @@ async fn a_certificate_of_yesterday_is_refused_and_so_is_an_address_with_a_passw
     let (code, text) = said(&scene.ana("localhost", BOTH), &["list"]).await;
     assert!(code == 8 && text.contains("has expired"), "{text}");
     let ana = scene.ana("localhost", BOTH);
-    for (url, words) in [
-        (
-            format!("postgres://ana:{PASSWORD}@localhost/desk"),
-            "must not stand in the address",
-        ),
-        (
-            "postgres://ana@db1/desk?sslmode=disable".to_owned(),
-            "sslmode=verify-full",
-        ),
-        (
-            "postgres://ana@/desk".to_owned(),
-            "postgres://USER@HOST/DATABASE",
-        ),
-    ] {
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
+        (format!("postgres://ana:{PASSWORD}@localhost/desk"), "must not stand in the address"),
+        ("postgres://ana@db1/desk?sslmode=disable".to_owned(), "sslmode=verify-full"),
+        ("postgres://ana@/desk".to_owned(), "postgres://USER@HOST/DATABASE"),
+    ];
+    for (url, words) in table {
         let (code, text) = said(&ana, &["list", "--directory", &url]).await;
         assert!(code == 2 && text.contains(words), "{text}");
     }
@@ -213,35 +192,16 @@ async fn whoever_has_a_certificate_is_known_by_it_and_needs_no_password() {
     assert!(code == 0 && text.contains("as cleo"), "{text}");
 
     let (of_another, her_key) = scene.known_as("dora");
-    for (more, certificate, key, mode, expected, words) in [
+    #[rustfmt::skip] // A table: one case a line.
+    let table = [
         (both, &of_another, &her_key, 0o600, 8, "SQLSTATE 28000"),
-        (
-            "ca = \"team-ca.pem\"",
-            &certificate,
-            &key,
-            0o600,
-            8,
-            "SQLSTATE 28000",
-        ),
-        (
-            both,
-            &certificate,
-            &her_key,
-            0o600,
-            2,
-            "do not belong together",
-        ),
+        ("ca = \"team-ca.pem\"", &certificate, &key, 0o600, 8, "SQLSTATE 28000"),
+        (both, &certificate, &her_key, 0o600, 2, "do not belong together"),
         (both, &certificate, &key, 0o644, 2, "chmod 600"),
         (both, &key, &key, 0o600, 2, "cert: "),
-        (
-            "ca = \"team-ca.pem\"\ncert = \"cleo.pem\"",
-            &certificate,
-            &key,
-            0o600,
-            2,
-            "one of cert and key",
-        ),
-    ] {
+        ("ca = \"team-ca.pem\"\ncert = \"cleo.pem\"", &certificate, &key, 0o600, 2, "one of cert and key"),
+    ];
+    for (more, certificate, key, mode, expected, words) in table {
         let home = machine(more, certificate, key, mode);
         let (code, text) = said(&home, &["list"]).await;
         assert!(

@@ -8,26 +8,12 @@ use crate::support::wait::eventually;
 const NEWEST: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 
 /// Adds something; who knows only what is there now may read and write, only read, or neither.
+#[rustfmt::skip] // A table: one case a line.
 const LATER: [Migration; 4] = [
     MIGRATIONS[MIGRATIONS.len() - 1],
-    Migration {
-        version: NEWEST + 1,
-        text: "ALTER TABLE facts ADD COLUMN more TEXT; CREATE TABLE added (a BIGINT)",
-        reads_from: NEWEST,
-        writes_from: NEWEST,
-    },
-    Migration {
-        version: NEWEST + 2,
-        text: "ALTER TABLE facts ADD COLUMN still_more TEXT",
-        reads_from: NEWEST,
-        writes_from: NEWEST + 2,
-    },
-    Migration {
-        version: NEWEST + 3,
-        text: "ALTER TABLE facts RENAME COLUMN more TO most",
-        reads_from: NEWEST + 3,
-        writes_from: NEWEST + 3,
-    },
+    Migration { version: NEWEST + 1, text: "ALTER TABLE facts ADD COLUMN more TEXT; CREATE TABLE added (a BIGINT)", reads_from: NEWEST, writes_from: NEWEST },
+    Migration { version: NEWEST + 2, text: "ALTER TABLE facts ADD COLUMN still_more TEXT", reads_from: NEWEST, writes_from: NEWEST + 2 },
+    Migration { version: NEWEST + 3, text: "ALTER TABLE facts RENAME COLUMN more TO most", reads_from: NEWEST + 3, writes_from: NEWEST + 3 },
 ];
 static UP_TO: [&[Migration]; 4] = [
     LATER.split_at(1).0,
