@@ -123,7 +123,7 @@ async fn played(scene: &Scene, target: Target, hazard: Hazard, umask: u32) {
 async fn whatever_stands_there_the_file_is_private_or_refused() {
     let scene = Scene::new().await;
     let mut cases = Vec::new();
-    for (at, target) in Target::ALL.into_iter().enumerate() {
+    for (at, target) in Target::ALL.iter().copied().enumerate() {
         for (and, hazard) in Hazard::ALL.into_iter().enumerate() {
             let umasks = UMASKS.into_iter().cycle().skip(at + and);
             let many = if long::all() { UMASKS.len() } else { 1 };

@@ -18,48 +18,34 @@ use tokio::{
 use crate::{
     client::LONG,
     support::{
+        cases::cases,
         faults::{Request, http, read_request},
         stage::{Stage, Task, created, run},
         world::Side,
     },
 };
 
-/// What a proxy on the way does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Habit {
-    DropsBodiesOfGets,
-    DropsBodies,
-    StripsAuthorization,
-    StripsContentType,
-    /// A page, as a content network gives it.
-    Forbids,
-    ForbidsGets,
-    WantsAPassword,
-    WantsALength,
-    BadGateway,
-    SignIn,
-    /// One answer for every get, whatever its body asks for.
-    RemembersGets,
-    Remembers,
-    /// Bodies of gets are dropped, and the service takes what is left for a creation.
-    MakesNameless,
+cases! {
+    /// What a proxy on the way does.
+    enum Habit {
+        DropsBodiesOfGets,
+        DropsBodies,
+        StripsAuthorization,
+        StripsContentType,
+        /// A page, as a content network gives it.
+        Forbids,
+        ForbidsGets,
+        WantsAPassword,
+        WantsALength,
+        BadGateway,
+        SignIn,
+        /// One answer for every get, whatever its body asks for.
+        RemembersGets,
+        Remembers,
+        /// Bodies of gets are dropped, and the service takes what is left for a creation.
+        MakesNameless,
+    }
 }
-
-const HABITS: [Habit; 13] = [
-    Habit::DropsBodiesOfGets,
-    Habit::DropsBodies,
-    Habit::StripsAuthorization,
-    Habit::StripsContentType,
-    Habit::Forbids,
-    Habit::ForbidsGets,
-    Habit::WantsAPassword,
-    Habit::WantsALength,
-    Habit::BadGateway,
-    Habit::SignIn,
-    Habit::RemembersGets,
-    Habit::Remembers,
-    Habit::MakesNameless,
-];
 
 enum Way {
     /// The service gets these bytes.
@@ -239,7 +225,7 @@ fn told(result: &Result<Done, Failure>) -> String {
 #[tokio::test]
 async fn nothing_is_stored_and_the_cause_is_named() {
     let mut cases = 0;
-    for habit in HABITS {
+    for habit in Habit::ALL.iter().copied() {
         let stage = Stage::new(4).await;
         let proxy = Proxy::before(stage.world.address(), habit).await;
         let installation = stage.through(&format!("http://{}", proxy.address), LONG);

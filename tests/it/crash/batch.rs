@@ -123,7 +123,7 @@ impl Case {
             })
         };
         let of = move |fault| (0..GROUPS as u8).flat_map(move |after| with(fault, after));
-        let all = Fault::ALL.into_iter().flat_map(of).enumerate();
+        let all = Fault::ALL.iter().copied().flat_map(of).enumerate();
         let chosen =
             |(index, _): &(usize, Self)| (index + index / Self::AGAIN.len()).is_multiple_of(3);
         all.filter(chosen).map(|(_, case)| case)
@@ -131,7 +131,7 @@ impl Case {
 
     /// One of every fault that is over soon, with the places going round.
     fn spread() -> Vec<Self> {
-        let soon = Fault::ALL.into_iter().filter(|fault| !fault.hangs());
+        let soon = Fault::ALL.iter().copied().filter(|fault| !fault.hangs());
         let numbered = soon.enumerate().map(|(number, fault)| Self {
             fault,
             after: (number % GROUPS) as u8,

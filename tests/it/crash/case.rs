@@ -68,7 +68,7 @@ impl Case {
                 way,
             })
         };
-        Fault::ALL.into_iter().flat_map(move |fault| {
+        Fault::ALL.iter().copied().flat_map(move |fault| {
             Self::KILLS
                 .into_iter()
                 .flat_map(move |kill| with(fault, kill))

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{
+    cases::cases,
     faults::http,
     proxy::{ProxyFault, Then},
 };
@@ -11,31 +12,32 @@ use crate::support::{
 pub(super) const INVENTED: &str =
     "badbadbad0badbadbad0badbadbad0badbadbad0badbadbad0badbadbad0bad0";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
-    Good,
-    NeverArrives,
-    AnswerNeverArrives,
-    /// It reaches the service when the installation has long given up.
-    ArrivesLate,
-    SuccessZeroApplied,
-    SuccessZero,
-    RefusedApplied,
-    Refused,
-    TooMany,
-    ServerErrorApplied,
-    ServerError,
-    BadGatewayApplied,
-    BadGateway,
-    Redirect,
-    HalfBody,
-    Html,
-    OtherGroup,
-    ResetBefore,
-    ResetAfter,
-    TokenUnchanged,
-    /// A success that never happened: a cache, a mock.
-    Invented,
+cases! {
+    pub(super) enum Fault {
+        Good,
+        NeverArrives,
+        AnswerNeverArrives,
+        /// It reaches the service when the installation has long given up.
+        ArrivesLate,
+        SuccessZeroApplied,
+        SuccessZero,
+        RefusedApplied,
+        Refused,
+        TooMany,
+        ServerErrorApplied,
+        ServerError,
+        BadGatewayApplied,
+        BadGateway,
+        Redirect,
+        HalfBody,
+        Html,
+        OtherGroup,
+        ResetBefore,
+        ResetAfter,
+        TokenUnchanged,
+        /// A success that never happened: a cache, a mock.
+        Invented,
+    }
 }
 
 /// How a rotation ends that nobody kills.
@@ -48,30 +50,6 @@ pub(super) enum Ends {
 }
 
 impl Fault {
-    pub(super) const ALL: [Self; 21] = [
-        Self::Good,
-        Self::NeverArrives,
-        Self::AnswerNeverArrives,
-        Self::ArrivesLate,
-        Self::SuccessZeroApplied,
-        Self::SuccessZero,
-        Self::RefusedApplied,
-        Self::Refused,
-        Self::TooMany,
-        Self::ServerErrorApplied,
-        Self::ServerError,
-        Self::BadGatewayApplied,
-        Self::BadGateway,
-        Self::Redirect,
-        Self::HalfBody,
-        Self::Html,
-        Self::OtherGroup,
-        Self::ResetBefore,
-        Self::ResetAfter,
-        Self::TokenUnchanged,
-        Self::Invented,
-    ];
-
     pub(super) fn ends(self) -> Ends {
         match self {
             Self::Good => Ends::Confirmed,

@@ -151,7 +151,7 @@ async fn comes_back(stage: &Stage, fault: Fault) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_with_the_request_on_its_way_the_program_knows_that_it_was_sent() {
     let stage = Stage::new().await;
-    for fault in Fault::ALL {
+    for fault in Fault::ALL.iter().copied() {
         let scene = stage.scene().await;
         let (held, applied) = (Gate::new(), Gate::new());
         let mut at_proxy = fault.proxy_fault(&scene.group, &scene.old).held(&held);

@@ -17,6 +17,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::support::{
     bare::{bare_after, said},
+    cases::cases,
     world::{Side, World},
 };
 
@@ -25,23 +26,14 @@ const NOBODY: u32 = 65_534;
 /// Neither the one who runs nor root.
 const SOMEBODY: u32 = 65_533;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
-    Config,
-    Directory,
-    Token,
-    Service,
-    Export,
-}
-
-impl Target {
-    pub(super) const ALL: [Self; 5] = [
-        Self::Config,
-        Self::Directory,
-        Self::Token,
-        Self::Service,
-        Self::Export,
-    ];
+cases! {
+    pub(super) enum Target {
+        Config,
+        Directory,
+        Token,
+        Service,
+        Export,
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +178,7 @@ impl Scene {
             good: Vec::new(),
             _folder: folder,
         };
-        for target in Target::ALL {
+        for target in Target::ALL.iter().copied() {
             let good = match target {
                 Target::Config => CONFIG.into(),
                 Target::Token | Target::Export => b"precious\n".to_vec(),

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::support::{
     bare::{GROUPDESK, bare_after, said},
+    cases::cases,
     long,
     world::place,
 };
@@ -45,37 +46,22 @@ pub(super) const CASES: usize = OLD as usize * Way::ALL.len() + KILLS;
 /// Enough for a file larger than the index of its log.
 const ROWS: usize = 400;
 
-/// What is found beside the old file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Nothing,
-    /// What was written last stands in the log only.
-    UnmergedLog,
-    Wide,
-    OlderCopy,
-    LinkAsCopy,
-    LinkAsPart,
-    LeftPart,
-    FolderAsCopy,
-    FifoAsCopy,
-    FullDisk,
-    TwoAtOnce,
-}
-
-impl Way {
-    const ALL: [Self; 11] = [
-        Self::Nothing,
-        Self::UnmergedLog,
-        Self::Wide,
-        Self::OlderCopy,
-        Self::LinkAsCopy,
-        Self::LinkAsPart,
-        Self::LeftPart,
-        Self::FolderAsCopy,
-        Self::FifoAsCopy,
-        Self::FullDisk,
-        Self::TwoAtOnce,
-    ];
+cases! {
+    /// What is found beside the old file.
+    enum Way {
+        Nothing,
+        /// What was written last stands in the log only.
+        UnmergedLog,
+        Wide,
+        OlderCopy,
+        LinkAsCopy,
+        LinkAsPart,
+        LeftPart,
+        FolderAsCopy,
+        FifoAsCopy,
+        FullDisk,
+        TwoAtOnce,
+    }
 }
 
 fn fill(raw: &Connection, version: i64, from: usize, to: usize) {
@@ -349,8 +335,8 @@ fn must_wait_in_the_log(file: &Path) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_is_kept_before_the_schema_changes_or_nothing_changes() {
     let every = Way::ALL
-        .into_iter()
-        .flat_map(|way| (1..=OLD).map(move |version| (way, version)));
+        .iter()
+        .flat_map(|way| (1..=OLD).map(move |version| (*way, version)));
     let cases = long::spread(every, 4);
     println!("{} migrations", cases.len());
     for (way, version) in cases {

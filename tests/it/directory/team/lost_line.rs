@@ -6,15 +6,21 @@ use std::sync::atomic::Ordering;
 use super::*;
 use crate::support::cutter::{BEFORE, BEHIND, Cutter, SILENT, SILENT_BEHIND, WHOLE};
 
+/// A directory behind a line that can be cut; `None` where there is no server.
+fn cut_off(installation: &Opened) -> Option<(Cutter, Directory)> {
+    let (team, server) = (installation.team.as_ref()?, postgres::server()?);
+    let cutter = Cutter::new(server.folder());
+    let behind = postgres::at(cutter.folder.path(), team.schema());
+    let directory = Directory::open(&behind).expect("it opens");
+    Some((cutter, directory))
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_whose_commit_was_cut_off_is_there_once_and_told_so() {
     let installation = Opened::new();
-    let (Some(team), Some(server)) = (&installation.team, postgres::server()) else {
+    let Some((cutter, directory)) = cut_off(&installation) else {
         return;
     };
-    let cutter = Cutter::new(server.folder());
-    let directory =
-        Directory::open(&postgres::at(cutter.folder.path(), team.schema())).expect("it opens");
     let place = place(&directory, "eu");
     for n in 0..60_i64 {
         cutter
@@ -41,12 +47,9 @@ async fn a_write_whose_commit_was_cut_off_is_there_once_and_told_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rotation_whose_commits_were_cut_off_goes_its_way() {
     let installation = Opened::new();
-    let (Some(team), Some(server)) = (&installation.team, postgres::server()) else {
+    let Some((cutter, directory)) = cut_off(&installation) else {
         return;
     };
-    let cutter = Cutter::new(server.folder());
-    let directory =
-        Directory::open(&postgres::at(cutter.folder.path(), team.schema())).expect("it opens");
     let place = place(&directory, "eu");
     for cut in [WHOLE, BEFORE, BEHIND] {
         let group = format!("g{cut}");
@@ -73,12 +76,9 @@ async fn a_rotation_whose_commits_were_cut_off_goes_its_way() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_that_was_asked_twice_is_answered_as_at_first() {
     let installation = Opened::new();
-    let (Some(team), Some(server)) = (&installation.team, postgres::server()) else {
+    let Some((cutter, directory)) = cut_off(&installation) else {
         return;
     };
-    let cutter = Cutter::new(server.folder());
-    let directory =
-        Directory::open(&postgres::at(cutter.folder.path(), team.schema())).expect("it opens");
     let place = place(&directory, "eu");
     for (n, cut) in [BEFORE, BEHIND].into_iter().enumerate() {
         cutter.plan.commit.store(cut, Ordering::SeqCst);
