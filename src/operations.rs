@@ -1,5 +1,6 @@
-//! What an operator can do. The only place where the service and the directory meet: every operation is the call,
-//! then one transaction that writes directory, history and journal together, then the answer.
+//! What an operator can do. This is the only module where the service and the directory meet: every operation makes its
+//! call to the service, then writes directory, history and journal together in one transaction, then returns the
+//! answer.
 
 mod answer;
 mod at_work;
@@ -55,7 +56,7 @@ pub use rotation::recover::{Recovered, StillOpen};
 
 #[cfg(feature = "failpoints")]
 pub use crate::platform::test_clock::TEST_CLOCK;
-/// What callers see of the layers below comes through here.
+/// Types of the layers below that callers need are re-exported here.
 pub use crate::{
     api::{
         failure::Call,
@@ -85,48 +86,48 @@ use crate::{
     search::{Builder, ListView, SortBy, suggest::near},
 };
 
-/// Groups that are read in one go.
+/// Groups read in one query.
 const AT_ONCE: usize = 1_000;
 
-/// Copies of groups that are repaired in one transaction, so that nobody waits long for it.
+/// Packed copies repaired per transaction: few enough that nobody waits long for it.
 const REPAIRED: usize = 1 << 10;
 
-/// Whether an id may be read that the directory does not know (hazard 1: a read can create).
+/// Whether an id that the directory does not know may be read (hazard 1: a read can create).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownIdPolicy {
-    /// Only ids the directory knows; anything else is refused with nothing sent.
+    /// Only ids that the directory knows; any other is refused before anything is sent.
     KnownOnly,
-    /// A person says that the group exists (`--exists`).
+    /// The operator vouches that the group exists (`--exists`).
     Exists,
 }
 
-/// What a request is about to do.
+/// The kind of request that is about to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RequestKind {
-    /// A get of a group that was seen at the service.
+    /// A get of a group that has been seen at the service before.
     Read,
-    /// A get of an id that may not be there yet (hazard 1).
+    /// A get of an id that may not exist yet and would then be created (hazard 1).
     MayCreate,
     Change(Guarded),
 }
 
-/// All operations of one operator on one profile. A cheap handle.
+/// All operations of one operator on one profile. A cheap handle to clone.
 #[derive(Clone)]
 pub struct Operations(
     Arc<Inner>,
-    /// Who gets to know the exchanges of this handle.
+    /// Notified of every exchange made through this handle.
     Option<Listener>,
-    /// Who gets to know of whom is waited for.
+    /// Notified when this handle waits for a group that another mutation holds.
     Option<Waiting>,
 );
 
 struct Inner {
     profile: Profile,
-    /// Made at first use: reading the key can take a command, building TLS takes 11 ms.
+    /// Built on first use: reading the key can run a command, and building TLS takes 11 ms.
     client: OnceCell<Client>,
     key: OnceCell<SecretString>,
     here: places::CurrentPlace,
-    /// Where address and key alone tell the place.
+    /// The place that address and key alone identify, when the name of the profile does not.
     by_key: OnceCell<Option<PlaceId>>,
     environment: Environment,
     directory: Directory,
@@ -148,7 +149,8 @@ impl Operations {
         if let KeySource::Env(name) = &profile.api_key {
             environment.holds_a_key(name);
         }
-        // In a team's database it is done in the name that the database knows, from the machine that says so.
+        // In a team's database, changes are recorded under the name that the database knows, with the machine that
+        // claims it.
         let operator = match (directory.user(), operator.split_once('@')) {
             (Some(user), Some((_, machine))) => format!("{user}@{machine}"),
             (Some(user), None) => user.to_owned(),
@@ -171,7 +173,7 @@ impl Operations {
         Self(inner, None, None)
     }
 
-    /// The same operations, whose exchanges this listener gets to know, without their secrets.
+    /// Returns the same operations with `listener` notified of their exchanges, without secrets.
     #[must_use]
     pub fn with_listener(&self, listener: Listener) -> Self {
         Self(Arc::clone(&self.0), Some(listener), self.2.clone())
@@ -193,12 +195,12 @@ impl Operations {
         self.0.clock.now()
     }
 
-    /// Every group the directory knows in this place, by id.
+    /// Returns every group that the directory knows in this place, ordered by id.
     pub async fn list(&self) -> Result<Vec<KnownGroup>, DirectoryError> {
         self.0.directory.groups(self.place().await?).await
     }
 
-    /// The same groups, some at a time, on a thread of the directory; as long as `take` wants more.
+    /// Passes the same groups to `take` in chunks, on a directory thread, until `take` returns false.
     pub async fn each_group(
         &self,
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
@@ -207,7 +209,7 @@ impl Operations {
         self.0.directory.each_group(place, take).await
     }
 
-    /// The same in the order of names or ids, or the other way round.
+    /// As [`Operations::each_group`], ordered by name or id, ascending or descending.
     pub async fn each_group_by(
         &self,
         order: (SortBy, bool),
@@ -217,7 +219,7 @@ impl Operations {
         self.0.directory.each_group_by(place, order, take).await
     }
 
-    /// What `step` makes of all groups, one after another, without holding them; runs on a thread of the directory.
+    /// Folds all groups with `step` without holding them in memory. Runs on a directory thread.
     pub async fn fold_groups<T: Default + Send + 'static>(
         &self,
         mut step: impl FnMut(&mut T, KnownGroup) + Send + 'static,
@@ -236,8 +238,8 @@ impl Operations {
         Ok(std::mem::take(&mut made))
     }
 
-    /// All groups of this place where they are no more than `all`, else the first `some` in the order of the view, as far as
-    /// an index has it.
+    /// Returns all groups of this place if there are at most `all`; otherwise the first `some` in the order of the
+    /// view, as far as an index provides that order.
     pub async fn first_groups(
         &self,
         view: &ListView,
@@ -245,7 +247,7 @@ impl Operations {
         some: usize,
     ) -> Result<FirstGroups, DirectoryError> {
         let place = self.place().await?;
-        // With a filter nobody knows which ones are the first.
+        // With a filter, the first groups cannot be told without filtering all of them.
         let some = if view.filter.is_empty() { some } else { 0 };
         let first = self
             .directory()
@@ -257,8 +259,8 @@ impl Operations {
         Ok(first)
     }
 
-    /// All groups of this place, packed, for a list; `tell` hears how many are there so far, and says whether more are
-    /// wanted. Copies that cannot be read are repaired beside it.
+    /// Loads all groups of this place in packed form, for a list. `tell` receives the number loaded so far and returns
+    /// whether to go on. Copies that cannot be read are repaired in the background.
     pub async fn load_groups(
         &self,
         tell: impl FnMut(usize) -> bool + Send + 'static,
@@ -269,7 +271,8 @@ impl Operations {
         Ok(builder)
     }
 
-    /// Where it fails, the next list is as right, and tries again.
+    /// Repairs unreadable copies in the background. A failure is harmless: the next list is still right, and tries
+    /// again.
     fn repair_beside(&self, place: PlaceId, unreadable: &[UserGroupId]) {
         let parts: Vec<_> = unreadable.chunks(REPAIRED).map(<[_]>::to_vec).collect();
         if parts.is_empty() {
@@ -284,27 +287,27 @@ impl Operations {
         });
     }
 
-    /// The known ids, ascending.
+    /// Returns the known ids in ascending order.
     pub async fn known_ids(&self) -> Result<Vec<UserGroupId>, DirectoryError> {
         self.0.directory.known_ids(self.place().await?).await
     }
 
-    /// How the list of this profile was left, if it ever was.
+    /// Returns the list view as this profile last left it, if it ever was saved.
     pub async fn view(&self) -> Result<Option<ListView>, DirectoryError> {
         self.0.directory.view(&self.profile().name).await
     }
 
-    /// Keeps how the list of this profile was left.
+    /// Saves the list view of this profile.
     pub async fn keep_view(&self, view: ListView) -> Result<(), DirectoryError> {
         self.0.directory.keep_view(&self.profile().name, view).await
     }
 
-    /// What the directory knows of one group; nothing is sent.
+    /// Returns what the directory knows of one group. Nothing is sent.
     pub async fn show(&self, id: &UserGroupId) -> Result<Option<KnownGroup>, DirectoryError> {
         self.0.directory.group(self.place().await?, id).await
     }
 
-    /// What the directory knows of these groups, in the order of the ids; some thousands at a time.
+    /// Returns what the directory knows of these groups, in the order of `ids`. Meant for up to a few thousand ids.
     pub async fn show_some(
         &self,
         ids: Vec<UserGroupId>,
@@ -313,7 +316,7 @@ impl Operations {
         self.0.directory.some_groups(place, ids).await
     }
 
-    /// The same of any number of them.
+    /// As [`Operations::show_some`], for any number of ids.
     pub async fn show_all(
         &self,
         ids: &[UserGroupId],
@@ -325,7 +328,7 @@ impl Operations {
         Ok(groups)
     }
 
-    /// Newest first; of this place, and of one group where an id is given.
+    /// Returns the history of this place, or of one group if an id is given, newest first.
     pub async fn history(
         &self,
         id: Option<UserGroupId>,
@@ -340,7 +343,8 @@ impl Operations {
         self.0.directory.history(filter).await
     }
 
-    /// Lines of this place as this filter says, some at a time, the newest first; as long as `take` wants more.
+    /// Passes the history entries of this place that match `filter` to `take` in chunks, newest first, until `take`
+    /// wants no more.
     pub async fn each_history<E: From<DirectoryError>>(
         &self,
         filter: HistoryFilter,
@@ -364,7 +368,7 @@ impl Operations {
         Ok(())
     }
 
-    /// One line of this place.
+    /// Returns one history entry of this place.
     pub async fn history_line(
         &self,
         number: i64,
@@ -379,7 +383,7 @@ impl Operations {
         Ok(lines.find(|line| line.number == number))
     }
 
-    /// Rotations of this place whose outcome is still to be found out.
+    /// Returns the rotations of this place whose outcome is still unknown.
     pub async fn open_rotations(&self) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place().await?),
@@ -393,8 +397,8 @@ impl Operations {
         settle_window(self.profile().timeout)
     }
 
-    /// The one way to the service: refused where the profile forbids it, and while a person has to say something about the
-    /// place first. Every caller says what it is about to send.
+    /// The only way to get a client for the service. Refuses what the profile forbids, and everything as long as the
+    /// operator has to decide something about the place first. Every caller states what it is about to send.
     async fn client(&self, sends: RequestKind) -> Result<Client, Failure> {
         match sends {
             RequestKind::Read => {}
@@ -405,7 +409,7 @@ impl Operations {
         self.ungated_client().await
     }
 
-    /// Read once: a command that tells it may be slow, or ask.
+    /// The API key, read only once: a key command may be slow or may prompt.
     async fn api_key(&self) -> Result<SecretString, Failure> {
         let inner = &self.0;
         let read = || async { inner.profile.api_key.read(&inner.environment).await };
@@ -424,12 +428,12 @@ impl Operations {
         Ok(client.with_listener(self.1.clone()))
     }
 
-    /// Reads the API key and makes the client ready; nothing is sent.
+    /// Reads the API key and builds the client. Nothing is sent.
     pub async fn ready(&self) -> Result<(), Failure> {
         self.client(RequestKind::Read).await.map(|_| ())
     }
 
-    /// Refuses mutations of a read-only profile before anything is read or sent.
+    /// Refuses mutations in a read-only profile before anything is read or sent.
     pub fn writable(&self) -> Result<(), Failure> {
         if self.profile().read_only {
             return Err(Failure::ReadOnly {
@@ -440,8 +444,8 @@ impl Operations {
         may.map_err(Failure::NothingSent)
     }
 
-    /// Refuses what the profile forbids: everything where it is read-only, else what a guard says. Checked here, so that
-    /// command line and console cannot differ.
+    /// Refuses what the profile forbids: everything if it is read-only, otherwise what a guard forbids. Checked here so
+    /// that command line and console cannot differ.
     pub fn permitted(&self, operation: Guarded) -> Result<(), Failure> {
         self.writable()?;
         match guard::forbidden(&self.profile().guards, operation) {
@@ -454,7 +458,7 @@ impl Operations {
         }
     }
 
-    /// Refuses an id that the directory does not know, and names the nearest ones it does.
+    /// Refuses an id that the directory does not know, naming the nearest known ids.
     pub async fn known(
         &self,
         id: &UserGroupId,
@@ -471,14 +475,14 @@ impl Operations {
         known: Option<&KnownGroup>,
         assurance: UnknownIdPolicy,
     ) -> Result<(), Failure> {
-        // What only a file told of may not be there.
+        // A group known only from a file may not exist.
         let is_known = known.is_some_and(|group| group.last_seen.is_some());
         if !is_known && assurance == UnknownIdPolicy::Exists {
             // Reading it could create it.
             self.permitted(Guarded::Create)?;
         }
         if !is_known && assurance == UnknownIdPolicy::KnownOnly {
-            // What is known may stand in a place that a person has to name first.
+            // It may be known in a place that the operator has to bind first; then say that instead.
             if let Err(asked @ Failure::Place(_)) = self.bound().await {
                 return Err(asked);
             }
@@ -494,8 +498,8 @@ impl Operations {
         Ok(())
     }
 
-    /// Refuses a change of a group that was last seen in another environment (hazard 11), unless a person says that it
-    /// exists here: the profile may have been corrected since.
+    /// Refuses to change a group that was last seen in another environment (hazard 11), unless the operator vouches
+    /// that it exists here: the profile may have been corrected since.
     fn right_environment(
         &self,
         group: &KnownGroup,

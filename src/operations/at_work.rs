@@ -1,4 +1,4 @@
-//! Who is changing which group right now: open intents whose process may still be at them.
+//! Who is changing which group right now, from open intents whose process may still be working on them.
 
 use super::{DirectoryError, Mutation, Operations, RotationRow};
 use crate::domain::{
@@ -8,7 +8,7 @@ use crate::domain::{
 };
 
 impl Operations {
-    /// What is being changed in this place, by these open rotations and by open creates and updates.
+    /// Returns what is being changed in this place, given its open rotations; open creates and updates are read here.
     pub async fn at_work(&self, rotations: &[RotationRow]) -> Result<Vec<AtWork>, DirectoryError> {
         let changes = self.open_changes().await?;
         let rotating = rotations.iter().filter_map(|row| self.rotating(row));
@@ -33,7 +33,7 @@ impl Operations {
     }
 
     fn changing(&self, change: &Mutation) -> Option<AtWork> {
-        // A rotation stands in its own journal.
+        // A rotation is listed from its own journal.
         let work = match change.operation {
             _ if change.rotation.is_some() || !self.is_change_in_hand(change) => return None,
             Operation::Create => Work::Creating,

@@ -1,5 +1,5 @@
-//! What waits for a person, over all places that the profiles mean: open rotations and changes, hand-offs, batches that were
-//! left, groups changed elsewhere, drafts, and the ages of tokens. Reads the directory alone; no API key is asked for.
+//! What needs a person's attention, over all places of the given profiles: open rotations and changes, hand-offs,
+//! abandoned batches, groups changed elsewhere, drafts, and token ages. Reads only the directory; no API key is needed.
 
 mod hidden;
 
@@ -26,10 +26,10 @@ use crate::{
     operations::Operations,
 };
 
-/// For so long a group that was changed elsewhere is named.
+/// How long a group that was changed elsewhere is listed.
 const NEWS: Duration = Duration::from_hours(7 * 24);
 
-/// One thing that waits. The order is that of the list, the worst first.
+/// One kind of thing that needs attention. The variants are in the order of the list, worst first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Matter {
     Rotation(RotationId, State, UserGroupId),
@@ -39,19 +39,20 @@ pub enum Matter {
         id: UserGroupId,
         state: HandOffState,
         exit: Option<i32>,
-        /// The profile that began it and hands it off; `None`: no profile of this name means the place.
+        /// The profile that began the rotation and hands its token off; `None` if no profile of that name is bound to
+        /// this place.
         begun_in: Option<usize>,
     },
     Batch(Box<Batch>),
-    /// The token is another one, and nobody here rotated it.
+    /// The token has changed, and nobody here rotated it.
     ChangedElsewhere(UserGroupId),
-    /// So many tokens, and how old the oldest is.
+    /// Number of tokens over the limit, and the age of the oldest.
     Over(usize, Duration),
-    /// So many tokens, and how long until the first is over its limit.
+    /// Number of tokens that will soon be over the limit, and the time until the first one is.
     Due(usize, Duration),
-    /// Unsent, and how old what it began with is.
+    /// An unsent draft, and the time of the state it is based on.
     Draft(UserGroupId, Timestamp),
-    /// A place that no profile means holds so much that is open.
+    /// A place that no profile is bound to has this many open items.
     NoProfile(usize),
 }
 
@@ -70,7 +71,8 @@ impl Matter {
         }
     }
 
-    /// The filter of the list that finds the tokens it counts, by the limit of their profile; `None` where it counts none.
+    /// The list filter that finds the tokens counted here, given the limit of their profile; `None` for matters that
+    /// count no tokens.
     pub fn filter(&self, limit: Option<Duration>) -> Option<String> {
         match self {
             Self::Over(..) => Some("old".into()),
@@ -82,7 +84,7 @@ impl Matter {
     fn is_counted(&self) -> bool {
         match self {
             Self::Rotation(..) | Self::Change(..) | Self::HandOff { .. } => true,
-            // One that is paused may have been forgotten.
+            // A paused batch may have been forgotten.
             Self::Batch(batch) => {
                 let runner = batch.runner.as_ref();
                 runner.is_none_or(|runner| runner.state != RunnerState::Running)
@@ -96,24 +98,24 @@ impl Matter {
     }
 }
 
-/// Something that waits, and where.
+/// Something that needs attention, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Concern {
-    /// Which of the profiles means the place; `None`: none does.
+    /// Index of the profile bound to the place; `None` if there is none.
     pub profile: Option<usize>,
-    /// Name of that profile, or of the place; of a hand-off that of the profile that began it.
+    /// Name of that profile, or of the place; for a hand-off, name of the profile that began it.
     pub place: String,
     pub matter: Matter,
     pub since: Option<Timestamp>,
     pub by: Option<String>,
-    /// The place that holds it.
+    /// The place it belongs to.
     pub held_by: PlaceId,
-    /// It was put aside until then, and still stands as it did.
+    /// Until when it is hidden; set only while its state is the one it was hidden with.
     pub hidden_until: Option<Timestamp>,
 }
 
 impl Concern {
-    /// The same thing, however it stands by now.
+    /// Whether both concern the same thing, whatever its state.
     pub fn is_about(&self, other: &Self) -> bool {
         let place = (self.profile, &self.place) == (other.profile, &other.place);
         place
@@ -137,17 +139,17 @@ impl Concern {
     }
 }
 
-/// How many tokens of a place are how old, by the limit of its profile.
+/// Numbers of tokens of a place by age, relative to the limit of its profile.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ages {
-    /// The fresh ones: below a third of the limit, below two, and the rest of them.
+    /// Not due yet: below a third of the limit, below two thirds, and above.
     pub fresh: [usize; 3],
     pub due: usize,
     pub over: usize,
     pub far: usize,
     pub unknown: usize,
     oldest: Duration,
-    /// The age of the oldest of those that are due.
+    /// Age of the oldest token that is due but not over the limit.
     nearest: Duration,
 }
 
@@ -171,16 +173,16 @@ impl Ages {
     }
 }
 
-/// What waits, the worst first, and the ages of the tokens of every profile.
+/// What needs attention, worst first, and the token ages of every profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attention {
     pub concerns: Vec<Concern>,
-    /// By profile; empty where only the counts were asked for.
+    /// By profile index; empty if only the counts were requested.
     pub ages: Vec<(usize, Ages)>,
     pub profiles: usize,
 }
 
-/// What the groups of a place tell.
+/// Findings from reading the groups of a place.
 #[derive(Default)]
 struct OfGroups {
     ages: Ages,
@@ -189,13 +191,13 @@ struct OfGroups {
 
 const HOUR: u64 = 60 * 60;
 
-/// The filter that finds what is counted as due.
+/// The filter that finds the tokens counted as due.
 fn due(limit: Option<Duration>) -> String {
     let due = due_within(limit.unwrap_or(USUAL_LIMIT));
     format!("due<={} -old", whole(due))
 }
 
-/// As a filter reads it: in days, else in hours.
+/// Formats a duration for a filter: in whole days if possible, otherwise in hours.
 fn whole(time: Duration) -> String {
     let hours = time.as_secs().div_ceil(HOUR);
     if hours.is_multiple_of(24) {
@@ -206,8 +208,8 @@ fn whole(time: Duration) -> String {
 }
 
 impl Operations {
-    /// What waits in the places of these profiles; `first` is the one whose concerns stand first among equals. Without
-    /// `whole` no group is read: enough for the counts.
+    /// Collects what needs attention in the places of these profiles. Among concerns of equal rank, those of `first`
+    /// come first. Without `whole` no groups are read, which is enough for the counts.
     pub async fn attention(
         all: &[Self],
         first: usize,
@@ -244,7 +246,7 @@ impl Operations {
                 }
             }
         }
-        // A stable sort: within a rank the order of the profiles stays.
+        // The sort is stable: profiles keep their order within a rank.
         attention
             .concerns
             .sort_by_key(|concern| concern.matter.rank());
@@ -252,7 +254,7 @@ impl Operations {
     }
 }
 
-/// The work on one place.
+/// State while one place is examined.
 struct Gathering<'a> {
     all: &'a [Operations],
     operations: &'a Operations,
@@ -327,7 +329,7 @@ impl Gathering<'_> {
             ..RotationFilter::default()
         };
         for row in self.operations.directory().rotations(filter).await? {
-            // One whose process may still be at it is no concern yet.
+            // A rotation whose process may still be working on it is no concern yet.
             if !self.operations.is_rotation_in_hand(&row) {
                 let at = row.sent_at.unwrap_or(row.started_at);
                 let matter = Matter::Rotation(row.id, row.rotation.state, row.user_group_id);
@@ -339,7 +341,7 @@ impl Gathering<'_> {
 
     fn change(&mut self, change: &Mutation) {
         let is_left = !self.operations.is_change_in_hand(change);
-        // A rotation stands in its own journal.
+        // A rotation is reported from its own journal.
         if change.rotation.is_none() && is_left {
             let id = change.user_group_id.clone();
             let matter = Matter::Change(change.id, change.operation, id);
@@ -371,7 +373,7 @@ impl Gathering<'_> {
         Ok(())
     }
 
-    /// The profile of this name, where it means this place.
+    /// Index of the profile with this name, if it is bound to this place.
     async fn profile_here(&self, name: &str) -> Result<Option<usize>, DirectoryError> {
         let mut all = self.all.iter().enumerate();
         let Some((at, operations)) = all.find(|(_, one)| one.profile().name == name) else {

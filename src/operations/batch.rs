@@ -1,5 +1,6 @@
-//! Bulk rotation (docs/design/rotation.md, "Bulk"): a checked plan becomes a batch, a batch is run and resumed. Every
-//! item is one single rotation, or one update of a bulk edit, with its own journal row; nothing here sends a request itself.
+//! Bulk rotation (docs/design/rotation.md, "Bulk"): a checked plan becomes a batch, which is run and can be resumed.
+//! Every item is one single rotation, or one update of a bulk edit, with its own journal row; nothing here sends a
+//! request itself.
 
 pub(super) mod concurrency;
 mod edit_item;
@@ -29,62 +30,62 @@ use crate::{
     },
 };
 
-/// Takes new tokens, for example into a file. The fingerprint of each is durable before; the confirming get comes
-/// after. It may block.
+/// Receives new tokens, for example to write them to a file. Called after the fingerprint of the token is durable and
+/// before the confirming get. May block.
 pub trait TokenSink: Send + Sync {
-    /// Keeps the token durably; an error stops the run.
+    /// Stores the token durably; an error stops the run.
     fn keep(&self, done: &Done) -> io::Result<()>;
 }
 
-/// Events of a run, in order. The run never waits for a reader.
+/// Events of a run, in order. The run never waits for the receiver.
 #[derive(Debug, Clone)]
 pub enum BatchEvent {
     /// The preflight of this item begins, or the get that settles it.
     Started(ItemKey),
-    /// The service asked to be left alone so long; nothing is sent meanwhile.
+    /// The service asked for a pause of this length; nothing is sent meanwhile.
     Throttled(Duration),
-    /// The directory cannot be reached; nothing is begun, and it is tried again after so long.
+    /// The directory is unreachable; nothing is begun, and it is tried again after this time.
     NoDirectory(Duration),
     Ended(Box<Ended>),
-    /// Nothing new is begun any more; what is in flight is finished.
+    /// Nothing new will be begun; what is in flight is finished.
     Halted(Halt),
-    /// The last one.
+    /// The last event.
     Finished(Report),
 }
 
-/// How one item ended. It holds no token.
+/// How one item ended. Holds no token.
 #[derive(Debug, Clone)]
 pub struct Ended {
     pub key: ItemKey,
     pub user_group_id: UserGroupId,
     pub status: ItemStatus,
-    /// The word of the JSON output: of the rotation's state, or of how it ended without one.
+    /// The outcome as in the JSON output: the state of the rotation, or how the item ended without one.
     pub outcome: &'static str,
     pub rotation: Option<RotationId>,
     pub previous: Option<Fingerprint>,
     pub fingerprint: Option<Fingerprint>,
-    /// Why it did not end as asked.
+    /// Why it did not end as requested.
     pub note: Option<String>,
     pub warnings: Vec<Warning>,
-    /// Another environment answered than the profile says (hazard 11).
+    /// The answer came from another environment than the profile expects (hazard 11).
     pub wrong_environment: bool,
-    /// It was sent by an earlier run, and settled now by a get.
+    /// An earlier run had sent it; a get has settled it now.
     pub settled: bool,
     pub took: Duration,
-    /// All items as they stand after it.
+    /// Counts over all items after this one.
     pub counts: Counts,
 }
 
-/// How a run ended; the counts are the journal's.
+/// How a run ended; the counts come from the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub batch: BatchId,
     pub counts: Counts,
-    /// Why something was not begun.
+    /// Why some items were not begun.
     pub halt: Option<Halt>,
 }
 
-/// A run under way. It goes on when this is dropped.
+/// A run in progress. It continues if this is dropped.
 #[derive(Debug)]
 pub struct Run {
     pub batch: Batch,
@@ -94,7 +95,7 @@ pub struct Run {
 
 impl Operations {
     /// Decides which of these groups can be rotated now, and why the others cannot. Nothing is sent or written.
-    /// `include_recent`: also those that were rotated within 24 h.
+    /// `include_recent` also allows groups that were rotated within the last 24 h.
     pub async fn plan_batch(
         &self,
         wanted: &[UserGroupId],
@@ -126,7 +127,7 @@ impl Operations {
         Ok(Plan::of(candidates, rules))
     }
 
-    /// The limits of a plan hold for one that was made elsewhere, too.
+    /// Also enforces the limits of a plan on one that was made elsewhere.
     pub(super) fn not_too_many(&self, count: usize) -> Result<(), Failure> {
         let profile = self.profile();
         let guarded = guard::most(&profile.guards);
@@ -142,7 +143,7 @@ impl Operations {
         })
     }
 
-    /// Makes the batch of a plan durable; nothing is sent.
+    /// Stores the batch of a plan durably; nothing is sent.
     pub async fn begin_batch(
         &self,
         plan: &Plan,
@@ -163,8 +164,8 @@ impl Operations {
         begun.map_err(Failure::NothingSent)
     }
 
-    /// Runs what is left of a batch: its first run and every resumption alike. Items that have a rotation already are
-    /// settled by a get where they are open, and never sent again.
+    /// Runs what is left of a batch, whether for the first time or resumed. Items that already have a rotation are
+    /// settled by a get if they are open, and never sent again.
     pub async fn run_batch(
         &self,
         batch: BatchId,
@@ -174,7 +175,7 @@ impl Operations {
         self.run_batch_without(batch, &[], pace, keep).await
     }
 
-    /// As [`Operations::run_batch`]; these groups are not begun, and stay for another run.
+    /// As [`Operations::run_batch`], but does not begin these groups; they stay for another run.
     pub async fn run_batch_without(
         &self,
         batch: BatchId,
@@ -189,7 +190,7 @@ impl Operations {
         }
         let items = self.batch_items(batch).await;
         let items = items.map_err(Failure::NothingSent)?;
-        // What is left to be sent; the limits may have been tightened since the batch began.
+        // What is left to send is checked again: the limits may have been tightened since the batch began.
         let left = items
             .iter()
             .filter(|item| item.status() == ItemStatus::NotStarted);
@@ -206,13 +207,14 @@ impl Operations {
         })
     }
 
-    /// All batches of this place, the last begun first.
+    /// Returns all batches of this place, the most recently begun first.
     pub async fn batches(&self) -> Result<Vec<Batch>, DirectoryError> {
         self.batches_in(self.place().await?).await
     }
 
-    /// All batches of the places that these profiles mean, the last begun first, each with the profile that stands for its
-    /// place: `first` where it means it. No API key is asked for: a profile that was never bound has none.
+    /// Returns all batches of the places of these profiles, the most recently begun first, each with the index of a
+    /// profile bound to its place (`first` if that one is). No API key is needed: a profile that was never bound has no
+    /// batches.
     pub async fn batches_of(
         all: &[Self],
         first: usize,
@@ -226,20 +228,20 @@ impl Operations {
         Ok(found)
     }
 
-    /// One batch of this place.
+    /// Returns one batch of this place.
     pub async fn batch(&self, id: BatchId) -> Result<Batch, DirectoryError> {
         let batches = self.batches().await?;
         let found = batches.into_iter().find(|batch| batch.id == id);
         found.ok_or(DirectoryError::NoBatch(id.0))
     }
 
-    /// The items of a batch as they stand, in order.
+    /// Returns the items of a batch with their current state, in order.
     pub async fn batch_items(&self, id: BatchId) -> Result<Vec<BatchItem>, DirectoryError> {
         self.directory().batch_items(self.place().await?, id).await
     }
 
-    /// The groups of a batch whose token is certainly still the old one. Unknown ones are not among them: only a get
-    /// settles those.
+    /// Returns the groups of a batch whose token is certainly still the old one. Those with an unknown outcome are
+    /// excluded: only a get settles them.
     pub async fn failed_of(&self, id: BatchId) -> Result<Vec<UserGroupId>, DirectoryError> {
         let items = self.batch_items(id).await?;
         let failed = items

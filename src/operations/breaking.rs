@@ -1,16 +1,16 @@
-//! Places at which a process of a test breaks: what the program says of an error of its own cannot be seen otherwise.
-//! Without the feature `failpoints` nothing can break there.
+//! Points at which tests make a process fail: how the program reports its own internal errors cannot be tested
+//! otherwise. Without the feature `failpoints` these points do nothing.
 
 use std::io;
 
-/// Where it breaks and how: `panic PLACE MESSAGE` or `error PLACE MESSAGE`.
+/// Names the point and how to fail there: `panic PLACE MESSAGE` or `error PLACE MESSAGE`.
 #[cfg(feature = "failpoints")]
 const BREAK: &str = "GROUPDESK_TEST_BREAK";
 
-/// Passes a place.
+/// Passes a point. Returns an error if the variable asks for one.
 ///
 /// # Panics
-/// Where the variable says so.
+/// If the variable asks for a panic.
 #[cfg(feature = "failpoints")]
 pub fn break_at(place: &str) -> io::Result<()> {
     let said = std::env::var(BREAK).unwrap_or_default();

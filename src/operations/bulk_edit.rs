@@ -1,5 +1,5 @@
-//! One change over many groups: checked, reviewed, and made a batch of single updates. It is run, paused, stopped and resumed
-//! as every batch (`operations::batch`); each update is journalled and settled as every update.
+//! One change over many groups: checked, reviewed, and turned into a batch of single updates. It is run, paused,
+//! stopped and resumed like every batch (`operations::batch`); each update is journalled and settled like every update.
 
 use std::collections::HashMap;
 
@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl Operations {
-    /// What a change would do to each of these groups, as far as it is known here. Nothing is sent or written.
-    /// `include_old`: also where what cannot be read was last sent more than 30 days ago.
+    /// Returns what a change would do to each of these groups, as far as the directory knows. Nothing is sent or
+    /// written. `include_old` also allows groups whose unreadable field was last sent more than 30 days ago.
     pub async fn plan_edit(
         &self,
         change: BulkChange,
@@ -31,8 +31,8 @@ impl Operations {
         self.plan_rows(change, groups.collect(), include_old).await
     }
 
-    /// The reverse of a batch of edits: every row that it set, and that still has that value, goes back to what it was
-    /// before. `None`: the batch rotated.
+    /// Plans the reverse of a batch of edits: every row that it set and that still has that value goes back to its
+    /// previous value. Returns `None` if the batch was a rotation.
     pub async fn plan_reverse_edit(
         &self,
         batch: BatchId,
@@ -43,7 +43,7 @@ impl Operations {
         };
         let items = self.batch_items(batch).await?;
         let set = items.into_iter().filter_map(|item| {
-            // What was as wanted before was not set by it.
+            // A value that was already as wanted was not set by the batch.
             let was_set = item.status() == ItemStatus::Confirmed && item.update.is_some();
             let edit = item.edit.filter(|_| was_set)?;
             let wanted = Wanted {
@@ -61,8 +61,8 @@ impl Operations {
         Ok(Some(plan))
     }
 
-    /// The same change again, for the groups of a batch of edits to which certainly nothing happened. `None`: the batch
-    /// rotated.
+    /// Plans the same change again for the groups of a batch of edits that were certainly not changed. Returns `None`
+    /// if the batch was a rotation.
     pub async fn plan_edit_again(
         &self,
         batch: BatchId,
@@ -142,7 +142,7 @@ impl Operations {
         Ok(EditPlan::of(change, candidates, &rules))
     }
 
-    /// Makes the batch of a reviewed plan durable, with what was reviewed of each group; nothing is sent. It is run with
+    /// Stores the batch of a reviewed plan durably, with what was reviewed of each group; nothing is sent. Run it with
     /// [`Operations::run_batch`].
     pub async fn begin_edit(
         &self,

@@ -1,5 +1,5 @@
-//! Looks at everything this installation needs and says what is wrong with it: plain findings, safe to paste. Nothing is created
-//! or changed; without an id no group is read, and with one only a group that the directory knows.
+//! Checks everything this installation needs and reports problems as plain findings that are safe to paste. Nothing is
+//! created or changed; a group is read only if its id is given and the directory knows it.
 
 mod configuration;
 mod directory;
@@ -18,7 +18,7 @@ use crate::{
 
 pub use terminal::Terminal;
 
-/// How bad it is; the later, the worse.
+/// Severity of a finding, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     Ok,
@@ -33,7 +33,7 @@ pub enum Severity {
 impl Severity {
     pub const ALL: [Self; 4] = [Self::Ok, Self::Note, Self::Warning, Self::Problem];
 
-    /// The word of the report and of its JSON.
+    /// The word used in the report and its JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -50,9 +50,9 @@ pub enum Area {
     Groupdesk,
     Configuration,
     Key,
-    /// Name, connection, TLS.
+    /// Name resolution, connection, TLS.
     Network,
-    /// What answers there.
+    /// What answers at the address.
     Service,
     Clock,
     Directory,
@@ -60,7 +60,7 @@ pub enum Area {
 }
 
 impl Area {
-    /// The word of the report and of its JSON.
+    /// The word used in the report and its JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Groupdesk => "groupdesk",
@@ -75,37 +75,37 @@ impl Area {
     }
 }
 
-/// One thing that was looked at. No key, no token, no group but the one that was asked for.
+/// The result of one check. Contains no key, no token, and no group but the requested one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub area: Area,
     pub severity: Severity,
     pub found: String,
-    /// What to do; `None` where there is nothing to do.
+    /// What to do, if anything.
     pub advice: Option<String>,
 }
 
-/// All findings, in the order of looking.
+/// All findings, in the order of the checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub findings: Vec<Finding>,
 }
 
 impl Report {
-    /// The worst of all.
+    /// The highest severity of all findings.
     pub fn worst(&self) -> Severity {
         let severities = self.findings.iter().map(|finding| finding.severity);
         severities.max().unwrap_or(Severity::Ok)
     }
 
-    /// What does not work.
+    /// The findings that say that something does not work.
     pub fn problems(&self) -> impl Iterator<Item = &Finding> {
         self.findings
             .iter()
             .filter(|finding| finding.severity == Severity::Problem)
     }
 
-    /// How many findings are as bad as that.
+    /// The number of findings of this severity.
     pub fn count(&self, severity: Severity) -> usize {
         let severities = self.findings.iter().map(|finding| finding.severity);
         severities.filter(|one| *one == severity).count()
@@ -145,21 +145,21 @@ impl Report {
     }
 }
 
-/// What to look at, and with whose eyes.
+/// What to check, and the environment to check it in.
 #[derive(Debug, Clone)]
 pub struct DoctorRequest {
     pub overrides: Overrides,
     pub terminal: Terminal,
-    /// What is wrong with the keys of the configuration: the console knows.
+    /// Finds problems with the configured key bindings; only the console knows the keys.
     pub wrong_keys: fn(&[KeyOverride]) -> Vec<Problem>,
-    /// A group to read, so that the body of a get is tried too.
+    /// A group to read, so that the body of a get is tested, too.
     pub id: Option<UserGroupId>,
     pub clock: Clock,
-    /// Who else wants to know of the exchanges.
+    /// Also notified of the exchanges.
     pub listener: Option<Listener>,
 }
 
-/// Looks at everything; what cannot be looked at is a finding too.
+/// Runs all checks. A check that cannot be made is a finding, too.
 pub async fn examine(visit: &DoctorRequest) -> Report {
     let mut report = Report {
         findings: Vec::new(),
@@ -197,7 +197,7 @@ pub async fn examine(visit: &DoctorRequest) -> Report {
     report
 }
 
-/// Without the name of the person in the paths, and with everything visible.
+/// Replaces the home folder, which contains the name of the user, and makes invisible characters visible.
 fn short(text: &str, home: Option<&Path>) -> String {
     let home = home
         .map(|home| home.to_string_lossy())
@@ -209,7 +209,7 @@ fn short(text: &str, home: Option<&Path>) -> String {
     }
 }
 
-/// One, or so many of them.
+/// Formats a count: `one` for 1, otherwise the number with `more`.
 fn many(count: u32, one: &str, more: &str) -> String {
     match count {
         1 => format!("1 {one}"),

@@ -1,37 +1,37 @@
-//! The places of docs/design/rotation.md where tests interrupt a rotation. Without the feature `failpoints` there is
-//! nothing to switch on: passing a point compiles to nothing.
+//! The points of docs/design/rotation.md at which tests interrupt a rotation. Without the feature `failpoints`, passing
+//! a point compiles to nothing.
 
 #[cfg(feature = "failpoints")]
 use std::sync::Arc;
 
 use super::Operations;
 
-/// A place that a rotation passes; the numbers are those of docs/design/rotation.md.
+/// A point that a rotation passes, numbered as in docs/design/rotation.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failpoint {
     /// 1: the preflight is done, nothing is written.
     BeforeIntent,
     /// 2
     IntentDurable,
-    /// 3: nothing has left.
+    /// 3: nothing has been sent yet.
     SentDurable,
-    /// 5: the answer, or what came in its place, is in memory only.
+    /// 5: the answer, or the error in its place, is in memory only.
     Answered,
-    /// 6: nobody has seen it.
+    /// 6: nobody has seen the outcome yet.
     OutcomeDurable,
     /// 8
     UnknownDurable,
-    /// 9: a get is about to leave; also of the preflight.
+    /// 9: before a get is sent, also that of the preflight.
     BeforeGet,
-    /// 10: what the get brought is in memory only.
+    /// 10: the answer to the get is in memory only.
     GetAnswered,
-    /// 11: what followed from the get is on disk.
+    /// 11: what followed from the get is durable.
     GetDurable,
-    /// 12: one of a bulk has ended, and the next has not begun.
+    /// 12: one item of a batch has ended, and the next has not begun.
     ItemEnded,
 }
 
-/// Who is told of the points; nobody outside tests.
+/// Watcher of the points; there is none outside tests.
 #[derive(Clone, Default)]
 pub(super) struct Failpoints {
     #[cfg(feature = "failpoints")]
@@ -44,7 +44,7 @@ impl Failpoints {
         if let Some(watcher) = &self.watcher {
             watcher(point);
         }
-        // Here it can only panic.
+        // Only a panic is possible here.
         drop(super::break_at(&format!("{point:?}")));
     }
 
@@ -58,10 +58,10 @@ impl Operations {
         self.0.points.reached(point);
     }
 
-    /// Tells `watcher` of every point, at the point.
+    /// Calls `watcher` at every point.
     ///
     /// # Panics
-    /// When there already is another handle.
+    /// If another handle already exists.
     #[cfg(feature = "failpoints")]
     #[must_use]
     pub fn watched(mut self, watcher: impl Fn(Failpoint) + Send + Sync + 'static) -> Self {

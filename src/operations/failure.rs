@@ -1,4 +1,5 @@
-//! Why an operation did not end as asked; each says what happened, whether anything was sent, and what to do.
+//! Why an operation did not end as requested. Each failure says what happened, whether anything was sent, and what to
+//! do.
 
 use std::time::Duration;
 
@@ -20,10 +21,10 @@ use crate::{
     },
 };
 
-/// An operation that did not end as asked.
+/// An operation that did not end as requested.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Hazard 1: a read of an unknown id could create it.
+    /// Hazard 1: reading an unknown id could create it.
     #[error(
         "\"{id}\" is not in the directory of this profile; nothing was sent; {}",
         nearest(near)
@@ -32,7 +33,7 @@ pub enum Failure {
         id: UserGroupId,
         near: Vec<UserGroupId>,
     },
-    /// Hazard 1: only a file told of it.
+    /// Hazard 1: the id is known only from a file.
     #[error(
         "\"{id}\" was never seen at the service: only a file told of it, and reading it could create it; nothing was sent. \
          If you are sure that it exists: groupdesk get {id} --exists"
@@ -47,22 +48,22 @@ pub enum Failure {
         profile: String,
         reason: String,
     },
-    /// What came of it could not be read.
+    /// The answer is larger than can be read, so its content is unknown.
     #[error("{field}: {0}; nothing of it was sent", field = .0.field())]
     TooLarge(#[from] TooLarge),
-    /// It would stand in the open for everybody, here and at the service.
+    /// A known secret in a text field: it would be readable by everybody, here and at the service.
     #[error(
         "{field}: this is a token or an API key that is known here; nothing was sent or written down. Leave it out, and \
          rotate it where others may have seen it"
     )]
     HoldsSecret { field: String },
-    /// A note or a label; it is never sent.
+    /// An invalid note or label; these are never sent.
     #[error("{0}; nothing was saved")]
     Annotation(#[from] InvalidAnnotation),
-    /// The name of a saved view.
+    /// An invalid name for a saved view.
     #[error("View name {name:?}: use up to 40 letters, digits and - _ .; nothing was saved")]
     ViewName { name: String },
-    /// Hazard 1: the group had to be read first, and reading created it.
+    /// Hazard 1: the group had to be read first, and the read created it.
     #[error(
         "ALARM: reading \"{id}\" CREATED it: it had vanished, or this is another environment; \
          nothing further was sent. Check the profile and the id"
@@ -78,7 +79,7 @@ pub enum Failure {
         expected: EnvironmentTag,
         got: EnvironmentTag,
     },
-    /// Somebody else was at work since the group was last seen here.
+    /// Somebody else changed the group since it was last seen here.
     #[error(
         "\"{id}\" was changed elsewhere since it was last seen here ({}); nothing was changed. \
          What the service has is known now: look at it with `groupdesk show`, then decide again",
@@ -86,32 +87,32 @@ pub enum Failure {
     )]
     ChangedElsewhere {
         id: UserGroupId,
-        /// Name, rows of the mapping, keys of the properties; made visible.
+        /// Name, rows of the mapping, keys of the properties; with invisible characters made visible.
         what: Vec<String>,
     },
-    /// A probe changes the group and puts it back: what is open, unread or alarming could not be told apart from that.
+    /// A probe changes the group and puts it back; anything open, unread or alarming could not be told apart from that.
     #[error(
         "\"{id}\" is not fit for a probe: its name must have been read, nothing of it may be open, and no alarm may stand; \
          nothing was sent"
     )]
     NotExpendable { id: UserGroupId },
-    /// Another mutation of the group is not over.
+    /// Another mutation of the group is still under way.
     #[error("{0}; nothing was sent")]
     Held(Box<ClaimHolder>),
-    /// What the person touches is not any more as it was reviewed.
+    /// What the operator is about to change is no longer as it was reviewed.
     #[error(
         "\"{id}\" was changed since it was reviewed: {}; nothing was sent. Look at it again, then decide",
         what.join("; ")
     )]
     ChangedSince {
         id: UserGroupId,
-        /// The part with both values; made visible.
+        /// Each changed part with both values; with invisible characters made visible.
         what: Vec<String>,
     },
-    /// What would be sent cannot be known well enough, and nobody vouched for it.
+    /// The values that would be sent along are not known well enough, and nobody vouched for them.
     #[error("{0}; nothing was sent")]
     NotKnownEnough(Box<UnknownFields>),
-    /// There is no copy to compare with.
+    /// There is no earlier copy to compare with.
     #[error(
         "\"{id}\" was never seen at the service from here, so nobody can tell whether it was changed; nothing was sent. \
          Read it first"
@@ -128,7 +129,7 @@ pub enum Failure {
         state: State,
         by: String,
     },
-    /// Whoever asked for the rotation had another token in mind, and this one may just have been handed out.
+    /// The operator meant to rotate another token than the current one, which may just have been handed out.
     #[error(
         "the token of \"{id}\" is not the one last seen here: {}; nothing was rotated. \
          Look at the group, then rotate it again if that is still wanted",
@@ -136,7 +137,7 @@ pub enum Failure {
     )]
     TokenChanged {
         id: UserGroupId,
-        /// How earlier rotations from here, whose outcome was open, turned out just now.
+        /// How earlier rotations from here, whose outcome was open, were settled by this read.
         settled: Vec<Ending>,
     },
     #[error("there is no rotation {} in this profile; nothing was changed; `groupdesk rotations` lists them", id.0)]
@@ -147,7 +148,7 @@ pub enum Failure {
         state.as_str().replace('_', " ")
     )]
     NotOpen { id: RotationId, state: State },
-    /// Its token must not be free for a second request while the first may be on its way.
+    /// Closing it would free the token for a second request while the first may still be on its way.
     #[error(
         "rotation {} was begun by {by} a short while ago and may still be running; nothing was changed; try again in {} s",
         id.0,
@@ -177,7 +178,7 @@ pub enum Failure {
     },
     #[error("nothing was changed: a reason is needed, it stands in the history")]
     NoReason,
-    /// A person has to say something about the place first.
+    /// The operator has to decide something about the place first.
     #[error(transparent)]
     Place(#[from] PlaceProblem),
     #[error("{0}; nothing was sent")]
@@ -199,37 +200,37 @@ pub enum Failure {
     )]
     Refused {
         status: u16,
-        /// The service itself said so.
+        /// Whether the service itself stated the refusal.
         stated: bool,
         words: Option<String>,
-        /// How long the service asks to be left alone.
+        /// The pause that the service asks for.
         retry_after: Option<Duration>,
-        /// So is a get refused whose body did not arrive (hazard 8).
+        /// A get whose body did not arrive may be refused in this way (hazard 8).
         bodiless: bool,
     },
-    /// A read that the service put off (429 or 503); nothing was changed by it.
+    /// The service postponed a read (429 or 503); nothing was changed by it.
     #[error("{why}")]
     Busy {
         status: u16,
         why: String,
-        /// How long the service asks to be left alone.
+        /// The pause that the service asks for.
         retry_after: Option<Duration>,
     },
-    /// No answer. Of a mutation: certainly nothing reached the service.
+    /// No answer. For a mutation: certainly nothing reached the service.
     #[error("{0}")]
     Unreachable(CallError),
-    /// A read whose answer is of no use; nothing was changed by it.
+    /// A read with an unusable answer; nothing was changed by it.
     #[error("{0}")]
     Unreadable(String),
     /// A mutation that may or may not have taken effect.
     #[error("UNKNOWN whether the {operation} took effect: it was sent, but {why}. {next}")]
     Unknown {
         operation: &'static str,
-        /// What happened; what to do is in `next` alone.
+        /// What happened; what to do is only in `next`.
         why: String,
         next: &'static str,
     },
-    /// The token is the old one; it is safe to try again.
+    /// The token is still the old one; it is safe to try again.
     #[error("the token was not rotated and is still the old one: {why}. It is safe to try again")]
     NotApplied { why: String },
     #[error("CONFLICT: {}. Do not rotate again before a person has looked", .why.trim_end_matches('.'))]
@@ -246,7 +247,7 @@ pub enum Failure {
     HandOffAlarm(Warning),
     #[error("{0}; nothing was sent")]
     NothingSent(DirectoryError),
-    /// A create or an update was done; a read changed nothing.
+    /// A create or an update took effect, or a read changed nothing, but the answer could not be recorded.
     #[error(
         "the service answered, but it could not be written down here: {0}; then read the group again"
     )]
@@ -257,7 +258,7 @@ const BODILESS: &str =
     "a proxy may drop the body of a GET, which `groupdesk doctor --id ID` finds out; else ";
 
 impl Failure {
-    /// Another environment answered than the profile says (hazard 11).
+    /// Whether the answer came from another environment than the profile expects (hazard 11).
     pub fn is_wrong_environment(&self) -> bool {
         match self {
             Self::WrongEnvironment { .. } => true,
@@ -305,7 +306,7 @@ impl Failure {
         }
     }
 
-    /// The word of the JSON output and of the history, where the operation got so far.
+    /// The ending for the JSON output and the history, if the operation got that far.
     pub fn ending(&self) -> Option<Ending> {
         match self {
             Self::CreatedByGet { .. } => Some(Ending::CreatedByGet),

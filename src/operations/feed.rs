@@ -1,4 +1,4 @@
-//! What others change in the place of a profile, as long as somebody wants to know.
+//! Follows what others change in the place of a profile.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use crate::{
     operations::{ChangeCursor, Changes, DirectoryError, Operations, break_at},
 };
 
-/// Follows the place that the profile means, also when it is bound to another one meanwhile.
+/// Follows the place that the profile is bound to, also after it is bound to another one.
 pub struct Feed {
     operations: Operations,
     watch: Watch,
 }
 
 impl Operations {
-    /// Where a feed begins that is to miss nothing of what is written from now on.
+    /// Returns the cursor from which a feed misses nothing written from now on.
     pub async fn cursor(&self) -> Result<ChangeCursor, DirectoryError> {
         self.directory().cursor(self.place().await?).await
     }
 
-    /// Follows what others write from there on. Inside a runtime.
+    /// Follows changes of others from this cursor on. Must be called inside a Tokio runtime.
     pub fn feed(&self, from: ChangeCursor) -> Feed {
         let mut watch = self.directory().watch(from);
         if break_at("file-events").is_err() {
@@ -33,19 +33,19 @@ impl Operations {
     }
 }
 
-/// Follows the history of a place: each line once, whoever wrote it.
+/// Follows the history of a place: returns each entry once, whoever wrote it.
 pub struct HistoryFeed {
     feed: Feed,
     cursor: HistoryCursor,
-    /// Numbers of lines; the newest of them.
+    /// Numbers of the entries already returned; only the most recent are kept.
     told: BTreeSet<i64>,
 }
 
-/// Lines written before this many others were told are not told again: a cursor hands out no line that old.
+/// How many numbers are remembered: a cursor never returns an entry that is older than that many others.
 const REMEMBERED: usize = 10_000;
 
 impl Operations {
-    /// Follows the history from now on. Inside a runtime.
+    /// Follows the history from now on. Must be called inside a Tokio runtime.
     pub async fn history_feed(&self) -> Result<HistoryFeed, DirectoryError> {
         let place = self.place().await?;
         let (cursor, _) = self.directory().history_since(place, None).await?;
@@ -58,7 +58,7 @@ impl Operations {
 }
 
 impl HistoryFeed {
-    /// Whether this line is news; it is none from then on.
+    /// Whether this entry is new, and marks it as seen.
     pub fn is_new(&mut self, line: i64) -> bool {
         let is_new = self.told.insert(line);
         if self.told.len() > REMEMBERED {
@@ -67,7 +67,7 @@ impl HistoryFeed {
         is_new
     }
 
-    /// What was written since the last look, the oldest first.
+    /// Returns the entries written since the last look, oldest first.
     pub async fn look(&mut self) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
         let operations = &self.feed.operations;
         let place = operations.place().await?;
@@ -78,34 +78,34 @@ impl HistoryFeed {
         Ok(lines)
     }
 
-    /// What says that something may have been written.
+    /// The feed that signals when something may have been written.
     pub fn feed(&mut self) -> &mut Feed {
         &mut self.feed
     }
 }
 
 impl Feed {
-    /// Whether it is told when something is written. Elsewhere one looks now and then.
+    /// Whether the feed is notified of writes. Otherwise the caller has to poll.
     pub fn has_events(&self) -> bool {
         self.watch.has_events()
     }
 
-    /// Waits until something may have been written; for ever where nobody says so.
+    /// Waits until something may have been written; for ever if there are no notifications.
     pub async fn stirred(&mut self) {
         self.watch.stirred().await;
     }
 
-    /// The line to the directory.
+    /// The state of the connection to the directory.
     pub fn line(&self) -> WatchedLine {
         self.watch.line()
     }
 
-    /// Why nothing can be written, though it could be read, at the last look.
+    /// Why the directory could not be written at the last look, although it could be read.
     pub fn refused(&self) -> Option<DirectoryError> {
         self.watch.refused()
     }
 
-    /// What others have changed since the last look; `None` where nobody else has written.
+    /// Returns what others have changed since the last look; `None` if nobody else has written.
     pub async fn look(&mut self) -> Result<Option<Changes>, DirectoryError> {
         let place = self.operations.place().await?;
         let mut changes = self.watch.look(place).await?;

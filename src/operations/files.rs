@@ -1,4 +1,4 @@
-//! Groups from files and into files.
+//! Import of groups from files, and export into files.
 
 pub(super) mod export;
 pub(super) mod import;

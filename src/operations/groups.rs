@@ -1,4 +1,4 @@
-//! Look up and create (hazards 1 to 3 and 6 of docs/design/service.md).
+//! Looking up and creating groups (hazards 1 to 3 and 6 of docs/design/service.md).
 
 pub(super) mod annotations;
 pub(super) mod claim_holder;
@@ -34,16 +34,16 @@ use crate::{
     },
 };
 
-/// Entries of a group's history that an earlier create is looked for in.
+/// How many history entries of a group are searched for an earlier create.
 const RECENT: usize = 50;
 
 const TRY_AGAIN_CREATE: &str = "Creating it again is safe: an existing group is returned unchanged";
 
 impl Operations {
-    /// Reads a group. An id that the directory does not know is refused unless a person says that it exists; a get
-    /// that created the group ends as [`Ending::CreatedByGet`].
+    /// Reads a group. An id that the directory does not know is refused unless the operator vouches that it exists; a
+    /// get that created the group ends as [`Ending::CreatedByGet`].
     ///
-    /// It settles the open rotations of the group (docs/design/rotation.md, rule 2).
+    /// Also settles the open rotations of the group (docs/design/rotation.md, rule 2).
     pub async fn look_up(
         &self,
         id: &UserGroupId,
@@ -52,7 +52,7 @@ impl Operations {
         Ok(Box::pin(self.look_closely(id, assurance)).await?.done)
     }
 
-    /// As [`Operations::look_up`], with what became of the rotations of the group.
+    /// As [`Operations::look_up`], also returning what became of the rotations of the group.
     pub(super) async fn look_closely(
         &self,
         id: &UserGroupId,
@@ -69,7 +69,7 @@ impl Operations {
         self.may_read(id, known.as_ref(), assurance).await?;
         let mut claim = None;
         if !is_seen(&known) {
-            // It can create: a mutation like any other.
+            // This get can create: it needs a claim like any other mutation.
             claim = Some(self.claim(id, Operation::Get, None).await?);
             (known, facts, asked) = self
                 .snapshot_before_get(id)
@@ -120,7 +120,7 @@ impl Operations {
         Ok(lookup)
     }
 
-    /// A get that can create: over a fresh connection, as every write, and journalled.
+    /// Sends a get that can create: over a fresh connection like every write, and journalled.
     async fn read_with_claim(
         &self,
         request: &GroupRequest,
@@ -151,14 +151,15 @@ impl Operations {
                         ..Record::default()
                     }
                 };
-                // What became of the request matters more than that it could not be noted.
+                // The outcome of the request matters more than a failure to record it.
                 drop(self.write(record).await);
                 Err(failure)
             }
         }
     }
 
-    /// What the answer does not say but the directory knows: a wrong tag seen before, a rotation still to be settled.
+    /// Adds warnings that the directory, not the answer, gives reason for: an earlier wrong tag, a rotation still to be
+    /// settled.
     fn warn_of_what_stands(&self, lookup: &mut Lookup) {
         let done = &mut lookup.done;
         let tag = done.group.environment_tag.as_ref();
@@ -178,8 +179,8 @@ impl Operations {
         }
     }
 
-    /// Get-or-create with all that is wanted. A group that was there already is returned unchanged, and the
-    /// differences are named.
+    /// Creates a group with a get-or-create. A group that existed already is returned unchanged, with its differences
+    /// as warnings.
     pub async fn create(&self, id: &UserGroupId, wanted: &DesiredFields) -> Result<Done, Failure> {
         self.permitted(Guarded::Create)?;
         fits(wanted)?;
@@ -235,7 +236,7 @@ impl Operations {
         Ok(done)
     }
 
-    /// The group is there now: what earlier creates and first reads with an open end were about is settled.
+    /// Now that the group exists, settles earlier creates and first reads whose outcome was unknown.
     async fn found_by_create(&self, id: &UserGroupId, new_user_group: Option<bool>) {
         let Ok(standing) = self.directory().snapshot(self.here(), id, None).await else {
             return;
@@ -246,11 +247,11 @@ impl Operations {
         };
         let open = standing.mutations.iter();
         let steps = open.flat_map(|open| self.plan_mutation_settlement(open, Some(&found)));
-        // They are found again by whoever comes next.
+        // On failure, whoever comes next finds them again.
         drop(self.take_steps(steps.collect()).await);
     }
 
-    /// Hazard 6: after a create whose outcome stayed unknown, "it was there already" says nothing.
+    /// Hazard 6: after a create whose outcome is unknown, "it was there already" says nothing.
     async fn may_have_created(&self, id: &UserGroupId) -> bool {
         let history = self.history(Some(id.clone()), Some(RECENT)).await;
         // The newest create is this one; what counts is how the one before it ended.
@@ -265,7 +266,7 @@ impl Operations {
         })
     }
 
-    /// The get after an update: what it shows is news, its failure only a warning.
+    /// The get after an update: what it finds is reported, its failure is only a warning.
     pub(super) async fn read_back(&self, id: &UserGroupId, done: &mut Done) {
         match self.look_up(id, UnknownIdPolicy::Exists).await {
             Ok(again) => {
@@ -275,7 +276,7 @@ impl Operations {
                     done.read = again.read;
                 }
                 for warning in again.warnings {
-                    // A neighbour's change that was recorded meanwhile is read back by the neighbour.
+                    // If the reading was overtaken by another process's change, that process reads the group back.
                     if warning != Warning::ReadOvertaken && !done.warnings.contains(&warning) {
                         done.warnings.push(warning);
                     }
@@ -287,7 +288,7 @@ impl Operations {
         }
     }
 
-    /// A get whose failure leaves nothing behind.
+    /// A get whose failure leaves no trace.
     pub(super) async fn read(
         &self,
         sends: RequestKind,
@@ -299,7 +300,7 @@ impl Operations {
     }
 }
 
-/// The whole request for what is wanted; what the review shows is exactly what is sent.
+/// Builds the complete request for the wanted fields; what the review shows is exactly what is sent.
 pub fn request(id: &UserGroupId, wanted: &DesiredFields) -> GroupRequest {
     GroupRequest {
         name: wanted.name.clone(),
@@ -309,7 +310,7 @@ pub fn request(id: &UserGroupId, wanted: &DesiredFields) -> GroupRequest {
     }
 }
 
-/// The fields that an answer told of. The mapping is never returned.
+/// The fields that an answer contains. The mapping is never returned.
 pub(super) fn fields_in(returned: &Returned) -> Vec<Field> {
     let name = returned.name.is_some().then_some(Field::Name);
     let properties = returned.properties.is_some().then_some(Field::Properties);

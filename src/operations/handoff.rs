@@ -1,6 +1,6 @@
-//! Handing a new token to the command of the profile (docs/design/rotation.md, "Hand-off"). `pending` is durable
-//! together with the rotation, before the command runs; the ending afterwards. A token that a read contradicts is never
-//! handed off.
+//! Passes a new token to the profile's hand-off command (docs/design/rotation.md, "Hand-off"). `pending` is durable
+//! together with the rotation, before the command runs; the result is recorded afterwards. A token that a read
+//! contradicts is never handed off.
 
 mod command;
 mod scrub;
@@ -21,19 +21,19 @@ use crate::{
     },
 };
 
-/// How the hand-off of a rotation stands after it was tried.
+/// The state of a hand-off after an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandedOff {
     pub rotation: RotationId,
     pub user_group_id: UserGroupId,
-    /// Of the token that was handed off: the group's current one.
+    /// Fingerprint of the token that was handed off: the group's current one.
     pub fingerprint: Option<Fingerprint>,
-    /// Pending where it was not run, or where its ending could not be written down; the note says why.
+    /// Pending if the command was not run or its result could not be recorded; the note says why.
     pub handoff: HandOff,
 }
 
 impl HandedOff {
-    /// The token has arrived, and that is written down.
+    /// Whether the token was handed off and that is recorded.
     pub fn is_done(&self) -> bool {
         self.handoff.state == HandOffState::Done
     }
@@ -47,12 +47,12 @@ struct HandOffRequest<'a> {
 }
 
 impl Operations {
-    /// It was begun under this profile: its hand-off is run here and nowhere else by itself.
+    /// Whether the rotation was begun under this profile: only then is its hand-off run here automatically.
     pub fn is_begun_here(&self, row: &RotationRow) -> bool {
         row.profile == self.profile().name
     }
 
-    /// Whether the new token of a rotation is to be handed off, here or in the profile that began it.
+    /// Whether the new token of a rotation is to be handed off, by this profile or by the one that began it.
     pub(super) fn hands_off(&self, row: &RotationRow) -> bool {
         if self.is_begun_here(row) {
             self.profile().handoff.is_some()
@@ -61,13 +61,13 @@ impl Operations {
         }
     }
 
-    /// Rotations of this place whose new token waits to be handed off, the last begun first. Those that another profile
-    /// began are due there.
+    /// Returns the rotations of this place whose new token waits for its hand-off, most recently begun first. Those
+    /// that another profile began are left to that profile.
     pub async fn pending_hand_offs(&self) -> Result<Vec<RotationRow>, DirectoryError> {
         self.hand_offs(HandOffState::Pending).await
     }
 
-    /// Rotations of this place whose hand-off stands there, the last begun first.
+    /// Returns the rotations of this place whose hand-off is in this state, most recently begun first.
     pub async fn hand_offs(&self, state: HandOffState) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place().await?),
@@ -77,15 +77,15 @@ impl Operations {
         self.directory().rotations(filter).await
     }
 
-    /// Hands off the token of a rotation that has just been done; `None` where nothing is to be handed off.
+    /// Hands off the token of a rotation that has just been done; `None` if there is nothing to hand off.
     ///
-    /// Meant for after [`Operations::confirm`]: a read that could not be had keeps nobody waiting, but a token that a
-    /// read contradicts stays pending. Runs the command of the profile, at most for its time limit.
+    /// Call it after [`Operations::confirm`]: a read that failed delays nothing, but a token that a read contradicts
+    /// stays pending. Runs the command of the profile, for its time limit at most.
     pub async fn hand_off(&self, done: &Done) -> Option<HandedOff> {
         let command = self.profile().handoff.as_ref()?;
         let id = done.rotation?;
         if let Err(forbidden) = self.permitted(Guarded::HandOff) {
-            // The new token waits, as after a crash; a person who may can hand it off.
+            // The new token stays pending, as after a crash; an operator who is allowed to can hand it off.
             let user_group_id = done.group.id.clone();
             return Some(waiting(id, user_group_id, forbidden.to_string()));
         }
@@ -120,8 +120,8 @@ impl Operations {
         Some(waiting(id, row.user_group_id, why.into()))
     }
 
-    /// Hands off again, or for the first time after a crash: the token is read again from the service, and the current
-    /// one is handed off, whoever made it. Nothing is rotated. The hand-off is this profile's from here on.
+    /// Hands off again, or for the first time after a crash: the token is read from the service again, and the current
+    /// one is handed off, whoever made it. Nothing is rotated. From then on the hand-off belongs to this profile.
     pub async fn hand_off_again(&self, id: RotationId) -> Result<HandedOff, Failure> {
         self.permitted(Guarded::HandOff)?;
         let no = |why: &str| Failure::NoHandOff(why.into());
@@ -141,7 +141,7 @@ impl Operations {
         let Some(token) = &read.token else {
             return Err(Failure::NoHandOff(Warning::StaleAnswer.to_string()));
         };
-        // The read may have settled it.
+        // The read may have settled the rotation.
         let row = self.rotation_here(id).await?;
         let row = row.ok_or_else(|| no("the rotation is gone"))?;
         let current = self.directory().fingerprinter().of(token);
@@ -173,7 +173,7 @@ impl Operations {
         };
         let pending = self.directory().record(row.place, record).await;
         pending.map_err(|error| Failure::NoHandOff(error.to_string()))?;
-        // Where that cannot be written, the hand-off matters more.
+        // The hand-off matters more than a failure to record this.
         drop(self.unhide_hand_off(row.place, id).await);
         let parcel = HandOffRequest {
             row: &row,
@@ -231,7 +231,7 @@ impl Operations {
         }
     }
 
-    /// The variables that a command gets: those of this process, without the API keys of all profiles.
+    /// The environment variables for commands: those of this process without the API keys of any profile.
     pub fn variables_for_commands(&self) -> Vec<(&OsStr, &OsStr)> {
         self.0.environment.for_commands()
     }
@@ -263,7 +263,7 @@ impl Operations {
     }
 }
 
-/// What becomes of the hand-off with a step of a rotation; to be written in the same transaction.
+/// How the hand-off changes with a step of a rotation; to be written in the same transaction.
 pub(super) fn hand_off_after(
     id: RotationId,
     hands_off: bool,
@@ -272,7 +272,7 @@ pub(super) fn hand_off_after(
 ) -> Option<HandOffStep> {
     let after = match after {
         State::Rotated | State::Recovered if hands_off && before != after => HandOff::pending(),
-        // What it would hand off is in doubt.
+        // The token it would hand off is in doubt.
         State::Conflict if before == State::Rotated => HandOff::default(),
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! From what a configuration says of a directory to the directory.
+//! Opens the directory that the configuration names.
 
 use std::{future::ready, sync::Arc};
 
@@ -11,7 +11,7 @@ use crate::{
     directory::{Directory, DirectoryError, Location, Password, TeamLocation},
 };
 
-/// Opens the directory that is configured. Blocks, briefly.
+/// Opens the configured directory. Blocks briefly.
 pub fn open_directory(at: &DirectoryAt, env: &Environment) -> Result<Directory, DirectoryError> {
     match at {
         DirectoryAt::File(file) => Directory::open(Location::File(file.clone())),
@@ -19,7 +19,7 @@ pub fn open_directory(at: &DirectoryAt, env: &Environment) -> Result<Directory, 
     }
 }
 
-/// Where a team's directory is, whom to trust there, and how to be believed.
+/// Where a team's directory is, which certificates to trust, and how to authenticate.
 pub fn team_location(
     team: &TeamSettings,
     env: &Environment,
@@ -49,7 +49,7 @@ pub fn team_location(
             user,
         });
         match pgpass::password(&file, &at.collect::<Vec<_>>()) {
-            // Nobody may ask for one.
+            // No entry: the server may not require a password.
             Ok(None) => {}
             found => {
                 let found = found.map(Option::unwrap_or_default);

@@ -1,4 +1,4 @@
-//! What an operation came to, for whoever asked: the ending, what is known now, the token, and what to look at.
+//! The result of an operation for its caller: the ending, what is known now, the token, and warnings.
 
 use std::{fmt, time::Duration};
 
@@ -21,13 +21,13 @@ use crate::{
     },
 };
 
-/// An operation that the service answered. Its `Debug` holds no token.
+/// An operation that the service answered. Its `Debug` output contains no token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
     pub ending: Ending,
     /// What the directory knows of the group now.
     pub group: KnownGroup,
-    /// The token that is current as far as the last answer tells; in memory only. `None` when it told of an older one.
+    /// The current token as of the last answer; in memory only. `None` if the answer was outdated.
     pub token: Option<Token>,
     pub previous_fingerprint: Option<Fingerprint>,
     pub warnings: Vec<Warning>,
@@ -35,18 +35,18 @@ pub struct Done {
     pub status: u16,
     /// From the request to the last byte of the answer.
     pub latency: Duration,
-    /// The journal's row, for rotations.
+    /// The journal row, for rotations.
     pub rotation: Option<RotationId>,
-    /// The fields that were read just now.
+    /// The fields that were just read.
     pub read: Vec<Field>,
-    /// What the place is known to do, as far as it was asked for.
+    /// What is known of the behaviour of the place, as far as it was loaded.
     pub facts: Facts,
-    /// Earlier changes of the group whose end is open, and that may have arrived.
+    /// Earlier changes of the group with an unknown outcome that may have taken effect.
     pub open: Vec<Mutation>,
 }
 
 impl Done {
-    /// What would be sent of an edit of the group as it was read.
+    /// What an edit would send, given the group as it was read.
     pub fn plan(&self, edit: &Edit) -> Plan {
         Plan::of(
             edit,
@@ -60,7 +60,7 @@ impl Done {
     }
 }
 
-/// The fields that earlier changes may have changed, and that were not read since.
+/// The fields that earlier open changes may have changed and that were not read since.
 pub(super) fn unsure(open: &[Mutation], read: &[Field]) -> Vec<Field> {
     let may_have_arrived = |other: &&Mutation| {
         matches!(
@@ -73,12 +73,12 @@ pub(super) fn unsure(open: &[Mutation], read: &[Field]) -> Vec<Field> {
     fields.filter(|field| !read.contains(field)).collect()
 }
 
-/// Something about an answer that a person should know.
+/// Something about an answer that the operator should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
-    /// Hazard 1: the id was thought to exist, and this get made it.
+    /// Hazard 1: the id was expected to exist, and this get created it.
     CreatedByGet,
-    /// Hazard 11: the answer comes from another environment than the profile says.
+    /// Hazard 11: the answer comes from another environment than the profile expects.
     WrongTag {
         expected: EnvironmentTag,
         got: EnvironmentTag,
@@ -89,38 +89,38 @@ pub enum Warning {
     },
     /// Hazard 2: the service kept its own value.
     Differs(Difference),
-    /// Nobody said whether this call created the group.
+    /// The answer does not say whether this call created the group.
     CreationUnclear,
     /// The confirming read failed; what was done stays done.
     NotReadBack {
         why: String,
     },
-    /// It may still take effect; a get from that moment on decides (docs/design/rotation.md, the horizon).
+    /// The rotation may still take effect; a get after that time decides (docs/design/rotation.md, the horizon).
     RotationOpen {
         state: State,
         by: String,
         decided_from: Timestamp,
     },
-    /// A get settled a rotation whose outcome was open.
+    /// A get settled a rotation whose outcome was unknown.
     RotationSettled {
         ending: Ending,
     },
-    /// The answer carries a token that this installation has seen replaced a short while ago; nothing was recorded from it.
+    /// The answer carries a token that this installation saw replaced a short while ago; nothing was recorded from it.
     StaleAnswer,
     /// The group was changed from here while it was being read; nothing was recorded from that reading.
     ReadOvertaken,
-    /// A reading shows what this directory did not write, although it was told that nobody else writes.
+    /// A reading shows a value that this directory did not write, although it had been told to be the sole writer.
     NotSoleWriter,
-    /// A field that an update left out is another one afterwards, although it was taken to be kept.
+    /// A field that an update left out has changed, although it was taken to be kept.
     LeftOutChanged {
         field: Field,
     },
-    /// The group is done; its note and labels stay as somebody else has made them since.
+    /// The group is done; its note and labels stay as somebody else has changed them since.
     NotAnnotated(InvalidAnnotation),
 }
 
 impl Warning {
-    /// Stops everything that would follow.
+    /// Whether this stops everything that would follow.
     pub fn is_alarm(&self) -> bool {
         matches!(
             self,
@@ -131,28 +131,28 @@ impl Warning {
         )
     }
 
-    /// What was known of the place turned out wrong.
+    /// Whether a fact about the place turned out wrong.
     pub fn is_of_facts(&self) -> bool {
         matches!(self, Self::NotSoleWriter | Self::LeftOutChanged { .. })
     }
 
-    /// Nothing was recorded from the answer.
+    /// Whether nothing was recorded from the answer.
     pub(super) fn is_stale(&self) -> bool {
         matches!(self, Self::StaleAnswer | Self::ReadOvertaken)
     }
 
-    /// Another environment answered than the profile says (hazard 11).
+    /// Whether the answer came from another environment than the profile expects (hazard 11).
     pub fn is_wrong_environment(&self) -> bool {
         matches!(self, Self::WrongTag { .. })
     }
 
-    /// The contradiction alone, as it is kept.
+    /// The contradiction alone, as stored.
     pub(super) fn bare(&self) -> String {
         let text = self.to_string();
         text.strip_prefix("ALARM: ").unwrap_or(&text).to_owned()
     }
 
-    /// How an earlier rotation ended, if that is the news.
+    /// How an earlier rotation ended, if this warning reports that.
     pub(super) fn settled(&self) -> Option<Ending> {
         match self {
             Self::RotationSettled { ending } => Some(*ending),
@@ -160,7 +160,7 @@ impl Warning {
         }
     }
 
-    /// What the directory noticed while learning.
+    /// Warnings for what the directory noticed while recording.
     pub(super) fn of(noticed: &Drift) -> Vec<Self> {
         let token = noticed
             .token_changed_elsewhere

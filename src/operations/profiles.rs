@@ -1,4 +1,4 @@
-//! Which environment a profile means, what is known of it, and how a new profile is tested and added.
+//! Which environment a profile means, what is known of it, and how new profiles are tested and added.
 
 pub(super) mod connect;
 pub(super) mod facts;

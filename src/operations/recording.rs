@@ -1,4 +1,4 @@
-//! How operations write things down.
+//! How operations record what they did.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,8 @@ impl Operations {
         loop {
             let written = self.directory().record(self.here(), record.clone()).await;
             match written {
-                // Of a console: nothing of it stands yet, and what came is lost to nobody as long as it is tried.
+                // Only in a console, which keeps retrying: nothing is stored yet, and the result is not lost as long as
+                // it does.
                 Err(error) if error.is_unreachable() && self.1.is_some() => {}
                 written => return written.map_err(Failure::NotWritten),
             }
@@ -41,7 +42,7 @@ impl Operations {
         }
     }
 
-    /// Writes a mutation that failed into the history, with the end of its claim, and hands the failure back.
+    /// Records a failed mutation in the history together with the end of its claim, and returns the failure.
     pub(super) async fn note_failure(
         &self,
         operation: Operation,
@@ -63,13 +64,13 @@ impl Operations {
             }),
             ..Record::default()
         };
-        // What became of the request matters more than that it could not be noted.
+        // The outcome of the request matters more than a failure to record it.
         drop(self.write(record).await);
         failure
     }
 }
 
-/// The changed rows for the history: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`.
+/// The changed fields for the history: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`.
 pub fn changes_json(change: &Change) -> Option<Value> {
     let mut changes = Map::new();
     for (name, field) in change.fields() {
@@ -86,7 +87,7 @@ pub fn changes_json(change: &Change) -> Option<Value> {
     (!changes.is_empty()).then_some(Value::Object(changes))
 }
 
-/// The changes of an update or a create for the history; an update also says what it replaced without knowing it.
+/// The changes of an update or a create for the history; for an update also what it replaced without knowing it.
 pub(super) fn changes_for_history(operation: Operation, change: &Change) -> Option<Value> {
     let mut changes = changes_json(change)?;
     let replaced: Vec<&str> = change

@@ -1,5 +1,6 @@
-//! Reading all known groups again: what changed elsewhere, and what had vanished. Every read is a look-up of its own; what
-//! is done is what was seen since the reading began, so that an interrupted one goes on.
+//! Refresh: reads all known groups again to find what changed elsewhere and what has vanished. Each read is a look-up
+//! of its own. A group counts as done once it was seen after the refresh began, so that an interrupted refresh can be
+//! continued.
 
 mod queue;
 
@@ -24,16 +25,16 @@ use crate::domain::{
     token::Fingerprint,
 };
 
-/// Which groups are read, and which are not.
+/// Which groups will be read, and which will not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refresh {
-    /// To be read: first those that were seen at the service, each part by id.
+    /// The groups to read: those that were seen at the service come first, and both parts are ordered by id.
     pub ids: Vec<UserGroupId>,
-    /// Seen since the reading began.
+    /// Number of groups already seen since the refresh began.
     pub done_before: usize,
-    /// Only files have told of them: to read one that does not exist would create it.
+    /// Number of groups known only from files: reading one that does not exist would create it.
     pub never_seen: usize,
-    /// They are among `ids`.
+    /// Whether `ids` includes them.
     pub with_never_seen: bool,
 }
 
@@ -48,58 +49,58 @@ impl Refresh {
     }
 }
 
-/// Events of a reading, in order. It never waits for a reader.
+/// Events of a refresh, in order. It never waits for the receiver.
 #[derive(Debug)]
 pub enum RefreshEvent {
-    /// The service asked to be left alone so long; nothing is sent meanwhile.
+    /// The service asked for a pause of this length; nothing is sent meanwhile.
     Throttled(Duration),
     Ended(Box<GroupRead>),
-    /// Nothing new is begun any more; what is in flight is finished.
+    /// Nothing new will be begun; what is in flight is finished.
     Halted(Halt),
-    /// The last one.
+    /// The last event.
     Finished {
         counts: Counts,
         halt: Option<Halt>,
     },
 }
 
-/// What came of one group.
+/// The result for one group.
 #[derive(Debug)]
 pub struct GroupRead {
     pub user_group_id: UserGroupId,
-    /// The answer, with its token, where there was one that can be relied on.
+    /// The answer with its token, if there was a reliable one.
     pub done: Option<Box<Done>>,
     pub found: ReadResult,
     pub elsewhere: RemoteChanges,
     pub previous: Option<Fingerprint>,
     pub fingerprint: Option<Fingerprint>,
     pub tag: Option<EnvironmentTag>,
-    /// That tag is not the one the profile says, whatever else was found (hazard 11).
+    /// The tag is not the one that the profile expects, whatever else was found (hazard 11).
     pub wrong_environment: bool,
     pub warnings: Vec<Warning>,
     pub failure: Option<Failure>,
     pub took: Duration,
-    /// All of them as they stand after it.
+    /// Counts over all groups after this one.
     pub counts: Counts,
 }
 
-/// A reading under way. It goes on when this is dropped.
+/// A refresh in progress. It continues if this is dropped.
 #[derive(Debug)]
 pub struct RefreshRun {
     pub control: Control,
     pub progress: mpsc::UnboundedReceiver<RefreshEvent>,
 }
 
-/// What stands for a reading in the journal, where a file has the digest of its rows: of all groups, or of those that a
-/// filter finds.
+/// Identifies a refresh in the journal, where an import has the digest of its file: one for all groups, or for those
+/// that a filter finds.
 fn digest(filter: &str) -> [u8; 32] {
     let all = Sha256::new().chain_update("read all known groups");
     all.chain_update(filter).finalize().into()
 }
 
 impl Operations {
-    /// Which groups a reading would read; nothing is sent or written. `since`: those seen from then on are done;
-    /// `of`: no others than these.
+    /// Returns which groups a refresh would read; nothing is sent or written. Groups seen at or after `since` are done;
+    /// `of` limits the refresh to these groups.
     pub async fn plan_refresh(
         &self,
         since: Option<Timestamp>,
@@ -136,8 +137,9 @@ impl Operations {
         Ok(plan)
     }
 
-    /// As [`Operations::plan_refresh`], of these groups in their order, each once. Where a person named them, one that is not
-    /// known here, or only from a file while those are not meant, is refused; else it is left out.
+    /// As [`Operations::plan_refresh`], for these groups in this order without duplicates. If the operator named them,
+    /// an unknown group is refused, and so is one known only from a file unless those are included; otherwise they are
+    /// left out.
     pub async fn plan_reading(
         &self,
         wanted: &[UserGroupId],
@@ -167,14 +169,14 @@ impl Operations {
         Ok(plan)
     }
 
-    /// The reading of this place, of what this filter finds or of all, that was begun and is not finished.
+    /// Returns the unfinished refresh of this place for this filter (or for all groups), if there is one.
     pub async fn open_refresh(&self, filter: &str) -> Result<Option<Import>, DirectoryError> {
         self.directory()
             .open_import(self.place().await?, digest(filter))
             .await
     }
 
-    /// Writes down that a reading begins; one that was not finished is given up.
+    /// Records that a refresh begins; an unfinished one is given up.
     pub async fn begin_refresh(&self, filter: &str) -> Result<Import, DirectoryError> {
         if let Some(before) = self.open_refresh(filter).await? {
             self.end_import(before.id).await?;
@@ -182,8 +184,8 @@ impl Operations {
         self.begin_import(digest(filter)).await
     }
 
-    /// Refuses what the profile forbids: ids that no answer ever spoke of may be created by reading them, and who goes on
-    /// past what had vanished means to create it.
+    /// Refuses what the profile forbids. Reading ids that were never seen may create them, and continuing past vanished
+    /// groups means to create them, so both need permission to create.
     pub fn refresh_permitted(&self, plan: &Refresh, keep_going: bool) -> Result<(), Failure> {
         if keep_going || plan.unseen() > 0 {
             self.permitted(Guarded::Create)?;
@@ -192,9 +194,9 @@ impl Operations {
         Ok(())
     }
 
-    /// Reads what is left. The first group is read alone until one was found, so that with the wrong environment no more
-    /// than one is created; a group that had vanished stops it, unless it is to go on. `begun`: what is to be ended in the
-    /// journal with it.
+    /// Reads what is left. Groups are read one at a time until the first one is found, so that in a wrong environment
+    /// no more than one is created; a vanished group stops the refresh unless `keep_going` is set. `begun` is the
+    /// journal entry to close with it.
     pub fn run_refresh(
         &self,
         begun: Option<ImportId>,

@@ -1,4 +1,4 @@
-//! What an answer that is no good one comes to, for whoever read, and for whoever changed something.
+//! Turns any answer but a good one into a failure, for reads and for mutations.
 
 use std::time::Duration;
 
@@ -18,7 +18,8 @@ pub(crate) enum ErrorResponse {
 }
 
 impl ErrorResponse {
-    /// Of something that can change the group: only a refusal that the service stated, or no connection, says no.
+    /// Whether a mutation may have taken effect. Only a refusal that the service stated, or a failed connection, rules
+    /// that out.
     pub(crate) fn may_have_changed(&self) -> bool {
         match self {
             Self::Answered(reply) => {
@@ -128,20 +129,20 @@ pub(crate) fn refused(
     }
 }
 
-/// Whether a get whose body did not arrive may be refused so (hazard 8).
+/// Whether this status may mean that the body of a get did not arrive (hazard 8).
 fn may_be_bodiless(status: u16) -> bool {
     matches!(status, 400 | 405 | 411 | 413 | 415 | 422)
 }
 
-/// Said of an answer that is a success, but not the one that was asked for.
+/// Used for a success that does not answer the request that was sent.
 const OF_ANOTHER_KIND: &str = "the answer is a success of another kind than was asked for";
 
-/// What was wrong with an answer, without what to do about it.
+/// Describes what was wrong with an answer, without advice.
 pub(crate) fn what(verdict: &Verdict) -> String {
     verdict.what().unwrap_or_else(|| OF_ANOTHER_KIND.into())
 }
 
-/// The same, and what in the profile or on the way may be wrong.
+/// As [`what`], and also says what in the profile or on the network path may be wrong.
 pub(crate) fn what_and_check(verdict: &Verdict) -> String {
     let check = match verdict {
         Verdict::Unclear(unclear) => unclear.check(),
@@ -151,10 +152,10 @@ pub(crate) fn what_and_check(verdict: &Verdict) -> String {
     what(verdict) + &check
 }
 
-/// What was wrong with the answer to a read: it says nothing about a change.
+/// Describes what was wrong with the answer to a read; it says nothing about a change.
 fn of_a_read(verdict: &Verdict) -> String {
     let next = match verdict {
-        // Whatever was read, it was not what was asked for: a get without its body could create (hazards 1 and 8).
+        // Another group was read than the one asked for: a get that lost its body could create (hazards 1 and 8).
         Verdict::Unclear(Ambiguous::OtherGroup { .. } | Ambiguous::NoId { .. }) => {
             return format!(
                 "{}; nothing was learnt from it; read no more until it is clear",
@@ -171,7 +172,7 @@ fn of_a_read(verdict: &Verdict) -> String {
     )
 }
 
-/// What was wrong with an answer, in words.
+/// Describes what was wrong with an answer, with advice.
 pub(crate) fn explain(verdict: &Verdict) -> String {
     verdict.explain().unwrap_or_else(|| OF_ANOTHER_KIND.into())
 }

@@ -1,5 +1,5 @@
-//! From an answer to what the directory learns: judged, taken apart, compared with what was known, and written in one
-//! transaction with the history and the rotations it settles.
+//! From an answer to what the directory learns: the answer is judged, taken apart, compared with what was known, and
+//! written in one transaction with the history and the rotations it settles.
 
 use std::{mem, time::Duration};
 
@@ -32,18 +32,18 @@ use crate::{
     platform::clock::between,
 };
 
-/// A good answer, taken apart: what the directory learns, and what is only for the person who asked.
+/// A good answer, split into what the directory learns and what is only for the caller.
 pub(crate) struct GoodAnswer {
     pub returned: Returned,
     pub token: Token,
     pub new_user_group: Option<bool>,
     pub status: u16,
     pub latency: Duration,
-    /// What the service says of itself.
+    /// What the service states about its own behaviour.
     pub facts: StatedFacts,
 }
 
-/// A good answer, and what was asked.
+/// A good answer together with the request it answers.
 pub(crate) struct ObservationInput {
     pub operation: Operation,
     pub ending: Ending,
@@ -51,19 +51,19 @@ pub(crate) struct ObservationInput {
     pub read: GoodAnswer,
     pub changes: Option<Change>,
     pub before: Before,
-    /// What was open before a get left; `None` where the answer settles nothing.
+    /// What was open before the get was sent; `None` if the answer settles nothing.
     pub asked: Option<OpenBeforeGet>,
-    /// The end of the claim that this was done under.
+    /// Ends the claim under which the request was made.
     pub claim: Option<MutationStep>,
-    /// The fields that a get told of.
+    /// The fields that the get returned.
     pub fields: Vec<Field>,
 }
 
-/// What a get found, for creates and updates whose end is open.
+/// What a get found, used to settle creates and updates whose outcome is unknown.
 pub(crate) struct Found {
-    /// Name and properties, as far as the answer told of them.
+    /// Name and properties, as far as the answer contained them.
     pub read: DesiredFields,
-    /// Whether this request made it.
+    /// Whether this request created the group.
     pub new_user_group: Option<bool>,
 }
 
@@ -73,17 +73,17 @@ pub(crate) enum Before {
     ToRead,
 }
 
-/// What an answer taught, and what is known of the group's rotations now.
+/// What an answer taught, and how the rotations of the group stand now.
 pub(crate) struct Lookup {
     pub done: Done,
-    /// The rotations that this settled or moved on, and where they stand now.
+    /// The rotations that this answer settled or advanced, with their new state.
     pub moved: Vec<(RotationId, State)>,
-    /// Those that are open still.
+    /// The rotations that are still open.
     pub open: Vec<RotationRow>,
 }
 
 impl Lookup {
-    /// Where a rotation stands now, if that can be told from this.
+    /// The state of a rotation now, if this answer determines it.
     pub(crate) fn state_of(&self, id: RotationId) -> Option<State> {
         let moved = self.moved.iter().rev().find(|(moved, _)| *moved == id);
         let open = || self.open.iter().find(|row| row.id == id);
@@ -93,7 +93,7 @@ impl Lookup {
     }
 }
 
-/// How often an answer is compared again because another process was faster.
+/// Attempts to record an answer when other processes keep recording first.
 const TRIES: u32 = 5;
 
 fn token_of(group: &KnownGroup) -> Option<Fingerprint> {
@@ -160,8 +160,8 @@ impl Operations {
         }
     }
 
-    /// Whether the answer carries a token that this installation has seen replaced within the settle window: it left the
-    /// service before, or comes from a copy that lags, and nothing in it is news.
+    /// Whether the answer carries a token that this installation has seen replaced within the settle window. Such an
+    /// answer left the service before the rotation, or comes from a lagging replica: nothing in it is news.
     async fn is_stale(
         &self,
         known: Option<&KnownGroup>,
@@ -183,7 +183,7 @@ impl Operations {
             .any(|owner| owner.place == self.here() && owner.user_group_id == group.id))
     }
 
-    /// Writes down a good answer and says what it means for the person who asked.
+    /// Records a good answer and returns what it means for the caller.
     pub(crate) async fn observe(
         &self,
         id: &UserGroupId,
@@ -204,7 +204,7 @@ impl Operations {
             environment_tag: environment_tag.clone(),
             fingerprint,
         };
-        // What can be large stands in the observation alone, which the directory takes, and gives back if it refuses it.
+        // The large values exist only in the observation; the directory takes it, and gives it back if it refuses it.
         let returned = mem::replace(&mut learnt.read.returned, judged);
         let mut observation = self.observation(id, mem::take(&mut learnt.sent), returned);
         let mut tries = TRIES;
@@ -216,7 +216,7 @@ impl Operations {
             };
             match self.observe_once(id, &learnt, observation, before).await {
                 Ok(lookup) => return Ok(lookup),
-                // Rotations that another process moved on meanwhile are left to it.
+                // Another process has advanced these rotations meanwhile; leave them to it.
                 Err((
                     DirectoryError::MovedOn { .. } | DirectoryError::ClaimMoved { .. },
                     Some(spare),
@@ -224,7 +224,7 @@ impl Operations {
                     learnt.asked = None;
                     observation = *spare;
                 }
-                // What was changed from here meanwhile is known better than what was read before.
+                // A change made from here meanwhile is more recent than this reading.
                 Err((DirectoryError::ReadOvertaken(given), spare)) if tries > 0 => {
                     if let Some(asked) = &mut learnt.asked {
                         asked.overtaken = true;
@@ -240,7 +240,7 @@ impl Operations {
         }
     }
 
-    /// An error comes with the observation where the directory does not give it back as it was.
+    /// On an error, the observation is returned unless the directory could not give it back unchanged.
     async fn observe_once(
         &self,
         id: &UserGroupId,
@@ -268,12 +268,12 @@ impl Operations {
         if let Some(asked) = asked.filter(|_| alarm.is_none()) {
             records.extend(self.settle_mutations(asked, &observation, read.new_user_group));
         }
-        // Under the own claim nobody else can overtake it.
+        // Under our own claim no other change can overtake the reading.
         let is_alone = learnt.claim.is_some();
         let since = learnt.asked.as_ref();
         let since = since.filter(|_| !stale && !overtaken && !is_alone);
         let previous = before.as_ref().and_then(token_of);
-        // Also by a process that has not written down its own answer yet.
+        // The rotation may also be one of another process that has not recorded its own answer yet.
         let ours = asked.and_then(|asked| {
             let mut open = asked.open.iter();
             open.find(|row| row.sent_at.is_some() && previous == Some(row.rotation.previous))
@@ -290,7 +290,7 @@ impl Operations {
         }
         let token = observation.returned.as_ref().map(|new| new.fingerprint);
         let token = token.or(previous);
-        // The directory returns the group as it is then; until then it would only take room.
+        // The directory returns the group as it is after recording; keeping a copy until then would only take memory.
         let mut noticed = before.map_or_else(Drift::default, |group| group.drift(&observation));
         let mut is_foreign = noticed.is_foreign();
         let own = learnt.claim.as_ref().map(|step| step.id);
@@ -301,11 +301,11 @@ impl Operations {
         let mut warnings: Vec<_> = alarm.into_iter().collect();
         warnings.extend(Warning::of(&noticed));
         if is_foreign {
-            // What could not be withdrawn is withdrawn by the next reading: the name that was known stays until then.
+            // If this fails, the next reading withdraws it: until then the previously known name stays.
             let withdrawn = self.withdraw_sole_writer().await;
             warnings.extend(withdrawn.map_err(|error| (error, spare.clone()))?);
         }
-        // A get that found what was expected is no history; one that noticed something is.
+        // A get that found what was expected is not written to the history; one that noticed something is.
         let noteworthy = *operation != Operation::Get || !warnings.is_empty();
         let entry = noteworthy.then(|| {
             let mut entry = self.entry(*operation, id, *ending);
@@ -359,7 +359,7 @@ impl Operations {
         })
     }
 
-    /// What a get says of creates and updates whose end was open when it left.
+    /// Settles creates and updates that were open when the get was sent, as far as its answer allows.
     fn settle_mutations(
         &self,
         asked: &OpenBeforeGet,
@@ -384,7 +384,7 @@ impl Operations {
             .collect()
     }
 
-    /// Whether a change from here may be what an answer shows, although its own answer is not here yet.
+    /// Whether the answer may show a change made from here whose own answer has not arrived yet.
     pub(crate) async fn is_being_changed(&self, id: &UserGroupId, own: Option<MutationId>) -> bool {
         let standing = self.directory().snapshot(self.here(), id, None).await;
         standing.is_ok_and(|standing| {
@@ -396,7 +396,7 @@ impl Operations {
         })
     }
 
-    /// What contradicts all that was known: nothing may follow on it.
+    /// The alarm for an answer that contradicts all that was known; nothing may follow on it.
     fn alarm(&self, ending: Ending, returned: &Returned) -> Option<Warning> {
         if ending == Ending::CreatedByGet {
             return Some(Warning::CreatedByGet);

@@ -1,5 +1,5 @@
 //! What follows from the answer to a rotation (docs/design/rotation.md): the outcome is durable before anybody sees it,
-//! and whatever is unclear is settled by one get. It sends no rotation.
+//! and anything unclear is settled by one get. No rotation is sent from here.
 
 use super::{
     error_response::{explain, refused, what_and_check},
@@ -56,7 +56,7 @@ impl Operations {
             }
             (RotateOutcome::NotSent, Err(error)) => {
                 let why = error.to_string();
-                // Nothing was sent, whether or not that can be written down.
+                // Nothing was sent, whether or not that could be recorded.
                 drop(
                     self.end(&mut under_way, event, Ending::Unreachable, &why, None)
                         .await,
@@ -94,7 +94,8 @@ impl Operations {
         }
     }
 
-    /// An answer from another environment than the profile expects is no success (hazard 11).
+    /// A warning if the answer comes from another environment than the profile expects: then it is no success
+    /// (hazard 11).
     fn wrong_tag(&self, result: &Result<Reply, CallError>) -> Option<Warning> {
         match result {
             Ok(Reply {
@@ -143,8 +144,8 @@ impl Operations {
         })
     }
 
-    /// Writes the rotation down. The group learns from the answer only while it still has the token that was rotated,
-    /// or has the new one already: an answer that comes late must not bring a dead token back.
+    /// Records the rotation. The group takes over the answer only while it still has the token that was rotated, or
+    /// already has the new one: a late answer must not bring back a dead token.
     async fn note_rotated(
         &self,
         under_way: &mut UnderWay<'_>,
@@ -179,7 +180,7 @@ impl Operations {
     }
 
     /// The get that decides what the answer did not (docs/design/rotation.md, rule 2). The look-up settles the journal,
-    /// and the journal says what became of the rotation.
+    /// and the journal tells what became of the rotation.
     async fn find_out(
         &self,
         under_way: UnderWay<'_>,
@@ -220,7 +221,7 @@ impl Operations {
         }
     }
 
-    /// The confirming get after a rotation: the ending becomes Confirmed, Superseded or Conflict, or stays Rotated when
+    /// The confirming get after a rotation. The ending becomes Confirmed, Superseded or Conflict, or stays Rotated if
     /// the group cannot be read.
     pub async fn confirm(&self, rotated: Done) -> Done {
         let mut done = rotated;
@@ -243,7 +244,7 @@ impl Operations {
         done.warnings.extend(news);
         match done.ending {
             Ending::Confirmed => done.group = read.group,
-            // Not ours any more, but the current one.
+            // The current token is no longer the one from our rotation.
             Ending::Superseded | Ending::Recovered => {
                 done.group = read.group;
                 done.token = read.token;
@@ -261,7 +262,7 @@ impl Operations {
         if let Some(state) = lookup.state_of(row) {
             return Some(state);
         }
-        // Moved on by another process.
+        // Another process has advanced this rotation.
         let row = self.directory().rotation(row).await.ok().flatten();
         row.map(|row| row.rotation.state)
     }
@@ -291,7 +292,7 @@ impl Operations {
     }
 }
 
-/// The settling is the outcome itself here.
+/// Excludes the settlement itself: here it is the outcome, not a warning.
 fn is_news(warning: &Warning) -> bool {
     warning.settled().is_none()
 }
@@ -303,7 +304,7 @@ fn words(result: &Result<Reply, CallError>) -> String {
     }
 }
 
-/// The same without what to do: that is said once, by the failure.
+/// What was wrong, without advice: the failure gives that once.
 fn bare(result: &Result<Reply, CallError>) -> String {
     match result {
         Ok(reply) => what_and_check(&reply.verdict),

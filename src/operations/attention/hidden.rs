@@ -1,4 +1,4 @@
-//! Putting aside for a day what waits. It is back after the day, and at once where it stands otherwise by then.
+//! Hides a concern for a day. It reappears after the day, or at once when its state changes.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -17,7 +17,7 @@ fn hand_off(rotation: RotationId) -> String {
 }
 
 impl Matter {
-    /// What it is about, the same however it stands.
+    /// Identifies what the concern is about, whatever its state.
     fn key(&self) -> String {
         match self {
             Self::Rotation(id, ..) => format!("rotation/{}", id.0),
@@ -32,19 +32,21 @@ impl Matter {
         }
     }
 
-    /// Nobody knows yet what came of a change: that is counted also while it is not shown.
+    /// Whether the outcome of a change is unknown: such a concern is counted even while it is hidden.
     fn is_unclear(&self) -> bool {
         matches!(self, Self::Rotation(..) | Self::Change(..))
     }
 }
 
 impl Concern {
-    /// Unfinished or failed work that was not put aside, as opposed to what only grows old. What is unclear counts always.
+    /// Whether it counts as unfinished or failed work that is not hidden, as opposed to mere ageing. Unknown outcomes
+    /// always count.
     pub fn is_counted(&self) -> bool {
         self.matter.is_counted() && (self.hidden_until.is_none() || self.matter.is_unclear())
     }
 
-    /// How it stands; as long as it is the same it may be put aside. Ages grow by themselves and are no part of it.
+    /// Describes the state; the concern stays hidden as long as this is unchanged. Ages grow by themselves and are left
+    /// out.
     fn stands(&self) -> String {
         let how = match &self.matter {
             Matter::Rotation(_, state, _) => state.as_str().into(),
@@ -68,7 +70,7 @@ impl Concern {
     }
 }
 
-/// What is put aside in a place, by what it is about.
+/// The hidden concerns of a place, by [`Concern::key`].
 #[derive(Default)]
 pub(super) struct Hidden(HashMap<String, HiddenConcern>);
 
@@ -85,7 +87,7 @@ impl Hidden {
         ))
     }
 
-    /// Marks what is put aside and still stands as it did.
+    /// Marks the concern as hidden if its state is the one it was hidden with.
     pub(super) fn mark(&self, concern: &mut Concern) {
         if self.0.is_empty() {
             return;
@@ -97,7 +99,7 @@ impl Hidden {
 }
 
 impl Operations {
-    /// Puts something that waits aside for a day, for all who use this directory; until when. Nothing is sent.
+    /// Hides a concern for a day, for all users of this directory, and returns until when. Nothing is sent.
     pub async fn hide_concern(&self, concern: &Concern) -> Result<Timestamp, DirectoryError> {
         let now = self.now();
         let until = now + DAY;
@@ -112,7 +114,7 @@ impl Operations {
         Ok(until)
     }
 
-    /// Shows a hand-off again: it is run once more, and whoever put it aside is to see how that ends.
+    /// Shows a hand-off again: it is being repeated, and whoever hid it should see how that ends.
     pub(in crate::operations) async fn unhide_hand_off(
         &self,
         place: PlaceId,
@@ -122,7 +124,7 @@ impl Operations {
         self.directory().unhide_concern(place, key).await
     }
 
-    /// Shows it again.
+    /// Shows a hidden concern again.
     pub async fn unhide_concern(&self, concern: &Concern) -> Result<(), DirectoryError> {
         let directory = self.directory();
         let key = concern.matter.key();

@@ -1,5 +1,5 @@
-//! Many requests, some at a time: they are begun as pace and wishes allow, what is in flight is finished, and a service
-//! that asks to be left alone is waited for. Bulk rotation and the reading of all groups are run by it.
+//! Runs many requests, a limited number at a time: begins them as pace and control allow, finishes what is in flight,
+//! and waits when the service asks for a pause. Used by bulk rotation and by the refresh of all groups.
 
 mod control;
 mod pace;
@@ -17,16 +17,16 @@ use crate::domain::batch::Halt;
 /// How fast a run goes, and when it gives up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunLimits {
-    /// Items at the same time; at least 1.
+    /// Items in flight at the same time; at least 1.
     pub concurrency: usize,
-    /// Items begun per second, at most.
+    /// Maximum number of items begun per second.
     pub rate: Option<f64>,
-    /// Failures in a row; 0 never stops.
+    /// Stop after this many failures in a row; 0 never stops.
     pub stop_after: usize,
 }
 
 impl RunLimits {
-    /// When its items may begin; the first one now.
+    /// The pace at which items may begin; the first may begin now.
     pub(crate) fn pace(self) -> Pace {
         Pace::new(self.rate)
     }
@@ -42,28 +42,28 @@ impl Default for RunLimits {
     }
 }
 
-/// The items of a run, and what follows from how each ended.
+/// The items of a run, and what follows from their outcomes.
 pub(crate) trait Work {
     type Item;
     type Outcome: Send + 'static;
 
-    /// How many are left to begin.
+    /// How many items are left to begin.
     fn waiting(&self) -> usize;
 
-    /// The next one, if any is left.
+    /// Takes the next item, if any is left.
     fn next(&mut self) -> Option<Self::Item>;
 
-    /// Begins it.
+    /// Begins an item.
     fn begin(&self, item: Self::Item) -> BoxFuture<'static, Self::Outcome>;
 
-    /// Takes note of an outcome, `None` where it broke off in this program; says why nothing new may be begun, if so.
+    /// Records an outcome (`None` if the task panicked). Returns the reason if nothing new may be begun.
     fn ended(&mut self, outcome: Option<Self::Outcome>) -> Option<Halt>;
 
-    /// Nothing new is begun any more.
+    /// Called when nothing new will be begun.
     fn halted(&self, halt: &Halt);
 }
 
-/// Works until nothing is in flight and nothing may be begun; says why something was not begun.
+/// Runs until nothing is in flight and nothing more may be begun. Returns why items were not begun, if any.
 pub(crate) async fn run(
     work: &mut impl Work,
     limits: RunLimits,
@@ -83,7 +83,7 @@ pub(crate) async fn run(
             Some(joined) = in_flight.join_next() => {
                 let stopped = work.ended(joined.ok());
                 if halt.is_none() && let Some(stopped) = stopped {
-                    // Those who wait for a busy service have sent nothing yet.
+                    // Items waiting for a busy service have sent nothing yet; end their wait.
                     control.end();
                     work.halted(&stopped);
                     halt = Some(stopped);

@@ -1,4 +1,4 @@
-//! One item of a bulk edit: the single update that was reviewed, or the reading that settles one an earlier run sent.
+//! One item of a bulk edit: the single update that was reviewed, or the read that settles one sent by an earlier run.
 
 use tokio::time::Instant;
 
@@ -72,7 +72,7 @@ impl ItemContext {
 
     async fn not_edited(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
         match failure {
-            // It says something about this group, and nothing about the service.
+            // The failure concerns this group, and says nothing about the service.
             Failure::ChangedSince { .. } | Failure::Held(_) | Failure::NotKnownEnough(_) => {
                 let why = format!("skipped: {failure}");
                 let outcome = self.not_sent(item, Ending::NotApplied, &why, begun);
@@ -85,7 +85,7 @@ impl ItemContext {
         }
     }
 
-    /// Finds out by a reading, as far as one can tell, what came of an update that was sent before.
+    /// Determines by a read, as far as possible, what became of an update that an earlier run sent.
     pub(super) async fn settle_update(self, item: BatchItem) -> Outcome {
         let begun = Instant::now();
         let mut patience = RetryBudget::new();
@@ -117,7 +117,7 @@ impl ItemContext {
     }
 }
 
-/// What the answer says differently from what was sent (hazard 2 of docs/design/service.md).
+/// Describes where the answer differs from what was sent (hazard 2 of docs/design/service.md).
 fn kept_otherwise(done: &Done) -> Option<String> {
     let differs = done
         .warnings

@@ -1,4 +1,4 @@
-//! Rotations and updates whose process may still be at them.
+//! Tells rotations and updates whose process may still be working on them.
 
 use crate::{
     directory::{Mutation, RotationRow},
@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Operations {
-    /// Whether whoever rotates may still be at it.
+    /// Whether the process that began this rotation may still be working on it.
     pub(in crate::operations) fn is_rotation_in_hand(&self, row: &RotationRow) -> bool {
         let moves = matches!(
             row.rotation.state,
@@ -16,7 +16,7 @@ impl Operations {
         moves && self.settle_window_left(row).is_some()
     }
 
-    /// The same of a create or an update.
+    /// As [`Self::is_rotation_in_hand`], for a create or an update.
     pub(in crate::operations) fn is_change_in_hand(&self, change: &Mutation) -> bool {
         let moves = matches!(
             change.state,

@@ -1,5 +1,5 @@
-//! One item of a batch: the single rotation and its confirming get, or the get that settles one that an earlier run
-//! sent. A service that asks to be left alone is waited for before anything is sent, never after.
+//! One item of a batch: the single rotation and its confirming get, or the get that settles one sent by an earlier run.
+//! If the service asks for a pause, the item waits before anything is sent, never after.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Until the next try, after one that waited for the directory already.
+/// Wait before another attempt after one that already waited for the directory.
 const DIRECTORY_AGAIN: Duration = Duration::from_secs(2);
 
 const OTHER_RUN: &str = "sent by another run of this batch";
@@ -33,18 +33,18 @@ pub(super) struct ItemContext {
     pub news: mpsc::UnboundedSender<BatchEvent>,
     pub keep: Option<Arc<dyn TokenSink>>,
     pub reason: Option<String>,
-    /// When the batch began: what was rotated since is left as it is.
+    /// When the batch began; groups rotated since then are left alone.
     pub began: Timestamp,
 }
 
 /// How the work on an item ended.
 pub(super) struct Outcome {
     pub ended: Ended,
-    /// The next one would fail in the same way; in words.
+    /// Why the next item would fail in the same way.
     pub fatal: Option<String>,
-    /// It says nothing about the service.
+    /// The failure says nothing about the service and does not count towards `stop_after`.
     pub harmless: bool,
-    /// The run was stopped before anything was sent for it.
+    /// The run was stopped before anything was sent for this item.
     pub stopped: bool,
 }
 
@@ -95,7 +95,7 @@ impl Outcome {
 }
 
 impl ItemContext {
-    /// Rotates it, unless the run is stopped first.
+    /// Rotates the item, unless the run is stopped first.
     pub(super) async fn rotate(self, item: BatchItem) -> Outcome {
         let begun = Instant::now();
         let id = &item.user_group_id;
@@ -142,7 +142,7 @@ impl ItemContext {
         }
     }
 
-    /// Finds out by a get what came of a rotation that was sent before.
+    /// Determines by a get what became of a rotation that an earlier run sent.
     pub(super) async fn settle(self, item: BatchItem, row: RotationId) -> Outcome {
         let begun = Instant::now();
         let id = &item.user_group_id;
@@ -181,7 +181,7 @@ impl ItemContext {
                 outcome.noted(failure.to_string())
             }
             Some(Ok(done)) => {
-                // However it ended: the service answers, and the rest of the batch is still to be done.
+                // Whatever the result: the service answers, and the rest of the batch is still to be done.
                 outcome.harmless = standing != ItemStatus::Conflict;
                 if standing == ItemStatus::Confirmed {
                     outcome.fatal = self.keep(&done).await;
@@ -191,7 +191,7 @@ impl ItemContext {
         }
     }
 
-    /// The old token was read once, and reading it again decides.
+    /// Whether the old token has been read once, so that reading it again decides.
     fn is_due(&self, row: Option<&RotationRow>) -> bool {
         row.is_some_and(|row| {
             row.rotation.state == State::Unknown
@@ -207,11 +207,11 @@ impl ItemContext {
         } else {
             done
         };
-        // Somebody rotated after us: theirs is the current one.
+        // Somebody rotated after us; their token is the current one.
         if fatal.is_none() && done.token != token {
             fatal = self.keep(&done).await;
         }
-        // What did not arrive stays with its rotation, and is offered again.
+        // A failed hand-off stays recorded with its rotation, and is offered again.
         let handed = self.operations.hand_off(&done).await;
         let standing = match done.ending {
             Ending::Rotated => ItemStatus::Rotated,
@@ -261,7 +261,7 @@ impl ItemContext {
             Failure::WrongEnvironment { .. } => {
                 self.not_sent(item, Ending::Conflict, &why, begun).await
             }
-            // Another run of the same batch was faster, or this one was told that nothing happened.
+            // Another run of the same batch took the item first, or this run was told that nothing was written.
             Failure::NothingSent(DirectoryError::ItemEnded { .. }) => {
                 let why = OTHER_RUN.to_owned();
                 let outcome = self.after_sending(item, ItemStatus::UnderWay, why, begun);
@@ -289,7 +289,7 @@ impl ItemContext {
         }
     }
 
-    /// As the journal tells it, or as it seems where that cannot be read.
+    /// The outcome according to the journal, or as it appears if the journal cannot be read.
     pub(super) async fn after_sending(
         &self,
         item: &BatchItem,
@@ -308,7 +308,8 @@ impl ItemContext {
         Outcome::of(&now, now.status(), now.outcome(), begun).noted(why)
     }
 
-    /// Ends an item of which nothing was sent. One that was sent, here or by another run, stays as the journal tells it.
+    /// Ends an item for which nothing was sent. If this or another run did send it, the outcome stays as the journal
+    /// tells it.
     pub(super) async fn not_sent(
         &self,
         item: &BatchItem,
@@ -327,7 +328,8 @@ impl ItemContext {
                     .after_sending(item, standing, why.to_owned(), begun)
                     .await;
                 match told.ended.status {
-                    // It was sent here: the word is that of its answer. And what stops a run is not hidden by what another did.
+                    // This run sent it: report the outcome of its answer. A conflict that stops the run is not hidden
+                    // by what another run did.
                     status if status == standing || standing == ItemStatus::Conflict => outcome,
                     ItemStatus::Confirmed | ItemStatus::Rotated | ItemStatus::UnderWay => {
                         told.noted(OTHER_RUN)
@@ -342,7 +344,7 @@ impl ItemContext {
         }
     }
 
-    /// Hands the token over; an error comes back in words.
+    /// Passes the token to the sink; returns an error as text.
     async fn keep(&self, done: &Done) -> Option<String> {
         let keep = self.keep.clone()?;
         let done = done.clone();
@@ -355,12 +357,13 @@ impl ItemContext {
         }
     }
 
-    /// Whether the service put the request off and is to be asked again, after a while in which nothing is sent.
+    /// Whether the service refused the request for now and the item should try again, after a pause in which nothing is
+    /// sent.
     fn put_off<T>(&self, answer: &Result<T, Failure>, patience: &mut RetryBudget) -> bool {
         self.waits(patience.put_off(answer))
     }
 
-    /// Whether the directory cannot be reached, and nothing was sent: it is tried again, and goes on when it is back.
+    /// Whether the directory was unreachable and nothing was sent: then the item is tried again once it is back.
     pub(super) fn waits_for_the_directory<T>(&self, answer: &Result<T, Failure>) -> bool {
         let is_lost = matches!(answer, Err(Failure::NothingSent(error)) if error.is_unreachable());
         if is_lost {
@@ -369,13 +372,13 @@ impl ItemContext {
         is_lost
     }
 
-    /// Nothing is begun for a while.
+    /// Begins nothing for a while because the directory is unreachable.
     fn no_directory(&self) {
         self.control.hold(DIRECTORY_AGAIN);
         self.tell(BatchEvent::NoDirectory(DIRECTORY_AGAIN));
     }
 
-    /// Whether there is something to wait for; then nothing is sent so long.
+    /// Whether there is something to wait for; if so, nothing is sent for that time.
     pub(super) fn waits(&self, wait: Option<Duration>) -> bool {
         let Some(wait) = wait else {
             return false;
@@ -385,7 +388,7 @@ impl ItemContext {
         true
     }
 
-    /// The run does not depend on anybody reading.
+    /// Sends an event. The run does not depend on a receiver.
     pub(super) fn tell(&self, news: BatchEvent) {
         drop(self.news.send(news));
     }

@@ -1,4 +1,4 @@
-//! The queue of a run: begins items as the pace and the wishes allow, counts how they end, and stops where it must.
+//! The queue of a run: begins items as pace and control allow, counts how they end, and stops when it must.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -32,9 +32,9 @@ pub(super) struct Queue {
     kind: BatchKind,
     reason: Option<String>,
     began: Timestamp,
-    /// What is to be settled first, then what was not begun.
+    /// Items to settle first, then items that were not begun.
     waiting: VecDeque<BatchItem>,
-    /// By position.
+    /// Status of each item, by position.
     statuses: Vec<ItemStatus>,
     counts: Counts,
     pace: RunLimits,
@@ -67,7 +67,7 @@ impl Queue {
         }
     }
 
-    /// Begins none of these groups; what is open of them is settled all the same.
+    /// Does not begin these groups; what is open of them is settled all the same.
     pub(super) fn leave_out(&mut self, groups: &[UserGroupId]) {
         let groups: HashSet<&UserGroupId> = groups.iter().collect();
         let stays = |item: &BatchItem| item.is_open() || !groups.contains(&item.user_group_id);
@@ -101,7 +101,7 @@ impl Queue {
         if halt.is_some() || control.command().is_stop() {
             return halt;
         }
-        // A second try to read back what could not be read at once.
+        // Tries once more to confirm what could not be read right after its rotation.
         self.waiting = self.rotated_only().await;
         self.go(context).await
     }
@@ -124,7 +124,7 @@ impl Queue {
     }
 }
 
-/// The queue at work, until it is empty or stops.
+/// One pass over the queue, until it is empty or stops.
 struct Shift<'a> {
     queue: &'a mut Queue,
     context: &'a ItemContext,
@@ -156,7 +156,7 @@ impl Work for Shift<'_> {
 
     fn ended(&mut self, outcome: Option<Outcome>) -> Option<Halt> {
         let Some(outcome) = outcome else {
-            // The journal knows how far it came.
+            // The task panicked; the journal knows how far it came.
             return Some(Halt::Internal);
         };
         let Outcome {

@@ -1,5 +1,5 @@
-//! Going on with a batch that was left: what of it is ready is checked again, and how strongly that asks depends on who
-//! began it and when.
+//! Resuming a batch that was left: what is still ready is checked again, and the strength of the confirmation depends
+//! on who began the batch and when.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -17,56 +17,57 @@ use crate::{
     operations::{Failure, Guarded, Operations, groups::update::changed_since},
 };
 
-/// What is ready, what is not with why, and what of the ready ones nobody can read.
+/// Groups that are ready, groups that are not (with the reason), and the ready ones with a field that cannot be read.
 #[derive(Default)]
 struct Checked {
     ready: Vec<UserGroupId>,
     refused: Vec<(UserGroupId, String)>,
     blind: Vec<Blind>,
-    /// Of those that are not ready: skipped for their age alone.
+    /// Of those that are not ready: skipped only because their last known state is too old.
     old: Vec<UserGroupId>,
 }
 
-/// Within this time the one who began a batch goes on with it without typing words.
+/// Within this time, whoever began a batch may resume it without typing words.
 const SAME_SHIFT: Duration = Duration::from_hours(24);
 
-/// What going on with a batch would do. Nothing is sent for what was sent before; its open items are read.
+/// What resuming a batch would do. Nothing is sent for items that were sent before; open items are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resumption {
     pub batch: Batch,
     pub items: Vec<BatchItem>,
-    /// Of what was not begun: what is ready.
+    /// Items that were not begun and are ready.
     pub ready: Vec<UserGroupId>,
-    /// And what its item will refuse as things stand, with nothing sent; each with why.
+    /// Items that will be refused as things stand, with nothing sent; each with the reason.
     pub refused: Vec<(UserGroupId, String)>,
-    /// How many of the ready ones are sent with a field that nobody can read, and the one that was sent the longest time ago.
+    /// How many of the ready items are sent with a field that nobody can read, and the one whose field was last sent
+    /// longest ago.
     pub blind: Option<(usize, Blind)>,
-    /// Of the refused ones: what cannot be read and was last sent too long ago, unless a person includes it. These are not
-    /// begun.
+    /// Of the refused items: those with an unreadable field that was last sent too long ago, unless the operator
+    /// includes them. They are not begun.
     pub old: Vec<UserGroupId>,
     /// Items whose rotation or update is open; they are read first.
     pub open: usize,
     /// [`Level::Key`] or [`Level::Words`].
     pub level: Level,
-    /// The reason of the guard that raised it.
+    /// The reason of the guard that raised the level.
     pub guard: Option<String>,
 }
 
 impl Resumption {
-    /// How many are begun.
+    /// How many items will be begun.
     pub fn left(&self) -> usize {
         self.batch.counts.not_started.saturating_sub(self.old.len())
     }
 
-    /// What must be typed at [`Level::Words`].
+    /// The words to type at [`Level::Words`].
     pub fn words(&self, profile: &str) -> String {
         format!("resume {} in {profile}", self.left())
     }
 }
 
 impl Operations {
-    /// Checks what is left of a batch of this place. Nothing is sent or written. `include_old`: also what cannot be read and
-    /// was last sent more than 30 days ago.
+    /// Checks what is left of a batch of this place. Nothing is sent or written. `include_old` also allows groups whose
+    /// unreadable field was last sent more than 30 days ago.
     pub async fn plan_resumption(
         &self,
         id: BatchId,
@@ -113,7 +114,7 @@ impl Operations {
             environment: self.profile().environment.clone(),
             most: left.len(),
             guard: None,
-            // What was ready when the batch was begun is not too recent now.
+            // A group that was ready when the batch began is not too recent now.
             include_recent: true,
             begun: Some(batch.started_at),
             now: self.now(),
@@ -128,7 +129,7 @@ impl Operations {
         })
     }
 
-    /// By the rules of edits; each group is to be as it was when it was reviewed.
+    /// Applies the rules of bulk edits; each group must be as it was when it was reviewed.
     async fn check_edits(
         &self,
         left: &[&BatchItem],
@@ -180,13 +181,13 @@ impl Operations {
 
     fn level_of_resuming(&self, batch: &Batch) -> (Level, Option<String>) {
         if batch.counts.not_started == 0 && !batch.is_run() {
-            // What is open is read, and it is closed: nothing is sent that words could keep back.
+            // Nothing is left to begin: open items are read and closed, which typed words could not prevent.
             return (Level::Key, None);
         }
         let profile = self.profile();
         let is_own =
             batch.by == self.operator() && age::since(batch.started_at, self.now()) < SAME_SHIFT;
-        // A second run sends nothing twice, yet a person who runs it may want to stop it.
+        // A second run sends nothing twice, but whoever starts it should know that one is running.
         let usual = if (is_own || !profile.production) && !batch.is_run() {
             Level::Key
         } else {

@@ -1,5 +1,6 @@
-//! Which process is at work on a batch: a run says every few seconds that it is there, also while it is paused, so that
-//! others can tell it from one that died. It decides nothing: each item is taken with its intent, whoever runs it.
+//! Which process is working on a batch. A run records a heartbeat every few seconds, also while it is paused, so that
+//! others can tell it from one that died. Nothing depends on it: each item is taken together with its intent, whoever
+//! runs the batch.
 
 use std::panic::AssertUnwindSafe;
 
@@ -14,7 +15,7 @@ use crate::{
     platform::{clock::Moment, process},
 };
 
-/// This run of a batch, as it is told in the directory.
+/// This run of a batch, as recorded in the directory.
 pub(super) struct ThisRun {
     operations: Operations,
     batch: BatchId,
@@ -22,8 +23,8 @@ pub(super) struct ThisRun {
 }
 
 impl ThisRun {
-    /// Does the work of the run and tells of it meanwhile; what it ends with is written down. Where the work breaks off inside,
-    /// that is how it ended.
+    /// Does the work of the run with heartbeats meanwhile, and records how it ended. A panic in the work is recorded as
+    /// the end, too.
     pub(super) async fn of(
         operations: &Operations,
         batch: BatchId,
@@ -36,7 +37,7 @@ impl ThisRun {
             batch,
             id: begun.id,
         };
-        // Where that cannot be written, no item can be begun either.
+        // If this cannot be written, no item can be begun either.
         drop(operations.directory().begin_run(batch, begun).await);
         let work = AssertUnwindSafe(work).catch_unwind();
         let halt = tokio::select! {
@@ -49,7 +50,7 @@ impl ThisRun {
         }
     }
 
-    /// For ever.
+    /// Sends heartbeats for ever.
     async fn beat(&self, mut commands: watch::Receiver<RunCommand>) {
         let mut ticks = tokio::time::interval(BEAT);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -65,7 +66,7 @@ impl ThisRun {
                 is_paused: *commands.borrow_and_update() == RunCommand::Pause,
                 at: self.operations.now(),
             };
-            // One that cannot be written is followed by the next.
+            // A heartbeat that cannot be written is followed by the next one.
             drop(self.operations.directory().beat(beat).await);
             if changed.is_err() {
                 std::future::pending::<()>().await;
@@ -90,7 +91,7 @@ impl ThisRun {
 }
 
 impl Operations {
-    /// The batches of a place with who works on each.
+    /// Returns the batches of a place, each with its runner.
     pub(in crate::operations) async fn batches_in(
         &self,
         place: PlaceId,
@@ -102,7 +103,7 @@ impl Operations {
         Ok(batches)
     }
 
-    /// One that is alive before those that died; those only where nothing was written down after them.
+    /// Picks a live run before dead ones; a dead one only if nothing was recorded after it.
     fn find_runner(&self, batch: &mut Batch) {
         if batch.ended_at.is_some() || batch.runs.is_empty() {
             return;
@@ -112,7 +113,7 @@ impl Operations {
         let first = runners.next();
         let alive = first.clone().into_iter().chain(runners);
         let alive = alive.filter(Runner::is_alive);
-        // One that runs says more than one that is paused.
+        // A running one says more than a paused one.
         let alive = alive.min_by_key(|runner| runner.state == RunnerState::Paused);
         batch.runner = alive.or(first.filter(|_| batch.is_begun()));
     }
@@ -121,7 +122,7 @@ impl Operations {
 /// A run of this process that begins now.
 pub(super) fn begun(operations: &Operations) -> BatchRun {
     let mut number = [0; 8];
-    // Without randomness two runs may be taken for one.
+    // Without randomness, two runs may be taken for one.
     let _ = getrandom::fill(&mut number);
     let now = operations.now();
     BatchRun {
@@ -135,7 +136,7 @@ pub(super) fn begun(operations: &Operations) -> BatchRun {
     }
 }
 
-/// How its process is.
+/// The state of the process of a run.
 pub(super) fn runner(run: &BatchRun, now: &Moment) -> Runner {
     let silent = now.since_recorded(run.boot_clock.as_ref(), run.seen);
     let state = match run.process.as_deref().and_then(process::has_ended) {

@@ -1,5 +1,5 @@
-//! The scheduled rotation of a place: whoever runs one holds a row of the directory, says there every few seconds that it is
-//! there, and begins nothing more once another one took it over.
+//! The scheduled rotation of a place. A run holds a row of the directory, records a heartbeat there every few seconds,
+//! and begins nothing more once another run has taken the row over.
 
 use tokio::{sync::watch, task::JoinHandle, time::MissedTickBehavior};
 
@@ -10,8 +10,8 @@ use crate::{
     operations::{Failure, Operations},
 };
 
-/// A scheduled rotation that no other one of the place overlaps. Dropped without [`ScheduledRun::end`] it counts as gone
-/// after [`crate::domain::batch::SILENCE`], on its own machine once the process has ended.
+/// A scheduled rotation; a place has at most one at a time. If this is dropped without [`ScheduledRun::end`], the run
+/// counts as gone after [`crate::domain::batch::SILENCE`], or on its own machine as soon as the process has ended.
 pub struct ScheduledRun {
     operations: Operations,
     run: (PlaceId, RunId),
@@ -26,7 +26,7 @@ impl Drop for ScheduledRun {
 }
 
 impl ScheduledRun {
-    /// Waits until another one has taken its place: it was not heard of for too long.
+    /// Waits until another run has taken over because this one had not been heard of for too long.
     pub async fn taken_over(&self) {
         let mut lost = self.lost.clone();
         if lost.wait_for(|is_lost| *is_lost).await.is_err() {
@@ -34,17 +34,17 @@ impl ScheduledRun {
         }
     }
 
-    /// The next one may begin.
+    /// Ends the run, so that the next one may begin.
     pub async fn end(self) {
         let directory = self.operations.directory();
         let at = self.operations.now();
-        // What cannot be written ends with the process.
+        // If this cannot be written, the run ends with the process.
         drop(directory.beat_scheduled_run(self.run, at, true).await);
     }
 }
 
 impl Operations {
-    /// Begins a scheduled rotation of this place; or says who is at one.
+    /// Begins a scheduled rotation of this place, or returns the one that is running.
     pub async fn begin_scheduled_run(&self) -> Result<Result<ScheduledRun, Runner>, Failure> {
         let place = self.may_record().await?;
         let directory = self.directory();
@@ -63,7 +63,7 @@ impl Operations {
             if taken.map_err(Failure::NothingSent)? {
                 break;
             }
-            // Somebody was faster, and is named next.
+            // Another process was faster; the next iteration names it.
         }
         let run = (place, run.id);
         let (is_lost, lost) = watch::channel(false);
@@ -82,7 +82,7 @@ async fn beat(operations: Operations, run: (PlaceId, RunId), is_lost: watch::Sen
     loop {
         ticks.tick().await;
         let (directory, at) = (operations.directory(), operations.now());
-        // One that cannot be written is followed by the next.
+        // A heartbeat that cannot be written is followed by the next one.
         if let Ok(false) = directory.beat_scheduled_run(run, at, false).await {
             is_lost.send_replace(true);
             return;

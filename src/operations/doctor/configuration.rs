@@ -1,4 +1,4 @@
-//! The configuration file and the profile: every problem with its line, and which profile would be used.
+//! Checks the configuration file and the profile: every problem with its line, and which profile would be used.
 
 use std::{
     os::unix::fs::MetadataExt,
@@ -9,12 +9,12 @@ use super::{Area, DoctorRequest, Report, many};
 use crate::config::{ConfigError, Problem, Profile, Settings, file_of, scrub::shown};
 
 const AREA: Area = Area::Configuration;
-/// What works without a file that can be read, besides this.
+/// What works without a readable configuration file, besides `doctor` itself.
 const WITHOUT_FILE: &str = "only completions, demo, help, man and serve work";
-/// Only the console asks for its keys.
+/// For wrong key bindings: only the console uses them.
 const WITHOUT_CONSOLE: &str = "the console does not start; the commands work";
 
-/// The settings and the profile that would be used, where there are any.
+/// Returns the settings and the profile that would be used, if there are any.
 pub(super) fn look(visit: &DoctorRequest, report: &mut Report) -> Option<(Settings, Profile)> {
     let (file, named_by) = file_of(&visit.overrides);
     let there = file.as_ref().filter(|file| file.exists());
@@ -100,7 +100,7 @@ fn refused(error: ConfigError, report: &mut Report) {
     }
 }
 
-/// `until_then`: what works while it is wrong.
+/// `until_then`: what works while the problems remain.
 fn each(file: &Path, problems: &[Problem], until_then: &str, report: &mut Report) {
     for Problem { line, column, what } in problems {
         report.problem(
@@ -111,7 +111,8 @@ fn each(file: &Path, problems: &[Problem], until_then: &str, report: &mut Report
     }
 }
 
-/// Who can write the file can send the API key to another host. That every user can is refused by the reading of it.
+/// Whoever can write the file can send the API key to another host. A file that every user can write is already refused
+/// when it is read.
 fn rights(file: &Path, report: &mut Report) {
     let folder = file.parent().map_or_else(PathBuf::new, Path::to_owned);
     for (place, what) in [(file, "file"), (folder.as_path(), "folder")] {
@@ -120,7 +121,7 @@ fn rights(file: &Path, report: &mut Report) {
         };
         let mode = found.mode() & 0o7777;
         let sticky = mode & 0o1000 != 0;
-        // Every user can write to the file: said by the reading.
+        // For a file that every user can write, reading it reports the problem.
         let wide = if what == "file" { 0o020 } else { 0o022 };
         if mode & wide != 0 && !sticky {
             report.warning(

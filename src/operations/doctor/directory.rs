@@ -1,4 +1,4 @@
-//! The directory file: who may read it, whether it is whole, and what in it waits for a person.
+//! Checks the directory file: who may read it, whether it is intact, and what in it waits for a person.
 
 use std::{
     os::unix::fs::MetadataExt,
@@ -20,10 +20,10 @@ use crate::{
 };
 
 const AREA: Area = Area::Directory;
-/// Clocks of two machines that differ by more are told.
+/// Clocks of two machines that differ by more are reported.
 const CLOCKS_APART: Duration = Duration::from_secs(5);
 
-/// What `serve` keeps here, if it does: the tokens themselves.
+/// Checks the data file of `serve` if there is one: it holds the tokens themselves.
 fn service(overrides: &Overrides, report: &mut Report) {
     if let Ok(file) = paths::service_database(&overrides.env)
         && file.symlink_metadata().is_ok()
@@ -35,11 +35,11 @@ fn service(overrides: &Overrides, report: &mut Report) {
 /// A directory that can be opened.
 pub(super) struct Usable {
     pub at: DirectoryAt,
-    /// Opening it changes nothing of its schema.
+    /// Whether opening it leaves its schema unchanged.
     pub is_current: bool,
 }
 
-/// The directory, where there is one that can be used.
+/// Returns the directory, if there is a usable one.
 pub(super) async fn look(
     overrides: &Overrides,
     profiles: Option<&[Profile]>,
@@ -47,7 +47,7 @@ pub(super) async fn look(
 ) -> Option<Usable> {
     service(overrides, report);
     let at = match directory_of(overrides) {
-        // What is wrong with the file is told already.
+        // The problem with the file has been reported already.
         Err(ConfigError::Wrong { .. } | ConfigError::Unreadable { .. }) => {
             usual_directory(&overrides.env)
         }
@@ -97,7 +97,7 @@ pub(super) async fn look(
     }
 }
 
-/// On a server: whether it can be reached and is ours, and what waits in it for a person.
+/// Checks a directory on a server: whether it is reachable and one of groupdesk's, and what in it waits for a person.
 async fn of_team(
     team: &TeamSettings,
     overrides: &Overrides,
@@ -150,7 +150,7 @@ async fn of_team(
     match Directory::open(Location::Team(location)) {
         Ok(directory) => {
             if let Ok(found) = directory.places().await {
-                // Who else is bound there stands in the files of others.
+                // Who else is bound to these places is in the configuration files of others.
                 places::look(&found, None, report);
             }
         }
@@ -174,7 +174,7 @@ fn broken(error: &DirectoryError, report: &mut Report) {
     report.problem(AREA, error.to_string(), advice);
 }
 
-/// Whether it can be opened.
+/// Reports the state of the file; returns whether it can be opened.
 fn judge(file: &Path, inspected: &Inspected, report: &mut Report) -> bool {
     let Inspected {
         schema,
@@ -222,7 +222,7 @@ fn judge(file: &Path, inspected: &Inspected, report: &mut Report) -> bool {
     true
 }
 
-/// What was kept before newer schemas.
+/// Reports the copies that were kept before schema upgrades.
 fn copies(file: &Path, report: &mut Report) {
     for (version, copy) in backups_of(file) {
         let name = shown(&copy.to_string_lossy());
@@ -298,7 +298,7 @@ fn beside(file: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The history tells who did what; it is nobody else's business.
+/// The history says who did what, which is nobody else's business.
 fn rights(file: &Path, report: &mut Report) {
     let mut files = vec![file.to_owned(), beside(file, "-wal"), beside(file, "-shm")];
     files.extend(backups_of(file).into_iter().map(|(_, copy)| copy));
@@ -331,7 +331,7 @@ fn rights(file: &Path, report: &mut Report) {
     }
 }
 
-/// Who can put files there can put another directory there.
+/// Whoever can create files in the folder can put another directory in place of this one.
 fn folder_rights(file: &Path, report: &mut Report) {
     let Some(folder) = file.parent() else { return };
     if let Ok(found) = std::fs::metadata(folder) {

@@ -1,4 +1,4 @@
-//! Places of the directory: who uses them, and what in them waits for a person.
+//! Checks the places of the directory: who uses them, and what in them waits for a person.
 
 use super::{Area, Report, many};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 
 const AREA: Area = Area::Directory;
 
-/// `profiles`: those of the configuration, where it can be read.
+/// `profiles`: those of the configuration, if it can be read.
 pub(super) fn look(places: &[Place], profiles: Option<&[Profile]>, report: &mut Report) {
     for place in places {
         let name = visible(&place.name);
@@ -43,7 +43,7 @@ pub(super) fn look(places: &[Place], profiles: Option<&[Profile]>, report: &mut 
     }
 }
 
-/// Nobody comes here any more: its profile was renamed or removed, or has another key or address.
+/// A place that no profile is bound to any more: its profile was renamed or removed, or has another key or address.
 fn orphan(place: &Place, profiles: &[Profile], report: &mut Report) {
     let is_used = |profile: &Profile| {
         place.profiles.contains(&profile.name)

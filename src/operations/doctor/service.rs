@@ -1,5 +1,5 @@
-//! The way to the service: the key, name, connection, TLS, the answer to a request that can create nothing, the clock
-//! over there; and, for a group the directory knows, whether the body of a get survives the way.
+//! Checks the way to the service: the key, name resolution, connection, TLS, the answer to a request that can create
+//! nothing, and the clock of the service; for a known group also whether the body of a get arrives.
 
 use std::time::Duration;
 
@@ -21,9 +21,9 @@ use crate::{
     operations::{Done, Failure, Operations, PlaceProblem, UnknownIdPolicy, open_directory},
 };
 
-/// A clock that is further off than this confuses history and certificates.
+/// A clock that is off by more confuses history and certificates.
 const CLOCK_LIMIT: Duration = Duration::from_mins(1);
-/// A person waits for each step.
+/// A step that takes longer is reported as slow: a person waits for each one.
 const SLOW: Duration = Duration::from_secs(2);
 
 const NEEDS_AN_ID: &str =
@@ -75,7 +75,7 @@ pub(super) async fn look(
     }
 }
 
-/// A client with the key of the profile, the key, and where its exchanges can be heard.
+/// Returns a client with the key of the profile, the key, and a recording of its exchanges.
 async fn client(
     visit: &DoctorRequest,
     profile: &Profile,
@@ -176,7 +176,7 @@ fn judge(probe: &Probe, report: &mut Report) {
     }
 }
 
-/// The Date header against our own clock; it may have been written at any moment of the exchange.
+/// Compares the Date header with our clock; the service may have written it at any moment of the exchange.
 fn clock(answer: &RecordedExchange, (begun, ended): (Timestamp, Timestamp), report: &mut Report) {
     let date = answer
         .headers
@@ -223,7 +223,7 @@ fn between(answer: &RecordedExchange, report: &mut Report) {
     }
 }
 
-/// Whether a person will be asked which place the profile means.
+/// Reports whether the operator will be asked which place the profile means.
 async fn place(
     visit: &DoctorRequest,
     settings: &Settings,
@@ -245,7 +245,7 @@ async fn place(
     let foreseen = match at {
         DirectoryAt::File(file) => foresee_in(file, caller),
         DirectoryAt::Team(_) => match open_directory(at, &visit.overrides.env) {
-            // Who may only look binds nothing.
+            // A viewer binds nothing.
             Ok(directory) if directory.role() == Some(Role::Viewer) => return,
             Ok(directory) => directory.foresee(caller(directory.fingerprinter())).await,
             Err(error) => Err(error),
@@ -281,7 +281,7 @@ fn operations(
     })
 }
 
-/// A get as `groupdesk get` does it: it proves that the body arrives when that id comes back.
+/// Sends a get as `groupdesk get` does: the body has arrived if the same id comes back.
 async fn get(
     visit: &DoctorRequest,
     settings: &Settings,
@@ -328,7 +328,7 @@ fn read(id: &UserGroupId, done: &Done, report: &mut Report) {
     );
 }
 
-/// The words of these failures can name other groups, so they are not repeated.
+/// The texts of these failures may name other groups, so they are not repeated.
 fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
     match failure {
         Failure::Refused { status, .. } => report.problem(

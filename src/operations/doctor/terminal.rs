@@ -1,5 +1,5 @@
-//! What the terminal and the environment say about how the console will look, and where a copied text goes. Nothing is
-//! asked of the terminal itself: an answer would have to be waited for.
+//! Reports what terminal and environment say about how the console will look, and where copied text goes. The terminal
+//! itself is not queried: its answer would have to be waited for.
 
 use std::{process::Stdio, time::Duration};
 
@@ -9,16 +9,16 @@ use super::{Area, DoctorRequest, Report, Severity};
 use crate::config::Environment;
 
 const AREA: Area = Area::Terminal;
-/// The smallest size that everything is made for.
+/// The smallest size that all screens are designed for.
 const COLUMNS: u16 = 80;
 const ROWS: u16 = 24;
-/// tmux answers in milliseconds, or not at all.
+/// tmux answers within milliseconds or not at all.
 const TMUX_LIMIT: Duration = Duration::from_secs(2);
 
-/// What only the caller can see.
+/// What only the caller can find out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terminal {
-    /// Standard input and standard output are one.
+    /// Whether both standard input and standard output are terminals.
     pub is_there: bool,
     /// Columns and rows.
     pub size: Option<(u16, u16)>,
@@ -37,7 +37,7 @@ pub(super) async fn look(visit: &DoctorRequest, report: &mut Report) {
     judge(visit, tmux.as_deref(), report);
 }
 
-/// What the option of that name is in the tmux around us: `on`, `external` or `off`.
+/// The value of the option `set-clipboard` of the surrounding tmux: `on`, `external` or `off`.
 async fn set_clipboard(env: &Environment) -> Option<String> {
     let asking = Command::new("tmux")
         .args(["show-options", "-sv", "set-clipboard"])
@@ -54,7 +54,7 @@ async fn set_clipboard(env: &Environment) -> Option<String> {
         .then_some(word)
 }
 
-/// `tmux`: what [`set_clipboard`] is, where it is known.
+/// `tmux`: the result of [`set_clipboard`], if known.
 fn judge(visit: &DoctorRequest, tmux: Option<&str>, report: &mut Report) {
     let Terminal {
         is_there,
@@ -126,7 +126,7 @@ fn depth(term: &str, colorterm: Option<&str>) -> &'static str {
     }
 }
 
-/// A copied text goes to the terminal as OSC 52, and nothing confirms it.
+/// Copied text is sent to the terminal as OSC 52, which nothing confirms.
 fn clipboard(
     term: &str,
     variable: impl Fn(&str) -> Option<String>,

@@ -1,4 +1,4 @@
-//! What a failure says to do.
+//! Tests of the advice that failures give.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Groups as the rows of a file that `import` and `apply` read; the same from the console and from the command line.
+//! Groups as the rows of a file that `import` and `apply` read; shared by console and command line.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use crate::{
     formats::{Columns, Format, GroupRow},
 };
 
-/// One group as it stands in a file, without its token, with what stands beside it where a column asks for it. What JSON can say without showing it, it says with an escape;
-/// reading gives the same again.
+/// Returns one group as a row of a file, without its token, and with the annotations that the columns ask for.
+/// Characters that must not appear raw are written as JSON escapes, so that reading gives the same text again.
 pub fn exported_row(
     format: Format,
     columns: &Columns,
@@ -23,7 +23,7 @@ pub fn exported_row(
     }
 }
 
-/// The format that the ending of a name asks for; `None` where it asks for none that there is.
+/// The format for the extension of a path; `None` if no known format has it.
 pub fn format_of(path: &Path) -> Option<Format> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     match ending.as_str() {
@@ -34,7 +34,7 @@ pub fn format_of(path: &Path) -> Option<Format> {
     }
 }
 
-/// A name of a file, and the columns that are named behind it: `groups.csv +note +labels`.
+/// Splits a file name from the extra columns named after it: `groups.csv +note +labels`.
 pub fn path_and_columns(path: &Path) -> Result<(PathBuf, Columns), String> {
     let Some(text) = path.to_str() else {
         return Ok((path.to_owned(), Columns::default()));

@@ -1,5 +1,5 @@
-//! Rows of a file: into the directory, with nothing sent; or to the service, one by one, each as a create or an update of
-//! its own (hazards 1, 2 and 4 of docs/design/service.md).
+//! Imports the rows of a file: into the directory, with nothing sent; or to the service, one by one, each as a create
+//! or an update of its own (hazards 1, 2 and 4 of docs/design/service.md).
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -32,15 +32,15 @@ const UNCHANGED: &str = "unchanged";
 /// What may be sent for a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sending {
-    /// A get-or-create.
+    /// Whether a get-or-create may be sent.
     pub create: bool,
-    /// An update of what differs.
+    /// Whether an update of what differs may be sent.
     pub update: bool,
-    /// Nothing at all, not even a get, where the row says what is known here already.
+    /// Send nothing at all, not even a get, if the row matches what is known already.
     pub only_differences: bool,
 }
 
-/// Rows that may be sent: what the profile allows, and no more of them than were asked for.
+/// Limits the rows that may be sent: what the profile allows, and no more than were confirmed.
 #[derive(Debug)]
 pub struct Permit {
     sending: Sending,
@@ -48,7 +48,7 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// For rows that all say what is known here already.
+    /// A permit for rows that all match what is already known.
     pub fn nothing() -> Self {
         Self {
             sending: Sending {
@@ -60,7 +60,7 @@ impl Permit {
         }
     }
 
-    /// Whether one row more may be sent.
+    /// Takes one row from the permit; false if none is left.
     fn take(&self) -> bool {
         let take = |left: usize| left.checked_sub(1);
         let order = Ordering::SeqCst;
@@ -68,25 +68,25 @@ impl Permit {
     }
 }
 
-/// How a row that was sent ended.
+/// How a row that was to be sent ended.
 #[derive(Debug)]
 pub enum RowEnd {
-    /// As asked. The word is that of the JSON output.
+    /// As requested. The word is that of the JSON output.
     Done {
         outcome: &'static str,
         warnings: Vec<Warning>,
-        /// When the service last told of the group, in this run; `None`: it was not read.
+        /// When this run last read the group from the service; `None` if it did not.
         read_at: Option<Timestamp>,
     },
-    /// Only a create could make it, and none was asked for; nothing was sent.
+    /// The group does not exist and creating was not requested; nothing was sent.
     NotThere,
-    /// The service put it off, nothing was changed by it, and then the run was stopped.
+    /// The service postponed it, which changed nothing, and then the run was stopped.
     NotStarted,
     Failed(Failure),
 }
 
 impl RowEnd {
-    /// The word of the JSON output.
+    /// The word in the JSON output.
     pub fn outcome(&self) -> &'static str {
         match self {
             Self::Done { outcome, .. } => outcome,
@@ -96,7 +96,7 @@ impl RowEnd {
         }
     }
 
-    /// It may or may not have taken effect.
+    /// Whether the outcome is unknown: it may or may not have taken effect.
     pub fn is_unknown(&self) -> bool {
         match self {
             Self::Failed(failure) => {
@@ -107,17 +107,17 @@ impl RowEnd {
         }
     }
 
-    /// The group was changed since the plan showed it; nothing was sent.
+    /// Whether the group had changed since the plan was shown; nothing was sent then.
     pub fn is_changed_since(&self) -> bool {
         matches!(self, Self::Failed(Failure::ChangedSince { .. }))
     }
 
-    /// What was to change beside the group was changed.
+    /// Whether the annotations of the group were changed.
     pub fn is_annotated(&self) -> bool {
         matches!(self, Self::Done { .. }) && !self.is_alarm() && !self.leaves_annotations()
     }
 
-    /// The group is done, and its note and labels were left out.
+    /// Whether the group is done but its note and labels were left alone.
     pub fn leaves_annotations(&self) -> bool {
         match self {
             Self::Done { warnings, .. } => {
@@ -128,7 +128,7 @@ impl RowEnd {
         }
     }
 
-    /// Something that stops all that would follow.
+    /// Whether this stops everything that would follow.
     pub fn is_alarm(&self) -> bool {
         match self {
             Self::Done { warnings, .. } => warnings.iter().any(Warning::is_alarm),
@@ -152,8 +152,8 @@ impl RowEnd {
 }
 
 impl Operations {
-    /// Adds the ids of these rows to the directory, and what they say where nothing better is known; notes and labels that
-    /// somebody wrote stay unless it `replaces` them. Nothing is sent.
+    /// Adds the ids of these rows to the directory, with their values if nothing better is known. Notes and labels that
+    /// somebody wrote are kept unless `replaces` is set. Nothing is sent.
     pub async fn import(
         &self,
         rows: Vec<GroupRow>,
@@ -164,7 +164,8 @@ impl Operations {
         self.directory().import(place, rows, at, by, replaces).await
     }
 
-    /// What a row changes beside its group once that is done. A newer note of somebody else stays, and is told.
+    /// Writes the note and labels of a row after its group is done. A newer note by somebody else is kept, with a
+    /// warning.
     async fn annotate_row(&self, row: &GroupRow, end: &mut RowEnd) {
         let RowEnd::Done { warnings, .. } = &mut *end else {
             return;
@@ -180,7 +181,7 @@ impl Operations {
         }
     }
 
-    /// Goes on with the file of this digest where it was not finished, or begins it.
+    /// Continues the unfinished import of the file with this digest, or begins one.
     pub async fn begin_import(&self, digest: [u8; 32]) -> Result<Import, DirectoryError> {
         let (place, by) = (self.place_to_write().await?, self.operator());
         self.directory()
@@ -188,12 +189,12 @@ impl Operations {
             .await
     }
 
-    /// Closes a file of which every row is done.
+    /// Closes an import whose rows are all done.
     pub async fn end_import(&self, import: ImportId) -> Result<(), DirectoryError> {
         self.directory().end_import(import, self.now()).await
     }
 
-    /// Refuses what the profile forbids of this, be it by a guard of one operation or of many at once.
+    /// Refuses what the profile forbids, by a guard of one operation or of bulk operations.
     pub fn sending_permitted(&self, sending: Sending, rows: usize) -> Result<Permit, Failure> {
         self.writable()?;
         if sending.create {
@@ -215,10 +216,10 @@ impl Operations {
         })
     }
 
-    /// Sends what one row needs, as the plan showed it (`base`: what an update begins with; `beside` of
-    /// the row: what was planned of it), and writes down that it is done where its file has a journal. Doing it twice does no
-    /// harm: an existing group is returned unchanged, and an update sends the same whole. What the service puts off is
-    /// sent again after the pause it asks for, which holds for all rows; `held` gets to know of it.
+    /// Sends what one row needs, as the plan showed it, and marks the row as done if its file has a journal. `base` is
+    /// the state that an update starts from; the annotations of the row are written as planned. Repeating it is
+    /// harmless: an existing group is returned unchanged, and an update sends the same whole. What the service
+    /// postpones is sent again after the pause it asks for, which applies to all rows; `held` is notified of it.
     pub async fn send_row(
         &self,
         permit: &Permit,
@@ -252,8 +253,8 @@ impl Operations {
         end
     }
 
-    /// Reads a group that the directory knows; what the service puts off is read again after the pause it asks for, which
-    /// holds for all that this control steers.
+    /// Reads a group that the directory knows. A read that the service postpones is repeated after the pause it asks
+    /// for, which applies to everything under this control.
     pub async fn read_patiently(
         &self,
         id: &UserGroupId,
@@ -274,7 +275,8 @@ impl Operations {
         }
     }
 
-    /// `is_taken`: the permit counts this row already. `base`: what the plan showed of a group that it would update.
+    /// `is_taken`: whether the permit already counts this row. `base`: the state of the group that the plan showed for
+    /// an update.
     async fn settle_row(
         &self,
         row: &GroupRow,
@@ -292,23 +294,23 @@ impl Operations {
                 read_at: None,
             });
         }
-        // What only a file has told of may not exist: to read it could create it without its fields.
+        // A group known only from a file may not exist: reading it could create it without its fields.
         let is_there = known.is_some_and(|group| group.last_seen.is_some());
         if !(is_there && sending.update || sending.create) {
             return Ok(RowEnd::NotThere);
         }
-        // More may differ by now than was confirmed.
+        // More may differ now than when the operator confirmed.
         *is_taken = *is_taken || permit.take();
         if !*is_taken {
             return Ok(RowEnd::NotStarted);
         }
         if sending.update && is_there {
-            // What would stand there must be readable afterwards, also what is not sent.
+            // The resulting group must be readable afterwards, including the fields that are not sent.
             fits(&planned.wanted)?;
             return self.update_row(row, base).await;
         }
         let created = self.create(&row.id, &row.said).await?;
-        // Nobody has seen what it would replace: the next plan shows it.
+        // Nobody has seen what an update would replace; the next plan shows it.
         let differs: Vec<_> = created
             .warnings
             .iter()
@@ -330,8 +332,8 @@ impl Operations {
         })
     }
 
-    /// Sends what the plan showed, and nothing else: what the row touches must be as the plan had it. Without a base the
-    /// plan had it as the row says.
+    /// Sends what the plan showed and nothing else: what the row touches must still be as planned. Without a base, the
+    /// plan had it equal to the row.
     async fn update_row(
         &self,
         row: &GroupRow,

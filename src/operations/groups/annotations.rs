@@ -1,5 +1,5 @@
-//! Notes, labels, favourites and saved views: written by people for each other, kept in the directory. Nothing here reaches
-//! the service, and nothing of a group changes.
+//! Notes, labels, favourites and saved views: written by people for each other and kept in the directory. Nothing of
+//! this reaches the service or changes a group.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use crate::{
     search::{ListView, SavedView, Views},
 };
 
-/// Characters of the name of a view, at the most.
+/// Maximum length of the name of a view, in characters.
 const LONGEST_NAME: usize = 40;
 
 impl Operations {
-    /// What is written beside the groups of this place.
+    /// Returns the annotations of the groups of this place.
     pub async fn annotations(&self) -> Result<BTreeMap<UserGroupId, Annotation>, DirectoryError> {
         self.directory().annotations(self.place().await?).await
     }
 
-    /// The same of these groups, in the order of the ids; some hundreds at a time.
+    /// As [`Operations::annotations`], for these groups, in the order of `ids`. Meant for up to a few hundred ids.
     pub async fn annotations_of(
         &self,
         ids: Vec<UserGroupId>,
@@ -33,8 +33,8 @@ impl Operations {
         self.directory().some_annotations(place, ids).await
     }
 
-    /// Changes what is written beside these groups, all or none; what stands there then, in the same order. Refuses a
-    /// known secret, and a group that the directory does not know.
+    /// Changes the annotations of these groups, all or none, and returns the result in the same order. Refuses a known
+    /// secret, and a group that the directory does not know.
     pub async fn annotate(
         &self,
         ids: Vec<UserGroupId>,
@@ -59,18 +59,18 @@ impl Operations {
         Ok(changed.await.map_err(Failure::NothingSent)??)
     }
 
-    /// Saved views of the list, by name; those of all profiles.
+    /// Returns the saved list views of all profiles, by name.
     pub async fn saved_views(&self) -> Result<Vec<SavedView>, DirectoryError> {
         self.directory().saved_views().await
     }
 
-    /// The filters of the saved views, as `@name` finds them.
+    /// Returns the filters of the saved views, as `@name` refers to them.
     pub async fn filters_of_views(&self) -> Result<Views, DirectoryError> {
         let saved = self.saved_views().await?.into_iter();
         Ok(saved.map(|saved| (saved.name, saved.view.filter)).collect())
     }
 
-    /// Saves how the list is looked at under a name, in the place of what had that name; the name as it is kept.
+    /// Saves a list view under a name, replacing any of that name, and returns the name as stored.
     pub async fn save_view(&self, name: &str, view: ListView) -> Result<String, Failure> {
         let kept = name.trim().trim_start_matches('@').to_lowercase();
         let length = kept.chars().count();
@@ -85,7 +85,7 @@ impl Operations {
         Ok(kept)
     }
 
-    /// Removes a saved view; whether there was one.
+    /// Removes a saved view; returns whether it existed.
     pub async fn remove_view(&self, name: &str) -> Result<bool, DirectoryError> {
         self.directory().remove_view(name).await
     }
@@ -93,7 +93,7 @@ impl Operations {
     fn written(&self) -> Written {
         let now = self.now();
         Written {
-            // As it is kept, in whole microseconds.
+            // The database stores whole microseconds.
             at: Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now),
             by: self.operator().to_owned(),
         }

@@ -1,4 +1,4 @@
-//! Who holds a group, in words.
+//! Describes who holds a group.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::domain::{group::UserGroupId, history::Operation, mutation::State, text::visible};
 
-/// Who holds a group that somebody else wants to change.
+/// The mutation that holds a group which somebody else wants to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimHolder {
     pub id: UserGroupId,
@@ -14,7 +14,7 @@ pub struct ClaimHolder {
     pub state: State,
     pub by: String,
     pub since: Timestamp,
-    /// When the group is free again at the latest, though it is not known what happened; never of a rotation.
+    /// When the claim ends at the latest if the outcome stays unknown; never set for a rotation.
     pub until: Option<Timestamp>,
 }
 

@@ -1,5 +1,5 @@
-//! The claim on a group: one unsettled mutation per group and place, held by its own durable intent. Taken after the person
-//! confirmed, given back with the outcome; what a process that died left open is found here, too.
+//! The claim on a group: one unsettled mutation per group and place, held by its own durable intent. Taken after the
+//! operator has confirmed, released with the outcome. Claims left open by dead processes are found here, too.
 
 use std::{
     sync::Arc,
@@ -21,16 +21,16 @@ use crate::{
     platform::clock::Moment,
 };
 
-/// Pauses between two tries for a group that is held.
+/// First pause between attempts to claim a group that is held.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
-/// Part of the settle window in which a request must leave (docs/design/rotation.md, "Send-by").
+/// The part (one quarter) of the settle window in which a request must be sent (docs/design/rotation.md, "Send-by").
 const SEND_BY: u32 = 4;
 
-/// Gets to know of whom is waited for.
+/// Called with the claim that is being waited for.
 pub type Waiting = Arc<dyn Fn(&ClaimHolder) + Send + Sync>;
 
-/// The own claim on a group. Dropped before anything was marked as sent, it is given back.
+/// Our own claim on a group. If dropped before anything was marked as sent, it is released.
 pub(crate) struct Claim {
     operations: Operations,
     id: MutationId,
@@ -38,12 +38,12 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Makes durable that the request is about to leave; from here on only an outcome ends the claim.
+    /// Makes durable that the request is about to be sent; from here on only an outcome ends the claim.
     pub(crate) async fn sending(&mut self, changes: Option<Value>) -> Result<SendBy, Failure> {
         self.sending_item(changes, None).await
     }
 
-    /// As [`Claim::sending`], and takes the item of a batch in the same transaction: it is sent once.
+    /// As [`Claim::sending`], and takes the item of a batch in the same transaction, so that it is sent only once.
     pub(crate) async fn sending_item(
         &mut self,
         changes: Option<Value>,
@@ -58,21 +58,21 @@ impl Claim {
         let place = self.operations.here();
         let marked = self.operations.directory().step_mutation(place, step).await;
         if let Err(error) = marked {
-            // Whoever took it for dead has ended it; else the claim is given back.
+            // If another process considered the claim dead, it has ended it; otherwise it is released.
             return Err(Failure::NothingSent(error));
         }
         self.state = State::Sent;
         Ok(self.operations.send_by(begun))
     }
 
-    /// The end of the claim, to be written together with what it brought.
+    /// The end of the claim, to be recorded together with the result.
     pub(crate) fn end(mut self, ending: Ending, note: Option<String>) -> MutationStep {
         let step = self.step(State::Ended, Some(ending), note);
         self.state = State::Ended;
         step
     }
 
-    /// It may or may not have taken effect: it holds the group on.
+    /// Marks the outcome as unknown: the claim keeps holding the group.
     pub(crate) fn unknown(mut self, note: Option<String>) -> MutationStep {
         let step = self.step(State::Unknown, None, note);
         self.state = State::Ended;
@@ -108,12 +108,13 @@ impl Drop for Claim {
         self.state = State::Ended;
         let place = self.operations.here();
         let giving = self.operations.directory().step_mutation(place, step);
-        // Polled once it is queued, and a queued write is done; the window ends what could not even be queued.
+        // One poll queues the write, and a queued write is carried out. If it could not even be queued, the claim ends
+        // with the settle window.
         drop(giving.now_or_never());
     }
 }
 
-/// How long one waits for a group that is held.
+/// How long to wait for a group that is held.
 pub(crate) struct Wait {
     until: Instant,
     pause: Duration,
@@ -121,7 +122,7 @@ pub(crate) struct Wait {
 }
 
 impl Operations {
-    /// The same operations; `waiting` gets to know when another mutation holds the group for longer than a moment.
+    /// Returns the same operations; `waiting` is called when another mutation holds the group for more than a moment.
     #[must_use]
     pub fn with_wait_listener(&self, waiting: Waiting) -> Self {
         Self(Arc::clone(&self.0), self.1.clone(), Some(waiting))
@@ -135,14 +136,15 @@ impl Operations {
         }
     }
 
-    /// Waits for the group up to the profile's time-out, then refuses, naming who holds it. Nothing is sent.
+    /// Claims the group, waiting up to the profile's timeout. Refuses with the name of the holder after that; nothing
+    /// is sent.
     pub(crate) async fn claim(
         &self,
         id: &UserGroupId,
         operation: Operation,
         changes: Option<Value>,
     ) -> Result<Claim, Failure> {
-        // Before anything is written down for the place.
+        // Check this before anything is recorded for the place.
         self.client(match operation {
             Operation::Create => RequestKind::Change(Guarded::Create),
             Operation::Update => RequestKind::Change(Guarded::Update),
@@ -174,7 +176,7 @@ impl Operations {
         }
     }
 
-    /// Returns where it is worth another try.
+    /// Returns `Ok` when another attempt is worthwhile.
     pub(crate) async fn wait_for(&self, holder: &Mutation, wait: &mut Wait) -> Result<(), Failure> {
         if self
             .release_expired_claim(holder)
@@ -194,7 +196,7 @@ impl Operations {
             until,
         };
         let patience = wait.until.saturating_duration_since(Instant::now());
-        // What may take effect until later than anybody waits is not waited for.
+        // Do not wait for a mutation that may take effect later than the timeout.
         let in_vain = holder.state == State::Unknown && (until.is_none() || left > patience);
         if in_vain || patience.is_zero() {
             return Err(Failure::Held(Box::new(held)));
@@ -209,7 +211,7 @@ impl Operations {
         Ok(())
     }
 
-    /// Until when a request that is about to leave may do so.
+    /// The deadline for a request that is about to be sent.
     pub(crate) fn send_by(&self, begun: Moment) -> SendBy {
         let (operations, limit) = (self.clone(), self.settle_window() / SEND_BY);
         SendBy::new(move || operations.moment().since(&begun) >= limit)

@@ -1,5 +1,5 @@
-//! An edit that must not meet a change of somebody else (hazard 4 of docs/design/service.md): the service's copy is
-//! read and compared with the one this installation has seen before.
+//! Protects an edit from overwriting somebody else's change (hazard 4 of docs/design/service.md): reads the service's
+//! copy and compares it with what this installation has last seen.
 
 use crate::{
     domain::{group::UserGroupId, history::Ending, remote_changes::RemoteChanges, text::visible},
@@ -7,10 +7,11 @@ use crate::{
 };
 
 impl Operations {
-    /// As [`Operations::look_up`]; refuses where name, mapping or properties are not what this installation has last seen. The
-    /// service never returns the mapping, and may not return the properties: what it does not tell cannot differ.
+    /// As [`Operations::look_up`], but refuses if name, mapping or properties differ from what this installation has
+    /// last seen. The service never returns the mapping and may not return the properties: a field it does not return
+    /// cannot differ.
     ///
-    /// What it found is known afterwards, as after every read.
+    /// As after every read, what it found is recorded.
     pub async fn look_up_unchanged(&self, id: &UserGroupId) -> Result<Done, Failure> {
         let seen = self.known(id, UnknownIdPolicy::KnownOnly).await?;
         let seen = seen.filter(|group| group.last_seen.is_some());
@@ -20,7 +21,7 @@ impl Operations {
             return Err(Failure::Unreadable(format!("nothing was changed: {stale}")));
         }
         let parts = RemoteChanges::between(&seen, &done.group).parts;
-        // A group that the read made is an alarm of its own.
+        // A group created by the read raises an alarm of its own.
         if parts.is_empty() || done.ending == Ending::CreatedByGet {
             return Ok(done);
         }

@@ -1,4 +1,4 @@
-//! Unsent forms of a profile: kept in the directory until they are sent or discarded. Nothing here reaches the service.
+//! Unsent forms of a profile, kept in the directory until they are sent or discarded. Nothing here reaches the service.
 
 use jiff::Timestamp;
 
@@ -8,12 +8,12 @@ use crate::{
 };
 
 impl Operations {
-    /// The last changed first.
+    /// Returns the drafts, most recently changed first.
     pub async fn drafts(&self) -> Result<Vec<KeptDraft>, DirectoryError> {
         self.directory().drafts(self.place().await?).await
     }
 
-    /// Keeps what was typed; `seen` is when the kept one that the caller knows of was changed.
+    /// Saves a draft. `seen` is the time of change of the stored draft that the caller knows.
     pub async fn keep_draft(
         &self,
         draft: Draft,
@@ -24,7 +24,7 @@ impl Operations {
         self.directory().save_draft(place, draft, by, seen).await
     }
 
-    /// Forgets what was sent or discarded; what another console typed after `until` stays.
+    /// Deletes a draft that was sent or discarded; what another console typed after `until` is kept.
     pub async fn forget_draft(
         &self,
         id: &UserGroupId,

@@ -1,4 +1,5 @@
-//! Why an update is not sent that cannot be known well enough, in words: each names what makes the refusal unnecessary.
+//! Explains why an update is not sent although nobody changed the group: its values are not known well enough. Each
+//! text names what would make the refusal unnecessary.
 
 use std::{fmt, mem};
 
@@ -11,7 +12,7 @@ use crate::domain::{group::UserGroupId, update::UnsafeUpdate};
 pub struct UnknownFields {
     pub id: UserGroupId,
     pub objections: Vec<UnsafeUpdate>,
-    /// When earlier changes were sent whose end is open.
+    /// When earlier changes with an unknown outcome were sent.
     pub open: Vec<Timestamp>,
 }
 
@@ -72,7 +73,7 @@ impl UnknownFields {
                  --{field} FILE, or --replace-{field}",
                 self.id
             ),
-            // Said once for all fields.
+            // Reported once for all fields.
             UnsafeUpdate::NotTold { .. } => Ok(()),
             UnsafeUpdate::WouldClear { .. } => write!(
                 f,

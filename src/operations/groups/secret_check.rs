@@ -1,5 +1,5 @@
-//! A name, a mapping, a property or a reason is shown, kept and sent in the open: one that is a token or an API key known
-//! here is refused before anything is written or sent.
+//! Names, mappings, properties and reasons are shown, stored and sent in the open: a text that is a token or an API key
+//! known here is refused before anything is written or sent.
 
 use std::collections::HashSet;
 
@@ -16,19 +16,19 @@ use crate::{
     operations::{Failure, Operations},
 };
 
-/// In characters. No token and no API key is shorter; a name that happens to be a short key gives nothing away.
+/// In characters. No token or API key is shorter; a name that happens to equal a short key gives nothing away.
 const SHORTEST: usize = 16;
-/// In bytes. Nothing longer is a token or an API key.
+/// In bytes. No token or API key is longer.
 const LONGEST: usize = 4096;
 
-/// A text of a form, and where it stands.
+/// A text of a form, and the field it is in.
 struct Text<'t> {
     field: String,
     text: &'t str,
 }
 
 impl Operations {
-    /// Refuses what differs from `base` and is a known secret.
+    /// Refuses fields that differ from `base` and contain a known secret.
     pub(crate) async fn no_secret_in(
         &self,
         base: &DesiredFields,
@@ -40,7 +40,7 @@ impl Operations {
         self.none_is_secret(&new).await
     }
 
-    /// Refuses rows of a file that hold a known secret.
+    /// Refuses rows of a file that contain a known secret.
     pub async fn no_secret_in_rows(&self, rows: &[GroupRow]) -> Result<(), Failure> {
         let all = rows.iter().flat_map(|row| {
             let texts = texts(&row.said).into_iter().chain(texts_beside(row));
@@ -49,7 +49,7 @@ impl Operations {
         self.none_is_secret(&all.collect::<Vec<_>>()).await
     }
 
-    /// Refuses rows whose note or labels hold a known secret; the rest is looked at before it is sent.
+    /// Refuses rows whose note or labels contain a known secret; the other fields are checked before they are sent.
     pub async fn no_secret_beside_rows(&self, rows: &[GroupRow]) -> Result<(), Failure> {
         let all = rows
             .iter()
@@ -57,7 +57,7 @@ impl Operations {
         self.none_is_secret(&all.collect::<Vec<_>>()).await
     }
 
-    /// Refuses a form that holds a known secret; its texts need not parse, so that every word is looked at.
+    /// Refuses a draft that contains a known secret. Its texts may not parse, so every word is checked.
     pub(crate) async fn no_secret_in_draft(&self, draft: &Draft) -> Result<(), Failure> {
         let before: HashSet<_> = texts(&draft.base)
             .into_iter()
@@ -82,7 +82,7 @@ impl Operations {
         self.none_is_secret(&all).await
     }
 
-    /// A reason that must be given, as it is kept: trimmed, and no secret.
+    /// Validates a required reason and returns it as stored: trimmed, without secrets.
     pub(crate) async fn good_reason(&self, reason: &str) -> Result<String, Failure> {
         let text = reason.trim();
         if text.is_empty() {
@@ -97,7 +97,7 @@ impl Operations {
             .await
     }
 
-    /// Refuses a note, or a filter, of which the whole text or a part is a known secret.
+    /// Refuses a note or filter that is, or contains, a known secret.
     pub(crate) async fn no_secret_in_note(&self, note: &str) -> Result<(), Failure> {
         self.no_secret_in_words("note", note).await
     }
@@ -140,8 +140,8 @@ impl Operations {
     }
 }
 
-/// What of a text may be a secret: the whole, its words, what stands between quotes and punctuation, and what follows a
-/// key: a secret may hold such signs itself.
+/// The parts of a text that may be a secret: the whole text, its words, what is between quotes and punctuation, and
+/// what follows a key. A secret may contain such characters itself.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split_whitespace().flat_map(|word| {
         let parts = word.split(|c: char| "\"'`\\,:;=|&(){}[]<>".contains(c));
@@ -157,7 +157,7 @@ fn of_row<'t>(row: &GroupRow, Text { field, text }: Text<'t>) -> Text<'t> {
     Text { field, text }
 }
 
-/// A note, of which a part may be a secret, and labels.
+/// The note, any part of which may be a secret, and the labels.
 fn texts_beside(row: &GroupRow) -> impl Iterator<Item = Text<'_>> {
     let notes = row.beside.note.iter().flat_map(|note| words(note));
     let labels = row.beside.labels.iter().flatten();
@@ -190,7 +190,7 @@ fn texts(wanted: &DesiredFields) -> Vec<Text<'_>> {
     all
 }
 
-/// At most as many levels as were read of JSON.
+/// Recursion is bounded: JSON nested deeper was refused when it was read.
 fn of_value<'t>(value: &'t Value, all: &mut Vec<Text<'t>>) {
     let field = || "properties".to_owned();
     match value {

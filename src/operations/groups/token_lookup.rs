@@ -1,5 +1,5 @@
-//! Whose token is this? A pasted text is looked through for tokens, and each is looked up by its fingerprint; nothing is
-//! sent, and nothing of the text is kept.
+//! Whose token is this? Finds tokens in a pasted text and looks each one up by its fingerprint. Nothing is sent, and
+//! nothing of the text is kept.
 
 use crate::{
     directory::{Directory, DirectoryError, Owner, Role},
@@ -9,32 +9,32 @@ use crate::{
     },
 };
 
-/// What there is to say of one token.
+/// What is known of one token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenReport {
     pub fingerprint: Fingerprint,
-    /// Of the pasted text, counted from 1.
+    /// Line in the pasted text, counted from 1.
     pub line: usize,
-    /// The groups that have or had it.
+    /// The groups that have or had this token.
     pub owners: Vec<Owner>,
 }
 
-/// What came of a pasted text.
+/// The result for a pasted text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenLookup {
-    /// The tokens in it, those of a known group first; at least one.
+    /// The tokens in the text, those of known groups first; at least one.
     Answered(Vec<TokenReport>),
-    /// That nobody has it says nothing.
+    /// The text is no token, so that finding no owner says nothing.
     NotAToken { characters: usize },
 }
 
 impl TokenLookup {
-    /// Looks every token of a text up, in all profiles.
+    /// Looks up every token of a text, in all profiles.
     ///
     /// # Errors
-    /// Where the directory cannot be read.
+    /// If the directory cannot be read.
     pub async fn of(directory: &Directory, text: &Token) -> Result<Self, DirectoryError> {
-        // Who may only look has no key to make fingerprints with.
+        // A viewer has no key to compute fingerprints with.
         directory.may(Role::Operator)?;
         let mut answered: Vec<TokenReport> = Vec::new();
         for candidate in pasted::candidates(text.expose()) {
@@ -66,7 +66,7 @@ impl TokenLookup {
     }
 }
 
-/// What a person is told of a text that has no token in it.
+/// The message for a text without a token.
 pub fn not_a_token(characters: usize) -> String {
     format!(
         "this is not the shape of a token ({characters} characters): a token is {DIGITS} hexadecimal digits. No group here \

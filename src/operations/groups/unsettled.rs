@@ -1,5 +1,5 @@
-//! Creates, updates and first reads whose end is open: found by whoever comes next, settled by what a get shows or by the
-//! time that has passed, or closed by a person. Nothing here changes a group.
+//! Creates, updates and first reads with an unknown outcome: settled by what a get shows or by elapsed time, or closed
+//! by a person. Nothing here changes a group.
 
 use std::time::Duration;
 
@@ -13,25 +13,25 @@ use crate::{
 };
 
 impl Operations {
-    /// Creates and updates of this place of which something is still to be found out, the last begun first.
+    /// Returns the creates and updates of this place whose outcome is unknown, most recently begun first.
     pub async fn open_changes(&self) -> Result<Vec<Mutation>, DirectoryError> {
         let place = self.place().await?;
         self.directory().open_mutations(place).await
     }
 
-    /// Settles what can be settled of them: by the time that has passed, and by reading known groups. Says what stays open.
+    /// Settles those that can be settled, by elapsed time and by reading known groups. Returns those that stay open.
     pub async fn settle_changes(&self) -> Result<Vec<Mutation>, DirectoryError> {
         let mut read = Vec::new();
         for mutation in self.open_changes().await? {
             let id = &mutation.user_group_id;
-            // One that was sent a moment ago is its process's own business.
+            // One that was sent a moment ago is still the business of its process.
             let is_due = match mutation.state {
                 State::Unknown | State::Open => true,
                 State::Sent => self.window_left(&mutation).is_zero(),
                 State::Intended | State::Ended => false,
             };
             if is_due && !read.contains(id) {
-                // What cannot be read stays open, and is listed with the rest.
+                // If the group cannot be read, the change stays open and is listed with the rest.
                 drop(self.look_up(id, UnknownIdPolicy::KnownOnly).await);
                 read.push(id.clone());
             }
@@ -42,7 +42,7 @@ impl Operations {
         self.open_changes().await
     }
 
-    /// Closes a create or an update whose end is open: a person says why. Nothing is sent.
+    /// Closes a create or an update with an unknown outcome, for a reason that the operator gives. Nothing is sent.
     pub async fn abandon_change(&self, id: MutationId, reason: &str) -> Result<Mutation, Failure> {
         self.permitted(Guarded::Abandon)?;
         let reason = self.good_reason(reason).await?;
@@ -70,7 +70,7 @@ impl Operations {
             Some(format!("abandoned by {}: {reason}", self.operator())),
             true,
         );
-        // From intended there is no way but this one, too.
+        // Even an intent that was never sent is closed in this way, with the reason in place of its changes.
         if let Some(entry) = &mut record.entry {
             entry.reason = Some(reason);
             entry.changes = None;
@@ -86,7 +86,7 @@ impl Operations {
         Ok(now.map_err(Failure::NothingSent)?.unwrap_or(mutation))
     }
 
-    /// What is left of the settle window.
+    /// The rest of the settle window.
     pub(crate) fn window_left(&self, mutation: &Mutation) -> Duration {
         let since = self
             .moment()
@@ -94,8 +94,8 @@ impl Operations {
         self.settle_window().saturating_sub(since)
     }
 
-    /// What a process left open longer ago than the settle window does not hold the group any more; says whether
-    /// something moved on.
+    /// Releases the claim of a mutation that its process left open for longer than the settle window. Returns whether
+    /// any state changed.
     pub(crate) async fn release_expired_claim(
         &self,
         mutation: &Mutation,
@@ -116,7 +116,7 @@ impl Operations {
         Ok(true)
     }
 
-    /// Another process may have been faster: then it knows as much.
+    /// Records the steps. If another process was faster, it knows as much, and that is no error.
     pub(crate) async fn take_steps(&self, steps: Vec<Record>) -> Result<(), DirectoryError> {
         let place = self.place_to_write().await?;
         match self.directory().record_all(place, steps).await {
@@ -127,8 +127,8 @@ impl Operations {
         }
     }
 
-    /// What follows for a create, an update or a first read from the time that has passed, and from what a get found that
-    /// was asked after it was journalled so; `None`: nothing was read.
+    /// The steps for a create, an update or a first read that follow from elapsed time and from a get that was sent
+    /// after it was journalled. `None`: nothing was read.
     pub(crate) fn plan_mutation_settlement(
         &self,
         mutation: &Mutation,
@@ -157,7 +157,7 @@ impl Operations {
             (State::Intended, _) if is_over => {
                 end(Ending::NotApplied, format!("{begun} and never sent"))
             }
-            // It is the business of whoever sent it, who may be at work.
+            // It is still the business of its sender, who may be at work.
             (State::Intended | State::Sent, _) | (_, Some(Ending::NotApplied)) if !is_over => {
                 Vec::new()
             }
@@ -176,7 +176,7 @@ impl Operations {
         }
     }
 
-    /// A step of a mutation that is not this process's own, with its line of the history.
+    /// A step of a mutation of another process, with its history entry.
     pub(crate) fn mutation_step(
         &self,
         mutation: &Mutation,

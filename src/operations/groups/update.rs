@@ -1,5 +1,5 @@
-//! Update (hazard 4 of docs/design/service.md): under the claim the group is read, what the person changed is laid over
-//! that reading, sent in time, and recorded together with the end of the claim.
+//! Update (hazard 4 of docs/design/service.md): under the claim the group is read, the operator's changes are applied
+//! to that reading, sent in time, and recorded together with the end of the claim.
 
 use super::{answered, fields_in, request, sent};
 use crate::{
@@ -24,14 +24,15 @@ use crate::{
 
 const TRY_AGAIN_UPDATE: &str = "Read the group; sending the same update again is safe";
 
-/// What may be sent of a plan; else why it may not be.
+/// Returns the plan if all of it may be sent, otherwise the reason why not.
 pub fn sendable<'p>(id: &UserGroupId, plan: &'p Plan, read: &Done) -> Result<&'p Plan, Failure> {
     refuse(id, plan, &read.open)?;
     Ok(plan)
 }
 
 impl Operations {
-    /// As [`Operations::update_edit`], with every field that differs given whole. The same twice: all of it is given anew.
+    /// As [`Operations::update_edit`], with every field that differs replaced whole. If `base` equals `wanted`, all
+    /// fields count as given.
     pub async fn update(
         &self,
         id: &UserGroupId,
@@ -45,8 +46,8 @@ impl Operations {
         Box::pin(self.update_edit(id, &edit, assurance)).await
     }
 
-    /// Sends what a person changed, laid over what is read under the claim. What the person touches and somebody else
-    /// changed since is not sent; nor is what cannot be known well enough and nobody vouched for.
+    /// Sends an edit, applied to what is read under the claim. Refuses if somebody else has changed what the edit
+    /// touches, or if a value is not known well enough and nobody vouched for it.
     pub async fn update_edit(
         &self,
         id: &UserGroupId,
@@ -56,8 +57,8 @@ impl Operations {
         self.update_as(id, edit, assurance, None).await
     }
 
-    /// The update of one item of a batch, which is sent once. Where name, properties or rows are not as they were reviewed,
-    /// nothing is sent. Its answer confirms it: the group is not read again.
+    /// The update of one batch item, sent only once. Refuses if name, properties or rows differ from what was reviewed.
+    /// Its answer confirms it: the group is not read again.
     pub(crate) async fn update_item(
         &self,
         id: &UserGroupId,
@@ -80,7 +81,7 @@ impl Operations {
         self.no_secret_in(&edit.base, &edit.wanted).await?;
         match self.known(id, assurance).await? {
             Some(known) => self.right_environment(&known, assurance)?,
-            // To read it is a mutation of its own.
+            // This read can create: it is a mutation of its own.
             None => not_created(id, &self.look_up(id, assurance).await?)?,
         }
         let change = Change::between(&edit.base, &edit.wanted);
@@ -94,7 +95,7 @@ impl Operations {
         if before.warnings.iter().any(Warning::is_alarm) {
             return Ok(before);
         }
-        // A place that was never asked before has just told more of itself.
+        // A place that had never been read before has just revealed that it returns properties.
         let readable = before.facts.properties_are_readable();
         if readable && !before.read.contains(&Field::Properties) {
             before = self.look_up(id, UnknownIdPolicy::KnownOnly).await?;
@@ -103,7 +104,7 @@ impl Operations {
         let mut plan = before.plan(edit);
         let now = DesiredFields::of(&before.group);
         if item.is_some() {
-            // Whoever reviewed it has not seen a change that was begun since.
+            // The reviewer has not seen changes that were begun since.
             plan.object_to(&unsure(&before.open, &before.read));
         }
         refuse(id, &plan, &before.open)?;
@@ -120,7 +121,7 @@ impl Operations {
             return Ok(before);
         }
         fits(&plan.send)?;
-        // Where nothing is known now, the person may have known more.
+        // Where nothing is known now, the base of the edit may have known more.
         let change = Change::between(&now.over(&edit.base), &plan.send);
         let request = request(id, &plan.send);
         let client = self.client(RequestKind::Change(Guarded::Update)).await?;
@@ -174,7 +175,7 @@ impl Operations {
         Ok(done)
     }
 
-    /// A field that was left out, and that both reads tell of, must be the same in both.
+    /// Checks that a field which was left out, and which both reads contain, is the same in both.
     async fn compare_left_out(
         &self,
         sent: &DesiredFields,
@@ -222,7 +223,7 @@ fn refuse(id: &UserGroupId, plan: &Plan, open: &[Mutation]) -> Result<(), Failur
     Ok(())
 }
 
-/// What of a row is not any more as it was planned, where the plan had nothing to change.
+/// What of a row is no longer as planned, for a row that the plan had nothing to change for.
 pub(crate) fn changed_since(said: &DesiredFields, now: &DesiredFields) -> Vec<String> {
     let nobody_touches = Edit::whole(said, now);
     nobody_touches
@@ -239,7 +240,7 @@ pub(crate) fn changed_since(said: &DesiredFields, now: &DesiredFields) -> Vec<St
         .collect()
 }
 
-/// `name: reviewed "Acme", now "Acme plc"`; made visible.
+/// Formats `name: reviewed "Acme", now "Acme plc"`, with invisible characters made visible.
 fn in_words(meanwhile: &ConcurrentChange) -> String {
     let value = |value: &Option<String>| {
         value.as_ref().map_or_else(

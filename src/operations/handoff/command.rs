@@ -1,5 +1,5 @@
-//! Runs the hand-off command: no shell, one JSON object on standard input and nowhere else, a process group of its own, a
-//! time limit. It writes nothing down.
+//! Runs the hand-off command: without a shell, with one JSON object on standard input and nowhere else, in its own
+//! process group, with a time limit. Records nothing.
 
 use std::{ffi::OsStr, process::ExitStatus};
 
@@ -29,10 +29,10 @@ struct Message<'a> {
     profile: &'a str,
 }
 
-/// Room that no token outgrows, so that the buffer is not moved and its old place left unwiped.
+/// Capacity that no message exceeds, so that the buffer is never reallocated, which would leave its old memory unwiped.
 const ROOM: usize = 8 * 1024;
 
-/// One JSON object on one line.
+/// The message: one JSON object on one line.
 pub(super) fn message(
     profile: &str,
     row: &RotationRow,
@@ -56,7 +56,7 @@ pub(super) fn message(
     bytes
 }
 
-/// How the command ended: done or failed.
+/// Runs the command; the result is done or failed.
 pub(super) async fn run(
     handoff: &HandOffCommand,
     variables: Vec<(&OsStr, &OsStr)>,
@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// More than any pipe holds.
+    /// More than any pipe buffers.
     const MUCH: usize = 1024 * 1024;
 
     async fn shell(script: &str, limit: Duration) -> HandOff {

@@ -1,16 +1,16 @@
-//! The last line of what a command said, fit to be kept and shown: without the token or any longer part of it.
+//! Makes the last line of a command's output fit to be stored and shown: removes the token and any longer part of it.
 
 use zeroize::Zeroizing;
 
 use crate::{config::scrub::shown, domain::token::Token};
 
-/// Bytes that are kept of what a command says.
+/// Bytes kept of a command's output.
 const KEPT: usize = 16 * 1024;
 
-/// A part of the token of this length is as good as the token; shorter ones cannot be told from words.
+/// A part of the token of this length is as sensitive as the token; shorter parts cannot be told from words.
 const PART: usize = 8;
 
-/// The end of a stream.
+/// The last bytes of a stream.
 #[derive(Default)]
 pub(super) struct Tail {
     bytes: Zeroizing<Vec<u8>>,
@@ -20,7 +20,7 @@ pub(super) struct Tail {
 impl Tail {
     pub(super) fn take(&mut self, more: &[u8]) {
         if self.bytes.capacity() == 0 {
-            // Once and for all: a buffer that grows leaves its old places unwiped.
+            // Reserve once: a buffer that grows leaves its old memory unwiped.
             self.bytes.reserve_exact(2 * KEPT);
         }
         for chunk in more.chunks(KEPT) {
@@ -34,7 +34,7 @@ impl Tail {
     }
 }
 
-/// The last line that is not empty; empty when there is none.
+/// Returns the last line that is not empty, scrubbed; empty if there is none.
 pub(super) fn scrubbed(tail: &Tail, token: &Token) -> String {
     let text = Zeroizing::new(String::from_utf8_lossy(&tail.bytes).into_owned());
     let Some((number, line)) = text
@@ -46,7 +46,7 @@ pub(super) fn scrubbed(tail: &Tail, token: &Token) -> String {
     else {
         return String::new();
     };
-    // Where the beginning of the line is lost, it may begin with the end of the token.
+    // If the beginning of the line is cut off, the line may begin with the end of the token.
     let lost = if tail.is_cut && number == 0 {
         token.expose().len()
     } else {
@@ -56,8 +56,8 @@ pub(super) fn scrubbed(tail: &Tail, token: &Token) -> String {
     shown(&without(line, token))
 }
 
-/// Every part of the token becomes `…`, as it is or as JSON would write it, in whatever case and however spaced: a shell
-/// makes one space of many.
+/// Replaces every part of the token by `…`: raw or JSON-escaped, in any case and with any spacing, since a shell
+/// collapses several spaces into one.
 fn without(line: &str, token: &Token) -> String {
     let json = Zeroizing::new(serde_json::to_string(token.expose()).unwrap_or_default());
     let (letters, places) = unspaced(line);
@@ -88,7 +88,7 @@ fn without(line: &str, token: &Token) -> String {
     clean
 }
 
-/// The bytes that are no white space, in lower case, and where they stand.
+/// The bytes that are not white space, in lower case, and their positions.
 fn unspaced(text: &str) -> (Zeroizing<Vec<u8>>, Vec<usize>) {
     let bytes = text.as_bytes();
     let is_letter = |at: &usize| !bytes[*at].is_ascii_whitespace();

@@ -1,5 +1,5 @@
-//! Making a profile: testing a connection without creating anything, then writing the profile down. The key of a person is
-//! kept in the kernel's keyring or nowhere.
+//! Creates profiles: tests the connection without creating anything, then writes the profile. A key that was typed in
+//! is stored in the kernel's keyring or nowhere.
 
 use secrecy::SecretString;
 
@@ -20,12 +20,12 @@ use crate::{
     operations::{Clock, Failure, Operations, open_directory},
 };
 
-/// What a new profile would be, and what the service said.
+/// A planned profile, and the result of testing its connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionTest {
     pub edit: Edit,
     pub profile: Profile,
-    /// Or why nothing could be tried.
+    /// The probe, or why it could not be attempted.
     pub probe: Result<Probe, String>,
 }
 
@@ -41,7 +41,7 @@ pub enum NotAdded {
 }
 
 impl NotAdded {
-    /// The problems, each with the field it is about, where there is one.
+    /// The problems, each with its field if it has one.
     pub fn problems(&self) -> Vec<(Option<Field>, String)> {
         match self {
             Self::Edit(EditError::Wrong(problems)) => problems
@@ -55,13 +55,13 @@ impl NotAdded {
     }
 }
 
-/// A new key must not take the place of another profile's.
+/// Refuses to overwrite the stored key of another profile.
 fn refuse_taken(entry: &str, name: &str, overrides: &Overrides) -> Result<(), NotAdded> {
     let holds_it = |profile: &Profile| {
         profile.name != name
             && matches!(&profile.api_key, KeySource::Keyring(other) if other == entry)
     };
-    // Without a file that can be read there is no other profile.
+    // Without a readable configuration file there is no other profile.
     let settings = Settings::load(overrides).ok();
     let profiles = settings
         .map(|settings| settings.profiles)
@@ -83,7 +83,7 @@ fn refuse_taken(entry: &str, name: &str, overrides: &Overrides) -> Result<(), No
 #[derive(Clone)]
 pub struct Connector {
     overrides: Overrides,
-    /// The one that is open already.
+    /// The directory, if it is open already.
     directory: Option<Directory>,
     clock: Clock,
     listener: Option<Listener>,
@@ -99,18 +99,18 @@ impl Connector {
         }
     }
 
-    /// Who gets to know the exchanges of its tests, without their secrets.
+    /// Sets the listener for the exchanges of connection tests; it gets them without secrets.
     #[must_use]
     pub fn with_listener(self, listener: Option<Listener>) -> Self {
         Self { listener, ..self }
     }
 
-    /// What would be written, and how it will be read. Nothing is sent or written.
+    /// Returns what would be written, and the profile as it will be read. Nothing is sent or written.
     pub fn plan(&self, new: &NewProfile) -> Result<(Edit, Profile), NotAdded> {
         Ok(edit::adding(new, &self.overrides)?)
     }
 
-    /// Tests the connection and says what would be written; writes nothing, creates nothing. `key`: a key that is not
+    /// Tests the connection and returns what would be written; writes and creates nothing. `key` is a key that is not
     /// stored yet.
     pub async fn check(
         &self,
@@ -136,7 +136,7 @@ impl Connector {
         })
     }
 
-    /// Tests the connection of a profile with a request that can create nothing; a failure means that nothing was sent.
+    /// Tests the connection of a profile with a request that can create nothing. On an error nothing was sent.
     pub async fn probe(
         &self,
         profile: &Profile,
@@ -151,12 +151,12 @@ impl Connector {
         Ok(client.with_listener(self.listener.clone()).probe().await)
     }
 
-    /// What giving a profile another name would write. Nothing is written.
+    /// Returns what renaming a profile would write. Nothing is written.
     pub fn plan_rename(&self, name: &str, to: &str) -> Result<Edit, NotAdded> {
         Ok(edit::Opened::read(&self.overrides)?.renamed(name, to)?)
     }
 
-    /// Gives a profile another name, in the directory and in the configuration; its place, with all that belongs to it, stays.
+    /// Renames a profile in the directory and in the configuration. Its place, with everything in it, stays the same.
     pub async fn rename(&self, name: &str, to: &str) -> Result<Edit, NotAdded> {
         let edit = self.plan_rename(name, to)?;
         let settings = Settings::load(&self.overrides).map_err(EditError::from)?;
@@ -176,14 +176,14 @@ impl Connector {
             )));
         }
         if let Err(error) = edit.make() {
-            // A name that is not bound is bound by its address and key anew, so that this may fail, too.
+            // A profile whose name is not bound is bound again by its address and key, so this may fail.
             drop(move_to(to, name).await);
             return Err(error.into());
         }
         Ok(edit)
     }
 
-    /// Stores the key, where there is one and the profile takes it from the keyring, and writes the profile down.
+    /// Stores the key, if there is one and the profile uses the keyring, and writes the profile.
     pub async fn add(
         &self,
         new: &NewProfile,

@@ -1,5 +1,5 @@
-//! What the place is known to do that nobody documents (hazard 4 of docs/design/service.md): told by a person or by the
-//! service, proven by an exchange, and withdrawn as soon as a reading contradicts it.
+//! Facts about undocumented behaviour of the place (hazard 4 of docs/design/service.md): told by a person or by the
+//! service, proven by an exchange, and withdrawn as soon as a reading contradicts them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,10 +10,10 @@ use crate::{
     operations::{Failure, Operations, Warning},
 };
 
-/// Who tells a fact in a header of its answers.
+/// Recorded as the source of facts that the service states in a header.
 const SERVICE: &str = "the service";
 
-/// What the service said of itself last; it says it with every answer.
+/// The last stated facts: the service repeats them with every answer.
 #[derive(Debug, Default)]
 pub(crate) struct LastStated(Mutex<StatedFacts>);
 
@@ -22,20 +22,20 @@ impl LastStated {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) != said
     }
 
-    /// Only once it is written down: whoever asks at the same time relies on that.
+    /// Call this only once they are recorded: concurrent callers rely on that.
     fn keep(&self, said: StatedFacts) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = said;
     }
 }
 
 impl Operations {
-    /// What is known of how this place treats updates and gets.
+    /// Returns what is known of how this place treats updates and gets.
     pub async fn facts(&self) -> Result<Facts, DirectoryError> {
         let place = self.place().await?;
         Ok(self.with_told(self.directory().facts(place).await?))
     }
 
-    /// With what the profile tells, as it was told before there were facts.
+    /// Adds what the profile's configuration states, which predates stored facts.
     pub(crate) fn with_told(&self, mut facts: Facts) -> Facts {
         if self.profile().read_properties && facts.properties_on_get.by.is_none() {
             facts.properties_on_get = Stated {
@@ -48,7 +48,7 @@ impl Operations {
         facts
     }
 
-    /// A person says how the place is.
+    /// Records facts that an operator states about the place.
     pub async fn tell_facts(&self, facts: Vec<Fact>) -> Result<Facts, Failure> {
         let place = self.may_record().await?;
         let statements = facts
@@ -71,7 +71,7 @@ impl Operations {
         }
     }
 
-    /// What a service says of itself counts where no person and no exchange has said more.
+    /// Records facts that the service states; they count only where no person and no exchange has established more.
     pub(crate) async fn record_stated_facts(
         &self,
         said: StatedFacts,
@@ -124,7 +124,7 @@ impl Operations {
         Ok(())
     }
 
-    /// Somebody else writes to this environment: from now on no process takes itself for the only one.
+    /// Records that somebody else writes to this environment: from now on no process takes itself for the sole writer.
     pub(crate) async fn withdraw_sole_writer(&self) -> Result<Option<Warning>, DirectoryError> {
         let facts = self.facts().await?;
         if !facts.sole_writer.value {
@@ -136,7 +136,7 @@ impl Operations {
         Ok(Some(Warning::NotSoleWriter))
     }
 
-    /// A field that an update left out is another one afterwards: from now on nobody relies on its being kept.
+    /// Records that a field which an update left out has changed: from now on nobody relies on it being kept.
     pub(crate) async fn withdraw_kept(&self, field: Field) -> Result<Warning, DirectoryError> {
         let unknown = self.statement(Fact::Absent(field, Absent::Unknown), Basis::Unknown);
         let place = self.here();

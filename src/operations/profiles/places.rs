@@ -1,4 +1,4 @@
-//! Which place a profile means, asked before anything is sent, recorded or settled (hazard 12: a key decides the
+//! Which place a profile means, decided before anything is sent, recorded or settled (hazard 12: a key decides the
 //! environment, and a get carries no tag).
 
 mod held;
@@ -22,7 +22,7 @@ use crate::{
     operations::{Failure, Operations},
 };
 
-/// The place of these operations, once it was asked for.
+/// The place of these operations, once it has been determined.
 #[derive(Debug, Default)]
 pub(crate) struct CurrentPlace(Mutex<Option<Bound>>);
 
@@ -50,7 +50,8 @@ impl Operations {
         if self.directory().role() == Some(Role::Viewer) {
             return Ok(PlaceId::NONE);
         }
-        // A profile under another name: address and key tell. Asked once, because reading the key may take a command.
+        // The profile has another name than when it was bound: address and key identify the place. Determined once,
+        // because reading the key may run a command.
         let by_key = self.0.by_key.get_or_init(|| async {
             let key = self.api_key().await.ok()?;
             let key = directory.fingerprinter().of_key(&key);
@@ -59,36 +60,36 @@ impl Operations {
         Ok(by_key.await.unwrap_or(PlaceId::NONE))
     }
 
-    /// The name of the place that this profile means; `None` where it was never bound.
+    /// The name of this profile's place; `None` if it was never bound.
     pub async fn place_name(&self) -> Result<Option<String>, DirectoryError> {
         let here = self.place().await?;
         self.directory().place_name(here).await
     }
 
-    /// The same as it was when this process compared the API key: nothing is asked for it.
+    /// As [`Operations::place_name`], but as it was when this process compared the API key: needs no query.
     pub fn bound_place_name(&self) -> Option<String> {
         self.0.here.get().map(|bound| bound.name)
     }
 
-    /// As [`Operations::place`], told by name and address alone: no API key is read.
+    /// As [`Operations::place`], by name and address alone: no API key is read.
     pub(crate) async fn place_by_name(&self) -> Result<Option<PlaceId>, DirectoryError> {
         let here = self.0.here.get().map(|bound| bound.place);
         let profile = self.profile();
-        // Several of one name and address differ by their keys.
+        // Several profiles may share name and address and differ by their keys.
         if profile.from_variables && here.is_some() {
             return Ok(here);
         }
         let url = profile.url();
         let bound = self.directory().place_of(&profile.name, &url).await?;
         if bound.is_none() && here.is_none() && self.directory().role() == Some(Role::Viewer) {
-            // Binding needs more: the name says it.
+            // A viewer may not bind; the name alone tells the place.
             return self.directory().place_named(&profile.name, &url).await;
         }
         Ok(bound.or(here))
     }
 
-    /// The places that these profiles mean, each once, with the profile that stands for it: the `first` one, then the
-    /// others in their order. No API key is read.
+    /// The places of these profiles, each once, each with the profile that represents it: `first` if possible,
+    /// otherwise the first in order. No API key is read.
     pub(crate) async fn each_place(
         all: &[Self],
         first: usize,
@@ -108,7 +109,7 @@ impl Operations {
         Ok(found)
     }
 
-    /// The place for a person's own text, which needs no trusted key. Bound first where it never was.
+    /// The place for a person's own text, which needs no trusted key. Binds the profile first if it never was bound.
     pub(crate) async fn place_of_drafts(&self) -> Result<PlaceId, DirectoryError> {
         let bound = self.bound().await;
         bound.map(|bound| bound.place).map_err(not_bound)
@@ -119,12 +120,12 @@ impl Operations {
         self.may_record().await.map_err(not_bound)
     }
 
-    /// The place that was bound in this process; for writing what an exchange left behind.
+    /// The place that was bound in this process; for recording the result of an exchange.
     pub(crate) fn here(&self) -> PlaceId {
         self.0.here.get().map_or(PlaceId::NONE, |bound| bound.place)
     }
 
-    /// The key that requests are sent with now.
+    /// The key that requests are now sent with.
     pub(crate) fn key_id(&self) -> Option<KeyId> {
         self.0.here.get().map(|bound| bound.key)
     }
@@ -135,8 +136,8 @@ impl Operations {
         told.or_else(|| self.0.here.get().and_then(|bound| bound.tag))
     }
 
-    /// Other places of the same address that hold something; only for a profile made of variables, which goes to a place of
-    /// its own without a question.
+    /// Returns other places of the same address that contain something. Only for a profile made of variables, which
+    /// gets a new place without a question.
     pub async fn other_places(&self) -> Result<Vec<OtherPlace>, DirectoryError> {
         let profile = self.profile();
         if !profile.from_variables {
@@ -148,8 +149,8 @@ impl Operations {
             .await
     }
 
-    /// Whether another place of the same address, which the key of a profile made of variables does not look into, has
-    /// rotations that are still to be found out.
+    /// Whether another place of the same address has rotations with an unknown outcome. The key of a profile made of
+    /// variables does not look into such a place.
     pub async fn has_open_elsewhere(&self) -> Result<bool, DirectoryError> {
         let others = self.other_places().await?;
         Ok(others.iter().any(|other| other.open > 0))
@@ -170,7 +171,7 @@ impl Operations {
         })
     }
 
-    /// Compares the API key with what is known, before anything is recorded. Refuses where only a person can say which
+    /// Compares the API key with what is known, before anything is recorded. Refuses if only an operator can say which
     /// place the profile means.
     pub async fn bound(&self) -> Result<Bound, Failure> {
         if let Some(bound) = self.0.here.get() {
@@ -203,29 +204,29 @@ impl Operations {
         }
     }
 
-    /// The gate of every request: the key is one of the place and not on trial, and no alarm stands.
+    /// The check before every request: the key belongs to the place and is not on trial, and no alarm stands.
     pub(crate) async fn may_send(&self) -> Result<(), Failure> {
         let bound = self.without_alarm().await?;
         self.trusted(bound).map(|_| ())
     }
 
-    /// The gate of what is written down without a request: the key is one of the place and not on trial.
+    /// The check before recording anything without a request: the key belongs to the place and is not on trial.
     pub(crate) async fn may_record(&self) -> Result<PlaceId, Failure> {
         let (bound, _) = self.looked_at_anew().await?;
         self.trusted(bound)
     }
 
-    /// What was bound, as other processes have left it, and the alarms that stand.
+    /// Reloads the binding, which other processes may have changed, and the unacknowledged alarms.
     async fn looked_at_anew(&self) -> Result<(Bound, Vec<Alarm>), Failure> {
         let mut bound = self.bound().await?;
         let mut gate = self.gate(&bound).await?;
         if gate.key == KeyState::Withdrawn {
-            // Another process took it back, or the place became part of another one.
+            // Another process withdrew the binding, or the place was merged into another.
             self.0.here.set(None);
             bound = self.bind().await?;
             gate = self.gate(&bound).await?;
         }
-        // Taken back once more, it is as good as never proven.
+        // If it was withdrawn again, it counts as never proven.
         bound.on_trial = gate.key != KeyState::Trusted;
         bound.tag = gate.tag;
         self.0.here.set(Some(bound.clone()));
@@ -257,7 +258,7 @@ impl Operations {
         .into())
     }
 
-    /// Binds the profile as a person said.
+    /// Binds the profile as the operator answered.
     pub async fn answer_binding(&self, answer: BindingAnswer) -> Result<Bound, Failure> {
         let caller = self.caller().await?;
         let answered = self.directory().answer_binding(caller, answer).await;
@@ -270,8 +271,8 @@ impl Operations {
         Ok(bound)
     }
 
-    /// Reads one group that a person names, to prove that a key on trial is of its place: the token must be one that was
-    /// seen there. Anything else takes the binding back. Says whether there was a trial at all.
+    /// Reads one group named by the operator to prove that a key on trial belongs to its place: the token must be one
+    /// that was seen there. Anything else withdraws the binding. Returns whether a key was on trial at all.
     pub async fn prove(&self, id: &UserGroupId) -> Result<bool, Failure> {
         let bound = self.without_alarm().await?;
         if !bound.on_trial {
@@ -333,12 +334,12 @@ impl Operations {
         .into())
     }
 
-    /// All places of the directory, by name.
+    /// Returns all places of the directory, by name.
     pub async fn places(&self) -> Result<Vec<Place>, DirectoryError> {
         self.directory().places().await
     }
 
-    /// Gives a place another name.
+    /// Renames a place.
     pub async fn rename_place(&self, place: &Place, name: &str) -> Result<(), Failure> {
         if let Some(why) = objection(name) {
             return Err(PlaceProblem::BadName { why }.into());
@@ -354,7 +355,7 @@ impl Operations {
         Err(PlaceProblem::NameTaken { name }.into())
     }
 
-    /// Makes one place of two.
+    /// Merges one place into another.
     pub async fn merge_places(&self, from: &Place, into: &Place) -> Result<(), Failure> {
         let (now, by) = (self.now(), self.operator());
         let merged = self
@@ -365,10 +366,10 @@ impl Operations {
         merged.map_err(|refusal| PlaceProblem::Refused { refusal }.into())
     }
 
-    /// Acknowledges the alarms of a place: a person has looked and says what was found.
+    /// Acknowledges the alarms of a place, with a reason: what the operator found. Returns their number.
     pub async fn acknowledge(&self, place: &Place, reason: &str) -> Result<usize, Failure> {
         let reason = self.good_reason(reason).await?;
-        // Of a place that this profile does not mean, it says nothing.
+        // The profile's tag says nothing about a place that the profile is not bound to.
         let tag = if place.profiles.contains(&self.profile().name) {
             self.profile().environment.clone()
         } else {
@@ -382,13 +383,13 @@ impl Operations {
         count.map_err(Failure::NothingSent)
     }
 
-    /// What was said about a place, the oldest first.
+    /// Returns the events of a place, oldest first.
     pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
         self.directory().place_events(place).await
     }
 }
 
-/// For what is only written down.
+/// Converts a failed binding into an error for operations that only record.
 pub(crate) fn not_bound(failure: Failure) -> DirectoryError {
     match failure {
         Failure::NothingSent(error) => error,

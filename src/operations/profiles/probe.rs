@@ -1,5 +1,5 @@
-//! What can be proven of a place: on a group that a person names as expendable, known here, with nothing open. It is changed
-//! and put back; everything is done under one claim.
+//! Finds out by experiment how a place behaves, on a known group that the operator names as expendable and of which
+//! nothing is open. The group is changed and put back, all under one claim.
 
 use serde_json::{Value, json};
 
@@ -22,13 +22,14 @@ use crate::{
     },
 };
 
-/// A key that nobody else has, in properties that are sent along and must not come back.
+/// A property name that nobody else uses; sent along with a get to see whether it comes back.
 const MARK: &str = "groupdesk_probe";
 
 const NEXT: &str = "Read the group, and put it right with an update; then probe again";
 
 impl Operations {
-    /// Proves what a get returns and what an update does with fields that it leaves out. The mapping can only be told.
+    /// Proves what a get returns and what an update does with fields that it leaves out. The mapping never comes back,
+    /// so it can only be told.
     pub async fn probe_facts(&self, id: &UserGroupId) -> Result<Facts, Failure> {
         self.permitted(Guarded::Update)?;
         let known = self.known(id, UnknownIdPolicy::KnownOnly).await?;
@@ -85,7 +86,7 @@ impl Operations {
         self.facts().await.map_err(Failure::NotWritten)
     }
 
-    /// The facts, and the answer to the update that put everything back.
+    /// Returns the facts, and the answer to the update that put everything back.
     async fn prove_facts(
         &self,
         client: &Client,
@@ -106,7 +107,7 @@ impl Operations {
             properties.insert(MARK.into(), json!(number));
             properties
         };
-        // The properties that are there now are known, whatever they were.
+        // From here on the current properties are known, whatever they were before.
         self.judge(client.update(&whole, id).await)?;
         let on_get = self.get_with(client, id, marked(1)).await?;
         let on_get = match on_get {
@@ -115,7 +116,7 @@ impl Operations {
             _ => OnGet::Unknown,
         };
         facts.push(Fact::PropertiesOnGet(on_get));
-        // Of a field that is left out another one is sent, as an update that changes nothing else would.
+        // An update that leaves out one field changes another one, because an update without changes might be ignored.
         let without_name = GroupRequest {
             name: None,
             ..whole.clone()
@@ -130,7 +131,7 @@ impl Operations {
                 properties: None,
                 ..whole.clone()
             };
-            // Something must be there that could be cleared.
+            // There must be something that could be cleared.
             let full = GroupRequest {
                 properties: Some(marked(2)),
                 ..whole.clone()
@@ -147,7 +148,7 @@ impl Operations {
         Ok((facts, put_back))
     }
 
-    /// The properties that a get returns which carries these.
+    /// The properties returned by a get that sends these.
     async fn get_with(
         &self,
         client: &Client,

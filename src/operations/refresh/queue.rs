@@ -1,4 +1,4 @@
-//! The groups to be read, one look-up each: what each came to, and whether the next may be read.
+//! The groups to be read, one look-up each: the result of each, and whether the next may be read.
 
 use std::collections::VecDeque;
 
@@ -36,9 +36,9 @@ pub(super) struct Queue {
     counts: Counts,
     streak: FailureStreak,
     keep_going: bool,
-    /// One group was found where it was expected: the environment is the right one.
+    /// Whether a group was found where it was expected, so that this is the right environment.
     found: bool,
-    /// Only as long as none was found.
+    /// Whether to read one at a time, until the first group is found.
     alone: bool,
 }
 
@@ -94,7 +94,7 @@ impl Queue {
     }
 }
 
-/// What a read came to; `None` where it was stopped before anything was sent.
+/// The result of a read; `None` if it was stopped before anything was sent.
 type Outcome = Option<GroupRead>;
 
 impl Work for Queue {
@@ -161,7 +161,7 @@ impl Queue {
     }
 }
 
-/// The next read would fail in the same way, or could not be written down.
+/// Whether the next read would fail in the same way, or could not be recorded.
 fn of_all(failure: &Failure) -> bool {
     matches!(
         failure,
@@ -186,7 +186,7 @@ impl ReadContext {
             }
             let (seen, answer) = match self.operations.show(&id).await {
                 Ok(seen) => {
-                    // What only files have told of stands in the plan where a person vouched for it.
+                    // A group known only from files is in the plan only if the operator vouched for it.
                     let unseen = seen.as_ref().is_some_and(|seen| seen.last_seen.is_none());
                     let assurance = if unseen {
                         UnknownIdPolicy::Exists
@@ -211,7 +211,7 @@ impl ReadContext {
         }
     }
 
-    /// The run does not depend on anybody reading.
+    /// Sends an event. The run does not depend on a receiver.
     fn tell(&self, news: RefreshEvent) {
         drop(self.news.send(news));
     }

@@ -1,5 +1,5 @@
-//! Recovery of rotations that a process left open (docs/design/rotation.md): found, settled by gets, or closed by a
-//! person. It never sends a rotation, and reads only ids that the directory knows.
+//! Recovers rotations that a process left open (docs/design/rotation.md): found, settled by gets, or closed by a
+//! person. Never sends a rotation, and reads only ids that the directory knows.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ use crate::{
     operations::{Failure, Guarded, Operations, UnknownIdPolicy, Warning},
 };
 
-/// Gets of one group at the most: the old token must be read twice (docs/design/rotation.md, "The states").
+/// Maximum number of gets per group: the old token must be read twice (docs/design/rotation.md, "The states").
 pub(crate) const READS: usize = 2;
 
 /// What became of an open rotation.
@@ -37,9 +37,9 @@ pub enum Recovered {
 #[derive(Debug, Clone)]
 pub struct StillOpen {
     pub row: RotationRow,
-    /// In words.
+    /// The reason, as text.
     pub why: String,
-    /// The time after which another read can settle it; `None` where waiting alone does not help.
+    /// When another read can settle it; `None` if waiting alone does not help.
     pub again_in: Option<Duration>,
 }
 
@@ -52,10 +52,10 @@ impl Recovered {
     }
 }
 
-/// Lost gets in a row after which the service counts as out of order.
+/// Failed gets in a row after which the service counts as down.
 const LOST_IN_A_ROW: u32 = 3;
 
-/// A trouble that every other get would meet too: no need to try them all.
+/// Remembers a failure that every other get would meet too, so that they are not all tried.
 #[derive(Default)]
 struct CircuitBreaker(Mutex<(u32, Option<String>)>);
 
@@ -94,7 +94,7 @@ impl CircuitBreaker {
 }
 
 impl Operations {
-    /// Rotations of this place, the last begun first.
+    /// Returns the rotations of this place, most recently begun first.
     pub async fn rotations(&self) -> Result<Vec<RotationRow>, DirectoryError> {
         let filter = RotationFilter {
             place: Some(self.place().await?),
@@ -103,7 +103,7 @@ impl Operations {
         self.directory().rotations(filter).await
     }
 
-    /// One rotation of this place.
+    /// Returns one rotation of this place.
     pub async fn rotation(&self, id: RotationId) -> Result<RotationRow, Failure> {
         let place = self.place().await.map_err(Failure::NothingSent)?;
         let row = self.directory().rotation(id).await;
@@ -112,10 +112,10 @@ impl Operations {
             .ok_or(Failure::NoRotation { id })
     }
 
-    /// Settles the open rotations of this place by reading their groups, `limit` groups at a time; all of them, or
-    /// `only` some. Each is told as soon as it is known.
+    /// Settles the open rotations of this place (all, or those in `only`) by reading their groups, `limit` groups at a
+    /// time. Each result is reported as soon as it is known.
     ///
-    /// Intended and Sent ones count as orphaned only after the settle window: before it, their process may live.
+    /// Intended and Sent ones count as orphaned only after the settle window: before that, their process may be alive.
     pub async fn recover(
         &self,
         only: &[RotationId],
@@ -125,7 +125,7 @@ impl Operations {
         let mut groups: BTreeMap<String, Vec<RotationRow>> = BTreeMap::new();
         let open = self.open_rotations().await.map_err(Failure::NothingSent)?;
         if !open.is_empty() {
-            // With a key of another place nothing that is read says anything about these.
+            // With a key of another place, nothing that is read says anything about these rotations.
             self.may_send().await?;
         }
         for row in open {
@@ -150,7 +150,7 @@ impl Operations {
         Ok(all)
     }
 
-    /// All rows are of one group.
+    /// All rows belong to one group.
     async fn recover_group(
         &self,
         rows: Vec<RotationRow>,
@@ -189,7 +189,8 @@ impl Operations {
         Ok(told.collect())
     }
 
-    /// Left behind before sending: nothing was sent, no get is needed. Left behind after it: unknown from now on.
+    /// Ends orphaned rotations. One left before sending: nothing was sent, no get is needed. One left after sending:
+    /// unknown from now on.
     pub(crate) async fn expire_orphaned_rotations(
         &self,
         rows: Vec<RotationRow>,
@@ -207,7 +208,7 @@ impl Operations {
                 continue;
             }
             match self.directory().record_all(row.place, settled.steps).await {
-                // Another process knows more of it by now.
+                // Another process has advanced it already.
                 Ok(_) | Err(DirectoryError::MovedOn { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -227,7 +228,7 @@ impl Operations {
         Ok(now)
     }
 
-    /// Whether a get now can tell something of it.
+    /// Whether a get can decide anything about it now.
     fn is_due(&self, row: &RotationRow, is_first: bool) -> bool {
         match row.rotation.state {
             State::Unknown if !is_first => self.settle_window_left(row).is_none(),
@@ -236,7 +237,7 @@ impl Operations {
         }
     }
 
-    /// What is left of the settle window.
+    /// The rest of the settle window.
     pub(crate) fn settle_window_left(&self, row: &RotationRow) -> Option<Duration> {
         let since = self.since_sent(row, &self.moment());
         let left = self.settle_window().saturating_sub(since);
@@ -261,9 +262,10 @@ impl Operations {
         Recovered::Open(StillOpen { row, why, again_in })
     }
 
-    /// Closes an open rotation unsettled: a person says why. Nothing is sent; its token may be rotated again.
+    /// Closes an open rotation without settling it; the operator says why. Nothing is sent, and its token may be
+    /// rotated again.
     ///
-    /// One that its process may still be working on is refused ([`Failure::UnderWay`]).
+    /// Refused while its process may still be working on it ([`Failure::UnderWay`]).
     pub async fn abandon(&self, id: RotationId, reason: &str) -> Result<RotationRow, Failure> {
         self.permitted(Guarded::Abandon)?;
         let reason = self.good_reason(reason).await?;

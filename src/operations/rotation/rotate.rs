@@ -1,5 +1,5 @@
-//! Rotating one token (docs/design/rotation.md): preflight get, durable intent, one request on a fresh connection. What
-//! the answer means is `rotation_answer`'s business. Nothing here ever sends a rotation twice.
+//! Rotates one token (docs/design/rotation.md): preflight get, durable intent, one request on a fresh connection. What
+//! the answer means is decided in `answer::rotation`. Nothing here ever sends a rotation twice.
 
 use crate::{
     directory::{
@@ -19,13 +19,13 @@ use crate::{
     },
 };
 
-/// A rotation under way: its row in the journal and where it stands.
+/// A rotation in progress: its journal row and its state.
 pub(crate) struct UnderWay<'a> {
     pub id: &'a UserGroupId,
     pub row: RotationId,
     pub rotation: Rotation,
     pub reason: Option<String>,
-    /// What the preflight noticed.
+    /// Warnings of the preflight.
     pub warnings: Vec<Warning>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct StepRecord {
     pub alarm: Option<String>,
 }
 
-/// What the preflight get showed.
+/// The result of the preflight get.
 struct Preflight {
     token: Token,
     warnings: Vec<Warning>,
@@ -50,7 +50,7 @@ impl Operations {
     /// Rotates the token of a group once. The returned [`Done`] carries the new token, whose fingerprint is durable;
     /// [`Operations::confirm`] reads it back.
     ///
-    /// Only the token that this installation had seen before is rotated; another one is [`Failure::TokenChanged`].
+    /// Rotates only the token that this installation had seen before; any other is [`Failure::TokenChanged`].
     pub async fn rotate(
         &self,
         id: &UserGroupId,
@@ -64,8 +64,8 @@ impl Operations {
         self.rotate_seen(id, seen, reason, assurance).await
     }
 
-    /// As [`Operations::rotate`], of the token that the person was shown when asked to confirm: whatever the directory has
-    /// recorded since then counts as changed.
+    /// As [`Operations::rotate`], for the token that the operator was shown when asked to confirm: anything that the
+    /// directory has recorded since then counts as changed.
     pub async fn rotate_seen(
         &self,
         id: &UserGroupId,
@@ -76,7 +76,7 @@ impl Operations {
         self.rotate_item(id, seen, reason, assurance, None).await
     }
 
-    /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once.
+    /// As [`Operations::rotate_seen`], for a batch item, which is taken together with the intent and only once.
     pub(crate) async fn rotate_item(
         &self,
         id: &UserGroupId,
@@ -107,7 +107,7 @@ impl Operations {
             warnings,
         };
         self.reached(Failpoint::IntentDurable);
-        // The key and TLS are ready since the preflight: from here on only the network stands in between.
+        // The preflight has made key and TLS ready: from here on only the network is needed.
         let client = self.client(RequestKind::Change(operation)).await?;
         let sending = self.moment();
         self.advance(&mut under_way, Event::Sending, StepRecord::default())
@@ -121,7 +121,7 @@ impl Operations {
         self.take_answer(under_way, result).await
     }
 
-    /// The group is there, in this environment, and has the token that this installation had seen.
+    /// Checks that the group exists in this environment and has the token that this installation had seen.
     async fn preflight(
         &self,
         id: &UserGroupId,
@@ -138,7 +138,8 @@ impl Operations {
             .ok_or_else(|| Failure::Unreadable(format!("{}", Warning::StaleAnswer)))?;
         let current = self.directory().fingerprinter().of(&token);
         let settled: Vec<_> = read.warnings.iter().filter_map(Warning::settled).collect();
-        // A rotation that just turned out to have been done is what was wanted; another one is asked for anew.
+        // If an earlier rotation just turned out to have succeeded, it is what was wanted; another one has to be asked
+        // for again.
         let is_done = settled
             .iter()
             .any(|ending| matches!(ending, Ending::Recovered | Ending::Superseded));
@@ -179,7 +180,8 @@ impl Operations {
             let begun = self.directory().begin_rotation(place, intent).await;
             match begun.map_err(Failure::NothingSent)? {
                 BeginResult::Started(row) => return Ok(row),
-                // Another rotation of the same token is never what is wanted next; a create or an update changes no token.
+                // Do not wait: a second rotation of the same token is never what is wanted next. A create or an update
+                // (`HeldBy`) changes no token, and is waited for.
                 BeginResult::TakenBy(row) => {
                     return Err(Failure::RotationTaken {
                         id: id.clone(),
@@ -192,7 +194,7 @@ impl Operations {
         }
     }
 
-    /// Journals one step together with what was recorded; nothing is acted on before this is durable.
+    /// Journals one step together with what is recorded; nothing is acted on before this is durable.
     pub(crate) async fn advance(
         &self,
         under_way: &mut UnderWay<'_>,

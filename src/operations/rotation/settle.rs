@@ -1,5 +1,5 @@
-//! Settling rotations whose outcome is open, by what a get returned (docs/design/rotation.md, rule 2: only a get
-//! decides). It says what to write; the get itself and the writing are `answer::observe`'s.
+//! Settles rotations with an unknown outcome by what a get returned (docs/design/rotation.md, rule 2: only a get
+//! decides). Plans what to write; the get and the writing are done by `answer::observe`.
 
 use std::time::Duration;
 
@@ -20,14 +20,14 @@ use crate::{
     platform::clock::Moment,
 };
 
-/// What was open before a get left, and when it left: a get says nothing about what came later.
+/// What was open when a get was sent, and when that was: a get says nothing about later changes.
 pub(crate) struct OpenBeforeGet {
     pub open: Vec<RotationRow>,
-    /// Creates and updates.
+    /// Open creates and updates.
     pub mutations: Vec<Mutation>,
-    /// How many outcomes of the group were written down by then.
+    /// How many outcomes of the group had been recorded by then.
     pub recorded: i64,
-    /// Another one was written down since.
+    /// Whether another one has been recorded since.
     pub overtaken: bool,
     pub at: Moment,
 }
@@ -36,17 +36,17 @@ pub(crate) struct OpenBeforeGet {
 pub(crate) enum Evidence {
     /// The group, with this token.
     Token(Fingerprint),
-    /// The get created the group, or another environment answered; in words.
+    /// The get created the group, or another environment answered; as text.
     Contradiction(String),
     /// No get was sent: it is only known that the settle window is over.
     Nothing,
 }
 
-/// The steps that follow from a get, to be written with what it taught.
+/// The steps that follow from a get, to be written together with its observation.
 #[derive(Default)]
 pub(crate) struct SettlementPlan {
     pub steps: Vec<Record>,
-    /// How rotations ended by these steps.
+    /// How these steps ended rotations.
     pub endings: Vec<Ending>,
 }
 
@@ -55,19 +55,19 @@ impl Operations {
         self.0.clock.moment()
     }
 
-    /// To be called when the sending is durable and the request has not left: the horizon begins.
+    /// Call this when the sending is durable and the request has not left: the horizon begins.
     pub(crate) fn note_sending(&self, id: RotationId) {
         if let Some(at) = self.moment().monotonic {
             self.0.sendings.note(id, at);
         }
     }
 
-    /// Time since a rotation was sent, or intended where it was not.
+    /// Time since a rotation was sent, or intended if it was not sent.
     pub(crate) fn since_sent(&self, row: &RotationRow, now: &Moment) -> Duration {
         self.0.sendings.since(row, now)
     }
 
-    /// What is known, and what is open; to be called before the get leaves.
+    /// Returns what is known and what is open. Call this before the get is sent.
     pub(crate) async fn snapshot_before_get(
         &self,
         id: &UserGroupId,
@@ -84,7 +84,7 @@ impl Operations {
         Ok((found.group, self.with_told(found.facts), asked))
     }
 
-    /// What stands of a group, in one journey where this process knows its place.
+    /// Returns the state of a group, in one round trip if this process knows its place.
     pub(crate) async fn snapshot(&self, id: &UserGroupId) -> Result<GroupSnapshot, DirectoryError> {
         let (directory, profile) = (self.directory(), self.profile());
         let here = self.here();
@@ -92,7 +92,7 @@ impl Operations {
             let named = !profile.from_variables;
             let named = named.then(|| (profile.name.clone(), profile.url()));
             let found = directory.snapshot(here, id, named).await?;
-            // Else another process has bound it to another place.
+            // Otherwise another process has bound the profile to another place.
             if found.bound.is_none_or(|bound| bound == here) {
                 return Ok(found);
             }
@@ -100,7 +100,7 @@ impl Operations {
         directory.snapshot(self.place().await?, id, None).await
     }
 
-    /// Tells every rotation that was open when the get left what it found.
+    /// Plans the steps of every rotation that was open when the get was sent.
     pub(crate) fn plan_settlement(
         &self,
         asked: &OpenBeforeGet,
@@ -122,7 +122,7 @@ impl Operations {
     ) {
         let since_sent = self.since_sent(row, asked_at);
         let mut rotation = row.rotation;
-        // Younger ones are under way in some process, and its own business.
+        // Younger ones may be under way in their process, and are its business.
         let left_behind = since_sent >= self.settle_window();
         if matches!(rotation.state, State::Intended | State::Sent) && left_behind {
             rotation = self.step(row, rotation, Event::Orphaned, evidence, settled);
@@ -193,7 +193,7 @@ fn note(row: &RotationRow, after: Rotation, evidence: &Evidence) -> String {
     }
 }
 
-/// The ending of a state in which nothing is left to be found out; `None` while it is open.
+/// The ending for a state in which nothing is left to be found out; `None` while it is open.
 pub(crate) fn ending(state: State) -> Option<Ending> {
     match state {
         State::Confirmed => Some(Ending::Confirmed),

@@ -1,6 +1,6 @@
-//! How long ago a rotation was sent, for the settle window (docs/design/rotation.md, H): by the monotonic clock where
-//! this process sent it, by the time since the machine started where another one did, else by the wall clock. It
-//! decides nothing.
+//! How long ago a rotation was sent, for the settle window (docs/design/rotation.md, H): by the monotonic clock if this
+//! process sent it, by the time since boot if another process of this machine did, otherwise by the wall clock. Decides
+//! nothing.
 
 use std::{
     collections::HashMap,
@@ -23,7 +23,7 @@ impl SentTimes {
         known.insert(id, at);
     }
 
-    /// Time from the sending (from the intent where nothing was sent) to a moment; zero when a clock went back.
+    /// Time from the sending (or from the intent if nothing was sent) to `now`; zero if a clock went back.
     pub(crate) fn since(&self, row: &RotationRow, now: &Moment) -> Duration {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(sent), Some(now)) = (known.get(&row.id), now.monotonic) {

@@ -1,4 +1,4 @@
-//! What whoever watches a run wishes of it: go on, pause, stop. And the pause a service asks for.
+//! Lets the observer of a run continue, pause or stop it, and holds the pause that a service asks for.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use tokio::{sync::watch, time::Instant};
 
 use crate::domain::batch::{Halt, StopCause};
 
-/// What a run is to do with what it has not begun.
+/// What a run should do with the items it has not begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunCommand {
     Go,
-    /// Nothing new is begun until [`Control::go_on`].
+    /// Begin nothing new until [`Control::go_on`].
     Pause,
-    /// Nothing new is begun any more.
+    /// Begin nothing new any more.
     Stop(StopCause),
 }
 
@@ -22,7 +22,7 @@ impl RunCommand {
     }
 }
 
-/// Steers a run. Clones steer the same one; what is in flight is always finished.
+/// Controls a run. Clones control the same run; what is in flight is always finished.
 #[derive(Debug, Clone)]
 pub struct Control {
     command: watch::Sender<RunCommand>,
@@ -47,17 +47,17 @@ impl Control {
         self.request(RunCommand::Go);
     }
 
-    /// For good; the first cause stays.
+    /// Stops the run for good; the first cause is kept.
     pub fn stop(&self, cause: StopCause) {
         self.request(RunCommand::Stop(cause));
     }
 
-    /// For good; nobody asked for it, and the run itself says why.
+    /// Stops the run for good without a request from outside; the run itself reports why.
     pub fn end(&self) {
         self.stop(StopCause::Person);
     }
 
-    /// What a stop that was asked for is called.
+    /// The halt reason to report when a stop was requested.
     pub(crate) fn asked(&self) -> Halt {
         match self.command() {
             RunCommand::Stop(cause) => Halt::Asked(cause),
@@ -83,7 +83,7 @@ impl Control {
         });
     }
 
-    /// Nothing new for a while: the service asked for it.
+    /// Begins nothing new for `wait`, because the service asked for it.
     pub(crate) fn hold(&self, wait: Duration) {
         let until = Instant::now() + wait;
         self.not_before.send_if_modified(|now| {
@@ -95,9 +95,9 @@ impl Control {
         });
     }
 
-    /// Waits until something new may be begun, at that time or later; false when that is never.
+    /// Waits until something new may be begun, but not before `not_before`. Returns false if that will never be.
     pub async fn may_begin(&self, not_before: Instant) -> bool {
-        // A timer takes a tick of a millisecond, even to wait for what has passed.
+        // A timer takes a tick of a millisecond, even for a deadline that has passed.
         if not_before <= Instant::now() {
             return self.may_send().await;
         }
@@ -108,14 +108,14 @@ impl Control {
         }
     }
 
-    /// Waits until a stop is wished for.
+    /// Waits until a stop is requested.
     pub(crate) async fn stopped(&self) {
         let mut command = self.command.subscribe();
-        // The sender lives in `self`: it cannot close.
+        // The sender lives in `self`, so the channel cannot close.
         drop(command.wait_for(|command| command.is_stop()).await);
     }
 
-    /// Waits until something new may be sent; false when that is never.
+    /// Waits until something new may be sent. Returns false if that will never be.
     pub(crate) async fn may_send(&self) -> bool {
         let mut command = self.command.subscribe();
         loop {
@@ -124,7 +124,7 @@ impl Control {
             match now {
                 RunCommand::Stop(_) => return false,
                 RunCommand::Go if until <= Instant::now() => return true,
-                // The sender lives in `self`: it cannot close.
+                // The sender lives in `self`, so the channel cannot close.
                 RunCommand::Go => drop(tokio::time::timeout_at(until, command.changed()).await),
                 RunCommand::Pause => drop(command.changed().await),
             }

@@ -1,14 +1,14 @@
-//! When the items of a run may begin: so many a second, and no more.
+//! Limits how many items of a run may begin per second.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A timer is up to a millisecond late, a busy machine later: so much is made up for, that a rate is kept. In no second
-/// does more than a hundredth too many begin.
+/// Delay that is made up for, so that the rate is kept although a timer is up to a millisecond late and a busy machine
+/// later still. The rate of no second is exceeded by more than a hundredth.
 const CATCH_UP: Duration = Duration::from_millis(10);
 
-/// Counts from start to start, not from the moment each was late.
+/// Computes each start from the previous scheduled start, not from when that item really began.
 #[derive(Debug)]
 pub(crate) struct Pace {
     apart: Duration,
@@ -16,7 +16,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Items per second, as many as there are room for without.
+    /// Items per second; `None` means no limit.
     pub(super) fn new(rate: Option<f64>) -> Self {
         let apart = rate.filter(|rate| *rate > 0.0);
         let apart = apart.map(|rate| Duration::from_secs_f64(1.0 / rate));
@@ -26,12 +26,12 @@ impl Pace {
         }
     }
 
-    /// When the next one may begin.
+    /// When the next item may begin.
     pub(crate) fn next_start(&self) -> Instant {
         self.next_start
     }
 
-    /// One begins.
+    /// Records that an item begins.
     pub(crate) fn begun(&mut self) {
         if !self.apart.is_zero() {
             self.begun_at(Instant::now());
@@ -48,7 +48,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Begins whenever it may, on a clock that ticks each millisecond and is sometimes late; the starts of ten seconds.
+    /// Simulates ten seconds of starts as early as allowed, on a clock that ticks every millisecond and is sometimes
+    /// late.
     fn starts(rate: f64, late: impl Fn(u64) -> u64) -> Vec<Duration> {
         let mut pace = Pace::new(Some(rate));
         let begin = pace.next_start();

@@ -1,4 +1,4 @@
-//! How long a busy service is waited for.
+//! How long and how often an item waits for a busy service.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use crate::operations::Failure;
 
 /// How often a busy service is asked again for one item.
 const TRIES: u32 = 10;
-/// Where the service does not say how long.
+/// First wait if the service does not say how long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// A service that asks for more is not waited for.
+/// If the service asks for a longer wait, give up.
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
-/// What is left of it for one item.
+/// The remaining retries of one item.
 pub(crate) struct RetryBudget {
     tries: u32,
     wait: Duration,
@@ -25,8 +25,8 @@ impl RetryBudget {
         }
     }
 
-    /// How long to wait after this answer; `None` where the service is not busy, or it is enough. Busy is what a read met:
-    /// a rotation that was refused is never sent again by itself.
+    /// How long to wait after this answer; `None` if the service is not busy or the budget is used up. Only a read
+    /// counts as busy: a rotation that was refused is never sent again automatically.
     pub(crate) fn put_off<T>(&mut self, answer: &Result<T, Failure>) -> Option<Duration> {
         match answer {
             Err(Failure::Busy { retry_after, .. }) => self.wait(*retry_after),
@@ -34,8 +34,8 @@ impl RetryBudget {
         }
     }
 
-    /// As [`Self::put_off`], and after a 429, or a 503 that says that nothing was done, to a create or an update: to send
-    /// those twice changes nothing twice.
+    /// As [`Self::put_off`], but also retries a create or an update after a 429, or after a 503 that states that
+    /// nothing was done: sending those twice changes nothing twice.
     pub(crate) fn put_off_row<T>(&mut self, answer: &Result<T, Failure>) -> Option<Duration> {
         match answer {
             Err(Failure::Refused {

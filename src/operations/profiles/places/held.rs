@@ -1,4 +1,4 @@
-//! What holds a profile back, told before anything is sent, and what a person may look at to decide.
+//! Tells, before anything is sent, why a profile cannot send, and what the operator can look at to decide.
 
 use jiff::Timestamp;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Question {
-    /// Why it is asked, as the rest of a sentence about the profile.
+    /// Why the question is asked; the end of a sentence about the profile.
     pub fn reason(&self) -> String {
         match self.why {
             QuestionReason::NewKey => {
@@ -43,8 +43,8 @@ impl Operations {
         }
     }
 
-    /// What a person has to say before anything is sent for this profile; nothing is sent. `None` also where that cannot
-    /// be told now: sending is refused then, with the reason.
+    /// What the operator has to decide before anything is sent for this profile. Sends nothing. Also `None` if that
+    /// cannot be determined now: then the requests themselves are refused, with the reason.
     pub async fn held(&self) -> Option<PlaceProblem> {
         let caller = self.caller().await.ok()?;
         match self.directory().foresee(caller).await.ok()? {
@@ -57,7 +57,7 @@ impl Operations {
         }
     }
 
-    /// The group that proves a key on trial best: its token was seen, the latest of all, and nothing of it is open.
+    /// The best group to prove a key on trial with: its token was seen most recently, and nothing of it is open.
     pub async fn proof(&self) -> Result<Option<UserGroupId>, DirectoryError> {
         let open = self.open_rotations().await?;
         let best = move |best: &mut Option<(Timestamp, UserGroupId)>, group: KnownGroup| {
@@ -74,7 +74,7 @@ impl Operations {
         Ok(best.map(|(_, id)| id))
     }
 
-    /// Acknowledges the alarms of the place of that name.
+    /// Acknowledges the alarms of the place with this name.
     pub async fn acknowledge_at(&self, place: &str, reason: &str) -> Result<usize, Failure> {
         let places = self.places().await.map_err(Failure::NothingSent)?;
         match places.iter().find(|known| known.name == place) {
@@ -83,8 +83,8 @@ impl Operations {
         }
     }
 
-    /// One line for a profile that is bound to nothing though its name is known with another address: an empty list has
-    /// to say why it is empty.
+    /// A hint for a profile that is bound to no place although its name is known with another address: an empty list
+    /// must say why it is empty.
     pub async fn known_elsewhere(&self) -> Result<Option<String>, DirectoryError> {
         let profile = self.profile();
         if profile.from_variables || self.place().await? != PlaceId::NONE {

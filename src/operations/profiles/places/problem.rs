@@ -1,4 +1,4 @@
-//! Why nothing is sent before a person has said something about the place, in words that say what to type.
+//! Why nothing is sent before an operator has decided something about the place, with the command to type.
 
 use crate::{
     config::scrub::shown,
@@ -6,7 +6,7 @@ use crate::{
     domain::{group::UserGroupId, text::visible},
 };
 
-/// Why nothing may be sent for this profile before a person has said something.
+/// Why nothing may be sent for this profile before an operator has decided something.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceProblem {
     /// It is not clear which place the profile means.
@@ -35,7 +35,7 @@ pub enum PlaceProblem {
          that is known there: groupdesk profile bind {profile} --same-environment --proof ID"
     )]
     OnTrial { profile: String, place: String },
-    /// The trial failed: what was read is not of this place.
+    /// The trial failed: what was read does not belong to this place.
     #[error(
         "ALARM: \"{id}\" {}: the API key of profile {profile} is not one of place {place}. The binding is taken back, nothing \
          was recorded. If this is another environment: groupdesk profile bind {profile} --new-environment",
@@ -54,7 +54,7 @@ pub enum PlaceProblem {
         place: String,
         why: &'static str,
     },
-    /// An answer contradicted the place, and nobody has said yet that it is in order.
+    /// An answer contradicted the place, and nobody has acknowledged it yet.
     #[error(
         "ALARM at place {place} {}; nothing by id is sent for it until a person acknowledges that: \
          groupdesk place acknowledge {place} --reason WHY",
@@ -75,12 +75,12 @@ pub enum PlaceProblem {
 }
 
 impl PlaceProblem {
-    /// Something was contradicted, as opposed to not yet told.
+    /// Whether something was contradicted, rather than not yet decided.
     pub fn is_alarm(&self) -> bool {
         matches!(self, Self::NotProven { .. } | Self::Alarmed { .. })
     }
 
-    /// Somebody else is at work there; later it may be done.
+    /// Whether this is temporary: somebody else is at work there.
     pub fn is_of_the_moment(&self) -> bool {
         matches!(
             self,
@@ -90,7 +90,7 @@ impl PlaceProblem {
         )
     }
 
-    /// It concerns which place the API key belongs to.
+    /// Whether the question is which place the API key belongs to.
     pub fn is_of_the_key(&self) -> bool {
         match self {
             Self::Asked { .. } | Self::OnTrial { .. } => true,
@@ -106,7 +106,7 @@ impl PlaceProblem {
     }
 }
 
-/// Since when, what, and whether there are more.
+/// Since when the oldest alarm stands, what it is, and whether there are more.
 fn oldest_of(alarms: &[Alarm]) -> String {
     let Some(alarm) = alarms.first() else {
         return String::new();
