@@ -1,5 +1,6 @@
-//! What this installation remembers: the groups of every place with where each value came from, the append-only history,
-//! and the journal of rotations. Fingerprints, never tokens. One story; SQLite tells it today.
+//! What this installation remembers: the groups of every place with the origin of each value, the append-only history,
+//! and the journal of rotations. It stores fingerprints, never tokens. Everything is one consistent record, kept in
+//! SQLite or, for a team, in PostgreSQL.
 
 mod annotations;
 mod asking;
@@ -92,26 +93,26 @@ pub use watch::{
     requests::{Watch, WatchedLine},
 };
 
-/// A handle to one directory file; clones share it. Requests are done one after another, in the order of asking; what
-/// is asked at the same time is made durable together. Reads of a few rows wait for no write that is under way: they
-/// see all that was answered before.
+/// A handle to one directory; clones share it. Requests are executed in the order in which they are made; requests made
+/// at the same time are committed together. Reads of a few rows do not wait for a write in progress, but see everything
+/// that was answered before.
 ///
-/// A write whose caller has gone is still done. Dropping the last handle waits for what is under way.
+/// A write whose caller has gone away is still executed. Dropping the last handle waits for work in progress.
 #[derive(Clone)]
 pub struct Directory(Arc<Inner>);
 
 struct Inner {
     engine: Engine,
     fingerprinter: Fingerprinter,
-    /// Of a directory that a team shares.
+    /// Set for a directory that a team shares.
     desk: Option<team::Desk>,
 }
 
 impl Directory {
-    /// Opens a directory file, or makes it: 0600, its folder 0700; or the directory of a team that was set up ([`set_up`]).
-    /// Blocks, briefly; takes two threads of its own.
+    /// Opens a directory file, creating it if needed (mode 0600, its folder 0700), or the directory of a team that was
+    /// set up before ([`set_up`]). Blocks briefly and starts two threads of its own.
     ///
-    /// A file of something else, of a newer version or of another user is refused and left as it is.
+    /// A file that is no directory, has a newer version or belongs to another user is refused and left unchanged.
     pub fn open(location: impl Into<Location>) -> Result<Self, DirectoryError> {
         match location.into() {
             Location::File(path) => Engine::of_file(&path, false).map(Self::of_file),
@@ -122,7 +123,8 @@ impl Directory {
         }
     }
 
-    /// The same of a file that goes with this process, as a demo's does: what is written may not outlive the machine.
+    /// As [`Self::open`], for a file that ends with this process, like that of a demo: its writes need not survive a
+    /// crash of the machine.
     pub(crate) fn open_thrown_away(path: &Path) -> Result<Self, DirectoryError> {
         Engine::of_file(path, true).map(Self::of_file)
     }
@@ -139,20 +141,20 @@ impl Directory {
         }))
     }
 
-    /// What a team lets one do here; `None`: it is a file of one's own.
+    /// The operator's role in a team's directory; `None` for a file.
     pub fn role(&self) -> Option<Role> {
         self.0.desk.as_ref().map(|desk| desk.role)
     }
 
-    /// As whom a team's database knows one; what one does is done in this name. Nobody is, who may write in any name.
+    /// The user name in a team's database, under which actions are recorded. `None` for a file, and for the role that may
+    /// write under any name.
     pub fn user(&self) -> Option<&str> {
         let desk = self.0.desk.as_ref();
         let desk = desk.filter(|desk| desk.role != Role::Owner);
         desk.map(|desk| desk.user.as_str())
     }
 
-    /// Refuses what needs a higher role, and everything that writes where the directory was moved, before anything is read or
-    /// sent.
+    /// Refuses what needs a higher role, and every write if the directory was moved, before anything is read or sent.
     pub fn may(&self, needs: Role) -> Result<(), DirectoryError> {
         let (Location::Team(team), Some(desk)) = (self.location(), &self.0.desk) else {
             return Ok(());
@@ -173,21 +175,22 @@ impl Directory {
         }
     }
 
-    /// Makes fingerprints with this directory's key; a directory keeps its key for ever.
+    /// Computes fingerprints with this directory's key, which never changes.
     pub fn fingerprinter(&self) -> &Fingerprinter {
         &self.0.fingerprinter
     }
 
-    /// All groups of a place, ordered by the bytes of their ids.
+    /// Returns all groups of a place, ordered by the bytes of their ids.
     ///
-    /// A field that cannot be read counts as unknown, so that one damaged row hides no other; [`Self::damaged`] names it.
+    /// A field that cannot be read counts as unknown, so that one damaged row hides no others; [`Self::damaged`] names
+    /// it.
     pub async fn groups(&self, place: PlaceId) -> Result<Vec<KnownGroup>, DirectoryError> {
         Ok(self.all_groups(place).await?.groups)
     }
 
-    /// The same groups, handed over some at a time on the directory's thread, so that they need not all be held at once.
+    /// Passes the same groups to `take` in chunks, on the directory's thread, so that they need not all be in memory.
     ///
-    /// They are those of one moment. `take` says whether more are wanted.
+    /// They are a snapshot of one moment. `take` returns whether it wants more.
     pub async fn each_group(
         &self,
         place: PlaceId,
@@ -197,7 +200,7 @@ impl Directory {
         self.each_group_by(place, by_id, take).await
     }
 
-    /// The same in the order of names or ids, or the other way round; in no other.
+    /// As [`Self::each_group`], ordered by name or id, ascending or descending; other orders are not supported.
     pub async fn each_group_by(
         &self,
         place: PlaceId,
@@ -208,7 +211,7 @@ impl Directory {
         self.ask(Access::Long, each).await
     }
 
-    /// The group rows of a place that [`Self::groups`] could not read in full.
+    /// Returns the group rows of a place that [`Self::groups`] could not read in full.
     pub async fn damaged(&self, place: PlaceId) -> Result<Vec<Damaged>, DirectoryError> {
         Ok(self.all_groups(place).await?.damaged)
     }
@@ -217,7 +220,7 @@ impl Directory {
         self.ask(Access::Long, move |c| groups::all(c, place)).await
     }
 
-    /// One group, if it is known.
+    /// Returns one group if it is known.
     pub async fn group(
         &self,
         place: PlaceId,
@@ -228,8 +231,8 @@ impl Directory {
             .await
     }
 
-    /// One group, if it is known, what is open of it, and the facts of the place; with the name and the address of a
-    /// profile also which place it is bound to.
+    /// Returns one group if it is known, what is open of it, and the facts of the place; given the name and address of
+    /// a profile, also the place it is bound to.
     pub async fn snapshot(
         &self,
         place: PlaceId,
@@ -241,16 +244,16 @@ impl Directory {
         self.ask(Access::Short, move |tx| tx.run(&request)).await
     }
 
-    /// Writes what one exchange leaves behind: the group, the history and the journal, in one transaction.
+    /// Records the result of one exchange: the group, the history and the journal, in one transaction.
     ///
-    /// Times are kept in whole microseconds. A line of history keeps the profile it names itself.
-    /// [`DirectoryError::MovedOn`] and [`DirectoryError::Overtaken`] refuse all of it.
+    /// Times are stored in whole microseconds. A history entry keeps the profile that it names. With
+    /// [`DirectoryError::MovedOn`] and [`DirectoryError::Overtaken`] nothing of the record is written.
     pub async fn record(&self, place: PlaceId, record: Record) -> Result<Recorded, DirectoryError> {
         let mut recorded = self.record_all(place, vec![record]).await?;
         Ok(recorded.pop().unwrap_or_default())
     }
 
-    /// Writes many records in one transaction, all or nothing; the answers are in the same order.
+    /// Writes many records in one transaction, all or nothing. The results are in the same order.
     pub async fn record_all(
         &self,
         place: PlaceId,
@@ -273,7 +276,7 @@ impl Directory {
         written
     }
 
-    /// Lines of the history, the last written first.
+    /// Returns history entries, most recently written first.
     pub async fn history(
         &self,
         filter: HistoryFilter,
@@ -293,10 +296,10 @@ impl Directory {
             .await
     }
 
-    /// Writes how the hand-off of a rotation ended, with its line of the history, in one transaction.
+    /// Records how the hand-off of a rotation ended together with its history entry, in one transaction.
     ///
-    /// `false`: a later rotation of the group has overtaken it. What the command put in place may be the older token,
-    /// so the later hand-off is pending again.
+    /// Returns `false` if a later rotation of the group has overtaken it. The command may then have put the older token
+    /// in place, so the later hand-off becomes pending again.
     pub async fn end_hand_off(
         &self,
         id: RotationId,
@@ -307,7 +310,7 @@ impl Directory {
             .await
     }
 
-    /// Makes a batch and all of its items durable, in one transaction.
+    /// Makes a batch and all of its items durable in one transaction.
     pub async fn begin_batch(
         &self,
         place: PlaceId,
@@ -316,13 +319,13 @@ impl Directory {
         self.request(batches::BeginBatch { place, batch }).await
     }
 
-    /// All batches of a place, the last begun first.
+    /// Returns all batches of a place, most recently begun first.
     pub async fn batches(&self, place: PlaceId) -> Result<Vec<Batch>, DirectoryError> {
         self.ask(Access::Long, move |c| batches::list(c, place))
             .await
     }
 
-    /// The items of a batch of this place, in order.
+    /// Returns the items of a batch of this place, in order.
     pub async fn batch_items(
         &self,
         place: PlaceId,
@@ -332,8 +335,8 @@ impl Directory {
             .await
     }
 
-    /// Writes down that an item ended before anything was sent, and says whether it did: one that has a rotation or an
-    /// update, or has ended, stays.
+    /// Records that an item ended before anything was sent. Returns whether it did: an item that has a rotation or an
+    /// update, or has ended, is left unchanged.
     pub async fn end_item(
         &self,
         item: ItemKey,
@@ -344,18 +347,18 @@ impl Directory {
             .await
     }
 
-    /// Writes down that a run of a batch begins.
+    /// Records that a run of a batch begins.
     pub async fn begin_run(&self, id: BatchId, run: BatchRun) -> Result<(), DirectoryError> {
         self.write(move |tx| batches::begin_run(tx, id, &run)).await
     }
 
-    /// Writes down that a run is still there.
+    /// Records a heartbeat of a run.
     pub async fn beat(&self, beat: RunBeat) -> Result<(), DirectoryError> {
         self.write(move |tx| batches::beat(tx, &beat)).await
     }
 
-    /// Writes down that a run has ended and, unless another one `goes_on`, why it began nothing more; closes its batch where
-    /// nothing is left to be begun or found under way, and says whether it did.
+    /// Records the end of a run and, unless another run `goes_on`, why it began nothing more. Closes the batch if
+    /// nothing is left to begin or to settle, and returns whether it did.
     pub async fn end_run(
         &self,
         (id, run): (BatchId, RunId),
@@ -373,15 +376,15 @@ impl Directory {
         self.request(end).await
     }
 
-    /// The unsent forms of a place, the last changed first. One that cannot be read is left out.
+    /// Returns the drafts of a place, most recently changed first. One that cannot be read is left out.
     pub async fn drafts(&self, place: PlaceId) -> Result<Vec<KeptDraft>, DirectoryError> {
         self.ask(Access::Short, move |c| drafts::list(c, place))
             .await
     }
 
-    /// Keeps an unsent form, one per group; the newer one wins. `seen` is when the one was changed that the caller knows
-    /// to be kept, so that another console's is noticed. In a team's directory each person has one, and one that the caller
-    /// does not know of stays.
+    /// Saves a draft, one per group; the newer one wins. `seen` is the time of change of the stored draft that the
+    /// caller knows, so that a draft of another console is noticed. In a team's directory each person has their own,
+    /// and one that the caller does not know is kept.
     pub async fn save_draft(
         &self,
         place: PlaceId,
@@ -400,7 +403,7 @@ impl Directory {
         .await
     }
 
-    /// Forgets the unsent form of a group, unless it was changed after `until`.
+    /// Deletes the draft of a group, unless it was changed after `until`.
     pub async fn forget_draft(
         &self,
         place: PlaceId,
@@ -412,12 +415,12 @@ impl Directory {
             .await
     }
 
-    /// One rotation as it stands.
+    /// Returns the current state of one rotation.
     pub async fn rotation(&self, id: RotationId) -> Result<Option<RotationRow>, DirectoryError> {
         self.ask(Access::Short, move |c| journal::one(c, id)).await
     }
 
-    /// Rotations as they stand, the last begun first.
+    /// Returns the current state of rotations, most recently begun first.
     pub async fn rotations(
         &self,
         filter: RotationFilter,
@@ -429,7 +432,8 @@ impl Directory {
         self.ask(access, move |c| journal::list(c, filter)).await
     }
 
-    /// What happened to a rotation, in order; empty when there is none. [`replay()`] makes the rotation of it.
+    /// Returns the journal of a rotation, in order; empty if there is no such rotation. [`replay()`] reconstructs the
+    /// rotation from it.
     pub async fn journal_events(
         &self,
         id: RotationId,
@@ -438,15 +442,14 @@ impl Directory {
             .await
     }
 
-    /// How the list of a profile was left, if it ever was.
+    /// Returns the list view as this profile last left it, if it was saved.
     pub async fn view(&self, profile: &str) -> Result<Option<ListView>, DirectoryError> {
         let profile = profile.to_owned();
         self.ask(Access::Short, move |c| console::view(c, &profile))
             .await
     }
 
-    /// Keeps how the list of a profile was left, in the place of what was kept before.
-    /// Who may only look leaves nothing behind.
+    /// Saves the list view of a profile, replacing the previous one. A viewer leaves nothing behind.
     pub async fn keep_view(&self, profile: &str, view: ListView) -> Result<(), DirectoryError> {
         if self.role() == Some(Role::Viewer) {
             return Ok(());
@@ -456,7 +459,7 @@ impl Directory {
             .await
     }
 
-    /// Every group of every place that has or had the token, current ones first.
+    /// Returns every group of every place that has or had the token, current owners first.
     pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
         self.ask(Access::Short, move |c| fingerprints::owners(c, fingerprint))
             .await
@@ -466,7 +469,7 @@ impl Directory {
         self.0.engine.location()
     }
 
-    /// Where commits go before they reach the file.
+    /// The write-ahead log, which commits reach before the file itself.
     fn log(&self) -> Option<PathBuf> {
         match self.location() {
             Location::File(path) => Some(sqlite::beside(path, "-wal")),

@@ -1,4 +1,4 @@
-//! What the console keeps for people: notes, labels and favourites beside groups, and saved views of the list.
+//! Texts that people keep beside groups (notes, labels, favourites) and saved views of the list.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Directory {
-    /// Notes, labels and favourites of a place.
+    /// Returns the notes, labels and favourites of a place.
     pub async fn annotations(
         &self,
         place: PlaceId,
@@ -25,7 +25,7 @@ impl Directory {
             .await
     }
 
-    /// Those of these groups, in the order of the ids; meant for some hundreds at a time.
+    /// As [`Self::annotations`], for these groups, in the order of `ids`. Meant for up to a few hundred ids.
     pub async fn some_annotations(
         &self,
         place: PlaceId,
@@ -35,7 +35,7 @@ impl Directory {
             .await
     }
 
-    /// Changes what is written beside these groups, all or none; what stands there then, in the same order.
+    /// Changes the annotations of these groups, all or none, and returns the result in the same order.
     pub async fn annotate(
         &self,
         place: PlaceId,
@@ -52,12 +52,12 @@ impl Directory {
         .await
     }
 
-    /// Saved views of the list, by name.
+    /// Returns the saved list views, by name.
     pub async fn saved_views(&self) -> Result<Vec<SavedView>, DirectoryError> {
         self.ask(Access::Short, console::saved_views).await
     }
 
-    /// Saves a view under a name, in the place of one that had it.
+    /// Saves a view under a name, replacing any of that name.
     pub async fn save_view(
         &self,
         name: &str,
@@ -69,7 +69,7 @@ impl Directory {
             .await
     }
 
-    /// Removes a saved view; whether there was one.
+    /// Removes a saved view; returns whether it existed.
     pub async fn remove_view(&self, name: &str) -> Result<bool, DirectoryError> {
         let name = name.to_owned();
         self.write(move |tx| console::remove_view(tx, &name)).await

@@ -1,4 +1,4 @@
-//! How a directory's threads are asked, and how their answers come back.
+//! Sends requests to the directory's threads and receives their answers.
 
 use tokio::sync::oneshot;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::database::{Access, Reply, Request, Tx, repeatable, task};
 
-/// Answers whoever asked; before that its line is free for others.
+/// Sends the answer to the caller; the lane is released first, so that the caller finds it free.
 struct Answer<T>(oneshot::Sender<Result<T, Fault>>, LaneGuard);
 
 impl<T: Send> Reply<T, Fault> for Answer<T> {
@@ -31,7 +31,7 @@ impl Directory {
         self.request_of(None, request).await
     }
 
-    /// One that is about one subject.
+    /// A request about one subject.
     pub(super) async fn request_of<R>(
         &self,
         subject: Option<Subject>,
@@ -44,8 +44,8 @@ impl Directory {
             .await
     }
 
-    /// One write on the directory's thread. On a server it may be done again from its start: nothing but the database hears of
-    /// it.
+    /// A write on the directory's thread. On a server it may be executed again from the start, so it must have no
+    /// effect outside the database.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
@@ -53,7 +53,7 @@ impl Directory {
         self.write_of(None, work).await
     }
 
-    /// One that is about one subject.
+    /// A write about one subject.
     pub(super) async fn write_of<T: Send + 'static>(
         &self,
         subject: Option<Subject>,
@@ -67,7 +67,7 @@ impl Directory {
         engine.ask(lane, work, answer).await
     }
 
-    /// What is done once: a read, or what cannot come again.
+    /// Work that is executed once: a read, or something that cannot be repeated.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         access: Access,

@@ -1,5 +1,5 @@
-//! What was done in a directory that a team shares, by whom the server knows it to be; and lines of the history that nothing
-//! which was done stands behind.
+//! The audit of a team's directory: what was done, by whom according to the server; and history entries that no audited
+//! change stands behind.
 
 use jiff::Timestamp;
 
@@ -9,20 +9,21 @@ use crate::{
     domain::group::UserGroupId,
 };
 
-/// One line of it.
+/// One line of the audit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audited {
-    /// Counted up; `None` of a line of the history.
+    /// Ascending number; `None` for a history entry.
     pub number: Option<i64>,
     /// By the clock of the database.
     pub at: Timestamp,
-    /// As the server knows them.
+    /// User name as the server knows it.
     pub who: String,
-    /// Where they were connected from; `None`: on the same machine.
+    /// Client address; `None` if connected on the same machine.
     pub address: Option<String>,
-    /// `rotation`, `group`, the operation of a change, `role`, `timeline`, …; `history` of a line of the history that has no match.
+    /// `rotation`, `group`, the operation of a change, `role`, `timeline`, …; `history` for a history entry without a
+    /// matching change.
     pub what: String,
-    /// The name of the place.
+    /// Name of the place.
     pub place: Option<String>,
     pub user_group_id: Option<String>,
     pub rotation: Option<i64>,
@@ -30,7 +31,7 @@ pub struct Audited {
     pub after: Option<String>,
 }
 
-/// Which lines.
+/// Selects lines of the audit.
 #[derive(Debug, Clone, Default)]
 pub struct AuditFilter {
     pub user_group_id: Option<UserGroupId>,
@@ -44,7 +45,7 @@ SELECT number, (extract(epoch FROM at) * 1000000)::bigint, who::text, host(addre
 WHERE ($1::text IS NULL OR user_group_id = $1) AND ($2::text IS NULL OR who::text = $2) \
  AND ($3::bigint IS NULL OR at >= to_timestamp($3 / 1000000.0)) ORDER BY number DESC";
 
-/// Whatever changes a group leaves a line in the same transaction, of the group or of what was copied.
+/// Every change of a group leaves a line in the same transaction: its own, or that of the copy which brought it.
 const UNMATCHED: &str = "\
 SELECT NULL::bigint, (extract(epoch FROM db_at) * 1000000)::bigint, db_user::text, NULL::text, 'history', \
  (SELECT name FROM places p WHERE p.number = h.place), user_group_id, NULL::bigint, NULL::text, \
@@ -56,7 +57,7 @@ WHERE ending IN ('created', 'updated', 'rotated', 'confirmed', 'recovered') \
  AND ($3::bigint IS NULL OR db_at >= to_timestamp($3 / 1000000.0)) ORDER BY number DESC";
 
 impl Directory {
-    /// The newest first; lines of the history that nothing stands behind come last.
+    /// Returns audit lines, newest first; unmatched history entries come last.
     pub async fn audit(&self, filter: AuditFilter) -> Result<Vec<Audited>, DirectoryError> {
         if let Location::File(_) = self.location() {
             return Err(DirectoryError::NoAudit);

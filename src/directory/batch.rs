@@ -1,5 +1,5 @@
-//! A batch as it goes into the directory and comes out of it: a queue of single rotations (docs/design/rotation.md,
-//! "Bulk"), or of single updates that make one change.
+//! A batch as stored in the directory: a queue of single rotations (docs/design/rotation.md, "Bulk"), or of single
+//! updates that make one change.
 
 mod requests;
 
@@ -22,25 +22,25 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BatchId(pub i64);
 
-/// A batch to begin.
+/// A batch to create.
 #[derive(Debug, Clone)]
 pub struct NewBatch {
     pub by: String,
     pub reason: Option<String>,
     pub at: Timestamp,
     pub kind: BatchKind,
-    /// In the order in which they are to be worked on; no id twice. Of an edit each says what was reviewed.
+    /// In the order in which they will be worked on; each id at most once. For an edit, each item has its review.
     pub items: Vec<(UserGroupId, Option<ItemEdit>)>,
 }
 
-/// Which item: its batch, and its number in it from 0.
+/// Identifies an item: its batch, and its position in it, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ItemKey {
     pub batch: BatchId,
     pub position: usize,
 }
 
-/// A batch as it stands.
+/// The current state of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
     pub id: BatchId,
@@ -51,51 +51,51 @@ pub struct Batch {
     /// `None` while something is left to do.
     pub ended_at: Option<Timestamp>,
     pub counts: Counts,
-    /// What was written down of its last run; `None`: nothing, or it stopped at nothing.
+    /// What was recorded at the end of its last run; `None` if nothing was, or if nothing stopped it.
     pub last_run: Option<LastRun>,
-    /// Its runs whose end was not written down, the one heard of last first.
+    /// Runs whose end was not recorded, the one with the latest heartbeat first.
     pub runs: Vec<BatchRun>,
-    /// Who works on it, or did until the process died; told by `operations`, which has a clock.
+    /// Who is working on it, or was until the process died; filled in by `operations`, which has a clock.
     pub runner: Option<Runner>,
 }
 
 impl Batch {
-    /// Its last run began, and nobody wrote down how it ended.
+    /// Whether its last run began but never recorded its end.
     pub(crate) fn is_begun(&self) -> bool {
         self.last_run == Some(LastRun::Begun)
     }
 
-    /// Somebody's process is at work on it, or is paused.
+    /// Whether some process is working on it or has paused it.
     pub fn is_run(&self) -> bool {
         self.runner.as_ref().is_some_and(Runner::is_alive)
     }
 
-    /// Who works on it, or why its last run began nothing more.
+    /// Describes who is working on it, or why its last run began nothing more.
     pub fn last_run_in_words(&self, moment: impl Fn(Timestamp) -> String) -> Option<String> {
         let runner = self.runner.as_ref().map(|runner| runner.in_words(moment));
         runner.or_else(|| self.last_run.as_ref().map(LastRun::to_string))
     }
 }
 
-/// Number of a run, drawn at random.
+/// Random number of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RunId(pub i64);
 
-/// A run of a batch by some process, and when that was last heard of.
+/// A run of a batch by some process, and its last heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchRun {
     pub id: RunId,
     pub by: String,
-    /// The name of its process, for its own machine.
+    /// Identifies its process on its own machine.
     pub process: Option<String>,
     pub is_paused: bool,
-    /// Since when it runs, or is paused.
+    /// Since when it has been running or paused.
     pub since: Timestamp,
     pub seen: Timestamp,
     pub boot_clock: Option<BootTime>,
 }
 
-/// What a run says of itself now and then.
+/// A heartbeat of a run.
 #[derive(Debug, Clone)]
 pub struct RunBeat {
     pub batch: BatchId,
@@ -111,21 +111,21 @@ pub struct BatchItem {
     pub user_group_id: UserGroupId,
     /// Set together with the intent: from then on nothing is sent for this item again.
     pub rotation: Option<RotationId>,
-    /// Where that rotation stands in the journal now.
+    /// The current state of that rotation in the journal.
     pub state: Option<State>,
-    /// Its update, of an edit; set when the request is about to leave.
+    /// The update, for an edit; set when the request is about to be sent.
     pub update: Option<ItemUpdate>,
-    /// Of an edit: what was reviewed, and what the row is to be. `None` where that cannot be read.
+    /// For an edit: what was reviewed, and the wanted value. `None` if it cannot be read.
     pub edit: Option<ItemEdit>,
     /// How its update ended, or how it ended before anything was sent.
     pub ending: Option<Ending>,
-    /// The last thing that was seen, in words.
+    /// The last observation, as text.
     pub note: Option<String>,
     pub previous: Option<Fingerprint>,
     pub fingerprint: Option<Fingerprint>,
 }
 
-/// The update of an item, and where it stands in the journal now.
+/// The update of an item, and its current state in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemUpdate {
     pub id: MutationId,
@@ -140,13 +140,13 @@ impl BatchItem {
         }
     }
 
-    /// Its rotation or its update has an end that is not known.
+    /// Whether its rotation or update has an unknown outcome.
     pub fn is_open(&self) -> bool {
         let update = self.update.is_some_and(|update| update.state.is_open());
         update || self.state.is_some_and(State::is_open)
     }
 
-    /// The word of reports: of its rotation's state, or of how it ended without one.
+    /// The word used in reports: the state of its rotation, or how it ended without one.
     pub fn outcome(&self) -> &'static str {
         match (self.state, self.ending) {
             (None, None) if self.update.is_some() => match self.status() {

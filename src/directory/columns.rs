@@ -1,4 +1,4 @@
-//! How values are written into columns and read back: times, origins, events. The same for every database.
+//! Encodes values into columns and decodes them: times, origins, events. The same for every database.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     platform::boot_time::BootTime,
 };
 
-/// A time as whole microseconds since 1970; what is finer is cut off.
+/// A time in whole microseconds since 1970, truncated.
 pub(super) fn micros(at: Timestamp) -> i64 {
     at.as_microsecond()
 }
@@ -29,12 +29,12 @@ pub(super) fn as_kept(at: Timestamp) -> Timestamp {
     timestamp(micros(at)).unwrap_or(at)
 }
 
-/// The horizon of an intent, and then of its sending, begins here.
+/// Time since boot; an intent, and later its sending, starts the horizon from it.
 pub(super) fn boot_clock() -> Option<String> {
     BootTime::now().map(|now| now.to_string())
 }
 
-/// The column `origin`: of each known value, where it came from.
+/// The column `origin`: the origin of each known value.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Origins<'a> {
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ impl<'a> Origin<'a> {
         })
     }
 
-    /// The value with its origin; `None` where the time is out of range.
+    /// The value with its origin; `None` if the time is out of range.
     pub(super) fn known<T>(self, value: T) -> Option<Known<T>> {
         Some(Known {
             value,
@@ -103,12 +103,12 @@ impl<'a> Origins<'a> {
     }
 }
 
-/// The columns of one row of `rotation_events` that say what happened.
+/// The columns of a row of `rotation_events` that encode the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EventColumns<'a> {
     pub(super) event: &'a str,
     pub(super) fingerprint: Option<Fingerprint>,
-    /// Milliseconds.
+    /// In milliseconds.
     pub(super) since_sent: Option<i64>,
     pub(super) horizon_passed: bool,
 }
@@ -159,7 +159,7 @@ impl From<EventKind> for EventColumns<'static> {
 }
 
 impl EventColumns<'_> {
-    /// What happened; `None` where the columns make no sense together.
+    /// Decodes the event; `None` if the columns are inconsistent.
     pub(super) fn what(self) -> Option<EventKind> {
         let event = match self.event {
             "intended" => {

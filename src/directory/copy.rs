@@ -1,6 +1,6 @@
-//! A directory's file into the database of a team, or the other way round: every row with its number, and the key of the
-//! fingerprints, in one transaction that is read back before it is committed. The source stays as it is, or says from then on
-//! where all of it is.
+//! Copies a directory file into a team's database, or the other way round: every row with its number, and the
+//! fingerprint key, in one transaction that is read back and compared before the commit. The source stays unchanged, or
+//! from then on only says where the directory was moved to.
 
 use std::{
     io,
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::database::{Access, Row, Statements, Tx, Value, ValueRef, values};
 
-/// In an order in which every row finds those that it names.
+/// Ordered so that every row comes after the rows it references.
 const TABLES: [&str; 24] = [
     "places",
     "place_urls",
@@ -52,7 +52,7 @@ const TABLES: [&str; 24] = [
     "hidden_concerns",
 ];
 
-/// Times by the clock of the database, the transaction, and whom the server knew: they begin anew there.
+/// Columns that the server fills itself: times by its clock, transactions, and its user names. They start anew there.
 const OF_THE_SERVER: [&str; 6] = [
     "boot_clock",
     "changed_in",
@@ -62,7 +62,7 @@ const OF_THE_SERVER: [&str; 6] = [
     "written_in",
 ];
 
-/// Statements that are sent together.
+/// Statements sent together.
 const TOGETHER: usize = 500;
 
 const COLUMNS: &str = "\
@@ -73,22 +73,22 @@ const UNDER_WAY: &str = "\
 SELECT (SELECT count(*) FROM rotations WHERE state IN ('intended', 'sent')) \
  + (SELECT count(*) FROM mutations WHERE state IN ('intended', 'sent'))";
 
-/// What came along has no other line of the audit.
+/// Copied rows get no audit lines of their own, only this one.
 const COPIED: &str = "INSERT INTO audit (who, what) VALUES (session_user, 'copy')";
 
 const FINGERPRINT_KEY: &str = "SELECT value FROM meta WHERE key = 'fingerprint_key'";
 
-/// How many rows of each table were copied.
+/// Number of rows copied, by table.
 pub type Copied = Vec<(&'static str, u64)>;
 
-/// Copies a file into a directory of a team that was set up and holds nothing yet. Blocks; nobody can write to the file
-/// meanwhile. What is refused or breaks off leaves nothing behind. `is_moved`: the file is refused from then on.
+/// Copies a file into a team's directory that was set up and is still empty. Blocks; nobody can write to the file
+/// meanwhile. A failure leaves nothing behind. With `is_moved`, groupdesk refuses to open the file from then on.
 pub fn copy_to_team(
     from: &Path,
     to: &TeamLocation,
     is_moved: bool,
 ) -> Result<Copied, DirectoryError> {
-    // Of the newest schema, and whole.
+    // Opening the file checks it and brings it to the newest schema.
     drop(sqlite::File::open(from)?);
     let engine = Engine::of_team(to)?;
     let (path, at) = (from.to_owned(), to.clone());
@@ -100,7 +100,7 @@ pub fn copy_to_team(
         let copied = take_in(&Tx::of(&file), tx, &at)?;
         Ok((copied, file))
     })?;
-    // Last: at worst both are whole.
+    // Mark the file last: if this fails, both copies are complete.
     if is_moved {
         let marked = moved::mark(&file, &to.to_string());
         let marked = marked.and_then(|()| Ok(file.execute_batch("COMMIT")?));
@@ -114,7 +114,7 @@ fn take_in(file: &Tx<'_>, team: &Tx<'_>, at: &TeamLocation) -> Result<Copied, Fa
     may_copy(team, at)?;
     nothing_under_way(file)?;
     team.batch(&as_owner(at.schema()))?;
-    // Nobody begins anything there meanwhile.
+    // Keep others from beginning anything there meanwhile.
     team.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE; LOCK TABLE places IN ACCESS EXCLUSIVE MODE")?;
     let held: Option<i64> = team.one("SELECT count(*) FROM places", values![], |row| row.get(0))?;
     if held != Some(0) {
@@ -123,7 +123,7 @@ fn take_in(file: &Tx<'_>, team: &Tx<'_>, at: &TeamLocation) -> Result<Copied, Fa
     let key: Option<[u8; 32]> = file.one(FINGERPRINT_KEY, values![], |row| row.get(0))?;
     let key = Zeroizing::new(key.ok_or(Fault::Row("meta"))?);
     if team.write("UPDATE fingerprint_key SET key = $1", values![&*key])? == 0 {
-        // It is kept elsewhere, and is another one.
+        // The key is kept outside the database and is a different one.
         return Err(refused(TeamFault::WrongKey));
     }
     let copied = copy(file, team, team, at)?;
@@ -131,9 +131,9 @@ fn take_in(file: &Tx<'_>, team: &Tx<'_>, at: &TeamLocation) -> Result<Copied, Fa
     Ok(copied)
 }
 
-/// Copies the directory of a team into a new file. Blocks. Of what belongs to persons it takes what whoever asks sees. What is
-/// refused or breaks off leaves no file. `is_moved`: nobody can write to the database from the beginning on, and it says then
-/// where all of it is.
+/// Copies a team's directory into a new file. Blocks. Of personal data it takes what the caller may see. A failure
+/// leaves no file behind. With `is_moved`, nobody can write to the database from the start, and afterwards it says
+/// where the directory was moved to.
 pub fn copy_from_team(
     from: &TeamLocation,
     to: &Path,
@@ -178,7 +178,7 @@ pub fn copy_from_team(
         connection.execute_batch("COMMIT")?;
         whole.store(true, Ordering::SeqCst);
         if is_moved {
-            // Last: at worst both are whole.
+            // Mark the database last: if this fails, both copies are complete.
             let to = file.display().to_string();
             tx.write("UPDATE installation SET moved_to = $1", values![to])?;
         }
@@ -220,7 +220,7 @@ fn nothing_under_way(tx: &Tx<'_>) -> Result<(), Fault> {
     Err(DirectoryError::UnderWay.into())
 }
 
-/// Every table; `team` is the one of both that describes them.
+/// Copies every table; `team` is whichever of the two is the server, which describes the tables.
 fn copy(from: &Tx<'_>, to: &Tx<'_>, team: &Tx<'_>, at: &TeamLocation) -> Result<Copied, Fault> {
     let mut copied = Vec::with_capacity(TABLES.len());
     for name in TABLES {
@@ -242,7 +242,7 @@ struct Column {
 struct Table {
     name: &'static str,
     columns: Vec<Column>,
-    /// The column that the server counts up.
+    /// The column that the server numbers.
     counted: Option<String>,
 }
 
@@ -269,7 +269,7 @@ impl Table {
         })
     }
 
-    /// Its rows; of what belongs to persons those that one sees, in a file all.
+    /// Selects its rows; on a server only the caller's own personal data, in a file all.
     fn select(&self, tx: &Tx<'_>) -> String {
         let name = match (tx.sqlite(), self.name) {
             (None, "all_drafts") => "shown_drafts",
@@ -283,7 +283,7 @@ impl Table {
         format!("SELECT {} FROM {name}", names.join(", "))
     }
 
-    /// A value of the file as the server has it.
+    /// Converts a value of the file to its type on the server.
     fn value(&self, row: &Row<'_>, at: usize) -> Result<Value, Fault> {
         Ok(match row.value(at)? {
             ValueRef::Integer(number) if self.columns[at].is_flag => Value::Bool(number != 0),
@@ -319,7 +319,7 @@ impl Table {
         })?;
         to.write_all(together)?;
         if let (None, Some(column)) = (to.sqlite(), &self.counted) {
-            // What comes next has a number of its own.
+            // The next row continues the numbering.
             let next = format!(
                 "SELECT setval(pg_get_serial_sequence('{0}', '{column}'), COALESCE(MAX({column}), 1), MAX({column}) IS NOT NULL) \
                  FROM {0}",
@@ -330,7 +330,7 @@ impl Table {
         Ok(rows)
     }
 
-    /// Rows and the sum of their hashes, whatever their order.
+    /// The number of rows and the sum of their hashes, independent of order.
     fn sum(&self, tx: &Tx<'_>) -> Result<(u64, u128), Fault> {
         let (mut rows, mut sum) = (0, 0_u128);
         tx.each(self.select(tx), values![], |row| {

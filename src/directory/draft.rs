@@ -1,10 +1,10 @@
-//! An unsent form as it comes out of the directory, and what became of saving one.
+//! Drafts as stored in the directory, and the result of saving one.
 
 use jiff::Timestamp;
 
 use crate::domain::draft::Draft;
 
-/// A draft, and who typed it.
+/// A draft and its author.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptDraft {
     pub draft: Draft,
@@ -12,19 +12,19 @@ pub struct KeptDraft {
     pub by: String,
 }
 
-/// A draft of the same group that another console has kept.
+/// A draft of the same group that another console has saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherDraft {
     pub by: String,
     pub at: Timestamp,
 }
 
-/// What became of a draft that was to be kept.
+/// The result of saving a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftSaved {
     Kept,
-    /// It stands in the place of one that this console had not seen.
+    /// It replaced a draft that this console had not seen.
     Replaced(OtherDraft),
-    /// Another console has kept a newer one, which stays.
+    /// Another console has saved a newer one, which is kept.
     Overtaken(OtherDraft),
 }

@@ -1,4 +1,4 @@
-//! The threads that do what is asked of a directory, whichever database it stands in, and the way of an answer back.
+//! The threads that execute the requests of a directory, whichever database it uses, and the way back of their answers.
 
 use std::{
     path::Path,
@@ -17,28 +17,28 @@ use crate::{
     domain::token::Fingerprinter,
 };
 
-/// Any amount of work may wait for it.
+/// The queue is unbounded.
 type Thread = Worker<mpsc::Sender<Box<dyn Work<Fault>>>>;
 
 pub(super) struct Engine {
     location: Location,
-    /// Reads of a few rows, so that they are not held up by commits. Dropped, and so closed, before the other one: SQLite
-    /// lets the last connection take the log along, and of two that close at once neither is the last.
+    /// For reads of a few rows, which must not wait for commits. Dropped, and so closed, before the other connection:
+    /// SQLite lets the last connection remove the log, and of two that close at the same time neither is the last.
     reads: Thread,
-    /// More than one to a server only.
+    /// More than one only for a server.
     requests: Vec<Thread>,
     lanes: Lanes,
-    /// On a server: where others say that they have written.
+    /// For a server: where the hints of other writers arrive.
     server: Option<Server>,
 }
 
 impl Engine {
-    /// `is_thrown_away`: what is written may not outlive the machine.
+    /// `is_thrown_away`: writes need not survive a crash of the machine.
     pub(super) fn of_file(
         path: &Path,
         is_thrown_away: bool,
     ) -> Result<(Self, Fingerprinter), DirectoryError> {
-        // Absolute: SQLite gives names like ":memory:" a meaning of their own.
+        // Absolute, because SQLite gives names like ":memory:" a meaning of their own.
         let path = std::path::absolute(path).map_err(|source| DirectoryError::Unusable {
             path: path.to_owned(),
             source: source.into(),
@@ -64,7 +64,7 @@ impl Engine {
         Ok((engine, fingerprinter))
     }
 
-    /// Lines to a server, opened when something is asked.
+    /// Prepares the lanes to a server; they connect when the first request is made.
     pub(super) fn of_team(team: &TeamLocation) -> Result<Self, DirectoryError> {
         let location = Location::Team(team.clone());
         let server = team.server.clone().with_new_writer().with_standby();
@@ -82,7 +82,7 @@ impl Engine {
         })
     }
 
-    /// Hears of what others write on a server. Inside a runtime.
+    /// Subscribes to hints that others have written on the server. Must be called inside a Tokio runtime.
     pub(super) fn hints(&self) -> Option<Hints> {
         self.server.clone().map(Hints::of)
     }
@@ -91,7 +91,7 @@ impl Engine {
         &self.location
     }
 
-    /// Where what is about this subject is done now.
+    /// The lane that should now handle requests about this subject.
     pub(super) fn lane_of(&self, subject: Option<Subject>) -> LaneGuard {
         self.lanes.take(subject)
     }
@@ -107,7 +107,7 @@ impl Engine {
         answer.map_err(|fault| self.explain(fault))
     }
 
-    /// Blocks.
+    /// Sends the work to a thread and blocks until it is done.
     pub(super) fn ask_blocking<T>(
         &self,
         work: Box<dyn Work<Fault>>,

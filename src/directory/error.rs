@@ -1,14 +1,16 @@
-//! What can go wrong with the directory, in words that say what to do next. Values of rows never stand in a message.
+//! What can go wrong with the directory, in messages that say what to do next. A message never contains a value of a
+//! row.
 
 use std::{io, path::PathBuf, sync::Arc};
 
 use super::{MutationId, RotationId, TeamFault, TeamLocation};
 use crate::domain::{known::Observation, rotation::State};
 
-/// Why the directory did not do what was asked. Nothing was recorded, unless [`DirectoryError::Failed`] says otherwise.
+/// Why the directory did not do what was requested. Nothing was recorded, unless [`DirectoryError::Failed`] says
+/// otherwise.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum DirectoryError {
-    /// The file or its folder cannot be made, opened or kept private.
+    /// The file or its folder cannot be created, opened or kept private.
     #[error("cannot use the directory {}: {source}; name another file with GROUPDESK_DIRECTORY", path.display())]
     Unusable {
         path: PathBuf,
@@ -20,7 +22,7 @@ pub enum DirectoryError {
         path.display()
     )]
     NotADirectory { path: PathBuf },
-    /// SQLite would take the file for a new one, and throw the log away.
+    /// SQLite would treat the file as a new database and discard the log.
     #[error(
         "{0} is empty or gone, but its log {0}-wal is there and holds what was written last; put the file back from a \
          backup, or move the log away, too, and start again",
@@ -37,7 +39,7 @@ pub enum DirectoryError {
         found: i64,
         known: i64,
     },
-    /// Somebody held the write lock for longer than 5 s.
+    /// Another program held the write lock for longer than 5 s.
     #[error(
         "{} is locked by another program; close what has it open (a backup, a database tool) and try again",
         path.display()
@@ -58,20 +60,20 @@ pub enum DirectoryError {
     NotShareable { path: PathBuf },
     #[error("{} was moved or deleted while in use; put it back, or start groupdesk again", path.display())]
     Gone { path: PathBuf },
-    /// An I/O error while writing or committing. The only failure after which the write may still be there.
+    /// An I/O error while writing or committing. This is the only error after which the write may have been stored.
     #[error(
         "the disk failed while writing {}; whether the last change was recorded is not known; check the disk and the \
          room on it, then look at the history and the rotations",
         path.display()
     )]
     Failed { path: PathBuf },
-    /// A row holds what this version cannot understand.
+    /// A row contains something that this version cannot understand.
     #[error(
         "{} has a row in {table} that cannot be read; restore it from a backup, or move it away and start again",
         path.display()
     )]
     DamagedRow { path: PathBuf, table: &'static str },
-    /// Another process, or another task, was faster; nothing of the record was written.
+    /// Another process or task was faster; nothing of the record was written.
     #[error(
         "rotation {} has moved on: expected it {}, found it {}; read it again before deciding",
         id.0, from.as_str(), now.as_str()
@@ -81,15 +83,15 @@ pub enum DirectoryError {
         from: State,
         now: State,
     },
-    /// Another process, or another task, knows of another token; nothing of the record was written, and the observation
-    /// comes back.
+    /// Another process or task has recorded another token; nothing of the record was written, and the observation is
+    /// returned.
     #[error("another token of the group became known meanwhile; read the group again")]
     Overtaken(Box<Observation>),
-    /// An outcome of the group was written down after the reading had left; nothing of the record was written, and the
-    /// observation comes back.
+    /// An outcome of the group was recorded after the reading had been sent; nothing of the record was written, and the
+    /// observation is returned.
     #[error("the group was changed from here while it was being read; read it again")]
     ReadOvertaken(Box<Observation>),
-    /// Another process has moved the mutation on: it had taken this one for dead.
+    /// Another process has advanced the mutation because it considered this process dead.
     #[error(
         "this took so long that another process gave up the claim on the group (number {}); look at the group, then try \
          again",
@@ -105,7 +107,7 @@ pub enum DirectoryError {
     /// Another process was faster, or the item never existed.
     #[error("item {position} of batch {batch} has ended already")]
     ItemEnded { batch: i64, position: usize },
-    /// Before a newer schema; nothing was changed.
+    /// Before a schema upgrade; nothing was changed.
     #[error(
         "cannot keep a copy of the directory as {} before its schema changes: {source}; nothing was changed: make room \
          on the disk, or move away what stands there, and try again",
@@ -115,16 +117,16 @@ pub enum DirectoryError {
         backup: PathBuf,
         source: Arc<io::Error>,
     },
-    /// Where something belongs is not known, in words.
+    /// It is not known which place something belongs to; the reason as text.
     #[error("{0}")]
     NotBound(String),
-    /// Before a newer schema; nothing was changed.
+    /// Before a schema upgrade; nothing was changed.
     #[error(
         "a change is under way in another groupdesk, which could not write down what comes of it after the directory's \
          schema has changed; nothing was changed: wait a minute and try again"
     )]
     UnderWay,
-    /// Before a newer schema, or before the copies are made anew; nothing was changed.
+    /// Before a schema upgrade or a rebuild of the packed copies; nothing was changed.
     #[error(
         "{} needs {needed} bytes on its disk while its tables are made anew, and {free} are free; \
          nothing was changed: make room and try again",
@@ -150,7 +152,7 @@ pub enum DirectoryError {
         "a file of one's own has no audit: who did what is in `groupdesk history`; the directory of a team has one"
     )]
     NoAudit,
-    /// What is configured cannot be one, in words.
+    /// The configured location is not valid; the reason as text.
     #[error("the directory of the team cannot be used: {0}")]
     NotAPlace(String),
     #[error("the directory of the team, {at}, {fault}")]
@@ -174,7 +176,7 @@ impl DirectoryError {
         Self::Team { at, fault }
     }
 
-    /// There is no line to it: nothing was recorded, and the same may be asked again.
+    /// Whether there is no connection: then nothing was recorded, and the same request may be made again.
     pub fn is_unreachable(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! What a place is known to do that nobody documents, each with who says so and since when.
+//! Facts about undocumented behaviour of a place, each with its source and date.
 
 mod requests;
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::domain::facts::{Absent, Basis, Field, OnGet};
 
-/// One fact and its value.
+/// A fact and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fact {
     PropertiesOnGet(OnGet),
@@ -34,7 +34,7 @@ impl Fact {
         }
     }
 
-    /// As the columns have it; `None` where they make no sense.
+    /// Decodes the columns; `None` if they are inconsistent.
     pub(super) fn parse(name: &str, value: &str) -> Option<Self> {
         let absent = |field| Absent::parse(value).map(|value| Self::Absent(field, value));
         match name {
@@ -49,7 +49,7 @@ impl Fact {
     }
 }
 
-/// A fact as somebody states it.
+/// A fact as stated by somebody.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     pub fact: Fact,

@@ -1,18 +1,18 @@
-//! What waits for a person and was put aside for a while.
+//! Concerns that were hidden for a while.
 
 mod requests;
 
 use jiff::Timestamp;
 
-/// Something that waits and is not shown for a while.
+/// A concern that is hidden for a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HiddenConcern {
-    /// What it is about, the same as long as it waits.
+    /// Identifies the concern, whatever its state.
     pub concern: String,
-    /// How it stood; once it stands otherwise it is shown again.
+    /// Its state when it was hidden; it is shown again when this changes.
     pub stands: String,
-    /// Shown again from then on.
+    /// When it is shown again.
     pub until: Timestamp,
-    /// Who put it aside.
+    /// Who hid it.
     pub by: String,
 }

@@ -1,4 +1,4 @@
-//! Numbers of what is journalled.
+//! Numbers of journal rows.
 
 /// Number of a rotation in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

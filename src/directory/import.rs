@@ -1,5 +1,6 @@
-//! Files in the directory: rows that add ids, and the journal of a file that is sent to the service row by row. The reading
-//! of all known groups is kept there too, without rows: what is done of it is what was seen since it began.
+//! Imports: rows of files that add ids, and the journal of a file that is sent to the service row by row. A refresh of
+//! all known groups is journalled as an import without rows: a group counts as done if it was seen since the refresh
+//! began.
 
 mod requests;
 
@@ -7,18 +8,18 @@ use jiff::Timestamp;
 
 use crate::domain::{annotation::AnnotationPlan, known::ImportResult};
 
-/// Number of a file that is being sent.
+/// Number of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImportId(pub i64);
 
-/// What became of a row of a file.
+/// The result for a row of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     pub result: ImportResult,
     pub beside: AnnotationPlan,
 }
 
-/// A file that is being sent, as far as it came.
+/// An import and its progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
     pub id: ImportId,

@@ -1,6 +1,7 @@
-//! Which line to a server does what. Of a group, or of a rotation, what is asked while something is under way goes the same
-//! way, and so in order; all else that names one goes where least is to be done, first to the first line: others are opened only
-//! where much is done at once. What names none is done by the first line, in the order of asking.
+//! Chooses the lane (connection to a server) for each request. Requests about a group or rotation that already has work
+//! in progress use the same lane, and so stay in order. Other requests about a group use the lane with the least work,
+//! preferring the first: more lanes are opened only under load. Requests about no particular group use the first lane,
+//! in the order in which they are made.
 
 use std::{
     collections::HashMap,
@@ -10,7 +11,7 @@ use std::{
 use super::{PlaceId, Record, RotationId};
 use crate::domain::group::UserGroupId;
 
-/// What is to be done in order.
+/// What must be done in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Subject {
     Group(PlaceId, UserGroupId),
@@ -18,7 +19,7 @@ pub(super) enum Subject {
 }
 
 impl Subject {
-    /// What a record is about.
+    /// The subject of a record.
     pub(super) fn of(place: PlaceId, record: &Record) -> Option<Self> {
         let entry = record.entry.as_ref().map(|entry| &entry.user_group_id);
         let observed = record.observation.as_ref().map(|observed| &observed.id);
@@ -30,15 +31,15 @@ impl Subject {
 
 #[derive(Debug)]
 struct Load {
-    /// What each line has to do.
+    /// Number of requests in progress on each lane.
     lines: Vec<usize>,
-    /// Where subjects are under way, and how much of each.
+    /// The lane of each subject in progress, and its number of requests.
     subjects: HashMap<Subject, (usize, usize)>,
 }
 
 pub(super) struct Lanes(Arc<Mutex<Load>>);
 
-/// Work that is under way as long as this lives.
+/// Counts as work in progress until it is dropped.
 pub(super) struct LaneGuard {
     pub(super) lane: usize,
     subject: Option<Subject>,

@@ -1,4 +1,4 @@
-//! Where a directory stands: a file, or a database that a team shares.
+//! Where a directory is stored: a file, or a database that a team shares.
 
 use std::{
     fmt,
@@ -16,7 +16,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// As errors name it.
+    /// The location as it appears in errors.
     pub(super) fn shown(&self) -> PathBuf {
         match self {
             Self::File(path) => path.clone(),
@@ -25,26 +25,26 @@ impl Location {
     }
 }
 
-/// A schema of a PostgreSQL database. No password stands in it.
+/// A schema of a PostgreSQL database. Contains no password.
 #[derive(Clone)]
 pub struct TeamLocation {
     pub(super) server: Server,
     shown: String,
-    /// Where the key of the fingerprints is kept, where not in the database: 64 hexadecimal digits.
+    /// Source of the fingerprint key if it is not in the database: 64 hexadecimal digits.
     pub(super) fingerprint_key: Option<Password>,
-    /// Lines that do what is written, at the most; one at least.
+    /// Maximum number of connections for writes; at least 1.
     pub(super) connections: usize,
 }
 
-/// Where nothing else is said.
+/// The default.
 const CONNECTIONS: usize = 4;
 
 impl TeamLocation {
-    /// `url` as PostgreSQL writes it: `postgres://ana@db1,db2/desk`, or by a Unix socket
+    /// `url` in PostgreSQL's notation: `postgres://ana@db1,db2/desk`, or with a Unix socket
     /// `postgres://ana@/desk?host=/run/postgresql`. `schema` is a plain name.
     pub fn parse(url: &str, schema: &str) -> Result<Self, InvalidLocation> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        // Names of roles begin with it, and the server cuts longer ones off.
+        // Role names begin with it, and the server truncates longer ones.
         if schema.is_empty() || schema.len() > 50 || !schema.chars().all(is_plain) {
             return Err(InvalidLocation::Schema);
         }
@@ -57,45 +57,45 @@ impl TeamLocation {
         })
     }
 
-    /// So many lines do what is written where much is done at once; no less than one.
+    /// Sets the maximum number of connections for writes under load; at least 1.
     #[must_use]
     pub fn with_connections(mut self, count: usize) -> Self {
         self.connections = count.max(1);
         self
     }
 
-    /// Nothing is written where no standby has to have it before it is answered.
+    /// Refuses writes unless a synchronous standby must confirm them before they are answered.
     #[must_use]
     pub fn only_synchronous(mut self) -> Self {
         self.server = self.server.with_stamp(stamp(true));
         self
     }
 
-    /// The key of the fingerprints comes from there, and is not in the database.
+    /// Reads the fingerprint key from this source instead of the database.
     #[must_use]
     pub fn with_fingerprint_key(mut self, key: Password) -> Self {
         self.fingerprint_key = Some(key);
         self
     }
 
-    /// Host or folder, port, database and user, of each server that it may be.
+    /// Host or folder, port, database and user of each possible server.
     pub fn reaches(&self) -> Vec<(String, u16, String, String)> {
         self.server.reaches()
     }
 
-    /// Whether a line to it goes over a network, and so needs [`Self::with_tls`].
+    /// Whether a connection goes over a network and so needs [`Self::with_tls`].
     pub fn needs_tls(&self) -> bool {
         self.server.needs_tls()
     }
 
-    /// Whom to trust there.
+    /// Sets the TLS configuration with the certificates to trust.
     #[must_use]
     pub fn with_tls(mut self, tls: Arc<rustls::ClientConfig>) -> Self {
         self.server = self.server.with_tls(tls);
         self
     }
 
-    /// Where the password comes from; it is asked for once, and again after it was refused.
+    /// Sets the source of the password; it is read once, and again after a password was refused.
     #[must_use]
     pub fn with_password(mut self, password: Password) -> Self {
         self.server = self.server.with_password(password);
@@ -103,7 +103,7 @@ impl TeamLocation {
     }
 }
 
-/// Why this is no place for a directory. The address is not repeated: a password could stand in it.
+/// Why this is not a valid location. The address is not repeated: it may contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidLocation {
     #[error(
@@ -173,7 +173,7 @@ impl From<&TeamLocation> for Location {
     }
 }
 
-/// Why the database of a team did not do what was asked, as the rest of a sentence about it.
+/// Why a team's database did not do what was requested, as the rest of a sentence about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TeamFault {
     #[error(
@@ -185,7 +185,7 @@ pub enum TeamFault {
          max_connections or the CONNECTION LIMIT of your role"
     )]
     Crowded,
-    /// The only one after which the write may still be there.
+    /// The only error after which the write may have been stored.
     #[error(
         "went away during a commit; whether the last change was recorded is not known: look at the history and the \
          rotations when it is back"
@@ -198,7 +198,7 @@ pub enum TeamFault {
          NAME {needs}`"
     )]
     NeedsRole { needs: Role, has: Role },
-    /// To set it up.
+    /// While setting it up.
     #[error(
         "does not let you set up a directory: you have no {0}; ask for it, or have whoever runs the database do what `groupdesk \
          directory init --print` prints"
@@ -277,7 +277,7 @@ pub enum TeamFault {
         "has version {found} of its tables, and this groupdesk knows {known}: update groupdesk"
     )]
     Newer { found: i64, known: i64 },
-    /// It may still be read.
+    /// Reading may still be possible.
     #[error(
         "has newer tables than this groupdesk may write to; nothing was recorded: update groupdesk"
     )]
@@ -303,7 +303,7 @@ impl From<ServerFault> for TeamFault {
             ServerFault::Nobody => Self::Nobody,
             ServerFault::NotThere => Self::NotSetUp,
             ServerFault::Other(code) => match code.as_str() {
-                // What `may_write` says.
+                // Error codes of the SQL function `may_write`.
                 "GD001" => Self::NotWritable,
                 "GD002" => Self::Moved(None),
                 "GD003" => Self::NotSynchronous,

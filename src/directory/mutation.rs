@@ -1,5 +1,5 @@
-//! Creates, updates and rotations from their intent to their end. The open intent is the claim on the group: while one is
-//! unsettled, no other is begun, in no process.
+//! Creates, updates and rotations from their intent to their end. The open intent is the claim on the group: while one
+//! is unsettled, no process begins another.
 
 mod requests;
 
@@ -26,7 +26,7 @@ pub struct MutationIntent {
     pub profile: String,
     pub key: Option<KeyId>,
     pub at: Timestamp,
-    /// What is to be changed, as the history writes it.
+    /// The intended changes, in the format of the history.
     pub changes: Option<Value>,
 }
 
@@ -45,13 +45,13 @@ pub struct Mutation {
     pub user_group_id: UserGroupId,
     pub operation: Operation,
     pub state: State,
-    /// Its row in the journal of rotations, which decides about it.
+    /// Its row in the journal of rotations, which decides its state.
     pub rotation: Option<RotationId>,
     pub by: String,
     pub profile: String,
     pub started_at: Timestamp,
     pub sent_at: Option<Timestamp>,
-    /// As `sent_at`, or as `started_at` where nothing was sent.
+    /// Belongs to `sent_at`, or to `started_at` if nothing was sent.
     pub boot_clock: Option<BootTime>,
     pub ending: Option<Ending>,
     pub note: Option<String>,
@@ -59,28 +59,28 @@ pub struct Mutation {
 }
 
 impl Mutation {
-    /// The wall clock's word for when it was sent, or begun where it was not.
+    /// When it was sent, or begun if it was not sent, by the wall clock.
     pub fn since(&self) -> Timestamp {
         self.sent_at.unwrap_or(self.started_at)
     }
 }
 
-/// One step of a mutation; refused when another process has moved it on.
+/// One step of a mutation; refused if another process has advanced it.
 #[derive(Debug, Clone)]
 pub struct MutationStep {
     pub id: MutationId,
-    /// The state the step starts from.
+    /// The state that the step starts from.
     pub from: State,
     pub to: State,
-    /// Of an end.
+    /// Set if the step ends it.
     pub ending: Option<Ending>,
     pub at: Timestamp,
-    /// What was seen, in words.
+    /// What was observed, as text.
     pub note: Option<String>,
-    /// What is changed, where that is known better by now.
+    /// The changes, if they are known better by now.
     pub changes: Option<Value>,
-    /// It is the outcome of whoever sent it, as opposed to what somebody found out later.
+    /// Whether this is the outcome seen by the sender, rather than something found out later.
     pub is_outcome: bool,
-    /// The item of a batch it is sent for; refused where that was sent, or has ended, already.
+    /// The batch item it is sent for; refused if that was already sent or has ended.
     pub item: Option<ItemKey>,
 }

@@ -1,17 +1,17 @@
-//! The groups of a place as lists hold them: read from their packed copies, which costs a fraction of the groups themselves.
+//! The groups of a place in packed form, for lists: reading the packed copies costs a fraction of reading the groups.
 
 mod requests;
 
 use crate::{domain::group::UserGroupId, search::Index};
 
-/// What a list begins with.
+/// The beginning of a list.
 #[derive(Debug, Clone, Default)]
 pub struct FirstGroups {
-    /// How many groups there are.
+    /// Total number of groups.
     pub total: usize,
-    /// All of them are in `index`.
+    /// Whether `index` contains all of them.
     pub is_all: bool,
     pub index: Index,
-    /// Groups whose copies could not be read, and are to be repaired.
+    /// Groups whose copies could not be read and need repair.
     pub unreadable: Vec<UserGroupId>,
 }

@@ -1,5 +1,6 @@
-//! A place: one environment of one service. A profile is a name in somebody's configuration for one; which place it means is
-//! told by its address *and* by the fingerprint of its API key, because a key decides the environment (hazard 12).
+//! A place: one environment of one service. A profile is the name for one in somebody's configuration. Which place it
+//! means is determined by its address *and* the fingerprint of its API key, because a key decides the environment
+//! (hazard 12).
 
 mod requests;
 
@@ -14,7 +15,7 @@ use crate::domain::{group::EnvironmentTag, token::Fingerprint};
 pub struct PlaceId(pub i64);
 
 impl PlaceId {
-    /// Holds nothing: where a profile was never bound, there is nothing to read.
+    /// Contains nothing; used for reading when a profile was never bound.
     pub const NONE: Self = Self(0);
 }
 
@@ -22,13 +23,13 @@ impl PlaceId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(pub i64);
 
-/// How far an API key is trusted to be of its place.
+/// How far an API key is trusted to belong to its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
     Trusted,
-    /// It may only read groups that a person names, until a token that the place knows comes back.
+    /// May only read groups that the operator names, until a token comes back that the place knows.
     Trial,
-    /// It turned out to be of another place, or a person took it back.
+    /// Turned out to belong to another place, or was withdrawn by an operator.
     Withdrawn,
 }
 
@@ -47,7 +48,7 @@ impl KeyState {
     }
 }
 
-/// An API key of a place; only its fingerprint is kept.
+/// An API key of a place; only its fingerprint is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceKey {
     pub id: KeyId,
@@ -55,30 +56,30 @@ pub struct PlaceKey {
     pub state: KeyState,
     pub added_at: Timestamp,
     pub added_by: String,
-    /// Lines of the history and rotations that were written with it.
+    /// Number of history entries and rotations recorded with it.
     pub recorded: u32,
 }
 
-/// A place with all that tells it from others.
+/// A place with everything that distinguishes it from others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     pub id: PlaceId,
     pub name: String,
     pub tag: Option<EnvironmentTag>,
-    /// None where it comes from a directory that did not know of addresses.
+    /// Empty if it comes from a directory version that did not store addresses.
     pub urls: Vec<String>,
     pub keys: Vec<PlaceKey>,
     /// Names of the profiles that were last bound to it.
     pub profiles: Vec<String>,
     pub groups: u32,
-    /// Rotations of which something is still to be found out, and hand-offs that are due.
+    /// Number of rotations with an unknown outcome and of pending hand-offs.
     pub open: u32,
-    /// When something was last written down for it.
+    /// When something was last recorded for it.
     pub last_used: Option<Timestamp>,
     pub alarms: Vec<Alarm>,
 }
 
-/// An answer that contradicted a place. Nothing by id is sent until a person has acknowledged it.
+/// An answer that contradicted a place. Nothing by id is sent until somebody has acknowledged it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alarm {
     pub number: i64,
@@ -88,7 +89,7 @@ pub struct Alarm {
     pub by: String,
 }
 
-/// One thing that was said about a place, or happened to it.
+/// Something that was decided about a place, or happened to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceEvent {
     pub at: Timestamp,
@@ -98,15 +99,15 @@ pub struct PlaceEvent {
     pub note: Option<String>,
 }
 
-/// A profile that is about to send or to record something, and its API key.
+/// A profile that is about to send or record something, and its API key.
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub profile: String,
-    /// In its normal form.
+    /// In normal form.
     pub url: String,
     pub key: Fingerprint,
     pub environment: Option<EnvironmentTag>,
-    /// Made of variables, not of a configuration file: its name says nothing about its key.
+    /// Made from environment variables instead of a configuration file: its name says nothing about its key.
     pub from_variables: bool,
     /// Its keys change by design: a new one goes on trial without a question.
     pub key_changes: bool,
@@ -118,7 +119,7 @@ pub struct Caller {
 #[derive(Debug, Clone)]
 pub enum Binding {
     Bound(Bound),
-    /// Only a person can say; until then nothing is sent, recorded or settled.
+    /// Only an operator can decide; until then nothing is sent, recorded or settled.
     Asked(Question),
     /// Another profile of the same place names another environment tag.
     TagConflict {
@@ -132,13 +133,13 @@ pub enum Binding {
 pub struct Bound {
     pub place: PlaceId,
     pub name: String,
-    /// What answers must not contradict.
+    /// The tag that answers must not contradict.
     pub tag: Option<EnvironmentTag>,
     pub key: KeyId,
     pub on_trial: bool,
 }
 
-/// A place of the same address.
+/// Another place of the same address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherPlace {
     pub name: String,
@@ -146,13 +147,13 @@ pub struct OtherPlace {
     pub open: u32,
 }
 
-/// What a person is asked before a profile may be used.
+/// What the operator has to decide before a profile may be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     pub why: QuestionReason,
-    /// Fingerprint of the key that the profile holds now.
+    /// Fingerprint of the profile's current key.
     pub key: Fingerprint,
-    /// The places it could be, the likeliest first.
+    /// The possible places, most likely first.
     pub places: Vec<Place>,
 }
 
@@ -161,62 +162,62 @@ pub struct Question {
 pub enum QuestionReason {
     /// The address is known, the key is not.
     NewKey,
-    /// The key, or the name, is known with another address.
+    /// The key or the name is known with another address.
     OtherAddress,
-    /// Address and key are those of one place, but the name was bound to another one.
+    /// Address and key belong to one place, but the name was bound to another one.
     OtherName,
-    /// What is known under this name comes from before keys were compared.
+    /// What is known under this name dates from before keys were compared.
     FromBefore,
 }
 
-/// A person's answer.
+/// The operator's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BindingAnswer {
     New,
     Same {
-        /// `None` where only one is possible.
+        /// `None` if only one place is possible.
         place: Option<PlaceId>,
-        /// Trusted without a proof: all tokens may have changed.
+        /// Trusted without a proof, because all tokens may have changed.
         unproven: bool,
     },
-    /// Takes the binding back.
+    /// Undoes the binding.
     Undo,
 }
 
-/// Why an answer was not taken.
+/// Why an answer was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// Address and key are those of this place already.
+    /// Address and key already belong to this place.
     AlreadyKnown { place: String },
-    /// Several, or none, are possible: these.
+    /// Several places are possible (these), or none.
     WhichPlace { places: Vec<String> },
-    /// It was never bound.
+    /// The profile was never bound.
     NotBound,
-    /// The key belongs to this other place, which is a different one.
+    /// The key belongs to this other place.
     OtherPlace { place: String },
-    /// Somebody may be about to write down how a change there ended.
+    /// Somebody may be about to record the outcome of a change there.
     UnderWay { place: String, by: String },
 }
 
-/// For so long after its last step a change counts as under way.
+/// A change counts as under way for this long after its last step.
 pub const STILL_UNDER_WAY: Duration = Duration::from_mins(10);
 
-/// What holds requests back at this moment.
+/// What currently blocks requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gate {
     pub key: KeyState,
-    /// What answers must not contradict.
+    /// The tag that answers must not contradict.
     pub tag: Option<EnvironmentTag>,
-    /// Not acknowledged yet, the oldest first.
+    /// Unacknowledged alarms, oldest first.
     pub alarms: Vec<Alarm>,
 }
 
-/// What binding a profile would come to.
+/// What binding a profile would result in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BindingPreview {
-    /// A place that is known.
+    /// A known place.
     Known,
-    /// A place of its own, without a question.
+    /// A new place, without a question.
     New,
     Asked(Question),
 }

@@ -1,13 +1,13 @@
-//! A rotation computed again from its journal, step by step, by the rules of the domain and nothing else.
+//! Reconstructs a rotation from its journal, step by step, by the rules of the domain alone.
 
 use std::time::Duration;
 
 use super::{EventKind, JournalEvent};
 use crate::domain::rotation::{Event, Rotation};
 
-/// Makes the rotation of its happenings (docs/design/rotation.md: "replayed from its journal").
+/// Reconstructs the rotation from its events (docs/design/rotation.md: "replayed from its journal").
 ///
-/// `None` where they do not begin with the intent, or a step does not follow from the one before it.
+/// Returns `None` if they do not begin with the intent, or if a step does not follow from the one before.
 pub fn replay(events: &[JournalEvent]) -> Option<Rotation> {
     let (first, rest) = events.split_first()?;
     let EventKind::Intended { previous } = first.what else {
@@ -27,16 +27,16 @@ pub fn replay(events: &[JournalEvent]) -> Option<Rotation> {
         })
 }
 
-/// Whether the settle window was over in the step from `before` to `after`; `None` where neither explains it.
+/// Whether the settle window was over in the step from `before` to `after`; `None` if neither explains the step.
 ///
-/// The journal keeps this answer, not the horizon: the time-out it comes from may be another one tomorrow.
+/// The journal stores this answer, not the horizon: the timeout it depends on may be different tomorrow.
 pub(super) fn horizon_passed(before: Rotation, event: Event, after: Rotation) -> Option<bool> {
     [false, true]
         .into_iter()
         .find(|passed| before.step(event, horizon(*passed)) == Ok(after))
 }
 
-/// A horizon that any time has passed, or none.
+/// A horizon that any duration has passed, or none has.
 fn horizon(passed: bool) -> Duration {
     if passed {
         Duration::ZERO

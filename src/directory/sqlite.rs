@@ -1,6 +1,7 @@
-//! The SQLite backend: what is asked of a directory as functions on a connection, and how its file is opened, written
-//! and found to be another one. The texts stand beside the functions, in the part of the language that SQLite and
-//! PostgreSQL share. Parameters are `$1`, `$2`, … and first appear in that order: SQLite numbers them by first appearance.
+//! The SQL backend: the requests of a directory as functions on a connection, and how its file is opened, written, and
+//! recognised as a different one. Each SQL text is next to its function, in the dialect that SQLite and PostgreSQL
+//! share. Parameters are `$1`, `$2`, … and must first appear in that order, because SQLite numbers them by first
+//! appearance.
 
 pub(super) mod annotations;
 pub(super) mod backup;
@@ -55,18 +56,18 @@ pub use backup::{backup_of, backups_of, copy_to};
 pub use completion::ids_beginning;
 pub use inspect::{Contents, Inspected, foresee_in, inspect};
 
-/// What one exchange leaves behind, of the group, the history and the journals.
+/// Records the result of one exchange: group, history and journals.
 struct WriteRecord<'r> {
     place: PlaceId,
     /// Without its observation.
     record: &'r Record,
     id: Option<UserGroupId>,
-    /// Becomes the group: the largest is there once.
+    /// Becomes the group: moved out, so that the largest values exist only once.
     observation: Cell<Option<Observation>>,
 }
 
 impl<'r> WriteRecord<'r> {
-    /// SQLite does it once; elsewhere it may be done again.
+    /// On SQLite this runs once, so the observation can be moved; elsewhere it may run again.
     fn of(tx: &Tx<'_>, place: PlaceId, record: &'r mut Record) -> Self {
         let observation = match tx.sqlite() {
             Some(_) => record.observation.take(),
@@ -105,7 +106,7 @@ impl Request for WriteRecord<'_> {
     fn decide(&self, found: &mut Found) -> Result<(Statements, Recorded), Fault> {
         let Self { place, record, .. } = *self;
         let mut writes = Statements::default();
-        // First, because it is the part that is refused most often.
+        // First, because this part is refused most often.
         if let Some(step) = &record.rotation {
             journal::step(found, &mut writes, place, step)?;
         }
@@ -163,12 +164,12 @@ pub(super) fn record_all(
     recorded.collect()
 }
 
-/// One directory file.
+/// An open directory file.
 pub(super) struct File {
     path: PathBuf,
     /// Device and inode: a file that was swapped must not be mistaken for this one.
     identity: (u64, u64),
-    /// A seam: tests make it fail.
+    /// Replaceable so that tests can make it fail.
     commit: fn(Transaction<'_>) -> rusqlite::Result<()>,
 }
 
@@ -187,7 +188,7 @@ impl File {
         Ok((session, fingerprinter))
     }
 
-    /// Writing into a file that was moved or deleted would remember nothing.
+    /// Writes into a file that was moved or deleted would be lost.
     fn is_the_same(&self) -> Result<(), DirectoryError> {
         match identity(&self.path) {
             Ok(identity) if identity == self.identity => Ok(()),

@@ -1,22 +1,22 @@
-//! What a team's database is made of: its tables by their versions, and the roles that may do something with them.
+//! The structure of a team's database: its tables by version, and the roles with rights on them.
 
 use std::fmt;
 
-/// What somebody may do; each may do all that the ones before may.
+/// What somebody may do; each role includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Sees everything but the key of the fingerprints.
+    /// Sees everything but the fingerprint key.
     Viewer,
-    /// Works with it.
+    /// Does the normal work.
     Operator,
-    /// Lets others in, migrates, copies.
+    /// Grants access, migrates, copies.
     Admin,
-    /// Whoever has the rights of the tables' owner without asking for them, as a superuser has.
+    /// Has the rights of the tables' owner without a grant, as a superuser does.
     Owner,
 }
 
 impl Role {
-    /// Those that are granted.
+    /// The roles that can be granted.
     pub const GRANTED: [Self; 3] = [Self::Viewer, Self::Operator, Self::Admin];
 
     pub fn as_str(self) -> &'static str {
@@ -28,7 +28,7 @@ impl Role {
         }
     }
 
-    /// Its role of the database.
+    /// The name of its database role.
     pub(super) fn of(self, schema: &str) -> String {
         quoted(&format!("{schema}_{}", self.as_str()))
     }
@@ -40,7 +40,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// Takes the rights of the owner until the end of the transaction.
+/// Assumes the rights of the owner until the end of the transaction.
 pub(super) fn as_owner(schema: &str) -> String {
     format!("SET LOCAL ROLE {}", Role::Owner.of(schema))
 }
@@ -49,19 +49,19 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// From one version of the tables to the next.
+/// A step from one version of the tables to the next.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
-    /// The version that stands afterwards.
+    /// The version afterwards.
     pub version: i64,
     pub text: &'static str,
-    /// The oldest version that a groupdesk may know and still read what stands then.
+    /// The oldest version that a groupdesk must know to read the result.
     pub reads_from: i64,
-    /// The same for writing.
+    /// The oldest version that a groupdesk must know to write it.
     pub writes_from: i64,
 }
 
-/// Begins with one file, numbered as the schema of the file that it equals.
+/// Begins with one file, numbered like the file schema that it equals.
 pub const MIGRATIONS: &[Migration] = &[Migration {
     version: 13,
     text: include_str!("../../assets/migrations/directory/postgres/0013_begin.sql"),
@@ -75,12 +75,12 @@ pub(super) const ROLES: &str = include_str!("../../assets/migrations/directory/p
 pub(super) const RIGHTS: &str =
     include_str!("../../assets/migrations/directory/postgres/rights.sql");
 
-/// What a write begins with: its stamp, where it may be written at all.
+/// The start of a write: its stamp. Fails if writes are not allowed.
 pub(super) fn stamp(synchronous: bool) -> String {
     format!(
         "INSERT INTO writes (stamp) SELECT ($1::text)::uuid WHERE may_write({NEWEST}, {synchronous})"
     )
 }
 
-/// Done when a line is opened; see the function.
+/// Executed when a connection is opened; see the SQL function.
 pub(super) const CARE: &str = "SELECT care()";

@@ -1,4 +1,5 @@
-//! A directory that a team shares, in a schema of a PostgreSQL database: how it is recognised, opened and asked how it stands.
+//! A directory that a team shares, in a schema of a PostgreSQL database: how it is recognised, opened and asked for its
+//! status.
 
 mod key;
 mod migrations;
@@ -24,29 +25,29 @@ pub use migrations::{Migrated, migrate, set_up, set_up_sql};
 pub use roles::{grant, revoke};
 pub(super) use stands::{Desk, Stands, ask};
 
-/// What a server says of itself.
+/// The status of the server and of the directory on it.
 #[derive(Debug, Clone)]
 pub struct TeamStatus {
     /// The version of PostgreSQL.
     pub server: String,
-    /// As whom one is there.
+    /// The caller's user name there.
     pub user: String,
     pub role: Role,
     /// The version of the tables.
     pub schema: i64,
-    /// Whether this groupdesk reads these tables.
+    /// Whether this groupdesk can read these tables.
     pub is_readable: bool,
-    /// `synchronous_standby_names`; empty: an answered change may be lost in a failover.
+    /// `synchronous_standby_names`; if empty, an answered change may be lost in a failover.
     pub synchronous: String,
-    /// Lines of groupdesk to the database.
+    /// Number of groupdesk connections to the database.
     pub sessions: i64,
-    /// What time it is there.
+    /// The server's time.
     pub clock: Timestamp,
-    /// Another one after a failover.
+    /// Changes with a failover.
     pub timeline: String,
-    /// Where all of it was moved to.
+    /// Where the directory was moved to.
     pub moved_to: Option<String>,
-    /// Rotations whose outcome is still to be found out: number, group, state, who, in the order of their numbers.
+    /// Rotations with an unknown outcome (number, group, state, operator), by number.
     pub open: Vec<(i64, String, String, String)>,
 }
 
@@ -59,7 +60,7 @@ const OPEN: &str = "\
 SELECT id, user_group_id, state, by FROM rotations \
 WHERE state IN ('intended', 'sent', 'rotated', 'unknown') ORDER BY id";
 
-/// Asks it, also where this groupdesk can do no more with its tables. Blocks.
+/// Returns the status, even if this groupdesk cannot use the tables. Blocks.
 pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
     let status = ask(&Engine::of_team(team)?, Access::Short, |tx| {
         let stands = Stands::read(tx)?;
@@ -89,12 +90,12 @@ pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
 
 const KEY: &str = "SELECT key FROM fingerprint_key";
 
-/// Opens what was set up. Blocks.
+/// Opens a directory that was set up before. Blocks.
 pub(super) fn open(team: &TeamLocation) -> Result<(Engine, Fingerprinter, Desk), DirectoryError> {
     let engine = Engine::of_team(team)?;
     let at = team.clone();
     let (fingerprinter, desk) = ask(&engine, Access::Short, move |tx| {
-        // Before anything is asked: a person may have to type something for it.
+        // First, because a person may have to type something for it.
         let outside = key::outside(&at)?;
         let stands = Stands::read(tx)?;
         let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
@@ -105,7 +106,7 @@ pub(super) fn open(team: &TeamLocation) -> Result<(Engine, Fingerprinter, Desk),
         if stands.reads_from > known {
             return Err(refused(TeamFault::Newer { found, known }));
         }
-        // Who may only look tests no tokens.
+        // A viewer does not test tokens.
         let kept = match stands.desk.role {
             Role::Viewer => None,
             _ => tx.one(KEY, values![], |row| row.get::<[u8; 32]>(0))?,

@@ -1,5 +1,5 @@
-//! Changes that this process has sent and whose end is not written down: the one thing that an error of the program itself
-//! must tell of. One count for the process; a panic reads it without waiting for anybody.
+//! Counts changes that this process has sent and whose outcome is not recorded: the one thing that a report of an
+//! internal error must mention. There is one count per process, and a panic reads it without waiting for a lock.
 
 use std::{
     collections::BTreeSet,
@@ -21,12 +21,12 @@ enum Row {
 static ROWS: Mutex<BTreeSet<Row>> = Mutex::new(BTreeSet::new());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a change of this process may be in flight, or took effect without anything written down of it.
+/// Whether a change of this process may be in flight, or may have taken effect without being recorded.
 pub fn has_unsettled_here() -> bool {
     COUNT.load(Ordering::SeqCst) > 0
 }
 
-/// What one step of a change means for it.
+/// How one step of a change affects the count.
 pub(super) struct Noted {
     row: Row,
     begins: bool,
@@ -61,7 +61,7 @@ impl Noted {
         )
     }
 
-    /// Before the step is written down: what is about to leave counts from here on, whoever is there to hear of it.
+    /// Called before the step is written: a request about to be sent counts from here on, even if its caller has gone.
     fn of(row: Row, begins: bool, ends: bool) -> Self {
         if begins {
             change(|rows| rows.insert(row));
@@ -69,7 +69,8 @@ impl Noted {
         Self { row, begins, ends }
     }
 
-    /// After it: a beginning that was refused sends nothing, and an end that was not written down is none.
+    /// Called after the write: a beginning that was refused sends nothing, and an end that was not recorded does not
+    /// count.
     pub(super) fn written(self, is_written: bool) {
         let is_over = if is_written { self.ends } else { self.begins };
         if is_over {

@@ -1,4 +1,4 @@
-//! The values that go into the directory and come out of it. No database shows through them.
+//! The values that the directory accepts and returns. They are independent of the database.
 
 use jiff::Timestamp;
 
@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl HistoryFilter {
-    /// Whether a line is among those that are asked for, whatever its place and number.
+    /// Whether the filter accepts an entry, apart from its place and number.
     pub fn admits(&self, entry: &Entry) -> bool {
         let by = |by: &String| {
             let rest = entry.by.strip_prefix(by.as_str());
@@ -34,70 +34,71 @@ impl HistoryFilter {
     }
 }
 
-/// What one exchange leaves behind; written in one transaction, all or nothing.
+/// The result of one exchange, written in one transaction, all or nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Record {
-    /// What was recorded of a group; adds the group when it is new to the place.
+    /// What was observed of a group; adds the group if it is new to the place.
     pub observation: Option<Observation>,
     pub entry: Option<Entry>,
     pub rotation: Option<RotationStep>,
     pub handoff: Option<HandOffStep>,
     pub mutation: Option<MutationStep>,
     pub upon: Precondition,
-    /// The exchange created the group.
+    /// Whether the exchange created the group.
     pub created: bool,
-    /// Of a reading: how many outcomes of the group were written down before it left; more by now refuse the record.
+    /// For a reading: number of outcomes of the group recorded before it was sent; if there are more by now, the record
+    /// is refused.
     pub since: Option<i64>,
-    /// The API key that the exchange was made with.
+    /// The API key used for the exchange.
     pub key: Option<KeyId>,
-    /// Something in the answer that contradicts the place, in words; stands beside an entry.
+    /// What in the answer contradicts the place, as text; needs an entry.
     pub alarm: Option<String>,
 }
 
-/// What an observation was drawn upon; another token by now refuses the record.
+/// What an observation is based on; if the token is a different one by now, the record is refused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Precondition {
-    /// It holds whatever is known by now.
+    /// Valid whatever is known by now.
     #[default]
     Anything,
-    /// The caller compared the answer with this token, `None` where none was known.
+    /// The caller compared the answer with this token; `None` if none was known.
     Token(Option<Fingerprint>),
 }
 
-/// One step of a rotation; refused when another process has moved the rotation on.
+/// One step of a rotation; refused if another process has advanced the rotation.
 #[derive(Debug, Clone)]
 pub struct RotationStep {
     pub id: RotationId,
-    /// The state the step starts from.
+    /// The state that the step starts from.
     pub from: State,
     pub event: Event,
     /// The rotation after the step.
     pub after: Rotation,
     pub at: Timestamp,
-    /// What was seen, in words.
+    /// What was observed, as text.
     pub note: Option<String>,
 }
 
-/// Where the hand-off of a rotation stands from now on.
+/// The new state of the hand-off of a rotation.
 #[derive(Debug, Clone)]
 pub struct HandOffStep {
     pub id: RotationId,
-    /// The profile whose hand-off it is from here on; `None`: as before.
+    /// The profile that is responsible for the hand-off from here on; `None` leaves it unchanged.
     pub moved_to: Option<String>,
-    /// A pending one overtakes what is open of earlier rotations of the same group: their tokens are dead.
+    /// A pending hand-off overtakes unfinished ones of earlier rotations of the same group: their tokens are dead.
     pub after: HandOff,
 }
 
-/// What the directory holds after a record.
+/// The state of the directory after a record.
 #[derive(Debug, Clone, Default)]
 pub struct Recorded {
     pub group: Option<KnownGroup>,
     pub noticed: Drift,
-    /// What is still to be found out of rotations of that group, the last begun first, as far as their rows can be read.
+    /// Rotations of that group with an unknown outcome, most recently begun first, as far as their rows can be read.
     pub open: Vec<RotationRow>,
-    /// The same of creates and updates.
+    /// Creates and updates of that group with an unknown outcome.
     pub mutations: Vec<Mutation>,
-    /// What is known of the place then.
+    /// The facts of the place at that time.
     pub facts: Facts,
 }
 
@@ -105,15 +106,15 @@ pub struct Recorded {
 #[derive(Debug, Clone, Default)]
 pub struct GroupSnapshot {
     pub group: Option<KnownGroup>,
-    /// Rotations of which something is still to be found out, the last begun first.
+    /// Rotations with an unknown outcome, most recently begun first.
     pub open: Vec<RotationRow>,
-    /// Creates and updates of which something is still to be found out, the last begun first.
+    /// Creates and updates with an unknown outcome, most recently begun first.
     pub mutations: Vec<Mutation>,
-    /// How many outcomes of such were written down so far.
+    /// Number of outcomes of the group recorded so far.
     pub recorded: i64,
-    /// What is known of the place.
+    /// The facts of the place.
     pub facts: Facts,
-    /// The place that the profile is bound to, where that was asked for.
+    /// The place that the profile is bound to, if requested.
     pub bound: Option<PlaceId>,
 }
 
@@ -121,18 +122,18 @@ pub struct GroupSnapshot {
 #[derive(Debug, Clone)]
 pub struct RotationIntent {
     pub user_group_id: UserGroupId,
-    /// Fingerprint of the token the preflight read (T0).
+    /// Fingerprint of the token that the preflight read (T0).
     pub previous: Fingerprint,
     pub by: String,
     pub reason: Option<String>,
     pub at: Timestamp,
-    /// The profile that begins it: its hand-off is due there.
+    /// The profile that begins it and is responsible for the hand-off.
     pub profile: String,
-    /// That profile hands new tokens off.
+    /// Whether that profile hands new tokens off.
     pub hands_off: bool,
     /// The API key it will be sent with.
     pub key: Option<KeyId>,
-    /// The item of a batch it is begun for; an item is begun once.
+    /// The batch item it is begun for; an item is begun only once.
     pub item: Option<ItemKey>,
 }
 
@@ -145,8 +146,8 @@ pub struct RotationIntent {
 pub enum BeginResult {
     /// The intent is durable; this caller may send.
     Started(RotationId),
-    /// Another rotation holds this token, or has taken the item of the batch, or an earlier one of the group, of whatever
-    /// token, is unsettled; nothing may be sent.
+    /// Another rotation holds this token or has taken the batch item, or an earlier rotation of the group is unsettled,
+    /// whatever its token; nothing may be sent.
     TakenBy(RotationRow),
     /// A create or an update holds the group; nothing may be sent yet.
     HeldBy(Box<Mutation>),
@@ -157,9 +158,9 @@ pub enum BeginResult {
 pub struct RotationRow {
     pub id: RotationId,
     pub place: PlaceId,
-    /// The profile that began it, as it was called then; its hand-off is that profile's.
+    /// The profile that began it, under its name at that time; it is responsible for the hand-off.
     pub profile: String,
-    /// That profile handed new tokens off when it began it.
+    /// Whether that profile handed tokens off at that time.
     pub hands_off: bool,
     pub user_group_id: UserGroupId,
     pub rotation: Rotation,
@@ -167,19 +168,19 @@ pub struct RotationRow {
     pub reason: Option<String>,
     pub started_at: Timestamp,
     pub sent_at: Option<Timestamp>,
-    /// The last thing that was seen, in words.
+    /// The last observation, as text.
     pub note: Option<String>,
     pub handoff: HandOff,
-    /// As `sent_at`, or as `started_at` where nothing was sent.
+    /// Belongs to `sent_at`, or to `started_at` if nothing was sent.
     pub boot_clock: Option<BootTime>,
 }
 
-/// One row of the append-only journal of a rotation, the intent first.
+/// One row of the append-only journal of a rotation; the first is the intent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalEvent {
     pub at: Timestamp,
     pub what: EventKind,
-    /// The state after it.
+    /// The state after the event.
     pub state: State,
     pub note: Option<String>,
 }
@@ -191,67 +192,68 @@ pub enum EventKind {
     Intended { previous: Fingerprint },
     Stepped {
         event: Event,
-        /// The step needed the settle window to be over; false also where that made no difference.
+        /// Whether the step required the settle window to be over; also false if that made no difference.
         horizon_passed: bool,
     },
 }
 
-/// A line of the history and its place in it; numbers only grow.
+/// A history entry with its number; numbers only grow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Numbered<T> {
     pub number: i64,
     pub value: T,
 }
 
-/// Which lines of the history; `None` asks for all.
+/// Selects history entries; `None` matches all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HistoryFilter {
     pub place: Option<PlaceId>,
     pub user_group_id: Option<UserGroupId>,
-    /// At most this many, the newest ones.
+    /// At most this many, the newest.
     pub limit: Option<usize>,
-    /// Only lines with a smaller number: the next page.
+    /// Only entries with a smaller number: the next page.
     pub before: Option<i64>,
     /// Written at this time or later.
     pub since: Option<Timestamp>,
     /// Written before this time.
     pub until: Option<Timestamp>,
-    /// Written by this operator: `ana@bastion2`, or `ana` on whatever machine.
+    /// Written by this operator: `ana@bastion2`, or `ana` on any machine.
     pub by: Option<String>,
-    /// Only these; all where none is named.
+    /// Only these operations; all if empty.
     pub operations: Vec<Operation>,
 }
 
-/// Which rotations; `None` asks for all.
+/// Selects rotations; `None` matches all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RotationFilter {
     pub place: Option<PlaceId>,
     pub user_group_id: Option<UserGroupId>,
-    /// Only those of which something is still to be found out.
+    /// Only those with an unknown outcome.
     pub open_only: bool,
-    /// Only those whose hand-off stands there.
+    /// Only those whose hand-off is in this state.
     pub handoff: Option<HandOffState>,
-    /// At most this many, the newest ones.
+    /// At most this many, the newest.
     pub limit: Option<usize>,
 }
 
 /// A group that has or had a token: the answer to "whose token is this?".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// The name of its place.
+    /// Name of its place.
     pub profile: String,
     pub place: PlaceId,
     pub user_group_id: UserGroupId,
-    /// It is the last token this installation saw of the group; otherwise a former one.
+    /// Whether it is the last token that this installation saw of the group, rather than a former one.
     pub current: bool,
-    /// When this token was last seen to be the group's.
+    /// When the group was last seen to have this token.
     pub last_seen: Timestamp,
 }
 
-/// A group row with fields that cannot be read. They count as unknown; what is stored stays until an observation replaces it.
+/// A group row with fields that cannot be read. They count as unknown; the stored values stay until an observation
+/// replaces them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damaged {
-    /// As stored; it may itself be what is damaged.
+    /// As stored; it may itself be damaged.
     pub user_group_id: String,
     /// Column names.
     pub fields: Vec<&'static str>,

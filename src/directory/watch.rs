@@ -1,5 +1,5 @@
-//! Seeing what others write into the directory: a hint that something was written, then a look that says what. The hint
-//! of a file is an event of the file system; nothing is asked again and again.
+//! Notices what others write into the directory: a hint that something was written, then a look that finds out what.
+//! For a file, the hint is a file system event; nothing is polled.
 
 pub(super) mod requests;
 pub(super) mod snapshots;
@@ -11,7 +11,7 @@ use snapshots::Snapshots;
 
 use crate::domain::{at_work::AtWork, group::UserGroupId, known::KnownGroup};
 
-/// What a look has seen of a place; the next one tells what came after. Only its directory can read it.
+/// What a look has seen of a place; the next one reports later changes. Only meaningful to its own directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeCursor {
     pub(super) place: PlaceId,
@@ -22,13 +22,13 @@ pub struct ChangeCursor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryCursor(pub(super) ChangeCursor);
 
-/// How far.
+/// What was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Seen {
     File {
         /// The number of the last write of a group.
         change: i64,
-        /// How many commits of others the connection had seen, and which connection.
+        /// The commits of others that the connection had seen, and the number of the connection.
         commits: (u64, i64),
     },
     Team(Snapshots),
@@ -40,23 +40,23 @@ impl ChangeCursor {
     }
 }
 
-/// What others have changed in a place. Rows come whole; one may be told twice.
+/// What others have changed in a place. Rows are complete; one may be reported twice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
     /// In the order of their writes.
     pub groups: Vec<KnownGroup>,
-    /// So many have changed that only some are told: the place is to be read again.
+    /// Whether more groups have changed than are reported: the place has to be read again.
     pub are_more: bool,
-    /// All rotations whose outcome is still to be found out.
+    /// All rotations with an unknown outcome.
     pub open: Vec<RotationRow>,
-    /// All unsent forms.
+    /// All drafts.
     pub drafts: Vec<DraftHead>,
     pub standing: Standing,
-    /// Who is changing which group right now; told by `operations`, which has a clock.
+    /// Who is changing which group right now; filled in by `operations`, which has a clock.
     pub at_work: Vec<AtWork>,
 }
 
-/// That there is a draft, without what is in it.
+/// A draft without its contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftHead {
     pub id: UserGroupId,
@@ -65,11 +65,11 @@ pub struct DraftHead {
     pub by: String,
 }
 
-/// How a place stands.
+/// The state of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// The place that was looked at; another one than before where the profile was bound anew.
+    /// The place that was looked at; changes if the profile was bound to another one.
     pub place: PlaceId,
-    /// Alarms that nobody has acknowledged.
+    /// Number of unacknowledged alarms.
     pub alarms: u32,
 }

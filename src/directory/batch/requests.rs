@@ -1,4 +1,4 @@
-//! What is asked of a directory about the scheduled rotation of a place.
+//! Requests about the scheduled rotation of a place.
 
 use jiff::Timestamp;
 
@@ -9,13 +9,14 @@ use crate::{
 };
 
 impl Directory {
-    /// The scheduled rotation of a place whose end was not written down.
+    /// Returns the scheduled rotation of a place whose end was not recorded, if any.
     pub async fn scheduled_run(&self, place: PlaceId) -> Result<Option<BatchRun>, DirectoryError> {
         self.ask(Access::Short, move |c| scheduled::stands(c, place))
             .await
     }
 
-    /// Writes down that one begins, unless another one stands there that is not the `gone` one as it was found; whether it did.
+    /// Records that a scheduled rotation begins, unless another one is recorded (other than the unchanged `gone` one).
+    /// Returns whether it was recorded.
     pub async fn begin_scheduled_run(
         &self,
         place: PlaceId,
@@ -26,7 +27,7 @@ impl Directory {
             .await
     }
 
-    /// Writes down that it is still there, or `ends`; false where another one took its place.
+    /// Records a heartbeat, or the end if `ends` is set. Returns false if another run has taken over.
     pub async fn beat_scheduled_run(
         &self,
         run: (PlaceId, RunId),

@@ -1,4 +1,4 @@
-//! What can be asked of a directory about the facts of a place, and told to it.
+//! Requests that read and record the facts of a place.
 
 use super::Statement;
 use crate::{
@@ -8,12 +8,12 @@ use crate::{
 };
 
 impl Directory {
-    /// What is known of this place; by default nothing.
+    /// Returns the facts of this place; by default nothing is known.
     pub async fn facts(&self, place: PlaceId) -> Result<Facts, DirectoryError> {
         self.ask(Access::Short, move |c| facts::of(c, place)).await
     }
 
-    /// Keeps what was stated, in the place of what was known before.
+    /// Records the stated facts, replacing what was known before.
     pub async fn state_facts(
         &self,
         place: PlaceId,

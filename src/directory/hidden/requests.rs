@@ -1,4 +1,4 @@
-//! What is asked of a directory about what was put aside.
+//! Requests about hidden concerns.
 
 use jiff::Timestamp;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Directory {
-    /// What was put aside in a place, also what is due again.
+    /// Returns the hidden concerns of a place, including those that are due again.
     pub async fn hidden_concerns(
         &self,
         place: PlaceId,
@@ -18,7 +18,7 @@ impl Directory {
             .await
     }
 
-    /// Puts something aside, in the place of what was said of it before; what was due before `now` is forgotten.
+    /// Hides a concern, replacing an earlier entry for it, and deletes entries that were due before `now`.
     pub async fn hide_concern(
         &self,
         place: PlaceId,
@@ -29,7 +29,7 @@ impl Directory {
             .await
     }
 
-    /// Takes that back.
+    /// Shows a concern again.
     pub async fn unhide_concern(
         &self,
         place: PlaceId,

@@ -1,4 +1,4 @@
-//! What can be asked of a directory about files, and told to it.
+//! Requests about imports.
 
 use jiff::Timestamp;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Directory {
-    /// These groups, as far as they are known, in the order of the ids; meant for some thousands at a time.
+    /// Returns those of these groups that are known, in the order of `ids`. Meant for up to a few thousand ids.
     pub async fn some_groups(
         &self,
         place: PlaceId,
@@ -24,13 +24,13 @@ impl Directory {
             .await
     }
 
-    /// The ids that are known in a place, ascending.
+    /// Returns the known ids of a place in ascending order.
     pub async fn known_ids(&self, place: PlaceId) -> Result<Vec<UserGroupId>, DirectoryError> {
         self.ask(Access::Long, move |c| groups::ids(c, place)).await
     }
 
-    /// Adds ids, and what the file says of them where nothing better is known; one transaction. Notes
-    /// and labels that somebody wrote stay unless it `replaces` them. The answers are in the order of the rows.
+    /// Adds ids with the values of the file where nothing better is known, in one transaction. Notes and labels that
+    /// somebody wrote are kept unless `replaces` is set. The results are in the order of the rows.
     pub async fn import(
         &self,
         place: PlaceId,
@@ -44,7 +44,7 @@ impl Directory {
             .await
     }
 
-    /// What was begun with this digest and not finished.
+    /// Returns the unfinished import with this digest, if any.
     pub async fn open_import(
         &self,
         place: PlaceId,
@@ -54,7 +54,7 @@ impl Directory {
             .await
     }
 
-    /// Goes on with the file of this digest that was not finished, or begins it.
+    /// Continues the unfinished import of the file with this digest, or begins one.
     pub async fn begin_import(
         &self,
         place: PlaceId,
@@ -67,7 +67,7 @@ impl Directory {
             .await
     }
 
-    /// Writes down that a row is done: it is not sent again.
+    /// Records that a row is done, so that it is not sent again.
     pub async fn end_row(
         &self,
         import: ImportId,
@@ -78,7 +78,7 @@ impl Directory {
             .await
     }
 
-    /// Every row is done; the same file is sent again from its start.
+    /// Closes an import whose rows are all done; if the same file is imported again, it starts from the beginning.
     pub async fn end_import(&self, import: ImportId, at: Timestamp) -> Result<(), DirectoryError> {
         self.write(move |tx| imports::end(tx, import, at)).await
     }

@@ -1,4 +1,4 @@
-//! What can be asked of a directory about mutations, and told to it.
+//! Requests about mutations.
 
 use super::{Claimed, Mutation, MutationIntent, MutationStep};
 use crate::{
@@ -21,7 +21,7 @@ impl Directory {
             .await
     }
 
-    /// Takes one step; [`DirectoryError::ClaimMoved`] where it is not where the step starts from.
+    /// Takes one step; [`DirectoryError::ClaimMoved`] if the mutation is not in the state that the step starts from.
     pub async fn step_mutation(
         &self,
         place: PlaceId,
@@ -33,13 +33,13 @@ impl Directory {
         stepped
     }
 
-    /// Creates and updates of a place of which something is still to be found out, the last begun first.
+    /// Returns the creates and updates of a place whose outcome is unknown, most recently begun first.
     pub async fn open_mutations(&self, place: PlaceId) -> Result<Vec<Mutation>, DirectoryError> {
         self.ask(Access::Long, move |c| mutations::open(c, place))
             .await
     }
 
-    /// One mutation of a place.
+    /// Returns one mutation of a place.
     pub async fn mutation(
         &self,
         place: PlaceId,

@@ -1,4 +1,4 @@
-//! What is asked of the packed copies.
+//! Requests about packed copies.
 
 use tokio::sync::mpsc;
 
@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl Directory {
-    /// All groups of a place where they are no more than `all`; else the first `some` of a list in this order, none where
-    /// the order is not kept. Reads no more than that.
+    /// Returns all groups of a place if there are at most `all`; otherwise the first `some` in this order, or none if
+    /// no index provides the order. Reads no more than that.
     pub async fn first_groups(
         &self,
         place: PlaceId,
@@ -30,8 +30,8 @@ impl Directory {
         .await
     }
 
-    /// All groups of a place, and those whose copies could not be read; `tell` hears how many are there so far, and says
-    /// whether more are wanted.
+    /// Returns all groups of a place, and those whose copies could not be read. `tell` receives the number loaded so
+    /// far and returns whether to go on.
     pub async fn load_groups(
         &self,
         place: PlaceId,
@@ -49,19 +49,19 @@ impl Directory {
         .await
     }
 
-    /// Before many [`Directory::fill`]: until [`Directory::end_filling`] nothing is to be listed.
+    /// Call before many [`Directory::fill`]; nothing may be listed until [`Directory::end_filling`].
     pub async fn begin_filling(&self) -> Result<(), DirectoryError> {
         self.write(|tx| tx.sqlite().map_or(Ok(()), copies::disorder))
             .await
     }
 
-    /// Adds groups that their places do not know yet, as they come, in one transaction; until their end nothing else is
-    /// written. What is known of them is taken as it is, with no line of history.
+    /// Adds groups that their places do not know yet, as they arrive, in one transaction; nothing else is written until
+    /// the channel ends. They are stored as they are, without history entries.
     pub async fn fill(
         &self,
         mut parts: mpsc::Receiver<Vec<(PlaceId, KnownGroup)>>,
     ) -> Result<(), DirectoryError> {
-        // What came cannot come again.
+        // The channel can be read only once.
         let parts = std::iter::from_fn(move || parts.blocking_recv());
         self.may(Role::Operator)?;
         self.ask(Access::Once, move |tx| {
@@ -80,7 +80,7 @@ impl Directory {
             .await
     }
 
-    /// Makes the copies of these groups anew: another program wrote the groups, or the copies are damaged.
+    /// Rebuilds the copies of these groups, after another program wrote the groups or if the copies are damaged.
     pub async fn repair_copies(
         &self,
         place: PlaceId,
@@ -89,9 +89,9 @@ impl Directory {
         self.write(move |tx| copies::repair(tx, place, &ids)).await
     }
 
-    /// Makes the copies of all groups anew. Refused where the disk has no room for it.
+    /// Rebuilds the copies of all groups. Refused if the disk lacks the space.
     pub async fn rebuild_copies(&self) -> Result<(), DirectoryError> {
-        // A team's directory has none.
+        // A team's directory has no copies.
         let Location::File(path) = self.location().clone() else {
             return Ok(());
         };

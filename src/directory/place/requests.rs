@@ -1,4 +1,4 @@
-//! What can be asked of a directory about places, and told to it.
+//! Requests about places.
 
 use jiff::Timestamp;
 
@@ -16,7 +16,8 @@ use crate::{
 };
 
 impl Directory {
-    /// The place that this profile with this address was last bound to: enough for reading what is known. `None`: never.
+    /// Returns the place that this profile with this address was last bound to, which is enough for reading. `None` if
+    /// it never was.
     pub async fn place_of(
         &self,
         profile: &str,
@@ -27,7 +28,7 @@ impl Directory {
             .await
     }
 
-    /// The place of that name; else the only one of this address.
+    /// Returns the place with this name, otherwise the only one with this address.
     pub async fn place_named(
         &self,
         name: &str,
@@ -38,13 +39,13 @@ impl Directory {
             .await
     }
 
-    /// The name of a place; `None`: there is none of that number.
+    /// Returns the name of a place; `None` if there is no place with that number.
     pub async fn place_name(&self, place: PlaceId) -> Result<Option<String>, DirectoryError> {
         self.ask(Access::Short, move |c| places::name_of(c, place))
             .await
     }
 
-    /// The place that knows both this address and this key.
+    /// Returns the place that knows both this address and this key.
     pub async fn place_with_key(
         &self,
         url: &str,
@@ -55,10 +56,10 @@ impl Directory {
             .await
     }
 
-    /// Compares address, key and name with what is known, and binds the profile where there is no doubt.
+    /// Compares address, key and name with what is known, and binds the profile if there is no doubt.
     pub async fn bind(&self, caller: Caller) -> Result<Binding, DirectoryError> {
         let looked = caller.clone();
-        // Nothing is to be written for a profile that is used every day.
+        // Nothing needs to be written for a profile that is used every day.
         let settled = self
             .ask(Access::Short, move |c| places::bound(c, &looked))
             .await?;
@@ -68,13 +69,13 @@ impl Directory {
         }
     }
 
-    /// What [`Directory::bind`] would come to; nothing is written.
+    /// Returns what [`Directory::bind`] would result in; nothing is written.
     pub async fn foresee(&self, caller: Caller) -> Result<BindingPreview, DirectoryError> {
         self.ask(Access::Short, move |c| places::foresee(c, &caller))
             .await
     }
 
-    /// Addresses other than this one that a name was bound with, each with the name of its place.
+    /// Returns the other addresses with which a name was bound, each with the name of its place.
     pub async fn bound_elsewhere(
         &self,
         profile: &str,
@@ -85,7 +86,7 @@ impl Directory {
             .await
     }
 
-    /// Binds the profile as a person said.
+    /// Binds the profile as the operator answered.
     pub async fn answer_binding(
         &self,
         caller: Caller,
@@ -95,7 +96,7 @@ impl Directory {
             .await
     }
 
-    /// Other places of this address, and what is kept under this name from before addresses were, that hold something.
+    /// Returns non-empty other places of this address, and non-empty ones stored under this name before addresses were.
     pub async fn other_places(
         &self,
         profile: &str,
@@ -109,7 +110,7 @@ impl Directory {
         .await
     }
 
-    /// What holds requests of this key back.
+    /// Returns what blocks requests with this key.
     pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
         let look = places::LookAtGate { place, key };
         self.ask(Access::Current, move |tx| tx.run(&look)).await
@@ -142,7 +143,8 @@ impl Directory {
             .await
     }
 
-    /// The first of these texts that is a token or an API key which was ever seen; each by its fingerprint as either.
+    /// Returns the index of the first text that is a token or an API key seen before; each text is given as its
+    /// fingerprints as either.
     pub async fn first_secret(
         &self,
         texts: Vec<[Fingerprint; 2]>,
@@ -151,18 +153,18 @@ impl Directory {
             .await
     }
 
-    /// All places, by name.
+    /// Returns all places, by name.
     pub async fn places(&self) -> Result<Vec<Place>, DirectoryError> {
         self.ask(Access::Long, places::all).await
     }
 
-    /// What was said about a place, the oldest first.
+    /// Returns the events of a place, oldest first.
     pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
         self.ask(Access::Long, move |c| places::events(c, place))
             .await
     }
 
-    /// Gives a place another name; `false` where another one has it.
+    /// Renames a place; `false` if another one has that name.
     pub async fn rename_place(
         &self,
         place: PlaceId,
@@ -175,8 +177,9 @@ impl Directory {
             .await
     }
 
-    /// Gives a profile another name: its place with all that belongs to it stays, and what one's own installation keeps under the
-    /// name goes along. Where the new name means another environment at the same address, nothing is done, and that is named.
+    /// Renames a profile. Its place, with everything in it, stays; what this installation stores under the old name
+    /// moves along. If the new name means another environment at the same address, nothing is done and the name of that
+    /// environment is returned.
     pub async fn rename_profile(
         &self,
         name: &str,
@@ -189,8 +192,8 @@ impl Directory {
             .await
     }
 
-    /// Makes one place of two, in one transaction: of each field the newer value stays, history, fingerprints, journals and
-    /// batches are united, drafts of both stay.
+    /// Merges two places in one transaction: of each field the newer value stays; history, fingerprints, journals and
+    /// batches are united; drafts of both are kept.
     pub async fn merge_places(
         &self,
         from: PlaceId,
@@ -204,7 +207,8 @@ impl Directory {
             .await
     }
 
-    /// Acknowledges all alarms of a place; says how many there were. `tag` is what answers are compared with from now on.
+    /// Acknowledges all alarms of a place and returns their number. `tag` is what answers are compared with from now
+    /// on.
     pub async fn acknowledge(
         &self,
         place: PlaceId,

@@ -1,4 +1,4 @@
-//! Notes, labels and favourites of a place. What cannot be understood any more is left out.
+//! Notes, labels and favourites of a place. Entries that can no longer be decoded are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ const ONE: &str = "\
 SELECT note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
 FROM annotations WHERE place = $1 AND user_group_id = $2";
 
-/// In the order of the ids.
+/// In the order of `ids`.
 pub(crate) fn some(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -45,7 +45,7 @@ pub(crate) fn some(
     all.collect()
 }
 
-/// Fails where somebody else was faster, on a server that has several writers: then it is read again.
+/// On a server with several writers this fails if another one was faster; then the request starts again.
 const ADD: &str = "\
 INSERT INTO annotations (note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite, place, user_group_id) \
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
@@ -55,7 +55,7 @@ const REPLACE: &str = "\
 UPDATE annotations SET note = $1, noted_at = $2, noted_by = $3, labels = $4, labelled_at = $5, labelled_by = $6, \
  favourite = $7 WHERE place = $8 AND user_group_id = $9";
 
-/// All or none; the annotations as they are afterwards.
+/// Changes all or none; returns the annotations as they are afterwards.
 pub(crate) struct Annotate {
     pub(crate) place: PlaceId,
     pub(crate) ids: Vec<UserGroupId>,
@@ -94,18 +94,18 @@ impl Request for Annotate {
 }
 
 impl Annotate {
-    /// Each once, and in one order everywhere: two writers that hold rows never wait for each other.
+    /// Each id once and in a fixed order, so that two writers holding row locks never wait for each other.
     fn sorted(&self) -> BTreeSet<&UserGroupId> {
         self.ids.iter().collect()
     }
 }
 
-/// What [`found`] then brings.
+/// Adds the statement whose rows [`found`] reads.
 pub(super) fn look(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.lock(ONE, values![place.0, id.as_str()]);
 }
 
-/// Whether there was none, and what there is.
+/// Whether the row is new, and its content.
 pub(super) fn found(found: &mut Found) -> Result<(bool, Annotation), Fault> {
     let known = found.next().first(read)?;
     Ok((known.is_none(), known.unwrap_or_default()))

@@ -1,5 +1,5 @@
-//! The copy of a directory that is kept before its schema changes: the way back to an older groupdesk. One per version,
-//! beside the file, 0600; it is whole before it has its name.
+//! The copy of a directory that is kept before a schema upgrade: the way back to an older groupdesk. One per version,
+//! beside the file, mode 0600. It is renamed into place only when it is complete.
 
 use std::{
     fs::File,
@@ -15,28 +15,29 @@ use super::{
 };
 use crate::{directory::DirectoryError, platform::private_files};
 
-/// Where the copy from before a newer schema stands; `version` is the one the copy has.
+/// Path of the copy kept before a schema upgrade; `version` is the schema version of the copy.
 pub fn backup_of(path: &Path, version: i64) -> PathBuf {
     beside(path, &format!(".backup-v{version}"))
 }
 
-/// The copies that there are, the oldest version first.
+/// Existing copies, oldest version first.
 pub fn backups_of(path: &Path) -> Vec<(i64, PathBuf)> {
     let all = (1..NEWEST).map(|version| (version, backup_of(path, version)));
     all.filter(|(_, copy)| copy.symlink_metadata().is_ok())
         .collect()
 }
 
-/// The tables made anew and the log, in sizes of the file; before a newer schema its copy, too.
+/// Space needed for an upgrade, in multiples of the file size: the rebuilt tables and the log. A schema upgrade also
+/// needs space for its copy.
 pub(in crate::directory) const MADE_ANEW: u64 = 2;
 pub(super) const MIGRATED: u64 = 3;
 
-/// Refuses before anything is touched where the disk has no room for so many times the file.
+/// Refuses, before anything is touched, if the disk lacks space for `times` the size of the file.
 pub(in crate::directory) fn room(path: &Path, times: u64) -> Result<(), Fault> {
     let bytes = |path: &Path| path.metadata().map_or(0, |found| found.len());
     let needed = times * (bytes(path) + bytes(&beside(path, "-wal")));
     let folder = path.parent().unwrap_or(Path::new("/"));
-    // Where nobody can tell, SQLite will.
+    // If this cannot be determined, SQLite will report a full disk.
     let Ok(disk) = rustix::fs::statvfs(folder) else {
         return Ok(());
     };
@@ -52,8 +53,8 @@ pub(in crate::directory) fn room(path: &Path, times: u64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Keeps a copy of a file of this version, in place of an older copy: what was written meanwhile by an older
-/// groupdesk must be in it. The caller holds the write lock and has changed nothing yet.
+/// Keeps a copy of a file of this version, replacing an older copy, because an older groupdesk may have written to the
+/// file in between. The caller holds the write lock and has changed nothing yet.
 pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {
     let kept = backup_of(path, version);
     let part = beside(&kept, ".part");
@@ -61,14 +62,14 @@ pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {
         backup: kept.clone(),
         source: source.into(),
     };
-    // What a crash left of an earlier attempt.
+    // A crash may have left it from an earlier attempt.
     match std::fs::remove_file(&part) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(not_kept(error).into()),
         _ => {}
     }
     let done = copy(path, &part).and_then(|()| name(&part, &kept).map_err(Failed::Writing));
     if done.is_err() {
-        // It may be there no more, and a next attempt removes it.
+        // It may be gone already; otherwise the next attempt removes it.
         let _ = std::fs::remove_file(&part);
     }
     done.map_err(|failed| match failed {
@@ -77,7 +78,7 @@ pub(super) fn keep(path: &Path, version: i64) -> Result<(), Fault> {
     })
 }
 
-/// Copies a directory that may be in use into a new private file, whole or not at all; blocks.
+/// Copies a directory that may be in use into a new private file, completely or not at all. Blocks.
 pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
     let refused = |path: &Path, source: io::Error| DirectoryError::NotCopied {
         file: path.to_owned(),
@@ -92,7 +93,7 @@ pub fn copy_to(path: &Path, to: &Path) -> Result<(), DirectoryError> {
             Failed::Reading(error) => Fault::from(error).explain(path),
             Failed::Writing(error) => refused(to, error),
         })
-        // A link is made only where nothing stands.
+        // A hard link is only created if nothing exists at its path.
         .and_then(|()| std::fs::hard_link(&part, to).map_err(|error| refused(to, error)));
     let _ = std::fs::remove_file(&part);
     copied
@@ -104,9 +105,9 @@ enum Failed {
 }
 
 fn copy(path: &Path, part: &Path) -> Result<(), Failed> {
-    // SQLite would make it with wider modes.
+    // SQLite would create it with wider permissions.
     let file = private_files::new_private(part).map_err(Failed::Writing)?;
-    // A connection of its own: one cannot copy amid its own transaction. What it reads was committed.
+    // Use a separate connection: a connection cannot copy within its own transaction. It reads only committed data.
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let source = Connection::open_with_flags(path, flags).map_err(Failed::Reading)?;
     source.busy_timeout(PATIENCE).map_err(Failed::Reading)?;

@@ -1,5 +1,5 @@
-//! Batches and their items. An item is taken together with the intent of its rotation, or when its update is about to leave;
-//! where it stands afterwards is what the journal says.
+//! Batches and their items. An item is taken together with the intent of its rotation, or when its update is about to
+//! be sent; after that its state is what the journal says.
 
 use jiff::Timestamp;
 
@@ -112,7 +112,8 @@ pub(super) fn run(row: &Row<'_>) -> Result<(BatchId, BatchRun), Fault> {
     Ok((BatchId(row.get(0)?), run))
 }
 
-/// Where the items of a batch stand: what the journals say of their rotations and updates is never copied.
+/// The states of the items of a batch. The states of their rotations and updates are read from the journals, never
+/// copied.
 const STANDINGS: &str = "\
 SELECT r.state, COALESCE(m.ending, i.outcome), m.state FROM batch_items i \
 LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
@@ -145,12 +146,12 @@ const ITEM: &str = "\
 SELECT rotation_id, outcome IS NOT NULL FROM batch_items \
 WHERE batch_id = $1 AND position = $2 AND user_group_id = $3";
 
-/// Where the item of a batch stands, of the group that it names.
+/// Reads the state of a batch item together with the group that it names.
 pub(super) fn look(reads: &mut Statements, item: ItemKey, group: &UserGroupId) {
     reads.add(ITEM, values![item.batch.0, item.position, group.as_str()]);
 }
 
-/// The rotation that has taken the item already; `None` where it is free.
+/// The rotation that has already taken the item; `None` if it is free.
 pub(super) fn taken(found: &mut Found, item: ItemKey) -> Result<Option<RotationId>, Fault> {
     let found = found
         .next()
@@ -177,7 +178,7 @@ pub(super) fn take(writes: &mut Statements, item: ItemKey, rotation: RotationId)
     writes.add(TAKE_ITEM, values);
 }
 
-/// An update that certainly changed nothing leaves the item free: to send it again changes nothing twice.
+/// An update that certainly changed nothing leaves the item free: sending it again changes nothing twice.
 const TAKE_FOR_UPDATE: &str = "\
 UPDATE batch_items SET mutation_id = $1 \
 WHERE batch_id = $2 AND position = $3 AND rotation_id IS NULL AND outcome IS NULL \
@@ -259,7 +260,7 @@ pub(crate) struct EndRun {
     pub(crate) run: RunId,
     pub(crate) at: Timestamp,
     pub(crate) halt: Option<Halt>,
-    /// Another run of it is at work: how this one ended is not how the batch stands.
+    /// Another run of the batch is active, so how this one ended is not the state of the batch.
     pub(crate) goes_on: bool,
 }
 

@@ -1,5 +1,5 @@
-//! What others have changed in a place since a look: the groups by the number of their last write, or by the transactions
-//! that were seen; the rest whole, because it is little.
+//! What others have changed in a place since a look: groups by the number of their last write (in a file) or by the
+//! transactions seen (on a server); everything else completely, because it is small.
 
 use std::time::Instant;
 
@@ -18,26 +18,26 @@ use crate::{
     domain::{group::UserGroupId, history::Entry},
 };
 
-/// Groups told one by one; more of them are a new list.
+/// Maximum number of groups reported one by one; beyond that the list is to be loaded again.
 const MOST: usize = 1_000;
 
-/// Where the next look begins. Taken before something is read, it misses nothing of what comes after.
+/// The start of the next look. If it is taken before something is read, no later change is missed.
 pub(crate) fn cursor(tx: &Tx<'_>, place: PlaceId) -> Result<ChangeCursor, Fault> {
     let (seen, ..) = look(tx, place, None)?;
     Ok(ChangeCursor { place, seen })
 }
 
-/// What a look has found.
+/// The result of a look.
 pub(crate) struct Looked {
-    /// Where the next one begins.
+    /// The start of the next look.
     pub(crate) next: ChangeCursor,
-    /// What others have changed; `None` where nobody else has written.
+    /// What others have changed; `None` if nobody else has written.
     pub(crate) changes: Option<Changes>,
-    /// Why nothing can be written now, though it can be read.
+    /// Why the directory cannot be written now although it can be read.
     pub(crate) refused: Option<TeamFault>,
 }
 
-/// How far one sees now, from where on something new is to be told, if it is, and why nothing can be written.
+/// Returns how far this look sees, from where on changes are to be reported (if any), and why nothing can be written.
 fn look(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -76,7 +76,7 @@ fn look(
             at: Instant::now(),
         })
     })?;
-    // Of the line that it came over.
+    // The number of the connection that this look came over.
     let line = tx.line();
     let told = Look {
         line,
@@ -99,8 +99,8 @@ SELECT pg_current_snapshot()::text, instance::text || '/' || timeline(), v.reads
 FROM installation, \
  (SELECT MAX(reads_from) AS reads_from, MAX(writes_from) AS writes_from FROM schema_versions) v";
 
-/// On the connection that writes and under its lock: whoever is committing has then ended, and a count of commits that
-/// is still the same says that only this directory has written.
+/// Runs on the writing connection under its lock: any commit in progress has then ended, and an unchanged commit count
+/// proves that only this directory has written.
 pub(crate) fn since(tx: &Tx<'_>, place: PlaceId, cursor: &ChangeCursor) -> Result<Looked, Fault> {
     let before = (cursor.place == place).then_some(&cursor.seen);
     let (seen, since, refused) = look(tx, place, before)?;
@@ -133,7 +133,7 @@ pub(crate) fn since(tx: &Tx<'_>, place: PlaceId, cursor: &ChangeCursor) -> Resul
     })
 }
 
-/// The lines of the history that came since, the oldest first, and where the next look begins; without a cursor only that.
+/// The history entries added since, oldest first, and the cursor of the next look; without a cursor only the latter.
 pub(crate) fn history(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -142,7 +142,7 @@ pub(crate) fn history(
     let before = cursor.filter(|cursor| cursor.0.place == place);
     let before = before.map(|cursor| &cursor.0.seen);
     let (seen, since) = match (tx.sqlite(), before) {
-        // One after another, so that the number says all.
+        // A file has one writer at a time, so the number alone is enough.
         (Some(_), before) => {
             let seen = Seen::File {
                 change: history::last(tx)?,
@@ -166,8 +166,7 @@ pub(crate) fn history(
     Ok((HistoryCursor(ChangeCursor { place, seen }), lines))
 }
 
-/// Another value once somebody else has written, or the connection is a new one, which has not counted what was written
-/// before.
+/// Changes when somebody else has written, or when the connection is a new one, which has not counted earlier writes.
 fn commits(tx: &Tx<'_>) -> Result<(u64, i64), Fault> {
     let commits = tx.one("PRAGMA data_version", values![], |row| row.get(0))?;
     Ok((open::opened(), commits.unwrap_or_default()))

@@ -1,4 +1,4 @@
-//! Ids for a shell that completes one: read without a lock that a writer waits for, without a file that was not there.
+//! Completes ids for a shell: reads without a lock that would block a writer, and without creating files.
 
 use std::{fmt::Write, path::Path};
 
@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::{fault::Fault, places, schema::beside};
 use crate::database::{Tx, values};
 
-/// Shown at once; a shell goes on with what all of them begin with.
+/// Maximum number of suggestions; a shell continues with their common prefix.
 const MOST: usize = 100;
 
 const BEGINNING: &str = "\
@@ -17,8 +17,8 @@ const LAST: &str = "\
 SELECT user_group_id FROM user_groups WHERE place = $1 AND user_group_id >= $2 AND user_group_id < $3 \
 ORDER BY user_group_id DESC LIMIT 1";
 
-/// The ids that begin so, of the place that this profile means by its name and address; none where that cannot be read. Where
-/// there are many: the first ones and the last one, which tell as well what all of them begin with.
+/// The ids with this prefix in the place of this profile, determined by name and address; none if they cannot be read.
+/// If there are many, the first ones and the last one, which have the same common prefix as all of them.
 pub fn ids_beginning(file: &Path, (profile, url): (&str, &str), begin: &str) -> Vec<String> {
     read(file, (profile, url), begin).unwrap_or_default()
 }
@@ -40,7 +40,7 @@ fn read(file: &Path, (profile, url): (&str, &str), begin: &str) -> Result<Vec<St
     Ok(ids)
 }
 
-/// Where nobody has it open, a reader would make the files of the log anew: then it is read as a file that stands still.
+/// If nobody has the file open, a reader would create the log files; then it is opened as immutable.
 fn open(file: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = if beside(file, "-shm").exists() {

@@ -1,5 +1,5 @@
-//! How the list of a profile was left, and views that were saved under a name. A comfort: what cannot be understood any
-//! more is left out.
+//! The list view as a profile last left it, and views saved under a name. A convenience: what can no longer be decoded
+//! is left out.
 
 use super::fault::Fault;
 use crate::{

@@ -1,5 +1,5 @@
-//! The packed copies of groups, as lists read them: the first ones of an order, all of them; compared with their groups, and
-//! made anew.
+//! Packed copies of groups, as lists read them: the first ones of an order, or all of them; also compared with their
+//! groups and rebuilt.
 
 use rusqlite::{Connection, params};
 
@@ -14,14 +14,14 @@ use crate::{
 const ALL: &str = "\
 SELECT user_group_id, packed FROM packed_groups WHERE place = $1 ORDER BY user_group_id";
 
-/// Groups between two words about how many there are.
+/// Groups between two progress reports.
 const TOLD: usize = 1 << 14;
 
-/// Copies that are named to be repaired; where more cannot be read, the next list names others.
+/// Maximum number of copies reported for repair; the next list reports others.
 const MOST_REPAIRED: usize = 1 << 14;
 
-/// Packs all groups of a place; names those whose copies could not be read. `tell` hears how many are there so far, and says
-/// whether more are wanted.
+/// Packs all groups of a place and returns those whose copies could not be read. `tell` receives the number loaded so
+/// far and returns whether to go on.
 pub(crate) fn load(
     connection: &Connection,
     place: PlaceId,
@@ -44,7 +44,8 @@ pub(crate) fn load(
     Ok(unreadable)
 }
 
-/// Takes a group in by its copy, or where that cannot be read, by its own row: then its id, for the copy to be repaired.
+/// Adds a group from its copy, or from its own row if the copy cannot be read; then returns the id, so that the copy
+/// can be repaired.
 fn push(
     connection: &Connection,
     place: PlaceId,
@@ -64,7 +65,7 @@ fn push(
     Ok((!is_odd(packed)).then_some(id))
 }
 
-/// An order that an index has.
+/// The order, if an index provides it.
 fn kept_order(sort: &SortBy, reverse: bool) -> Option<&'static str> {
     match (sort, reverse) {
         (SortBy::Name, false) => Some("title, user_group_id"),
@@ -75,7 +76,7 @@ fn kept_order(sort: &SortBy, reverse: bool) -> Option<&'static str> {
     }
 }
 
-/// All groups where they are no more than `all`; else the first `some` in this order, or none where no index has it.
+/// All groups if there are at most `all`; otherwise the first `some` in this order, or none if no index provides it.
 pub(crate) fn first(
     connection: &Connection,
     place: PlaceId,
@@ -102,10 +103,10 @@ pub(crate) fn first(
     }
     let is_all = total <= all && rows.len() <= all;
     if !is_all && total <= all {
-        // The count is wrong: these are not the first ones.
+        // The stored count is wrong, so these are not the first groups.
         rows.clear();
     }
-    // As an index is made.
+    // Sorted as an index sorts them.
     rows.sort_unstable();
     let (mut builder, mut unreadable) = (Builder::default(), Vec::new());
     for (id, packed) in &rows {
@@ -119,7 +120,7 @@ pub(crate) fn first(
     })
 }
 
-/// How many groups a place has.
+/// The number of groups of a place.
 pub(crate) fn count(connection: &Connection, place: PlaceId) -> Result<usize, Fault> {
     let count: i64 = connection
         .prepare_cached("SELECT COALESCE(MAX(groups), 0) FROM group_counts WHERE place = $1")?
@@ -130,7 +131,7 @@ pub(crate) fn count(connection: &Connection, place: PlaceId) -> Result<usize, Fa
 const EMPTY: &str = "\
 SELECT user_group_id FROM packed_groups WHERE place = $1 AND packed = x'' ORDER BY user_group_id";
 
-/// Makes the empty copies of a place anew.
+/// Rebuilds the empty copies of a place.
 pub(super) fn repair_empty(tx: &Tx<'_>, place: PlaceId) -> Result<(), Fault> {
     let ids = tx.all(EMPTY, values![place.0], |row| {
         Ok::<_, Fault>(UserGroupId::parse(row.text(0)?))
@@ -139,7 +140,7 @@ pub(super) fn repair_empty(tx: &Tx<'_>, place: PlaceId) -> Result<(), Fault> {
     repair(tx, place, &ids)
 }
 
-/// Makes the copies of these groups anew.
+/// Rebuilds the copies of these groups.
 pub(crate) fn repair(tx: &Tx<'_>, place: PlaceId, ids: &[UserGroupId]) -> Result<(), Fault> {
     for id in ids {
         if let Some(group) = groups::one(tx, place, id)? {
@@ -149,7 +150,7 @@ pub(crate) fn repair(tx: &Tx<'_>, place: PlaceId, ids: &[UserGroupId]) -> Result
     Ok(())
 }
 
-/// Every group of every place with its copy, where there is one.
+/// Every group of every place with its copy, if it has one.
 const COMPARED: &str = concat!(
     "SELECT ",
     groups::group_columns!(),
@@ -157,7 +158,7 @@ const COMPARED: &str = concat!(
      ORDER BY place, user_group_id"
 );
 
-/// How many copies say something else than their groups, are missing or too many; empty ones say nothing.
+/// The number of copies that differ from their groups, are missing or superfluous; an empty copy does not differ.
 pub(super) fn differing(connection: &Connection) -> Result<usize, Fault> {
     let mut statement = connection.prepare(COMPARED)?;
     let mut found = statement.query([])?;
@@ -187,21 +188,21 @@ pub(super) fn differing(connection: &Connection) -> Result<usize, Fault> {
     Ok(differing + of_nothing as usize)
 }
 
-/// As the schema has it.
+/// As in the schema.
 const BY_TITLE: &str = "CREATE INDEX packed_groups_by_title ON packed_groups (place, title)";
 
-/// Where many groups are to come; nothing is listed before [`order`].
+/// Drops the index before many groups are added; nothing may be listed before [`order`].
 pub(crate) fn disorder(tx: &Connection) -> Result<(), Fault> {
     Ok(tx.execute_batch("DROP INDEX IF EXISTS packed_groups_by_title")?)
 }
 
-/// Makes the index of titles: of what is there already, it costs a fraction.
+/// Creates the index of titles: building it over existing rows costs a fraction of maintaining it.
 pub(crate) fn order(tx: &Connection) -> Result<(), Fault> {
     disorder(tx)?;
     Ok(tx.execute_batch(BY_TITLE)?)
 }
 
-/// Makes all copies and counts anew, and their index, should it be lost.
+/// Rebuilds all copies and counts, and their index if it is missing.
 pub(crate) fn rebuild(tx: &Connection) -> Result<(), Fault> {
     disorder(tx)?;
     tx.execute_batch(
@@ -226,7 +227,7 @@ pub(crate) fn rebuild(tx: &Connection) -> Result<(), Fault> {
                 title_key(&group),
                 pack(&group)
             ])?,
-            // Not even its id can be read: no list shows it.
+            // Not even the id can be read: no list shows this group.
             None => continue,
         };
     }

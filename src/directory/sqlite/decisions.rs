@@ -1,4 +1,4 @@
-//! What requests decide, from rows that no database has brought.
+//! Tests of what requests decide, given rows without a database.
 
 use jiff::Timestamp;
 
@@ -25,7 +25,7 @@ fn id() -> UserGroupId {
     UserGroupId::parse("acme").expect("a valid id")
 }
 
-/// As the column list of the journal has them.
+/// In the order of the journal's column list.
 fn rotation(number: i64, state: State, place: i64) -> Rows {
     let word = state.as_str();
     let start = values![
@@ -137,7 +137,7 @@ fn a_rotation_is_written_down_only_where_its_claim_succeeded() {
         "{answer:?}"
     );
     assert_eq!(writes.len(), 0);
-    // Refused, and nobody there who holds it: no answer is made up.
+    // The claim was refused but no holder is found: this is an error, not an invented answer.
     let nobody = begin.decide(&mut Found::of(vec![none(), none(), none(), none()]));
     assert!(matches!(nobody, Err(Fault::Row("rotations"))), "{nobody:?}");
 }

@@ -1,5 +1,6 @@
-//! Unsent forms of a place. In a file the newer one of a group wins, whoever typed it. A team's database keeps one of each
-//! person, and of what two consoles of one person typed the one that knew of the other's: their clocks may differ.
+//! Drafts of a place. In a file, the newer one of a group wins, whoever typed it. In a team's database each person has
+//! their own; of two drafts of one person on two consoles, the one that knew the other wins, because the clocks may
+//! differ.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ struct Base {
     properties: Option<Properties>,
 }
 
-/// Key, value, both when the edit began, dropped.
+/// Key, value, both values when the edit began, and whether the row was dropped.
 #[derive(Serialize, Deserialize)]
 struct KeptRow(String, String, Option<(String, String)>, bool);
 
@@ -39,7 +40,7 @@ macro_rules! drafts_of {
     };
 }
 
-/// One that cannot be read hides no other.
+/// A draft that cannot be read does not hide others.
 pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<KeptDraft>, Fault> {
     let text = match tx.sqlite() {
         Some(_) => drafts_of!("drafts"),
@@ -89,7 +90,7 @@ fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> TypedRow {
 const DRAFT_BY: &str =
     "SELECT changed_at, by FROM drafts WHERE place = $1 AND user_group_id = $2 AND merged = 0";
 
-/// Fails where somebody else was faster, on a server that has several writers: then it is read again.
+/// On a server with several writers this fails if another one was faster; then the request starts again.
 const ADD_DRAFT: &str = "\
 INSERT INTO drafts (creating, name, mapping, properties, mapping_text, group_text, base, base_at, changed_at, by, \
  place, user_group_id) \
@@ -104,9 +105,9 @@ pub(crate) struct SaveDraft {
     pub(crate) place: PlaceId,
     pub(crate) draft: Draft,
     pub(crate) by: String,
-    /// When the one that the caller knows of was changed.
+    /// When the draft that the caller knows was changed.
     pub(crate) seen: Option<Timestamp>,
-    /// Times of several machines say nothing of what is newer.
+    /// Whether times come from several machines, so that they do not tell which draft is newer.
     pub(crate) several_clocks: bool,
 }
 
@@ -182,10 +183,10 @@ impl SaveDraft {
     }
 }
 
-/// A newer one of another console stays.
+/// A newer draft of another console is kept.
 const FORGET_DRAFT: &str = "DELETE FROM drafts WHERE place = $1 AND user_group_id = $2 AND merged = 0 AND changed_at <= $3";
 
-/// Of a place that became part of this one; it is the group's draft now.
+/// A draft from a place that was merged into this one now becomes the draft of the group.
 const NEXT_DRAFT: &str = "\
 UPDATE drafts SET merged = 0 WHERE place = $1 AND user_group_id = $2 AND merged = ( \
  SELECT MIN(other.merged) FROM drafts other WHERE other.place = $1 AND other.user_group_id = $2)";

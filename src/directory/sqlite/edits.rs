@@ -1,4 +1,4 @@
-//! What a batch is to do, as text in its row and in the rows of its items. The words stay.
+//! Encodes what a batch does as text in its row and in the rows of its items. These formats must not change.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,8 +13,8 @@ use crate::domain::{
 const ROTATE: &str = "rotate";
 const EDIT: &str = "edit";
 
-/// `{"field": "mapping", "key": "40", "to": "214", "where": "213"}`; `to` null removes the row, `where` null is one that is
-/// not there, and no `where` is any. Of a reverse edit `reverses` stands in the place of `to`.
+/// `{"field": "mapping", "key": "40", "to": "214", "where": "213"}`. A null `to` removes the row, a null `where` means
+/// that there is no row, and without `where` any value matches. A reverse edit has `reverses` instead of `to`.
 #[derive(Serialize, Deserialize)]
 struct StoredChange {
     field: String,
@@ -74,7 +74,7 @@ pub(super) fn change_text(kind: &BatchKind) -> Option<String> {
     serde_json::to_string(&stored).ok()
 }
 
-/// `None`: none of ours.
+/// `None` if the word is unknown.
 pub(super) fn kind(word: &str, change: Option<&str>) -> Option<BatchKind> {
     match (word, change) {
         (ROTATE, _) => Some(BatchKind::Rotate),

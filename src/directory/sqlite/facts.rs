@@ -18,7 +18,7 @@ pub(crate) fn of(tx: &Tx<'_>, place: PlaceId) -> Result<Facts, Fault> {
     Ok(facts)
 }
 
-/// The same, beside other statements.
+/// Adds the same query to other statements.
 pub(super) fn look(reads: &mut Statements, place: PlaceId) {
     reads.add(FACTS, values![place.0]);
 }
@@ -30,7 +30,7 @@ pub(super) fn found(found: &mut Found) -> Result<Facts, Fault> {
 }
 
 fn take(facts: &mut Facts, row: &Row<'_>) -> Result<(), Fault> {
-    // What a later version wrote counts as not known.
+    // A fact that a later version wrote counts as unknown.
     let (Some(fact), Some(basis)) = (
         Fact::parse(row.text(0)?, row.text(1)?),
         Basis::parse(row.text(2)?),
@@ -58,7 +58,7 @@ fn take(facts: &mut Facts, row: &Row<'_>) -> Result<(), Fault> {
 
 const FIRST_TAG: &str = "UPDATE places SET tag = $1 WHERE number = $2 AND tag IS NULL";
 
-/// The first tag that an answer brought is the place's, where no profile names one.
+/// The first tag in an answer becomes the tag of the place, if no profile names one.
 pub(super) fn first_tag(writes: &mut Statements, place: PlaceId, tag: &EnvironmentTag) {
     writes.add(FIRST_TAG, values![tag.as_str(), place.0]);
 }

@@ -1,4 +1,4 @@
-//! What SQLite says when it fails, put into the words of [`DirectoryError`]. Nothing of rusqlite leaves this backend.
+//! Translates SQLite errors into [`DirectoryError`]. No type of rusqlite leaves this backend.
 
 use std::{path::Path, sync::Arc};
 
@@ -9,28 +9,28 @@ use crate::{
     directory::{DirectoryError, TeamFault, TeamLocation},
 };
 
-/// Why a piece of work on a connection did not succeed. Everybody hears it whose work it undid.
+/// Why work on a connection failed. Reported to every caller whose work it undid.
 #[derive(Debug, Clone)]
 pub(crate) enum Fault {
     /// Before the commit: nothing was written.
     Sqlite(Arc<rusqlite::Error>),
-    /// In the commit: it may have been written.
+    /// During the commit: it may have been written.
     Commit(Arc<rusqlite::Error>),
-    /// Of the database of a team.
+    /// From a team's database.
     Server(ServerFault),
-    /// A column holds another type than the schema says.
+    /// A column contains another type than the schema says.
     Column,
-    /// A row of this table cannot be understood.
+    /// A row of this table cannot be decoded.
     Row(&'static str),
-    /// By a rule of ours.
+    /// Refused by one of our own rules.
     Refused(DirectoryError),
-    /// The file now has a schema this version does not know.
+    /// The file has a newer schema than this version knows.
     Newer {
         found: i64,
         known: i64,
     },
     NotADirectory,
-    /// The file system gives no write-ahead log.
+    /// The file system does not support a write-ahead log.
     NotShareable,
 }
 
@@ -61,7 +61,7 @@ impl Fault {
         Self::Commit(error.into())
     }
 
-    /// Whether the connection must be dropped and opened again.
+    /// Whether the connection must be closed and opened again.
     pub(super) fn ends_the_connection(&self) -> bool {
         match self {
             Self::Commit(error) => !is_busy(error),
@@ -85,7 +85,7 @@ impl Fault {
         }
     }
 
-    /// The same, of the database of a team.
+    /// As `explain`, for a team's database.
     pub(in crate::directory) fn explain_of(self, team: &TeamLocation) -> DirectoryError {
         let fault = match self {
             Self::Refused(error) => return error,
@@ -137,7 +137,7 @@ impl Fault {
     }
 }
 
-/// Only the code is told: SQLite's own message can quote what stands in a statement.
+/// Reports only the code: SQLite's own message may quote parts of a statement.
 fn other(path: std::path::PathBuf, error: &rusqlite::Error) -> DirectoryError {
     let code = error
         .sqlite_error()
@@ -149,7 +149,7 @@ fn other(path: std::path::PathBuf, error: &rusqlite::Error) -> DirectoryError {
     }
 }
 
-/// A column holds another type than the schema says.
+/// Whether a column contains another type than the schema says.
 fn is_conversion(error: &rusqlite::Error) -> bool {
     matches!(
         error,

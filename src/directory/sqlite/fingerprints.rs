@@ -1,4 +1,4 @@
-//! Every fingerprint that a group ever had, and so whose a token is or was.
+//! Every fingerprint that a group ever had, and thereby the owners of a token.
 
 use super::{fault::Fault, rows};
 use crate::{
@@ -13,7 +13,7 @@ VALUES ($1, $2, $3, $4, $4) \
 ON CONFLICT (fingerprint, place, user_group_id) DO UPDATE SET last_seen = excluded.last_seen \
 WHERE fingerprints.last_seen < excluded.last_seen";
 
-/// Remembers for ever that a group had this token.
+/// Records for ever that a group had this token.
 pub(super) fn keep(
     writes: &mut Statements,
     place: PlaceId,

@@ -24,7 +24,7 @@ use crate::{
 
 const TABLE: &str = "user_groups";
 
-/// As `rows::group` reads them.
+/// In the order in which `rows::group` reads them.
 macro_rules! group_columns {
     () => {
         "user_group_id, name, team_id, mapping, properties, environment_tag, fingerprint, origin, \
@@ -33,7 +33,7 @@ macro_rules! group_columns {
 }
 pub(super) use group_columns;
 
-/// All groups of a place, and what could not be read of them.
+/// All groups of a place, and those that could not be read completely.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     pub(crate) groups: Vec<KnownGroup>,
@@ -66,7 +66,7 @@ pub(crate) fn all(tx: &Tx<'_>, place: PlaceId) -> Result<Groups, Fault> {
     Ok(all)
 }
 
-/// Groups that are handed over together; few, so that the taker is not far behind when the last ones come.
+/// Groups per chunk; few, so that the receiver is almost done when the last chunk arrives.
 const SOME: usize = 128;
 
 const BACKWARDS: &str = concat!(
@@ -89,7 +89,7 @@ const BY_TITLE_BACKWARDS: &str = concat!(
      WHERE place = $1 ORDER BY title DESC, user_group_id"
 );
 
-/// In the order of ids or of titles. Only a file has an index of titles; of a server all are held.
+/// In the order of ids or titles. Only a file has an index of titles; from a server all groups are loaded first.
 pub(crate) fn each(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -127,13 +127,13 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// The ids of a place, ascending.
+/// The ids of a place in ascending order.
 pub(crate) fn ids(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<UserGroupId>, Fault> {
     let text = "SELECT user_group_id FROM user_groups WHERE place = $1 ORDER BY user_group_id";
     let ids = tx.all(text, values![place.0], |row| {
         Ok::<_, Fault>(UserGroupId::parse(row.text(0)?))
     })?;
-    // As where groups are read, an id that makes no sense hides no other.
+    // As when reading groups, an id that cannot be decoded hides no others.
     Ok(ids.into_iter().flatten().collect())
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn one(
     Ok(row.and_then(|row| row.group))
 }
 
-/// One group, to be read alone.
+/// Reads one group on its own.
 pub(super) fn look_at(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(GROUP, values![place.0, id.as_str()]);
 }
@@ -166,7 +166,7 @@ pub(super) fn found(found: &mut Found) -> Result<Option<KnownGroup>, Fault> {
     Ok(row.and_then(|row| row.group))
 }
 
-/// In the order of the ids.
+/// In the order of `ids`.
 pub(crate) fn some(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -176,13 +176,13 @@ pub(crate) fn some(
     groups.collect()
 }
 
-/// What [`observe`] decides upon.
+/// Reads what [`observe`] needs to decide.
 pub(super) fn look_to_observe(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     look(reads, place, id);
     mutations::look_for_recorded(reads, place, id);
 }
 
-/// Lets the group learn, and writes it back.
+/// Applies an observation to the group and writes it back.
 pub(super) fn observe(
     found: &mut Found,
     writes: &mut Statements,
@@ -226,18 +226,18 @@ pub(super) fn observe(
     })
 }
 
-/// Takes in a row of a file: an id that was not known, what nothing better is known of, and what stands beside it.
+/// Imports a row of a file: adds an unknown id, values where nothing better is known, and annotations.
 pub(crate) struct ImportRow<'a> {
     pub(crate) place: PlaceId,
     pub(crate) row: &'a GroupRow,
     pub(crate) at: Timestamp,
     pub(crate) by: &'a str,
-    /// Also notes and labels that somebody wrote.
+    /// Also replaces notes and labels that somebody wrote.
     pub(crate) replaces: bool,
 }
 
 impl Request for ImportRow<'_> {
-    /// The group, where it was written.
+    /// The group, if it was written.
     type Answer = (Imported, Option<KnownGroup>);
     type Error = Fault;
 
@@ -267,7 +267,7 @@ impl Request for ImportRow<'_> {
             let (is_new, mut annotation) = annotations::found(found)?;
             beside = self.row.beside.upon(&annotation, self.replaces);
             let by = self.by.to_owned();
-            // Made upon what was just read, it is never refused.
+            // The change is based on what was just read, so it is never refused.
             if annotation.apply(&beside.change, &Written { at, by }) == Ok(true) {
                 annotations::keep(&mut writes, self.place, &group.id, (is_new, &annotation))?;
             }
@@ -278,7 +278,7 @@ impl Request for ImportRow<'_> {
     }
 }
 
-/// Rows of a file, in their order; one may follow another of its group.
+/// Imports rows of a file in order; several may concern the same group.
 pub(crate) fn import(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -304,7 +304,8 @@ pub(crate) fn import(
     rows.collect()
 }
 
-/// Adds groups that are not known yet. Fingerprints are written in their order: among many a page is written once, not often.
+/// Adds groups that are not known yet. Fingerprints are inserted in their own order, so that each page is written once
+/// instead of often.
 pub(crate) fn fill(
     tx: &Tx<'_>,
     parts: impl Iterator<Item = Vec<(PlaceId, KnownGroup)>>,
@@ -335,7 +336,7 @@ pub(crate) fn fill(
     Ok(())
 }
 
-/// What both places hold of a group is united field by field; the rest is moved.
+/// A group that exists in both places is united field by field; the others are moved.
 pub(super) fn unite(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<(), Fault> {
     for group in all(tx, from)?.groups {
         let group = match one(tx, into, &group.id)? {
@@ -360,10 +361,10 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
     };
 }
 
-/// Fails where somebody else was faster, on a server that has several writers: then it is read again.
+/// On a server with several writers this fails if another one was faster; then the request starts again.
 const ADD_GROUP: &str = add_group!();
 
-/// A value that is not known never erases a stored one, not even one that could not be read.
+/// An unknown value never erases a stored one, not even one that could not be read.
 const SAVE_GROUP: &str = concat!(
     add_group!(),
     " \
@@ -384,7 +385,7 @@ ON CONFLICT (place, user_group_id) DO UPDATE SET \
  change = excluded.change"
 );
 
-/// [`keep_copy`] follows.
+/// Must be followed by [`keep_copy`].
 fn save(
     writes: &mut Statements,
     place: PlaceId,
@@ -422,7 +423,7 @@ fn save(
     Ok(())
 }
 
-/// After its row was written.
+/// Call this after the row was written.
 pub(super) fn keep_copy(tx: &Tx<'_>, place: PlaceId, group: &KnownGroup) -> Result<(), Fault> {
     packed::keep(tx, place, group)?;
     #[cfg(debug_assertions)]
@@ -430,14 +431,14 @@ pub(super) fn keep_copy(tx: &Tx<'_>, place: PlaceId, group: &KnownGroup) -> Resu
     Ok(())
 }
 
-/// Every test that writes a group proves it.
+/// Checked by every test that writes a group.
 #[cfg(debug_assertions)]
 fn must_have_its_copy(tx: &Tx<'_>, place: PlaceId, id: &UserGroupId) -> Result<(), Fault> {
     use crate::search::pack;
     if tx.sqlite().is_none() {
         return Ok(());
     }
-    // Without copies beside it: what the largest group takes is measured.
+    // Avoid further copies in memory: tests measure how much the largest group takes.
     let right = one(tx, place, id)?.map(|whole| (title_key(&whole), pack(&whole)));
     let text = "SELECT title, packed FROM packed_groups WHERE place = $1 AND user_group_id = $2";
     let is_right = tx.one(text, values![place.0, id.as_str()], |row| {
@@ -464,7 +465,7 @@ const CHANGED: &str = concat!(
      ORDER BY change LIMIT $4"
 );
 
-/// As [`CHANGED`], what a snapshot did not see. Its oldest transaction is for the index alone.
+/// As [`CHANGED`], for what a snapshot did not see. The oldest transaction of the snapshot only serves the index.
 const CHANGED_IN: &str = concat!(
     "SELECT ",
     group_columns!(),
@@ -472,7 +473,7 @@ const CHANGED_IN: &str = concat!(
      AND NOT pg_visible_in_snapshot(changed_in, ($2::text)::pg_snapshot) AND desk IS DISTINCT FROM $3 ORDER BY changed_in LIMIT $4"
 );
 
-/// The groups that others have written since, at most so many of them, and whether there are more.
+/// The groups that others have written since, at most `most`, and whether there are more.
 pub(super) fn changed(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -482,14 +483,14 @@ pub(super) fn changed(
     let values = values![place.0, since, Value::Writer, most + 1];
     let text = tx.sqlite().map_or(CHANGED_IN, |_| CHANGED);
     let mut rows = tx.all(text, values, rows::group)?;
-    // Counted with those that cannot be read.
+    // Rows that cannot be read count, too.
     let are_more = rows.len() > most;
     rows.truncate(most);
     let groups = rows.into_iter().filter_map(|row| row.group).collect();
     Ok((groups, are_more))
 }
 
-/// The tags that this place does not have are known of no group any more.
+/// Removes tags that this place does not have from all groups.
 const FORGET_TAGS: &str = "\
 UPDATE user_groups SET environment_tag = NULL, origin = json_remove(origin, '$.environment_tag'), desk = $1, \
  change = (SELECT COALESCE(MAX(change), 0) + 1 FROM user_groups WHERE place = $2 AND change > 0) \
@@ -505,7 +506,7 @@ pub(super) fn forget_tags(
     Ok(())
 }
 
-/// A value as JSON, in a text of its length: one that grows stands there twice.
+/// Encodes a value as JSON in a string of exactly its length: a growing string would briefly exist twice.
 fn json<T: Serialize>(known: &Known<T>) -> Result<Value, Fault> {
     let unwritable = |_| Fault::Row(TABLE);
     let mut length = Length(0);
@@ -515,7 +516,7 @@ fn json<T: Serialize>(known: &Known<T>) -> Result<Value, Fault> {
     Ok(String::from_utf8(text).expect("JSON is UTF-8").into())
 }
 
-/// Counts what is written, in bytes.
+/// Counts the bytes written.
 struct Length(usize);
 
 impl io::Write for Length {

@@ -1,5 +1,5 @@
-//! The hand-off of a rotation's new token, as its row keeps it (docs/design/rotation.md, "Hand-off"). Only the latest
-//! rotation of a group has a token worth handing off.
+//! The hand-off of a rotation's new token, stored in the row of the rotation (docs/design/rotation.md, "Hand-off").
+//! Only the latest rotation of a group has a token worth handing off.
 
 use super::{fault::Fault, history, journal};
 use crate::{
@@ -16,17 +16,17 @@ const OVERTAKEN: &str = "overtaken by a later rotation";
 const HAND_OFF: &str = "\
 UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3, profile = COALESCE($4, profile) WHERE id = $5";
 
-/// What is open of earlier rotations of the same group.
+/// Unfinished hand-offs of earlier rotations of the same group.
 const OVERTAKE_HAND_OFFS: &str = "\
 UPDATE rotations SET handoff = 'none', handoff_note = $1 \
 WHERE id < $2 AND place = $3 AND user_group_id = $4 AND handoff IN ('pending', 'failed')";
 
-/// What [`set`] decides upon.
+/// Reads what [`set`] needs to decide.
 pub(super) fn look(reads: &mut Statements, step: &HandOffStep) {
     journal::look(reads, step.id);
 }
 
-/// Sets where the hand-off stands, of a rotation of this place.
+/// Sets the state of the hand-off of a rotation of this place.
 pub(super) fn set(
     found: &mut Found,
     writes: &mut Statements,
@@ -56,18 +56,18 @@ pub(super) fn set(
     Ok(())
 }
 
-/// Changes nothing where a later rotation has overtaken it.
+/// Changes nothing if a later rotation has overtaken it.
 const END_HAND_OFF: &str = "\
 UPDATE rotations SET handoff = $1, handoff_exit = $2, handoff_note = $3 WHERE id = $4 AND handoff <> 'none'";
 
-/// The latest of the later rotations of the same group that have a hand-off.
+/// The latest later rotation of the same group that has a hand-off.
 const HAND_OFF_LATER: &str = "\
 UPDATE rotations SET handoff = 'pending', handoff_note = $1 \
 WHERE id = (SELECT MAX(later.id) FROM rotations later JOIN rotations this \
  ON later.place = this.place AND later.user_group_id = this.user_group_id \
  WHERE this.id = $2 AND later.id > $2 AND later.handoff <> 'none')";
 
-/// Writes how it ended; false where it was overtaken meanwhile, and the later one is pending again.
+/// Records how the hand-off ended; false if a later rotation has overtaken it, whose hand-off is then pending again.
 pub(crate) struct EndHandOff {
     pub(crate) id: RotationId,
     pub(crate) handoff: HandOff,

@@ -1,4 +1,4 @@
-//! What was put aside of what waits for a person.
+//! Hidden concerns.
 
 use jiff::Timestamp;
 
@@ -10,7 +10,7 @@ use crate::{
 
 const ALL: &str = "SELECT concern, stands, until, by FROM hidden_concerns WHERE place = $1";
 
-/// One that cannot be read hides no other, and nothing.
+/// An entry that cannot be read is left out; it neither hides other entries nor its concern.
 pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<HiddenConcern>, Fault> {
     let hidden = tx.all(ALL, values![place.0], |row| Ok::<_, Fault>(read(row).ok()))?;
     Ok(hidden.into_iter().flatten().collect())

@@ -1,4 +1,4 @@
-//! The append-only history: lines are added and read, never changed (the database refuses it too).
+//! The append-only history: entries are added and read, never changed, which the database enforces as well.
 
 use super::{fault::Fault, rows, select::Select};
 use crate::{
@@ -38,7 +38,7 @@ const HISTORY: &str = "\
 SELECT number, at, by, profile, user_group_id, operation, ending, previous_fingerprint, fingerprint, reason, \
  changes, note, place FROM history";
 
-/// The text of a filter, and its parameters.
+/// The SQL of a filter, and its parameters.
 pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
     let mut select = Select::new(HISTORY);
     select.and_place(filter.place);
@@ -71,7 +71,7 @@ pub(super) fn selected(filter: HistoryFilter) -> (String, Vec<Value>) {
     select.newest_first("number", filter.limit)
 }
 
-/// The number of the last line.
+/// The number of the last entry.
 pub(super) fn last(tx: &Tx<'_>) -> Result<i64, Fault> {
     let text = "SELECT COALESCE(MAX(number), 0) FROM history";
     Ok(tx.one(text, values![], |row| row.get(0))?.unwrap_or(0))
@@ -79,11 +79,11 @@ pub(super) fn last(tx: &Tx<'_>) -> Result<i64, Fault> {
 
 const AFTER: &str = " WHERE place = $1 AND number > $2 ORDER BY number";
 
-/// As [`AFTER`], what a snapshot did not see: of several writers the numbers become visible in another order.
+/// As [`AFTER`], for what a snapshot did not see: with several writers, the numbers do not become visible in order.
 const UNSEEN: &str = " WHERE place = $1 AND written_in >= pg_snapshot_xmin(($2::text)::pg_snapshot) \
  AND NOT pg_visible_in_snapshot(written_in, ($2::text)::pg_snapshot) ORDER BY number";
 
-/// The lines that came since, the oldest first.
+/// The entries added since, oldest first.
 pub(super) fn since(
     tx: &Tx<'_>,
     place: PlaceId,

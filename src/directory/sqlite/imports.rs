@@ -37,7 +37,7 @@ WHERE place = $1 AND digest = $2 AND ended_at IS NULL ORDER BY id DESC LIMIT 1";
 
 const IMPORT_ROWS: &str = "SELECT number FROM import_rows WHERE import_id = $1 ORDER BY number";
 
-/// What was begun and not finished.
+/// The unfinished import with this digest.
 pub(crate) fn open(tx: &Tx<'_>, place: PlaceId, digest: [u8; 32]) -> Result<Option<Import>, Fault> {
     let found = tx.one(OPEN_IMPORT, values![place.0, &digest], |row| {
         Ok::<_, Fault>((row.get::<i64>(0)?, row.get(1)?, row.get(2)?))

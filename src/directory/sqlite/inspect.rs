@@ -1,5 +1,5 @@
-//! Looks at a directory file without changing it: no key is made, nothing is migrated, no mode is narrowed. Numbers come
-//! out, never what stands in a row.
+//! Inspects a directory file without changing it: creates no key, migrates nothing, changes no permissions. Returns
+//! counts, never contents of rows.
 
 use std::path::Path;
 
@@ -19,39 +19,39 @@ use crate::{
     domain::token::Fingerprinter,
 };
 
-/// What a directory file is like.
+/// The state of a directory file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspected {
-    /// Version of its schema; 0 for a file that nothing was written to yet.
+    /// Its schema version; 0 for a file that nothing was written to yet.
     pub schema: i64,
-    /// The version this groupdesk writes; an older one is brought up to it when the directory is opened.
+    /// The version that this groupdesk writes; an older file is upgraded when the directory is opened.
     pub newest: i64,
     pub bytes: u64,
-    /// Faults that SQLite's integrity check found; it stops counting at 100.
+    /// Errors found by SQLite's integrity check, which stops at 100.
     pub faults: usize,
-    /// `None` where the schema is an older one.
+    /// `None` if the schema is older.
     pub contents: Option<Contents>,
-    /// By name; none where the schema is an older one.
+    /// By name; empty if the schema is older.
     pub places: Vec<Place>,
 }
 
-/// How many there are, over all profiles.
+/// Counts over all places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contents {
     pub groups: u32,
-    /// Rotations of which something is still to be found out.
+    /// Rotations with an unknown outcome.
     pub open_rotations: u32,
     /// Creates and updates of which it is not known whether they took effect.
     pub open_changes: u32,
     pub pending_hand_offs: u32,
     pub failed_hand_offs: u32,
     pub drafts: u32,
-    /// Copies of groups, as lists read them, that say something else than their groups.
+    /// Packed copies that differ from their groups.
     pub differing: u32,
 }
 
-/// Looks at the file and checks it; blocks, and reads all of it. Not while this process has it open: closing it here
-/// would drop the locks.
+/// Inspects and checks the file; blocks, and reads all of it. Must not be called while this process has the file open:
+/// closing it here would drop the locks.
 pub fn inspect(path: &Path) -> Result<Inspected, DirectoryError> {
     let unusable = |source: std::io::Error| DirectoryError::Unusable {
         path: path.to_owned(),
@@ -68,8 +68,8 @@ pub fn inspect(path: &Path) -> Result<Inspected, DirectoryError> {
     look(path, found.len()).map_err(|fault| fault.explain(path))
 }
 
-/// As [`Directory::foresee`](crate::directory::Directory::foresee), of a file of the newest schema that nobody has opened;
-/// as little as [`inspect`] while this process has it open.
+/// As [`Directory::foresee`](crate::directory::Directory::foresee), for a file of the newest schema. Like [`inspect`],
+/// it must not be called while this process has the file open.
 pub fn foresee_in(
     path: &Path,
     caller: impl FnOnce(&Fingerprinter) -> Caller,
@@ -118,7 +118,7 @@ fn faults(connection: &Connection) -> Result<usize, Fault> {
     Ok(lines.iter().filter(|line| *line != "ok").count())
 }
 
-/// How many there are of what a person may have to look after, over all places.
+/// Counts of what a person may have to look after, over all places.
 const CONTENTS: &str = concat!(
     "SELECT (SELECT COUNT(*) FROM user_groups), (SELECT COUNT(*) FROM rotations WHERE ",
     open_states!(),

@@ -32,7 +32,7 @@ macro_rules! open_states {
 }
 pub(super) use open_states;
 
-/// The open states, as the index `rotations_open` lists them.
+/// The open states, as in the index `rotations_open`.
 pub(super) const OPEN: &str = open_states!();
 
 const ROTATIONS: &str = concat!("SELECT ", columns!(), " FROM rotations");
@@ -44,7 +44,7 @@ const UNSETTLED: &str = concat!(
      AND state IN ('intended', 'sent', 'unknown') ORDER BY id DESC LIMIT 1"
 );
 
-/// Nothing is returned where another rotation holds the token, or something the group, or the item of the batch is taken.
+/// Returns no row if another rotation holds the token, if something holds the group, or if the batch item is taken.
 const BEGIN_ROTATION: &str = "\
 INSERT INTO rotations (place, user_group_id, state, previous, refused, read_unchanged, by, reason, started_at, \
  boot_clock, profile, key, hands_off) \
@@ -70,7 +70,8 @@ const TAKER: &str = concat!(
     " FROM rotations WHERE id = (SELECT rotation_id FROM batch_items WHERE batch_id = $1 AND position = $2)"
 );
 
-/// Inserts the intent, unless the item of the batch is taken or the group held; about the same token the index decides.
+/// Inserts the intent, unless the batch item is taken or the group is held; a second rotation of the same token is
+/// prevented by the index.
 pub(crate) struct BeginRotation {
     pub(crate) place: PlaceId,
     pub(crate) intent: RotationIntent,
@@ -103,7 +104,7 @@ impl Request for BeginRotation {
             intent.item.map(|item| item.position),
         ];
         reads.add(BEGIN_ROTATION, claim);
-        // Behind the claim: it may have waited for whoever holds the group.
+        // Read after the claim, which may have waited for whoever held the group.
         reads.add(UNSETTLED, values![place, group]);
         mutations::look_for_holder(&mut reads, self.place, &intent.user_group_id);
         reads.with(HOLDER, values![place, group, intent.previous.as_bytes()])
@@ -122,7 +123,7 @@ impl Request for BeginRotation {
         if let Some(id) = begun.map(RotationId) {
             return Ok((self.begun(id), BeginResult::Started(id)));
         }
-        // Until it is known what became of an earlier one, another token may be its work.
+        // Until the outcome of an earlier rotation is known, a different token may be the result of that one.
         if let Some(row) = found.next().first(understood)? {
             return none(BeginResult::TakenBy(row));
         }
@@ -159,7 +160,7 @@ UPDATE rotations SET state = $1, fingerprint = $2, refused = $3, read_unchanged 
  sent_at = COALESCE(sent_at, $5), note = COALESCE($6, note), boot_clock = COALESCE($7, boot_clock) \
 WHERE id = $8";
 
-/// Takes one step, if the rotation still is where the step starts from and the step follows from there.
+/// Takes one step, if the rotation is still in the state that the step starts from and the step is valid there.
 pub(super) fn step(
     found: &mut Found,
     writes: &mut Statements,
@@ -184,7 +185,7 @@ pub(super) fn step(
     if before.rotation.state != from {
         return Err(moved_on().into());
     }
-    // The same state can hide another step (an unchanged read): the whole rotation is compared.
+    // Compare the whole rotation: an unchanged read is a step within the same state.
     let horizon_passed =
         replay::horizon_passed(before.rotation, event, after).ok_or_else(moved_on)?;
     let at = columns::micros(step.at);
@@ -244,7 +245,7 @@ pub(crate) fn one(tx: &Tx<'_>, id: RotationId) -> Result<Option<RotationRow>, Fa
     tx.one(ROTATION, values![id.0], understood)
 }
 
-/// One rotation, for what is decided upon it.
+/// Reads one rotation to decide about it.
 pub(super) fn look(reads: &mut Statements, id: RotationId) {
     reads.lock(ROTATION, values![id.0]);
 }
@@ -265,12 +266,12 @@ pub(super) const OPEN_OF_GROUP: &str = concat!(
     " ORDER BY id DESC"
 );
 
-/// What is still to be found out of the rotations of a group.
+/// Reads the rotations of a group with an unknown outcome.
 pub(super) fn look_for_open(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(OPEN_OF_GROUP, values![place.0, id.as_str()]);
 }
 
-/// The text of a filter, and its parameters.
+/// The SQL of a filter, and its parameters.
 pub(super) fn selected(filter: RotationFilter) -> (String, Vec<Value>) {
     let mut select = Select::new(ROTATIONS);
     select.and_place(filter.place);

@@ -1,16 +1,17 @@
-//! A file whose directory was moved to a team's database: no groupdesk opens it any more, and this one says where to.
+//! A file whose directory was moved to a team's database: no groupdesk opens it any more, and this version says where
+//! it is.
 
 use rusqlite::{Connection, OptionalExtension};
 
 use super::{fault::Fault, schema::NEWEST};
 use crate::directory::DirectoryError;
 
-/// Newer than any schema, so that older versions refuse it, too.
+/// Newer than any schema, so that older versions refuse the file, too.
 const MOVED: i64 = 1_000_000;
 
 const TO: &str = "moved_to";
 
-/// Marks the file, in the transaction that is open.
+/// Marks the file within the open transaction.
 pub(in crate::directory) fn mark(connection: &Connection, to: &str) -> Result<(), Fault> {
     connection.execute(
         "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)",
@@ -20,7 +21,7 @@ pub(in crate::directory) fn mark(connection: &Connection, to: &str) -> Result<()
     Ok(())
 }
 
-/// What a version says that is not known here.
+/// The error for a schema version that is not known here.
 pub(super) fn newer(connection: &Connection, found: i64) -> Fault {
     let known = NEWEST;
     let text = "SELECT value FROM meta WHERE key = ?1";

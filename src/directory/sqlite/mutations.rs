@@ -1,4 +1,4 @@
-//! The journal of mutations: who holds a group, and what became of it.
+//! The journal of mutations: who holds a group, and the outcomes.
 
 use super::{batches, fault::Fault};
 use crate::{
@@ -38,10 +38,10 @@ macro_rules! is_open {
     };
 }
 
-/// The open states, as the index `mutations_open` lists them.
+/// The open states, as in the index `mutations_open`.
 #[cfg(test)]
 pub(super) const IS_OPEN: &str = is_open!();
-/// Those that hold the group, as the index `mutations_one_per_group` lists them.
+/// The states that hold the group, as in the index `mutations_one_per_group`.
 #[cfg(test)]
 pub(super) const HOLDS: &str = holds!();
 
@@ -52,8 +52,8 @@ macro_rules! begin_columns {
     };
 }
 
-/// Nothing is returned where another one holds the group. Not by the index alone: where two places became one, it lets
-/// two stand beside each other.
+/// Returns no row if another mutation holds the group. The index alone is not enough: after two places were merged, it
+/// allows two mutations of one group.
 const BEGIN: &str = concat!(
     begin_columns!(),
     "SELECT $1, $2, $3, 'intended', NULL, $4, $5, $6, NULL, $7, $8, $9 \
@@ -100,7 +100,7 @@ impl Request for BeginMutation {
     }
 }
 
-/// Fails where another one holds the group: the claim of the rotation has looked.
+/// Fails if another mutation holds the group; the claim of the rotation has checked that before.
 const BEGIN_ROTATION: &str = concat!(
     begin_columns!(),
     "VALUES ($1, $2, 'rotate', 'intended', $3, $4, $5, $6, $7, $8, $9, NULL)"
@@ -127,7 +127,7 @@ pub(super) fn begin_rotation(
     writes.add(BEGIN_ROTATION, values);
 }
 
-/// Also one of a place that became this one.
+/// Includes mutations of a place that was merged into this one.
 const HOLDER: &str = concat!(
     "SELECT ",
     columns!(),
@@ -144,19 +144,19 @@ pub(super) fn holder(found: &mut Found) -> Result<Option<Mutation>, Fault> {
     found.next().first(understood)
 }
 
-/// Compare and set: changes nothing where the state is not the expected one.
+/// Compare and set: changes nothing if the state is not the expected one.
 const STEP: &str = "\
 UPDATE mutations SET state = $1, sent_at = COALESCE(sent_at, $2), boot_clock = COALESCE($3, boot_clock), \
  ended_at = COALESCE(ended_at, $4), ending = COALESCE($5, ending), note = COALESCE($6, note), \
  changes = COALESCE($7, changes) \
 WHERE place = $8 AND id = $9 AND state = $10";
 
-/// The outcome of something that was sent counts: readings that left before it say nothing any more.
+/// Counts the outcome of a mutation that was sent: from then on, readings sent before it are obsolete.
 const COUNT_RECORDED: &str = "\
 UPDATE mutations SET recorded = (SELECT COALESCE(MAX(other.recorded), 0) + 1 FROM mutations other \
  WHERE other.place = mutations.place AND other.user_group_id = mutations.user_group_id) WHERE id = $1";
 
-/// Takes one step, if the mutation still is where it starts from.
+/// Takes one step, if the mutation is still in the state that the step starts from.
 pub(crate) struct StepMutation {
     pub(crate) place: PlaceId,
     pub(crate) step: MutationStep,
@@ -200,7 +200,7 @@ pub(super) fn claim_step(claims: &mut Statements, place: PlaceId, step: &Mutatio
     }
 }
 
-/// Refuses what [`claim_step`] could not claim, or must not.
+/// Refuses a step that [`claim_step`] could not take or that is not allowed.
 pub(super) fn step(
     found: &mut Found,
     writes: &mut Statements,
@@ -218,12 +218,12 @@ pub(super) fn step(
     Ok(())
 }
 
-/// A rotation takes its claim along.
+/// A step of a rotation advances its claim, too.
 const FOLLOW_ROTATION: &str = "\
 UPDATE mutations SET state = $1, sent_at = COALESCE(sent_at, $2), boot_clock = COALESCE($3, boot_clock), \
  ended_at = COALESCE(ended_at, $4), ending = COALESCE($5, ending) WHERE rotation_id = $6";
 
-/// The claim of a rotation follows it.
+/// Advances the claim of a rotation together with it.
 pub(super) fn follow(writes: &mut Statements, step: &RotationStep) {
     let at = columns::micros(step.at);
     let sends = matches!(step.event, rotation::Event::Sending);
@@ -247,7 +247,7 @@ pub(super) fn follow(writes: &mut Statements, step: &RotationStep) {
 const RECORDED: &str = "\
 SELECT COALESCE(MAX(recorded), 0) FROM mutations WHERE place = $1 AND user_group_id = $2";
 
-/// How many outcomes of the group were written down so far.
+/// Reads the number of outcomes of the group recorded so far.
 pub(super) fn look_for_recorded(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(RECORDED, values![place.0, id.as_str()]);
 }
@@ -266,8 +266,8 @@ pub(crate) fn one(tx: &Tx<'_>, place: PlaceId, id: MutationId) -> Result<Option<
     tx.one(ONE, values![place.0, id.0], understood)
 }
 
-/// Those of rotations stand in their own journal. That they have no number of one is not asked: SQLite would read all such
-/// rows that there ever were, by the index of these numbers.
+/// Rotations are listed from their own journal. They are not excluded by `rotation_id IS NULL`: SQLite would then use
+/// the index of that column and read every mutation that is no rotation.
 const OPEN: &str = concat!(
     "SELECT ",
     columns!(),
@@ -296,7 +296,7 @@ pub(super) fn understood(row: &Row<'_>) -> Result<Mutation, Fault> {
     as_written(row)?.ok_or(Fault::Row(TABLE))
 }
 
-/// `None` is a row that makes no sense.
+/// Returns `None` for a row that cannot be decoded.
 fn as_written(row: &Row<'_>) -> Result<Option<Mutation>, Fault> {
     let ending: Option<String> = row.get(10)?;
     let changes: Option<String> = row.get(12)?;

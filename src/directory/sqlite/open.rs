@@ -1,5 +1,5 @@
-//! Opens a directory file: private before SQLite sees it, recognised before anything is written, brought to the
-//! newest schema, and with its key for fingerprints. A foreign file is left as it is.
+//! Opens a directory file: made private before SQLite sees it, recognised before anything is written, upgraded to the
+//! newest schema, and given its fingerprint key. A foreign file is left unchanged.
 
 use std::{
     cell::Cell,
@@ -36,15 +36,15 @@ const KEY: &str = "fingerprint_key";
 /// Bytes of the smallest page, and so of the smallest database.
 pub(super) const SMALLEST: u64 = 512;
 
-/// Closing any descriptor of a file drops this process's locks on it, SQLite's too. So the care of a file and its
-/// opening are one step, and an existing private file is not opened by us at all.
+/// Closing any descriptor of a file drops all locks of this process on it, including SQLite's. So preparing a file and
+/// opening it are one step under this lock, and an existing private file is not opened by us at all.
 static OPENING: Mutex<()> = Mutex::new(());
 
 thread_local! {
     static OPENED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many connections this thread has opened: a directory uses one at a time, on one thread.
+/// Number of connections opened by this thread: a directory uses one at a time, on one thread.
 pub(super) fn opened() -> u64 {
     OPENED.get()
 }
@@ -56,7 +56,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Fingerprinter), Directory
     connect(path).map_err(|fault| fault.explain(path))
 }
 
-/// Makes the file, or narrows it to its owner, before SQLite opens it by name.
+/// Creates the file, or restricts it to its owner, before SQLite opens it by name.
 fn take_care(path: &Path) -> Result<(), DirectoryError> {
     let unusable = |source: io::Error| DirectoryError::Unusable {
         path: path.to_owned(),
@@ -67,7 +67,7 @@ fn take_care(path: &Path) -> Result<(), DirectoryError> {
     };
     not_a_log_alone(path)?;
     match std::fs::symlink_metadata(path) {
-        // SQLite takes a file of a few bytes for an empty database, and would write over it.
+        // SQLite takes a file of a few bytes for an empty database and would overwrite it.
         Ok(found) if found.is_file() && (1..SMALLEST).contains(&found.len()) => {
             return Err(foreign());
         }
@@ -93,14 +93,14 @@ fn is_wide(found: &Metadata) -> bool {
     found.mode() & 0o077 != 0
 }
 
-/// Whether a file is something else than SQLite's; looked at before its mode is touched.
+/// Whether the file is not an SQLite database; checked before its permissions are changed.
 fn is_foreign(path: &Path) -> io::Result<bool> {
     let mut start = Vec::with_capacity(16);
     File::open(path)?.take(16).read_to_end(&mut start)?;
     Ok(!start.is_empty() && start != b"SQLite format 3\0")
 }
 
-/// SQLite throws a log away that has no file to it.
+/// SQLite deletes a log whose database file is missing.
 pub(super) fn not_a_log_alone(path: &Path) -> Result<(), DirectoryError> {
     if length(path) == 0 && length(&beside(path, "-wal")) > 0 {
         return Err(DirectoryError::LogAlone {
@@ -110,27 +110,29 @@ pub(super) fn not_a_log_alone(path: &Path) -> Result<(), DirectoryError> {
     Ok(())
 }
 
-/// Of a file that is not there, too.
+/// The length of the file; also defined for a missing file.
 fn length(path: &Path) -> u64 {
     std::fs::symlink_metadata(path).map_or(0, |found| found.len())
 }
 
 fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
-    // No CREATE: the file is there. No URI: a path is a path.
+    // No CREATE: the file exists. No URI: a path is only a path.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;")?;
     connection.set_prepared_statement_cache_capacity(64);
-    // On a server this asks its clock; here it is the machine's, as it was written.
+    // On a server `since` uses the clock of the database; here it returns the machine's time as stored.
     let of_the_machine = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("since", 1, of_the_machine, |call| {
         call.get::<Option<String>>(0)
     })?;
-    // Plans must not depend on parameters: next to the partial indexes every binding would have a text parsed anew.
+    // Query plans must not depend on parameters: because of the partial indexes, every binding would otherwise reparse
+    // the statement.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     if version(&connection)? < NEWEST {
-        // Before the write-ahead log, so that the mark reaches the file itself with the first transaction.
+        // Before switching to the write-ahead log, so that the application id reaches the file itself with the first
+        // transaction.
         migrate(&mut connection, path)?;
     }
     share(&connection)?;
@@ -138,7 +140,7 @@ fn connect(path: &Path) -> Result<(Connection, Fingerprinter), Fault> {
     Ok((connection, fingerprinter))
 }
 
-/// The version of the schema, 0 for a new file. Refuses what is not ours or too new.
+/// The schema version, 0 for a new file. Refuses a foreign file or a newer version.
 pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
     let (mark, version, tables): (i64, i64, i64) = connection
         .prepare_cached(
@@ -155,7 +157,7 @@ pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
     }
 }
 
-/// A newer groupdesk may have migrated the file since it was opened here.
+/// A newer groupdesk may have upgraded the file since it was opened here.
 pub(super) fn still_ours(tx: &Transaction<'_>) -> Result<(), Fault> {
     let found: i64 = tx
         .prepare_cached("PRAGMA user_version")?
@@ -167,8 +169,8 @@ pub(super) fn still_ours(tx: &Transaction<'_>) -> Result<(), Fault> {
     }
 }
 
-/// An older groupdesk that is sending right now could not write down what came of it. Its change is younger than the
-/// shortest settle window.
+/// Refuses the upgrade while an older groupdesk is sending, because it could not record the outcome. Such a change is
+/// younger than the shortest settle window.
 fn nothing_under_way(tx: &Transaction<'_>, from: i64) -> Result<(), Fault> {
     let journals: &[&str] = match from {
         ..MUTATIONS => &["rotations"],
@@ -190,7 +192,7 @@ const ADD_META: &str = "INSERT INTO meta (key, value) VALUES ($1, $2)";
 
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Asked again under the lock: another process may have been faster.
+    // Check again under the lock: another process may have been faster.
     let from = version(&tx)?;
     if (1..NEWEST).contains(&from) {
         nothing_under_way(&tx, from)?;
@@ -213,7 +215,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Fault> {
     tx.commit().map_err(Fault::commit)
 }
 
-/// Turns the write-ahead log on. SQLite does not wait for this lock by itself, so we do.
+/// Switches to the write-ahead log. SQLite does not wait for the lock that this needs, so we retry.
 fn share(connection: &Connection) -> Result<(), Fault> {
     let deadline = Instant::now() + PATIENCE;
     loop {

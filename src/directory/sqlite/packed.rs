@@ -1,5 +1,5 @@
-//! The packed copy of a group, written with it. Triggers empty the copy of whatever is written
-//! (assets/migrations/directory), so that no writer can leave a wrong one; the group's own row is what is true.
+//! The packed copy of a group, written together with the group. Triggers (assets/migrations/directory) empty the copy
+//! on every write of the group, so that no writer can leave a wrong one; the group's own row is authoritative.
 
 use rusqlite::params;
 
@@ -11,7 +11,7 @@ use crate::{
     search::{pack, title_key},
 };
 
-/// In place of the copy that the trigger has emptied; the index is only touched where the title is another one.
+/// Updates the copy that the trigger has emptied; the index is only touched if the title has changed.
 const REPLACE: &str = "\
 UPDATE packed_groups SET packed = $1 WHERE place = $2 AND user_group_id = $3 AND title = $4";
 
@@ -19,8 +19,8 @@ const PUT: &str = "\
 INSERT INTO packed_groups (packed, place, user_group_id, title) VALUES ($1, $2, $3, $4) \
 ON CONFLICT (place, user_group_id) DO UPDATE SET title = excluded.title, packed = excluded.packed";
 
-/// Writes the copy of a group, in the transaction that wrote the group and after it: what that took along is let go of, and
-/// a copy of the largest group takes no room beside it. A server keeps none.
+/// Writes the copy of a group, in the transaction that wrote the group and after it: memory used for the group has been
+/// released by then, so that the copy of the largest group adds nothing to the peak. A server keeps no copies.
 pub(super) fn keep(tx: &Tx<'_>, place: PlaceId, group: &KnownGroup) -> Result<(), Fault> {
     let Some(file) = tx.sqlite() else {
         return Ok(());

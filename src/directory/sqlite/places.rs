@@ -1,4 +1,4 @@
-//! Places: which one a profile means, the keys of each, alarms, and two places that turn out to be one.
+//! Places: which one a profile means, the keys of each, alarms, and merging.
 
 mod answering;
 mod binding;
@@ -30,7 +30,7 @@ use crate::{
 
 const TABLE: &str = "places";
 
-/// The moment of a column that must hold one.
+/// A required time column.
 fn moment(row: &Row<'_>, column: usize) -> Result<Timestamp, DatabaseFault> {
     columns::timestamp(row.get(column)?).ok_or(DatabaseFault::Column)
 }
@@ -70,7 +70,7 @@ impl Request for LookAtGate {
         let (state, tag) = known.unzip();
         let (state, tag) = (state.flatten(), tag.flatten());
         let gate = Gate {
-            // A key that is there no more went with a place that became part of another.
+            // The key is gone because its place was merged into another.
             key: state.unwrap_or(KeyState::Withdrawn),
             tag: tag.as_deref().map(EnvironmentTag::parse),
             alarms: found.next().all(alarm)?,
@@ -97,13 +97,13 @@ fn alarm(row: &Row<'_>) -> Result<Alarm, Fault> {
     })
 }
 
-/// The same alarm is raised once.
+/// An alarm that already exists is not raised twice.
 const ADD_ALARM: &str = "\
 INSERT INTO alarms (place, user_group_id, what, raised_at, raised_by) \
 SELECT $1, $2, $3, $4, $5 WHERE NOT EXISTS (SELECT 1 FROM alarms \
  WHERE place = $1 AND user_group_id IS NOT DISTINCT FROM $2 AND what = $3 AND acknowledged_at IS NULL)";
 
-/// Nothing by id is sent for the place from here on.
+/// From here on nothing by id is sent for the place.
 pub(super) fn raise(writes: &mut Statements, place: PlaceId, what: &str, entry: &Entry) {
     let values = values![
         place.0,
@@ -134,7 +134,7 @@ pub(crate) fn acknowledge(
         values![columns::micros(at), by, reason, place.0],
     )?;
     tx.write(SET_TAG, values![tag.map(EnvironmentTag::as_str), place.0])?;
-    // The tags that raised the alarms are no knowledge of this place.
+    // The tags that raised the alarms are not knowledge about this place.
     groups::forget_tags(tx, place, tag)?;
     if tx.sqlite().is_some() {
         copies::repair_empty(tx, place)?;
@@ -159,7 +159,7 @@ pub(crate) fn had_token(
     )
 }
 
-/// A token or an API key that was ever seen, wherever.
+/// A token or an API key that was ever seen, in any place.
 const IS_SECRET: &str = "\
 SELECT 1 FROM fingerprints WHERE fingerprint = $1 \
 UNION ALL SELECT 1 FROM place_keys WHERE fingerprint = $1 LIMIT 1";
@@ -230,7 +230,7 @@ fn keys(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<PlaceKey>, Fault> {
         Ok(PlaceKey {
             id: KeyId(row.get(0)?),
             fingerprint: Fingerprint::from_bytes(row.get(1)?),
-            // What is no state that is known is trusted with nothing.
+            // An unknown state is not trusted with anything.
             state: KeyState::parse(&state).unwrap_or(KeyState::Withdrawn),
             added_at: moment(row, 3)?,
             added_by: row.get(4)?,

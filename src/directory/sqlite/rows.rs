@@ -1,5 +1,5 @@
-//! From rows to values, column by column as the texts beside the functions name them. `None` is a row that makes
-//! no sense; of a group, only the field that makes none is left out.
+//! Decodes rows into values, column by column as the SQL next to the functions names them. Returns `None` for a row
+//! that cannot be decoded; of a group, only the affected field is left out.
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -29,7 +29,7 @@ type Result<T> = std::result::Result<T, Fault>;
 
 /// A group as far as its row can be read.
 pub(super) struct Group {
-    /// `None` where not even the id can be.
+    /// `None` if not even the id can be read.
     pub(super) group: Option<KnownGroup>,
     pub(super) unreadable: Vec<&'static str>,
 }
@@ -68,7 +68,7 @@ pub(super) fn group(row: &Row<'_>) -> Result<Group> {
     })
 }
 
-/// One group row, and which of its fields could not be read so far.
+/// A group row, and the names of the fields that could not be read so far.
 struct Fields<'a> {
     row: &'a Row<'a>,
     unreadable: Vec<&'static str>,
@@ -216,7 +216,7 @@ pub(super) fn journal_event(row: &Row<'_>) -> Result<Option<JournalEvent>> {
     }))
 }
 
-/// State of the rotation, the ending without one, and the state of the update.
+/// Columns: state of the rotation, ending without one, state of the update.
 pub(super) fn item_status(row: &Row<'_>) -> Result<Option<ItemStatus>> {
     let (state, ending) = (word(row, 0, State::parse)?, word(row, 1, Ending::parse)?);
     let update = word(row, 2, mutation::State::parse)?;
@@ -263,7 +263,7 @@ pub(super) fn item(batch: BatchId, row: &Row<'_>) -> Result<Option<BatchItem>> {
     }))
 }
 
-/// The outer `None`: a word that is none of ours.
+/// The outer `None` means an unknown word.
 #[expect(clippy::option_option, reason = "absent and unreadable differ")]
 fn word<T>(
     row: &Row<'_>,
@@ -306,7 +306,7 @@ fn json<T: DeserializeOwned>(value: ValueRef<'_>) -> Option<T> {
     serde_json::from_str(value.text()?).ok()
 }
 
-/// The outer `None`: neither JSON nor null.
+/// The outer `None` means neither JSON nor null.
 #[expect(clippy::option_option, reason = "absent and unreadable differ")]
 fn json_or_null<T: DeserializeOwned>(value: ValueRef<'_>) -> Option<Option<T>> {
     match value {

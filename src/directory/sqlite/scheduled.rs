@@ -1,4 +1,5 @@
-//! Whose scheduled rotation is at work on a place: one row per place, taken by whoever finds it ended or its process gone.
+//! The active scheduled rotation of a place: one row per place, taken over when its run has ended or its process is
+//! gone.
 
 use super::{batches, fault::Fault};
 use crate::{
@@ -15,7 +16,7 @@ pub(crate) fn stands(tx: &Tx<'_>, place: PlaceId) -> Result<Option<BatchRun>, Fa
     Ok(stands.map(|(_, run)| run))
 }
 
-/// The last two name the run that was found to be gone; one that was heard of since is not.
+/// The last two parameters identify the run that was found to be gone; if it has sent a heartbeat since, it is not.
 const TAKE: &str = "\
 INSERT INTO scheduled_runs (place, run, by, process, stands_since, seen, boot_clock) VALUES ($1, $2, $3, $4, $5, $6, $7) \
 ON CONFLICT (place) DO UPDATE SET run = excluded.run, by = excluded.by, process = excluded.process, \

@@ -1,12 +1,11 @@
-//! The schema of a directory file by its versions, how long a lock on it is waited for, and the names of what stands beside
-//! it.
+//! The versions of the schema of a directory file, how long to wait for its lock, and the names of the files beside it.
 
 use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
 
-/// Only ever added to; the place in the list is the `user_version` it starts from.
+/// Only ever appended to; the index in the list is the `user_version` that a migration starts from.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/directory/0001_begin.sql"),
     include_str!("../../../assets/migrations/directory/0002_batches_and_handoff.sql"),

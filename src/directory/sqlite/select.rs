@@ -1,8 +1,8 @@
-//! Texts that are put together from a filter, with their parameters.
+//! Builds SQL from a filter, with its parameters.
 
 use crate::{database::Value, directory::PlaceId};
 
-/// A statement as it grows.
+/// A statement under construction.
 pub(super) struct Select {
     text: String,
     joint: &'static str,

@@ -1,4 +1,4 @@
-//! What stands of one group at one moment, asked together: on a server that is one journey.
+//! Reads the state of one group together: on a server this is one round trip.
 
 use super::{facts, fault::Fault, groups, journal, mutations, places};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 pub(crate) struct TakeSnapshot {
     pub(crate) place: PlaceId,
     pub(crate) id: UserGroupId,
-    /// Name and address, where it is to be found out which place they mean by now.
+    /// Name and address of a profile, to look up which place they mean now.
     pub(crate) profile: Option<(String, String)>,
 }
 

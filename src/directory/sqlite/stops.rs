@@ -1,4 +1,5 @@
-//! Why a batch stopped, as text in its row. The words stay; what a later version wrote counts as not known.
+//! Encodes why a batch stopped as text in its row. The words must not change; what a later version wrote counts as
+//! unknown.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What SQLite does with the files and statements of the directory.
+//! How SQLite treats the files and statements of the directory.
 
 use jiff::Timestamp;
 use rusqlite::{StatementStatus, ffi};
@@ -56,7 +56,7 @@ fn ask<T: Send + 'static>(
     heard(answer)
 }
 
-/// The answer as a caller of the directory sees it.
+/// The answer as a caller of the directory receives it.
 fn heard<T>(answer: tokio::sync::oneshot::Receiver<Result<T, Fault>>) -> Result<T, DirectoryError> {
     let answer = answer.blocking_recv().expect("an answer");
     answer.map_err(|fault| fault.explain(Path::new("/x/directory.db")))
@@ -98,7 +98,7 @@ fn a_commit_that_fails_is_reported_and_its_connection_is_never_used_again() {
 #[test]
 fn what_was_written_before_the_connection_was_opened_again_is_told() {
     let mut scene = scene();
-    // Commits that others made before a connection was opened do not count on it.
+    // A new connection does not count commits that others made before it was opened.
     scene.session.connection = None;
     let seen = ask(&mut scene.session, Access::Long, |c| {
         changes::cursor(c, PLACE)
@@ -162,7 +162,7 @@ fn the_index_knows_which_states_hold_a_token() {
     }
 }
 
-/// The version after opening what version 8 left with a change in this state that was begun so many seconds ago.
+/// The schema version after opening a file of version 8 with a change in this state, begun so many seconds ago.
 fn opened_from_version_8(journal: &str, state: &str, seconds: i64) -> Result<i64, DirectoryError> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("directory.db");
@@ -353,7 +353,7 @@ fn a_commit_that_fails_is_told_to_everybody_in_it() {
     }
 }
 
-/// `$1`, `$2`, … in a piece of a source.
+/// The parameters `$1`, `$2`, … in a piece of source code.
 fn parameters(piece: &str) -> Vec<usize> {
     let after_signs = piece.split('$').skip(1);
     let digits = after_signs.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
@@ -373,7 +373,7 @@ fn parameters_first_appear_in_order() {
             continue;
         }
         let text = std::fs::read_to_string(&file).expect("a source");
-        // One text ends where its statement or its line of a list ends.
+        // A statement ends where its line or list item ends.
         for piece in text.split(";\n").flat_map(|item| item.split("\",\n")) {
             let mut highest = 0;
             for number in parameters(piece) {
@@ -412,7 +412,8 @@ fn the_states_that_hold_and_are_open_are_those_of_the_domain_and_of_the_indexes(
     }
 }
 
-/// Steps that SQLite took to begin a rotation of one group, to read the group and to list its rotations, beside so many others of which everything stands there.
+/// SQLite's steps to begin a rotation of one group, to read the group and to list its rotations, with so many other
+/// groups that have everything.
 fn steps_beside(others: usize) -> i32 {
     let mut scene = scene();
     let raw = Connection::open(&scene.path).expect("a second connection");

@@ -1,4 +1,4 @@
-//! Lists of groups where they have no packed copies: from their own rows.
+//! Lists of groups in a database without packed copies, read from the groups' own rows.
 
 use super::{fault::Fault, groups};
 use crate::{
@@ -14,7 +14,7 @@ fn count(tx: &Tx<'_>, place: PlaceId) -> Result<usize, Fault> {
     Ok(usize::try_from(count.unwrap_or_default()).unwrap_or_default())
 }
 
-/// All groups, where they are no more than this; of more, none.
+/// All groups if there are at most `all`; otherwise none.
 pub(crate) fn first(tx: &Tx<'_>, place: PlaceId, all: usize) -> Result<FirstGroups, Fault> {
     let total = count(tx, place)?;
     let is_all = total <= all;
@@ -31,7 +31,7 @@ pub(crate) fn first(tx: &Tx<'_>, place: PlaceId, all: usize) -> Result<FirstGrou
     })
 }
 
-/// `tell` hears how many are there so far, and says whether more are wanted.
+/// `tell` receives the number loaded so far and returns whether to go on.
 pub(crate) fn load(
     tx: &Tx<'_>,
     place: PlaceId,

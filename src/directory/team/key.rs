@@ -1,4 +1,4 @@
-//! The key of the fingerprints where it is kept outside of the database.
+//! The fingerprint key if it is kept outside the database.
 
 use zeroize::Zeroizing;
 
@@ -6,7 +6,8 @@ use crate::directory::{DirectoryError, TeamLocation, location::TeamFault};
 
 type Key = Zeroizing<[u8; 32]>;
 
-/// Fetches the key where the configuration names a source for it. Blocks, on no thread of a runtime.
+/// Reads the key if the configuration names a source for it. Blocks; must not be called on a thread of the async
+/// runtime.
 pub(in crate::directory) fn outside(team: &TeamLocation) -> Result<Option<Key>, DirectoryError> {
     let Some(source) = &team.fingerprint_key else {
         return Ok(None);

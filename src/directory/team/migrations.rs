@@ -1,4 +1,4 @@
-//! How the tables of a team's directory are made, and made newer: only when an admin says so, and never while somebody writes.
+//! Creates and upgrades the tables of a team's directory: only on an admin's request, and never while somebody writes.
 
 use super::{
     key,
@@ -25,7 +25,8 @@ const MAY_SET_UP: &str = "\
 SELECT has_database_privilege(current_database(), 'CREATE'), (SELECT rolcreaterole OR rolsuper FROM pg_roles \
  WHERE rolname = session_user)";
 
-/// Makes the roles, the schema and a key of its own, in one transaction. Blocks. Refused where the schema is there already.
+/// Creates the roles, the schema and a fingerprint key in one transaction. Blocks. Refused if the schema exists
+/// already.
 pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
     let at = team.clone();
     ask(&Engine::of_team(team)?, Access::Once, move |tx| {
@@ -58,7 +59,7 @@ pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
     })
 }
 
-/// The same as SQL, for whoever runs the database. Its key is made there.
+/// The same as SQL, for whoever runs the database. The key is created there.
 pub fn set_up_sql(schema: &str) -> String {
     let mut text = format!("BEGIN;\n{}", begin(schema));
     for migration in MIGRATIONS {
@@ -71,7 +72,8 @@ pub fn set_up_sql(schema: &str) -> String {
     text + &named(RIGHTS, schema) + "COMMIT;\n"
 }
 
-/// The roles and the schema; what follows is the owner's. A name in the schema goes before one of a session.
+/// Creates the roles and the schema; what follows is done as the owner. Names in the schema take precedence over
+/// temporary ones of a session.
 fn begin(schema: &str) -> String {
     let (name, role) = (quoted(schema), quoted(&format!("{schema}_owner")));
     format!(
@@ -105,26 +107,26 @@ fn apply(tx: &Tx<'_>, migration: &Migration) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The name of a schema is plain.
+/// The name of a schema is plain, so it needs no quoting.
 fn named(text: &str, schema: &str) -> String {
     text.replace(":schema", schema)
 }
 
-/// What a migration did, or would do.
+/// What a migration did or would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Migrated {
-    /// The version of the tables before it.
+    /// The version of the tables before.
     pub from: i64,
     pub to: i64,
-    /// The oldest versions that a groupdesk may know afterwards and still read, and write.
+    /// The oldest versions that a groupdesk must know afterwards to read, and to write.
     pub reads_from: i64,
     pub writes_from: i64,
-    /// What does it, for whoever runs the database; empty where there is nothing to do.
+    /// The SQL of the migration, for whoever runs the database; empty if nothing needs to be done.
     pub sql: String,
 }
 
-/// Brings the tables to the last of these versions, in one transaction: nobody writes meanwhile, and nobody is in the middle of
-/// it. Blocks. With `is_done` false it only says what would happen.
+/// Upgrades the tables to the last of these versions in one transaction, during which nobody writes and no write is
+/// half done. Blocks. If `is_done` is false, it only returns what would be done.
 pub fn migrate(
     team: &TeamLocation,
     known: &'static [Migration],
@@ -143,7 +145,7 @@ pub fn migrate(
             tx.batch(&as_owner(at.schema()))?;
             tx.batch(LOCK)?;
         }
-        // As it stands once nobody else is at it.
+        // Read the version once nobody else can change it.
         let from = Stands::read(tx)?.version;
         let newest = known.last().map_or(from, |last| last.version);
         if from > newest {
@@ -180,6 +182,6 @@ pub fn migrate(
     })
 }
 
-/// Every write has asked this table before, and waits here from now on.
+/// Every write reads this table first, and so waits here from now on.
 const LOCK: &str =
     "SET LOCAL lock_timeout = '5s'; LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE";

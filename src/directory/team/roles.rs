@@ -1,4 +1,4 @@
-//! Who is let into a directory that a team shares, and as what: members of its roles.
+//! Who may access a team's directory, and in which role: members of its database roles.
 
 use super::stands::{Stands, ask};
 use crate::{
@@ -12,19 +12,19 @@ use crate::{
     },
 };
 
-/// Lets a role of the database work with the directory as that, and as no more. Blocks.
+/// Grants a database user exactly this role. Blocks.
 pub fn grant(team: &TeamLocation, name: &str, role: Role) -> Result<(), DirectoryError> {
     change(team, name, Some(role))
 }
 
-/// Takes all of that away. Blocks.
+/// Revokes all roles. Blocks.
 pub fn revoke(team: &TeamLocation, name: &str) -> Result<(), DirectoryError> {
     change(team, name, None)
 }
 
 const EXISTS: &str = "SELECT 1 FROM pg_roles WHERE rolname = $1::text::name";
 
-/// Who may not change a right is only warned, so what came of it is asked.
+/// PostgreSQL only warns if the caller may not change a membership, so the result is checked.
 const MEMBER: &str = "\
 SELECT COALESCE(bool_or(pg_has_role($1::text::name, r.oid, 'MEMBER')), FALSE) FROM pg_roles r WHERE r.rolname = $2::text::name";
 
@@ -43,7 +43,7 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<(), Direc
                 has: stands.desk.role,
             }));
         }
-        // Everybody there is would be meant by "public".
+        // "public" would mean every user.
         let is_there = tx.one(EXISTS, values![&name], |_| Ok::<_, Fault>(()))?;
         if name == "public" || is_there.is_none() {
             return Err(refused(TeamFault::Nobody));
@@ -52,7 +52,7 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<(), Direc
         let mut after = Vec::new();
         for role in Role::GRANTED {
             let of = role.of(&schema);
-            // An admin works, too.
+            // An admin also needs the operator's rights.
             let is_wanted = to == Some(role) || to == Some(Role::Admin) && role == Role::Operator;
             let text = if is_wanted {
                 let more = if role == Role::Admin {
@@ -64,7 +64,7 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<(), Direc
             } else {
                 format!("REVOKE {of} FROM {who}")
             };
-            // Admins let others be admins; all else the owner says.
+            // Admins may make others admins; all other roles are granted by the owner.
             let said_by = if role == Role::Admin {
                 "RESET ROLE".to_owned()
             } else {
@@ -76,7 +76,7 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<(), Direc
         for (of, is_wanted) in after {
             let of = of.trim_matches('"').to_owned();
             let is = tx.one(MEMBER, values![&name, of], |row| row.get::<bool>(0))?;
-            // A higher role brings the lower ones along.
+            // A higher role includes the lower ones.
             let is_kept = is == Some(true) && !is_wanted && to.is_none();
             if is_kept || is != Some(true) && is_wanted {
                 return Err(refused(TeamFault::RightStays));

@@ -1,4 +1,5 @@
-//! How the tables of a team's directory stand, and who asks; and how it is asked before there is a directory.
+//! The state of the tables of a team's directory and the identity of the caller; also runs requests before there is a
+//! directory.
 
 use std::sync::mpsc;
 
@@ -7,17 +8,17 @@ use crate::{
     directory::{DirectoryError, engine::Engine, sqlite::Fault, tables::Role},
 };
 
-/// Who one is there, and what the directory lets one do.
+/// The caller's identity, and what the directory allows.
 #[derive(Debug, Clone)]
 pub(in crate::directory) struct Desk {
-    /// As the server knows who asks.
+    /// The user name as the server knows it.
     pub(in crate::directory) user: String,
     pub(in crate::directory) role: Role,
-    /// Where the directory is now.
+    /// Where the directory was moved to.
     pub(in crate::directory) moved_to: Option<String>,
 }
 
-/// How the tables stand, and who asks.
+/// The state of the tables, and the caller.
 pub(in crate::directory) struct Stands {
     pub(in crate::directory) version: i64,
     pub(super) reads_from: i64,
@@ -59,7 +60,7 @@ impl Stands {
     }
 }
 
-/// Asks and waits. The threads of an engine are no tasks of a runtime.
+/// Runs the work and waits for its answer. The threads of an engine are not tasks of an async runtime.
 pub(in crate::directory) fn ask<T: Send + 'static>(
     engine: &Engine,
     access: Access,

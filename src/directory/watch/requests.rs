@@ -1,4 +1,4 @@
-//! The hint and the look.
+//! Waiting for hints, and looking.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{
     platform::file_events::FileEvents,
 };
 
-/// Who says that something was written.
+/// Where hints come from.
 enum Events {
     File(FileEvents),
     Team(Hints),
@@ -36,15 +36,15 @@ impl Directory {
         }
     }
 
-    /// Where a look begins that is to miss nothing of what is written after this.
+    /// Returns the cursor from which a look misses nothing written later.
     pub async fn cursor(&self, place: PlaceId) -> Result<ChangeCursor, DirectoryError> {
-        // Where the looks are done: what only this directory writes meanwhile needs none.
+        // On the connection that does the looks, so that writes of this directory in between need no look.
         self.ask(Access::Long, move |c| changes::cursor(c, place))
             .await
     }
 
-    /// The lines of the history of a place that were not seen, the oldest first, and where the next look begins; without a cursor
-    /// only that. After a lost line one may be told twice.
+    /// Returns the history entries of a place that were not seen yet, oldest first, and the cursor of the next look;
+    /// without a cursor only the latter. After a lost connection an entry may be reported twice.
     pub async fn history_since(
         &self,
         place: PlaceId,
@@ -54,12 +54,13 @@ impl Directory {
         self.ask(Access::Long, look).await
     }
 
-    /// Watches what others write from there on; what this directory writes itself is no news. Inside a runtime.
+    /// Watches what others write from this cursor on; writes of this directory are not reported. Must be called inside
+    /// a Tokio runtime.
     pub fn watch(&self, from: ChangeCursor) -> Watch {
         Watch {
             directory: self.clone(),
             cursor: from,
-            // A commit is appended to the log before it counts; a server says it behind the commit.
+            // A commit is appended to the log before it takes effect; a server sends its hint after the commit.
             events: match self.log() {
                 Some(log) => FileEvents::of(&log).map(Events::File),
                 None => self.0.engine.hints().map(Events::Team),
@@ -69,20 +70,21 @@ impl Directory {
     }
 }
 
-/// The line to a directory, as long as somebody wants to know whether it is there. That to a file never breaks.
+/// The state of the connection to a directory, for callers that want to know whether it is up. That to a file never
+/// breaks.
 pub struct WatchedLine {
     directory: Directory,
     down: Option<watch::Receiver<Option<ServerFault>>>,
 }
 
 impl WatchedLine {
-    /// Waits until there has been no line for so long; why. For ever where there is one.
+    /// Waits until the connection has been down for `time`, and returns why. Waits for ever while it is up.
     pub async fn lost_for(&mut self, time: Duration) -> DirectoryError {
         let Some(down) = &mut self.down else {
             return std::future::pending().await;
         };
         loop {
-            // Whoever tells has gone where it fails: nothing is lost then.
+            // If the sender is gone, nothing is lost.
             if down.wait_for(Option::is_some).await.is_err() {
                 return std::future::pending().await;
             }
@@ -94,7 +96,7 @@ impl WatchedLine {
         }
     }
 
-    /// There is none now.
+    /// Whether the connection is down now.
     pub fn is_lost(&self) -> bool {
         let down = self.down.as_ref();
         down.is_some_and(|down| down.borrow().is_some())
@@ -102,17 +104,17 @@ impl WatchedLine {
 }
 
 impl Watch {
-    /// Whether the system says when something is written. Elsewhere one looks now and then.
+    /// Whether the system reports writes. Otherwise the caller has to poll.
     pub fn has_events(&self) -> bool {
         self.events.is_some()
     }
 
-    /// As where the file lies on a file system that does not say when it is written to.
+    /// Behaves as on a file system that does not report writes.
     pub fn forget_events(&mut self) {
         self.events = None;
     }
 
-    /// Waits until something may have been written; for ever where nobody says so.
+    /// Waits until something may have been written; for ever if nothing reports that.
     pub async fn stirred(&mut self) {
         match &mut self.events {
             Some(Events::File(events)) => events.next().await,
@@ -121,7 +123,7 @@ impl Watch {
         }
     }
 
-    /// The line by which one hears of others.
+    /// The state of the connection that brings the hints.
     pub fn line(&self) -> WatchedLine {
         WatchedLine {
             directory: self.directory.clone(),
@@ -132,11 +134,11 @@ impl Watch {
         }
     }
 
-    /// What others have changed in the place since the last look; `None` where nobody else has written. Waits for
-    /// whoever is committing, so that a hint from the middle of a commit is enough.
+    /// Returns what others have changed in the place since the last look; `None` if nobody else has written. Waits for
+    /// a commit in progress, so that a hint from the middle of a commit is enough.
     pub async fn look(&mut self, place: PlaceId) -> Result<Option<Changes>, DirectoryError> {
         let seen = self.cursor.clone();
-        // On a server nobody has to wait.
+        // On a server nobody needs to wait.
         let access = match self.directory.location() {
             Location::File(_) => Access::Write,
             Location::Team(_) => Access::Long,
@@ -148,7 +150,8 @@ impl Watch {
         Ok(looked.changes)
     }
 
-    /// Why nothing can be written, though it could be read, at the last look: rights or tables changed meanwhile.
+    /// Why the directory could not be written at the last look although it could be read: rights or tables have
+    /// changed.
     pub fn refused(&self) -> Option<DirectoryError> {
         let fault = self.refused.clone()?;
         Some(self.directory.explain_line(fault))

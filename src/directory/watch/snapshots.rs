@@ -1,33 +1,33 @@
-//! Which transactions of a server a console has seen. Of several writers no number that is counted up tells in which order
-//! rows became visible: what is new is what the last snapshot did not see.
+//! Which transactions of a server a console has seen. With several writers, no ascending number tells in which order
+//! rows became visible: a change is new if the last snapshot did not see it.
 
 use std::time::{Duration, Instant};
 
 /// Sees nothing.
 pub(in crate::directory) const NOTHING: &str = "1:1:";
 
-/// For how long a server has to live on until it forgets no transaction of a snapshot in a crash: it writes its log several
+/// How long a server must stay up until no transaction of a snapshot can be lost in a crash: it writes its log several
 /// times a second.
 const LASTS: Duration = Duration::from_mins(1);
 
-/// What a server says of itself when it is looked at.
+/// The state of the server at a look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::directory) struct Look {
     pub(in crate::directory) snapshot: String,
-    /// Which installation, on which timeline: after a failover to a standby what was seen may be gone.
+    /// The installation and its timeline: after a failover to a standby, what was seen may be gone.
     pub(in crate::directory) server: String,
-    /// The number of the line it was asked over; another one by now: the server may have crashed.
+    /// The number of the connection used; if it changes, the server may have crashed.
     pub(in crate::directory) line: u64,
     pub(in crate::directory) at: Instant,
 }
 
-/// After a crash numbers of transactions that nobody waited for are given out again: the last snapshot may name rows as seen
-/// that were written since. What lasted is kept for then.
+/// After a crash a server reuses transaction numbers of commits that nobody waited for: the last snapshot may then
+/// claim to have seen rows that were written later. A lasting snapshot is kept for that case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::directory) struct Snapshots {
     last: Look,
     lasting: Option<String>,
-    /// The next that lasts, and when it was taken.
+    /// The next snapshot to become the lasting one, and when it was taken.
     next: (String, Instant),
 }
 
@@ -40,13 +40,13 @@ impl Snapshots {
         }
     }
 
-    /// What this look is to tell: what that snapshot did not see. `None`: nobody has written.
+    /// The snapshot that this look reports changes against. `None` if nobody has written.
     pub(in crate::directory) fn since(&self, look: &Look) -> Option<&str> {
         if look.server != self.last.server {
             return Some(NOTHING);
         }
         if look.line != self.last.line {
-            // Of a server that is a copy from before, or another one's, nothing was seen.
+            // If the server was restored from an earlier copy, or is another one, nothing of it was seen.
             let lasting = self.lasting.as_deref();
             let lasting = lasting.filter(|lasting| end(lasting) <= end(&look.snapshot));
             return Some(lasting.unwrap_or(NOTHING));
@@ -54,7 +54,7 @@ impl Snapshots {
         (look.snapshot != self.last.snapshot).then_some(&*self.last.snapshot)
     }
 
-    /// After that look.
+    /// The state after that look.
     pub(in crate::directory) fn then(&self, look: Look) -> Self {
         if look.server != self.last.server {
             return Self::begin(look);
@@ -74,7 +74,7 @@ impl Snapshots {
     }
 }
 
-/// The first transaction that was not begun yet.
+/// The first transaction number that was not assigned yet.
 fn end(snapshot: &str) -> Option<u64> {
     snapshot.split(':').nth(1)?.parse().ok()
 }
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(since(&second, "6:6:", 1), some("5:5:"));
         assert_eq!(since(&second, "6:6:", 2), some(NOTHING));
 
-        // The first one has lasted; that time went by while there was no line says nothing.
+        // The first snapshot is lasting; time that passed without a connection does not count.
         let third = second.then(look("7:7:", 1, 60));
         assert_eq!(since(&third, "7:7:", 2), some("3:3:"));
         let back = third.then(look("4:4:", 2, 500));
@@ -121,10 +121,10 @@ mod tests {
         let later = soon.then(look("9:9:", 2, 560));
         assert_eq!(since(&later, "9:9:", 3), some("4:4:"));
 
-        // A copy of the tables that was put back has begun to count anew.
+        // Restored tables have begun to count anew.
         assert_eq!(since(&later, "3:3:", 3), some(NOTHING));
 
-        // Another server took over: nothing that was seen counts, on no line.
+        // Another server took over: nothing that was seen counts, whatever the connection.
         let elsewhere = |line| Look {
             server: "desk/2".into(),
             ..look("9:9:", line, 600)

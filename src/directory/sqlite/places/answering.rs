@@ -1,4 +1,4 @@
-//! What a person says about the place of a profile, and the trial of a key.
+//! An operator's decision about the place of a profile, and the trial of a key.
 
 use super::{
     TABLE,
@@ -35,7 +35,7 @@ pub(crate) fn answer(
             };
             let place = match (known.here.first(), known.by_key.first()) {
                 (Some(here), _) if *here != place => {
-                    // What was kept by name alone turns out to be a place that is known.
+                    // What was stored by name alone turns out to be a known place.
                     if !has_no_key(tx, place)? {
                         let place = name(tx, *here)?;
                         return Ok(Err(Refusal::OtherPlace { place }));
@@ -71,7 +71,7 @@ pub(crate) fn answer(
     }
 }
 
-/// The place that is meant by "the same": the named one, else the only one possible.
+/// The place meant by "the same": the named one, otherwise the only possible one.
 fn same(
     tx: &Tx<'_>,
     known: &KnownPlaces,
@@ -80,7 +80,7 @@ fn same(
     if let Some(place) = named {
         return Ok(Ok(place));
     }
-    // What the name held before goes into the place that address and key tell, if there is one.
+    // What was stored under the name goes into the place that address and key identify, if there is one.
     let likely = known.exact.or(known.before);
     if let Some(place) = likely.or(known.here.first().copied()) {
         return Ok(Ok(place));

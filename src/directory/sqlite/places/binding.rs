@@ -1,4 +1,4 @@
-//! Which place a profile means, as far as address, key and name tell.
+//! Determines which place a profile means from address, key and name.
 
 use super::{SET_TAG, TABLE, all, event, is_empty, merge, number};
 use crate::{
@@ -10,17 +10,17 @@ use crate::{
     domain::{group::EnvironmentTag, token::Fingerprint},
 };
 
-/// What address, key and name point to.
+/// The places that address, key and name point to.
 pub(super) struct KnownPlaces {
     /// Places that know both address and key.
     pub(super) here: Vec<PlaceId>,
     pub(super) by_key: Vec<PlaceId>,
     pub(super) by_url: Vec<PlaceId>,
-    /// This name with this address.
+    /// Bound with this name and this address.
     pub(super) exact: Option<PlaceId>,
-    /// This name, from before addresses were kept.
+    /// Bound with this name before addresses were stored.
     pub(super) before: Option<PlaceId>,
-    /// This name with other addresses.
+    /// Bound with this name and other addresses.
     pub(super) elsewhere: Vec<PlaceId>,
 }
 
@@ -46,7 +46,7 @@ impl KnownPlaces {
                 .find(|(u, _)| u == url)
                 .map(|(_, place)| *place)
         };
-        // A name that variables made says nothing: several keys may have gone by it.
+        // A name made from variables says nothing: several keys may have been used with it.
         let counts = !caller.from_variables;
         Ok(Self {
             here,
@@ -62,7 +62,7 @@ impl KnownPlaces {
         })
     }
 
-    /// Every place it could be, the likeliest first.
+    /// All possible places, most likely first.
     pub(super) fn candidates(&self) -> Vec<PlaceId> {
         let mut all = Vec::new();
         let found = self.here.iter().chain(&self.exact).chain(&self.before);
@@ -76,7 +76,7 @@ impl KnownPlaces {
     }
 }
 
-/// With this address, else from before addresses were kept.
+/// Prefers the binding with this address to one from before addresses were stored.
 const PLACE_OF: &str = "\
 SELECT place FROM bindings WHERE profile = $1 AND url IN ($2, '') ORDER BY url = '' LIMIT 1";
 
@@ -84,7 +84,7 @@ pub(crate) fn place_of(tx: &Tx<'_>, profile: &str, url: &str) -> Result<Option<P
     Ok(tx.one(PLACE_OF, values![profile, url], number)?)
 }
 
-/// The same, beside other statements.
+/// Adds the same query to other statements.
 pub(in crate::directory::sqlite) fn look_for_place(
     reads: &mut Statements,
     (profile, url): &(String, String),
@@ -97,7 +97,7 @@ SELECT p.number, p.name = $1 FROM places p WHERE p.name = $1 \
  OR EXISTS (SELECT 1 FROM place_urls u WHERE u.place = p.number AND u.url = $2) \
 ORDER BY p.name <> $1, p.number LIMIT 2";
 
-/// For who binds nothing.
+/// For a viewer, who cannot bind.
 pub(crate) fn named(tx: &Tx<'_>, name: &str, url: &str) -> Result<Option<PlaceId>, Fault> {
     let found = tx.all(NAMED, values![name, url], |row| {
         Ok::<(_, bool), Fault>((PlaceId(row.get(0)?), row.get(1)?))
@@ -120,7 +120,7 @@ const ELSEWHERE: &str = "\
 SELECT b.url, p.name FROM bindings b JOIN places p ON p.number = b.place \
 WHERE b.profile = $1 AND b.url NOT IN ($2, '') ORDER BY b.at DESC, b.url";
 
-/// Addresses other than this one that the name was bound with, and their places; the last used first.
+/// The other addresses that the name was bound with, and their places, most recently used first.
 pub(crate) fn elsewhere(
     tx: &Tx<'_>,
     profile: &str,
@@ -138,7 +138,7 @@ JOIN place_urls u ON u.place = p.number AND u.url = b.url \
 JOIN place_keys k ON k.place = p.number \
 WHERE b.profile = $1 AND b.url = $2 AND k.fingerprint = $3 AND k.state <> 'withdrawn'";
 
-/// The place of a profile whose name, address and key are all known for it, and to which nothing is to be added.
+/// The place of a profile whose name, address and key are all known for it, so that nothing needs to be written.
 pub(crate) fn bound(tx: &Tx<'_>, caller: &Caller) -> Result<Option<Bound>, Fault> {
     let found = tx.one(BOUND, caller_of(caller), |row| {
         Ok::<(_, Option<String>), Fault>((bound_of(row)?, row.get(5)?))
@@ -153,12 +153,12 @@ pub(crate) fn bound(tx: &Tx<'_>, caller: &Caller) -> Result<Option<Bound>, Fault
     Ok(Some(bound))
 }
 
-/// Name, address and key, as [`BOUND`] wants them.
+/// Name, address and key, as parameters of [`BOUND`].
 pub(super) fn caller_of(caller: &Caller) -> Vec<Value> {
     values![&caller.profile, &caller.url, caller.key.as_bytes()]
 }
 
-/// Place, name, tag, key, state.
+/// Columns: place, name, tag, key, state.
 pub(super) fn bound_of(row: &Row<'_>) -> Result<Bound, Fault> {
     let tag: Option<String> = row.get(2)?;
     Ok(Bound {
@@ -170,7 +170,7 @@ pub(super) fn bound_of(row: &Row<'_>) -> Result<Bound, Fault> {
     })
 }
 
-/// Of this address, and what was kept under this name before addresses were.
+/// Places of this address, and what was stored under this name before addresses were.
 const OTHERS: &str = "\
 SELECT name, groups, open FROM ( \
  SELECT p.name, \
@@ -196,10 +196,10 @@ pub(crate) fn others(
     })
 }
 
-/// What address, key and name tell, before anything is written down.
+/// What address, key and name determine, before anything is written.
 enum Verdict {
     Take(PlaceId, Option<KeyState>),
-    /// What was kept by name alone is empty, and becomes part of the place that address and key tell.
+    /// The place stored by name alone is empty, and is merged into the place that address and key identify.
     Unite(PlaceId, PlaceId),
     Make,
     Ask(QuestionReason),
@@ -210,7 +210,7 @@ pub(crate) fn bind(tx: &Tx<'_>, caller: &Caller) -> Result<Binding, Fault> {
     match judge(tx, caller, &known)? {
         Verdict::Take(place, state) => take(tx, caller, place, state),
         Verdict::Unite(empty, place) => {
-            // Nothing is under way in what holds nothing.
+            // An empty place has nothing under way.
             let merged = merge(tx, empty, place, caller.at, &caller.by)?;
             merged.map_err(|_| Fault::Row(TABLE))?;
             take(tx, caller, place, None)
@@ -223,7 +223,7 @@ pub(crate) fn bind(tx: &Tx<'_>, caller: &Caller) -> Result<Binding, Fault> {
     }
 }
 
-/// What binding it would come to; nothing is written.
+/// What binding would result in; nothing is written.
 pub(crate) fn foresee(tx: &Tx<'_>, caller: &Caller) -> Result<BindingPreview, Fault> {
     let known = KnownPlaces::of(tx, caller)?;
     Ok(match judge(tx, caller, &known)? {
@@ -271,7 +271,7 @@ fn judge(tx: &Tx<'_>, caller: &Caller, known: &KnownPlaces) -> Result<Verdict, F
     })
 }
 
-/// A name from before addresses were kept: its place is taken by use only where there is nothing in it.
+/// For a name stored before addresses were: its place is bound automatically only if it is empty.
 fn before(tx: &Tx<'_>, known: &KnownPlaces) -> Result<Verdict, Fault> {
     let empty = match known.before {
         Some(place) => is_empty(tx, place)?.then_some(place),
@@ -334,12 +334,13 @@ INSERT INTO place_keys (place, fingerprint, state, added_at, added_by) VALUES ($
 ON CONFLICT (fingerprint, place) DO UPDATE SET state = excluded.state, added_at = excluded.added_at, \
  added_by = excluded.added_by";
 
-/// In the place of what was bound before. A team's database counts up persons, too, and finds the old row by what it shows.
+/// Replaces the previous binding. In a team's database the bindings of all persons share a table; the old row is found
+/// through the view of one's own.
 const BIND: &str =
     "INSERT INTO bindings (profile, url, place, environment, at) VALUES ($1, $2, $3, $4, $5)";
 pub(super) const UNBIND: &str = "DELETE FROM bindings WHERE profile = $1 AND url = $2";
 
-/// Binds the profile to the place. A key that is not known there yet is added in the given state.
+/// Binds the profile to the place. A key that the place does not know yet is added in the given state.
 pub(super) fn take(
     tx: &Tx<'_>,
     caller: &Caller,

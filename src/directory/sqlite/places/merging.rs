@@ -1,4 +1,4 @@
-//! Two places that turn out to be one.
+//! Merges two places that turn out to be the same.
 
 use jiff::Timestamp;
 
@@ -11,12 +11,12 @@ use crate::{
     },
 };
 
-/// Who begins or sends a change, or did a moment ago.
+/// Who is about to send a change, or sent one a moment ago.
 const UNDER_WAY: &str = "\
 SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
 AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
 
-/// What one place held becomes the other's; the groups themselves are united before. Into $1, from $2.
+/// Moves the contents of place $2 into place $1; the groups themselves are united before.
 pub(crate) const MERGE: [&str; 23] = [
     "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
      SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
@@ -37,7 +37,7 @@ pub(crate) const MERGE: [&str; 23] = [
     "UPDATE drafts SET place = $1, merged = CASE WHEN EXISTS (SELECT 1 FROM drafts other \
       WHERE other.place = $1 AND other.user_group_id = drafts.user_group_id AND other.merged = drafts.merged) \
       THEN $2 ELSE merged END WHERE place = $2",
-    // Of two notes, or two rows of labels, of one group the last written stays.
+    // Of two notes, or two sets of labels, of one group the more recently written is kept.
     "INSERT INTO annotations (place, user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite) \
      SELECT $1, user_group_id, note, noted_at, noted_by, labels, labelled_at, labelled_by, favourite \
      FROM annotations WHERE place = $2 ON CONFLICT (place, user_group_id) DO UPDATE SET \
@@ -58,7 +58,7 @@ pub(crate) const MERGE: [&str; 23] = [
     "INSERT INTO hidden_concerns (place, concern, stands, until, by) \
      SELECT $1, concern, stands, until, by FROM hidden_concerns WHERE place = $2 ON CONFLICT DO NOTHING",
     "DELETE FROM hidden_concerns WHERE place <> $1 AND place = $2",
-    // One that is at work there ends; what it rotated is recorded in the other.
+    // A run that is active there ends; what it rotated is recorded in the other place.
     "DELETE FROM scheduled_runs WHERE place <> $1 AND place = $2",
     "INSERT INTO place_urls (place, url) SELECT $1, url FROM place_urls WHERE place = $2 ON CONFLICT DO NOTHING",
     "DELETE FROM place_urls WHERE place <> $1 AND place = $2",
@@ -71,12 +71,12 @@ pub(crate) const MERGE: [&str; 23] = [
     "DELETE FROM user_groups WHERE place <> $1 AND place = $2",
 ];
 
-/// From $1, which names one, to $2, which does not.
+/// Copies the tag of $1 to $2 if $2 has none.
 const MERGE_TAG: &str = "\
 UPDATE places SET tag = (SELECT other.tag FROM places other WHERE other.number = $1) \
 WHERE number = $2 AND tag IS NULL";
 
-/// On a server only the owner of the tables moves what has happened, and what belongs to others.
+/// On a server only the owner of the tables may move recorded events and other people's rows.
 const AS_OWNER: &str = "\
 SELECT set_config('role', (SELECT r.rolname FROM pg_roles r JOIN pg_namespace n ON n.nspowner = r.oid \
  WHERE n.nspname = current_schema()), TRUE)";
@@ -84,7 +84,7 @@ const OF_ALL: &str = "SELECT merge_of_all($1, $2)";
 
 const REMOVE: &str = "DELETE FROM places WHERE number = $1";
 
-/// Everything of one place becomes the other's. What both hold of a group is united field by field.
+/// Moves everything from one place to the other. A group that both have is united field by field.
 pub(crate) fn merge(
     tx: &Tx<'_>,
     from: PlaceId,

@@ -1,4 +1,4 @@
-//! A profile that gets another name: what the directory remembers under the old one goes along.
+//! Renames a profile: what the directory stores under the old name moves along.
 
 use jiff::Timestamp;
 
@@ -15,7 +15,8 @@ SELECT p.name FROM bindings was JOIN bindings other ON other.url = was.url AND o
 
 const PLACES: &str = "SELECT DISTINCT place FROM bindings WHERE profile = $1";
 
-/// To the first name, from the second. Of others in a team nothing is touched: bindings and views are one's own.
+/// From the second name to the first. In a team, rows of other people are not touched: bindings and views are per
+/// person.
 const MOVE: [&str; 4] = [
     "DELETE FROM bindings WHERE profile = $1 AND url IN (SELECT was.url FROM bindings was WHERE was.profile = $2)",
     "UPDATE bindings SET profile = $1 WHERE profile = $2",
@@ -23,12 +24,12 @@ const MOVE: [&str; 4] = [
     "UPDATE console_views SET profile = $1 WHERE profile = $2",
 ];
 
-/// Whose new tokens are still to be handed off by this profile, and by the same person.
+/// Rotations whose new token this profile is still to hand off, begun by the same person.
 const HAND_OFFS: &str = "\
 UPDATE rotations SET profile = $1 WHERE profile = $2 AND by = $3 \
  AND (handoff IN ('pending', 'failed') OR state IN ('intended', 'sent', 'rotated', 'unknown'))";
 
-/// The name of the other environment, where nothing was done for it.
+/// Returns the name of the other environment if nothing was done because of it.
 pub(crate) fn rename_profile(
     tx: &Tx<'_>,
     (name, to): (&str, &str),
