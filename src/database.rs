@@ -1,6 +1,6 @@
-//! Databases, for every room that keeps something: statements with their values, rows, and requests that read, decide and
-//! write. SQLite is on a thread of its own: a connection never leaves it, what is queued is done in one transaction, and
-//! answered after its commit. It knows no tables and no files.
+//! Databases, for every room that stores something: statements with their values, rows, and requests that read, decide
+//! and write. SQLite runs on a thread of its own: its connection never leaves the thread, queued work is done in one
+//! transaction, and answers are sent after the commit. Knows no tables and no files.
 
 mod fault;
 mod lane;
@@ -32,12 +32,12 @@ pub(crate) use statement::{Found, Row, Rows, Statement, Statements, values};
 pub(crate) use task::{Access, Reply, Work, repeatable, task};
 pub(crate) use value::{Value, ValueRef};
 
-/// A database as its thread uses it: how it is opened, and what its failures mean.
+/// A database as used by its thread: how to open it, and what its errors mean.
 pub(crate) trait Database: Send + 'static {
-    /// Cloned for everybody whose work it undid.
+    /// Cloned for every caller whose work was undone by the error.
     type Error: From<rusqlite::Error> + Clone + Send + 'static;
 
-    /// Opens it again, after a failure.
+    /// Opens it, also again after a failure.
     fn open(&self) -> Result<Connection, Self::Error>;
 
     /// Begins a transaction that holds the write lock from the start.
@@ -47,28 +47,28 @@ pub(crate) trait Database: Send + 'static {
 
     fn commit(&self, tx: Transaction<'_>) -> Result<(), Self::Error>;
 
-    /// Whether the connection is given up: after a failed fsync a later commit can report success over lost pages.
+    /// Whether to close the connection: after a failed fsync, a later commit can report success over lost pages.
     fn ends_the_connection(error: &Self::Error) -> bool;
 
-    /// Whether a piece of work that failed like this undoes its neighbours of the transaction, too.
+    /// Whether work that failed with this error also undoes the other work of the transaction.
     fn undoes_all(error: &Self::Error) -> bool {
         Self::ends_the_connection(error)
     }
 
-    /// What a panic in a piece of work comes to; where nothing is said, it ends the thread.
+    /// Converts a panic during work into an error; by default the panic ends the thread.
     fn panicked(&self, panic: Box<dyn Any + Send>) -> Self::Error {
         resume_unwind(panic)
     }
 
-    /// Hears every failure once.
+    /// Called once for every failure.
     fn failed(&self, _error: &Self::Error) {}
 }
 
-/// For a file that goes with the process: many rows are written soon, and nothing outlives the machine.
+/// For a file that ends with the process: fast for many rows, and not durable if the machine crashes.
 pub(crate) const THROWN_AWAY: &str = "PRAGMA synchronous = OFF; PRAGMA cache_size = -24000";
 
-/// A thread that does what is queued until this is dropped; dropping waits until all of it is done and the connection is
-/// closed. `S` is the sending end of its queue: how much may wait is for its maker to say.
+/// A thread that executes queued work until this is dropped; dropping waits until all of it is done and the connection
+/// is closed. `S` is the sender of its queue, so the creator chooses the capacity.
 pub(crate) struct Worker<S>(Option<(S, JoinHandle<()>)>);
 
 impl<S> Worker<S> {
@@ -80,7 +80,8 @@ impl<S> Worker<S> {
         Self::spawn(name, sender, move || session.serve(&queue))
     }
 
-    /// The same with a line to a server, which is opened when something is asked; each piece of work is a transaction.
+    /// As `start`, with a connection to a server that is opened on first use; each piece of work is a transaction of
+    /// its own.
     pub(crate) fn start_on_server<E: From<Fault> + 'static>(
         name: &str,
         server: Server,
@@ -105,7 +106,7 @@ impl<S> Drop for Worker<S> {
     fn drop(&mut self) {
         if let Some((sender, thread)) = self.0.take() {
             drop(sender);
-            // Whoever waited for a panic over there knows of it already.
+            // If the thread panicked, those waiting for its answers have noticed.
             drop(thread.join());
         }
     }

@@ -1,5 +1,5 @@
-//! The embedded User Group Service: what `demo` and `serve` run. It implements the interface of docs/design/service.md
-//! durably and shares nothing with the client but the shapes of the JSON.
+//! The embedded User Group Service that `demo` and `serve` run. It implements the interface of docs/design/service.md
+//! durably, and shares nothing with the client but the shapes of the JSON.
 
 use std::{io, net::SocketAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
@@ -34,26 +34,26 @@ use observe::Observer;
 use store::Store;
 pub use tls::{Tls, TlsError};
 
-/// Connections to the listener for operators; more wait, or take the place of one that waits.
+/// Maximum number of connections to the operators' listener; more have to wait, or replace an idle one.
 const OPERATORS: usize = 64;
 
-/// What the service takes on at once, how long it waits, and whether it says what it does.
+/// Limits on load and waiting, and whether the service states its facts.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Requests under way; more are answered 503.
+    /// Maximum number of requests in progress; more are answered 503.
     pub in_flight: usize,
-    /// Open connections, as far as the limit of open files allows; for more, those that wait longest are closed, or they
-    /// are answered 503 when every one has a request under way.
+    /// Maximum number of open connections, as far as the limit of open files allows. Beyond it, those that have been
+    /// idle longest are closed; if all have a request in progress, the new one is answered 503.
     pub connections: usize,
     /// For the head of a request, and for an idle connection.
     pub head_time: Duration,
-    /// For the body of a request; after it 408.
+    /// For the body of a request; then it is answered 408.
     pub body_time: Duration,
-    /// For what is in flight at the stop.
+    /// For requests in progress when the service stops.
     pub grace: Duration,
-    /// Requests a second of one key, which may all come at once; more are answered 429.
+    /// Maximum number of requests per second and key, also in one burst; more are answered 429.
     pub rate: Option<NonZeroU32>,
-    /// Callers with a key are told in a header, `groupdesk-facts`, what an update and a get do with fields.
+    /// Whether callers with a key are told, in the header `groupdesk-facts`, what updates and gets do with fields.
     pub states_facts: bool,
 }
 
@@ -71,13 +71,13 @@ impl Default for Limits {
     }
 }
 
-/// What an operator chose.
+/// Options of an operator.
 #[derive(Debug, Default)]
 pub struct Setup {
-    /// Names that a request may be for, as `Host` has them, without a port; any where there is none.
+    /// Names (without port) that requests may be addressed to in `Host`; if empty, any.
     pub hosts: Vec<String>,
     pub access_log: Option<AccessLog>,
-    /// HTTPS; plain HTTP where there is none.
+    /// HTTPS; plain HTTP if `None`.
     pub tls: Option<Arc<Tls>>,
 }
 
@@ -86,12 +86,12 @@ pub struct Setup {
 pub struct Service;
 
 impl Service {
-    /// Listens and serves the interface at `path`, until the returned [`Running`] is stopped or dropped.
+    /// Serves the interface at `path` until the returned [`Running`] is stopped or dropped.
     pub async fn start(listen: SocketAddr, store: Store, path: &str) -> io::Result<Running> {
         Self::start_with(listen, store, path, Limits::default()).await
     }
 
-    /// [`Service::start`] with other limits.
+    /// As [`Service::start`], with other limits.
     pub async fn start_with(
         listen: SocketAddr,
         store: Store,
@@ -101,7 +101,7 @@ impl Service {
         Self::start_as(listen, store, path, limits, Setup::default()).await
     }
 
-    /// [`Service::start_with`], as an operator chose.
+    /// As [`Service::start_with`], with an operator's options.
     #[expect(clippy::unused_async, reason = "it needs a runtime, and this says so")]
     pub async fn start_as(
         listen: SocketAddr,
@@ -149,7 +149,7 @@ impl Service {
     }
 }
 
-/// A listener and its connections. Dropping it stops it, without waiting.
+/// A listener and its connections. Dropping it stops it without waiting.
 #[derive(Debug)]
 struct Listening {
     task: JoinHandle<()>,
@@ -173,15 +173,15 @@ impl Listening {
 
     async fn stop(self) {
         drop(self.stop);
-        // An error means that the task panicked: it has ended, which is what was asked.
+        // An error means that the task panicked; it has ended, as intended.
         drop(self.task.await);
     }
 }
 
-/// A service that runs. Dropping it stops it too, without waiting.
+/// A running service. Dropping it stops it without waiting.
 #[derive(Debug)]
 pub struct Running {
-    /// Where it listens; the port is the real one, also when 0 was asked for.
+    /// Its address; the port is the real one, also if 0 was requested.
     pub address: SocketAddr,
     listening: Listening,
     observer: Arc<Observer>,
@@ -189,12 +189,12 @@ pub struct Running {
 }
 
 impl Running {
-    /// Requests under way now.
+    /// Number of requests in progress.
     pub fn in_flight(&self) -> usize {
         self.exposed.in_flight()
     }
 
-    /// Listens for operators: `/live`, `/ready` and `/metrics`, over HTTP without a key.
+    /// Opens the operators' listener: `/live`, `/ready` and `/metrics`, over HTTP without a key.
     pub fn expose(&self, listen: SocketAddr) -> io::Result<Operators> {
         let listener = connections::listen(listen)?;
         let address = listener.local_addr()?;
@@ -215,46 +215,46 @@ impl Running {
         })
     }
 
-    /// From now on it is not ready, and tells its callers to come back on another connection; it answers them all the same.
+    /// Marks the service as not ready and asks callers to reconnect, but still answers them.
     pub fn drain(&self) {
         self.observer.drain();
     }
 
-    /// Takes no new requests, finishes what is in flight within [`Limits::grace`], and returns.
+    /// Accepts no new requests, finishes those in progress within [`Limits::grace`], and returns.
     pub async fn stop(self) {
         self.drain();
         self.listening.stop().await;
     }
 }
 
-/// The listener for operators. Dropping it stops it.
+/// The operators' listener. Dropping it stops it.
 #[derive(Debug)]
 pub struct Operators {
-    /// Where it listens; the port is the real one.
+    /// Its address; the port is the real one.
     pub address: SocketAddr,
     listening: Listening,
 }
 
 impl Operators {
-    /// Answers what was asked, and ends.
+    /// Answers pending requests and stops.
     pub async fn stop(self) {
         self.listening.stop().await;
     }
 }
 
-/// How many connections this process can open and still reach its database.
+/// Number of connections this process can open while keeping enough files for its database.
 fn spare_files() -> usize {
     const OTHERS: u64 = 128;
     let most = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     usize::try_from(most.saturating_sub(OTHERS).max(1)).unwrap_or(usize::MAX)
 }
 
-/// Whether a text is a name or an address as `Host` has it, without a port.
+/// Whether a text is a host name or address as in `Host`, without a port.
 pub fn is_host_name(text: &str) -> bool {
     admission::is_name(text)
 }
 
-/// The router gives some characters a meaning of their own and panics on what it cannot read.
+/// The router gives some characters a special meaning, and panics on a path that it cannot parse.
 fn check_path(path: &str) -> io::Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
     if path.starts_with('/') && path.bytes().all(plain) && path != admission::DESCRIBED_AT {

@@ -1,4 +1,4 @@
-//! Why a statement did not succeed. What it means is for the room that asked to say.
+//! Why a statement failed. The calling room decides what that means.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::postgres::ServerFault;
 pub(crate) enum Fault {
     Sqlite(Arc<rusqlite::Error>),
     Server(ServerFault),
-    /// A column holds another type than the schema says.
+    /// A column contains another type than the schema says.
     Column,
 }
 

@@ -1,5 +1,5 @@
-//! What is asked of a server, done on a line of its own in the order of asking; what somebody else made impossible
-//! meanwhile is done again.
+//! A lane executes requests on its own connection to a server, in the order in which they are made. A request that
+//! fails because of a concurrent change is executed again.
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError},
@@ -11,10 +11,10 @@ use super::{
     postgres::{Failure, Line, Open, PATIENCE, ServerFault, Then},
 };
 
-/// How often one piece of work is done again.
+/// How often one piece of work is attempted.
 const TRIES: usize = 5;
 
-/// Does work until nobody can send any more.
+/// Executes work until all senders are gone.
 pub(super) fn serve<E: From<Fault>>(mut line: Line, queue: &Receiver<Box<dyn Work<E>>>) {
     while let Some(mut work) = next(&mut line, queue) {
         if !work.is_wanted() {
@@ -26,7 +26,7 @@ pub(super) fn serve<E: From<Fault>>(mut line: Line, queue: &Receiver<Box<dyn Wor
                 let tx = Tx::of_server(open);
                 let done = work.run(&tx);
                 work.reply(done);
-                // Nobody has to wait for it.
+                // Nobody has to wait for the end of a read.
                 tx.end();
             }
             Access::Write => {
@@ -43,7 +43,7 @@ pub(super) fn serve<E: From<Fault>>(mut line: Line, queue: &Receiver<Box<dyn Wor
     }
 }
 
-/// The next piece of work; where there is none at once, others are told of what was written.
+/// The next piece of work; if none is queued, others are first notified of what was written.
 fn next<W>(line: &mut Line, queue: &Receiver<W>) -> Option<W> {
     loop {
         match line.tells_in() {
@@ -62,7 +62,7 @@ fn next<W>(line: &mut Line, queue: &Receiver<W>) -> Option<W> {
 }
 
 fn write<E: From<Fault>>(line: &mut Line, work: &mut dyn Work<E>) -> Result<(), E> {
-    // However often it is tried, who asked waits once.
+    // One deadline for all attempts together.
     let deadline = Instant::now() + PATIENCE;
     let mut tries = 0;
     loop {
@@ -80,7 +80,7 @@ fn write<E: From<Fault>>(line: &mut Line, work: &mut dyn Work<E>) -> Result<(), 
     }
 }
 
-/// Does it in a transaction, and commits.
+/// Executes the work in a transaction and commits.
 fn attempt<E: From<Fault>>(
     open: Open<'_>,
     work: &mut dyn Work<E>,

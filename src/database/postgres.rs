@@ -1,5 +1,5 @@
-//! PostgreSQL: what is asked goes over lines of its own, statements that belong together in one journey. A write ends with
-//! one of three answers: committed, not committed, or (only after a server was away for long) not known.
+//! PostgreSQL: each lane has its own connection, and related statements are sent in one round trip. A write has one of
+//! three outcomes: committed, not committed, or (only if the server was away for long) unknown.
 
 mod fault;
 mod hints;

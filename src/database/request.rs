@@ -1,5 +1,5 @@
-//! What is asked of a database in three steps, so that it needs two journeys to a server and can be done again after a
-//! deadlock or a lost line: nothing has happened in between.
+//! A request to a database in three steps, so that it needs two round trips to a server and can be executed again after
+//! a deadlock or a lost connection: nothing has any effect in between.
 
 use std::{borrow::Cow, cell::RefCell};
 
@@ -10,18 +10,19 @@ pub(crate) trait Request {
     type Answer;
     type Error: From<Fault>;
 
-    /// What is to be known, and claims whose success decides.
+    /// Statements that read what is needed, and claims whose success is decided upon.
     fn read(&self) -> Statements;
 
-    /// By rules alone, from what was found, in the order of [`Request::read`]. A refusal undoes what was claimed.
+    /// Decides by rules alone, from the results of [`Request::read`] in the same order. An error rolls the claims back.
     fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), Self::Error>;
 
-    /// What the answer needs of what stands then.
+    /// Reads of the resulting state that the answer needs.
     fn read_after(&self) -> Statements {
         Statements::default()
     }
 
-    /// Adds that to the answer. It is committed by then, so that nothing can fail any more.
+    /// Adds the results of [`Request::read_after`] to the answer. The transaction is committed by then, so this cannot
+    /// fail.
     fn finish(&self, _answer: &mut Self::Answer, _after: &mut Found) {}
 }
 
@@ -30,7 +31,7 @@ enum Engine<'c> {
     Server(RefCell<Open<'c>>),
 }
 
-/// An open transaction, of whichever database.
+/// An open transaction, on either database.
 pub(crate) struct Tx<'c>(Engine<'c>);
 
 impl<'c> Tx<'c> {
@@ -42,7 +43,7 @@ impl<'c> Tx<'c> {
         Self(Engine::Server(RefCell::new(open)))
     }
 
-    /// The connection, for what only SQLite has.
+    /// The connection, for features that only SQLite has.
     pub(crate) fn sqlite(&self) -> Option<&'c rusqlite::Connection> {
         match &self.0 {
             Engine::Sqlite(connection) => Some(connection),
@@ -50,7 +51,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Number of the line to a server, once something was asked: another one where it was opened again.
+    /// The number of the connection to a server, once something was sent: it changes when the connection is reopened.
     pub(crate) fn line(&self) -> u64 {
         match &self.0 {
             Engine::Sqlite(_) => 0,
@@ -58,7 +59,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// One of several requests of a transaction.
+    /// Executes one of several requests of a transaction.
     pub(crate) fn run<R: Request>(&self, request: &R) -> Result<R::Answer, R::Error> {
         let mut found = self.send(request.read())?;
         let (mut writes, mut answer) = request.decide(&mut found)?;
@@ -71,7 +72,7 @@ impl<'c> Tx<'c> {
         Ok(answer)
     }
 
-    /// The only request, or the last one: it takes the commit along.
+    /// Executes the only or last request of a transaction, together with the commit.
     pub(crate) fn run_last<R: Request>(&self, request: &R) -> Result<R::Answer, R::Error> {
         let Engine::Server(open) = &self.0 else {
             return self.run(request);
@@ -100,7 +101,7 @@ impl<'c> Tx<'c> {
         Ok(Found::of(rows))
     }
 
-    /// Hands over the rows of one statement, one at a time; `take` says whether more are wanted.
+    /// Passes on the rows of one statement one at a time; `take` returns whether it wants more.
     pub(crate) fn each_while<E: From<Fault>>(
         &self,
         text: impl Into<Cow<'static, str>>,
@@ -110,7 +111,7 @@ impl<'c> Tx<'c> {
         self.stream(Statement::new(text, values), &mut take)
     }
 
-    /// Not anew for everybody who asks.
+    /// Not generic over the callbacks, so that it is compiled only once per error type.
     fn stream<E: From<Fault>>(
         &self,
         statement: Statement,
@@ -134,7 +135,7 @@ impl<'c> Tx<'c> {
         refused.map_or(Ok(()), Err)
     }
 
-    /// Hands over the rows of one statement, one at a time.
+    /// Passes on the rows of one statement one at a time.
     pub(crate) fn each<E: From<Fault>>(
         &self,
         text: impl Into<Cow<'static, str>>,
@@ -158,7 +159,7 @@ impl<'c> Tx<'c> {
         .map(|()| all)
     }
 
-    /// The row of a statement that brings one or none.
+    /// The row of a statement that returns at most one.
     pub(crate) fn one<T, E: From<Fault>>(
         &self,
         text: impl Into<Cow<'static, str>>,
@@ -177,7 +178,7 @@ impl<'c> Tx<'c> {
         self.send(statements).map(drop)
     }
 
-    /// How many rows it wrote.
+    /// Executes a write; returns the number of rows written.
     pub(crate) fn write(
         &self,
         text: impl Into<Cow<'static, str>>,
@@ -195,7 +196,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Several statements as one text, of a server.
+    /// Executes several statements as one text; only for a server.
     pub(crate) fn batch(&self, text: &str) -> Result<(), Fault> {
         match &self.0 {
             Engine::Sqlite(connection) => Ok(connection.execute_batch(text)?),
@@ -203,7 +204,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Of a server; SQLite commits many pieces of work together.
+    /// Only for a server; SQLite commits many pieces of work together.
     pub(super) fn commit(&self) -> Result<(), Fault> {
         match &self.0 {
             Engine::Sqlite(_) => Ok(()),
@@ -211,7 +212,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Undoes what was not committed, and says what failed first.
+    /// Rolls back what was not committed, and returns the first failure.
     pub(super) fn end(self) -> Option<super::postgres::Failure> {
         match self.0 {
             Engine::Sqlite(_) => None,

@@ -1,5 +1,5 @@
-//! The connection of a thread, and group commit: a batch is one transaction, each piece of work in it whole or not at
-//! all. A connection that failed to write is never trusted again.
+//! The connection of a thread, and group commit: a batch is one transaction, and each piece of work in it is done
+//! completely or not at all. A connection that failed to write is never used again.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -10,23 +10,23 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::{Access, Database, Tx, Work};
 
-/// Most pieces of work in one transaction.
+/// Maximum number of pieces of work per transaction.
 const MOST: usize = 256;
 
 pub(crate) struct Session<D: Database> {
     pub(crate) database: D,
-    /// `None` after a failure; opened again by the next work.
+    /// `None` after a failure; reopened by the next piece of work.
     pub(crate) connection: Option<Connection>,
 }
 
 impl<D: Database> Session<D> {
-    /// Does work until nobody can send any more.
+    /// Executes work until all senders are gone.
     pub(super) fn serve(mut self, queue: &Receiver<Box<dyn Work<D::Error>>>) {
         while let Ok(first) = queue.recv() {
             let queued: Vec<_> = queue.try_iter().take(MOST - 1).collect();
             let mut batch = Vec::with_capacity(queued.len() + 1);
             for work in std::iter::once(first).chain(queued) {
-                // The write lock is not kept while a long list is read.
+                // Do not hold the write lock while a long list is read.
                 if work.access() == Access::Long {
                     self.process_batch(std::mem::take(&mut batch));
                     self.process_batch(vec![work]);
@@ -38,7 +38,7 @@ impl<D: Database> Session<D> {
         }
     }
 
-    /// Does a batch in order and answers it. Reads that nobody waits for are left out; writes never are.
+    /// Executes a batch in order and answers it. Reads that nobody waits for are skipped; writes never are.
     pub(crate) fn process_batch(&mut self, mut batch: Vec<Box<dyn Work<D::Error>>>) {
         batch.retain(|work| work.is_wanted());
         let done = catch_unwind(AssertUnwindSafe(|| self.transact(&mut batch)))
@@ -59,7 +59,7 @@ impl<D: Database> Session<D> {
         }
     }
 
-    /// What became of each piece of work. `Err` undoes all of them.
+    /// The result of each piece of work. `Err` means that all of them were undone.
     fn transact(
         &mut self,
         batch: &mut [Box<dyn Work<D::Error>>],
@@ -69,7 +69,7 @@ impl<D: Database> Session<D> {
             none => none.insert(self.database.open()?),
         };
         if !batch.iter().any(|work| work.access().writes()) {
-            // All of one snapshot; each fails for itself.
+            // Reads share one snapshot; each fails on its own.
             let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
             let snapshot = Tx::of(&snapshot);
             return Ok(batch.iter_mut().map(|work| work.run(&snapshot)).collect());
@@ -91,7 +91,7 @@ impl<D: Database> Session<D> {
     }
 }
 
-/// Does one piece of work so that it can be undone alone. The outer error undoes its neighbours too.
+/// Executes one piece of work so that it can be undone on its own. The outer error undoes the others, too.
 fn run_in_savepoint<D: Database>(
     tx: &Transaction<'_>,
     work: &mut dyn Work<D::Error>,

@@ -1,4 +1,4 @@
-//! Statements on a connection of SQLite, each prepared once per connection.
+//! Statements on an SQLite connection, each prepared once per connection.
 
 use rusqlite::{Connection, Params, params_from_iter};
 

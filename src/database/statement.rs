@@ -1,5 +1,6 @@
-//! Texts with the values bound to them, and the rows that come back. Texts are written once, in the part of SQL that
-//! SQLite and PostgreSQL share; parameters are `$1`, `$2`, … and first appear in that order, because SQLite numbers them so.
+//! SQL texts with bound values, and the resulting rows. Each text is written once, in the SQL that SQLite and
+//! PostgreSQL share; parameters are `$1`, `$2`, … and must first appear in that order, because SQLite numbers them by
+//! first appearance.
 
 use std::borrow::Cow;
 
@@ -12,7 +13,8 @@ use super::{
 pub(crate) struct Statement {
     pub(super) text: Cow<'static, str>,
     pub(super) values: Vec<Value>,
-    /// On a server the row is held until the end of the transaction: what is decided upon it stays true. SQLite has one writer.
+    /// On a server the row is locked until the end of the transaction, so that what is decided upon stays true. SQLite
+    /// has a single writer.
     locks: bool,
 }
 
@@ -25,7 +27,7 @@ impl Statement {
         }
     }
 
-    /// As a server is to do it, by this writer.
+    /// Adapts the statement for a server and this writer.
     pub(super) fn for_server(mut self, writer: i64) -> Self {
         if self.locks {
             self.text = format!("{} FOR UPDATE", self.text).into();
@@ -39,7 +41,7 @@ impl Statement {
     }
 }
 
-/// The values of a statement, each as what it is.
+/// The values of a statement, converted to [`crate::database::Value`].
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         vec![$($crate::database::Value::from($value)),*]
@@ -47,7 +49,7 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// Statements that are done one after another, and on a line to a server sent together.
+/// Statements that are executed in order, and sent together to a server.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Statements(pub(super) Vec<Statement>);
 
@@ -56,7 +58,7 @@ impl Statements {
         self.0.push(Statement::new(text, values));
     }
 
-    /// Reads a row that is then decided upon.
+    /// Reads and locks a row that is then decided upon.
     pub(crate) fn lock(&mut self, text: &'static str, values: Vec<Value>) {
         let mut statement = Statement::new(text, values);
         statement.locks = true;
@@ -85,7 +87,7 @@ impl Statements {
     }
 }
 
-/// One row while it is looked at.
+/// A row, valid while it is being read.
 pub(crate) enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
     Kept(&'a [Value]),
@@ -103,17 +105,17 @@ impl Row<'_> {
         T::from_value(self.value(index)?)
     }
 
-    /// Borrowed, so that a long list copies each text once.
+    /// Borrowed, so that a long list copies each text only once.
     pub(crate) fn text(&self, index: usize) -> Result<&str, Fault> {
         self.value(index)?.text().ok_or(Fault::Column)
     }
 }
 
-/// What one statement brought.
+/// The result of one statement.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     pub(super) rows: Vec<Vec<Value>>,
-    /// How many rows it wrote.
+    /// Number of rows written.
     pub(crate) changed: usize,
 }
 
@@ -145,19 +147,19 @@ impl Rows {
         self.rows.iter().map(|row| read(&Row::Kept(row))).collect()
     }
 
-    /// Those that can be read.
+    /// The rows that can be read; others are skipped.
     pub(crate) fn readable<T, E>(&self, read: impl Fn(&Row<'_>) -> Result<T, E>) -> Vec<T> {
         let rows = self.rows.iter();
         rows.filter_map(|row| read(&Row::Kept(row)).ok()).collect()
     }
 }
 
-/// What some statements brought, in their order.
+/// The results of several statements, in order.
 #[derive(Debug)]
 pub(crate) struct Found(pub(super) std::vec::IntoIter<Rows>);
 
 impl Found {
-    /// What the next statement brought.
+    /// The result of the next statement.
     pub(crate) fn next(&mut self) -> Rows {
         self.0.next().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! One piece of work for the thread of a database, and the way back to whoever asked.
+//! A piece of work for the thread of a database, and the way its result returns to the caller.
 
 use tokio::sync::oneshot;
 
@@ -6,16 +6,16 @@ use super::Tx;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Reads a few rows; may be done between writes.
+    /// Reads a few rows; may run between writes.
     Short,
     /// The same, never from a standby: what is sent to somebody else depends on it.
     Current,
     /// Reads as many rows as there are.
     Long,
-    /// May be done again from its start: nothing but the database hears of it.
+    /// Writes. May be executed again from the start, so it must have no effect outside the database.
     Write,
-    /// A write that takes in what cannot come again, or makes the tables: where a server does not answer its commit, it is not
-    /// known.
+    /// A write whose input cannot be read twice, or that creates the tables: if a server does not answer its commit,
+    /// the outcome is unknown.
     Once,
 }
 
@@ -25,21 +25,21 @@ impl Access {
     }
 }
 
-/// A piece of work whose result only its reply knows.
+/// A piece of work; the type of its result is known only to its reply.
 pub(crate) trait Work<E>: Send {
     fn access(&self) -> Access;
 
-    /// A write always is; a read only while somebody waits for it.
+    /// Always true for a write; for a read, only while somebody waits for it.
     fn is_wanted(&self) -> bool;
 
-    /// Does the work; its result is kept until [`Work::reply`].
+    /// Executes the work; the result is kept until [`Work::reply`].
     fn run(&mut self, tx: &Tx<'_>) -> Result<(), E>;
 
-    /// Hands over the result, or the error that undid it.
+    /// Sends the result, or the error that undid the work.
     fn reply(self: Box<Self>, outcome: Result<(), E>);
 }
 
-/// Where a result goes. Dropped without one, it says that the thread has stopped.
+/// Receives a result. If it is dropped without one, the thread has stopped.
 pub(crate) trait Reply<T, E>: Send {
     fn is_awaited(&self) -> bool {
         true
@@ -54,7 +54,7 @@ impl<T: Send, E: Send> Reply<T, E> for oneshot::Sender<Result<T, E>> {
     }
 
     fn send(self, answer: Result<T, E>) {
-        // The caller may have left meanwhile.
+        // The caller may be gone.
         drop(self.send(answer));
     }
 }
@@ -68,12 +68,12 @@ impl<T, E, F: FnOnce(Result<T, E>) + Send> Reply<T, E> for F {
 struct Task<F, T, R> {
     access: Access,
     work: F,
-    /// Of the last time it was run.
+    /// The result of the latest execution.
     result: Option<T>,
     reply: R,
 }
 
-/// What is done once.
+/// Work that is executed once.
 pub(crate) fn task<T: Send + 'static, E>(
     access: Access,
     work: impl FnOnce(&Tx<'_>) -> Result<T, E> + Send + 'static,
@@ -84,7 +84,7 @@ pub(crate) fn task<T: Send + 'static, E>(
     repeatable(access, once, reply)
 }
 
-/// What may be done again from its start.
+/// Work that may be executed again from the start.
 pub(crate) fn repeatable<T: Send + 'static, E>(
     access: Access,
     work: impl FnMut(&Tx<'_>) -> Result<T, E> + Send + 'static,

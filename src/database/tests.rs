@@ -1,4 +1,4 @@
-//! Values as SQLite returns them, and the three steps of a request.
+//! Tests of values as SQLite returns them, and of the three steps of a request.
 
 use rusqlite::Connection;
 
@@ -42,7 +42,7 @@ fn another_type_than_asked_for_is_a_fault() {
     }
 }
 
-/// Takes a number that is free, and writes it down with the one before.
+/// Takes a free number, and records it together with the previous one.
 struct Take(i64);
 
 impl Request for Take {

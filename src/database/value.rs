@@ -1,4 +1,4 @@
-//! A value as it is bound to a statement and read from a column: the same for every database.
+//! A value as bound to a statement and read from a column, the same for every database.
 
 use rusqlite::{
     ToSql,
@@ -7,7 +7,7 @@ use rusqlite::{
 
 use super::Fault;
 
-/// A value that a statement takes along.
+/// A value bound to a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
     Null,
@@ -15,20 +15,20 @@ pub(crate) enum Value {
     Integer(i64),
     Text(String),
     Bytes(Vec<u8>),
-    /// The number of whoever has the database open, which tells its writes from those of others.
+    /// The number of the process that has the database open; distinguishes its writes from those of others.
     Writer,
 }
 
 thread_local! {
     static WRITER: i64 = {
         let mut number = [0; 8];
-        // Without randomness one's own writes may look like another's.
+        // Without randomness, its own writes may look like those of another writer.
         let _ = getrandom::fill(&mut number);
         i64::from_le_bytes(number)
     };
 }
 
-/// A value where it stands.
+/// A borrowed value of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueRef<'a> {
     Null,
@@ -146,7 +146,7 @@ impl<T: Into<Value>> From<Option<T>> for Value {
     }
 }
 
-/// What stands in a column, by its type.
+/// Conversion from the value of a column.
 pub(crate) trait FromValue: Sized {
     fn from_value(value: ValueRef<'_>) -> Result<Self, Fault>;
 }
@@ -173,7 +173,7 @@ impl FromValue for u32 {
     }
 }
 
-/// SQLite has none of its own: 0 is false.
+/// SQLite has no boolean type: 0 is false.
 impl FromValue for bool {
     fn from_value(value: ValueRef<'_>) -> Result<Self, Fault> {
         match value {
@@ -220,21 +220,21 @@ impl ToSql for Value {
             Self::Integer(number) => Column::Integer(*number),
             Self::Text(text) => Column::Text(text.as_bytes()),
             Self::Bytes(bytes) => Column::Blob(bytes),
-            // All that one has open is done by one thread.
+            // One thread executes all work of an open directory.
             Self::Writer => Column::Integer(WRITER.with(|number| *number)),
         }))
     }
 }
 
-/// What SQLite has in a column.
+/// Converts SQLite's value of a column.
 pub(super) fn column<'a>(row: &'a rusqlite::Row<'_>, index: usize) -> Result<ValueRef<'a>, Fault> {
     Ok(match row.get_ref(index)? {
         Column::Null => ValueRef::Null,
         Column::Integer(number) => ValueRef::Integer(number),
-        // Damage to one field is for its reader to name: it hides no other.
+        // Invalid UTF-8 in one field is reported by its reader, and hides no other field.
         Column::Text(text) => str::from_utf8(text).map_or(ValueRef::Bytes(text), ValueRef::Text),
         Column::Blob(bytes) => ValueRef::Bytes(bytes),
-        // No column of ours has it.
+        // None of our columns uses REAL.
         Column::Real(_) => return Err(Fault::Column),
     })
 }

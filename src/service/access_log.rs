@@ -1,5 +1,5 @@
-//! One line of JSON per request, for whoever keeps logs: when, what, how it ended, how long it took, by which key. Never a
-//! key or a token; ids only where that was asked for. Whoever reads slowly holds nothing up: lines are left out, and counted.
+//! One line of JSON per request: when, what, how it ended, how long it took, with which key. Never contains a key or a
+//! token, and ids only if requested. A slow reader delays nothing: lines are dropped and counted.
 
 use std::{
     sync::mpsc::{Receiver, SyncSender, sync_channel},
@@ -10,26 +10,26 @@ use std::{
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// Lines that wait to be written; more are left out.
+/// Maximum number of lines waiting to be written; more are dropped.
 const WAITING: usize = 8_192;
 
 /// One request.
 #[derive(Debug, Serialize)]
 pub(super) struct Line<'a> {
-    /// When it was answered, UTC.
+    /// When it was answered, in UTC.
     pub(super) time: String,
     pub(super) operation: &'static str,
     pub(super) verdict: &'static str,
-    /// Null where the caller left before there was an answer.
+    /// Null if the caller left before there was an answer.
     pub(super) status: Option<u16>,
     pub(super) duration_ms: f64,
-    /// Its number; null where none was recognised.
+    /// Number of the key; null if none was recognised.
     pub(super) key: Option<i64>,
-    /// Only where it was asked for.
+    /// Only if ids were requested.
     pub(super) user_group_id: Option<&'a str>,
 }
 
-/// To the millisecond.
+/// The time, to the millisecond.
 pub(super) fn now() -> String {
     Timestamp::now()
         .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
@@ -41,7 +41,7 @@ pub(super) fn milliseconds(took: Duration) -> f64 {
     took.as_micros() as f64 / 1_000.0
 }
 
-/// Writes lines on a thread of its own; dropped, it waits until what is queued is written.
+/// Writes lines on its own thread. Dropping it waits until the queued lines are written.
 #[derive(Debug)]
 pub struct AccessLog {
     lines: Option<SyncSender<String>>,
@@ -50,7 +50,8 @@ pub struct AccessLog {
 }
 
 impl AccessLog {
-    /// `write` takes a line without its end, and says whether anybody still reads. `with_ids`: lines name the group.
+    /// `write` receives a line without line end and returns whether there is still a reader. `with_ids`: lines name the
+    /// group.
     pub fn start(
         with_ids: bool,
         write: impl FnMut(&str) -> bool + Send + 'static,
@@ -70,7 +71,7 @@ impl AccessLog {
         self.with_ids
     }
 
-    /// False: it was left out.
+    /// Queues a line; false if it was dropped.
     pub(super) fn write(&self, line: &Line<'_>) -> bool {
         let (Some(lines), Ok(text)) = (&self.lines, serde_json::to_string(line)) else {
             return false;
@@ -79,7 +80,7 @@ impl AccessLog {
     }
 }
 
-/// Where nobody reads any more, the channel closes, and lines count as left out.
+/// If there is no reader any more, the channel closes, and lines count as dropped.
 fn write_all(queued: &Receiver<String>, mut write: impl FnMut(&str) -> bool) {
     while let Ok(line) = queued.recv() {
         if !write(&line) {
@@ -92,7 +93,7 @@ impl Drop for AccessLog {
     fn drop(&mut self) {
         drop(self.lines.take());
         if let Some(thread) = self.thread.take() {
-            // It has ended, however that came.
+            // The thread has ended, even if it panicked.
             drop(thread.join());
         }
     }

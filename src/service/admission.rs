@@ -1,5 +1,5 @@
-//! Who is let in: everything that is checked before a byte of the body is read. Whoever has no key takes nobody's
-//! place: it is refused without being looked up, and wrong keys are looked up a few at a time.
+//! Admission: everything that is checked before a byte of the body is read. Callers without a key take up no request
+//! slot: they are refused without a lookup, and unknown keys are looked up only a few at a time.
 
 use std::{
     net::Ipv6Addr,
@@ -22,10 +22,10 @@ use super::{
     store::{Access, Store},
 };
 
-/// Where OpenAPI's description of the interface is.
+/// Path of the OpenAPI description of the interface.
 pub(super) const DESCRIBED_AT: &str = "/openapi.json";
 
-/// Of the places, this part may be taken by callers whose key is being looked up.
+/// This fraction of the slots may be used by callers whose key is being looked up.
 const DOOR: usize = 8;
 /// How long a caller waits to be looked up; as long as the storage waits for another process.
 const DOOR_TIME: Duration = Duration::from_secs(5);
@@ -37,7 +37,7 @@ pub(super) enum Operation {
     Rotate,
 }
 
-/// The places for requests under way, and the door before them.
+/// The slots for requests in progress, and for key lookups.
 #[derive(Clone)]
 pub(super) struct RequestSlots {
     places: Arc<Semaphore>,
@@ -45,7 +45,7 @@ pub(super) struct RequestSlots {
     rates: Option<Arc<Rates>>,
 }
 
-/// A request of somebody with a key. It has a place as long as this lives.
+/// An admitted request. It holds its slot as long as this lives.
 pub(super) struct RequestSlot {
     pub(super) operation: Operation,
     pub(super) key: i64,
@@ -99,7 +99,7 @@ async fn authenticate(store: &Store, key: &[u8]) -> Result<(i64, Caller), Refusa
     recognised.ok_or(Refusal::Unauthorized)
 }
 
-/// The key of `Authorization: Token <KEY>`; the scheme in any case.
+/// The key of `Authorization: Token <KEY>`; the scheme is case-insensitive.
 fn presented_key(headers: &HeaderMap) -> Option<&[u8]> {
     let value = only(headers, &header::AUTHORIZATION)?;
     let value = value.as_bytes().trim_ascii();
@@ -110,10 +110,10 @@ fn presented_key(headers: &HeaderMap) -> Option<&[u8]> {
         .then(|| key.trim_ascii())
 }
 
-/// The names that a request may be for; any where there is none.
+/// The host names that requests may be addressed to; if empty, any.
 pub(super) type Hosts = Arc<[String]>;
 
-/// Exactly one `Host`: a name or an address, and perhaps a port; one of the names, where there are some.
+/// Requires exactly one `Host`: a name or an address with an optional port, and one of `hosts` unless that is empty.
 pub(super) fn check_host(headers: &HeaderMap, hosts: &[String]) -> Result<(), Refusal> {
     let host = only(headers, &header::HOST).and_then(|value| value.to_str().ok());
     let host = host.filter(|host| is_host(host)).ok_or(Refusal::Host)?;
@@ -126,12 +126,12 @@ pub(super) fn check_host(headers: &HeaderMap, hosts: &[String]) -> Result<(), Re
     }
 }
 
-/// A name or an address as it stands in `Host`, without a port.
+/// Whether this is a name or an address as in `Host`, without a port.
 pub(super) fn is_name(text: &str) -> bool {
     is_host(text) && parted(text) == (text, "")
 }
 
-/// Name and port.
+/// Splits name and port.
 fn parted(text: &str) -> (&str, &str) {
     match text.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => (host, port),
@@ -153,7 +153,7 @@ fn is_host(text: &str) -> bool {
     is_port && address.map_or_else(is_name, |address| address.parse::<Ipv6Addr>().is_ok())
 }
 
-/// The value of a header that stands once.
+/// The value of a header that occurs exactly once.
 fn only<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;

@@ -1,4 +1,4 @@
-//! Request bodies: at most 1 MiB, in bounded time, of the one media type.
+//! Request bodies: at most 1 MiB, within a time limit, of a single media type.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use tokio::time::timeout;
 
 use super::refusal::Refusal;
 
-/// Largest body, in bytes: 1 MiB.
+/// Maximum size of a body, in bytes: 1 MiB.
 pub(super) const LARGEST: usize = 1 << 20;
 
-/// Reads a whole body, and leaves none behind.
+/// Reads a whole body; replaces it by an empty one.
 pub(super) async fn read(body: &mut Body, time: Duration) -> Result<Vec<u8>, Refusal> {
     let collect = async {
         let mut bytes = Vec::new();
@@ -36,7 +36,7 @@ pub(super) async fn read(body: &mut Body, time: Duration) -> Result<Vec<u8>, Ref
     Ok(bytes)
 }
 
-/// Accepts `application/json`, with `charset=utf-8` or no charset, and no content coding.
+/// Accepts `application/json`, with `charset=utf-8` or no charset, and without content encoding.
 pub(super) fn check_type(headers: &HeaderMap) -> Result<(), Refusal> {
     const WANTED: &str = "the Content-Type must be application/json";
     let mut types = headers.get_all(header::CONTENT_TYPE).iter();

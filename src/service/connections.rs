@@ -1,5 +1,5 @@
-//! Accepting connections, and letting them end: when there are too many, the one that has waited longest makes room for
-//! a new one; after the stop nothing new begins, and what is not done in time is cut off.
+//! Accepts connections and ends them: if there are too many, the one that has been idle longest makes room for a new
+//! one; after a stop nothing new begins, and what is not done in time is cut off.
 
 mod heads;
 mod waiting;
@@ -28,29 +28,29 @@ use super::{Limits, observe::Observer, tls::Tls};
 use heads::Heads;
 use waiting::{Connection, Waiting};
 
-/// Connections beyond the limit that are being answered 503, or that wait for another one to end.
+/// Maximum number of connections beyond the limit that are being answered 503, or wait for another one to end.
 const BEYOND: usize = 64;
-/// Connections that wait in the system's queue, as far as the system allows (`somaxconn`).
+/// Length of the system's accept queue, as far as the system allows (`somaxconn`).
 const QUEUE: u32 = 4_096;
-/// Longest head of a request, in bytes; longer is 431, as are more than [`MOST_HEADERS`].
+/// Maximum size of the head of a request in bytes; larger is answered 431, and so are more than [`MOST_HEADERS`].
 pub(super) const LONGEST_HEAD: usize = 32 * 1024;
 const MOST_HEADERS: usize = 100;
-/// How much of what a refused caller still sends is read, and for how long, so that the refusal reaches it.
+/// How much a refused caller may still send, so that it gets to read the refusal; and for how long.
 const LARGEST_REST: u64 = 16 << 20;
 const REST_TIME: Duration = Duration::from_secs(5);
-/// Where every connection has a request under way, a new one waits so long for a place: those without a key are answered
-/// in no time.
+/// If every connection has a request in progress, a new one waits this long for a slot: requests without a key are
+/// answered almost at once.
 const CROWDED: Duration = Duration::from_millis(250);
-/// For the head of a request that is answered 503 for want of a connection.
+/// For the head of a request that is answered 503 because there is no free connection.
 const SHED_TIME: Duration = Duration::from_secs(5);
-/// How long a connection that has to make room still takes a request: one may be on its way, and its caller would never
-/// know what became of it.
+/// How long a connection that has to make room still accepts a request: one may be on its way, and its caller would
+/// never know its outcome.
 const ON_ITS_WAY: Duration = Duration::from_millis(25);
-/// For what is still being written on a connection that has to make room.
+/// For finishing the last answer on a connection that has to make room.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// As tokio binds, with a longer queue: when the system's queue is full a client may believe that it is connected, and be
-/// heard only a minute later.
+/// Binds like tokio, but with a longer accept queue: if the queue is full, a client may believe that it is connected
+/// and be served only a minute later.
 pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = match address {
         SocketAddr::V4(_) => TcpSocket::new_v4(),
@@ -65,14 +65,14 @@ pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 #[derive(Clone)]
 pub(super) struct Answering {
     pub(super) router: Router,
-    /// Answers where no connection is left.
+    /// Answers if there is no free connection.
     pub(super) full: Router,
-    /// Hears of what never reaches a router.
+    /// Notified of requests that never reach a router.
     pub(super) observer: Option<Arc<Observer>>,
     pub(super) tls: Option<Arc<Tls>>,
 }
 
-/// Serves until `stop`, then at most `limits.grace` longer.
+/// Serves until `stop`, then for at most `limits.grace`.
 pub(super) async fn serve(
     listener: TcpListener,
     answering: Answering,
@@ -90,13 +90,13 @@ pub(super) async fn serve(
             Some(_) = connections.join_next() => continue,
             accepted = accept(&listener, &beyond) => accepted,
         };
-        // A client that left in the queue, or no descriptors left: neither ends the service.
+        // The client left while queued, or there are no file descriptors left: neither ends the service.
         let Ok((stream, extra)) = accepted else {
             waiting.end_longest();
             sleep(Duration::from_millis(50)).await;
             continue;
         };
-        // It stands in the queue for a place before another one is told to leave, so that no later one can take that.
+        // Enqueue for a slot before another connection is told to leave, so that no later one can take that slot.
         let mut place = Box::pin(Arc::clone(&room).acquire_owned());
         let has_place = futures_util::poll!(place.as_mut());
         let told = has_place.is_pending() && waiting.end_longest();
@@ -124,7 +124,7 @@ pub(super) async fn serve(
     }
 }
 
-/// Takes the next connection, as long as few are beyond the limit; else it waits in the system's queue.
+/// Accepts the next connection unless too many are beyond the limit; then it waits in the system's queue.
 async fn accept(
     listener: &TcpListener,
     beyond: &Arc<Semaphore>,
@@ -134,12 +134,13 @@ async fn accept(
         .await
         .map_err(io::Error::other)?;
     let (stream, _) = listener.accept().await?;
-    // Answers are small; waiting to fill a packet only delays them.
+    // Answers are small; waiting to fill a packet would only delay them.
     stream.set_nodelay(true)?;
     Ok((stream, extra))
 }
 
-/// Waits for a place: until it is free where another connection was `told` to leave, else [`CROWDED`] for one that can be.
+/// Waits for a slot: until it is free if another connection was `told` to leave; otherwise up to [`CROWDED`] for a
+/// connection that can be told.
 async fn in_turn<P>(
     mut place: impl Future<Output = P> + Unpin,
     waiting: &Waiting,
@@ -156,7 +157,7 @@ async fn in_turn<P>(
     if told { Some(place.await) } else { None }
 }
 
-/// Answers 503 to the one request that comes: every other connection has a request under way.
+/// Answers 503 to the first request: every other connection has a request in progress.
 async fn shed(stream: TcpStream, answering: &Answering) {
     let Some(tls) = &answering.tls else {
         return turn_away(stream, answering).await;
@@ -207,7 +208,7 @@ async fn connection(
     };
     match shaken {
         Ok(Ok(stream)) => exchange(stream, answering, limits, &place, &stop).await,
-        // It spoke no TLS, trusted nobody here, or said nothing.
+        // The client spoke no TLS, did not trust the certificate, or sent nothing.
         Ok(Err(_)) | Err(_) => {
             if let Some(observer) = &answering.observer {
                 observer.metrics.failed_handshake();
@@ -236,7 +237,7 @@ async fn exchange(
     }
 }
 
-/// Answers requests until there are no more. False: it was cut short, or nothing came in time.
+/// Answers requests until there are no more. False if it was cut short, or if nothing arrived in time.
 async fn answered(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     answering: &Answering,
@@ -262,7 +263,7 @@ async fn answered(
     });
     let stream = TokioIo::new(Heads::of(stream, answering.observer.as_deref()));
     let mut connection = pin!(builder(head_time).serve_connection(stream, service));
-    // How a connection ends is the client's affair; its writes are done by the store in any case.
+    // How a connection ends is up to the client; its writes are executed by the store in any case.
     tokio::select! {
         biased;
         ended = connection.as_mut() => ended.map_or_else(|error| !error.is_timeout(), |()| true),
@@ -281,7 +282,7 @@ async fn answered(
     }
 }
 
-/// Reads and throws away what still comes: to close before that would take the refusal from the client's hands.
+/// Reads and discards what still arrives: closing earlier could make the client lose the refusal.
 async fn hear_out(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
     if stream.shutdown().await.is_ok() {
         drop(copy(&mut stream.take(LARGEST_REST), &mut sink()).await);
@@ -297,7 +298,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_mins(1);
 
-    /// What the caller of a connection that has to make room gets, who sends something a little later.
+    /// What a caller receives on a connection that has to make room, if it sends its request a little later.
     async fn got_by_one_that_makes_room(request: &[u8], on_its_way: Duration) -> String {
         let (mut client, mut server) = duplex(4_096);
         let waiting = Waiting::default();

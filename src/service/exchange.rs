@@ -1,5 +1,5 @@
-//! One request and its answer over HTTP: media type, body, operation, JSON. The order of the checks is the order of
-//! the refusals: host, path, method, a key, overload, the right key, read-only, media type, size, body, rules.
+//! One request and its answer over HTTP: media type, body, operation, JSON. The order of the checks is the order of the
+//! refusals: host, path, method, a key, overload, the right key, read-only, media type, size, body, rules.
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,12 +35,12 @@ const DESCRIPTION: &[u8] = include_bytes!("../../assets/openapi.json");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT");
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
-/// What `rules` does where the interface leaves it open, for clients that would else have to prove it.
+/// What `rules` does where the interface leaves it open; otherwise clients would have to find out by experiment.
 const FACTS: HeaderValue = HeaderValue::from_static(
     "properties-on-get=returned, absent-name=keep, absent-properties=keep, absent-mapping=keep",
 );
 
-/// What all requests share.
+/// State shared by all requests.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) store: Store,
@@ -49,7 +49,7 @@ pub(super) struct Shared {
     pub(super) states_facts: bool,
 }
 
-/// The interface at `path`, its description, JSON 404s everywhere else. The path must have been checked.
+/// Serves the interface at `path` and its description; JSON 404s everywhere else. The path must have been checked.
 pub(super) fn router(path: &str, hosts: Hosts, shared: Shared) -> Router {
     Router::new()
         .route(path, any(answer))
@@ -59,7 +59,7 @@ pub(super) fn router(path: &str, hosts: Hosts, shared: Shared) -> Router {
         .with_state(shared)
 }
 
-/// 503 everywhere, whatever is asked.
+/// Answers 503 to every request.
 pub(super) fn full() -> Router {
     let any = Hosts::default();
     Router::new()
@@ -67,7 +67,7 @@ pub(super) fn full() -> Router {
         .layer(middleware::from_fn_with_state(any, to_one_host))
 }
 
-/// What does not say whom it is for may be meant for somebody else, or hide a second request.
+/// A request that does not say whom it is for may be meant for another server, or may hide a second request.
 async fn to_one_host(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
     match admission::check_host(request.headers(), &hosts) {
         Ok(()) => next.run(request).await,
@@ -75,7 +75,7 @@ async fn to_one_host(State(hosts): State<Hosts>, request: Request, next: Next) -
     }
 }
 
-/// The same for everybody, and no secret: it needs no key.
+/// The description is the same for everybody and no secret, so it needs no key.
 async fn described(request: Request) -> Response {
     if [Method::GET, Method::HEAD].contains(request.method()) {
         let mut response = with_body(StatusCode::OK, DESCRIPTION.into());
@@ -170,7 +170,8 @@ async fn exchange(
     Ok(done)
 }
 
-/// Queues it. On a server what is there already is only read; what is not found is created by a write that looks again.
+/// Queues the change. On a server, an existing group is only read; a missing one is created by a write that looks
+/// again.
 async fn act(store: &Store, key: i64, change: Change) -> Result<ResponseBody, Refusal> {
     let change = Arc::new(change);
     if store.is_shared()
@@ -201,7 +202,8 @@ pub(super) fn refusal_text(refusal: &Refusal) -> Vec<u8> {
     })
 }
 
-/// At once, whatever of the body has come: `connections` sees to it that the refusal reaches who is still sending.
+/// Answers at once, however much of the body has arrived: `connections` makes sure that the refusal reaches a client
+/// that is still sending.
 fn refuse(refusal: &Refusal, body: &Body) -> Response {
     let mut response = with_body(refusal.status(), refusal_text(refusal));
     response.extensions_mut().insert(Verdict(refusal.code()));
@@ -230,7 +232,8 @@ fn refuse(refusal: &Refusal, body: &Body) -> Response {
     response
 }
 
-/// Before the body was read, or the storage turned it away: a client may say so, and send it again.
+/// The request was refused before its body was read, or by the storage: a client may report that nothing was done, and
+/// retry.
 fn not_done(headers: &mut HeaderMap) {
     headers.insert("groupdesk-not-done", HeaderValue::from_static("1"));
 }
@@ -240,7 +243,7 @@ fn response(status: StatusCode, answer: &ResponseBody) -> Response {
 }
 
 fn text(answer: &ResponseBody) -> Vec<u8> {
-    // An answer is made of strings, numbers and maps with string keys: it always serializes.
+    // An answer consists of strings, numbers and maps with string keys, so it always serializes.
     serde_json::to_vec(answer).unwrap_or_else(|_| br#"{"success":0}"#.to_vec())
 }
 
@@ -249,7 +252,7 @@ fn with_body(status: StatusCode, text: Vec<u8>) -> Response {
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, JSON);
-    // Tokens stand in answers, and a GET changes things.
+    // Answers contain tokens, and a GET can change things.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -1,5 +1,5 @@
-//! The listener for those who run the service: whether it lives, whether it is ready, what it counted. It says nothing of
-//! groups, and knows no keys.
+//! The operators' listener: whether the service is alive, whether it is ready, and its metrics. It reveals nothing
+//! about groups, and needs no keys.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ use tokio::{
 
 use super::{metrics::Now, observe::Observer, store::Store};
 
-/// How long a look at the storage is good for: whoever asks often does not make it write often.
+/// How long the result of a storage check is reused, so that frequent requests do not cause frequent writes.
 const FRESH: Duration = Duration::from_secs(1);
 /// A storage that takes longer is not ready.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -27,14 +27,14 @@ const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
-/// When the storage was looked at, and what was found.
+/// When the storage was checked, and the result.
 type Look = Option<(Instant, Result<(), String>)>;
 
 #[derive(Debug, Clone)]
 pub(super) struct Exposed {
     observer: Arc<Observer>,
     store: Store,
-    /// The places of the service, and how many there are.
+    /// The request slots, and their total number.
     room: Arc<Semaphore>,
     places: usize,
     looked: Arc<Mutex<Look>>,
@@ -55,17 +55,17 @@ impl Exposed {
         }
     }
 
-    /// Requests under way now.
+    /// Number of requests in progress.
     pub(super) fn in_flight(&self) -> usize {
         self.places.saturating_sub(self.room.available_permits())
     }
 
-    /// The reason where it is not. What is wrong with the storage stands on standard error, not here.
+    /// Returns the reason if the service is not ready. Details of storage errors are on standard error, not here.
     async fn is_ready(&self) -> Result<(), String> {
         if self.observer.is_draining() {
             return Err("no: it was told to end".into());
         }
-        // One asks the storage; whoever comes meanwhile hears the same.
+        // One caller checks the storage; others that ask meanwhile get the same result.
         let mut looked = self.looked.lock().await;
         if let Some((at, found)) = &*looked
             && at.elapsed() < FRESH

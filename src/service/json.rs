@@ -1,14 +1,14 @@
-//! A strict JSON reader for request bodies: it refuses what lenient readers let pass (duplicate keys, NUL, halves
-//! of surrogate pairs, deep nesting) and says where. It never quotes the body: a token may stand there.
+//! A strict JSON parser for request bodies: it rejects what lenient parsers accept (duplicate keys, NUL, halves of
+//! surrogate pairs, deep nesting) and says where. It never quotes the body, which may contain a token.
 
 use serde_json::{Map, Number, Value};
 
 mod text;
 
-/// Deepest nesting of objects and arrays.
+/// Maximum nesting of objects and arrays.
 pub(super) const DEEPEST: usize = 64;
 
-/// Keys with this beginning mean something to the JSON library itself; an object with one would change on its way.
+/// Keys with this prefix have a meaning for the JSON library itself; an object with one would not survive it unchanged.
 const RESERVED: &str = "$serde_json::private::";
 
 /// What is wrong with a body, and where. Line and column count from 1; columns are characters.
@@ -16,14 +16,14 @@ const RESERVED: &str = "$serde_json::private::";
 pub(super) struct Malformed {
     pub(super) line: usize,
     pub(super) column: usize,
-    /// The top-level field it stands in, if it is one of ours.
+    /// The top-level field that contains the error, if it is one of ours.
     pub(super) field: Option<&'static str>,
     pub(super) why: &'static str,
 }
 
 type Read<T> = Result<T, Malformed>;
 
-/// Reads one JSON value and nothing after it. `fields` are the top-level names that an error may repeat.
+/// Parses one JSON value and nothing after it. `fields` are the top-level names that an error may repeat.
 pub(super) fn read(body: &[u8], fields: &'static [&'static str]) -> Read<Value> {
     let text = match std::str::from_utf8(body) {
         Ok(text) => text,
@@ -59,7 +59,7 @@ fn malformed(text: &str, at: usize, field: Option<&'static str>, why: &'static s
     for part in before.split(|byte| *byte == b'\n') {
         (line, last) = (line + 1, part);
     }
-    // Counting first bytes of characters also works when `at` stands inside one.
+    // Counting leading bytes of characters also works if `at` is inside one.
     let is_first = |byte: &&u8| **byte & 0xc0 != 0x80;
     Malformed {
         line,

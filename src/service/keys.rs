@@ -1,5 +1,5 @@
-//! API keys and the environments they belong to: make, list, revoke, recognise; when they end, and were used. A key exists in the clear once, in
-//! the answer of its creation; the database holds its SHA-256.
+//! API keys and the environments they belong to: creating, listing, revoking, recognising, expiry and last use. A key
+//! exists in clear text only once, when it is created; the database stores its SHA-256.
 
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::database::{Fault, Row, Tx, values};
 
-/// Longest name of an environment, in characters.
+/// Maximum length of the name of an environment, in characters.
 const LONGEST_ENVIRONMENT: usize = 100;
 
 /// An API key as it may be listed: everything but the key.
@@ -25,21 +25,21 @@ pub struct KeyInfo {
     pub read_only: bool,
     pub created_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
-    /// From then on it is refused.
+    /// The key is refused from then on.
     pub expires_at: Option<Timestamp>,
-    /// To the minute; of requests that came as far as the groups.
+    /// To the minute; only of requests that got as far as the groups.
     pub last_used_at: Option<Timestamp>,
 }
 
 impl KeyInfo {
-    /// Neither revoked nor over.
+    /// Whether it is neither revoked nor expired.
     pub fn is_valid(&self) -> bool {
         let is_over = |at| at <= Timestamp::now();
         self.revoked_at.is_none() && !self.expires_at.is_some_and(is_over)
     }
 }
 
-/// When a key is to end: at a time, or so long after it was made.
+/// When a key expires: at a time, or so long after its creation.
 #[derive(Debug, Clone, Copy)]
 pub enum Expiry {
     At(Timestamp),
@@ -77,10 +77,10 @@ impl Expiry {
     }
 }
 
-/// How old a time of last use may get before it is written anew.
+/// How old the recorded last use may become before it is updated.
 const USE_IS_FRESH: i64 = 60_000;
 
-/// Whoever holds a live key: the environment, and what may be done in it.
+/// The holder of a valid key: its environment, and what it may do there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Caller {
     pub(super) environment: i64,
@@ -92,12 +92,12 @@ pub(super) struct Caller {
 impl Caller {
     pub(super) fn was_used_lately(&self) -> bool {
         let now = Timestamp::now().as_millisecond();
-        // A clock that was set back is no reason to write each time.
+        // A clock that was set back must not cause a write every time.
         let is_fresh = |at: i64| (at - now).abs() < USE_IS_FRESH;
         self.last_used_at.is_some_and(is_fresh)
     }
 
-    /// Whoever may do everything in an environment.
+    /// A caller that may do everything in an environment.
     pub(super) fn of(environment: i64, tag: Option<String>) -> Self {
         Self {
             environment,
@@ -109,8 +109,8 @@ impl Caller {
 }
 
 impl Store {
-    /// Makes a key, and its environment if there is none of that name. A tag may be given later to an untagged
-    /// environment, never changed. Blocks; the key is durable when this returns.
+    /// Creates a key, and its environment if there is none of that name. An untagged environment may get a tag later; a
+    /// tag never changes. Blocks; the key is durable when this returns.
     pub fn create_key(
         &self,
         environment: &str,
@@ -120,7 +120,7 @@ impl Store {
         self.create_key_until(environment, tag, read_only, None)
     }
 
-    /// [`Store::create_key`]; the key may end by itself.
+    /// As [`Store::create_key`], for a key that may expire.
     pub fn create_key_until(
         &self,
         environment: &str,
@@ -148,14 +148,15 @@ impl Store {
         Ok((info, key))
     }
 
-    /// All keys, the revoked ones too, oldest first. Blocks.
+    /// Returns all keys, including revoked ones, oldest first. Blocks.
     pub fn list_keys(&self) -> Result<Vec<KeyInfo>, StoreError> {
         self.ask_blocking(Access::Short, |tx| {
             tx.all(format!("{SELECT} ORDER BY k.id"), values![], info)
         })
     }
 
-    /// Revokes a key at once, in every process that serves this database. Revoking it again changes nothing. Blocks.
+    /// Revokes a key immediately, in every process that serves this database. Revoking it again changes nothing.
+    /// Blocks.
     pub fn revoke_key(&self, id: i64) -> Result<KeyInfo, StoreError> {
         self.ask_blocking(Access::Write, move |tx| {
             let now = Timestamp::now().as_millisecond();
@@ -192,7 +193,7 @@ const NAME_ENVIRONMENT: &str = "\
 INSERT INTO environments (name, tag) VALUES ($1, $2) \
 ON CONFLICT (name) DO UPDATE SET tag = coalesce(environments.tag, excluded.tag) RETURNING id, tag";
 
-/// Number of the environment of that name, which is made if there is none.
+/// Returns the number of the environment with this name, creating it if needed.
 fn environment_for(tx: &Tx<'_>, environment: &str, tag: Option<&str>) -> Result<i64, StoreError> {
     let read = |row: &Row<'_>| Ok::<_, Fault>((row.get(0)?, row.get::<Option<String>>(1)?));
     let named = tx.one(NAME_ENVIRONMENT, values![environment, tag], read)?;
@@ -226,8 +227,8 @@ const LIVE: &str = "\
 SELECT e.id, e.tag, k.read_only, k.last_used_at, k.id FROM keys k JOIN environments e ON e.id = k.environment \
 WHERE k.hash = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
 
-/// Number and holder of the live key with this hash. Its index may be searched: how long that takes tells of the hash,
-/// and nobody chooses a SHA-256, nor finds a key of 256 random bits behind one.
+/// Returns number and holder of the valid key with this hash. An index lookup is safe here although its timing reveals
+/// something about the hash: nobody can choose a SHA-256, or find a key of 256 random bits from one.
 pub(super) fn recognise(
     tx: &Tx<'_>,
     presented: &Hash,
@@ -251,13 +252,14 @@ pub(super) fn read_caller(row: &Row<'_>) -> Result<Caller, Fault> {
     })
 }
 
-/// Who holds the key, if it is still live: asked again in the transaction that acts, so that revoking is at once.
+/// Returns the holder of the key if it is still valid. Checked again in the transaction that acts, so that revoking
+/// takes effect at once.
 pub(super) fn caller(tx: &Tx<'_>, key: i64) -> Result<Option<Caller>, StoreError> {
     let now = Timestamp::now().as_millisecond();
     Ok(tx.one(CALLER, values![key, now], read_caller)?)
 }
 
-/// Writes down that a key was used, unless that is known well enough.
+/// Records that a key was used, unless the recorded time is recent enough.
 pub(super) fn used(tx: &Tx<'_>, key: i64, caller: &Caller) -> Result<(), StoreError> {
     if !caller.was_used_lately() {
         let now = Timestamp::now().as_millisecond();

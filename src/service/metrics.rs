@@ -1,4 +1,4 @@
-//! What is counted and timed, in the words of Prometheus. Labels are operations and verdicts: never an id, a key or a token.
+//! Counters and timings in Prometheus's format. Labels are operations and verdicts, never an id, a key or a token.
 
 use std::{
     sync::atomic::{AtomicI64, Ordering},
@@ -11,12 +11,12 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-/// Upper ends of the buckets, in seconds.
+/// Upper bounds of the buckets, in seconds.
 const BUCKETS: [f64; 13] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 ];
 
-/// Every name begins with it.
+/// Prefix of every metric name.
 const PREFIX: &str = "groupdesk_service";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -30,14 +30,14 @@ struct Of {
     operation: &'static str,
 }
 
-/// What is looked up when somebody asks, rather than counted along.
+/// Values that are read when metrics are requested, rather than counted.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Now {
     pub(super) in_flight: usize,
     pub(super) waiting_writes: usize,
     pub(super) storage_failures: u64,
     pub(super) decided_commits: u64,
-    /// Lines to the storage, and those with something to do.
+    /// Number of connections to the storage, and of busy ones.
     pub(super) lines: (usize, usize),
     pub(super) ready: bool,
 }
@@ -163,7 +163,7 @@ impl Metrics {
         self.failed_handshakes.inc();
     }
 
-    /// All of it as OpenMetrics text.
+    /// All metrics as OpenMetrics text.
     pub(super) fn text(&self, now: Now) -> String {
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         self.in_flight.set(number(now.in_flight));
@@ -179,7 +179,7 @@ impl Metrics {
         self.busy_lines.set(number(now.lines.1));
         self.ready.set(now.ready.into());
         let mut text = String::new();
-        // A String takes all text.
+        // Writing to a String cannot fail.
         let _ = encode(&mut text, &self.registry);
         text
     }

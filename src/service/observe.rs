@@ -1,4 +1,4 @@
-//! Every request is counted, timed and, where asked, written down: also one that is refused at the door, and one whose
+//! Every request is counted, timed and, if requested, logged: also one that is refused at admission, and one whose
 //! caller leaves before the answer.
 
 use std::{
@@ -24,17 +24,17 @@ use super::{
     refusal::Refusal,
 };
 
-/// Of a request that was done.
+/// Verdict of a successful request.
 const DONE: &str = "ok";
 const CALLER_LEFT: &str = "caller_left";
-/// Of a request whose head could not be read.
+/// Verdict of a request whose head could not be parsed.
 const UNREADABLE: &str = "unreadable";
 
-/// Why a request was not done; stands in the answer for the observer.
+/// Why a request was not done; attached to the response for the observer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Verdict(pub(super) &'static str);
 
-/// What becomes known of a request while it is done.
+/// What becomes known about a request while it is processed.
 #[derive(Debug, Default)]
 pub(super) struct Noted {
     key: OnceLock<i64>,
@@ -44,7 +44,7 @@ pub(super) struct Noted {
 
 impl Noted {
     pub(super) fn key(&self, key: i64) {
-        // It is one and the same throughout.
+        // It is always the same key.
         let _ = self.key.set(key);
     }
 
@@ -59,7 +59,7 @@ impl Noted {
 pub(super) struct Observer {
     pub(super) metrics: Metrics,
     log: Option<AccessLog>,
-    /// Where the interface is.
+    /// Path of the interface.
     path: String,
     is_draining: AtomicBool,
 }
@@ -74,7 +74,7 @@ impl Observer {
         })
     }
 
-    /// From now on callers are told to come back on another connection, which a balancer leads elsewhere.
+    /// From now on, asks callers to reconnect, so that a load balancer sends them elsewhere.
     pub(super) fn drain(&self) {
         self.is_draining.store(true, Ordering::SeqCst);
     }
@@ -83,7 +83,7 @@ impl Observer {
         self.is_draining.load(Ordering::SeqCst)
     }
 
-    /// A head that the HTTP library refused by itself.
+    /// Records a request whose head the HTTP library refused by itself.
     pub(super) fn unreadable(&self, refusal: &Refusal) {
         let status = Some(refusal.status().as_u16());
         let ended = (UNREADABLE, refusal.code(), status);
@@ -135,7 +135,7 @@ impl fmt::Debug for Observer {
     }
 }
 
-/// One request; one that is dropped without an answer had a caller that left.
+/// One request; if it is dropped without an answer, the caller left.
 struct Entry {
     observer: Arc<Observer>,
     operation: &'static str,
@@ -160,7 +160,7 @@ impl Drop for Entry {
     }
 }
 
-/// Around everything that answers a request.
+/// Middleware around everything that answers a request.
 pub(super) async fn observed(
     State(observer): State<Arc<Observer>>,
     mut request: Request,

@@ -1,5 +1,4 @@
-//! How often each key may ask: so many requests a second, all of them at once if need be. Of this process alone; what was
-//! counted goes with it.
+//! Rate limit per key: a number of requests per second, also in one burst. Counted per process, and lost when it ends.
 
 use std::{
     collections::HashMap,
@@ -8,13 +7,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// So many requests of a second may come together.
+/// The requests of one second may come in one burst.
 const SECOND: Duration = Duration::from_secs(1);
 
 pub(super) struct Rates {
-    /// From one request to the next.
+    /// Interval between two requests at the limit.
     apart: Duration,
-    /// By key: when all that it has asked so far would be over, one after another.
+    /// By key: when all of its requests so far would be over at that interval.
     over: Mutex<HashMap<i64, Instant>>,
 }
 
@@ -26,7 +25,7 @@ impl Rates {
         }
     }
 
-    /// Takes one of the requests that the key has; else how long it has to wait for the next.
+    /// Takes one request from the key's allowance; otherwise returns how long to wait.
     pub(super) fn take(&self, key: i64, now: Instant) -> Result<(), Duration> {
         // Nothing panics while it holds the lock.
         let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);

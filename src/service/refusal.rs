@@ -1,5 +1,5 @@
-//! Every way the service says no: status, code and message of each. Messages say what to do and never repeat a
-//! secret, a body or an inner detail.
+//! All refusals of the service, with status, code and message. Messages say what to do, and never repeat a secret, a
+//! body or an internal detail.
 
 use std::time::Duration;
 
@@ -10,20 +10,20 @@ use super::{json::Malformed, store::StoreError};
 /// Why a request was not done. Codes are part of the interface; messages may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// The request line or a header cannot be read.
+    /// The request line or a header cannot be parsed.
     Head,
-    /// There is no `Host` header, more than one, or none that could name a host.
+    /// There is no `Host` header, more than one, or one that is no valid host.
     Host,
-    /// `Host` names somebody else.
+    /// `Host` names another host.
     UnknownHost,
-    /// The request line and the headers are larger than [`super::connections::LONGEST_HEAD`], or too many.
+    /// Request line and headers are larger than [`super::connections::LONGEST_HEAD`], or there are too many headers.
     LargeHead,
-    /// The body is not JSON as we read it.
+    /// The body is not valid JSON.
     Malformed(Malformed),
     EmptyBody,
     /// The body ended before its announced length, or its framing was broken.
     BrokenBody,
-    /// A field is missing, of the wrong type or beyond a limit; the text names it.
+    /// A field is missing, has the wrong type or exceeds a limit; the text names it.
     Invalid(String),
     Unauthorized,
     ReadOnlyKey,
@@ -37,7 +37,7 @@ pub(super) enum Refusal {
     TooLarge,
     MediaType(&'static str),
     Overloaded,
-    /// The key has asked too often.
+    /// The key has exceeded its rate.
     TooMany {
         seconds: u64,
     },
@@ -45,7 +45,7 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// In whole seconds, so that the next request is not too early again.
+    /// Rounded up to whole seconds, so that the next request is not too early again.
     pub(super) fn too_many(wait: Duration) -> Self {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         Self::TooMany { seconds }

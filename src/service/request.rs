@@ -1,5 +1,5 @@
-//! What a request asks for, read strictly from its body. The limits are ours, because the interface names none; they
-//! are deliberately not shared with the client.
+//! What a request asks for, parsed strictly from its body. The limits are our own, because the interface names none;
+//! they are deliberately not shared with the client.
 
 use indexmap::IndexMap;
 use secrecy::SecretString;
@@ -7,17 +7,17 @@ use serde_json::{Map, Value};
 
 use super::{json, refusal::Refusal};
 
-/// Longest `user_group_id`, in characters.
+/// Maximum length of `user_group_id`, in characters.
 const LONGEST_ID: usize = 255;
-/// Longest `name`, in characters.
+/// Maximum length of `name`, in characters.
 const LONGEST_NAME: usize = 1_000;
-/// Longest schema id and data source id of a mapping, in characters.
+/// Maximum length of schema ids and data source ids in a mapping, in characters.
 const LONGEST_MAPPING_TEXT: usize = 255;
 
 const GROUP_FIELDS: &[&str] = &["name", "user_group_id", "mapping", "properties"];
 const ROTATE_FIELDS: &[&str] = &["current_token"];
 
-/// The body of get-or-create and of update. A field that is absent or null is `None`.
+/// The body of get-or-create and of update. An absent or null field is `None`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct GroupFields {
     pub(super) user_group_id: String,
@@ -26,7 +26,7 @@ pub(super) struct GroupFields {
     pub(super) properties: Option<Map<String, Value>>,
 }
 
-/// Reads the body of get-or-create and of update. Fields of other names are ignored.
+/// Parses the body of get-or-create and of update. Other fields are ignored.
 pub(super) fn group(body: &[u8]) -> Result<GroupFields, Refusal> {
     let mut fields = object(body, GROUP_FIELDS)?;
     let fields = GroupFields {
@@ -47,7 +47,7 @@ pub(super) fn group(body: &[u8]) -> Result<GroupFields, Refusal> {
     Ok(fields)
 }
 
-/// Reads the body of rotate.
+/// Parses the body of rotate.
 pub(super) fn current_token(body: &[u8]) -> Result<SecretString, Refusal> {
     let mut fields = object(body, ROTATE_FIELDS)?;
     let token = required_text(&mut fields, "current_token")?;
@@ -64,7 +64,7 @@ pub(super) fn within_limits(fields: &GroupFields) -> Result<(), String> {
         length("name", name, LONGEST_NAME)?;
     }
     for (index, (schema, source)) in fields.mapping.iter().flatten().enumerate() {
-        // By number and not by key: what a body holds is never repeated.
+        // Named by number instead of key: the content of a body is never repeated.
         let entry = index + 1;
         let limit = LONGEST_MAPPING_TEXT;
         length(
@@ -110,7 +110,7 @@ fn mapping(value: Option<Value>) -> Result<Option<IndexMap<String, String>>, Ref
         .map(|(index, (schema, source))| match source {
             Value::String(source) => Ok((schema, source)),
             other => {
-                // The interface speaks of "the data source itself", too; none is kept here, so an object would be lost.
+                // The interface also allows "the data source itself"; none is stored here, so an object would be lost.
                 let value = format!("the value of entry {} of mapping", index + 1);
                 Err(wrong_type(
                     &value,

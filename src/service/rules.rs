@@ -1,6 +1,6 @@
 //! The rules of the service: what get-or-create, update and rotate do to stored groups (docs/design/service.md, "Rules
-//! of the service"). Runs inside one transaction; a refusal has written nothing. A file has one writer; `shared` does the same
-//! where others write at the same time.
+//! of the service"). Runs inside one transaction; a refusal has written nothing. A file has a single writer; `shared`
+//! implements the same rules for concurrent writers.
 
 mod shared;
 
@@ -30,7 +30,7 @@ pub(super) struct StoredGroup {
     pub(super) user_group_id: String,
     pub(super) token: SecretString,
     pub(super) name: String,
-    /// JSON text, read only when an answer carries it.
+    /// JSON text, parsed only if an answer contains it.
     properties: String,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct StoredGroup {
 pub(super) enum Change {
     GetOrCreate {
         wanted: GroupFields,
-        /// For a group that is made.
+        /// Used if the group is created.
         new_token: SecretString,
     },
     Update(GroupFields),
@@ -50,7 +50,7 @@ pub(super) enum Change {
 
 pub(super) use shared::look;
 
-/// Does it for whoever holds the key. The key is looked at again here: it may have been revoked meanwhile.
+/// Executes a change for the holder of the key. The key is checked again here: it may have been revoked meanwhile.
 pub(super) fn act(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
     if tx.sqlite().is_none() {
         return shared::act(tx, key, change);
@@ -66,7 +66,7 @@ pub(super) fn act(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
     }
 }
 
-/// Returns the group unchanged if there is one, else makes it with `new_token`.
+/// Returns an existing group unchanged; otherwise creates it with `new_token`.
 fn get_or_create(
     tx: &Tx<'_>,
     caller: &Caller,
@@ -86,7 +86,7 @@ fn get_or_create(
     Ok(Ok(got(row, wanted, true)?))
 }
 
-/// The answer where the group is there.
+/// The answer if the group exists.
 fn get(
     tx: &Tx<'_>,
     caller: &Caller,
@@ -155,7 +155,7 @@ fn rotate(
     let values = values![new, at, environment, old];
     let row = tx.one(ROTATE, values, StoredGroup::read)?;
     let Some(row) = row else {
-        // Retired in another environment is unknown in this one.
+        // A token retired in another environment is unknown in this one.
         let read = |_: &Row<'_>| Ok::<_, Fault>(());
         let retired = tx.one(WAS_CURRENT, values![&hash, environment], read)?;
         return Ok(Err(if retired.is_some() {
@@ -172,7 +172,7 @@ const OTHERS: &str = "\
 SELECT e.tag FROM groups g JOIN environments e ON e.id = g.environment \
 WHERE g.user_group_id = $1 AND g.environment <> $2";
 
-/// Whether a group of this id may be made here: every other environment that has the id must be the counterpart.
+/// Whether a group with this id may be created here: every other environment that has the id must be the counterpart.
 pub(super) fn may_exist(
     tx: &Tx<'_>,
     caller: &Caller,
@@ -183,7 +183,7 @@ pub(super) fn may_exist(
     Ok(may_share(caller.tag.as_deref(), &others))
 }
 
-/// Whether an environment with this tag may have an id that those have, too.
+/// Whether an environment with this tag may have an id that these environments have, too.
 fn may_share(tag: Option<&str>, others: &[Option<String>]) -> bool {
     let is_pair = |other: &Option<String>| {
         matches!(
@@ -211,7 +211,7 @@ const INSERT: &str = "\
 INSERT INTO groups (environment, user_group_id, name, mapping, properties, token, created_at, updated_at) \
 VALUES ($1, $2, $3, $4, $5, $6, $7, $7) RETURNING team_id, user_group_id, token, name, properties";
 
-/// Adds a group. A name that is absent is the id.
+/// Adds a group. If the name is absent, the id is used.
 pub(super) fn insert(
     tx: &Tx<'_>,
     environment: i64,
@@ -247,7 +247,7 @@ impl StoredGroup {
         })
     }
 
-    /// The stored properties if the request carried some, else null.
+    /// The stored properties if the request contained some, otherwise null.
     fn properties(&self, carried: bool) -> Result<Presence<Map<String, Value>>, StoreError> {
         if !carried {
             return Ok(Presence::Null);
@@ -276,7 +276,7 @@ impl StoredGroup {
         })
     }
 
-    /// Without properties and tag; those depend on the operation.
+    /// Without properties and tag, which depend on the operation.
     fn into_user_group(self) -> UserGroup {
         UserGroup {
             team_id: Presence::Present(self.team_id),
@@ -303,7 +303,7 @@ fn mapping_text(mapping: &IndexMap<String, String>) -> String {
 }
 
 fn properties_text(properties: &Map<String, Value>) -> String {
-    // A map of JSON always serializes.
+    // A JSON map always serializes.
     serde_json::to_string(properties).unwrap_or_default()
 }
 

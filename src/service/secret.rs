@@ -1,4 +1,4 @@
-//! Random secrets from the operating system and the hashes that stand for them at rest. It stores nothing.
+//! Random secrets from the operating system, and the hashes stored in their place. Stores nothing itself.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use zeroize::Zeroizing;
 
 use super::store::StoreError;
 
-/// A SHA-256, as kept for API keys and retired tokens.
+/// A SHA-256, as stored for API keys and retired tokens.
 pub(super) type Hash = [u8; 32];
 
-/// 256 bits from the operating system as 64 lower-case hex digits: the form of tokens and API keys.
+/// 256 bits from the operating system as 64 lower-case hex digits: the format of tokens and API keys.
 pub(super) fn random() -> Result<SecretString, StoreError> {
     let mut bytes = Zeroizing::new([0; 32]);
     getrandom::fill(bytes.as_mut()).map_err(|_| StoreError::NoRandomness)?;

@@ -1,4 +1,4 @@
-//! Many groups in one transaction, for the demo and for tests. The rules of a request hold here too.
+//! Adds many groups in one transaction, for the demo and for tests, under the same rules as requests.
 
 use indexmap::IndexMap;
 use secrecy::SecretString;
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::database::{Fault, Row, Tx, values};
 
-/// A group to put into an environment.
+/// A group to add to an environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeedGroup {
     pub user_group_id: String,
@@ -21,18 +21,18 @@ pub struct SeedGroup {
     pub properties: Map<String, Value>,
 }
 
-/// A group as it stands after seeding.
+/// A group after seeding.
 #[derive(Debug, Clone)]
 pub struct Seeded {
     pub team_id: i64,
     pub token: SecretString,
-    /// False: the id was there before, and the group is unchanged.
+    /// False if the id existed before and the group is unchanged.
     pub created: bool,
 }
 
 impl Store {
-    /// Adds groups to an environment in one transaction, all or none; ids that exist are skipped. Returns one entry
-    /// per given group, in order. The environment must have a key. Blocks.
+    /// Adds groups to an environment in one transaction, all or none; existing ids are skipped. Returns one entry per
+    /// given group, in order. The environment must have a key. Blocks.
     pub fn seed(
         &self,
         environment: &str,
@@ -42,13 +42,14 @@ impl Store {
         self.seed_with(move |seeder| seeder.add(&environment, groups))
     }
 
-    /// Adds groups of any environments in one transaction, all or none. Blocks, and so does the store until `work` ends.
+    /// Adds groups to any environments in one transaction, all or none. Blocks, and the store is blocked, too, until
+    /// `work` ends.
     pub fn seed_with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Seeder<'_, '_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let mut work = Some(work);
-        // A server is not asked again after a lost line: what is seeded is taken in once.
+        // Not repeated after a lost connection: `work` can run only once.
         self.ask_blocking(Access::Once, move |tx| {
             let work = work.take().ok_or(StoreError::Stopped)?;
             work(&Seeder(tx))

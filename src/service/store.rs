@@ -1,5 +1,5 @@
-//! The service's storage: SQLite on one thread of its own, or lines to a PostgreSQL server, asked over bounded queues. It knows
-//! none of the service's rules; those stand in `rules` and `keys` and run inside its transactions.
+//! The service's storage: SQLite on a thread of its own, or connections to a PostgreSQL server, with bounded queues.
+//! Knows none of the service's rules; those are in `rules` and `keys` and run inside its transactions.
 
 use std::{
     fmt,
@@ -27,18 +27,18 @@ pub use error::StoreError;
 use file::File;
 pub use server::SharedStorage;
 
-/// Hears every failure of the storage, so that `serve` can say on stderr what an answer 500 never says.
+/// Called for every storage failure, so that `serve` can report on stderr what an answer 500 does not tell.
 pub type ReportFailure = Arc<dyn Fn(&StoreError) + Send + Sync>;
 
-/// How the storage behaves under pressure.
+/// How the storage behaves under load.
 #[derive(Clone)]
 pub struct Options {
     /// How long to wait for another process's write lock.
     pub busy_timeout: Duration,
-    /// How much work may wait; more is refused with [`StoreError::Overloaded`].
+    /// Capacity of the queue; more is refused with [`StoreError::Overloaded`].
     pub queue: usize,
     pub report: Option<ReportFailure>,
-    /// The file goes with the process: nothing in it has to outlive the machine.
+    /// Whether the file ends with the process, so that it need not survive a crash of the machine.
     pub is_thrown_away: bool,
 }
 
@@ -53,34 +53,34 @@ impl Default for Options {
     }
 }
 
-/// The storage of the service. Clones share its threads; they end, their queues done, with the last of them.
+/// The storage of the service. Clones share its threads, which end, after finishing their queues, with the last clone.
 ///
-/// Open a database once per process: closing any descriptor of a file gives up the process's POSIX locks on it.
+/// Open a database only once per process: closing any descriptor of a file releases the process's POSIX locks on it.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
 struct Inner {
-    /// One of a file, several lines to a server.
+    /// One for a file, several for a server.
     threads: Vec<Thread>,
-    /// Where it is no file.
+    /// Set if it is not a file.
     server: Option<Server>,
-    /// Of a server; a file's thread has its own.
+    /// Used for a server; the thread of a file has its own.
     report: Option<ReportFailure>,
     pending_writes: Arc<AtomicUsize>,
     failures: Arc<AtomicU64>,
-    /// Writes on a server since it was opened.
+    /// Number of writes to a server since it was opened.
     writes: AtomicU64,
 }
 
 struct Thread {
     worker: Worker<SyncSender<Queued>>,
-    /// What waits for it, or is under way.
+    /// Number of requests queued or in progress.
     waiting: Arc<AtomicUsize>,
 }
 
 type Queued = Box<dyn Work<StoreError>>;
 
-/// Counts something until it is done or nobody can do it any more.
+/// Counts something until it is done or can no longer be done.
 struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
@@ -96,17 +96,17 @@ impl Drop for Counted {
     }
 }
 
-/// After so many writes, rows are removed that nobody asks for any more.
+/// After this many writes, rows that are no longer needed are removed.
 const SWEEP: u64 = 4_096;
 const SWEEP_WRITES: &str = "DELETE FROM writes WHERE at < clock_timestamp() - INTERVAL '1 hour'";
 
 impl Store {
-    /// Opens the database, or makes it with mode 0600 in a folder with mode 0700. Blocks.
+    /// Opens the database, or creates it with mode 0600 in a folder with mode 0700. Blocks.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_with(path, Options::default())
     }
 
-    /// [`Store::open`] with other limits.
+    /// As [`Store::open`], with other limits.
     pub fn open_with(path: &Path, options: Options) -> Result<Self, StoreError> {
         let connection = file::open_or_create(path, options.busy_timeout)?;
         if options.is_thrown_away {
@@ -128,7 +128,7 @@ impl Store {
         Ok(Self::of_threads(threads, None, None, failures))
     }
 
-    /// Lines to a server, opened when something is asked.
+    /// Prepares connections to a server; they are opened on first use.
     fn of_lines(at: &SharedStorage, options: Options, count: usize) -> Result<Self, StoreError> {
         let start = |_| {
             let queue = sync_channel(options.queue.div_ceil(count));
@@ -160,34 +160,35 @@ impl Store {
         }))
     }
 
-    /// Whether other processes may work on it at the same time over lines of their own.
+    /// Whether other processes may write at the same time over their own connections.
     pub(super) fn is_shared(&self) -> bool {
         self.0.server.is_some()
     }
 
-    /// Commits whose answer was lost, and that a server was asked for: only then was the caller told.
+    /// Number of commits whose answer was lost and whose outcome was then asked from the server before the caller was
+    /// answered.
     pub fn decided_commits(&self) -> u64 {
         self.0.server.as_ref().map_or(0, Server::decided)
     }
 
-    /// Lines to a server, or the one thread of a file; and how many of them have something to do.
+    /// Number of connections to a server (or the one thread of a file), and how many are busy.
     pub(super) fn lines(&self) -> (usize, usize) {
         let threads = &self.0.threads;
         let is_busy = |thread: &&Thread| thread.waiting.load(Ordering::SeqCst) > 0;
         (threads.len(), threads.iter().filter(is_busy).count())
     }
 
-    /// How many writes are queued or under way.
+    /// Number of writes queued or in progress.
     pub fn pending_writes(&self) -> usize {
         self.0.pending_writes.load(Ordering::SeqCst)
     }
 
-    /// How often the storage failed since it was opened.
+    /// Number of storage failures since it was opened.
     pub fn failures(&self) -> u64 {
         self.0.failures.load(Ordering::Relaxed)
     }
 
-    /// Writes something: whether writes are taken is known for certain only then.
+    /// Writes something: only that proves that writes are accepted.
     pub(super) async fn probe(&self) -> Result<(), StoreError> {
         const PROBE: &str = "\
 INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = excluded.at";
@@ -196,8 +197,8 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
         self.ask(Access::Write, probe).await
     }
 
-    /// Queues work and waits for its commit. Dropping the future does not cancel work that is queued. On a server it may be
-    /// done again from its start.
+    /// Queues work and waits for its commit. Dropping the future does not cancel queued work. On a server the work may
+    /// be executed again from the start.
     pub(super) async fn ask<T, F>(&self, access: Access, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -205,7 +206,7 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
     {
         let (reply, answer) = oneshot::channel();
         let thread = self.idlest()?;
-        // A caller that has gone away is no reason to undo what is committed.
+        // If the caller has gone away, what is committed stays committed.
         let task = self.task(thread, access, work, move |result| drop(reply.send(result)));
         let queue = thread.worker.queue().ok_or(StoreError::Stopped)?;
         queue.try_send(task).map_err(|error| match error {
@@ -215,7 +216,7 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
         answer.await.unwrap_or(Err(StoreError::Stopped))
     }
 
-    /// [`Store::ask`] for callers that may block; waits for room in the queue too.
+    /// As [`Store::ask`], for callers that may block; also waits for space in the queue.
     pub(super) fn ask_blocking<T, F>(&self, access: Access, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -229,14 +230,14 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
         answer.recv().unwrap_or(Err(StoreError::Stopped))
     }
 
-    /// The thread for which the least waits.
+    /// The thread with the shortest queue.
     fn idlest(&self) -> Result<&Thread, StoreError> {
         let threads = self.0.threads.iter();
         let idlest = threads.min_by_key(|thread| thread.waiting.load(Ordering::SeqCst));
         idlest.ok_or(StoreError::Stopped)
     }
 
-    /// Work that is done whether somebody still waits for it or not.
+    /// Work that is executed whether or not somebody still waits for it.
     fn task<T: Send + 'static>(
         &self,
         thread: &Thread,

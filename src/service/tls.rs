@@ -1,5 +1,5 @@
-//! HTTPS without a proxy: certificate and key from PEM files, read again when they were renewed. Connections that stand keep
-//! what they began with.
+//! HTTPS without a proxy: certificate and key from PEM files, read again after they were renewed. Existing connections
+//! keep what they began with.
 
 use std::{
     fmt, fs, io,
@@ -16,7 +16,7 @@ use rustls::{
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-/// Why a certificate or its key cannot be used; never what stands in them.
+/// Why a certificate or its key cannot be used; never contains their contents.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     #[error("{} cannot be read: {source}", file.display())]
@@ -33,7 +33,7 @@ pub enum TlsError {
     Unusable { cert: PathBuf, why: String },
 }
 
-/// The certificate of the service, as it was last read.
+/// The certificate of the service, as last read.
 pub struct Tls {
     cert: PathBuf,
     key: PathBuf,
@@ -50,7 +50,7 @@ impl Tls {
         })
     }
 
-    /// Reads both files again, for connections to come; after an error they get what was there before. Blocks.
+    /// Reads both files again for future connections; after an error these get the previous ones. Blocks.
     pub fn reload(&self) -> Result<(), TlsError> {
         let config = read(&self.cert, &self.key)?;
         // Nothing panics while it holds the lock.
@@ -86,7 +86,7 @@ fn read(cert: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain).collect();
     let chain = chain.ok().filter(|chain| !chain.is_empty());
     let chain = chain.ok_or_else(|| TlsError::NoCertificate(cert.to_owned()))?;
-    // A group may be meant to read it.
+    // Read access for a group may be intended.
     let metadata = fs::metadata(key).map_err(|error| unreadable(key, error))?;
     if metadata.mode() & 0o007 != 0 {
         return Err(TlsError::Open(key.to_owned()));

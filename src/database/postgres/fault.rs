@@ -1,70 +1,70 @@
-//! What a server, or the line to it, says when something fails. Its own words are not kept: they can quote values.
+//! Errors of a server or of the connection to it. The server's own messages are not kept: they can quote values.
 
 use std::io;
 
 use rustls::CertificateError;
 use tokio_postgres::{Error, error::SqlState};
 
-/// Why a server did not do it.
+/// Why a server did not execute the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ServerFault {
-    /// No line to a server, or it broke. Nothing was committed.
+    /// No connection, or it broke. Nothing was committed.
     Unreachable,
-    /// It takes no more connections, of anybody or of this role.
+    /// The server accepts no more connections, at all or for this role.
     Crowded,
-    /// The line broke in a commit, and it could not be found out in time whether it took effect.
+    /// The connection broke during a commit, and it could not be determined in time whether it took effect.
     Unclear,
-    /// The name or the password is not accepted, or a right is missing.
+    /// The name or password is not accepted, or a right is missing.
     NotAllowed(String),
-    /// A standby, or a server that was set to read only.
+    /// A standby, or a server set to read-only.
     ReadOnly,
-    /// No room on its disk.
+    /// Its disk is full.
     Full,
-    /// A table or its schema is not there.
+    /// A table or its schema does not exist.
     NotThere,
-    /// What was to be made is there already.
+    /// What should be created exists already.
     There,
     /// There is no role of that name.
     Nobody,
-    /// Others held what was needed, again and again.
+    /// Others held the required locks, repeatedly.
     Busy,
-    /// The server asks for a password, and there is none; or why it could not be had.
+    /// The server requires a password, and there is none; or the reason why it could not be obtained.
     NoPassword(Option<String>),
-    /// Whoever answered was not believed, and nothing was sent: why.
+    /// The server's identity was not accepted, and nothing was sent; the reason.
     Unsafe(String),
-    /// It cannot hold a directory: why.
+    /// The server cannot hold a directory; the reason.
     Unfit(&'static str),
-    /// Anything else, by its code.
+    /// Any other error, by its code.
     Other(String),
 }
 
-/// Why a server behind a pooler cannot be used.
+/// Why a server behind a connection pooler cannot be used.
 pub(super) const POOLED: &str = "a connection pooler stands before it, and a directory needs sessions of its own (settings, \
      prepared statements and LISTEN stay with each): name the server itself as the address, most often on port 5432";
 
-/// What failed, and what is to be done about it.
+/// What failed, and how to react.
 pub(in crate::database) type Failure = (ServerFault, Then);
 
-/// What is to be done after a failure.
+/// How to react to a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::database) enum Then {
-    /// Somebody else was faster: what was read is no longer so.
+    /// Execute the request again: a concurrent change has invalidated what was read.
     Again,
     Reconnect,
     GiveUp,
 }
 
 impl ServerFault {
-    /// Of a line that was not made.
+    /// For a connection that could not be established.
     pub(super) fn of_connecting(error: &Error) -> (Self, Then) {
         use std::error::Error as _;
         let give_up = |fault| (fault, Then::GiveUp);
         let why = error.source().map_or_else(String::new, ToString::to_string);
-        // The library tells its kinds apart in words only.
+        // The library distinguishes these errors only by their text.
         match error.to_string() {
             text if text.starts_with("error performing TLS handshake") => match distrust(error) {
                 Some(why) => give_up(Self::Unsafe(why.into())),
-                // The line broke meanwhile.
+                // The connection broke meanwhile.
                 None => (Self::Unreachable, Then::Reconnect),
             },
             text if text.starts_with("invalid configuration") && why == "password missing" => {
@@ -73,10 +73,10 @@ impl ServerFault {
             text if text.starts_with("error connecting")
                 && why == "database does not allow writes" =>
             {
-                // A failover is waited for.
+                // Wait for a failover.
                 (Self::ReadOnly, Then::Reconnect)
             }
-            // A pooler takes no settings with which a session begins.
+            // A pooler rejects the settings in the startup message.
             _ if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) => {
                 give_up(Self::Unfit(POOLED))
             }
@@ -100,7 +100,7 @@ impl ServerFault {
             };
         };
         if *code == SqlState::UNIQUE_VIOLATION {
-            // One that stays is no matter of who was faster.
+            // Retry; a violation that persists is not caused by a concurrent change.
             return (Self::Other(code.code().into()), Then::Again);
         }
         let again = [
@@ -134,7 +134,7 @@ impl ServerFault {
     }
 }
 
-/// Why a server was not believed; `None` where it said nothing.
+/// Why the server's certificate was not accepted; `None` if that was not the problem.
 fn distrust(error: &Error) -> Option<&'static str> {
     use std::error::Error as _;
     let mut cause = error.source();
@@ -171,7 +171,7 @@ fn distrust(error: &Error) -> Option<&'static str> {
     None
 }
 
-/// Of a value that was bound or read, not of the line.
+/// Whether the error concerns a bound or read value, not the connection.
 fn is_ours(error: &Error) -> bool {
     use std::error::Error as _;
     let text = error.to_string();

@@ -1,5 +1,5 @@
-//! Who has written says so, and who watches hears it: a notification is a hint to look, and decides nothing. It leaves behind
-//! the commit, in a transaction of its own: within one, the server would do all commits one after another.
+//! Writers notify watchers with NOTIFY hints. A hint only says that it is worth looking, and decides nothing. It is
+//! sent after the commit, in a transaction of its own: within the same one, the server would serialize all commits.
 
 use std::{
     sync::{
@@ -22,26 +22,26 @@ use super::{
     server::{PATIENCE, SETTINGS, Server},
 };
 
-/// Hints of one console are so far apart; the last one always goes out.
+/// Minimum interval between two hints of one console; the last one is always sent.
 pub(super) const APART: Duration = Duration::from_millis(50);
-/// One looks so often in any case, and so often where hints do not arrive.
+/// Interval at which watchers look in any case, also if hints do not arrive.
 const IN_ANY_CASE: Duration = Duration::from_secs(5);
 const UNHEARD: Duration = Duration::from_secs(1);
-/// A hint to oneself is waited for as long.
+/// How long to wait for one's own test hint.
 const OWN: Duration = Duration::from_secs(2);
-/// Until a line is made again; doubled each time.
+/// First and maximum pause before reconnecting; doubled each time.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
-/// Looks without hints until the next try, where the server says no.
+/// Looks without hints before the next attempt, if the server refused the connection.
 const REFUSED: usize = 60;
 /// The same, a second apart, where there is only a standby: nobody can listen there.
 const STANDBY: usize = 5;
 
-/// The channel has the name of this very directory.
+/// The channel name is unique to this directory.
 const CHANNEL: &str =
     "SELECT 'groupdesk_' || left(replace(instance::text, '-', ''), 16) FROM installation";
 
-/// Says that this writer has written. Who misses it looks all the same.
+/// Announces that this writer has written. Watchers that miss it look at regular intervals all the same.
 pub(super) fn hint(writer: i64) -> String {
     format!(
         "SELECT set_config('synchronous_commit', 'off', true), \
@@ -49,16 +49,16 @@ pub(super) fn hint(writer: i64) -> String {
     )
 }
 
-/// Hears hints on a line of its own as long as it lives.
+/// Receives hints on a connection of its own as long as it lives.
 pub(crate) struct Hints {
     heard: Arc<Notify>,
-    /// Why there is no line; `None` while there is one, and before the first was made.
+    /// Why there is no connection; `None` while there is one, and before the first attempt.
     down: watch::Receiver<Option<ServerFault>>,
     _task: AbortOnDropHandle<()>,
 }
 
 impl Hints {
-    /// Inside a runtime.
+    /// Must be called inside a Tokio runtime.
     pub(crate) fn of(server: Server) -> Self {
         let heard = Arc::new(Notify::new());
         let (down, is_down) = watch::channel(None);
@@ -75,7 +75,7 @@ impl Hints {
         self.heard.notified().await;
     }
 
-    /// Why there is no line, whenever that changes.
+    /// Reports changes of whether, and why, there is no connection.
     pub(crate) fn down(&self) -> watch::Receiver<Option<ServerFault>> {
         self.down.clone()
     }
@@ -99,14 +99,14 @@ async fn listen(server: Server, heard: Arc<Notify>, down: watch::Sender<Option<S
             Err((fault, _)) => fault.clone(),
         };
         down.send_replace(Some(fault));
-        // What was said meanwhile.
+        // Hints may have been missed while there was no connection.
         heard.notify_one();
         pause = if is_up {
             AGAIN.0
         } else {
             (pause * 2).min(AGAIN.1)
         };
-        // A password that is refused again and again locks somebody out.
+        // Retrying a refused password quickly could lock the account.
         let is_refused = matches!(ended, Err((_, Then::GiveUp)));
         if !is_refused {
             sleep(pause).await;
@@ -132,7 +132,7 @@ async fn hear(
     is_up: &mut bool,
 ) -> Result<(), Failure> {
     let own = server.writer().to_string();
-    // A number of its own: the writer's is nothing new.
+    // The payload differs from the writer's own hints, which are ignored.
     let test = format!("?{own}");
     let is_heard = Arc::new(AtomicBool::new(false));
     let hearing = {
@@ -166,7 +166,7 @@ async fn hear(
     }
 }
 
-/// Begins to listen, and says something to oneself.
+/// Begins to listen, and sends a test hint to itself.
 async fn subscribe(
     server: &Server,
     hearing: impl FnMut(&str) + Send + 'static,
@@ -181,7 +181,7 @@ async fn subscribe(
         SimpleQueryMessage::Row(row) => row.get(0),
         _ => None,
     });
-    // Sixteen digits: nothing to be quoted.
+    // Sixteen hex digits need no quoting.
     let channel = channel.unwrap_or_default();
     let listen = format!("LISTEN {channel}; NOTIFY {channel}, '{test}'");
     client.batch_execute(&listen).await.map_err(failed)?;

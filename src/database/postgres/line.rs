@@ -1,4 +1,4 @@
-//! A line to a server: opened again where it broke, and statements sent over it together.
+//! A connection to a server ("line"): reopened when it breaks, with several statements per round trip.
 
 use std::{
     borrow::Cow,
@@ -24,13 +24,13 @@ use super::{
 };
 use crate::database::{Rows, Statement, Value};
 
-/// What ends a transaction so that it stands.
+/// Ends a transaction so that it takes effect.
 pub(super) const COMMIT: &str = "COMMIT";
-/// Left for a connection, however long the password took.
+/// Minimum time for connecting, however long entering the password took.
 const LEAST: Duration = Duration::from_secs(3);
-/// How long a server may think about the next rows of a long list.
+/// How long a server may take to send the next rows of a long list.
 const SILENCE: Duration = Duration::from_mins(1);
-/// Rows that are handed over together, where so many are there.
+/// Rows handed over together, if there are that many.
 const TOGETHER: usize = 256;
 /// How long a standby is read from until the primary is looked for again.
 const STANDBY: Duration = Duration::from_secs(5);
@@ -52,9 +52,9 @@ const UNFIT: [&str; 4] = [
 
 struct Session {
     client: Client,
-    /// Ends with the client.
+    /// The task of the connection; ends together with the client.
     _talk: JoinHandle<()>,
-    /// A warning has come since this was taken back.
+    /// Set when the server has sent a warning since it was last cleared.
     warned: Arc<AtomicBool>,
     prepared: HashMap<String, tokio_postgres::Statement>,
     /// With a standby, or another server that only reads: since when.
@@ -75,9 +75,9 @@ pub(in crate::database) struct Line {
     server: Server,
     runtime: Runtime,
     session: Option<Session>,
-    /// How often it was opened.
+    /// How often the connection was opened.
     opened: u64,
-    /// Something was committed that nobody was told of yet.
+    /// Whether something was committed and not yet announced.
     has_news: bool,
     told: Option<Instant>,
 }
@@ -123,18 +123,18 @@ impl Line {
         self.session.is_some()
     }
 
-    /// Something was committed that others may want to see.
+    /// Notes that something was committed that others may want to see.
     pub(super) fn has_written(&mut self) {
         self.has_news = self.server.hints();
     }
 
-    /// Until others are to be told; `None`: there is nothing to tell.
+    /// Time until the next hint is due; `None` if there is nothing to announce.
     pub(in crate::database) fn tells_in(&self) -> Option<Duration> {
         let passed = self.told.map_or(APART, |told| told.elapsed());
         self.has_news.then(|| APART.saturating_sub(passed))
     }
 
-    /// Tells them, and waits for nothing: the answer is taken in with the next ones.
+    /// Sends the hint without waiting: its answer is read together with the next ones.
     pub(in crate::database) fn tell(&mut self) {
         (self.has_news, self.told) = (false, Some(Instant::now()));
         let Some(session) = &self.session else {
@@ -144,7 +144,7 @@ impl Line {
         self.runtime.block_on(async {
             let mut said = pin!(session.client.batch_execute(&hint));
             let sent = futures_util::poll!(said.as_mut());
-            // The session's task writes it.
+            // Let the task of the connection write it.
             if sent.is_pending() {
                 tokio::task::yield_now().await;
                 tokio::task::yield_now().await;
@@ -170,7 +170,7 @@ impl Line {
         self.session = None;
         let (server, mut pause) = (self.server.clone(), Duration::from_millis(100));
         let session = self.runtime.block_on(async {
-            // A person may have to type something for it.
+            // Before the deadline counts: a person may have to type the password.
             server.know_password().await?;
             let deadline = deadline.max(Instant::now() + LEAST);
             loop {
@@ -187,7 +187,7 @@ impl Line {
                     Err(failure) => failure,
                 };
                 if failure.1 == Then::GiveUp || Instant::now() + pause >= deadline {
-                    // It was waited for long enough.
+                    // The deadline has passed.
                     return Err((failure.0, Then::GiveUp));
                 }
                 tokio::time::sleep(pause).await;
@@ -199,8 +199,8 @@ impl Line {
         Ok(())
     }
 
-    /// Sends `before`, the statements and `after` at once, and takes the answers in. The first failure counts; what follows
-    /// it was not done, or the line is hung up.
+    /// Sends `before`, the statements and `after` at once, and receives the answers. The first failure counts; what
+    /// follows it was not executed, or else the connection is closed.
     pub(super) fn send(
         &mut self,
         before: Option<&str>,
@@ -220,7 +220,8 @@ impl Line {
             let left = deadline.saturating_duration_since(Instant::now());
             tokio::time::timeout(left, exchange(session, before, statements, after)).await
         });
-        // A commit that warns did not get as far as it should have, to a standby: whether it stands is asked on a new line.
+        // A commit with a warning was not confirmed by the standby as it should have been: ask on a new connection
+        // whether it took effect.
         let commits = after.map_or(before.is_none(), |after| after == COMMIT);
         let (failure, is_refused) = match sent {
             Ok(Ok(_)) if commits && warned.load(Ordering::SeqCst) => (silent(), false),
@@ -228,14 +229,14 @@ impl Line {
             Ok(Err(error)) => (ServerFault::of(&error), error.code().is_some()),
             Err(_) => (silent(), false),
         };
-        // What failed here alone does not keep the server from doing what follows it.
+        // If the failure was on our side only, the server would still execute what follows, so hang up.
         if failure.1 == Then::Reconnect || after.is_some() && !is_refused {
             self.hang_up();
         }
         Err(failure)
     }
 
-    /// Hands over the rows of one statement while they arrive; `take` says whether more are wanted.
+    /// Passes on the rows of one statement as they arrive; `take` returns whether it wants more.
     pub(super) fn stream(
         &mut self,
         before: Option<&str>,
@@ -265,13 +266,14 @@ impl Line {
                 .map_err(|_| silent())?
                 .map_err(|error: Error| ServerFault::of(&error))?;
             let mut is_wanted = true;
-            // Rows that nobody wants any more are taken in all the same: the line is in the middle of them.
+            // Rows that nobody wants any more must still be received: they come before the next answer on this
+            // connection.
             loop {
                 let next = runtime.block_on(async { timeout(SILENCE, rows.next()).await });
                 let Some(some) = next.map_err(|_| silent())? else {
                     return Ok(());
                 };
-                // Outside of the runtime: whoever takes them may wait for somebody.
+                // Outside the runtime, because the receiver may block.
                 for row in some {
                     let row = row
                         .and_then(|row| kept(&row))
@@ -288,7 +290,7 @@ impl Line {
     }
 }
 
-/// What is under way on that line is nobody's any more.
+/// The connection no longer answers; nobody waits for what is in progress on it.
 fn silent() -> Failure {
     (ServerFault::Unreachable, Then::Reconnect)
 }
@@ -306,7 +308,7 @@ async fn open(server: &Server, kind: TargetSessionAttrs) -> Result<Session, Fail
     let (client, talk, warned) = server.connect(kind).await?;
     let settings = format!("{SETTINGS}\"{}\", pg_temp; {FIT}", server.schema());
     let (told, _) = tokio::join!(client.simple_query(&settings), async {
-        // Behind it on the line. Where there is no such schema yet, there is nothing to care for.
+        // Pipelined after the settings. If the schema does not exist yet, there is nothing to care for.
         match server.care() {
             Some(care) => client.batch_execute(care).await.ok(),
             None => None,
@@ -332,7 +334,7 @@ async fn open(server: &Server, kind: TargetSessionAttrs) -> Result<Session, Fail
     })
 }
 
-/// Prepares what this session has not prepared yet, in one journey.
+/// Prepares the statements that are new to this session, in one round trip.
 async fn prepare(session: &mut Session, statements: &[Statement]) -> Result<(), Error> {
     let mut new: Vec<&str> = Vec::new();
     for statement in statements {
@@ -396,7 +398,8 @@ fn kept(row: &tokio_postgres::Row) -> Result<Vec<Value>, Error> {
     (0..row.len()).map(|index| row.try_get(index)).collect()
 }
 
-/// Begins one after another, which is the order on the line, and waits for all; none is begun after one that cannot be sent.
+/// Starts the futures one after another, which is the order on the connection, and awaits all; none is started after
+/// one that could not be sent.
 async fn in_order<'a, T>(answers: impl Iterator<Item = Answer<'a, T>>) -> Result<Vec<T>, Error> {
     let mut begun = Vec::with_capacity(answers.size_hint().0);
     for mut answer in answers {

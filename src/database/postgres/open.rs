@@ -1,4 +1,5 @@
-//! A transaction on a line. It begins with what is sent first, and says at its end for certain whether it was committed.
+//! A transaction on a connection. BEGIN is sent with the first statements, and at the end it is certain whether the
+//! transaction was committed.
 
 use std::time::Instant;
 
@@ -11,8 +12,9 @@ use super::{
 };
 use crate::database::{Rows, Statement, Value, values};
 
-/// Waits for the transaction that has the stamp, if it is still in progress. A row of a question: it was not committed, and
-/// never can be. However often it is asked: a line can break in a question, too.
+/// Asks whether the transaction with this stamp was committed; waits for it if it is still in progress. If this
+/// statement inserts the row itself (`asked`), that transaction was not committed and never can be. It may be repeated,
+/// because the connection can break during this statement, too.
 const TAKE_STAMP: &str = "\
 INSERT INTO writes (stamp, asked) VALUES (($1::text)::uuid, TRUE) \
 ON CONFLICT (stamp) DO UPDATE SET stamp = excluded.stamp RETURNING asked";
@@ -22,7 +24,7 @@ enum Stands {
     /// Nothing was sent yet.
     New,
     Open,
-    /// The server said no: nothing of it will stand, whether COMMIT was on its way or not.
+    /// The server refused: nothing of the transaction takes effect, whether COMMIT had been sent or not.
     Refused,
     Committed,
     Over,
@@ -36,9 +38,9 @@ pub(crate) struct Open<'l> {
     /// Of a write: the row that tells whether it was committed.
     stamp: Option<String>,
     stands: Stands,
-    /// A server is waited for until then.
+    /// How long to wait for the server.
     deadline: Instant,
-    /// What failed first; whatever the work makes of it.
+    /// The first failure, even if the work ignored it.
     failure: Option<Failure>,
 }
 
@@ -59,7 +61,7 @@ impl<'l> Open<'l> {
         )
     }
 
-    /// `stamp`: none where there is no table for it yet; a commit that is not answered is then not known.
+    /// `stamp` is `None` if its table does not exist yet; then the outcome of an unanswered commit is unknown.
     pub(in crate::database) fn writing(
         line: &'l mut Line,
         stamp: Option<String>,
@@ -100,19 +102,19 @@ impl<'l> Open<'l> {
         self.line.opened()
     }
 
-    /// Several statements as one text, without values.
+    /// Several statements as one text, without parameters.
     pub(crate) fn batch(&mut self, text: &str) -> Result<(), ServerFault> {
-        // A failure here undoes the transaction as any other does.
+        // As with any other statement, a failure here undoes the transaction.
         self.exchange(Vec::new(), Some(text)).map(drop)
     }
 
-    /// Sends statements together. What is asked after a failure fails, too.
+    /// Sends statements together. After a failure, all further statements fail, too.
     pub(crate) fn send(&mut self, statements: Vec<Statement>) -> Result<Vec<Rows>, ServerFault> {
         self.exchange(statements, None)
     }
 
-    /// Sends the last statements with the commit. Where the line breaks meanwhile, and they were committed all the same,
-    /// `reads` are asked again: the last ones of the statements, which only read.
+    /// Sends the last statements together with the commit. If the connection breaks but they were committed, the last
+    /// `reads` statements, which only read, are executed again.
     pub(crate) fn send_and_commit(
         &mut self,
         mut statements: Vec<Statement>,
@@ -132,13 +134,13 @@ impl<'l> Open<'l> {
                 }
                 let Self { line, failure, .. } = self;
                 let again = line.send(None, reads, None, Instant::now() + PATIENCE);
-                // It is there; what it looks like now could not be read.
+                // The write is committed, but the result could not be read.
                 again.map_err(|_| keep(failure, (ServerFault::Unclear, Then::GiveUp)))
             }
         }
     }
 
-    /// Ends a transaction whose work has succeeded.
+    /// Commits a transaction whose work has succeeded.
     pub(in crate::database) fn commit(&mut self) -> Result<(), ServerFault> {
         if matches!(self.stands, Stands::New | Stands::Committed) {
             return Ok(());
@@ -155,7 +157,7 @@ impl<'l> Open<'l> {
         Ok(())
     }
 
-    /// Undoes what was not committed, so that the line is free for the next.
+    /// Rolls back what was not committed, so that the connection is free for the next transaction.
     pub(in crate::database) fn end(mut self) -> Option<Failure> {
         if matches!(self.stands, Stands::Open | Stands::Refused) {
             self.stands = Stands::Over;
@@ -166,7 +168,7 @@ impl<'l> Open<'l> {
                 self.line.hang_up();
             }
         }
-        // What is committed is never done again.
+        // What is committed is never executed again.
         let is_done = self.stands == Stands::Committed;
         self.failure
             .map(|(fault, then)| (fault, if is_done { Then::GiveUp } else { then }))
@@ -197,7 +199,7 @@ impl<'l> Open<'l> {
         streamed.map_err(|failure| keep(&mut self.failure, failure))
     }
 
-    /// The line broke while nobody looked at it, and nothing has begun.
+    /// Reconnects and sends again: the connection broke while it was idle, and nothing had begun.
     fn again<T>(
         &mut self,
         send: impl FnOnce(&mut Line) -> Result<T, Failure>,
@@ -206,7 +208,7 @@ impl<'l> Open<'l> {
         send(self.line)
     }
 
-    /// The text to begin with, where nothing was sent yet.
+    /// The text to begin with, if nothing was sent yet.
     fn begins(&mut self) -> Result<Option<&'static str>, ServerFault> {
         if self.stands != Stands::New {
             return Ok(None);
@@ -238,7 +240,8 @@ impl<'l> Open<'l> {
         match sent {
             Ok(mut rows) => Ok(rows.split_off(skipped)),
             Err(failure) => {
-                // Where the line is down, the commit has to be asked for.
+                // If the connection is down, the outcome of the commit has to be asked for; otherwise the server
+                // refused it.
                 if after == Some(COMMIT) && self.line.is_up() {
                     self.stands = Stands::Refused;
                 }
@@ -247,7 +250,7 @@ impl<'l> Open<'l> {
         }
     }
 
-    /// Whatever the work has made of it, nothing more is sent, and nothing committed.
+    /// After a failure nothing more is sent or committed, even if the work ignored it.
     fn not_failed(&self) -> Result<(), ServerFault> {
         let failed = self.failure.as_ref();
         failed.map_or(Ok(()), |(fault, _)| Err(fault.clone()))
@@ -258,7 +261,8 @@ impl<'l> Open<'l> {
         self.line.has_written();
     }
 
-    /// After the line broke in a commit. It can be done again only where this says that it was not.
+    /// Determines the outcome after the connection broke during a commit. The request may be executed again only if
+    /// this returns false.
     fn was_committed(&mut self) -> Result<bool, ServerFault> {
         let Some(stamp) = &self.stamp else {
             return Err(ServerFault::Unclear);
@@ -294,7 +298,7 @@ impl<'l> Open<'l> {
     }
 }
 
-/// The first failure is what is told.
+/// Keeps and returns the first failure.
 fn keep(kept: &mut Option<Failure>, failure: Failure) -> ServerFault {
     kept.get_or_insert(failure).0.clone()
 }

@@ -1,4 +1,4 @@
-//! Where a server is, how a line to it is protected, and who one is there.
+//! The address of a server, the protection of connections to it, and authentication.
 
 use std::{
     borrow::Cow,
@@ -25,57 +25,58 @@ use zeroize::Zeroizing;
 
 use super::fault::{Failure, ServerFault, Then};
 
-/// Said to a new session: what it commits is on disk, a dead console frees its rows, and names are ours.
+/// Settings of a new session: commits are on disk, a dead console releases its rows, and unqualified names are in our
+/// schema.
 pub(super) const SETTINGS: &str = "\
 SET synchronous_commit = on; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '15s'; \
 SET client_min_messages = warning; SET standard_conforming_strings = on; SET search_path = ";
 
-/// With this a session begins. A pooler, which would share sessions among many, refuses it or leaves it out.
+/// Set in the startup message. A pooler, which would share sessions, rejects or drops it.
 const OWN_SESSION: &str = "-c groupdesk.session=own";
 
-/// How long a server is waited for.
+/// How long to wait for a server.
 pub(in crate::database) const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a line may be silent while something is under way on it.
+/// How long a connection may be silent while a request is in progress.
 const SILENT: Duration = Duration::from_secs(10);
 /// How long each of several servers is waited for, so that the next one is tried within the patience.
 const NEXT: Duration = Duration::from_secs(3);
 
-/// Asked for once, and again after it was refused; the words of the error say why there is none.
+/// Fetched once, and again after it was refused. The error text says why there is no password.
 pub(crate) type Password = Arc<
     dyn Fn() -> Pin<Box<dyn Future<Output = Result<Zeroizing<Vec<u8>>, String>> + Send>>
         + Send
         + Sync,
 >;
 
-/// Where a server is, and the schema in it.
+/// The address of a server, and the schema to use.
 #[derive(Clone)]
 pub(crate) struct Server {
     config: Arc<Config>,
     schema: String,
-    /// Not over a Unix socket, and not where the address says so of this machine.
+    /// False for a Unix socket, and if the address disables TLS for this machine.
     needs_tls: bool,
     tls: Option<Arc<ClientConfig>>,
     password: Option<Password>,
-    /// As it was last had; none after it was refused.
+    /// The last password used; cleared after it was refused.
     known: Arc<Mutex<Option<Zeroizing<Vec<u8>>>>>,
-    /// What a bound [`crate::database::Value::Writer`] is.
+    /// The value bound for [`crate::database::Value::Writer`].
     writer: i64,
-    /// Whether others are told of what was written.
+    /// Whether to send NOTIFY hints after writes.
     hints: bool,
     /// Whether a standby is read from while no server can be written.
     standby: bool,
     /// Leaves the row of a write, `$1`; it fails where no write may be.
     stamp: Cow<'static, str>,
-    /// Done whenever a line is opened; that it fails says nothing.
+    /// Executed whenever a connection is opened; its failure is ignored.
     care: Option<&'static str>,
-    /// Commits that were asked for after a line broke, on all its lines.
+    /// Number of commits, on all connections, whose outcome had to be asked for after the connection broke.
     decided: Arc<AtomicU64>,
 }
 
-/// Where every write leaves a row of its own.
+/// For a table in which every write inserts a row of its own.
 const STAMP: &str = "INSERT INTO writes (stamp) VALUES (($1::text)::uuid)";
 
-/// A session: what asks, what carries it and ends with it, and whether the server has warned of something since.
+/// A session: its client, the task of its connection, and whether the server has sent a warning.
 pub(super) type Connected = (Client, JoinHandle<()>, Arc<AtomicBool>);
 
 /// What is wrong with an address.
@@ -83,7 +84,7 @@ pub(super) type Connected = (Client, JoinHandle<()>, Arc<AtomicBool>);
 pub(crate) enum AddressFault {
     NotAnAddress,
     Password,
-    /// `sslmode` says something else than `verify-full`, or `disable` to another machine.
+    /// `sslmode` is something other than `verify-full`, or is `disable` for another machine.
     Unprotected,
 }
 
@@ -95,14 +96,14 @@ impl Server {
         if config.get_password().is_some() {
             return Err(AddressFault::Password);
         }
-        // It is where a line goes, whatever the name says.
+        // `hostaddr` would override where the connection goes, whatever the host name says.
         if !config.get_hostaddrs().is_empty() {
             return Err(AddressFault::NotAnAddress);
         }
         let hosts = config.get_hosts();
         let sockets = hosts.iter().filter(|host| matches!(host, Host::Unix(_)));
         let sockets = sockets.count();
-        // Of both kinds, only some lines would be protected.
+        // With a mixture of sockets and hosts, only some connections would be protected.
         if hosts.is_empty() || sockets != 0 && sockets != hosts.len() {
             return Err(AddressFault::NotAnAddress);
         }
@@ -148,7 +149,7 @@ impl Server {
         &self.schema
     }
 
-    /// Host or folder, port, database and user, of each server that it may be.
+    /// Host or folder, port, database and user of each possible server.
     pub(crate) fn reaches(&self) -> Vec<(String, u16, String, String)> {
         let (ports, user) = (
             self.config.get_ports(),
@@ -171,7 +172,7 @@ impl Server {
         self.needs_tls
     }
 
-    /// Whom to trust, and how to be believed oneself.
+    /// Sets the TLS configuration: the certificates to trust, and our own.
     pub(crate) fn with_tls(mut self, tls: Arc<ClientConfig>) -> Self {
         self.tls = Some(tls);
         self
@@ -182,7 +183,7 @@ impl Server {
         self
     }
 
-    /// What every write begins with instead, its stamp bound to it.
+    /// Replaces the statement that every write begins with; the stamp is bound to it.
     pub(crate) fn with_stamp(mut self, text: String) -> Self {
         self.stamp = text.into();
         self
@@ -192,7 +193,7 @@ impl Server {
         &self.stamp
     }
 
-    /// What is done when a line is opened.
+    /// Sets the statement to execute when a connection is opened.
     pub(crate) fn with_care(mut self, text: &'static str) -> Self {
         self.care = Some(text);
         self
@@ -202,16 +203,16 @@ impl Server {
         self.care
     }
 
-    /// Tells its writes from those of others.
+    /// Draws a writer number, which distinguishes its writes from those of others.
     pub(crate) fn with_new_writer(mut self) -> Self {
         let mut writer = [0; 8];
-        // Without randomness one's own writes may look like another's.
+        // Without randomness, its own writes may look like those of another writer.
         let _ = getrandom::fill(&mut writer);
         self.writer = i64::from_le_bytes(writer);
         self
     }
 
-    /// Nobody watches what is written there.
+    /// Do not send NOTIFY hints for this database: nobody listens.
     pub(crate) fn without_hints(mut self) -> Self {
         self.hints = false;
         self
@@ -244,7 +245,7 @@ impl Server {
         self.writer
     }
 
-    /// Has the password fetched, where that was not done yet.
+    /// Fetches the password, if that was not done yet.
     pub(super) async fn know_password(&self) -> Result<(), Failure> {
         let Some(password) = self.password.as_ref().filter(|_| self.known().is_none()) else {
             return Ok(());
@@ -267,7 +268,7 @@ impl Server {
         self.connect_hearing(kind, |_| {}).await
     }
 
-    /// The same, and what the server notifies of goes there.
+    /// As [`Self::connect`], passing the payload of notifications to `hear`.
     pub(super) async fn connect_hearing(
         &self,
         kind: TargetSessionAttrs,
@@ -279,14 +280,14 @@ impl Server {
         if let Some(password) = &*self.known() {
             config.password(&**password);
             if self.needs_tls {
-                // Neither in clear text nor by MD5, and to nobody in between.
+                // Never send the password in clear text or as MD5, and never to a man in the middle.
                 config.channel_binding(ChannelBinding::Require);
             }
         }
         let failed = |error| {
             let failure = ServerFault::of_connecting(&error);
             if let ServerFault::NotAllowed(_) = failure.0 {
-                // It may have been changed.
+                // The password may have been changed.
                 *self.known() = None;
             }
             failure
@@ -308,7 +309,7 @@ impl Server {
     }
 }
 
-/// Whoever waits for an answer hears that the line broke.
+/// Drives the connection; callers that wait for an answer see when it breaks.
 fn talk<T>(
     mut connection: Connection<Socket, T>,
     mut hear: impl FnMut(&str) + Send + 'static,
@@ -338,7 +339,7 @@ fn is_this_machine(host: &Host) -> bool {
     name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
 }
 
-/// The client library knows no `verify-full`.
+/// Removes `sslmode`, because the client library does not know `verify-full`.
 fn without_mode(url: &str) -> (String, Option<&str>) {
     let Some((address, query)) = url.split_once('?') else {
         return (url.to_owned(), None);

@@ -1,4 +1,4 @@
-//! Values on the line to a server, in its binary form.
+//! Values in PostgreSQL's binary format.
 
 use std::{borrow::Cow, error::Error};
 
@@ -7,7 +7,8 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
 
 use crate::database::Value;
 
-/// The server takes no U+0000 in a text. It is written as this sign and a letter, as is the sign itself.
+/// PostgreSQL does not accept U+0000 in text. It is escaped as this character and a letter, and so is the character
+/// itself.
 const SIGN: char = '\u{FDD0}';
 
 fn escaped(text: &str) -> Cow<'_, str> {

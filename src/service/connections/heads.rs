@@ -1,5 +1,5 @@
-//! A head that cannot be read is answered by the HTTP library itself, with an empty body: here it gets the JSON that
-//! every refusal has.
+//! If the head of a request cannot be parsed, the HTTP library answers by itself, with an empty body. Here that answer
+//! gets the JSON body that every refusal has.
 
 use std::{
     io,
@@ -15,7 +15,7 @@ use crate::service::{exchange::refusal_text, observe::Observer, refusal::Refusal
 pub(super) struct Heads<'a, S> {
     stream: &'a mut S,
     observer: Option<&'a Observer>,
-    /// What is written in place of the library's own answer, its last one; empty before.
+    /// Written instead of the library's own last answer; empty until then.
     instead: Vec<u8>,
     written: usize,
 }
@@ -81,7 +81,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Heads<'_, S> {
     }
 }
 
-/// The same with a JSON body, where it ends with an answer of the library. Ours have a type and a body.
+/// Adds a JSON body if the output ends with an answer of the library. Our own answers have a type and a body.
 fn with_json(written: &[u8]) -> Option<(Vec<u8>, Refusal)> {
     const EMPTY: &str = "\r\ncontent-length: 0\r\n";
     if !written.ends_with(b"\r\n\r\n") {

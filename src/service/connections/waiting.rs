@@ -1,4 +1,4 @@
-//! The connections that have no request under way, so that the one that has waited longest can be ended first.
+//! The idle connections, so that the one that has been idle longest can be ended first.
 
 use std::{
     collections::BTreeMap,
@@ -14,22 +14,22 @@ pub(super) struct Waiting(Arc<Mutex<Queue>>);
 #[derive(Default)]
 struct Queue {
     next: u64,
-    /// Those that were refused first, then by when they began to wait.
+    /// Connections whose request was refused come first, then by the start of idling.
     places: BTreeMap<Rank, CancellationToken>,
 }
 
-/// Whether it is still open to requests, and when it began to wait.
+/// Whether it still accepts requests, and when it began to idle.
 type Rank = (bool, u64);
 
-/// One connection; it waits whenever it is not [`Connection::busy`].
+/// One connection; it counts as idle unless it is [`Connection::busy`].
 pub(super) struct Connection {
     waiting: Waiting,
     end: CancellationToken,
-    /// Its rank while it waits.
+    /// Its rank while it is idle.
     at: Arc<Mutex<Option<Rank>>>,
 }
 
-/// As long as it lives, the connection has a request under way.
+/// The connection has a request in progress as long as this lives.
 pub(super) struct Busy {
     waiting: Waiting,
     end: CancellationToken,
@@ -47,7 +47,7 @@ impl Waiting {
         }
     }
 
-    /// Tells the connection that has waited longest to end. False: none waits.
+    /// Tells the connection that has been idle longest to end. False if there is none.
     pub(super) fn end_longest(&self) -> bool {
         let longest = self.queue().places.pop_first();
         longest.is_some_and(|(_, end)| {
@@ -90,7 +90,7 @@ impl Connection {
         }
     }
 
-    /// Nothing more is answered on this connection: it makes room before those that are open to requests.
+    /// Marks that nothing more is answered on this connection: it makes room before those that still accept requests.
     pub(super) fn is_over(&self) {
         self.waiting.leave(&self.at);
         *lock(&self.at) = Some(self.waiting.enter(false, self.end.clone()));

@@ -1,4 +1,4 @@
-//! The strict JSON reader against the library and against hostile texts.
+//! Tests the strict JSON parser against the library and with hostile texts.
 
 use proptest::prelude::*;
 
@@ -118,7 +118,7 @@ proptest! {
         let library = serde_json::from_str::<Value>(&text);
         match read(text.as_bytes(), &[]) {
             Ok(value) => prop_assert_eq!(library.ok(), Some(value)),
-            // Ours is the stricter one; NUL and duplicate keys are what these characters can make.
+            // Ours is stricter; with these characters only NUL and duplicate keys can differ.
             Err(error) => prop_assert!(
                 library.is_err() || error.why.contains("NUL") || error.why.contains("twice"),
                 "{:?}", error

@@ -1,9 +1,9 @@
-//! JSON strings: escapes and surrogate pairs. Neither NUL nor half a pair comes through.
+//! JSON strings: escapes and surrogate pairs. NUL and half a pair are rejected.
 
 use super::{Read, Reader};
 
 impl Reader<'_> {
-    /// Reads a string; the reader stands at its opening quote.
+    /// Parses a string; the reader is at its opening quote.
     pub(super) fn string(&mut self) -> Read<String> {
         self.at += 1;
         let mut out = String::new();
@@ -13,7 +13,7 @@ impl Reader<'_> {
             {
                 self.at += 1;
             }
-            // The three that end a run are ASCII, so the cut is at a character.
+            // All three characters that end a run are ASCII, so the slice ends at a character boundary.
             out.push_str(&self.text[start..self.at]);
             match self.peek() {
                 Some(b'"') => {

@@ -1,5 +1,5 @@
-//! The rules on a server, where other processes act at the same time: the database keeps them. Each change is two journeys, of which the
-//! second one commits; who holds the key, and what may be done with it, is asked in the same transaction.
+//! The rules on a server, where other processes write concurrently, so that the database has to enforce them. Each
+//! change is two round trips, the second of which commits; the key and its rights are checked in the same transaction.
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -19,12 +19,12 @@ use crate::{
     },
 };
 
-/// Whoever may write with the key, and nobody where it is over or may only read.
+/// The environment of the key if it may write; no row if the key has expired, was revoked or is read-only.
 const WHO: &str = "\
 WITH who AS (SELECT e.id, e.tag FROM keys k JOIN environments e ON e.id = k.environment \
   WHERE k.id = $1 AND NOT k.read_only AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)), ";
 
-/// Of many with the same token one wins; the others wait for it, and then find another token.
+/// Of several rotations of the same token one wins; the others wait for it and then find another token.
 const ROTATE: &str = "\
  won AS (UPDATE groups g SET token = $3, updated_at = $2 FROM who WHERE g.environment = who.id AND g.token = $4 \
   RETURNING g.team_id, g.user_group_id, g.token, g.name, g.properties, who.tag, who.id), \
@@ -39,8 +39,8 @@ const UPDATE: &str = "\
   RETURNING g.team_id, g.user_group_id, g.token, g.name, g.properties, who.tag) \
 SELECT team_id, user_group_id, token, name, properties, tag FROM won";
 
-/// Until the end of the transaction nobody else makes a group of this id, in whatever environment; what is asked after it sees what
-/// was made before. A unique index cannot speak of other environments.
+/// Until the end of the transaction, nobody else can create a group with this id in any environment; later statements
+/// see what was created before. A unique index cannot cover other environments.
 const HOLD: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text";
 
 const FIND_OF_KEY: &str = "\
@@ -83,7 +83,7 @@ pub(super) fn act(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
     }
 }
 
-/// The group, where it is there and nothing has to be written: a get that only reads leaves no commit behind.
+/// Returns the group if it exists and nothing has to be written: a get that only reads needs no commit.
 pub(in crate::service) fn look(
     tx: &Tx<'_>,
     key: i64,
@@ -97,7 +97,7 @@ fn with_tag(row: &Row<'_>) -> Result<(StoredGroup, Option<String>), Fault> {
     Ok((StoredGroup::read(row)?, row.get(5)?))
 }
 
-/// That the key was used, unless it is known well enough.
+/// Records that the key was used, unless the recorded time is recent enough.
 fn used(key: i64, caller: Option<&Caller>) -> Statements {
     let mut writes = Statements::default();
     if caller.is_some_and(|caller| !caller.was_used_lately()) {
@@ -184,7 +184,7 @@ impl Request for Creation<'_> {
 
     fn finish(&self, answer: &mut Self::Answer, after: &mut Found) {
         if let Ok(got) = answer {
-            // A row that cannot be read is said by whoever wanted it.
+            // A row that cannot be decoded is reported by its reader.
             got.row = after.next().first(StoredGroup::read).ok().flatten();
         }
     }
@@ -262,7 +262,7 @@ impl Request for Rotation<'_> {
     }
 }
 
-/// Why nothing was found to change: the key, if it is that.
+/// Why nothing was found to change: the key if that is the reason, otherwise `other`.
 fn refused(caller: Option<&Caller>, other: Refusal) -> Refusal {
     match caller {
         None => Refusal::Unauthorized,

@@ -1,5 +1,5 @@
-//! Taking care of the database file beside a service that runs: a copy of it, and a look at all that is in it. Neither
-//! changes anything.
+//! Maintenance of the database file while a service runs: a copy, and a check of its contents. Neither changes
+//! anything.
 
 use std::{
     ffi::OsString,
@@ -21,7 +21,7 @@ use crate::{
     service::secret::{self, Hash},
 };
 
-/// A copy that was made.
+/// The result of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copied {
     pub bytes: u64,
@@ -29,36 +29,36 @@ pub struct Copied {
     pub keys: u64,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Looked {
     pub about: &'static str,
     pub is_fine: bool,
-    /// For people; holds no id, no token and no value.
+    /// For people; contains no id, token or value.
     pub found: String,
 }
 
-/// Copies the database, which may be in use, to a new private file: whole, or not at all. Blocks.
+/// Copies the database, which may be in use, to a new private file, completely or not at all. Blocks.
 pub fn backup(database: &Path, to: &Path) -> Result<Copied, StoreError> {
     let source = read_only(database)?;
     let part = beside(to, ".part");
     let copied = copy(&source, &part).and_then(|copied| {
-        // Only where nothing stands.
+        // A hard link is only created if nothing exists at its path.
         fs::hard_link(&part, to).map_err(|error| about(to, &error))?;
         Ok(copied)
     });
-    // A folder that somebody else swept has none left.
+    // If somebody else cleaned the folder, it is gone already.
     let _ = fs::remove_file(&part);
     copied
 }
 
 fn copy(source: &Connection, part: &Path) -> Result<Copied, StoreError> {
-    // What a crash left of an earlier copy.
+    // A crash may have left it from an earlier copy.
     match fs::remove_file(part) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(about(part, &error)),
         _ => {}
     }
-    // SQLite would make it with wider modes.
+    // SQLite would create it with wider permissions.
     let file =
         private_files::new_private(part).map_err(|error| StoreError::File(error.to_string()))?;
     source
@@ -80,7 +80,7 @@ fn copy(source: &Connection, part: &Path) -> Result<Copied, StoreError> {
     })
 }
 
-/// Looks at the file, at what SQLite makes of it, and whether all that stands in it follows the rules. Blocks.
+/// Checks the file, its integrity according to SQLite, and whether its contents follow the rules. Blocks.
 pub fn check(database: &Path) -> Result<Vec<Looked>, StoreError> {
     let connection = read_only(database)?;
     let mut all = vec![modes(database), schema(&connection, database)?];
@@ -100,7 +100,7 @@ pub fn check(database: &Path) -> Result<Vec<Looked>, StoreError> {
     Ok(all)
 }
 
-/// Never makes a file, and never changes one.
+/// Never creates or changes a file.
 fn read_only(path: &Path) -> Result<Connection, StoreError> {
     let found = fs::symlink_metadata(path).map_err(|error| about(path, &error))?;
     if !found.is_file() {
@@ -150,7 +150,7 @@ fn schema(connection: &Connection, database: &Path) -> Result<Looked, StoreError
     })
 }
 
-/// What is wrong, as SQLite says it.
+/// What is wrong according to SQLite.
 fn integrity(connection: &Connection) -> Result<Option<String>, StoreError> {
     let said: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     Ok((said != "ok").then(|| format!("{said}; put a backup in its place")))
@@ -171,7 +171,7 @@ fn references(connection: &Connection) -> Result<Looked, StoreError> {
     ))
 }
 
-/// What stands in groups, and whether a current token is a retired one.
+/// Checks the contents of groups, and that no current token is a retired one.
 fn groups(connection: &Connection) -> Result<[Looked; 2], StoreError> {
     let mut retired =
         connection.prepare("SELECT 1 FROM retired_tokens WHERE hash = ?1 AND environment = ?2")?;

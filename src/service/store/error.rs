@@ -1,6 +1,7 @@
-//! What can go wrong in the service's storage, in words that say what to do. Values of the database are never in it.
+//! What can go wrong in the service's storage, in messages that say what to do. They never contain values from the
+//! database.
 
-/// An error of the storage.
+/// A storage error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The file or its folder; the text names it.
@@ -12,16 +13,16 @@ pub enum StoreError {
     Newer { found: i64, known: i64 },
     #[error("{0} is not a database of the User Group Service; name another file")]
     Foreign(String),
-    /// Another process holds the write lock for longer than the time-out.
+    /// Another process held the write lock for longer than the timeout.
     #[error("the database is held by another process; try again")]
     Busy,
     /// The address of a server, or its schema.
     #[error("{0}")]
     Address(&'static str),
-    /// What a server says, as the rest of a sentence about it.
+    /// An error of the server, as the rest of a sentence about it.
     #[error("the database {0}")]
     Server(String),
-    /// No line to the server; nothing was committed.
+    /// There is no connection to the server; nothing was committed.
     #[error(
         "the database cannot be reached, and nothing was done; check the server and the line to it"
     )]
@@ -33,10 +34,10 @@ pub enum StoreError {
     /// The queue is full.
     #[error("too much work is waiting for the database; try again")]
     Overloaded,
-    /// SQLite or the disk failed. The transaction was given up and the database is opened anew.
+    /// SQLite or the disk failed. The transaction was rolled back, and the database is opened again.
     #[error("the database failed ({0}); check the disk and try again")]
     Failed(String),
-    /// One piece of work failed; others of its transaction are not touched.
+    /// One piece of work failed; the others of its transaction are not affected.
     #[error("the database refused a statement ({0})")]
     Unexpected(String),
     #[error("the storage has stopped")]
@@ -57,13 +58,13 @@ pub enum StoreError {
         "the environment {environment:?} is already tagged {tag}, and a tag cannot be changed; leave the tag out or name another environment"
     )]
     TagDiffers { environment: String, tag: String },
-    /// A group to seed that a request could not have made; the text says which and why.
+    /// A group to seed that no request could have created; the text says which and why.
     #[error("group {number} cannot be seeded: {why}")]
     Seed { number: usize, why: String },
 }
 
 impl StoreError {
-    /// The file, SQLite or the disk, as opposed to what was asked.
+    /// Whether the file, SQLite or the disk is the cause, rather than the request.
     pub(super) fn is_of_the_storage(&self) -> bool {
         matches!(
             self,

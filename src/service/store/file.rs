@@ -1,5 +1,5 @@
-//! The database file: private modes, durable settings, migrations, and what its failures mean. It knows no tables but
-//! its version.
+//! The database file: private permissions, durable settings, migrations, and the meaning of its errors. Knows no
+//! tables, only its schema version.
 
 use std::{
     any::Any,
@@ -16,16 +16,16 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use super::{ReportFailure, StoreError};
 use crate::{database::Database, platform::private_files};
 
-/// One text per version; files are only ever added.
+/// One per version; files are only ever added.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../../assets/migrations/service/0001_service.sql"),
     include_str!("../../../assets/migrations/service/0002_operate.sql"),
 ];
 
-/// Set by the first migration; tells our file from any other SQLite file.
+/// Set by the first migration; distinguishes our file from any other SQLite file.
 const APPLICATION_ID: i64 = 0x6764_6753;
 
-/// What its thread must know of the file.
+/// What the thread must know about the file.
 pub(super) struct File {
     pub(super) path: PathBuf,
     pub(super) busy_timeout: Duration,
@@ -55,7 +55,7 @@ impl Database for File {
         matches!(error, StoreError::Failed(_) | StoreError::Busy)
     }
 
-    /// A request that panics is answered, and others are served after it.
+    /// A request that panics is answered, and later requests are served.
     fn panicked(&self, _panic: Box<dyn Any + Send>) -> StoreError {
         StoreError::Failed("a piece of work panicked".into())
     }
@@ -71,13 +71,13 @@ impl Database for File {
     }
 }
 
-/// Makes the file if there is none, opens it and brings it up to date.
+/// Creates the file if it does not exist, opens it and upgrades its schema.
 pub(super) fn open_or_create(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     private_files::private_file(path).map_err(|error| StoreError::File(error.to_string()))?;
     open(path, busy)
 }
 
-/// SQLite would follow a link in place of its log.
+/// Prevents SQLite from following a link in place of its log.
 fn narrow_logs(path: &Path) -> Result<(), StoreError> {
     for suffix in ["-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
@@ -88,13 +88,13 @@ fn narrow_logs(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Opens an existing file. Never creates one: SQLite would do so with wider modes.
+/// Opens an existing file. Never creates one: SQLite would do so with wider permissions.
 fn open(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     narrow_logs(path)?;
     let deadline = Instant::now() + busy;
     loop {
         match try_open(path, busy) {
-            // Changing to WAL does not wait for a lock by itself, and two processes may start at once.
+            // Switching to WAL does not wait for a lock by itself, and two processes may start at the same time.
             Err(StoreError::Busy) if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(10));
             }
@@ -107,7 +107,7 @@ fn try_open(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(busy)?;
-    // Before anything is changed: the file may be somebody else's.
+    // Checked before anything is changed: the file may be something else.
     let version = version(&connection, path)?;
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
@@ -127,7 +127,7 @@ fn try_open(path: &Path, busy: Duration) -> Result<Connection, StoreError> {
 
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Again, now that we hold the lock: another process may have been faster.
+    // Checked again under the lock: another process may have been faster.
     let version = version(&transaction, path)?;
     for migration in &MIGRATIONS[version..] {
         transaction.execute_batch(migration)?;
@@ -136,7 +136,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     Ok(transaction.commit()?)
 }
 
-/// How many migrations the file has seen; an error if it is not ours or newer than we know.
+/// Number of migrations that the file has had; an error if it is not ours or newer than we know.
 pub(super) fn version(connection: &Connection, path: &Path) -> Result<usize, StoreError> {
     let foreign = || StoreError::Foreign(path.display().to_string());
     let number = |pragma: &str| {

@@ -1,22 +1,22 @@
-//! The storage in a schema of a PostgreSQL database, which any number of processes share: how it is set up, recognised and
-//! reached. What keeps the rules there stands in `rules`.
+//! The storage in a schema of a PostgreSQL database, which any number of processes share: how it is set up, recognised
+//! and reached. The rules are enforced in `rules`.
 
 use std::{fmt, sync::Arc};
 
 use super::{Access, Options, Store, StoreError};
 use crate::database::{AddressFault, Fault, Password, Server, ServerFault, values};
 
-/// Begins with one file, numbered as the schema of the file that it equals.
+/// Begins with one file, numbered like the file schema that it equals.
 const BEGIN: &str = include_str!("../../../assets/migrations/service/postgres/0002_begin.sql");
 const NEWEST: i64 = 2;
 
-/// Lines of one process. Most of the time of each is spent waiting for commits, which the server does together.
+/// Connections per process. Each spends most of its time waiting for commits, which the server does together.
 pub(super) const LINES: usize = 8;
 
 const ADD_VERSION: &str = "INSERT INTO schema_versions (version) VALUES ($1)";
 const VERSION: &str = "SELECT MAX(version) FROM schema_versions";
 
-/// A schema of a PostgreSQL database. No password stands in it.
+/// A schema of a PostgreSQL database. Contains no password.
 #[derive(Clone)]
 pub struct SharedStorage {
     pub(super) server: Server,
@@ -24,7 +24,7 @@ pub struct SharedStorage {
 }
 
 impl SharedStorage {
-    /// `url` as PostgreSQL writes it: `postgres://USER@HOST/DATABASE`, or by a Unix socket
+    /// `url` in PostgreSQL's notation: `postgres://USER@HOST/DATABASE`, or with a Unix socket
     /// `postgres://USER@/DATABASE?host=/run/postgresql`. `schema` is a plain name.
     pub fn parse(url: &str, schema: &str) -> Result<Self, StoreError> {
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
@@ -55,32 +55,32 @@ impl SharedStorage {
         })
     }
 
-    /// Whether a line to it goes over a network, and so needs [`Self::with_tls`].
+    /// Whether a connection goes over a network and so needs [`Self::with_tls`].
     pub fn needs_tls(&self) -> bool {
         self.server.needs_tls()
     }
 
-    /// Whom to trust there.
+    /// Sets the TLS configuration with the certificates to trust.
     #[must_use]
     pub fn with_tls(mut self, tls: Arc<rustls::ClientConfig>) -> Self {
         self.server = self.server.with_tls(tls);
         self
     }
 
-    /// Where the password comes from; it is asked for once, and again after it was refused.
+    /// Sets the source of the password; it is read once, and again after a password was refused.
     #[must_use]
     pub fn with_password(mut self, password: Password) -> Self {
         self.server = self.server.with_password(password);
         self
     }
 
-    /// Makes the schema, in one transaction, and lets a role of the database work with it. Refused where it is there already.
-    /// Blocks.
+    /// Creates the schema in one transaction and grants a database role access to it. Refused if the schema exists
+    /// already. Blocks.
     pub fn set_up(&self, role: Option<&str>) -> Result<(), StoreError> {
         let schema = quoted(self.server.schema());
         let mut text = format!("CREATE SCHEMA {schema}; {BEGIN}");
         if let Some(role) = role {
-            // Everybody there is would be meant.
+            // "public" would mean every user.
             if role == "public" {
                 return Err(StoreError::Server("has no role of that name".into()));
             }
@@ -95,7 +95,7 @@ impl SharedStorage {
     }
 }
 
-/// What the service does, and nothing else: it neither makes tables nor forgets groups.
+/// The rights that the service needs and no more: it neither creates tables nor deletes groups.
 fn grants(schema: &str, role: &str) -> String {
     format!(
         "; GRANT USAGE ON SCHEMA {schema} TO {role}; \
@@ -111,7 +111,7 @@ fn quoted(name: &str) -> String {
 }
 
 impl Store {
-    /// Opens what was set up. Blocks.
+    /// Opens a schema that was set up before. Blocks.
     pub fn open_shared(at: &SharedStorage, options: Options) -> Result<Self, StoreError> {
         let store = Self::of_lines(at, options, LINES)?;
         let version = store.ask_blocking(Access::Short, |tx| {
@@ -131,7 +131,7 @@ impl Store {
 impl From<ServerFault> for StoreError {
     fn from(fault: ServerFault) -> Self {
         let text = match fault {
-            // Nothing was committed: it may be sent again.
+            // Nothing was committed: the request may be sent again.
             ServerFault::Unreachable | ServerFault::Crowded => return Self::Away,
             ServerFault::Busy => return Self::Busy,
             ServerFault::Unclear => {

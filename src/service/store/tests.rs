@@ -1,4 +1,4 @@
-//! The storage thread: durability, group commit, failures.
+//! Tests of the storage thread: durability, group commit, failures.
 
 use std::{
     os::unix::fs::MetadataExt,
@@ -23,7 +23,7 @@ fn add(name: &'static str) -> impl FnOnce(&Connection) -> Result<(), StoreError>
     }
 }
 
-/// Of a file, whose work is never done again.
+/// For a file, whose work is never executed again.
 fn once<T>(
     work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
 ) -> impl FnMut(&Tx<'_>) -> Result<T, StoreError> + Send + 'static {
@@ -63,7 +63,7 @@ fn names(path: &Path) -> Vec<String> {
     names.collect::<Result<_, _>>().expect("names")
 }
 
-/// Lets the thread wait until the sender is dropped, so that what is queued meanwhile becomes one batch.
+/// Blocks the thread until the sender is dropped, so that what is queued meanwhile becomes one batch.
 fn hold(store: &Store) -> std::sync::mpsc::Sender<()> {
     let (release, held) = std::sync::mpsc::channel::<()>();
     let (begun, begins) = std::sync::mpsc::channel();
@@ -214,7 +214,7 @@ fn a_full_disk_fails_the_whole_batch_and_the_next_one_works() {
     }
     assert_eq!(names(&path), ["before"]);
     assert_eq!(reports.lock().expect("not poisoned").len(), 1);
-    // The limit was of the old connection: this one is new.
+    // The limit applied to the old connection; this one is new.
     on_file(&store, Access::Write, add_large).expect("reopened");
     assert_eq!(names(&path).len(), 2);
 }
