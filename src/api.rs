@@ -1,5 +1,5 @@
-//! The User Group Service as its callers see it: its JSON, the three operations over HTTP, and the judging of
-//! answers. It remembers nothing and decides nothing for the operator.
+//! The User Group Service as its callers see it: its JSON, the three operations over HTTP, and judging answers. Stores
+//! nothing, and decides nothing for the operator.
 
 pub mod address;
 pub mod answer;

@@ -1,5 +1,5 @@
-//! The domain rules: what a user group is, what is known of it and from whom, what a change is, how a
-//! rotation proceeds. No I/O, no async, no clock: time comes in as an argument.
+//! The domain rules: what a user group is, what is known of it and from whom, what a change is, how a rotation
+//! proceeds. No I/O, no async, no clock: the time is passed in as an argument.
 
 pub mod age;
 pub mod annotation;

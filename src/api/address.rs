@@ -1,4 +1,4 @@
-//! The address of a profile, checked before a key is sent to it.
+//! The address of a profile, validated before a key is sent to it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -8,18 +8,18 @@ use crate::config::profile::Profile;
 
 use super::failure::ClientError;
 
-/// Where requests of a profile go.
+/// Where requests of a profile are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     pub url: Url,
-    /// Host, and port where it is not the usual one; the form people see.
+    /// Host, with the port unless it is the default; the form that people see.
     pub host: String,
     pub loopback: bool,
 }
 
 impl Address {
-    /// Refuses what would send the key astray: users and passwords in the address, a path that continues the host
-    /// name, plain http to other machines.
+    /// Refuses addresses that would send the key to the wrong place: user names and passwords in the address, a path
+    /// that continues the host name, plain HTTP to other machines.
     pub fn of(profile: &Profile) -> Result<Self, ClientError> {
         let name = || profile.name.clone();
         if !profile.path.starts_with('/') {
@@ -58,7 +58,7 @@ impl Address {
 }
 
 impl Address {
-    /// Where a name that goes unencrypted to our own machine leads, whatever a name service says of it.
+    /// The loopback addresses for a name that is used unencrypted on this machine, whatever DNS says about it.
     pub fn pinned(&self, port: u16) -> Option<[SocketAddr; 2]> {
         let pinned = self.loopback && self.url.scheme() == "http" && self.url.domain().is_some();
         pinned.then(|| {

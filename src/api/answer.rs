@@ -1,5 +1,5 @@
-//! Judging an answer (hazard 9 of docs/design/service.md): success, refusal, or unclear and why. Pure: bytes in,
-//! verdict out. It is tolerant where a field does not matter and strict where one does: `success`, the token, the id.
+//! Judges an answer (hazard 9 of docs/design/service.md): success, refusal, or unclear and why. Pure: bytes in, verdict
+//! out. Tolerant where a field does not matter, and strict where it does: `success`, the token, the id.
 
 pub mod ambiguous;
 pub mod error_message;
@@ -20,22 +20,22 @@ use ambiguous::Ambiguous;
 use error_message::{ErrorMessage, Scrub};
 use success::{Success, flag, says_no, success};
 
-/// What the request asked for, so that an answer about something else is noticed.
+/// What the request asked for, so that an answer about something else is detected.
 #[derive(Debug, Clone, Copy)]
 pub enum Expected<'a> {
     /// Get-or-create or update of this group.
     Group(&'a UserGroupId),
-    /// Rotation of the token `old`, of the group `expected` where it is known.
+    /// Rotation of the token `old`, of the group `expected` if it is known.
     Rotation {
         expected: Option<&'a UserGroupId>,
         old: &'a Token,
     },
 }
 
-/// A user group as an answer describes it. `None`: the field was absent, null, or of a type that makes no sense.
+/// A user group as described in an answer. `None` if the field was absent, null, or of an unusable type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// The id that was asked; `None` only for a rotation without an expected id, whose answer names none.
+    /// The id of the request; `None` only for a rotation without an expected id, if the answer contains none.
     pub provided_id: Option<UserGroupId>,
     pub token: Token,
     pub team_id: Option<i64>,
@@ -51,13 +51,13 @@ pub enum Verdict {
     Success(Group),
     /// A rotation that reports success, but whose token is the old one.
     SameToken(Group),
-    /// The call was turned down.
+    /// The call was refused.
     Refused {
         status: u16,
-        /// The service itself said so, in JSON; else it may have been a proxy.
+        /// The service itself stated this in JSON; otherwise it may have been a proxy.
         stated: bool,
         code: Option<String>,
-        /// The service's own words: clean, at most 300 characters.
+        /// The service's own words: cleaned, at most 300 characters.
         words: Option<String>,
         retry_after: Option<Duration>,
     },
@@ -65,7 +65,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What happened, without what to do about it; `None` for a success.
+    /// What happened, without advice; `None` for a success.
     pub fn what(&self) -> Option<String> {
         match self {
             Self::Success(_) => None,
@@ -149,12 +149,12 @@ pub fn advice(status: u16, stated: bool, retry_after: Option<Duration>) -> Strin
 #[derive(Debug, Clone, Copy)]
 pub struct Exchange<'a> {
     pub status: u16,
-    /// The address the request went to.
+    /// The address that the request was sent to.
     pub url: &'a str,
     pub content_type: Option<&'a str>,
     pub location: Option<&'a str>,
     pub retry_after: Option<Duration>,
-    /// groupdesk's own service says that it did nothing: a 503 is then a refusal, unless a token is to be rotated.
+    /// groupdesk's own service states that it did nothing: then a 503 is a refusal, except for a rotation.
     pub not_done: bool,
     /// The whole body, decompressed.
     pub body: &'a [u8],
@@ -162,8 +162,8 @@ pub struct Exchange<'a> {
 
 /// Success = 2xx ∧ JSON ∧ `success` is 1 ∧ a `user_group` with a token ∧ the id that was asked.
 ///
-/// `secrets` are what must not come back out in any text, in the first place the API key; the old token of a rotation
-/// and the token of the answer are hidden anyway.
+/// `secrets` must not appear in any text, above all the API key; the old token of a rotation and the token of the
+/// answer are hidden in any case.
 pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, secrets: &[&str]) -> Verdict {
     let mut scrub = Scrub::of(secrets);
     if let Expected::Rotation { old, .. } = asked {
@@ -189,7 +189,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, secrets: &[&str]) ->
             Err(unclear) => Verdict::Unclear(unclear.clone()),
         },
         400..500 => {
-            // It may say yes as well as no.
+            // Such a body may say both yes and no.
             if let Err(unclear @ (Ambiguous::Twice { .. } | Ambiguous::TooMany { .. })) = &body {
                 return Verdict::Unclear(unclear.clone());
             }
@@ -233,7 +233,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, secrets: &[&str]) ->
     verdict
 }
 
-/// What can be large is moved out of the answer, not copied.
+/// Large values are moved out of the answer, not copied.
 fn fill(group: &mut Group, body: &mut ParsedAnswer) {
     let Some(map) = body.0.get_mut("user_group").and_then(Value::as_object_mut) else {
         return;
@@ -246,7 +246,7 @@ fn fill(group: &mut Group, body: &mut ParsedAnswer) {
     }
 }
 
-/// The statuses by which a service says that it did not do it. A 408 or a 410 may come from anywhere.
+/// The statuses by which a service says that it did nothing. A 408 or a 410 may come from anywhere.
 fn is_a_no(status: u16) -> bool {
     matches!(
         status,
@@ -287,7 +287,7 @@ fn judge_success(
     }
 }
 
-/// The group without its name and properties.
+/// The group without name and properties.
 fn group(
     status: u16,
     answer: &Map<String, Value>,
@@ -351,7 +351,7 @@ fn whole_number(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| {
             let float = number.as_f64()?;
-            // Beyond 2^53 a float is not the number that was meant.
+            // Above 2^53 a float may not be the number that was meant.
             (float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0).then_some(float as i64)
         }),
         Value::String(text) => text.trim().parse().ok(),

@@ -1,5 +1,5 @@
-//! The body of an answer as JSON, read strictly: what could be read in two ways is not believed, and what would take
-//! many times its room is not taken in.
+//! Parses the body of an answer as strict JSON: what could be read in two ways is rejected, and so is what would take
+//! many times its size in memory.
 
 use super::{answer::ambiguous::Ambiguous, zeroizing::ParsedAnswer};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     formats::strict_json::{self, JsonError},
 };
 
-/// `body` is the whole one, decompressed.
+/// `body` is complete and decompressed.
 pub(super) fn parse(
     status: u16,
     content_type: Option<&str>,
@@ -33,7 +33,7 @@ pub(super) fn parse(
             limit: MOST_ANSWERED,
         },
         JsonError::NotJson { .. } if is_page(content_type, body) => Ambiguous::WebPage { status },
-        // The position only: serde's texts quote values (trap 9).
+        // Only the position: serde's messages quote values (trap 9).
         JsonError::NotJson {
             line,
             column,

@@ -1,5 +1,5 @@
-//! The three operations over HTTP: one request each, never repeated, never redirected (hazards 5, 6, 7). It sends and
-//! reads; what an answer means is `answer`'s business.
+//! The three operations over HTTP: one request each, never repeated, never redirected (hazards 5, 6, 7). Sends and
+//! receives; what an answer means is decided in `answer`.
 //!
 //! ```text
 //! body as bytes -> connection of its own (writes) -> in time? (send_by) -> sent once -> status, headers, body up to a limit
@@ -45,7 +45,7 @@ use super::{
     zeroizing::{self, Buffer},
 };
 
-/// Pooled connections are given up early: a server that closes one under a request makes its outcome unclear (trap 8).
+/// Pooled connections are closed early: if a server closes one during a request, the outcome is unclear (trap 8).
 const IDLE: Duration = Duration::from_secs(15);
 
 /// Calls one environment of the service. Cheap to clone.
@@ -62,17 +62,17 @@ struct Inner {
     address: Address,
     key: SecretString,
     authorization: HeaderValue,
-    /// Reads, over pooled connections.
+    /// For reads, over pooled connections.
     reads: reqwest::Client,
-    /// Writes, each over a connection of its own (docs/design/rotation.md, rule 1).
+    /// For writes, each over a connection of its own (docs/design/rotation.md, rule 1).
     writes: reqwest::Client,
     timeout: Duration,
     connect_timeout: Duration,
-    /// Of the profile, trusted beside those of the system.
+    /// Certificate authorities of the profile, trusted in addition to those of the system.
     own_authorities: Vec<CertificateDer<'static>>,
-    /// The proxy of the environment may stand in between.
+    /// Whether a proxy from the environment may be used.
     proxied: bool,
-    /// Tokens that went over the line, so that no text and no recorded exchange shows them again.
+    /// Tokens that were sent or received, so that no text and no recorded exchange shows them.
     seen: Mutex<SeenTokens>,
 }
 
@@ -82,19 +82,19 @@ impl fmt::Debug for Client {
     }
 }
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     pub verdict: Verdict,
     pub status: u16,
     /// From the first byte of the request to the last byte of the answer.
     pub latency: Duration,
-    /// What the service says of itself.
+    /// The facts that the service states about itself.
     pub facts: StatedFacts,
 }
 
 impl Client {
-    /// For https this reads the certificates of authorities, about 10 ms.
+    /// For https this loads the certificate authorities, which takes about 10 ms.
     pub fn new(profile: &Profile, key: SecretString) -> Result<Self, ClientError> {
         let address = Address::of(profile)?;
         let name = || profile.name.clone();
@@ -105,7 +105,7 @@ impl Client {
         let mut authorization = HeaderValue::from_maybe_shared(zeroizing::shared(text))
             .map_err(|_| ClientError::Key(name()))?;
         authorization.set_sensitive(true);
-        // Shorter than the whole, so that "never connected" is told apart from "never answered".
+        // Shorter than the total timeout, so that "never connected" is distinguished from "never answered".
         let connect_timeout = profile.connect_timeout.min(profile.timeout * 9 / 10);
         let own = match &profile.ca_file {
             Some(file) if address.url.scheme() == "https" => authorities(file),
@@ -166,7 +166,7 @@ impl Client {
         })
     }
 
-    /// The same client, whose exchanges this listener gets to know.
+    /// Returns the same client, with `listener` notified of its exchanges.
     #[must_use]
     pub fn with_listener(&self, listener: Option<Listener>) -> Self {
         Self {
@@ -176,14 +176,14 @@ impl Client {
         }
     }
 
-    /// The same client, whose writes leave in time or not at all.
+    /// Returns the same client, whose writes are sent in time or not at all.
     #[must_use]
     pub fn until(mut self, send_by: SendBy) -> Self {
         self.send_by = Some(send_by);
         self
     }
 
-    /// Gets the group, and creates it when the service does not know it (hazard 1).
+    /// Gets the group, and creates it if the service does not know it (hazard 1).
     pub async fn get_or_create(
         &self,
         request: &GroupRequest,
@@ -193,7 +193,8 @@ impl Client {
             .await
     }
 
-    /// [`Client::get_or_create`] for a group that is meant to be created: over a fresh connection, as every write.
+    /// As [`Client::get_or_create`], for a group that is meant to be created: over a fresh connection, like every
+    /// write.
     pub async fn create(
         &self,
         request: &GroupRequest,
@@ -211,7 +212,7 @@ impl Client {
         self.send(Call::Update, request, &Expected::Group(id)).await
     }
 
-    /// Rotates the token, once, over a fresh connection. What is unclear afterwards only a get may settle.
+    /// Rotates the token, once, over a fresh connection. If the outcome is unclear, only a get may settle it.
     pub async fn rotate(
         &self,
         current: &Token,
@@ -262,7 +263,7 @@ impl Client {
         self.inner.address.pinned(port)
     }
 
-    /// How long a connection may take.
+    /// How long establishing a connection may take.
     pub(super) fn patience(&self) -> Duration {
         self.inner.connect_timeout
     }
@@ -295,7 +296,7 @@ impl Client {
 }
 
 impl Inner {
-    /// `came` is what has come so far, also where that is no answer.
+    /// `came` receives what has arrived, even if that is no complete answer.
     async fn exchange(
         &self,
         call: Call,
@@ -388,7 +389,7 @@ fn base(profile: &Profile, address: &Address) -> reqwest::ClientBuilder {
     if let (Some(name), Some(places)) = (address.url.domain(), address.pinned(0)) {
         builder = builder.resolve_to_addrs(name, &places);
     }
-    // Without this, even plain http needs the certificates of authorities (trap 7).
+    // Without this, even plain http loads the certificate authorities (trap 7).
     if address.url.scheme() == "http" {
         builder = builder.tls_certs_only([]);
     }

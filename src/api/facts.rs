@@ -1,17 +1,17 @@
-//! What a service says of itself where the interface leaves it open: groupdesk's own does, in a header of its answers.
+//! What a service states about behaviour that the interface leaves open. groupdesk's own service does so in a header.
 
 use reqwest::header::HeaderMap;
 
 const HEADER: &str = "groupdesk-facts";
 
-/// Of an answer by which the service says that it did nothing.
+/// Whether the service states in its answer that it did nothing.
 pub(super) fn not_done(headers: &HeaderMap) -> bool {
     headers
         .get("groupdesk-not-done")
         .is_some_and(|said| said == "1")
 }
 
-/// What a get that carries `properties` brings back.
+/// Which properties a get returns if it carries `properties`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PropertiesOnGet {
     /// The stored ones.
@@ -27,7 +27,7 @@ pub enum AbsentField {
     Clear,
 }
 
-/// `None`: it did not say, or not so that it can be understood.
+/// `None` if it was not stated, or not in a form that is understood.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StatedFacts {
     pub properties_on_get: Option<PropertiesOnGet>,
@@ -47,7 +47,7 @@ impl StatedFacts {
                 .filter(|(of, _)| of.trim().eq_ignore_ascii_case(name))
                 .map(|(_, value)| value.trim().to_ascii_lowercase());
             let value = values.next()?;
-            // Said twice and not alike is not said.
+            // Contradicting statements count as none.
             values.all(|other| other == value).then_some(value)
         };
         let absent = |name| match stated(name)?.as_str() {

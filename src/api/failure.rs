@@ -1,11 +1,11 @@
-//! Why there is no answer: a client that cannot be built, a call that never left, a call whose answer was lost. The
+//! Why there is no answer: a client that cannot be built, a call that was never sent, a call whose answer was lost. The
 //! texts name the host, never the whole address, and never quote what was sent.
 
 use std::{error::Error as _, io, time::Duration};
 
 use super::{answer::error_message::Scrub, send_by::TooLate, tls::TlsError};
 
-/// Why a profile cannot be called at all. Nothing was sent.
+/// Why a profile cannot be used at all. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
     #[error(
@@ -52,7 +52,7 @@ pub enum ClientError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
     GetOrCreate,
-    /// Get-or-create that is meant to create.
+    /// A get-or-create that is meant to create.
     Create,
     Update,
     /// An update that names no group, to see whether it is refused.
@@ -70,7 +70,7 @@ impl Call {
         }
     }
 
-    /// In a word.
+    /// The operation as a word.
     pub fn word(self) -> &'static str {
         match self {
             Self::GetOrCreate => "get",
@@ -92,14 +92,14 @@ pub enum CallError {
     #[error("{why}{}; {}", after(*.status), next(*.call))]
     Lost {
         call: Call,
-        /// Of the answer that began and broke off.
+        /// The status of an answer that began and broke off.
         status: Option<u16>,
         why: Lost,
     },
 }
 
 impl CallError {
-    /// What happened, without what to do about it.
+    /// What happened, without advice.
     pub fn what(&self) -> String {
         match self {
             Self::NotSent { why, .. } => why.to_string(),
@@ -121,7 +121,7 @@ pub enum NotSent {
     Tls { host: String, why: TlsError },
     #[error("no connection to {host}: {words}")]
     Other { host: String, words: String },
-    /// The connection stood, but by then others could have settled that nothing was sent.
+    /// The connection was established, but too late: others could have settled by then that nothing was sent.
     #[error("the connection to {0} stood too late to send anything over it")]
     Late(String),
 }
@@ -183,19 +183,19 @@ fn next(call: Call) -> &'static str {
     }
 }
 
-/// What the classification of an error has to know.
+/// What is needed to classify an error.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sending<'a> {
     pub(super) call: Call,
     pub(super) host: &'a str,
     pub(super) timeout: Duration,
     pub(super) connect_timeout: Duration,
-    /// The profile names authorities of its own.
+    /// Whether the profile names its own certificate authorities.
     pub(super) own_authorities: bool,
 }
 
 impl Sending<'_> {
-    /// Only an error of making the connection, or of building the request, proves that nothing was sent.
+    /// Only an error while connecting, or while building the request, proves that nothing was sent.
     pub(super) fn failed(
         &self,
         error: &reqwest::Error,
@@ -240,7 +240,7 @@ impl Sending<'_> {
         if chain(error).any(|cause| cause.to_string().starts_with("dns error")) {
             return NotSent::Name(host);
         }
-        // What the system reports has a number; what TLS reports has not.
+        // A system error has a number; a TLS error has none.
         if let Some(io) = io_error(error).filter(|io| io.raw_os_error().is_none()) {
             let why = TlsError::of(io, self.own_authorities, scrub);
             return NotSent::Tls { host, why };
@@ -271,7 +271,7 @@ fn chain<'a>(
     std::iter::successors(error.source(), |&cause| cause.source())
 }
 
-/// The innermost one: what TLS reports comes wrapped twice.
+/// The innermost one: TLS errors are wrapped twice.
 fn io_error(error: &reqwest::Error) -> Option<&io::Error> {
     let first = chain(error).find_map(|cause| cause.downcast_ref::<io::Error>());
     std::iter::successors(first, |&io| io.get_ref()?.downcast_ref()).last()

@@ -1,4 +1,4 @@
-//! A TLS handshake on its own, as the client makes it, so that it can be timed apart from the connection and the answer.
+//! A TLS handshake on its own, as the client does it, so that it can be timed separately from connection and answer.
 
 use tokio::net::TcpStream;
 use tokio_rustls::{
@@ -8,8 +8,8 @@ use tokio_rustls::{
 
 use super::tls::trusting;
 
-/// Shakes hands over this connection and closes it; the version in words. `None`: it failed, and a whole request will say
-/// better why.
+/// Performs the handshake over this connection and closes it; returns the TLS version as text. `None` if it failed: a
+/// complete request will give a better reason.
 pub(super) async fn shake(
     connector: &TlsConnector,
     host: &str,
@@ -22,7 +22,8 @@ pub(super) async fn shake(
     Some(version.replace("TLSv1_", "TLS 1."))
 }
 
-/// It trusts whom the requests trust: the authorities of the system, which it reads, and these of the profile.
+/// Trusts the same certificate authorities as requests do: those of the system, which it loads, and these of the
+/// profile.
 pub(super) fn connector(own: &[CertificateDer<'static>]) -> Option<TlsConnector> {
     trusting(own).map(TlsConnector::from)
 }

@@ -1,5 +1,5 @@
-//! Requests as a person reviews and copies them. Hidden characters are written as JSON escapes, which mean the same
-//! and can be seen. Credentials are left out.
+//! Requests in the form in which people review and copy them. Hidden characters are written as JSON escapes, which are
+//! equivalent and visible. Credentials are left out.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use crate::{config::profile::Profile, domain::text};
 
 use super::{address::Address, wire::GroupRequest};
 
-/// The operations whose body is a group; a rotation, whose body is a token, is never written down.
+/// The operations whose body is a group. A rotation, whose body contains a token, is never shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Get or create.
@@ -30,11 +30,11 @@ pub fn request_json(request: &GroupRequest) -> String {
     escape_hidden(&serde_json::to_string_pretty(request).expect("strings and JSON serialise"))
 }
 
-/// The same request as a command for a POSIX shell. The API key is read from `$GROUPDESK_API_KEY` and handed to curl
-/// on its standard input, because arguments can be seen by every user of a machine.
+/// The same request as a POSIX shell command. The API key is read from `$GROUPDESK_API_KEY` and passed to curl on its
+/// standard input, because arguments are visible to every user of a machine.
 pub fn as_curl(profile: &Profile, method: Method, request: &GroupRequest) -> String {
     let body = serde_json::to_string(request).expect("strings and JSON serialise");
-    // A profile that cannot be called can still be reviewed, but its address may hold a password.
+    // A profile that cannot be called can still be reviewed, but its address may contain a password.
     let url = Address::of(profile).map_or_else(
         |_| "https://BASE_URL".to_owned(),
         |address| address.url.into(),
@@ -43,7 +43,7 @@ pub fn as_curl(profile: &Profile, method: Method, request: &GroupRequest) -> Str
     curl_of(&url, method, proxied, &body)
 }
 
-/// A body as a command for a POSIX shell, to this address.
+/// A body as a POSIX shell command to this address.
 pub fn curl_of(url: &str, method: Method, proxied: bool, body: &str) -> String {
     let mut command = format!(
         "printf 'Authorization: Token %s\\n' \"$GROUPDESK_API_KEY\" | curl --globoff --header @- \
@@ -64,7 +64,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// In JSON, characters that hide can only stand inside of strings, where an escape is the same character.
+/// In JSON, hidden characters can only occur inside strings, where an escape is equivalent.
 pub fn escape_hidden(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_real_shell_hands_curl_exactly_the_request_and_no_key_in_an_argument() {
         let folder = tempfile::tempdir().expect("a folder");
-        // A stand-in for curl that writes its arguments and its standard input.
+        // A substitute for curl that writes its arguments and its standard input.
         let curl = "curl() { for a; do printf '%s\\037' \"$a\"; done > args; cat > input; }";
         let script = format!("{curl}\n{}", as_curl(&profile(), Method::Put, &request()));
         let status = Command::new("sh")

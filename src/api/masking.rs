@@ -1,5 +1,5 @@
-//! Bodies and headers made fit to be kept: every secret that is known, and everything that looks like one or stands
-//! where one stands, is gone before anybody can look. In doubt it hides too much.
+//! Makes bodies and headers fit to be kept: every known secret, and everything that looks like one or is in the place
+//! of one, is removed before anybody can look. In doubt it hides too much.
 
 use std::collections::VecDeque;
 
@@ -12,16 +12,16 @@ use super::{
     zeroizing::ParsedAnswer,
 };
 
-/// Most of a body that is kept, in bytes of its masked text.
+/// Maximum length of a kept body, in bytes of its masked text.
 pub const KEPT: usize = 16 * 1024;
-/// Most of a body that is looked through.
+/// How much of a body is examined.
 const WINDOW: usize = 64 * 1024;
-/// A run of hex digits this long is taken for a token.
+/// A run of hex digits of this length is taken for a token.
 const TOKEN_LIKE: usize = 32;
-/// Tokens of this session that are remembered, to be recognised anywhere.
+/// Number of tokens of this session that are remembered, so that they are recognised anywhere.
 const REMEMBERED: usize = 512;
 
-/// The tokens that went over the line, newest last; wiped when they go.
+/// Tokens that were sent or received, newest last; wiped when they are dropped.
 #[derive(Default)]
 pub(super) struct SeenTokens {
     tokens: VecDeque<(SecretString, u32)>,
@@ -29,7 +29,7 @@ pub(super) struct SeenTokens {
 }
 
 impl SeenTokens {
-    /// Remembers a token; the same one keeps its number.
+    /// Remembers a token; the same token keeps its number.
     pub(super) fn note(&mut self, token: &str) {
         let is_known = |(known, _): &(SecretString, u32)| known.expose_secret() == token;
         if token.len() < SHORTEST || self.tokens.iter().any(is_known) {
@@ -43,12 +43,12 @@ impl SeenTokens {
             .push_back((SecretString::from(token), self.count));
     }
 
-    /// All of them.
+    /// All remembered tokens.
     pub(super) fn tokens(&self) -> impl Iterator<Item = &str> {
         self.tokens.iter().map(|(token, _)| token.expose_secret())
     }
 
-    /// Remembers every text that stands below a key for secrets.
+    /// Remembers every text below a key whose name denotes a secret.
     pub(super) fn learn(&mut self, body: &[u8]) {
         if let Ok(value) = serde_json::from_slice(window(body)).map(ParsedAnswer) {
             self.learn_value(&value, false);
@@ -70,7 +70,7 @@ impl SeenTokens {
         }
     }
 
-    /// What hides all of them, and the API key. `id` is the group that was asked for: it may look like a token.
+    /// The mask that hides all of them and the API key. `id` is the requested group: it may look like a token.
     pub(super) fn mask<'a>(&'a self, key: &'a str, id: Option<&'a str>) -> Mask<'a> {
         let secret = |text: &'a str, mask: String| Secret {
             text,
@@ -82,7 +82,7 @@ impl SeenTokens {
             secrets.push(secret(token.expose_secret(), format!("{MASK}#{number}")));
         }
         secrets.retain(|secret| secret.text.len() >= SHORTEST);
-        // Of two secrets that overlap, the longer one goes first.
+        // If two secrets overlap, the longer one is replaced first.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.text.len()));
         Mask { secrets, id }
     }
@@ -91,18 +91,18 @@ impl SeenTokens {
 /// A body as it may be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
-    /// Masked; JSON is indented. Hidden characters are still in it.
+    /// Masked; JSON is indented. May still contain hidden characters.
     pub text: String,
-    /// Of the whole body, in bytes.
+    /// Size of the whole body, in bytes.
     pub size: usize,
-    /// More of it was there than is kept.
+    /// Whether the body was longer than what is kept.
     pub is_cut: bool,
-    /// Something was hidden: the text is not what was sent.
+    /// Whether something was hidden, so that the text is not what was sent.
     pub is_masked: bool,
 }
 
 pub(super) struct Mask<'a> {
-    /// The longest first.
+    /// Longest first.
     secrets: Vec<Secret<'a>>,
     id: Option<&'a str>,
 }
@@ -110,12 +110,12 @@ pub(super) struct Mask<'a> {
 struct Secret<'a> {
     text: &'a str,
     low: Zeroizing<String>,
-    /// What stands in its place.
+    /// Its replacement.
     mask: String,
 }
 
 impl Secret<'_> {
-    /// Whether it stands in a text that is in lower case.
+    /// Whether it occurs in a lower-case text.
     fn is_in(&self, low: &str) -> bool {
         low.len() >= self.low.len() && low.contains(self.low.as_str())
     }
@@ -131,7 +131,7 @@ impl Mask<'_> {
         let whole = (size <= WINDOW).then(|| serde_json::from_slice(body).map(ParsedAnswer).ok());
         let (raw, mut text) = if let Some(value) = whole.flatten() {
             let raw = Zeroizing::new(pretty(&value));
-            // The last net: a number, or a secret across the borders of a text.
+            // Last pass: finds a number, or a secret that spans several texts.
             let text = self.plain(&pretty(&self.value(&value, false)));
             (raw, text)
         } else {
@@ -173,13 +173,13 @@ impl Mask<'_> {
         }
     }
 
-    /// A secret as a whole: by its number where it has one.
+    /// The replacement of a whole secret: with its number if it has one.
     fn named(&self, text: &str) -> String {
         let known = self.secrets.iter().find(|secret| secret.text == text);
         known.map_or_else(|| MASK.to_owned(), |secret| secret.mask.clone())
     }
 
-    /// A text that is shown whole unless it is a secret, or holds one.
+    /// A text that is shown as it is unless it is or contains a secret.
     pub(super) fn known(&self, text: &str) -> String {
         let is_one = self.holds_one(text);
         if is_one {
@@ -189,7 +189,7 @@ impl Mask<'_> {
         }
     }
 
-    /// Any text: a broken body, a web page, a header, a value of JSON.
+    /// Masks any text: a broken body, a web page, a header, a JSON value.
     pub(super) fn text(&self, raw: &str) -> String {
         let text = self.plain(raw);
         if undisguised(&text).any(|plain| self.holds_one(&plain)) {
@@ -203,7 +203,7 @@ impl Mask<'_> {
         self.secrets.iter().any(|secret| secret.is_in(&low))
     }
 
-    /// Without the secrets that stand there as they are, and without runs of hex digits.
+    /// Removes secrets that occur verbatim, and runs of hex digits.
     fn plain(&self, raw: &str) -> String {
         let mut text = raw.to_owned();
         let low = raw.to_ascii_lowercase();
@@ -235,7 +235,7 @@ impl Mask<'_> {
         kept
     }
 
-    /// The window may have cut a secret in two.
+    /// The end of the window may have cut a secret in two.
     fn drop_half_a_secret(&self, text: &mut String) {
         let low = text.to_ascii_lowercase();
         let half = self.secrets.iter().filter_map(|secret| {

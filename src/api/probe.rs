@@ -1,8 +1,8 @@
-//! Whether a service can be reached and takes an API key, found out without a request that could create anything.
+//! Finds out whether a service can be reached and accepts an API key, without a request that could create anything.
 //!
-//! What is sent: one `PUT` (update) with the body `{}`. A get, even without an id, is a get-or-create (hazard 1), `HEAD` is
-//! answered by the same code in many services, and a `POST` is a rotation. An update changes a group that exists and
-//! names none here, so a service can only refuse it; `OPTIONS` is often answered by a proxy that never sees the key.
+//! It sends one `PUT` (update) with the body `{}`. A get, even without an id, is a get-or-create (hazard 1), `HEAD` is
+//! handled by the same code in many services, and a `POST` is a rotation. An update changes an existing group and names
+//! none here, so a service can only refuse it; `OPTIONS` is often answered by a proxy that never sees the key.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ use super::{
     handshake,
 };
 
-/// One thing that was tried, how long it took, and what came of it.
+/// One check, its duration and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// For example `name api.example.com`.
@@ -33,29 +33,29 @@ pub struct Step {
 /// What the probe found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
-    /// The service looked at the request, not only at the key.
+    /// The service examined the request, not only the key.
     Accepted,
     /// The key is known, but may not change anything, or not here.
     MayNotChange,
-    /// Answered in JSON, without a word about the key.
+    /// Answered in JSON, without mentioning the key.
     NotFound,
     KeyRefused,
-    /// The path wants a slash, or does not want one.
+    /// The path needs a slash at its end, or must not have one.
     Slash,
     Redirected,
     WebPage,
     Busy,
     /// 5xx.
     ServiceFailed,
-    /// An answer that this interface does not have.
+    /// An answer that is not part of this interface.
     Strange,
-    /// A connection was made, no answer came.
+    /// A connection was made, but no answer arrived.
     NoAnswer,
     NotReached,
 }
 
 impl Finding {
-    /// The word of the JSON output.
+    /// The word in the JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",
@@ -73,26 +73,27 @@ impl Finding {
         }
     }
 
-    /// One can work with this.
+    /// Whether the service can be used.
     pub fn is_good(self) -> bool {
         matches!(self, Self::Accepted | Self::MayNotChange)
     }
 }
 
-/// All that a probe found out.
+/// All results of a probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
     pub steps: Vec<Step>,
     pub finding: Finding,
-    /// What was found and what to do, in plain words. Nothing in it is raw, and no key.
+    /// What was found and what to do, in plain words. Contains no raw text and no key.
     pub text: String,
 }
 
 impl Client {
-    /// Tries name, connection and one request that no service can take for a creation. It stops at what fails first.
+    /// Tries name resolution, connection and one request that no service can take for a creation. Stops at the first
+    /// failure.
     pub async fn probe(&self) -> Probe {
         let mut steps = Vec::new();
-        // A proxy resolves and connects itself.
+        // A proxy resolves and connects by itself.
         if !self.goes_through_a_proxy()
             && let Err(text) = self.reach(&mut steps).await
         {
@@ -106,7 +107,7 @@ impl Client {
         let result = self.update_nothing().await;
         let (finding, text) = judged(&result, self.path_ends_with_a_slash());
         steps.push(Step {
-            // It connects anew, as every write does.
+            // Includes a new connection, as for every write.
             what: "whole request".into(),
             took: begun.elapsed(),
             result: match &result {
@@ -121,7 +122,7 @@ impl Client {
         }
     }
 
-    /// Name and connection on their own, so that what fails can be named and timed.
+    /// Tries name resolution and connection separately, so that a failure can be named and timed.
     async fn reach(&self, steps: &mut Vec<Step>) -> Result<(), String> {
         let (host, port) = self.place();
         let begun = Instant::now();
@@ -145,7 +146,7 @@ impl Client {
             Some(address) => Ok(address.ip().to_string()),
             None => Err("not found".into()),
         };
-        // An address needs no name service.
+        // An IP address needs no name resolution.
         if bare(&host).parse::<std::net::IpAddr>().is_err() {
             step(format!("name {host}"), begun, result).map_err(|_| {
             format!("The name {host} was not found. Check the base URL, the network and the name service. Nothing was sent.")
@@ -185,7 +186,7 @@ impl Client {
     }
 }
 
-/// Without the brackets of an IPv6 address.
+/// Removes the brackets of an IPv6 address.
 fn bare(host: &str) -> &str {
     host.trim_start_matches('[').trim_end_matches(']')
 }

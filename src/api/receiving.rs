@@ -1,11 +1,11 @@
-//! The bytes of an answer, as far as they come and no further than they may.
+//! Receives the bytes of an answer, as far as they arrive and up to the limit.
 
 use reqwest::header::{self, HeaderMap};
 
 use super::zeroizing::{self, Buffer};
 use crate::domain::size::LARGEST_ANSWER;
 
-/// How long the body says it is, where that is not too long; 0 where it does not say.
+/// The announced length of the body if it is within the limit; 0 if it is not announced.
 pub(super) fn announced(response: &reqwest::Response) -> usize {
     let length = response.content_length().map(usize::try_from);
     let length = length.and_then(Result::ok);
@@ -14,7 +14,7 @@ pub(super) fn announced(response: &reqwest::Response) -> usize {
         .unwrap_or(0)
 }
 
-/// The body as far as it comes; `false` when it is too large. A redirect's body is not waited for.
+/// Reads the body as far as it arrives; `false` if it is too large. The body of a redirect is not read.
 pub(super) async fn read(
     response: &mut reqwest::Response,
     body: &mut Buffer,

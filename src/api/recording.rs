@@ -1,5 +1,5 @@
-//! Exchanges as a person may look at them afterwards: what was sent, what came, how long it took. Secrets are hidden
-//! before anything is kept, and nobody pays for it where nobody listens.
+//! Records exchanges so that people can look at them afterwards: what was sent, what was received, how long it took.
+//! Secrets are hidden before anything is kept, and without a listener there is no cost.
 
 use std::{
     fmt,
@@ -25,7 +25,7 @@ pub use super::{
 };
 use crate::domain::group::UserGroupId;
 
-/// Headers of an answer that tell something; any other could be a session.
+/// Response headers that are informative; any other could contain a session.
 const TELLING: [HeaderName; 9] = [
     header::CONTENT_TYPE,
     header::CONTENT_LENGTH,
@@ -37,7 +37,7 @@ const TELLING: [HeaderName; 9] = [
     header::RETRY_AFTER,
     header::ALLOW,
 ];
-/// By which those who run a service find a request again.
+/// Headers by which operators of a service find a request again.
 const REQUEST_IDS: [&str; 4] = [
     "x-request-id",
     "x-correlation-id",
@@ -46,10 +46,10 @@ const REQUEST_IDS: [&str; 4] = [
 ];
 const LONGEST_HEADER: usize = 300;
 
-/// What an exchange came to, in a word.
+/// The result of an exchange, as a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExchangeKind {
-    /// It has begun, and has not ended.
+    /// Begun and not ended.
     InFlight,
     Done,
     /// A rotation that returned the old token.
@@ -57,7 +57,7 @@ pub enum ExchangeKind {
     Refused,
     Unclear,
     NotSent,
-    /// The request left, and no whole answer came.
+    /// The request was sent, but no complete answer arrived.
     Lost,
     /// Nobody waited for the answer any more.
     GivenUp,
@@ -66,31 +66,31 @@ pub enum ExchangeKind {
 /// One exchange, without secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedExchange {
-    /// The same when it begins and when it ends; of this process.
+    /// The same at its beginning and end; unique in this process.
     pub number: u64,
-    /// What the listener said it is about.
+    /// The listener's own value for what it is about.
     pub about: u64,
     pub profile: String,
     pub call: Call,
-    /// The user group, where the request names or means one.
+    /// The user group that the request names or means.
     pub id: Option<String>,
     pub url: String,
     pub request: Body,
-    /// A proxy of the environment may have been used.
+    /// Whether a proxy from the environment may have been used.
     pub proxied: bool,
-    /// Of the answer, or of what came of it.
+    /// The status of the answer, even of an incomplete one.
     pub status: Option<u16>,
-    /// Those that tell something, of the answer.
+    /// The informative headers of the answer.
     pub headers: Vec<(String, String)>,
     pub answer: Option<Body>,
-    /// From before the connection to the last byte, or to the trouble.
+    /// From before connecting to the last byte, or to the failure.
     pub duration: Duration,
     pub sort: ExchangeKind,
     /// What happened and what to do; empty for a success.
     pub words: String,
 }
 
-/// Who wants to know of the exchanges of a client: each is told when it begins and when it ends. Cheap to clone.
+/// Receives the exchanges of a client, each at its beginning and at its end. Cheap to clone.
 #[derive(Clone)]
 pub struct Listener {
     about: u64,
@@ -98,14 +98,14 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// `about` comes back with every exchange.
+    /// `about` is returned with every exchange.
     pub fn new(about: u64, to: mpsc::UnboundedSender<RecordedExchange>) -> Self {
         Self { about, to }
     }
 
-    /// Passes on an exchange that somebody else was told.
+    /// Passes on an exchange that another listener received.
     pub fn tell(&self, exchange: RecordedExchange) {
-        // Nobody may be there any more to take it.
+        // The receiver may be gone.
         let _ = self.to.send(exchange);
     }
 }
@@ -116,14 +116,14 @@ impl fmt::Debug for Listener {
     }
 }
 
-/// What came, as it came.
+/// What has been received, unchanged.
 pub(super) struct Came {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) body: Buffer,
 }
 
-/// What a note needs to know of its client.
+/// What a recording needs to know of its client.
 pub(super) struct ClientInfo<'c> {
     pub(super) profile: &'c str,
     pub(super) url: &'c str,
@@ -132,7 +132,7 @@ pub(super) struct ClientInfo<'c> {
     pub(super) seen: &'c Mutex<SeenTokens>,
 }
 
-/// An exchange under way; one that is dropped was given up.
+/// An exchange in progress; if this is dropped, the exchange was given up.
 pub(super) struct Recorder<'c> {
     place: ClientInfo<'c>,
     listener: &'c Listener,
@@ -216,7 +216,7 @@ impl<'c> Recorder<'c> {
     }
 }
 
-/// Exchanges begun so far, and one.
+/// The number of the next exchange.
 static BEGUN: AtomicU64 = AtomicU64::new(1);
 
 const GIVEN_UP: &str = "given up before an answer came; a group that did not exist may exist now";

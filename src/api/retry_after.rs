@@ -1,4 +1,4 @@
-//! How long a service asks to be left alone.
+//! Parses the pause that a service asks for.
 
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
-//! Where secrets stand in a text: as they are, in disguise, and behind names that say so. What is done with them is decided
-//! by whoever asks.
+//! Finds secrets in a text: verbatim, encoded, and after names that denote secrets. The callers decide what to do with
+//! them.
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 pub const MASK: &str = "****";
-/// Shorter texts are no secrets anywhere but below a key that says so.
+/// Shorter texts are never secrets, except after a name that denotes one.
 pub(super) const SHORTEST: usize = 4;
-/// Words in the names of what is secret.
+/// Words in names that denote secrets.
 const SECRET_WORDS: [&str; 8] = [
     "token",
     "secret",
@@ -23,7 +23,7 @@ pub(super) fn names_a_secret(key: &str) -> bool {
     SECRET_WORDS.iter().any(|word| key.contains(word))
 }
 
-/// Lower-casing ASCII keeps every byte position, so the places found there hold for the text itself.
+/// Lower-casing ASCII keeps every byte position, so positions found in the copy are valid in the text itself.
 pub(super) fn without(text: &str, secret: &str, hidden: &str) -> String {
     let (low, wanted) = (text.to_ascii_lowercase(), secret.to_ascii_lowercase());
     let mut kept = String::with_capacity(text.len());
@@ -37,7 +37,7 @@ pub(super) fn without(text: &str, secret: &str, hidden: &str) -> String {
     kept
 }
 
-/// The text with its escapes resolved, in every way that makes another text of it.
+/// The text with its escapes resolved, in every way that gives a different text.
 pub(super) fn undisguised(text: &str) -> impl Iterator<Item = String> {
     let ways = [
         decoded(text, "%", 2, ""),
@@ -49,7 +49,7 @@ pub(super) fn undisguised(text: &str) -> impl Iterator<Item = String> {
     ways.into_iter().filter(move |plain| plain != text)
 }
 
-/// With escapes such as `%63` or `\u0063` resolved, as far as they mean ASCII.
+/// Resolves escapes such as `%63` or `\u0063` that encode ASCII.
 fn decoded(text: &str, before: &str, digits: usize, after: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -78,7 +78,7 @@ fn decoded(text: &str, before: &str, digits: usize, after: &str) -> String {
     plain
 }
 
-/// With `&#99;` resolved.
+/// Resolves escapes such as `&#99;`.
 fn decimal(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -101,10 +101,10 @@ fn decimal(text: &str) -> String {
     plain
 }
 
-/// Hides what follows `"token": "` and `token=`, also where it never ends.
+/// Hides what follows `"token": "` and `token=`, even if it is not terminated.
 pub(super) fn behind_names(text: &str) -> String {
     let low = text.to_ascii_lowercase();
-    // The end of the next one of each, so that every word is looked for once over the text.
+    // Cache the next occurrence of each word, so that the text is searched only once for each.
     let next = |word: &str, from: usize| low[from..].find(word).map(|at| from + at + word.len());
     let mut ends = SECRET_WORDS.map(|word| next(word, 0));
     let mut kept = String::with_capacity(text.len());

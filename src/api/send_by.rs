@@ -1,6 +1,6 @@
-//! Until when a request may leave. A machine that slept between the intent and the connection would send after others
-//! have settled that nothing was sent (docs/design/rotation.md, "Send-by"). Asked when the connection, and TLS, stands
-//! and before the first byte of the request.
+//! The deadline for sending a request. A machine that slept between the intent and the connection would send after
+//! others have settled that nothing was sent (docs/design/rotation.md, "Send-by"). Checked when the connection, and
+//! TLS, is established and before the first byte of the request.
 
 use std::{
     fmt,
@@ -12,7 +12,7 @@ use std::{
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// Says whether it is too late to send.
+/// Tells whether it is too late to send.
 #[derive(Clone)]
 pub struct SendBy(Arc<dyn Fn() -> bool + Send + Sync>);
 
@@ -25,7 +25,7 @@ impl SendBy {
         (self.0)()
     }
 
-    /// Holds for the connection that `request` makes: writes make one each, and make it themselves.
+    /// Applies to the connection that `request` makes: each write makes its own, in its own task.
     pub(super) async fn during<T>(send_by: Option<Self>, request: impl Future<Output = T>) -> T {
         SEND_BY.scope(send_by, request).await
     }
@@ -41,12 +41,12 @@ tokio::task_local! {
     static SEND_BY: Option<SendBy>;
 }
 
-/// The connection stands, and it is too late to use it.
+/// The connection is established, but it is too late to use it.
 #[derive(Debug, thiserror::Error)]
 #[error("the time to send it in was over")]
 pub(super) struct TooLate;
 
-/// Asks once the connection stands.
+/// Checks the deadline once the connection is established.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AskBeforeSending;
 
@@ -78,7 +78,7 @@ where
 
     fn call(&mut self, request: R) -> Self::Future {
         let connecting = self.0.call(request);
-        // Taken now: whoever connects in the background does so outside of the request's task.
+        // Read it now: a connection in the background is made outside the task of the request.
         let send_by = SEND_BY.try_with(Clone::clone).ok().flatten();
         Box::pin(async move {
             let connection = connecting.await?;

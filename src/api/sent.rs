@@ -1,10 +1,10 @@
-//! Whether this process has sent anything: what an error of the program itself says of it must be true.
+//! Whether this process has sent anything, so that a report of an internal error tells the truth about it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::failure::CallError;
 
-/// Requests that reached the service, or may have.
+/// Requests that reached a service, or may have.
 static SENT: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether a request may have reached a service.
@@ -12,7 +12,7 @@ pub fn has_sent() -> bool {
     SENT.load(Ordering::SeqCst) > 0
 }
 
-/// Counts an exchange from before it begins; taken back only where certainly nothing was sent.
+/// Counts an exchange before it begins; the count is taken back only if certainly nothing was sent.
 pub(super) async fn noted<T>(
     exchange: impl Future<Output = Result<T, CallError>>,
 ) -> Result<T, CallError> {

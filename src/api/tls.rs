@@ -1,5 +1,5 @@
-//! Secure connections: the authorities that a profile names beside those of the system, and why a connection was not
-//! made. Every reason comes with its way out.
+//! Secure connections: the certificate authorities that a profile names in addition to those of the system, and why a
+//! connection was not made. Every reason comes with advice.
 
 use std::{
     fs::File,
@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 
 use super::answer::error_message::Scrub;
 
-/// All authorities of a system are a quarter of this.
+/// All certificate authorities of a system take a quarter of this.
 const LARGEST_FILE: u64 = 1024 * 1024;
 
 /// Why a server was not trusted. Nothing was sent.
@@ -30,7 +30,7 @@ const LARGEST_FILE: u64 = 1024 * 1024;
 pub enum TlsError {
     #[error("its certificate is signed by nobody who is known here")]
     UnknownAuthority {
-        /// The profile names authorities of its own already.
+        /// Whether the profile already names its own certificate authorities.
         own: bool,
     },
     #[error("its certificate is for another name")]
@@ -50,7 +50,8 @@ pub enum TlsError {
 }
 
 impl TlsError {
-    /// `own`: the profile names authorities of its own. The error's own words may come from a stranger.
+    /// `own`: whether the profile names its own certificate authorities. The text of the error may come from a
+    /// stranger.
     pub(super) fn of(error: &io::Error, own: bool, scrub: &Scrub<'_>) -> Self {
         let other = || Self::Other(scrub.clean(&error.to_string()));
         let Some(error) = error
@@ -61,7 +62,7 @@ impl TlsError {
         };
         match error {
             Error::InvalidCertificate(certificate) => match certificate {
-                // A bad signature is that of a namesake.
+                // A bad signature means an authority with the same name but another key.
                 CertificateError::UnknownIssuer | CertificateError::BadSignature => {
                     Self::UnknownAuthority { own }
                 }
@@ -73,7 +74,7 @@ impl TlsError {
                 CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
                     Self::NotYetValid
                 }
-                // The cause behind it is of a crate that is not used here.
+                // The underlying cause is a type of a crate that is not a dependency here.
                 CertificateError::Other(cause)
                     if cause.to_string().contains("CaUsedAsEndEntity") =>
                 {
@@ -121,24 +122,24 @@ impl TlsError {
     }
 }
 
-/// The ciphers of this process; reqwest asks for those of the process as well.
+/// The crypto provider of this process; reqwest uses the process's default, too.
 pub(super) fn provider() -> Arc<CryptoProvider> {
     if CryptoProvider::get_default().is_none() {
-        // Another thread may come first, with the same.
+        // Another thread may install the same provider first.
         drop(ring::default_provider().install_default());
     }
     let installed = CryptoProvider::get_default().map(Arc::clone);
     installed.unwrap_or_else(|| Arc::new(ring::default_provider()))
 }
 
-/// What a line to a server of one's own needs: its certificate is that of its name, signed by an authority of the system or
-/// by one in this file. The error says what is wrong with the file.
+/// The TLS configuration for a server of one's own: its certificate must be for its name, and signed by an authority of
+/// the system or one in this file. The error says what is wrong with the file.
 pub fn client_config(own: Option<&Path>) -> Result<Arc<ClientConfig>, String> {
     let own = own.map(authorities).transpose()?.unwrap_or_default();
     trusting(&own).ok_or_else(|| "a certificate in it cannot be read; name another file".into())
 }
 
-/// The same, known there by a certificate and its private key, each in a PEM file. The error says what is wrong with which.
+/// Adds a client certificate and its private key, each in a PEM file. The error says what is wrong with which.
 pub fn with_certificate(
     config: &ClientConfig,
     certificate: &Path,
@@ -181,7 +182,7 @@ pub(super) fn trusting(own: &[CertificateDer<'static>]) -> Option<Arc<ClientConf
     Some(Arc::new(config))
 }
 
-/// The authorities in a PEM file, at least one; or why it cannot be used.
+/// The certificate authorities in a PEM file, at least one; or why the file cannot be used.
 pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let pem = contents(file).map_err(|error| error.to_string())?;
     let wrong = "it holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----; \
@@ -195,14 +196,14 @@ pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, S
 fn contents(file: &Path) -> io::Result<Vec<u8>> {
     let file = File::options()
         .read(true)
-        // A FIFO must not keep us waiting before it is refused.
+        // A FIFO must not block before it is refused.
         .custom_flags(OFlags::NONBLOCK.bits() as i32)
         .open(file)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::other("it is not a regular file; name another"));
     }
-    // Who can write here decides whom the API key is sent to.
+    // Whoever can write to this file decides whom the API key is sent to.
     if metadata.mode() & 0o002 != 0 {
         return Err(io::Error::other(
             "every user can write to it; take that right away with chmod o-w",

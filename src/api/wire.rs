@@ -29,7 +29,7 @@ pub struct RotateRequest {
     pub current_token: SecretString,
 }
 
-/// A field of an answer that may be absent, null or present; the real service does all three.
+/// A field of an answer that may be absent, null or present; all three occur in answers of the real service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Presence<T> {
     #[default]
@@ -72,7 +72,7 @@ pub struct ResponseBody {
     /// Documented as a number, 1 or 0; `1.0`, `true` and `"1"` have been seen elsewhere.
     #[serde(default, skip_serializing_if = "Presence::is_absent")]
     pub success: Presence<Value>,
-    /// Get-or-create only: this call created the group.
+    /// Get-or-create only: whether this call created the group.
     #[serde(default, skip_serializing_if = "Presence::is_absent")]
     pub new_user_group: Presence<bool>,
     #[serde(default, skip_serializing_if = "Presence::is_absent")]
@@ -100,7 +100,7 @@ pub struct UserGroup {
     /// The `user_group_id` of the request.
     #[serde(default, skip_serializing_if = "Presence::is_absent")]
     pub provided_id: Presence<String>,
-    /// Only if given in the request, else null.
+    /// Only if the request contained some, otherwise null.
     #[serde(default, skip_serializing_if = "Presence::is_absent")]
     pub properties: Presence<Map<String, Value>>,
     /// Update and rotate only.

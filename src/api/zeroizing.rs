@@ -1,5 +1,5 @@
-//! Bytes and values that may hold a token: their memory is wiped when they go. What HTTP, TLS and the kernel copy on the
-//! way is out of reach.
+//! Bytes and values that may contain a token: their memory is wiped on drop. Copies made by HTTP, TLS and the kernel
+//! are out of reach.
 
 use std::ops::Deref;
 
@@ -8,30 +8,30 @@ use serde::Serialize;
 use serde_json::Value;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Room that no rotation outgrows: a buffer that is moved leaves its old place unwiped.
+/// Capacity that no rotation exceeds: a buffer that is reallocated leaves its old memory unwiped.
 const ROOM: usize = 8 * 1024;
 
-/// Bytes that are wiped.
+/// Bytes that are wiped on drop.
 pub(super) type Buffer = Zeroizing<Vec<u8>>;
 
-/// JSON of a request.
+/// A request as JSON.
 pub(super) fn json(request: &impl Serialize) -> Buffer {
     let mut body = room(ROOM);
     serde_json::to_writer(&mut *body, request).expect("a request of strings and JSON serialises");
     body
 }
 
-/// The same bytes for those who share them; wiped when the last one is done.
+/// The same bytes for shared use; wiped when the last user is done.
 pub(super) fn shared(bytes: Buffer) -> Bytes {
     Bytes::from_owner(bytes)
 }
 
-/// Room for a body of so many bytes.
+/// A buffer with capacity for a body of this length.
 pub(super) fn room(length: usize) -> Buffer {
     Zeroizing::new(Vec::with_capacity(length))
 }
 
-/// Adds a piece; a buffer that has become too small is wiped. No more room than `most` is made ahead.
+/// Appends a chunk; if the buffer is too small, it is replaced and wiped. At most `most` bytes are allocated ahead.
 pub(super) fn add(buffer: &mut Buffer, piece: &[u8], most: usize) {
     let length = buffer.len() + piece.len();
     if length > buffer.capacity() {
@@ -42,7 +42,7 @@ pub(super) fn add(buffer: &mut Buffer, piece: &[u8], most: usize) {
     buffer.extend_from_slice(piece);
 }
 
-/// An answer, read; its texts are wiped.
+/// A parsed answer; its texts are wiped on drop.
 pub(super) struct ParsedAnswer(pub(super) Value);
 
 impl Deref for ParsedAnswer {
@@ -59,7 +59,7 @@ impl Drop for ParsedAnswer {
     }
 }
 
-/// The parser's limit of depth bounds this, too. Keys of objects cannot be reached, and hold no secret.
+/// The parser's depth limit bounds this recursion, too. Keys of objects cannot be wiped, and contain no secret.
 fn wipe(value: &mut Value) {
     match value {
         Value::String(text) => text.zeroize(),

@@ -1,5 +1,5 @@
-//! How old a token is, as far as is known here, and what counts as too old: one rule for the list, its filter and
-//! every choice by age. A token whose last change is not known has no age.
+//! The age of a token as far as it is known here, and what counts as too old: one rule for the list, its filter and
+//! every selection by age. A token whose last change is unknown has no age.
 
 use std::{cmp::Ordering, time::Duration};
 
@@ -13,7 +13,7 @@ const DAY: u64 = 24 * HOUR;
 /// Nobody means a longer age.
 const LONGEST: u64 = 3_650 * DAY;
 
-/// Why a text is no age.
+/// Why a text is not a valid age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAge {
     #[error("is not an age; write a whole number and its unit: \"90d\", \"12w\" or \"36h\"")]
@@ -24,7 +24,7 @@ pub enum InvalidAge {
     TooLong,
 }
 
-/// Reads a whole number with `h`, `d` or `w`; more than zero and at most ten years.
+/// Parses a whole number with `h`, `d` or `w`; more than zero and at most ten years.
 pub fn parse(text: &str) -> Result<Duration, InvalidAge> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -37,7 +37,7 @@ pub fn parse(text: &str) -> Result<Duration, InvalidAge> {
     if number.is_empty() {
         return Err(InvalidAge::Unreadable);
     }
-    // The number is all digits, so it can only be too big.
+    // The number is all digits, so parsing fails only if it is too large.
     let seconds = number
         .parse::<u64>()
         .ok()
@@ -50,18 +50,18 @@ pub fn parse(text: &str) -> Result<Duration, InvalidAge> {
     Ok(Duration::from_secs(seconds))
 }
 
-/// Time since the token was last seen to change; `None` where that is not known, zero when the clock went back.
+/// Time since the token was last seen to change; `None` if that is unknown, zero if the clock went back.
 pub fn age(group: &KnownGroup, now: Timestamp) -> Option<Duration> {
     let last = group.last_rotated.as_ref().map(|last| last.at);
     Some(since(last.or(group.created_at)?, now))
 }
 
-/// Time since then; zero when the clock went back.
+/// Time since `then`; zero if the clock went back.
 pub fn since(then: Timestamp, now: Timestamp) -> Duration {
     Duration::try_from(now.duration_since(then)).unwrap_or_default()
 }
 
-/// Whether the token is known to be older than this.
+/// Whether the token is known to be older than `limit`.
 pub fn is_older(group: &KnownGroup, limit: Duration, now: Timestamp) -> bool {
     exceeds(age(group, now), limit)
 }
@@ -71,30 +71,30 @@ pub fn exceeds(age: Option<Duration>, limit: Duration) -> bool {
     age.is_some_and(|age| age > limit)
 }
 
-/// The limit that counts where none is set, in colours, counts and filters.
+/// The default limit for colours, counts and filters.
 pub const USUAL_LIMIT: Duration = Duration::from_secs(90 * DAY);
 
-/// How long before its limit a token is due: a sixth of the limit, 7 days at least, and of a short limit its half, else
-/// each would be due at once.
+/// How long before its limit a token is due: a sixth of the limit but at least 7 days; at most half of a short limit,
+/// because otherwise every token would be due at once.
 pub fn due_within(limit: Duration) -> Duration {
     (limit / 6).max(Duration::from_secs(7 * DAY)).min(limit / 2)
 }
 
-/// How near to its limit a token is.
+/// How close a token is to its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TokenAge {
     Fresh,
-    /// In the last sixth of the limit, of 7 days at least.
+    /// In the last sixth of the limit, at least 7 days.
     Due,
     Over,
-    /// Over twice the limit.
+    /// More than twice the limit.
     Far,
-    /// Nobody here knows when it was rotated.
+    /// It is not known here when the token was rotated.
     Unknown,
 }
 
 impl TokenAge {
-    /// By a limit, or the usual one.
+    /// Judges an age by this limit, or by the default.
     pub fn of(age: Option<Duration>, limit: Option<Duration>) -> Self {
         let limit = limit.unwrap_or(USUAL_LIMIT);
         match age {
@@ -106,7 +106,7 @@ impl TokenAge {
         }
     }
 
-    /// Says the same as its colour.
+    /// A sign with the same meaning as the colour.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Due => "!",
@@ -136,12 +136,12 @@ impl AgeFilter {
         Some(parse(limit).map(|limit| Self { side, limit }))
     }
 
-    /// Whether the age is known and on the right side.
+    /// Whether the age of the group is known and on the right side of the limit.
     pub fn fits(self, group: &KnownGroup, now: Timestamp) -> bool {
         self.admits(age(group, now))
     }
 
-    /// As [`Self::fits`], of an age.
+    /// As [`Self::fits`], for an age.
     pub fn admits(self, age: Option<Duration>) -> bool {
         age.is_some_and(|age| age.cmp(&self.limit) == self.side)
     }

@@ -9,14 +9,14 @@ use jiff::Timestamp;
 use super::text::visible;
 pub use upon::{AnnotationPlan, Differing};
 
-/// Characters of a note, at the most.
+/// Maximum length of a note, in characters.
 pub const LONGEST_NOTE: usize = 500;
-/// Characters of a label, at the most.
+/// Maximum length of a label, in characters.
 const LONGEST_LABEL: usize = 32;
-/// Labels of a group, at the most.
+/// Maximum number of labels of a group.
 const MOST_LABELS: usize = 20;
 
-/// Why a text is no note or no label.
+/// Why a text is not a valid note or label.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAnnotation {
     #[error("A note has {LONGEST_NOTE} characters at most")]
@@ -29,12 +29,12 @@ pub enum InvalidAnnotation {
     BadLabel(String),
     #[error("A group has {MOST_LABELS} labels at most")]
     ManyLabels,
-    /// Somebody else wrote the note since it was seen; this is what stands there now.
+    /// Somebody else has written the note since it was seen; this is the present one.
     #[error("{}", changed(.0))]
     NoteChanged(Box<Annotation>),
 }
 
-/// A label: lower case, without spaces; written with or without a `#`.
+/// A label: lower case, without spaces; accepted with or without a `#`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(String);
 
@@ -53,14 +53,14 @@ impl Label {
         Ok(Self(bare))
     }
 
-    /// Reads several, between spaces or commas.
+    /// Parses several labels, separated by spaces or commas.
     pub fn parse_all(text: &str) -> Result<BTreeSet<Self>, InvalidAnnotation> {
         let words = text.split(|c: char| c.is_whitespace() || c == ',');
         let words = words.filter(|word| !word.is_empty()).map(Self::parse);
         labels(words.collect::<Result<_, _>>()?)
     }
 
-    /// Without the `#`.
+    /// The label without `#`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -72,7 +72,7 @@ impl fmt::Display for Label {
     }
 }
 
-/// Refuses more labels than a group has.
+/// Refuses more labels than a group may have.
 pub fn labels(labels: BTreeSet<Label>) -> Result<BTreeSet<Label>, InvalidAnnotation> {
     if labels.len() > MOST_LABELS {
         return Err(InvalidAnnotation::ManyLabels);
@@ -80,13 +80,13 @@ pub fn labels(labels: BTreeSet<Label>) -> Result<BTreeSet<Label>, InvalidAnnotat
     Ok(labels)
 }
 
-/// Labels in a row, each with its `#`.
+/// All labels as text, each with its `#`.
 pub fn labels_text(labels: &BTreeSet<Label>) -> String {
     let labels: Vec<String> = labels.iter().map(Label::to_string).collect();
     labels.join(" ")
 }
 
-/// Reads a note: one line, trimmed; `None` for nothing.
+/// Validates a note: one line, trimmed; `None` if empty.
 pub fn note(text: &str) -> Result<Option<String>, InvalidAnnotation> {
     let text = text.trim();
     if text.contains(['\n', '\r']) {
@@ -110,26 +110,26 @@ pub struct Written {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Annotation {
     pub note: Option<String>,
-    /// Of the note, also of one that was taken away.
+    /// Author of the note, also of its removal.
     pub noted: Option<Written>,
     pub labels: BTreeSet<Label>,
-    /// Of the labels.
+    /// Author of the labels.
     pub labelled: Option<Written>,
     pub is_favourite: bool,
 }
 
 impl Annotation {
-    /// Nothing is written.
+    /// Whether nothing is written.
     pub fn is_empty(&self) -> bool {
         self.note.is_none() && self.labels.is_empty() && !self.is_favourite
     }
 
-    /// The labels in a row, each with its `#`.
+    /// The labels as text, each with its `#`.
     pub fn labels_text(&self) -> String {
         labels_text(&self.labels)
     }
 
-    /// As a file says it: of what is not there, nothing.
+    /// The change that a file with these annotations asks for; absent ones are left out.
     pub fn said(&self) -> AnnotationChange {
         AnnotationChange {
             note: self.note.clone(),
@@ -139,7 +139,7 @@ impl Annotation {
         }
     }
 
-    /// Takes a change in; whether anything differs now.
+    /// Applies a change; returns whether anything is different now.
     pub fn apply(
         &mut self,
         change: &AnnotationChange,
@@ -177,7 +177,7 @@ impl Annotation {
     }
 }
 
-/// A note as it was seen; `None`: there was none.
+/// A note as it was seen; `None` if there was none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SeenNote(pub Option<String>);
 
@@ -193,14 +193,15 @@ fn changed(now: &Annotation) -> String {
     }
 }
 
-/// What is to become of an annotation; what is not named stays.
+/// A change of an annotation; what is not named stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnnotationChange {
-    /// The new note; an empty one takes it away.
+    /// The new note; an empty one removes it.
     pub note: Option<String>,
-    /// The note that the new one was made from; another one by now refuses the change. `None`: whatever stands there.
+    /// The note that the new one is based on; the change is refused if the note is a different one by now. `None`
+    /// overwrites any note.
     pub seen: Option<SeenNote>,
-    /// In the place of all labels.
+    /// Replaces all labels.
     pub labels: Option<BTreeSet<Label>>,
     pub add: BTreeSet<Label>,
     pub remove: BTreeSet<Label>,
@@ -208,7 +209,7 @@ pub struct AnnotationChange {
 }
 
 impl AnnotationChange {
-    /// Nothing is named.
+    /// Whether nothing is named.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

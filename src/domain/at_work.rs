@@ -28,14 +28,14 @@ impl Work {
     }
 }
 
-/// Somebody's process that may still be at it.
+/// A change whose process may still be working on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AtWork {
     pub id: UserGroupId,
     pub work: Work,
     pub by: String,
-    /// How long it has been at it.
+    /// How long it has been in progress.
     pub age: Duration,
-    /// How long it may still be at it, if it says nothing more.
+    /// How long it may still be in progress if nothing more is heard of it.
     pub left: Duration,
 }

@@ -1,5 +1,6 @@
-//! Bulk rotation as rules (docs/design/rotation.md, "Bulk"), and the bulk edit: which groups may be worked on now and why
-//! others are left out, how the items of a batch add up, and when a run must stop. It sends nothing and reads no clock.
+//! The rules of bulk rotation (docs/design/rotation.md, "Bulk") and bulk edit: which groups may be worked on now and
+//! why others are left out, how the items of a batch are counted, and when a run must stop. Sends nothing and reads no
+//! clock.
 
 mod change;
 mod edit;
@@ -22,16 +23,16 @@ pub use runner::{BEAT, Runner, RunnerState, SILENCE};
 
 use super::{history::Ending, mutation, rotation::State};
 
-/// How an item of a batch stands.
+/// The status of a batch item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemStatus {
-    /// Nothing was sent for it, and nothing was tried.
+    /// Nothing was sent or tried for it.
     NotStarted,
-    /// Under way in some process, or left open by one that died.
+    /// In progress in some process, or left open by one that died.
     UnderWay,
-    /// The new token is in place, read back.
+    /// The new token is in place and was read back.
     Confirmed,
-    /// The answer carried a new token, which is not read back yet.
+    /// The answer contained a new token, which has not been read back yet.
     Rotated,
     NotApplied,
     Unknown,
@@ -40,14 +41,14 @@ pub enum ItemStatus {
 }
 
 impl ItemStatus {
-    /// By the state of its rotation, or by how it ended without one.
+    /// From the state of its rotation, or from how it ended without one.
     pub fn of(state: Option<State>, ending: Option<Ending>) -> Self {
         match (state, ending) {
             (None, None) => Self::NotStarted,
-            // Of an edit: the group is already as it is to be.
+            // For an edit: the group already has the wanted value.
             (None, Some(Ending::Found))
             | (Some(State::Confirmed | State::Recovered | State::Superseded), _) => Self::Confirmed,
-            // Without a rotation it ended before anything was sent.
+            // Without a rotation, it ended before anything was sent.
             (None, Some(Ending::CreatedByGet | Ending::Conflict)) | (Some(State::Conflict), _) => {
                 Self::Conflict
             }
@@ -59,7 +60,7 @@ impl ItemStatus {
         }
     }
 
-    /// By the state of its update in the journal, and by how that ended.
+    /// From the state of its update in the journal, and how that ended.
     pub fn of_update(state: mutation::State, ending: Option<Ending>) -> Self {
         use mutation::State;
         match (state, ending) {
@@ -75,14 +76,14 @@ impl ItemStatus {
     }
 }
 
-/// How many items of a batch stand how. They add up: see [`Counts::planned`].
+/// Number of batch items by status. They add up: see [`Counts::planned`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub confirmed: usize,
     /// Rotated, not read back yet.
     pub rotated: usize,
     pub not_applied: usize,
-    /// Those under way count here: until they end, nobody knows.
+    /// Includes items in progress: until they end, their outcome is unknown.
     pub unknown: usize,
     pub conflict: usize,
     pub abandoned: usize,
@@ -98,7 +99,7 @@ impl Counts {
         counts
     }
 
-    /// One item stands otherwise now.
+    /// Moves one item from one status to another.
     pub fn moved(&mut self, from: ItemStatus, to: ItemStatus) {
         let before = self.of_status(from);
         *before = before.saturating_sub(1);
@@ -120,7 +121,7 @@ impl Counts {
             + self.abandoned
     }
 
-    /// Adds them to the JSON of a report; from `confirmed` to `not_started` they add up to `planned`.
+    /// Adds the counts to the JSON of a report; from `confirmed` to `not_started` they add up to `planned`.
     pub fn add_to(&self, report: &mut Value) {
         for (name, count) in [
             ("planned", self.planned()),
@@ -149,7 +150,7 @@ impl Counts {
     }
 }
 
-/// In words: `7 confirmed, 1 unknown, 2 not started of 10`. What is zero is left out.
+/// As text: `7 confirmed, 1 unknown, 2 not started of 10`. Zeros are left out.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
@@ -273,7 +274,7 @@ mod tests {
             .collect();
         let counts = Counts::of(standings.iter().copied());
         assert_eq!(counts.planned(), standings.len());
-        // Those three, and a group that an edit found as it is to be.
+        // Those three, and a group that an edit found to have the wanted value.
         assert_eq!((counts.confirmed, counts.rotated), (4, 1));
         assert_eq!((counts.unknown, counts.not_started), (3, 1));
 

@@ -1,5 +1,5 @@
-//! The difference between what is known and what is wanted, field by field, and the three-way difference when
-//! somebody else changed the group meanwhile (hazard 4 of docs/design/service.md): what a person reviews.
+//! The difference between what is known and what is wanted, field by field, and the three-way difference if somebody
+//! else has changed the group (hazard 4 of docs/design/service.md): what an operator reviews.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::{
     known::{ImportResult, Known, KnownGroup, Source, take},
 };
 
-/// The three fields a person can set. `None`: the field is left out of the request.
+/// The three fields that an operator can set. `None` leaves the field out of the request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DesiredFields {
     pub name: Option<String>,
@@ -18,8 +18,8 @@ pub struct DesiredFields {
 }
 
 impl DesiredFields {
-    /// All three fields as they are known now: the starting point of an edit. What only a file said is left out: the
-    /// service may hold something else.
+    /// All three fields as known now: the starting point of an edit. Values known only from a file are left out,
+    /// because the service may have something else.
     pub fn of(group: &KnownGroup) -> Self {
         Self {
             name: witnessed(group.name.as_ref()),
@@ -28,7 +28,7 @@ impl DesiredFields {
         }
     }
 
-    /// Only the fields that `said` names.
+    /// Keeps only the fields that `said` names.
     #[must_use]
     pub fn touched_by(self, said: &Self) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl DesiredFields {
         }
     }
 
-    /// The fields of `self`, and where it is silent those of `base`.
+    /// The fields of `self`; where one is `None`, that of `base`.
     #[must_use]
     pub fn over(&self, base: &Self) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl DesiredFields {
 }
 
 impl KnownGroup {
-    /// Takes in what a file says: only where nothing is known, or nothing but what another file said.
+    /// Takes over what a file says, but only where nothing is known, or nothing but what another file said.
     pub fn import(&mut self, said: &DesiredFields, at: Timestamp, by: &str) -> ImportResult {
         let from = (at, by);
         let taken = [
@@ -68,7 +68,7 @@ fn witnessed<T: Clone>(known: Option<&Known<T>>) -> Option<T> {
         .map(|known| known.value.clone())
 }
 
-/// How one row stands against the known one.
+/// How a row compares with the known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Same,
@@ -111,11 +111,11 @@ impl ChangeRow {
 /// What happens to one field of the group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldChange {
-    /// Not in the request; the service keeps what it has.
+    /// Not in the request; the service keeps its value.
     LeftOut,
-    /// In the request, but the present values are unknown here: it is replaced as a whole.
+    /// In the request, but the present values are unknown here: the field is replaced as a whole.
     Replaced(Vec<ChangeRow>),
-    /// In the request; every row, also the ones that stay.
+    /// In the request; contains every row, also unchanged ones.
     Compared(Vec<ChangeRow>),
 }
 
@@ -185,7 +185,7 @@ impl Change {
         self.fields().iter().all(|(_, field)| !field.is_changed())
     }
 
-    /// How many rows differ; the number in "3 changes".
+    /// The number of rows that differ; the number in "3 changes".
     pub fn count(&self) -> usize {
         self.fields()
             .iter()
@@ -203,7 +203,7 @@ fn field(known: bool, rows: Option<Vec<ChangeRow>>) -> FieldChange {
     }
 }
 
-/// The rows of a mapping: first the wanted ones in their order, then the ones that go.
+/// The rows of a mapping: first the wanted ones in their order, then the removed ones.
 pub fn mapping_rows(before: Option<&Mapping>, after: &Mapping) -> Vec<ChangeRow> {
     let old = |key: &String| before.and_then(|before| before.get(key)).cloned();
     rows(
@@ -218,7 +218,7 @@ pub fn mapping_rows(before: Option<&Mapping>, after: &Mapping) -> Vec<ChangeRow>
     )
 }
 
-/// The top-level keys of the properties, values as compact JSON.
+/// The top-level keys of the properties, with values as compact JSON.
 pub fn property_rows(before: Option<&Properties>, after: &Properties) -> Vec<ChangeRow> {
     let old = |key: &String| {
         before
@@ -254,7 +254,7 @@ fn rows<'a>(
     kept.chain(gone).collect()
 }
 
-/// A field of which an answer holds something else than was asked for.
+/// A field that an answer contains with another value than requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     pub field: &'static str,
@@ -263,7 +263,7 @@ pub struct Difference {
     pub kept: String,
 }
 
-/// What an answer holds other than was asked for (hazard 2); a field that was left out cannot differ.
+/// Returns what an answer contains other than requested (hazard 2); a field that was left out cannot differ.
 ///
 /// Only name and properties can be compared; the mapping is never returned.
 pub fn differences(asked: &DesiredFields, answered: &DesiredFields) -> Vec<Difference> {

@@ -1,9 +1,9 @@
-//! What two places knew of one group, where they turn out to be one place.
+//! Combines what two places knew of one group when the places are merged.
 
 use super::known::{Known, KnownGroup};
 
 impl KnownGroup {
-    /// Both of one group: of each field what was recorded later.
+    /// Combines two records of one group: of each field the more recently recorded value is kept.
     #[must_use]
     pub fn combined_with(self, other: Self) -> Self {
         let is_later = other.last_rotated.as_ref().map(|last| last.at)

@@ -1,5 +1,5 @@
-//! Lines of the history that tell of one and the same deed: a rotation and the read that confirmed it, an update whose answer
-//! was lost and what a later read found out.
+//! Groups history entries that belong to the same deed: a rotation and the read that confirmed it, or an update whose
+//! answer was lost and what a later read found out.
 
 use std::collections::HashMap;
 
@@ -8,19 +8,19 @@ use super::{
     history::{Ending, Entry, Operation},
 };
 
-/// One deed with the lines that tell of it, the oldest first; each with its number.
+/// One deed with its history entries, oldest first, each with its number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deed {
     pub steps: Vec<(i64, Entry)>,
 }
 
 impl Deed {
-    /// The line that it began with.
+    /// The entry that it began with.
     pub fn first(&self) -> &(i64, Entry) {
         &self.steps[0]
     }
 
-    /// How it ended, as far as is told; what became of its hand-off is apart.
+    /// How it ended, as far as recorded; the hand-off is reported separately.
     pub fn last(&self) -> &(i64, Entry) {
         let of_service = |(_, entry): &&(i64, Entry)| entry.operation != Operation::HandOff;
         let last = self.steps.iter().rev().find(of_service);
@@ -34,7 +34,7 @@ impl Deed {
         found.map(|(_, entry)| entry.ending)
     }
 
-    /// Whether this older line belongs to it.
+    /// Whether this older entry belongs to it.
     fn goes_on_from(&self, older: &Entry) -> bool {
         let (_, newer) = self.first();
         if older.user_group_id != newer.user_group_id || !may_go_on(older) {
@@ -52,7 +52,7 @@ impl Deed {
     }
 }
 
-/// Something may be told of it later.
+/// Whether a later entry may belong to the same deed.
 fn may_go_on(entry: &Entry) -> bool {
     match entry.operation {
         Operation::Rotate => matches!(
@@ -64,17 +64,17 @@ fn may_go_on(entry: &Entry) -> bool {
     }
 }
 
-/// As `operations::groups::unsettled` notes what it found out later.
+/// Matches the notes that `operations::groups::unsettled` writes for what it found out later.
 fn is_of_a_settlement(note: &str) -> bool {
     note.starts_with("begun by ")
 }
 
-/// A rotation and its hand-off are told apart from what changes a group.
+/// Whether it concerns the token: a rotation and its hand-off are distinguished from changes of the group.
 fn is_of_token(entry: &Entry) -> bool {
     matches!(entry.operation, Operation::Rotate | Operation::HandOff)
 }
 
-/// Something may have been told of it before.
+/// Whether an earlier entry may belong to the same deed.
 fn may_have_begun(entry: &Entry) -> bool {
     match entry.operation {
         Operation::Rotate => !matches!(
@@ -91,16 +91,16 @@ fn may_have_begun(entry: &Entry) -> bool {
     }
 }
 
-/// Makes deeds of lines that come the newest first. Of each group at most one rotation and one change wait for their
-/// beginning.
+/// Groups entries into deeds; entries arrive newest first. Per group, at most one rotation and one change wait for
+/// their beginning.
 #[derive(Debug, Default)]
 pub struct Deeds {
-    /// By group, and by whether it is of its token.
+    /// By group, and by whether the deed concerns the token.
     waiting: HashMap<(UserGroupId, bool), Deed>,
 }
 
 impl Deeds {
-    /// Takes the next older line; the deeds that are whole now.
+    /// Adds the next older entry; returns the deeds that are now complete.
     pub fn take(&mut self, number: i64, entry: Entry) -> Vec<Deed> {
         let near = (entry.user_group_id.clone(), is_of_token(&entry));
         let is_begun = may_have_begun(&entry);
@@ -120,7 +120,7 @@ impl Deeds {
         whole
     }
 
-    /// What is left behind the oldest line, the newest first.
+    /// Returns what is left after the oldest entry, newest first.
     pub fn end(self) -> Vec<Deed> {
         let mut left: Vec<Deed> = self.waiting.into_values().collect();
         left.sort_by_key(|deed| -deed.first().0);
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// The numbers of the lines of each deed; the lines come the oldest first.
+    /// The entry numbers of each deed; `lines` is oldest first.
     fn deeds(lines: Vec<Entry>) -> Vec<Vec<i64>> {
         let mut deeds = Deeds::default();
         let mut found = Vec::new();

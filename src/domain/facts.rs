@@ -1,9 +1,9 @@
-//! What a place is known to do that nobody documents, and who says so (hazard 4 of docs/design/service.md). How
-//! dangerous an update is depends on these; nothing of it is ever guessed.
+//! Facts about undocumented behaviour of a place, with their sources (hazard 4 of docs/design/service.md). They decide
+//! how dangerous an update is, and are never guessed.
 
 use jiff::Timestamp;
 
-/// What a get returns where it carries properties.
+/// Which properties a get returns if the request contains properties.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnGet {
     /// The stored ones.
@@ -30,12 +30,12 @@ impl OnGet {
     }
 }
 
-/// What becomes of a field that an update leaves out.
+/// What happens to a field that an update leaves out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Absent {
     Keep,
     Clear,
-    /// Everything last known is sent unchanged.
+    /// Then everything last known is sent unchanged.
     #[default]
     Unknown,
 }
@@ -56,12 +56,12 @@ impl Absent {
     }
 }
 
-/// Where a fact comes from.
+/// The source of a fact.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Basis {
     /// Seen in an exchange.
     Proven,
-    /// By a person, or by the service itself.
+    /// Stated by a person, or by the service itself.
     Told,
     #[default]
     Unknown,
@@ -83,7 +83,7 @@ impl Basis {
     }
 }
 
-/// A fact, where it comes from, since when and by whom.
+/// A fact, its source, since when, and by whom.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stated<T> {
     pub value: T,
@@ -93,7 +93,7 @@ pub struct Stated<T> {
 }
 
 impl<T> Stated<T> {
-    /// Somebody has answered the question, be it with "unknown".
+    /// Whether somebody has answered the question, even with "unknown".
     pub fn is_answered(&self) -> bool {
         self.basis != Basis::Unknown
     }
@@ -106,7 +106,7 @@ pub struct Facts {
     pub absent_name: Stated<Absent>,
     pub absent_properties: Stated<Absent>,
     pub absent_mapping: Stated<Absent>,
-    /// Nobody writes to this environment but through this directory.
+    /// Nobody writes to this environment except through this directory.
     pub sole_writer: Stated<bool>,
 }
 
@@ -124,7 +124,7 @@ impl Facts {
     }
 }
 
-/// One of the three fields that a person can set.
+/// One of the three fields that an operator can set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Field {
     Name,

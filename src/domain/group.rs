@@ -1,4 +1,4 @@
-//! A user group and its parts, in the service's own words, and what makes each of them valid (docs/design/service.md,
+//! A user group and its parts, in the service's own terms, and what makes each of them valid (docs/design/service.md,
 //! "The interface").
 
 use std::{borrow::Borrow, fmt};
@@ -6,13 +6,13 @@ use std::{borrow::Borrow, fmt};
 use indexmap::IndexMap;
 use serde_json::Value;
 
-/// Schema id → data source id, in the order a person gave them.
+/// Schema id → data source id, in the order given by the operator.
 pub type Mapping = IndexMap<String, String>;
 
-/// A free JSON object; big numbers and key order are kept as written.
+/// Any JSON object; big numbers and key order are kept as written.
 pub type Properties = serde_json::Map<String, Value>;
 
-/// Longest `user_group_id`, in characters.
+/// Maximum length of `user_group_id`, in characters.
 pub const LONGEST_ID: usize = 255;
 
 /// The caller's own id of a group: 1 to 255 characters, compared exactly.
@@ -56,26 +56,26 @@ impl AsRef<str> for UserGroupId {
     }
 }
 
-/// Looked up by its text in maps and sets; the order is that of the texts.
+/// Allows lookups by text in maps and sets; the order is that of the texts.
 impl Borrow<str> for UserGroupId {
     fn borrow(&self) -> &str {
         &self.0
     }
 }
 
-/// The id as it may be shown; hidden characters are escaped. For the exact id use [`UserGroupId::as_str`].
+/// The id for display; hidden characters are escaped. For the exact id use [`UserGroupId::as_str`].
 impl fmt::Display for UserGroupId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&super::text::visible(&self.0))
     }
 }
 
-/// `api_environment_tag`: which of two groups that share an id this one is.
+/// `api_environment_tag`: distinguishes two groups that share an id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum EnvironmentTag {
     Customer,
     Testing,
-    /// A tag the interface does not document; kept, shown, never guessed about.
+    /// A tag that the interface does not document; stored and shown, but no meaning is guessed.
     Other(String),
 }
 

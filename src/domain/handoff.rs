@@ -1,15 +1,15 @@
 //! The hand-off of a new token (docs/design/rotation.md, "Hand-off"): whether it has arrived where dashboards are
-//! rendered. It runs nothing and holds no token.
+//! rendered. Runs nothing and holds no token.
 
-/// Where a hand-off stands. The words are those of the directory and of `rotations --json`.
+/// The state of a hand-off. The words are those of the directory and of `rotations --json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum HandOffState {
     /// Nothing is to be handed off.
     #[default]
     None,
-    /// To be done, under way, or broken off by a crash.
+    /// To be done, in progress, or interrupted by a crash.
     Pending,
-    /// The command took it: exit 0 within its time limit.
+    /// The command accepted it: exit 0 within its time limit.
     Done,
     Failed,
 }
@@ -31,13 +31,13 @@ impl HandOffState {
     }
 }
 
-/// The hand-off of one rotation, as it is kept.
+/// The hand-off of one rotation, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HandOff {
     pub state: HandOffState,
-    /// Exit code of the command; `None` where it was killed, did not start or has not run.
+    /// Exit code of the command; `None` if it was killed, did not start or has not run.
     pub exit: Option<i32>,
-    /// What was seen: how it ended, and the last line of its stderr, scrubbed and made visible.
+    /// How it ended, and the last line of its stderr, scrubbed and made visible.
     pub note: Option<String>,
 }
 

@@ -1,18 +1,18 @@
-//! One line of the append-only history: who did what to which group, and how it ended. Never a token.
+//! An entry of the append-only history: who did what to which group, and how it ended. Never contains a token.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{group::UserGroupId, token::Fingerprint};
 
-/// The operations an operator can do to a group.
+/// What an operator can do to a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     Get,
     Create,
     Update,
     Rotate,
-    /// A new token was handed to the command of the profile.
+    /// A new token was passed to the command of the profile.
     HandOff,
 }
 
@@ -43,14 +43,14 @@ impl Operation {
 /// How an operation ended. The words are those of the JSON output (docs/reference/json.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ending {
-    /// The group was there and is unchanged.
+    /// The group existed and is unchanged.
     Found,
-    /// This call, or one just before it, made the group.
+    /// This call, or one just before it, created the group.
     Created,
-    /// A create met a group that was already there; nothing was changed.
+    /// A create found that the group existed already; nothing was changed.
     Existed,
     Updated,
-    /// Rotated; the new token was in the answer.
+    /// Rotated; the answer contained the new token.
     Rotated,
     /// Rotated, and a get returned the same new token.
     Confirmed,
@@ -58,11 +58,11 @@ pub enum Ending {
     Recovered,
     /// The token is still the old one; it is safe to try again.
     NotApplied,
-    /// Rotated, and somebody rotated again after us.
+    /// Rotated, and somebody has rotated again since.
     Superseded,
     /// The answers contradict each other; a person must look.
     Conflict,
-    /// The service said no; nothing was changed.
+    /// The service refused; nothing was changed.
     Refused,
     /// It may or may not have taken effect.
     Unknown,
@@ -70,11 +70,11 @@ pub enum Ending {
     Unreachable,
     /// A get of a known id created it: it had vanished, or this is another environment (hazard 1).
     CreatedByGet,
-    /// A person closed a rotation whose outcome was open.
+    /// A person closed a rotation with an unknown outcome.
     Abandoned,
-    /// The command took the new token.
+    /// The command accepted the new token.
     HandedOff,
-    /// The command failed, or did not run; the token is not known to have arrived.
+    /// The command failed or did not run; it is not known whether the token has arrived.
     NotHandedOff,
 }
 
@@ -138,19 +138,20 @@ pub struct Entry {
     pub ending: Ending,
     pub previous_fingerprint: Option<Fingerprint>,
     pub fingerprint: Option<Fingerprint>,
-    /// Why, in the operator's words (rotation).
+    /// The operator's reason (for a rotation).
     pub reason: Option<String>,
-    /// The changed fields, before and after: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`. A field
-    /// whose value before was not known here is named under [`NOT_KNOWN_BEFORE`].
+    /// The changed fields, before and after: `{"name": ["old", "new"], "mapping": {"7": ["40", "213"]}}`. A field whose
+    /// value before was not known here is named under [`NOT_KNOWN_BEFORE`].
     pub changes: Option<Value>,
-    /// What was seen, in a sentence: the service's own words or what was unclear.
+    /// What was observed, in a sentence: the service's own words, or what was unclear.
     pub note: Option<String>,
 }
 
-/// Lists the fields that an update replaced without knowing what was there.
+/// Lists the fields that an update replaced without knowing their values.
 pub const NOT_KNOWN_BEFORE: &str = "not_known_before";
 
-/// The changes of an entry in words: `{"name": [a, b], "mapping": {"7": [c, d]}}` as `name: a -> b, mapping 7: c -> d`.
+/// The changes of an entry as text: `{"name": [a, b], "mapping": {"7": [c, d]}}` becomes `name: a -> b, mapping 7: c ->
+/// d`.
 pub fn changes_text(changes: &Value) -> String {
     let pair = |pair: &Value| {
         let sides = pair.as_array().map_or(&[][..], Vec::as_slice).iter();

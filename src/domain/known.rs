@@ -1,5 +1,5 @@
-//! What this installation knows of a group, where each value came from and when (hazard 3 of docs/design/service.md): a null or
-//! absent field in an answer never erases what is known.
+//! What this installation knows of a group, where each value came from and when (hazard 3 of docs/design/service.md): a
+//! null or absent field in an answer never erases what is known.
 
 use jiff::Timestamp;
 
@@ -8,14 +8,14 @@ use super::{
     token::Fingerprint,
 };
 
-/// Where a remembered value came from.
+/// The source of a stored value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// A request of ours carried it and the service accepted the request.
+    /// Our own request contained it, and the service accepted the request.
     Sent,
-    /// An answer of the service carried it.
+    /// An answer of the service contained it.
     Returned,
-    /// A file said so; the service was not asked.
+    /// A file contained it; the service was not asked.
     Imported,
 }
 
@@ -29,7 +29,7 @@ impl Source {
     }
 }
 
-/// A value, where it came from, when, and whose request it was.
+/// A value with its source, time, and the operator whose request it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known<T> {
     pub value: T,
@@ -43,7 +43,7 @@ pub struct Known<T> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastRotated {
     pub at: Timestamp,
-    /// The operator who rotated from here; `None` when a get showed that somebody else had.
+    /// The operator who rotated from here; `None` if a get showed that somebody else had.
     pub by: Option<String>,
 }
 
@@ -58,13 +58,13 @@ pub struct KnownGroup {
     pub environment_tag: Option<Known<EnvironmentTag>>,
     pub fingerprint: Option<Known<Fingerprint>>,
     pub last_rotated: Option<LastRotated>,
-    /// When its creation was seen: its first token is from then.
+    /// When its creation was seen; its first token dates from then.
     pub created_at: Option<Timestamp>,
-    /// When an answer of the service last spoke of this group.
+    /// When an answer of the service last contained this group.
     pub last_seen: Option<Timestamp>,
 }
 
-/// The fields an accepted request carried, and the service may therefore hold now.
+/// The fields of an accepted request, which the service may therefore have stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sent {
     pub name: Option<String>,
@@ -72,7 +72,7 @@ pub struct Sent {
     pub properties: Option<Properties>,
 }
 
-/// What an answer said of a group. `None`: the field was absent or null.
+/// What an answer contained about a group. `None` if the field was absent or null.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Returned {
     pub name: Option<String>,
@@ -82,13 +82,13 @@ pub struct Returned {
     pub fingerprint: Fingerprint,
 }
 
-/// One accepted exchange with the service, as the directory learns from it.
+/// One accepted exchange with the service, as input for the directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
     pub id: UserGroupId,
     pub sent: Sent,
     pub returned: Option<Returned>,
-    /// The token is new by a rotation that is known here: who did it.
+    /// Set if the token is new because of a rotation known here: the operator.
     pub rotated_by: Option<String>,
     pub at: Timestamp,
     pub by: String,
@@ -97,23 +97,23 @@ pub struct Observation {
 /// What an observation contradicted: somebody else was at work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Drift {
-    /// The token is another one than the last known, and we did not rotate it.
+    /// The token differs from the last known one, and we did not rotate it.
     pub token_changed_elsewhere: bool,
-    /// The name the service had been known to hold, where the answer has another that we did not send.
+    /// The name that the service was known to have, if the answer has another one that we did not send.
     pub name_was: Option<String>,
-    /// Its properties are not those that were known, and we did not send them.
+    /// The properties differ from the known ones, and we did not send them.
     pub properties_changed: bool,
 }
 
 impl Drift {
-    /// Somebody else writes to the environment.
+    /// Whether somebody else writes to the environment.
     pub fn is_foreign(&self) -> bool {
         self.token_changed_elsewhere || self.name_was.is_some() || self.properties_changed
     }
 }
 
 impl KnownGroup {
-    /// A group of which nothing but the id is known.
+    /// A group of which only the id is known.
     pub fn new(id: UserGroupId) -> Self {
         Self {
             id,
@@ -155,7 +155,7 @@ impl KnownGroup {
         }
     }
 
-    /// Takes in one exchange. Returned values win over sent ones; what the exchange is silent about stays.
+    /// Applies one exchange. Returned values take precedence over sent ones; fields missing in the exchange stay.
     pub fn observe(&mut self, observation: Observation) -> Drift {
         let noticed = self.drift(&observation);
         let Observation {
@@ -187,7 +187,7 @@ impl KnownGroup {
         noticed
     }
 
-    /// The name where one is known, else the id.
+    /// The name if known, otherwise the id.
     pub fn title(&self) -> &str {
         self.name
             .as_ref()
@@ -195,14 +195,14 @@ impl KnownGroup {
     }
 }
 
-/// What became of a row of a file in the directory; of several fields the last of these counts.
+/// What a row of a file changed in the directory; of several fields, the latest variant in this order counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ImportResult {
     /// All of it was known already.
     Unchanged,
-    /// Something was recorded from it.
+    /// Something in it was recorded.
     Filled,
-    /// Something in it differs from what the service accepted or returned, which stays.
+    /// Something in it differs from what the service accepted or returned, which is kept.
     Kept,
     /// The id was not known before.
     Added,
@@ -219,7 +219,7 @@ impl ImportResult {
     }
 }
 
-/// Takes in what a file says of one field, and whether that was recorded.
+/// Takes over what a file says about one field; returns whether that was recorded.
 pub(super) fn take<T: Clone + PartialEq>(
     slot: &mut Option<Known<T>>,
     said: Option<&T>,

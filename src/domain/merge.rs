@@ -1,5 +1,5 @@
-//! Three copies of a group become one: what an edit began with, what the service holds now, and what the edit wants
-//! (hazard 4 of docs/design/service.md). Where the two sides differ a row stands with a choice; nothing is dropped unseen.
+//! Three-way merge: what an edit began with, what the service has now, and what the edit wants (hazard 4 of
+//! docs/design/service.md). Where the two sides differ, a row offers the choice; nothing is dropped unseen.
 
 use super::change::DesiredFields;
 
@@ -21,7 +21,7 @@ impl Part {
         }
     }
 
-    /// For a person: `name`, `mapping 40`, `properties tier`. The key is raw text.
+    /// For people: `name`, `mapping 40`, `properties tier`. The key is raw text.
     pub fn label(&self) -> String {
         match self {
             Self::Name => "name".into(),
@@ -30,7 +30,7 @@ impl Part {
         }
     }
 
-    /// Whether anything is known of the field it belongs to.
+    /// Whether anything is known of the field that it belongs to.
     pub fn is_known_in(&self, copy: &DesiredFields) -> bool {
         match self {
             Self::Name => copy.name.is_some(),
@@ -39,7 +39,7 @@ impl Part {
         }
     }
 
-    /// Its value in a copy; of a property the JSON text. `None`: it is not there.
+    /// Its value in a copy; for a property its JSON text. `None` if it does not exist.
     pub fn text_in(&self, copy: &DesiredFields) -> Option<String> {
         match self {
             Self::Name => copy.name.clone(),
@@ -48,7 +48,7 @@ impl Part {
         }
     }
 
-    /// Whether two copies hold the same here. The order of the keys inside of a value does not count.
+    /// Whether it is equal in two copies. The order of keys within a value does not matter.
     pub fn is_same(&self, one: &DesiredFields, other: &DesiredFields) -> bool {
         match self {
             Self::Name => one.name == other.name,
@@ -63,7 +63,7 @@ impl Part {
         }
     }
 
-    /// Makes `into` hold here what `from` holds, which may be nothing. A field of which `from` knows nothing stays.
+    /// Copies this part from `from` to `into`, also its absence. If `from` knows nothing of the field, `into` stays.
     pub fn carry(&self, from: &DesiredFields, into: &mut DesiredFields) {
         match self {
             Self::Name => {
@@ -91,7 +91,8 @@ impl Part {
     }
 }
 
-/// Every part that one of the copies has, each once: those of the first copy in its order, then what only others have.
+/// Every part that one of the copies has, each once: those of the first copy in order, then those that only others
+/// have.
 pub fn parts(copies: &[&DesiredFields]) -> Vec<Part> {
     let names = copies.iter().any(|copy| copy.name.is_some());
     let mut found: Vec<Part> = names.then_some(Part::Name).into_iter().collect();
@@ -129,29 +130,29 @@ impl Resolution {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     pub part: Part,
-    /// What the edit began with is known; if not, `base` says nothing.
+    /// Whether the value that the edit began with is known; if not, `base` has no meaning.
     pub base_known: bool,
     pub base: Option<String>,
     pub theirs: Option<String>,
     pub mine: Option<String>,
-    /// At first mine where the edit changed it, theirs where it did not.
+    /// Initially ours if the edit changed it, theirs otherwise.
     pub take: Resolution,
 }
 
-/// What an edit comes to when the service's copy is no longer the one it began with.
+/// The result of an edit when the service's copy is no longer the one it began with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Merge {
     theirs: DesiredFields,
     mine: DesiredFields,
     pub disputed: Vec<Conflict>,
-    /// Changed by somebody else to what this edit wants, too.
+    /// Parts that somebody else changed to the value that this edit wants, too.
     pub agreed: Vec<Part>,
-    /// Changed by somebody else in a field that this edit leaves out.
+    /// Parts that somebody else changed in a field that this edit leaves out.
     pub left_out: Vec<Part>,
 }
 
 impl Merge {
-    /// Compares part by part. A field of which nothing is known to be at the service cannot be compared.
+    /// Compares part by part. A field of which the service's value is unknown cannot be compared.
     pub fn of(base: &DesiredFields, theirs: &DesiredFields, mine: &DesiredFields) -> Self {
         let mut merge = Self {
             theirs: theirs.clone(),
@@ -199,7 +200,7 @@ impl Merge {
         }
     }
 
-    /// What is sent: mine, with theirs where that was chosen.
+    /// What is sent: our values, with theirs where that was chosen.
     pub fn result(&self) -> DesiredFields {
         let mut result = self.mine.clone();
         for row in &self.disputed {
@@ -210,7 +211,7 @@ impl Merge {
         result
     }
 
-    /// Nobody else changed anything, as far as it is known.
+    /// Whether nobody else changed anything, as far as is known.
     pub fn is_quiet(&self) -> bool {
         self.disputed.is_empty() && self.agreed.is_empty() && self.left_out.is_empty()
     }
@@ -354,7 +355,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is chosen, every part ends as one side has it, and as the other one only where a row says so.
+        /// Whatever is chosen, every part ends with the value of one side; the other side's value is lost only where a
+        /// row says so.
         #[test]
         fn nothing_is_lost_unseen(
             base in a_copy(), theirs in a_copy(), mine in a_copy(), choices in any::<u32>(),
@@ -397,7 +399,7 @@ mod tests {
             for row in &mut merge.disputed {
                 row.take = Resolution::Mine;
             }
-            // Debug tells the order of rows, too.
+            // The Debug output also shows the order of rows.
             prop_assert_eq!(format!("{:?}", merge.result()), format!("{mine:?}"));
         }
     }

@@ -1,11 +1,12 @@
 //! A create, an update or a rotation from its intent to its end. The intent *is* the claim on the group: while one may
-//! still be on its way, no other is begun. Of rotations `rotation` decides; here they only hold the group.
+//! still be on its way, no other is begun. The state of a rotation is decided by `rotation`; here it only holds the
+//! group.
 
 use serde_json::Value;
 
 use super::{change::DesiredFields, facts::Field, history::Ending};
 
-/// Where a mutation stands. The words are those of `history --open --json`.
+/// The state of a mutation. The words are those of `history --open --json`.
 ///
 /// ```text
 /// intended ──▶ sent ──▶ ended            intended, older than the settle window ──▶ ended (nothing was sent)
@@ -18,7 +19,7 @@ pub enum State {
     Intended,
     /// The request may be on its way.
     Sent,
-    /// It may or may not have taken effect, and may do so still.
+    /// It may or may not have taken effect, and may still do so.
     Unknown,
     /// The settle window is over, and it is not known whether it took effect.
     Open,
@@ -48,17 +49,17 @@ impl State {
         Self::ALL.into_iter().find(|known| known.as_str() == text)
     }
 
-    /// No other mutation of the group may begin.
+    /// Whether no other mutation of the group may begin.
     pub fn holds(self) -> bool {
         matches!(self, Self::Intended | Self::Sent | Self::Unknown)
     }
 
-    /// Something is still to be found out.
+    /// Whether something is still to be found out.
     pub fn is_open(self) -> bool {
         self != Self::Ended
     }
 
-    /// Whether a step leads there. An end is an end, and nothing goes back.
+    /// Whether a step may lead to `next`. An end is final, and nothing goes back.
     pub fn may_become(self, next: Self) -> bool {
         match (self, next) {
             (Self::Intended, Self::Sent | Self::Ended)
@@ -73,14 +74,14 @@ impl State {
     }
 }
 
-/// The fields that the changes of a history line name.
+/// The fields named in the changes of a history entry.
 pub fn fields_of(changes: Option<&Value>) -> Vec<Field> {
     let has = |field: &Field| changes.is_some_and(|changes| changes.get(field.as_str()).is_some());
     Field::ALL.into_iter().filter(has).collect()
 }
 
-/// What a reading says of an update whose end is open: `None` where it cannot tell. A request is done whole or not at all,
-/// so that what can be read of it speaks for the rest.
+/// What a reading reveals about an update with an unknown outcome; `None` if it cannot tell. A request takes effect
+/// completely or not at all, so the fields that can be read stand for the others.
 pub fn settled_by(changes: &Value, read: &DesiredFields) -> Option<Ending> {
     let name = changes.get("name").zip(read.name.as_ref());
     let name = name.map(|(pair, now)| (pair.clone(), Some(Value::String(now.clone()))));

@@ -1,4 +1,4 @@
-//! Tokens in a text that somebody pasted: alone, in a header, in an address, in lines of a log.
+//! Finds tokens in a pasted text: alone, in a header, in a URL, in lines of a log.
 
 use std::{
     collections::HashSet,
@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::token::Token;
 
-/// Hexadecimal digits of a token as services make them.
+/// Number of hex digits of a token as services generate it.
 pub const DIGITS: usize = 64;
 /// Shorter words are not looked up: they are no secrets.
 const SHORTEST: usize = 4;
@@ -17,17 +17,18 @@ const SHORTEST: usize = 4;
 /// Something that may be a token.
 #[derive(Debug)]
 pub struct Candidate {
-    /// As it stands there; where its digits are in upper case, in lower case too.
+    /// As it is in the text; if it has upper-case hex digits, also in lower case.
     pub forms: Vec<Token>,
-    /// Where it stands, counted from 1.
+    /// Line number, counted from 1.
     pub line: usize,
-    /// It has the shape of a token: that nobody has it is an answer. Anything else is one only where somebody has it.
+    /// Whether it has the shape of a token, so that "nobody has it" is an answer. Anything else is a token only if
+    /// somebody has it.
     pub is_shaped: bool,
 }
 
-/// All of a text, those of the shape of a token first; each once.
+/// All candidates of a text, each once, those with the shape of a token first.
 pub fn candidates(text: &str) -> Vec<Candidate> {
-    // Hashes, because a set would leave its texts unwiped.
+    // Stores hashes, because a set would leave its texts unwiped.
     let (mut seen, hash) = (HashSet::new(), RandomState::new());
     let mut add = |found: &mut Vec<Candidate>, word: &str, line: usize, is_shaped: bool| {
         let lower = Zeroizing::new(word.to_ascii_lowercase());
@@ -48,7 +49,7 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
     let mut found = Vec::new();
     let whole = Zeroizing::new(text.split_whitespace().collect::<String>());
     if is_shaped(&whole) {
-        // A terminal may have broken it into lines.
+        // A terminal may have wrapped the token.
         add(&mut found, &whole, 1, true);
     }
     let lines = || text.lines().zip(1..);
@@ -80,7 +81,7 @@ fn is_shaped(word: &str) -> bool {
     word.len() == DIGITS && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Without the escapes of an address: what they stand for is no part of a token.
+/// Resolves the percent-escapes of a URL: the characters they stand for are no part of a token.
 fn decoded(line: &str) -> Zeroizing<String> {
     let mut pieces = line.split('%');
     let mut text = Zeroizing::new(String::with_capacity(line.len()));

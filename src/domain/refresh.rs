@@ -1,27 +1,27 @@
-//! Reading all known groups again: what came of each, and how they add up.
+//! Reading all known groups again: the result for each, and their counts.
 
 use std::fmt;
 
 /// What a read of a known group found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadResult {
-    /// As it was last seen here, as far as the service tells.
+    /// As last seen here, as far as the service tells.
     Unchanged,
     Changed,
-    /// Nothing the service said was known here before.
+    /// Nothing that the service returned was known here before.
     FirstSeen,
-    /// It had vanished, and this read made it again, empty (hazard 1 of docs/design/service.md).
+    /// It had vanished, and this read created it again, empty (hazard 1 of docs/design/service.md).
     CreatedAgain,
-    /// Only a file had told of it; this read made it, empty (hazard 1).
+    /// It was known only from a file, and this read created it, empty (hazard 1).
     Created,
     /// Hazard 11.
     WrongEnvironment,
-    /// No answer of use.
+    /// No usable answer.
     Failed,
 }
 
 impl ReadResult {
-    /// The word of the JSON output.
+    /// The word in the JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unchanged => "unchanged",
@@ -34,7 +34,7 @@ impl ReadResult {
         }
     }
 
-    /// Something that stops all that would follow.
+    /// Whether this stops everything that would follow.
     pub fn is_alarm(self) -> bool {
         match self {
             Self::CreatedAgain | Self::Created | Self::WrongEnvironment => true,
@@ -43,7 +43,7 @@ impl ReadResult {
     }
 }
 
-/// How many groups came to what. They add up: see [`Counts::planned`].
+/// Number of groups by result. They add up: see [`Counts::planned`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     pub unchanged: usize,
@@ -53,13 +53,13 @@ pub struct Counts {
     pub created: usize,
     pub wrong_environment: usize,
     pub failed: usize,
-    /// Seen since the reading began, by an earlier run of it or otherwise.
+    /// Seen since the refresh began, by an earlier run of it or otherwise.
     pub done_before: usize,
     pub not_started: usize,
 }
 
 impl Counts {
-    /// One of those not started has ended.
+    /// Counts the result of one that was not started.
     pub fn ended(&mut self, found: ReadResult) {
         self.not_started = self.not_started.saturating_sub(1);
         *match found {
@@ -73,7 +73,7 @@ impl Counts {
         } += 1;
     }
 
-    /// The words of the JSON output, in the order in which they are told.
+    /// The words of the JSON output, in the order of the report.
     pub fn each(&self) -> [(&'static str, usize); 9] {
         [
             (ReadResult::Unchanged.as_str(), self.unchanged),
@@ -101,7 +101,7 @@ impl Counts {
         self.planned() - self.not_started
     }
 
-    /// Groups that were answered for, now or before.
+    /// Groups that were successfully read, now or before.
     pub fn read(&self) -> usize {
         self.done() - self.failed
     }
@@ -110,13 +110,13 @@ impl Counts {
         self.created_again + self.created + self.wrong_environment
     }
 
-    /// Nothing of it is left to do.
+    /// Whether nothing is left to do.
     pub fn is_complete(&self) -> bool {
         self.not_started + self.failed + self.wrong_environment == 0
     }
 }
 
-/// In words: `7 unchanged, 1 CREATED AGAIN, 2 not started of 10`. What is zero is left out.
+/// As text: `7 unchanged, 1 CREATED AGAIN, 2 not started of 10`. Zeros are left out.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = self.each().into_iter().filter(|(_, count)| *count > 0);

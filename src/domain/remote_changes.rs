@@ -1,5 +1,5 @@
-//! What became different at the service since a group was last seen here (hazards 3 and 4 of docs/design/service.md).
-//! Only what is known of both copies can differ; what merely a file said is no copy.
+//! What has changed at the service since a group was last seen here (hazards 3 and 4 of docs/design/service.md). Only
+//! values known in both copies can differ; a value known only from a file does not count.
 
 use super::{
     change::DesiredFields,
@@ -10,14 +10,14 @@ use super::{
 /// The differences between the copy last seen and the service's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RemoteChanges {
-    /// Of name, mapping and properties.
+    /// Parts of name, mapping and properties.
     pub parts: Vec<Part>,
     pub tag: bool,
     pub token: bool,
 }
 
 impl RemoteChanges {
-    /// Compares as the review does: the copy that was seen is the base of an edit that changes nothing.
+    /// Compares like the review: the copy last seen is the base of an edit that changes nothing.
     pub fn between(seen: &KnownGroup, now: &KnownGroup) -> Self {
         let base = DesiredFields::of(seen);
         let merge = Merge::of(&base, &DesiredFields::of(now), &base);
@@ -32,7 +32,7 @@ impl RemoteChanges {
         self.parts.is_empty() && !self.tag && !self.token
     }
 
-    /// Which of name, mapping, properties, environment tag and token; each once.
+    /// Which of name, mapping, properties, environment tag and token have changed; each once.
     pub fn fields(&self) -> Vec<&'static str> {
         let mut fields: Vec<_> = self.parts.iter().map(Part::field).collect();
         fields.dedup();
@@ -41,7 +41,7 @@ impl RemoteChanges {
         fields
     }
 
-    /// The same for a person, down to the row: `name`, `mapping 40`, `token`. The keys in it are raw text.
+    /// The same for people, down to the row: `name`, `mapping 40`, `token`. The keys are raw text.
     pub fn labels(&self) -> Vec<String> {
         let mut labels: Vec<_> = self.parts.iter().map(Part::label).collect();
         labels.extend(self.tag.then(|| "environment tag".into()));

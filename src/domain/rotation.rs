@@ -1,12 +1,12 @@
-//! The state machine of docs/design/rotation.md as a pure [`Rotation::step`]: what is durable, what was seen, what
-//! follows. It sends nothing and reads no clock; `operations` feeds it and journals every step before acting on it.
+//! The state machine of docs/design/rotation.md as a pure [`Rotation::step`]: what is durable, what was observed, what
+//! follows. Sends nothing and reads no clock; `operations` feeds it and journals every step before acting on it.
 
 use std::time::Duration;
 
 use super::token::Fingerprint;
 
-/// Where a rotation stands. The words are those of `rotations --json`. T0 is the token before, N that of the answer, S one
-/// that a get returned.
+/// The state of a rotation. The words are those of `rotations --json`. T0 is the token before, N that of the answer, S
+/// one that a get returned.
 ///
 /// ```text
 /// Intended --> Sent --N--> Rotated --S = N--> Confirmed
@@ -23,17 +23,17 @@ pub enum State {
     Intended,
     /// The request may be on its way.
     Sent,
-    /// The answer carried a new token.
+    /// The answer contained a new token.
     Rotated,
     /// A get returned that same new token.
     Confirmed,
     /// It may or may not have taken effect; only a get decides.
     Unknown,
-    /// A get returned a new token: rotated, by this call or by someone else.
+    /// A get returned a new token: rotated, by this call or by somebody else.
     Recovered,
     /// The old token is still the current one; it is safe to try again.
     NotApplied,
-    /// Rotated, and a get returned a third token: someone rotated after us.
+    /// Rotated, and a get returned a third token: somebody has rotated since.
     Superseded,
     /// The answers contradict each other; a person must look.
     Conflict,
@@ -74,7 +74,7 @@ impl State {
         Self::ALL.into_iter().find(|known| known.as_str() == text)
     }
 
-    /// Something is still to be found out.
+    /// Whether something is still to be found out.
     pub fn is_open(self) -> bool {
         match self {
             Self::Intended | Self::Sent | Self::Rotated | Self::Unknown => true,
@@ -87,14 +87,14 @@ impl State {
         }
     }
 
-    /// The token that was current when it began can no longer be rotated again (docs/design/rotation.md, "One rotation
-    /// per seen token").
+    /// Whether the token that was current when it began must not be rotated again (docs/design/rotation.md, "One
+    /// rotation per seen token").
     pub fn holds_token(self) -> bool {
         !matches!(self, Self::NotApplied | Self::Abandoned)
     }
 }
 
-/// What the answer to the rotate request was.
+/// The result of the rotate request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RotateOutcome {
     /// Valid success, right id, a token that differs from the old one.
@@ -103,24 +103,24 @@ pub enum RotateOutcome {
     SameToken,
     /// Another id or another environment.
     WrongGroup,
-    /// The service states clearly that it did not do it.
+    /// The service stated that it refused.
     Refused,
-    /// The bytes never left: no connection was made.
+    /// Nothing was sent: no connection was made.
     NotSent,
-    /// Everything else: time-out, reset, redirect, 5xx, half a body, garbage.
+    /// Everything else: timeout, reset, redirect, 5xx, half a body, garbage.
     Unclear,
 }
 
 /// Something that happened to a rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The commit that must be durable before the first byte leaves.
+    /// The commit that must be durable before the first byte is sent.
     Sending,
     Answered(RotateOutcome),
     /// A get of the group returned this token.
     Read {
         fingerprint: Fingerprint,
-        /// Time since the request was sent, on a monotonic clock where there is one.
+        /// Time since the request was sent, on a monotonic clock if there is one.
         since_sent: Duration,
     },
     /// A get created the group, or came from another environment.
@@ -135,17 +135,17 @@ pub enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rotation {
     pub state: State,
-    /// Of the token read in the preflight (T0).
+    /// Fingerprint of the token read in the preflight (T0).
     pub previous: Fingerprint,
-    /// Of the new token, once one is known.
+    /// Fingerprint of the new token, once it is known.
     pub fingerprint: Option<Fingerprint>,
     /// The service stated a refusal: one unchanged read settles it, without the horizon.
     pub refused: bool,
-    /// An unchanged token was read once since it became unknown.
+    /// The unchanged token was read once since the outcome became unknown.
     pub read_unchanged: bool,
 }
 
-/// The event cannot happen in this state; a mistake in the caller, never in the world.
+/// The event cannot happen in this state: a bug in the caller, never an external condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{event:?} cannot happen to a rotation that is {}", state.as_str())]
 pub struct OutOfOrder {
@@ -159,7 +159,7 @@ pub fn settle_window(request_timeout: Duration) -> Duration {
 }
 
 impl Rotation {
-    /// A durable intent.
+    /// A rotation with a durable intent.
     pub fn intended(previous: Fingerprint) -> Self {
         Self {
             state: State::Intended,
@@ -170,7 +170,7 @@ impl Rotation {
         }
     }
 
-    /// What follows from an event. `horizon` is H of [`settle_window`].
+    /// The result of an event. `horizon` is H of [`settle_window`].
     pub fn step(self, event: Event, horizon: Duration) -> Result<Self, OutOfOrder> {
         let to = |state| Self { state, ..self };
         let next = match (self.state, event) {

@@ -1,31 +1,33 @@
-//! How large a group may be: what an answer gives back of it must fit into the most that is read of an answer. An update
-//! whose answer is not read ends as unknown, and the group could not be read from here afterwards.
+//! Limits on the size of a group: what an answer returns of it must fit into the largest answer that is read. An update
+//! whose answer cannot be read ends as unknown, and the group could not be read from here afterwards.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::change::DesiredFields;
 
-/// Largest answer that is read, in bytes. Its texts stand in memory a dozen times before they are in the directory.
+/// Largest answer that is read, in bytes. Its texts exist in memory about a dozen times until they are in the
+/// directory.
 pub const LARGEST_ANSWER: usize = LARGEST_GROUP + 64 * 1024;
-/// Most JSON values of an answer that is read; each takes a hundred bytes and more in memory, a few times over.
+/// Maximum number of JSON values in an answer that is read; each takes a hundred bytes or more in memory, several times
+/// over.
 pub const MOST_ANSWERED: usize = MOST_VALUES + 100;
-/// Largest name, mapping and properties, as JSON and together, in bytes. The rest of an answer is for what stands around
-/// them: token, ids, and whatever else a service says.
+/// Maximum size of name, mapping and properties together as JSON, in bytes. The rest of an answer is for token, ids,
+/// and whatever else a service returns.
 pub const LARGEST_GROUP: usize = 1024 * 1024;
-/// Most values of the properties, also inside lists and objects. The mapping is never returned (docs/design/service.md,
-/// hazard 3).
+/// Maximum number of values in the properties, including nested ones. The mapping is never returned
+/// (docs/design/service.md, hazard 3).
 pub const MOST_VALUES: usize = 4_900;
-/// Most levels of lists and objects of the properties: JSON is read down to 127, of which an answer takes two.
+/// Maximum nesting of the properties: JSON is parsed down to 127 levels, two of which an answer needs itself.
 pub const MOST_LEVELS: usize = 100;
 
-/// Why a group is too large; the text goes behind the field.
+/// Why a group is too large; the text follows the name of the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
     #[error("{bytes} bytes of JSON in all, {} more than can be read back; shorten it", bytes - LARGEST_GROUP)]
     Text {
         bytes: usize,
-        /// The field that takes most of it.
+        /// The field that takes up most of it.
         largest: &'static str,
     },
     #[error("{0} values, and at most {MOST_VALUES} can be read back; leave some out")]
@@ -44,7 +46,7 @@ impl TooLarge {
     }
 }
 
-/// Refuses what could be sent, but whose answer could not be read.
+/// Refuses a group that could be sent, but whose answer could not be read.
 pub fn fits(wanted: &DesiredFields) -> Result<(), TooLarge> {
     let DesiredFields {
         name,
@@ -76,7 +78,7 @@ pub fn fits(wanted: &DesiredFields) -> Result<(), TooLarge> {
     Ok(())
 }
 
-/// Counts the values, and returns the levels. What was read from a text is no deeper than that may be.
+/// Counts the values, and returns the nesting. A value that was parsed is no deeper than the parser allows.
 fn walk(value: &Value, values: &mut usize) -> usize {
     *values += 1;
     let inner = match value {
@@ -87,7 +89,7 @@ fn walk(value: &Value, values: &mut usize) -> usize {
     1 + inner.unwrap_or(0)
 }
 
-/// In bytes of JSON; nothing for a field that is left out.
+/// Length as JSON in bytes; zero for a field that is left out.
 fn length<T: Serialize>(field: Option<&T>) -> usize {
     let text = field.map(serde_json::to_string);
     text.map_or(0, |text| text.expect("texts and JSON serialise").len())
@@ -144,7 +146,7 @@ mod tests {
         assert_eq!(fits(&held(MOST_VALUES)), Ok(()));
         let more = TooLarge::Values(MOST_VALUES + 1);
         assert_eq!(fits(&held(MOST_VALUES + 1)), Err(more));
-        // The mapping is no part of an answer.
+        // The mapping is not part of an answer.
         let rows = (0..=MOST_VALUES).map(|row| (row.to_string(), "1".to_owned()));
         let mapping = DesiredFields {
             mapping: Some(rows.collect()),

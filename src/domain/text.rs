@@ -1,5 +1,6 @@
-//! Hostile text made visible. Everything a service or a person wrote passes through here before it is shown:
-//! control, bidi and zero-width characters become escapes, never raw (they act) and never dropped (that hides).
+//! Makes hostile text visible. Everything that a service or a person wrote passes through here before it is shown:
+//! control, bidi and zero-width characters become escapes. They are never shown raw (they act) and never dropped (that
+//! hides them).
 
 use std::{borrow::Cow, fmt::Write as _};
 
@@ -55,10 +56,11 @@ fn is_plain_sign(c: char) -> bool {
     matches!(c, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '…' | '\u{2500}'..='\u{257f}')
 }
 
-/// The text as it may be shown: hidden characters as `\n`, `\t`, `\r`, `\0` or `\u{202e}`.
+/// The text for display, with hidden characters as `\n`, `\t`, `\r`, `\0` or `\u{202e}`.
 ///
-/// Of the marks on one sign as many as any script has; the rest as their count, because all of them would be written with
-/// every change beside them. A backslash stays one backslash, so the result is for reading, not for parsing back.
+/// Of the combining marks on one character, as many are shown as any script uses, and the others as their number,
+/// because all of them would be redrawn with every change next to them. A backslash stays a single backslash, so the
+/// result is for reading, not for parsing back.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         return Cow::Borrowed(text);
@@ -88,7 +90,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Marks of one sign that are shown as they are.
+/// Number of combining marks per character that are shown.
 const MARKS: usize = 8;
 
 fn escape(c: char) -> String {
@@ -101,16 +103,16 @@ fn escape(c: char) -> String {
     }
 }
 
-/// Something about an id that an eye can miss (hazard 1 of docs/design/service.md).
+/// Something about an id that is easily overlooked (hazard 1 of docs/design/service.md).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Oddity {
-    /// Which character, counted from 1.
+    /// Index of the character, counted from 1.
     pub position: usize,
-    /// What to tell the person, e.g. `U+0430 looks like "a"`.
+    /// What to tell the operator, e.g. `U+0430 looks like "a"`.
     pub what: String,
 }
 
-/// Names the invisible characters, unusual spaces and look-alikes of an id, in order.
+/// Reports the invisible characters, unusual spaces and look-alikes of an id, in order.
 pub fn oddities(text: &str) -> Vec<Oddity> {
     let last = text.chars().count();
     text.chars()
@@ -132,7 +134,7 @@ pub fn oddities(text: &str) -> Vec<Oddity> {
         .collect()
 }
 
-/// The ASCII text a non-ASCII character is easily mistaken for.
+/// The ASCII text that a non-ASCII character is easily mistaken for.
 fn ascii_twin(c: char) -> Option<String> {
     if c.is_ascii() {
         return None;
@@ -142,7 +144,7 @@ fn ascii_twin(c: char) -> Option<String> {
     (!skeleton.is_empty() && skeleton.is_ascii()).then_some(skeleton)
 }
 
-/// A form in which texts that look alike are equal; for comparing ids, never for showing.
+/// A form in which texts that look alike are equal; for comparing ids, never for display.
 pub fn skeleton(text: &str) -> String {
     unicode_security::skeleton(text)
         .filter(|c| !is_hidden(*c))
@@ -150,7 +152,7 @@ pub fn skeleton(text: &str) -> String {
         .collect()
 }
 
-/// [`skeleton`] for many texts: the table of Unicode is slow, and most ids are ASCII.
+/// [`skeleton`] for many texts: Unicode's table is slow, and most ids are ASCII.
 #[derive(Debug)]
 pub struct Skeletons {
     ascii: Vec<String>,
@@ -168,7 +170,7 @@ impl Default for Skeletons {
 }
 
 impl Skeletons {
-    /// The skeleton of this text, until the next one.
+    /// The skeleton of this text, valid until the next call.
     pub fn of(&mut self, text: &str) -> &str {
         self.look.clear();
         if text.is_ascii() {
@@ -187,12 +189,12 @@ pub fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Columns a text takes on a terminal.
+/// Number of terminal columns of a text.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Cuts a text in the middle so that it takes at most `room` columns; beginning and end stay readable.
+/// Shortens a text in the middle to at most `room` columns; beginning and end stay readable.
 pub fn cut_middle(text: &str, room: usize, ellipsis: &str) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -235,15 +237,16 @@ pub fn take_back(text: &str, room: usize) -> String {
     kept.into_iter().rev().collect()
 }
 
-/// Breaks a text into lines of at most `room` columns, at spaces where there are any.
+/// Wraps a text into lines of at most `room` columns, at spaces if possible.
 ///
-/// Ours, because ratatui 0.30.2's own wrapping panics on some Unicode (trap 1 of docs/design/dependencies.md).
+/// Our own implementation, because wrapping in ratatui 0.30.2 panics on some Unicode (trap 1 of
+/// docs/design/dependencies.md).
 pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let room = room.max(1);
     let mut lines = Vec::new();
     for paragraph in text.split('\n') {
         let words = paragraph.trim_start_matches(' ');
-        // The indentation of a line is part of it, as long as it leaves room for words.
+        // The indentation of a line is kept, as long as it leaves room for words.
         let indent = (paragraph.len() - words.len()).min(room / 2);
         let mut line = " ".repeat(indent);
         let mut is_begun = false;
@@ -264,7 +267,7 @@ pub fn wrap(text: &str, room: usize) -> Vec<String> {
             let mut rest = word;
             while width(rest) > room {
                 let piece = take_front(rest, room);
-                // A grapheme wider than the room is left out rather than looped over for ever.
+                // A grapheme wider than the room is left out, because it would loop for ever.
                 if piece.is_empty() {
                     rest = "";
                     break;

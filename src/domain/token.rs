@@ -1,5 +1,5 @@
-//! The user group token, which is never printed, and the fingerprint, which stands for it everywhere else
-//! (hazard 10 of docs/design/service.md; docs/design/rotation.md).
+//! The user group token, which is never printed, and the fingerprint, which represents it everywhere else (hazard 10 of
+//! docs/design/service.md; docs/design/rotation.md).
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 
-/// A bearer secret. Its `Debug` says nothing; it has no `Display`; the memory is wiped on drop.
+/// A bearer secret. Its `Debug` output reveals nothing, it has no `Display`, and its memory is wiped on drop.
 #[derive(Clone)]
 pub struct Token(SecretString);
 
@@ -16,7 +16,7 @@ impl Token {
         Self(SecretString::from(text))
     }
 
-    /// The secret itself. Every caller of this is a place where a token leaves: keep them few.
+    /// The secret itself. Every caller of this is a place where a token can leave: keep them few.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -40,7 +40,7 @@ impl PartialEq for Token {
 
 impl Eq for Token {}
 
-/// HMAC-SHA-256 of a token under the directory's own key; says "same token" without being one.
+/// HMAC-SHA-256 of a token under the directory's own key; identifies a token without being one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint([u8; 32]);
 
@@ -54,7 +54,7 @@ impl Fingerprint {
     }
 }
 
-/// The first 8 hex digits: the form people see (docs/design/rotation.md).
+/// The first 8 hex digits: the form that people see (docs/design/rotation.md).
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let first = self.0.first_chunk().expect("it is longer");
@@ -68,7 +68,7 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// Makes fingerprints with the random key of one directory.
+/// Computes fingerprints with the random key of one directory.
 #[derive(Clone)]
 pub struct Fingerprinter(Hmac<Sha256>);
 
@@ -81,12 +81,12 @@ impl Fingerprinter {
         self.of_text("", token.expose())
     }
 
-    /// Of an API key. A key and a token of the same letters have different fingerprints.
+    /// The fingerprint of an API key. A key and a token with the same text have different fingerprints.
     pub fn of_key(&self, key: &SecretString) -> Fingerprint {
         self.of_text("api key\0", key.expose_secret())
     }
 
-    /// Tells whether another key is the same, and nothing of it.
+    /// Tells whether another fingerprint key is the same, without revealing it.
     pub fn check(&self) -> Fingerprint {
         self.of_text("key check\0", "groupdesk")
     }

@@ -1,5 +1,5 @@
-//! What an entry of the history still knows of its request: enough to write it down again, or to take it back; or why
-//! not. Nothing is guessed.
+//! Reconstructs the request behind a history entry, to repeat it or to take it back, or says why that is impossible.
+//! Nothing is guessed.
 
 use serde_json::Value;
 
@@ -9,11 +9,11 @@ use super::{
     merge::Part,
 };
 
-/// What a create carried.
+/// The fields of a create.
 ///
 /// # Errors
 ///
-/// Why the history does not know it, in words.
+/// The reason why the history does not contain them, as text.
 pub fn created_with(entry: &Entry) -> Result<DesiredFields, &'static str> {
     match (entry.operation, entry.ending) {
         (Operation::Create, Ending::Created) => {
@@ -31,11 +31,11 @@ pub fn created_with(entry: &Entry) -> Result<DesiredFields, &'static str> {
     }
 }
 
-/// What the fields that an update or a create changed were before it and after it; no other field.
+/// The fields that an update or a create changed, before and after; no other fields.
 ///
 /// # Errors
 ///
-/// Why the history does not know it, in words.
+/// The reason why the history does not contain them, as text.
 pub fn changed(entry: &Entry) -> Result<(DesiredFields, DesiredFields), &'static str> {
     if !matches!(entry.operation, Operation::Update | Operation::Create) {
         return Err("it changed no name, mapping or property");
@@ -48,11 +48,11 @@ pub fn changed(entry: &Entry) -> Result<(DesiredFields, DesiredFields), &'static
     sides(&fields).ok_or("its changes cannot be read")
 }
 
-/// The parts that an update changed, and what they were before it.
+/// The parts that an update changed, and their values before.
 ///
 /// # Errors
 ///
-/// Why the history does not know it, in words.
+/// The reason why the history does not contain them, as text.
 pub fn before(entry: &Entry) -> Result<(Vec<Part>, DesiredFields), &'static str> {
     if entry.operation != Operation::Update || entry.ending != Ending::Updated {
         return Err("only an update that took effect can be taken back");
@@ -73,7 +73,7 @@ pub fn before(entry: &Entry) -> Result<(Vec<Part>, DesiredFields), &'static str>
     Ok((parts, before))
 }
 
-/// Both sides of the changes; `None` where they are not as this installation writes them.
+/// Both sides of the changes; `None` if they are not in the format of this installation.
 fn sides(changes: &Value) -> Option<(DesiredFields, DesiredFields)> {
     let mut sides = (DesiredFields::default(), DesiredFields::default());
     for (field, value) in changes.as_object()? {

@@ -1,6 +1,6 @@
-//! What of an update may be sent (hazard 4 of docs/design/service.md): only what a person changed where that is safe,
-//! else what is known to be sent unchanged, else nothing. Pure: what was read under the claim and the facts of the place
-//! decide.
+//! What an update may send (hazard 4 of docs/design/service.md): only what the operator changed where that is safe,
+//! otherwise also the other fields as known, otherwise nothing. Pure: decided by what was read under the claim and by
+//! the facts of the place.
 
 use jiff::Timestamp;
 
@@ -11,22 +11,23 @@ use super::{
     merge::{Part, parts},
 };
 
-/// What a person reviewed, what is wanted instead, and what was said beyond that.
+/// What was reviewed, what is wanted instead, and the operator's further consent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edit {
-    /// What the review began with.
+    /// The state that the review began with.
     pub base: DesiredFields,
     pub wanted: DesiredFields,
-    /// Fields that are given whole: by a file, or as the whole JSON.
+    /// Fields that are given whole: by a file, or as complete JSON.
     pub whole: Vec<Field>,
-    /// Fields of which a person said that their last known value may be replaced whole, with the change in it.
+    /// Fields for which the operator has agreed that the last known value, with the change in it, replaces the stored
+    /// one.
     pub replace: Vec<Field>,
-    /// A person saw what is sent unchanged as last known, and from when it is.
+    /// The operator saw which values are sent unchanged as last known, and how old they are.
     pub travels: bool,
 }
 
 impl Edit {
-    /// Every field that differs is given whole.
+    /// An edit in which every field that differs is given whole.
     pub fn whole(base: &DesiredFields, wanted: &DesiredFields) -> Self {
         Self {
             base: base.clone(),
@@ -36,7 +37,7 @@ impl Edit {
         }
     }
 
-    /// What a person wants to be different.
+    /// What the operator wants to be different.
     pub fn touched(&self) -> Vec<Part> {
         let mut all = parts(&[&self.wanted, &self.base]);
         all.retain(|part| {
@@ -60,19 +61,19 @@ impl Edit {
     }
 }
 
-/// What is known of the group when it is sent.
+/// What is known of the group when the update is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Baseline<'a> {
     pub group: &'a KnownGroup,
-    /// The fields that were read, or written, under this very claim.
+    /// The fields that were read or written under the current claim.
     pub read: &'a [Field],
-    /// Fields that an earlier change, whose end is open, may have changed.
+    /// Fields that an earlier change with an unknown outcome may have changed.
     pub unsure: &'a [Field],
     pub facts: &'a Facts,
 }
 
 impl Baseline<'_> {
-    /// The last value, where a service and not only a file told of it.
+    /// Source and time of the last value, if it came from the service and not only from a file.
     pub fn origin(&self, field: Field) -> Option<(Source, Timestamp)> {
         fn of<T>(known: Option<&Known<T>>) -> Option<(Source, Timestamp)> {
             let known = known.filter(|known| known.source != Source::Imported)?;
@@ -85,7 +86,7 @@ impl Baseline<'_> {
         }
     }
 
-    /// What single changes may be laid over without asking anybody.
+    /// Whether single changes may be applied to the known value without asking anybody.
     fn may_lay_over(&self, field: Field) -> bool {
         if self.read.contains(&field) {
             return true;
@@ -101,28 +102,28 @@ impl Baseline<'_> {
 pub struct CarriedField {
     pub field: Field,
     pub source: Source,
-    /// From when the value is.
+    /// When the value was current.
     pub at: Timestamp,
-    /// It was read under the claim.
+    /// Whether it was read under the claim.
     pub is_read: bool,
 }
 
 /// Why an update may not be sent as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnsafeUpdate {
-    /// Single changes of a field that nobody can read, where others may write; the value is from then.
+    /// Single changes of a field that nobody can read and that others may write; the known value dates from `at`.
     InPart {
         field: Field,
         at: Option<Timestamp>,
-        /// An earlier change with an open end may have changed it.
+        /// An earlier change with an unknown outcome may have changed it.
         unsure: bool,
     },
-    /// It is not changed, would be sent unchanged as last known, and nobody has said what leaving it out does.
+    /// The field is unchanged and would be sent as last known, and nobody has stated what leaving it out does.
     NotTold { field: Field, at: Option<Timestamp> },
-    /// Left out it is cleared, and nothing is known that could be sent.
+    /// If it is left out it is cleared, and no value is known that could be sent.
     WouldClear { field: Field },
-    /// It is not changed, and an earlier change with an open end may have changed it: sending what was known before could
-    /// take that back.
+    /// The field is unchanged, but an earlier change with an unknown outcome may have changed it: sending the value
+    /// known before could revert that.
     Unsure { field: Field },
 }
 
@@ -137,7 +138,7 @@ impl UnsafeUpdate {
     }
 }
 
-/// One part of which somebody else changed the value since the review.
+/// A part whose value somebody else changed since the review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConcurrentChange {
     pub part: Part,
@@ -145,7 +146,7 @@ pub struct ConcurrentChange {
     pub now: Option<String>,
 }
 
-/// What would be sent, and what speaks against it.
+/// What would be sent, and the objections to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     pub send: DesiredFields,
@@ -153,12 +154,12 @@ pub struct Plan {
     pub replaced: Vec<Field>,
     pub travels: Vec<CarriedField>,
     pub objections: Vec<UnsafeUpdate>,
-    /// What the person touches and somebody else changed since.
+    /// What the operator changes and somebody else has changed since.
     pub meanwhile: Vec<ConcurrentChange>,
 }
 
 impl Plan {
-    /// What of an edit may be sent on this ground.
+    /// What of an edit may be sent, given what is known.
     pub fn of(edit: &Edit, ground: &Baseline<'_>) -> Self {
         let now = DesiredFields::of(ground.group);
         let mut plan = Self {
@@ -239,7 +240,7 @@ impl Plan {
         }
     }
 
-    /// Replaces none of these fields, although a person said that they may be replaced.
+    /// Objects to replacing these fields, although the operator had agreed.
     pub fn object_to(&mut self, unsure: &[Field]) {
         for field in self.replaced.iter().filter(|field| unsure.contains(field)) {
             self.objections.push(UnsafeUpdate::InPart {
@@ -250,7 +251,7 @@ impl Plan {
         }
     }
 
-    /// Whether anything may be different afterwards: what is replaced whole and was not read can be anything now.
+    /// Whether anything may differ afterwards: a field that is replaced whole and was not read may have any value now.
     pub fn changes(&self, now: &DesiredFields, read: &[Field]) -> bool {
         if self.replaced.iter().any(|field| !read.contains(field)) {
             return true;
@@ -270,7 +271,7 @@ fn meanwhile(edit: &Edit, now: &DesiredFields) -> Vec<ConcurrentChange> {
         changed.contains(field) && is_wanted(**field, &edit.base)
     });
     let whole: Vec<Field> = whole.copied().collect();
-    // Of a field that is replaced whole every part is touched, also those that nobody looked at.
+    // If a field is replaced whole, all of its parts count as touched, including those nobody looked at.
     let mut touched = edit.touched();
     for part in parts(&[&edit.base, now]) {
         if whole.contains(&field_of(&part)) && !touched.contains(&part) {

@@ -1,22 +1,22 @@
-//! The answers that are neither success nor refusal: what came, and what to do about it. Every text is clean; none
-//! is built from a raw body.
+//! Answers that are neither success nor refusal: what was received, and what to do about it. Every text is cleaned;
+//! none is built from a raw body.
 
 use std::{fmt, time::Duration};
 
 use super::error_message::Scrub;
 
-/// Why an answer does not say whether the call succeeded. The request was sent in every case.
+/// Why an answer does not tell whether the call succeeded. The request was sent in every case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ambiguous {
     ServerError {
         status: u16,
         words: Option<String>,
-        /// How long the service asks to be left alone.
+        /// The pause that the service asks for.
         retry_after: Option<Duration>,
     },
     Redirect {
         status: u16,
-        /// Where it wanted to go, without user, password and query.
+        /// The target, without user, password and query.
         to: Option<String>,
         hint: RedirectHint,
     },
@@ -34,10 +34,10 @@ pub enum Ambiguous {
         status: u16,
         line: usize,
         column: usize,
-        /// It would be JSON if it went on.
+        /// The JSON ends too early.
         early: bool,
     },
-    /// A key stands twice.
+    /// A key occurs twice.
     Twice {
         status: u16,
         line: usize,
@@ -55,7 +55,7 @@ pub enum Ambiguous {
         status: u16,
         was: &'static str,
     },
-    /// `success` is 1 beside a status that says no.
+    /// `success` is 1, but the status says no.
     SuccessDenied {
         status: u16,
     },
@@ -72,7 +72,7 @@ pub enum Ambiguous {
         status: u16,
         asked: String,
         got: String,
-        /// The request was a rotation, not a get or an update.
+        /// Whether the request was a rotation, rather than a get or an update.
         rotation: bool,
     },
     TooLarge {
@@ -120,7 +120,7 @@ impl fmt::Display for Ambiguous {
 }
 
 impl Ambiguous {
-    /// What happened, without what to do about it.
+    /// What happened, without advice.
     pub fn what(&self) -> String {
         match self {
             Self::ServerError { status, words, .. } => {
@@ -190,7 +190,7 @@ impl Ambiguous {
         }
     }
 
-    /// What in the profile may be wrong, where the answer looks like that of another service.
+    /// What in the profile may be wrong, if the answer looks like that of another service.
     pub fn check(&self) -> Option<String> {
         match self {
             Self::Redirect { hint, .. } => Some(hint.to_string()),
@@ -254,7 +254,7 @@ pub enum RedirectHint {
     Check,
 }
 
-/// Where a redirect wanted to go, as it may be shown, and what to do about it.
+/// The target of a redirect, cleaned for display, and what to do about it.
 pub(crate) fn redirect(
     status: u16,
     url: &str,
@@ -298,7 +298,7 @@ fn shown(mut there: reqwest::Url, scrub: &Scrub<'_>) -> String {
     if there.cannot_be_a_base() {
         return format!("a {}: address", there.scheme());
     }
-    // Both setters fail only where there can be no user at all.
+    // Both setters fail only if the URL cannot have a user at all.
     let _ = there.set_username("");
     let _ = there.set_password(None);
     there.set_query(None);

@@ -1,5 +1,5 @@
-//! The service's own words, whatever shape its error bodies have, made fit to be shown: visible, short, and free of
-//! secrets. Nothing else of a body may reach an error text.
+//! The service's own words, whatever the shape of its error bodies, made fit for display: visible, short, and free of
+//! secrets. Nothing else of a body may get into an error text.
 
 use std::borrow::Cow;
 
@@ -10,20 +10,20 @@ use crate::{
     domain::text,
 };
 
-/// Longest text quoted from the service, in characters.
+/// Maximum length of a text quoted from the service, in characters.
 pub const LONGEST_QUOTE: usize = 300;
-/// Longest error code quoted from the service, in characters.
+/// Maximum length of an error code quoted from the service, in characters.
 const LONGEST_CODE: usize = 60;
-/// A run of hex digits this long is taken for a token.
+/// A run of hex digits of this length is taken for a token.
 const TOKEN_LIKE: usize = 32;
-/// Shorter texts are no secrets, and hiding them would garble the words.
+/// Shorter texts are no secrets, and hiding them would garble the text.
 const SHORTEST_SECRET: usize = 4;
 const HIDDEN: &str = "[hidden]";
-/// How many of several errors are quoted.
+/// Maximum number of errors quoted.
 const MOST_ERRORS: usize = 5;
 
-/// Takes secrets out of texts: the named ones in any letter case, and every run of 32 or more hex digits. A text with a
-/// named one in disguise, such as `%22` for a quote, is not shown at all.
+/// Removes secrets from texts: the given ones in any case, and every run of 32 or more hex digits. A text that contains
+/// a given secret in encoded form, such as `%22` for a quote, is not shown at all.
 #[derive(Clone, Default)]
 pub struct Scrub<'a>(Vec<Cow<'a, str>>);
 
@@ -48,13 +48,13 @@ impl<'a> Scrub<'a> {
         }
     }
 
-    /// The text as it may be shown: without secrets, hidden characters escaped, at most [`LONGEST_QUOTE`] characters.
+    /// The text for display: without secrets, hidden characters escaped, at most [`LONGEST_QUOTE`] characters.
     pub fn clean(&self, quoted: &str) -> String {
         self.cut(quoted, LONGEST_QUOTE)
     }
 
     fn cut(&self, quoted: &str, most: usize) -> String {
-        // Secrets go first: cutting could leave half of one, escaping could disguise it.
+        // Remove secrets first: cutting could leave half of one, and escaping could disguise it.
         let mut safe = quoted.trim().to_owned();
         for secret in &self.0 {
             safe = without(&safe, secret, HIDDEN);
@@ -63,7 +63,7 @@ impl<'a> Scrub<'a> {
         if undisguised(&safe).any(is_one) {
             return DISGUISED.to_owned();
         }
-        // A service that quotes an answer may quote a token that nobody has seen yet.
+        // A service that quotes an answer may quote a token that is not known yet.
         let safe = behind_names(&without_hex(&safe));
         let shown = text::visible(&safe);
         if shown.chars().count() <= most {
@@ -95,7 +95,7 @@ fn without_hex(text: &str) -> String {
     kept
 }
 
-/// What a body says about a failure. Both texts are clean.
+/// What a body says about a failure. Both texts are cleaned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ErrorMessage {
     pub code: Option<String>,
@@ -103,8 +103,8 @@ pub struct ErrorMessage {
 }
 
 impl ErrorMessage {
-    /// Looks through the shapes error bodies have (undocumented, docs/design/service.md "Unknown"); the first found
-    /// wins.
+    /// Searches the known shapes of error bodies (undocumented, docs/design/service.md "Unknown"); the first match
+    /// counts.
     pub fn of(body: &Value, scrub: &Scrub<'_>) -> Self {
         let (code, words) = match body {
             Value::Object(map) => (code(map), words(map)),

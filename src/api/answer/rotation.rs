@@ -1,5 +1,5 @@
-//! What the answer to a rotate request means to the state machine of docs/design/rotation.md. Strict on purpose: only
-//! what the service itself stated counts, everything else is settled by a get.
+//! Maps the answer to a rotate request to an outcome of the state machine in docs/design/rotation.md. Strict on
+//! purpose: only what the service itself stated counts, everything else is settled by a get.
 
 use super::{Verdict, ambiguous::Ambiguous};
 use crate::{
@@ -7,10 +7,10 @@ use crate::{
     domain::{rotation::RotateOutcome, token::Fingerprinter},
 };
 
-/// Maps the outcome of [`Client::rotate`](crate::api::client::Client::rotate).
+/// Maps the result of [`Client::rotate`](crate::api::client::Client::rotate).
 ///
-/// An answer from another environment cannot be seen here: compare the tag of the group, and say
-/// [`RotateOutcome::WrongGroup`] where it is not the profile's.
+/// An answer from another environment cannot be detected here: compare the tag of the group, and use
+/// [`RotateOutcome::WrongGroup`] if it is not the profile's.
 pub fn rotation_answer(
     result: &Result<Reply, CallError>,
     fingerprinter: &Fingerprinter,

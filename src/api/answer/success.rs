@@ -1,4 +1,4 @@
-//! What `success` says, which services write in more than one way.
+//! Interprets `success`, which services write in more than one way.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ pub(super) enum Success {
     Odd(&'static str),
 }
 
-/// 1, 1.0, true and "1" are yes; their counterparts are no.
+/// 1, 1.0, true and "1" mean yes; their counterparts mean no.
 pub(super) fn success(map: &Map<String, Value>) -> Success {
     match map.get("success") {
         None => Success::Missing,
@@ -42,7 +42,7 @@ pub(super) fn flag(value: &Value) -> Option<bool> {
     }
 }
 
-/// An answer that says in so many words that it was not done.
+/// Whether an answer states explicitly that nothing was done.
 pub(super) fn says_no(answer: &Value) -> bool {
     let object = answer.as_object();
     object.is_some_and(|map| success(map) == Success::No)

@@ -1,4 +1,5 @@
-//! The words of a verdict, and the places where one field decides. `tests/golden/verdicts.json` has whole answers.
+//! Tests of the texts of verdicts, and of cases in which one field decides. Whole answers are in
+//! `tests/golden/verdicts.json`.
 
 use super::*;
 
@@ -217,7 +218,7 @@ fn an_empty_id_is_none_and_new_may_be_a_text() {
     }
 }
 
-/// Beside a status that says no, too: what says yes and no is not believed.
+/// Also with a status that says no: an answer that says both yes and no is not believed.
 #[test]
 fn a_refusal_that_can_be_read_in_two_ways_is_unclear() {
     for body in [

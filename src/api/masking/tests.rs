@@ -1,4 +1,4 @@
-//! Secrets in every dress that an odd or a hostile service could give them.
+//! Tests secrets in every form that an odd or hostile service could give them.
 
 use serde_json::json;
 
@@ -125,7 +125,7 @@ fn what_is_kept_is_bounded_and_no_cut_leaves_half_a_secret() {
         assert!(kept.is_cut && kept.size == body.len());
         assert!(kept.text.len() <= KEPT);
     }
-    // Hidden runs make the text shorter, so that the cut of the window is shown.
+    // Hidden runs shorten the text, so that the cut at the window's end becomes visible.
     for lead in 0..40 {
         let body = format!(
             "{} {}{OLD}{}",

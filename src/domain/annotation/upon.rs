@@ -1,4 +1,4 @@
-//! What the note, the labels and the favourite of a file would change, and what of them stays as it is here.
+//! What the note, the labels and the favourite in a file would change, and what of the present annotation stays.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use super::{Annotation, AnnotationChange, Label, SeenNote};
 use crate::domain::text::visible;
 
-/// A column of which a file says something else than stands here.
+/// A column in which a file differs from the present value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Differing {
     /// `note`, `labels` or `favourite`.
     pub column: &'static str,
-    /// As JSON has it; null where there is none.
+    /// As JSON; null if there is none.
     pub here: Value,
     pub said: Value,
 }
 
 impl Differing {
-    /// Something that stands here would go.
+    /// Whether a present value would be lost.
     pub fn is_replacement(&self) -> bool {
         match &self.here {
             Value::Null => false,
@@ -50,19 +50,19 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// What becomes of an annotation by what a file says.
+/// What a file would do to an annotation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnnotationPlan {
-    /// Made upon what was seen: another note by now refuses it, and labels that others add stay.
+    /// Based on what was seen: it is refused if the note is a different one by now, and keeps labels that others add.
     pub change: AnnotationChange,
     pub changed: Vec<Differing>,
-    /// Somebody wrote it here, and it stays.
+    /// Written here by somebody, and kept.
     pub kept: Vec<Differing>,
 }
 
 impl AnnotationChange {
-    /// What of this is to be done where so much stands there. Only where it `replaces` does it take the place of what
-    /// somebody wrote, or took away.
+    /// Plans this change for the present annotation. What somebody wrote or removed is replaced only if `replaces` is
+    /// set.
     pub fn upon(&self, here: &Annotation, replaces: bool) -> AnnotationPlan {
         let mut plan = AnnotationPlan::default();
         let note = self.note.as_ref().filter(|text| !text.is_empty());
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(kept.kept[0].to_string(), "note: \"call first\" -> none");
         assert_eq!(kept.kept[1].to_string(), "labels: #sso #vip -> #trial #vip");
         let plan = other.upon(&here, true);
-        // Another label that came meanwhile stays.
+        // A label that was added meanwhile is kept.
         let more = AnnotationChange {
             add: Label::parse_all("later").expect("a label"),
             ..AnnotationChange::default()
@@ -165,7 +165,7 @@ mod tests {
         here.apply(&plan.change, &by).expect("written");
         assert_eq!((here.note.as_deref(), here.is_favourite), (None, false));
         assert_eq!(here.labels_text(), "#later #trial #vip");
-        // That it was taken away is what somebody wrote.
+        // A removal counts as written by somebody, too.
         assert_eq!(columns(&file.upon(&here, false).kept), ["note", "labels"]);
     }
 }

@@ -16,7 +16,7 @@ pub enum BatchKind {
     Edit(BulkChange),
 }
 
-/// One change for many groups: a row of the mapping or a property is set or removed.
+/// One change for many groups: sets or removes a row of the mapping or a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BulkChange {
     /// A row of the mapping, or a property; never the name.
@@ -25,25 +25,25 @@ pub struct BulkChange {
     pub only_where: OnlyWhere,
 }
 
-/// What the row is to be.
+/// The wanted value of the row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// The same everywhere; of a property its JSON text. `None`: the row is removed.
+    /// The same value in every group; for a property its JSON text. `None` removes the row.
     Value(Option<String>),
-    /// What it was in each group before the batch with this number.
+    /// The value in each group before the batch with this number.
     AsBefore(i64),
 }
 
-/// Which groups are meant, by what the row is in them.
+/// Selects groups by the present value of the row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum OnlyWhere {
     #[default]
     Any,
-    /// It has this value; `None`: it is not there.
+    /// The row has this value; `None` means that it does not exist.
     Is(Option<String>),
 }
 
-/// Why a text makes no change.
+/// Why a text is not a valid change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotAChange {
     #[error("Name a schema id")]
@@ -57,7 +57,7 @@ pub enum NotAChange {
 }
 
 impl BulkChange {
-    /// A row of the mapping; `to` `None` removes it.
+    /// Changes a row of the mapping; `to: None` removes it.
     pub fn mapping(
         schema_id: &str,
         to: Option<&str>,
@@ -76,7 +76,7 @@ impl BulkChange {
         })
     }
 
-    /// A property; the values are JSON texts, and `to` `None` removes it.
+    /// Changes a property; the values are JSON texts, and `to: None` removes it.
     pub fn property(
         key: &str,
         to: Option<&str>,
@@ -112,7 +112,7 @@ impl BulkChange {
         }
     }
 
-    /// Short, for lists: `map 40`, `prop tier`, `map 40, reverse of 11`.
+    /// A short label for lists: `map 40`, `prop tier`, `map 40, reverse of 11`.
     pub fn label(&self) -> String {
         let field = match self.field() {
             Field::Name => "name",
@@ -126,7 +126,7 @@ impl BulkChange {
         }
     }
 
-    /// What is typed anew, for what must not be typed: secrets.
+    /// The texts that were newly typed, to check that they are no secrets.
     pub fn typed(&self) -> DesiredFields {
         match &self.to {
             Target::Value(value) => {
@@ -162,15 +162,15 @@ impl fmt::Display for BulkChange {
 /// One group of a bulk edit as it was reviewed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ItemEdit {
-    /// What the review showed of the group.
+    /// The state of the group that the review showed.
     pub base: DesiredFields,
-    /// What the row is to be; `None` where it is to go.
+    /// The wanted value of the row; `None` removes it.
     pub to: Option<String>,
 }
 
 impl ItemEdit {
-    /// The update: only the field of the row, with everything that was reviewed as its base. What cannot be read was shown
-    /// with its age, and is sent as last known.
+    /// The update: only the field of the row, based on everything that was reviewed. A field that cannot be read was
+    /// shown with its age, and is sent as last known.
     pub fn update(&self, row: &Part) -> Edit {
         let field = match row {
             Part::Name => Field::Name,
@@ -193,13 +193,13 @@ impl ItemEdit {
         }
     }
 
-    /// What the row was when it was reviewed.
+    /// The value of the row when it was reviewed.
     pub fn before(&self, row: &Part) -> Option<String> {
         row.text_in(&self.base)
     }
 }
 
-/// Makes the row hold this value, or takes it out. The place of a row that was there stays.
+/// Sets the row to this value, or removes it. An existing row keeps its position.
 fn put(row: &Part, to: Option<String>, fields: &mut DesiredFields) {
     match row {
         Part::Name => {}
@@ -223,7 +223,7 @@ fn put(row: &Part, to: Option<String>, fields: &mut DesiredFields) {
     }
 }
 
-/// Whether two values of a row are the same. The order of the keys inside of a property does not count.
+/// Whether two values of a row are equal. The order of keys within a property does not matter.
 pub(super) fn is_same(row: &Part, one: Option<&str>, other: Option<&str>) -> bool {
     if one == other {
         return true;

@@ -1,5 +1,5 @@
-//! What a bulk edit would do to each group, and why others are left out. The same rules as those of one update decide what
-//! may be sent (`domain::update`).
+//! What a bulk edit would do to each group, and why others are left out. What may be sent is decided by the same rules
+//! as for a single update (`domain::update`).
 
 use std::{collections::HashSet, fmt, time::Duration};
 
@@ -20,12 +20,12 @@ use crate::domain::{
     update::{Baseline, Plan, UnsafeUpdate},
 };
 
-/// What cannot be read, and was last sent longer ago than this, is sent again only where a person includes it.
+/// An unreadable field that was last sent longer ago than this is sent again only if the operator includes it.
 pub const OLD: Duration = Duration::from_hours(30 * 24);
-/// A change of somebody else is told for so long.
+/// How long a change by somebody else is reported.
 const RECENTLY: Duration = Duration::from_hours(24);
 
-/// What the row of one group is to be, and whether that group is meant.
+/// The wanted value of the row in one group, and whether that group is selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     pub to: Option<String>,
@@ -36,11 +36,11 @@ pub struct Wanted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenChange {
     pub by: String,
-    /// It may still be on its way, and no other change may begin.
+    /// Whether it may still be on its way, so that no other change may begin.
     pub holds: bool,
 }
 
-/// An unsent form of the group.
+/// An unsent draft of the group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignDraft {
     pub by: String,
@@ -48,7 +48,7 @@ pub struct ForeignDraft {
     pub at: Timestamp,
 }
 
-/// What is known of a group that was asked for.
+/// What is known of a requested group.
 #[derive(Debug, Clone)]
 pub struct EditCandidate<'a> {
     pub group: Candidate<'a>,
@@ -57,16 +57,16 @@ pub struct EditCandidate<'a> {
     pub draft: Option<ForeignDraft>,
 }
 
-/// What the check goes by.
+/// The rules that groups are checked by.
 #[derive(Debug, Clone)]
 pub struct EditRules {
-    /// `include_recent` says nothing here.
+    /// Its `include_recent` has no effect here.
     pub group: Rules,
     pub facts: Facts,
     pub read_only: bool,
-    /// Also what was last sent longer ago than [`OLD`], and cannot be read.
+    /// Also includes groups whose unreadable field was last sent longer ago than [`OLD`].
     pub include_old: bool,
-    /// Who asks.
+    /// The operator who asks.
     pub operator: String,
 }
 
@@ -79,18 +79,18 @@ pub enum EditSkip {
     Held {
         by: String,
     },
-    /// An earlier change may have arrived.
+    /// An earlier change may have taken effect.
     Open {
         by: String,
     },
     Draft(ForeignDraft, Duration),
-    /// It would be sent, and is not known.
+    /// The field would be sent, but is unknown.
     Unknown(Field),
-    /// Only a file told of it.
+    /// The field is known only from a file.
     Imported(Field),
-    /// Not the value that is meant.
+    /// The row does not have the selected value.
     Other,
-    /// Cannot be read, and is as it was sent so long ago.
+    /// The field cannot be read, and was last sent this long ago.
     Old {
         field: Field,
         age: Duration,
@@ -163,12 +163,12 @@ pub struct Recent {
 pub struct EditRow {
     pub id: UserGroupId,
     pub name: Option<String>,
-    /// Its mapping or its properties are known; else `before` says nothing.
+    /// Whether its mapping or properties are known; if not, `before` has no meaning.
     pub is_known: bool,
     pub before: Option<String>,
     pub after: Option<String>,
     pub verdict: Verdict,
-    /// What was compared, and goes into the item.
+    /// What was compared, and is stored in the item.
     pub edit: ItemEdit,
     pub blind: Option<Blind>,
     pub recent: Option<Recent>,
@@ -178,12 +178,13 @@ pub struct EditRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditPlan {
     pub change: BulkChange,
-    /// First those that change, then the skipped ones, then those that are as wanted; each in the order asked for.
+    /// First the groups that change, then the skipped ones, then those that have the wanted value; each in the order
+    /// requested.
     pub rows: Vec<EditRow>,
 }
 
 impl EditPlan {
-    /// Decides about every candidate; the first reason counts. An id that was asked for twice is planned once.
+    /// Decides about every candidate; the first reason counts. An id requested twice is planned once.
     pub fn of<'a>(
         change: BulkChange,
         candidates: impl IntoIterator<Item = EditCandidate<'a>>,
@@ -218,7 +219,7 @@ impl EditPlan {
         rows.filter(|row| row.verdict == Verdict::Change)
     }
 
-    /// How many change, are as wanted already, and are skipped.
+    /// Numbers of groups that change, that have the wanted value already, and that are skipped.
     pub fn counts(&self) -> (usize, usize, usize) {
         let mut counts = (0, 0, 0);
         for row in &self.rows {
@@ -231,13 +232,13 @@ impl EditPlan {
         counts
     }
 
-    /// How many are skipped for their age alone.
+    /// Number of groups skipped only for the age of their field.
     pub fn old(&self) -> usize {
         let is_old = |row: &&EditRow| matches!(row.verdict, Verdict::Skipped(EditSkip::Old { .. }));
         self.rows.iter().filter(is_old).count()
     }
 
-    /// How many are sent with a field that nobody can read, and the one that was sent the longest time ago.
+    /// Number of groups sent with a field that nobody can read, and the one whose field was sent longest ago.
     pub fn blind(&self) -> Option<(usize, &Blind)> {
         let blind: Vec<_> = self
             .changing()
@@ -277,7 +278,7 @@ fn decide(change: &BulkChange, candidate: &EditCandidate<'_>, rules: &EditRules)
     row
 }
 
-/// Whether something is to be sent; else why it may not.
+/// Whether something is to be sent; otherwise why it may not be.
 fn why_not_edited(
     change: &BulkChange,
     candidate: &EditCandidate<'_>,
@@ -321,7 +322,8 @@ fn why_not_edited(
     }
     let mut edit = row.edit.update(&change.row);
     fits(&edit.wanted).map_err(EditSkip::TooLarge)?;
-    // What this asks of a person is what the review shows; the rest is a reason.
+    // The review shows what is replaced or carried along, so that needs no further consent; the other objections are
+    // reasons to skip.
     edit.replace.clear();
     edit.travels = false;
     let mut read = vec![Field::Name];
@@ -376,7 +378,7 @@ fn origin(group: &KnownGroup, field: Field) -> Option<(Source, Timestamp, &str)>
     }
 }
 
-/// Of the fields that are sent and that others may have changed unseen, the one from the longest time ago.
+/// Of the fields that are sent and that others may have changed unseen, the one sent longest ago.
 fn blind(group: &KnownGroup, send: &DesiredFields, read: &[Field], facts: &Facts) -> Option<Blind> {
     if facts.sole_writer.value {
         return None;
@@ -420,7 +422,7 @@ fn recent(group: &KnownGroup, rules: &EditRules) -> Option<Recent> {
 }
 
 impl Wanted {
-    /// What a change wants of every group. Of one that goes back to before a batch each group has its own.
+    /// What a change wants in every group; a reverse of an earlier batch has a different value for each group.
     pub fn of(change: &BulkChange) -> Self {
         Self {
             to: match &change.to {

@@ -1,4 +1,4 @@
-//! Why a run begins nothing new any more, and what is known of that afterwards.
+//! Why a run begins nothing new any more, and what is recorded about that.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use crate::domain::group::UserGroupId;
 /// Who or what asked a run to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopCause {
-    /// A person, who stays.
+    /// An operator, who stays connected.
     Person,
     /// The console was quit.
     Quit,
-    /// The terminal went away, as with a connection that breaks.
+    /// The terminal was closed, for example by a broken connection.
     LineLost,
     /// SIGTERM, or SIGINT from outside.
     Signal,
-    /// Of a scheduled run: it was not heard of for too long, and the next one began.
+    /// For a scheduled run: its heartbeat was missing for too long, and the next one began.
     TakenOver,
 }
 
-/// What was written down of the last run of a batch.
+/// What was recorded about the last run of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LastRun {
-    /// It began, and its end was not written down: it goes on, or its process was killed.
+    /// It began, and its end was not recorded: it is still running, or its process was killed.
     Begun,
     Stopped(Halt),
 }
@@ -37,19 +37,19 @@ impl fmt::Display for LastRun {
     }
 }
 
-/// Why a run began nothing new any more.
+/// Why a run begins nothing new any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Halt {
-    /// So many failures in a row.
+    /// This many failures in a row.
     Failures(usize),
     /// The answers about this group contradict each other; a person must look.
     Conflict(UserGroupId),
     /// A read of this group raised an alarm (hazards 1 and 11 of docs/design/service.md); a person must look.
     Alarm(UserGroupId),
     Asked(StopCause),
-    /// Something broke off inside groupdesk.
+    /// A task inside groupdesk panicked.
     Internal,
-    /// Nothing can be written down, no token can be kept, or there is no key: the next one would fail too.
+    /// Nothing can be recorded, no token can be stored, or there is no key: the next item would fail, too.
     Cannot(String),
 }
 
@@ -78,7 +78,7 @@ impl fmt::Display for Halt {
 /// Counts failures in a row, in the order in which items end.
 #[derive(Debug, Clone)]
 pub struct FailureStreak {
-    /// Zero: never.
+    /// Zero means never.
     stop_after: usize,
     failures: usize,
 }
@@ -91,7 +91,7 @@ impl FailureStreak {
         }
     }
 
-    /// Whether the run must stop after an item that ended so.
+    /// Whether the run must stop after an item that ended with this status.
     pub fn ended(&mut self, id: &UserGroupId, standing: ItemStatus) -> Option<Halt> {
         match standing {
             ItemStatus::Conflict => return Some(Halt::Conflict(id.clone())),
@@ -108,7 +108,7 @@ impl FailureStreak {
         self.failures = 0;
     }
 
-    /// Whether the run must stop after this one.
+    /// Counts a failure; returns whether the run must stop after it.
     pub fn failed(&mut self) -> Option<Halt> {
         self.failures += 1;
         (self.stop_after > 0 && self.failures >= self.stop_after)

@@ -16,20 +16,20 @@ pub const RECENT: Duration = Duration::from_hours(24);
 /// Why a group is left out of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Skip {
-    /// Hazard 1: a read of an unknown id could create it.
+    /// Hazard 1: reading an unknown id could create it.
     NotKnown,
-    /// Only a file told of it: to read it could create it, too.
+    /// It is known only from a file: reading it could create it, too.
     NotSeen,
     /// Hazard 11.
     OtherEnvironment(EnvironmentTag),
-    /// The outcome of an earlier rotation is open, or a person must look.
+    /// The outcome of an earlier rotation is unknown, or a person must look.
     Open(State),
     RotatedRecently(Timestamp),
-    /// After the batch that is resumed was begun: its wish is fulfilled.
+    /// Rotated since the batch that is being resumed began: nothing is left to do.
     RotatedSince(Timestamp),
     /// The profile's `max_bulk` is used up.
     Beyond(usize),
-    /// A guard of the profile allows no more, and says why.
+    /// A guard of the profile allows no more, for this reason.
     Guarded(usize, String),
 }
 
@@ -56,32 +56,32 @@ impl fmt::Display for Skip {
     }
 }
 
-/// What is known of a group that was asked for.
+/// What is known of a requested group.
 #[derive(Debug, Clone)]
 pub struct Candidate<'a> {
     pub id: UserGroupId,
     pub group: Option<&'a KnownGroup>,
-    /// The state of a rotation of it whose outcome is open.
+    /// The state of its open rotation, if it has one.
     pub open: Option<State>,
 }
 
-/// What the check goes by.
+/// The rules that groups are checked by.
 #[derive(Debug, Clone)]
 pub struct Rules {
     pub environment: Option<EnvironmentTag>,
-    /// Most groups of one batch.
+    /// Maximum number of groups per batch.
     pub most: usize,
-    /// Most groups that a guard allows, and why.
+    /// Maximum number of groups that a guard allows, and the reason.
     pub guard: Option<(usize, String)>,
-    /// Also what was rotated within 24 h: a second leak on one day is real.
+    /// Also includes groups rotated within the last 24 h: a second leak on one day does happen.
     pub include_recent: bool,
-    /// When the batch was begun that is resumed.
+    /// When the batch that is being resumed began.
     pub begun: Option<Timestamp>,
     pub now: Timestamp,
 }
 
 impl Rules {
-    /// Why no more can be taken once there are `ready`.
+    /// Why no more can be taken once this many are `ready`.
     pub(super) fn full(&self, ready: usize) -> Option<Skip> {
         let guard = self.guard.as_ref().filter(|(most, _)| *most < self.most);
         match guard {
@@ -94,15 +94,15 @@ impl Rules {
 /// What a bulk rotation would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// When it was looked at: what is rotated after that is left as it is.
+    /// When the plan was made: what is rotated after that is left alone.
     pub at: Timestamp,
-    /// In the order they were asked for.
+    /// In the order requested.
     pub ready: Vec<UserGroupId>,
     pub skipped: Vec<(UserGroupId, Skip)>,
 }
 
 impl Plan {
-    /// Decides about every candidate; the first reason counts. An id that was asked for twice is planned once.
+    /// Decides about every candidate; the first reason counts. An id requested twice is planned once.
     pub fn of<'a>(candidates: impl IntoIterator<Item = Candidate<'a>>, rules: &Rules) -> Self {
         let mut plan = Self {
             at: rules.now,
@@ -122,7 +122,8 @@ impl Plan {
         plan
     }
 
-    /// The first `limit` of those that are ready, and why those before them are not; `wanted` has all in their order.
+    /// Keeps the first `limit` ready groups, and the skipped ones that come before them; `wanted` has all groups in
+    /// order.
     #[must_use]
     pub fn first(mut self, limit: usize, wanted: &[UserGroupId]) -> Self {
         if limit <= self.ready.len()

@@ -1,4 +1,4 @@
-//! What an exchange or a file changes in what is known.
+//! Tests what an exchange or a file changes in what is known.
 
 use super::*;
 use crate::domain::change::DesiredFields;

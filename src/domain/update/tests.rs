@@ -206,7 +206,7 @@ fn what_is_not_changed_travels_along_once_somebody_said_so() {
     let not_told = |field| UnsafeUpdate::NotTold { field, at };
     let both = [not_told(Field::Mapping), not_told(Field::Properties)];
     assert_eq!(refused.objections, both);
-    // What was read under the claim needs nobody's word.
+    // What was read under the claim needs nobody's consent.
     let read = plan(&edit, &base(), &[Field::Properties], &Facts::default());
     assert_eq!(read.objections, [not_told(Field::Mapping)]);
     for absent in [Absent::Unknown, Absent::Clear] {
@@ -266,7 +266,7 @@ fn what_the_person_touches_and_somebody_else_changed_is_named_with_both_values()
         [],
         "the same was done already"
     );
-    // Given whole, also a row that nobody looked at counts.
+    // If the field is given whole, a row that nobody looked at counts, too.
     let whole = Edit {
         whole: vec![Field::Properties],
         ..tier
