@@ -181,13 +181,14 @@ impl Operations {
 
     fn level_of_resuming(&self, batch: &Batch) -> (Level, Option<String>) {
         if batch.counts.not_started == 0 && !batch.is_run() {
-            // Nothing is left to begin: open items are read and closed, which typed words could not prevent.
+            // Nothing is left to begin: open items are only read, and the batch is closed. Nothing is sent that typed
+            // words could hold back.
             return (Level::Key, None);
         }
         let profile = self.profile();
         let is_own =
             batch.by == self.operator() && age::since(batch.started_at, self.now()) < SAME_SHIFT;
-        // A second run sends nothing twice, but whoever starts it should know that one is running.
+        // A second run sends nothing twice, but the operator of the first one may be about to stop it.
         let usual = if (is_own || !profile.production) && !batch.is_run() {
             Level::Key
         } else {

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Returns one group as a row of a file, without its token, and with the annotations that the columns ask for.
-/// Characters that must not appear raw are written as JSON escapes, so that reading gives the same text again.
+/// In the JSON formats, hidden characters are written as escapes; reading gives the same text again.
 pub fn exported_row(
     format: Format,
     columns: &Columns,

@@ -116,7 +116,7 @@ impl Operations {
             _ => OnGet::Unknown,
         };
         facts.push(Fact::PropertiesOnGet(on_get));
-        // An update that leaves out one field changes another one, because an update without changes might be ignored.
+        // Leave out one field and send the others, as a real update does.
         let without_name = GroupRequest {
             name: None,
             ..whole.clone()
