@@ -70,7 +70,7 @@ impl Concern {
     }
 }
 
-/// The hidden concerns of a place, by [`Concern::key`].
+/// The hidden concerns of a place, by [`Matter::key`].
 #[derive(Default)]
 pub(super) struct Hidden(HashMap<String, HiddenConcern>);
 
