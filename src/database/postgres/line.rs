@@ -113,9 +113,10 @@ impl Line {
 
     /// Which servers will do for reading.
     pub(super) fn to_read_from(&self) -> TargetSessionAttrs {
-        match self.server.may_be_standby() {
-            true => TargetSessionAttrs::Any,
-            false => TargetSessionAttrs::ReadWrite,
+        if self.server.may_be_standby() {
+            TargetSessionAttrs::Any
+        } else {
+            TargetSessionAttrs::ReadWrite
         }
     }
 
