@@ -4,13 +4,16 @@
 mod arena;
 mod ascii;
 mod beside;
+mod bytes;
 mod conditions;
 mod index;
 pub mod normalize;
 mod order;
 mod packed;
 mod packed_group;
+mod pairs;
 mod query;
+mod rest;
 #[cfg(test)]
 mod self_match_tests;
 mod sorted;
@@ -72,7 +75,7 @@ impl SearchRequest {
 
 /// Tells of one group after the other whether a question finds it.
 pub fn finds(look: &SearchRequest) -> impl FnMut(Entry<'_>) -> bool {
-    let mut sieve = Sieve::of(&look.query);
+    let mut sieve = Sieve::of(&look.query, None);
     move |entry| sieve.fit(entry, look).is_some()
 }
 
@@ -201,7 +204,7 @@ pub fn run_search(
     };
     let number = |at: usize| wider.map_or_else(|| order[at], |hits| hits[at].number);
     let some = |range: Range<usize>| {
-        let mut sieve = Sieve::of(&look.query);
+        let mut sieve = Sieve::of(&look.query, Some(index.base()));
         let mut hits = Vec::new();
         for start in range.clone().step_by(BREATH) {
             is_wanted().then_some(())?;
@@ -291,11 +294,11 @@ fn ranked(hits: &[Hit]) -> Vec<u32> {
 }
 
 /// Marks what a query finds in names and ids.
-pub struct Marker(Words);
+pub struct Marker(Words<'static>);
 
 impl Marker {
     pub fn of(query: &Query) -> Self {
-        Self(Words::of(query))
+        Self(Words::of(query, None))
     }
 
     /// The graphemes to mark in the name and in the id.

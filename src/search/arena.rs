@@ -1,16 +1,16 @@
-//! Many groups in a few buffers: the texts that are searched, one small row each, and in bytes what else is known of
-//! them. Any group can be had back whole.
+//! Many groups in a few buffers: names and ids, a small row each, and in bytes what else is known of them. Any group can be
+//! had back whole.
 
-use std::{
-    borrow::Cow,
-    fmt::{self, Write},
-};
+use std::borrow::Cow;
 
 use indexmap::IndexSet;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::packed::{JSON, Packed, RECORD, UNIT};
+use super::{
+    pairs::Pairs,
+    rest::{Rest, Shape},
+};
 use crate::domain::{
     known::KnownGroup,
     text::{visible, width},
@@ -20,44 +20,32 @@ use crate::domain::{
 /// In the place of the rest: the group is one of the odd ones.
 pub(super) const ODD_ROW: u32 = 1 << 31;
 
-/// Bytes of a usual group.
-const TEXT: usize = 192;
-const REST: usize = 96;
+/// Bytes of a usual group. What is not filled takes no memory.
+const TEXT: usize = 96;
+const REST: usize = 128;
 
-/// A count that is not known.
-const UNKNOWN: u32 = u32::MAX;
-/// A time that is not known.
-const NEVER: i64 = i64::MIN;
-
-/// Where the texts of a group end in the arena; each begins where the one before ends.
+/// Where the name begins and ends; the id follows, until the next name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextSpan {
-    pub(super) start: u32,
-    pub(super) name: u32,
-    pub(super) id: u32,
-    pub(super) tag: u32,
-    pub(super) fingerprint: u32,
-    pub(super) team: u32,
-    pub(super) mapping: u32,
-    pub(super) properties: u32,
-    mapped: u32,
-    keys: u32,
+    start: u32,
+    name: u32,
     /// Where the rest begins, or which of the odd ones it is.
-    pub(super) rest: u32,
-    /// Microseconds.
-    rotated: i64,
-    created: i64,
-    seen: i64,
+    rest: u32,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Arena {
+    /// Names and ids.
     pub(super) text: String,
     pub(super) rows: Vec<TextSpan>,
-    /// What stands in no text.
+    /// All that is neither.
     pub(super) rest: Vec<u8>,
-    /// Operators, by their number in `rest`.
-    pub(super) people: IndexSet<String>,
+    /// By their numbers in `rest`: operators and tags.
+    pub(super) words: IndexSet<String>,
+    pub(super) shapes: IndexSet<Shape>,
+    pub(super) pairs: Pairs,
+    /// Where times are counted from.
+    pub(super) epoch: i64,
     /// Groups that do not fit into the other form.
     pub(super) odd: Vec<KnownGroup>,
     /// Cells of the widest title and of the widest id.
@@ -65,49 +53,44 @@ pub(super) struct Arena {
 }
 
 impl Arena {
-    /// Takes in the texts of a group; its row is complete once it says where the rest begins.
-    pub(super) fn texts(&mut self, id: &str, group: &Packed<'_>) -> TextSpan {
-        let start = self.text.len() as u32;
-        self.add(group.name.unwrap_or_default());
-        let name = self.end();
+    /// With room for so many usual groups, in which what many of them have is kept once.
+    pub(super) fn for_groups(count: usize) -> Self {
+        let mut arena = Self {
+            pairs: Pairs::opened(),
+            ..Self::default()
+        };
+        arena.text.reserve(count.saturating_mul(TEXT));
+        arena.rows.reserve(count);
+        arena.rest.reserve(count.saturating_mul(REST));
+        arena
+    }
+
+    /// No more groups will come.
+    pub(super) fn close(&mut self) {
+        self.pairs.close();
+        self.text.shrink_to_fit();
+        self.rows.shrink_to_fit();
+        self.rest.shrink_to_fit();
+    }
+
+    /// Takes in a row whose rest begins there already.
+    pub(super) fn add_row(&mut self, id: &str, name: &str, rest: u32) {
+        let start = self.end();
+        self.add(name);
+        let end_of_name = self.end();
         self.add(id);
-        let end_of_id = self.end();
-        self.add(group.tag.unwrap_or_default());
-        let tag = self.end();
-        if let Some(fingerprint) = group.fingerprint {
-            self.show(&Fingerprint::from_bytes(*fingerprint));
-        }
-        let fingerprint = self.end();
-        if let Some(team) = &group.team_id {
-            self.show(team);
-        }
-        let team = self.end();
-        self.add(group.mapping.map_or("", |(_, text)| text));
-        let mapping = self.end();
-        self.add(group.properties.map_or("", |(_, text)| text));
-        let properties = self.end();
         let id_cells = cells(id);
-        let title = match group.name {
-            Some(name) if !name.is_empty() => cells(name),
-            _ => id_cells,
+        let title = if name.is_empty() {
+            id_cells
+        } else {
+            cells(name)
         };
         self.widest = (self.widest.0.max(title), self.widest.1.max(id_cells));
-        TextSpan {
+        self.rows.push(TextSpan {
             start,
-            name,
-            id: end_of_id,
-            tag,
-            fingerprint,
-            team,
-            mapping,
-            properties,
-            mapped: group.mapping.map_or(UNKNOWN, |(count, _)| count),
-            keys: group.properties.map_or(UNKNOWN, |(count, _)| count),
-            rest: 0,
-            rotated: group.times.rotated.unwrap_or(NEVER),
-            created: group.times.created.unwrap_or(NEVER),
-            seen: group.times.seen.unwrap_or(NEVER),
-        }
+            name: end_of_name,
+            rest,
+        });
     }
 
     /// Whether so much more text can be numbered. What cannot is not searched.
@@ -121,32 +104,27 @@ impl Arena {
         }
     }
 
-    /// A few letters.
-    fn show(&mut self, value: &impl fmt::Display) {
-        if self.has_room(64) {
-            write!(self.text, "{value}").expect("a text takes what is written");
-        }
-    }
-
     fn end(&self) -> u32 {
         self.text.len() as u32
     }
 
     pub(super) fn entry(&self, row: usize) -> Option<Entry<'_>> {
-        let row = self.rows.get(row)?;
-        Some(Entry { arena: self, row })
+        (row < self.rows.len()).then_some(Entry { arena: self, row })
     }
 
-    pub(super) fn reserve(&mut self, groups: usize) {
-        self.text.reserve(groups.saturating_mul(TEXT));
-        self.rows.reserve(groups);
-        self.rest.reserve(groups.saturating_mul(REST));
-    }
-
-    pub(super) fn shrink_to_fit(&mut self) {
-        self.text.shrink_to_fit();
-        self.rows.shrink_to_fit();
-        self.rest.shrink_to_fit();
+    /// The row of a group, of an arena that is ordered by id.
+    pub(super) fn find(&self, id: &str) -> Option<usize> {
+        let entry = |row| Entry { arena: self, row };
+        let (mut from, mut to) = (0, self.rows.len());
+        while from < to {
+            let middle = usize::midpoint(from, to);
+            match entry(middle).id().cmp(id) {
+                std::cmp::Ordering::Less => from = middle + 1,
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Greater => to = middle,
+            }
+        }
+        None
     }
 }
 
@@ -162,24 +140,25 @@ fn cells(text: &str) -> usize {
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
     pub(super) arena: &'a Arena,
-    pub(super) row: &'a TextSpan,
+    row: usize,
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn part(self, from: u32, to: u32) -> &'a str {
-        &self.arena.text[from as usize..to as usize]
-    }
-
-    fn known(self, from: u32, to: u32) -> Option<&'a str> {
-        (from < to).then(|| self.part(from, to))
+    fn span(self) -> &'a TextSpan {
+        &self.arena.rows[self.row]
     }
 
     pub fn name(self) -> Option<&'a str> {
-        self.known(self.row.start, self.row.name)
+        let TextSpan { start, name, .. } = *self.span();
+        (start < name).then(|| &self.arena.text[start as usize..name as usize])
     }
 
     pub fn id(self) -> &'a str {
-        self.part(self.row.name, self.row.id)
+        let start = self.span().name as usize;
+        match self.arena.rows.get(self.row + 1) {
+            Some(next) => &self.arena.text[start..next.start as usize],
+            None => &self.arena.text[start..],
+        }
     }
 
     /// The name where one is known, else the id.
@@ -188,150 +167,131 @@ impl<'a> Entry<'a> {
     }
 
     pub fn tag(self) -> Option<&'a str> {
-        self.known(self.row.id, self.row.tag)
+        let tag = match Rest::of(self) {
+            Ok(mut rest) => {
+                rest.fingerprint();
+                let number = rest.tag()? as usize;
+                self.arena.words.get_index(number)?.as_str()
+            }
+            Err(odd) => odd.environment_tag.as_ref()?.value.as_str(),
+        };
+        (!tag.is_empty()).then_some(tag)
     }
 
-    /// The form people see.
-    pub fn fingerprint(self) -> Option<&'a str> {
-        self.known(self.row.tag, self.row.fingerprint)
+    pub fn fingerprint(self) -> Option<Fingerprint> {
+        match Rest::of(self) {
+            Ok(mut rest) => rest
+                .fingerprint()
+                .map(|bytes| Fingerprint::from_bytes(*bytes)),
+            Err(odd) => odd.fingerprint.as_ref().map(|known| known.value),
+        }
     }
 
     /// How many rows the mapping has.
     pub fn mapped(self) -> Option<u32> {
-        Some(self.row.mapped).filter(|count| *count != UNKNOWN)
+        match Rest::of(self) {
+            Ok(rest) => rest.at_mapping().mapping().count,
+            Err(odd) => odd.mapping.as_ref().map(|known| known.value.len() as u32),
+        }
     }
 
     /// How many properties there are.
     pub fn keys(self) -> Option<u32> {
-        Some(self.row.keys).filter(|count| *count != UNKNOWN)
+        match Rest::of(self) {
+            Ok(rest) => rest.at_properties().properties().count,
+            Err(odd) => odd
+                .properties
+                .as_ref()
+                .map(|known| known.value.len() as u32),
+        }
     }
 
     pub fn rotated(self) -> Option<Timestamp> {
-        time(self.row.rotated)
+        self.times()[0]
     }
 
     /// When it was made, where this directory saw it.
     pub fn created(self) -> Option<Timestamp> {
-        time(self.row.created)
+        self.times()[1]
     }
 
     pub fn seen(self) -> Option<Timestamp> {
-        time(self.row.seen)
+        self.times()[2]
     }
 
-    /// Tag, fingerprint, team, mapping and properties.
-    pub(super) fn rest(self) -> [&'a str; 5] {
-        let row = self.row;
-        [
-            self.part(row.id, row.tag),
-            self.part(row.tag, row.fingerprint),
-            self.part(row.fingerprint, row.team),
-            self.part(row.team, row.mapping),
-            self.part(row.mapping, row.properties),
-        ]
-    }
-
-    /// All of these in a row.
-    pub(super) fn rest_text(self) -> &'a str {
-        self.part(self.row.id, self.row.properties)
-    }
-
-    /// Where each of these ends in it.
-    pub(super) fn rest_ends(self) -> [usize; 5] {
-        let row = self.row;
-        [
-            row.tag,
-            row.fingerprint,
-            row.team,
-            row.mapping,
-            row.properties,
-        ]
-        .map(|end| (end - row.id) as usize)
-    }
-
-    /// Schema id and data source id of every row of the mapping.
-    pub fn mapping(self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        pairs(self.mapping_text()).map(|(schema, _, source)| (schema, source))
-    }
-
-    /// The mapping as it is kept, for a look at many.
-    pub(super) fn mapping_text(self) -> &'a str {
-        self.part(self.row.team, self.row.mapping)
-    }
-
-    /// Key and value of every property; a value that is no text as JSON.
-    pub(super) fn properties(self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let properties = self.part(self.row.mapping, self.row.properties);
-        pairs(properties).map(|(key, _, value)| (key, value))
+    fn times(self) -> [Option<Timestamp>; 3] {
+        match Rest::of(self) {
+            Ok(rest) => rest.at_times().times(),
+            Err(odd) => [
+                odd.last_rotated.as_ref().map(|last| last.at),
+                odd.created_at,
+                odd.last_seen,
+            ],
+        }
     }
 
     /// The value of a key of the properties; one that is no text as JSON.
     pub fn property(self, key: &str) -> Option<Cow<'a, str>> {
-        let Some(odd) = self.odd() else {
-            let mut properties = self.properties();
-            return properties
-                .find(|(known, _)| *known == key)
-                .map(|(_, value)| Cow::Borrowed(value));
-        };
-        Some(match odd.properties.as_ref()?.value.get(key)? {
-            Value::String(text) => Cow::Borrowed(text.as_str()),
-            other => Cow::Owned(other.to_string()),
-        })
+        match Rest::of(self) {
+            Ok(rest) => {
+                let mut properties = rest.at_properties().properties().parts();
+                properties
+                    .find(|(known, _, _)| *known == key)
+                    .map(|(_, _, value)| Cow::Borrowed(value))
+            }
+            Err(odd) => Some(value_text(odd.properties.as_ref()?.value.get(key)?)),
+        }
     }
 
     /// The keys of the properties; none of a group whose texts cannot be told apart.
     pub fn property_keys(self) -> impl Iterator<Item = &'a str> {
-        let rows = self.properties();
-        rows.map(|(key, _)| key)
-            .filter(move |_| self.odd().is_none())
+        let properties = Rest::of(self).map(|rest| rest.at_properties().properties().parts());
+        properties.into_iter().flatten().map(|(key, _, _)| key)
     }
 
-    /// The group itself where its texts cannot be told apart.
-    pub(super) fn odd(self) -> Option<&'a KnownGroup> {
-        let rest = self.row.rest;
-        (rest & ODD_ROW != 0).then(|| &self.arena.odd[(rest & !ODD_ROW) as usize])
+    /// The group itself where its texts cannot be told apart, else where the rest begins.
+    pub(super) fn odd_or_rest(self) -> Result<usize, &'a KnownGroup> {
+        let rest = self.span().rest;
+        if rest & ODD_ROW == 0 {
+            Ok(rest as usize)
+        } else {
+            Err(&self.arena.odd[(rest & !ODD_ROW) as usize])
+        }
     }
 
     /// Whether a row of the mapping, schema id and data source id, is one.
-    pub(super) fn has_row(self, mut is_one: impl FnMut(&str, &str) -> bool) -> bool {
-        let Some(odd) = self.odd() else {
-            return self
-                .mapping()
-                .any(|(schema, source)| is_one(schema, source));
-        };
-        let mut rows = odd.mapping.iter().flat_map(|known| &known.value);
-        rows.any(|(schema, source)| is_one(schema, source))
+    pub(super) fn has_row(self, mut is_one: impl FnMut(&'a str, &'a str) -> bool) -> bool {
+        match Rest::of(self) {
+            Ok(rest) => {
+                let mut rows = rest.at_mapping().mapping().parts();
+                rows.any(|(schema, _, source)| is_one(schema, source))
+            }
+            Err(odd) => {
+                let mut rows = odd.mapping.iter().flat_map(|known| &known.value);
+                rows.any(|(schema, source)| is_one(schema, source))
+            }
+        }
     }
 
     /// Whether a property, key and value, is one; a value that is no text as JSON.
     pub(super) fn has_property(self, mut is_one: impl FnMut(&str, &str) -> bool) -> bool {
-        let Some(odd) = self.odd() else {
-            return self.properties().any(|(key, value)| is_one(key, value));
-        };
-        let mut rows = odd.properties.iter().flat_map(|known| &known.value);
-        rows.any(|(key, value)| match value {
-            Value::String(text) => is_one(key, text),
-            other => is_one(key, &other.to_string()),
-        })
+        match Rest::of(self) {
+            Ok(rest) => {
+                let mut rows = rest.at_properties().properties().parts();
+                rows.any(|(key, _, value)| is_one(key, value))
+            }
+            Err(odd) => {
+                let mut rows = odd.properties.iter().flat_map(|known| &known.value);
+                rows.any(|(key, value)| is_one(key, &value_text(value)))
+            }
+        }
     }
 }
 
-/// Key, what stands between, value.
-pub(super) fn pairs(text: &str) -> impl Iterator<Item = (&str, char, &str)> {
-    text.split_terminator(RECORD).filter_map(|pair| {
-        let at = pair.find([UNIT, JSON])?;
-        let between = if pair.as_bytes()[at] == UNIT as u8 {
-            UNIT
-        } else {
-            JSON
-        };
-        Some((&pair[..at], between, &pair[at + 1..]))
-    })
-}
-
-fn time(micros: i64) -> Option<Timestamp> {
-    if micros == NEVER {
-        return None;
+/// A text as it is, anything else as JSON.
+fn value_text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
     }
-    Timestamp::from_microsecond(micros).ok()
 }

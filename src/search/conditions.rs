@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 
 use super::{
     Entry, SearchRequest,
+    arena::Arena,
     normalize::{is_same, lower},
     query::{Condition, Flag, Number, Query},
     words::{Fit, Words},
@@ -12,17 +13,19 @@ use crate::domain::age;
 
 /// A query, ready to be asked of many groups.
 pub(super) struct Sieve<'q> {
-    words: Words,
+    words: Words<'q>,
     tests: &'q [Condition],
     without: Vec<Self>,
 }
 
 impl<'q> Sieve<'q> {
-    pub(super) fn of(query: &'q Query) -> Self {
+    /// In groups of which most are of one arena, where there is one.
+    pub(super) fn of(query: &'q Query, arena: Option<&'q Arena>) -> Self {
+        let without = query.without.iter();
         Self {
-            words: Words::of(query),
+            words: Words::of(query, arena),
             tests: &query.tests,
-            without: query.without.iter().map(Self::of).collect(),
+            without: without.map(|query| Self::of(query, arena)).collect(),
         }
     }
 

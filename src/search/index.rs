@@ -49,16 +49,14 @@ impl fmt::Debug for Index {
 }
 
 /// Takes groups in one by one, so that they need not all be there at once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Builder(Arena);
 
 impl Builder {
     /// With room for so many usual groups, so that buffers need not grow.
     pub fn for_groups(count: usize) -> Self {
-        let mut arena = Arena::default();
         // The count was stored, and may be anything.
-        arena.reserve(count.min(1 << 20));
-        Self(arena)
+        Self(Arena::for_groups(count.min(1 << 20)))
     }
 
     /// Groups come ordered by id, each once.
@@ -73,7 +71,7 @@ impl Builder {
 
     pub fn finish(self) -> Index {
         let Self(mut arena) = self;
-        arena.shrink_to_fit();
+        arena.close();
         let by_name = sorted::by_name(&arena).into();
         Index {
             base: Arc::new(Base { arena, by_name }),
@@ -85,7 +83,7 @@ impl Builder {
 impl Index {
     /// `groups` must be ordered by id, each there once.
     pub fn of<'a>(groups: impl IntoIterator<Item = &'a KnownGroup>) -> Self {
-        let mut builder = Builder::default();
+        let mut builder = Builder::for_groups(0);
         for group in groups {
             builder.push(group);
         }
@@ -124,11 +122,7 @@ impl Index {
     /// The number of a group.
     pub fn number(&self, id: &str) -> Option<u32> {
         let arena = &self.base.arena;
-        let found = arena.rows.binary_search_by(|row| {
-            let entry = Entry { arena, row };
-            entry.id().cmp(id)
-        });
-        if let Ok(at) = found {
+        if let Some(at) = arena.find(id) {
             return Some(at as u32);
         }
         let first = arena.rows.len() as u32;

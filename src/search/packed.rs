@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::bytes::{Bytes, add_number, add_text};
 use crate::domain::{
     group::EnvironmentTag,
     known::{Known, KnownGroup, Source},
@@ -140,11 +141,11 @@ pub fn pack(group: &KnownGroup) -> Vec<u8> {
         add_text(&mut packed, tag.value.as_str());
     }
     if let Some(mapping) = &group.mapping {
-        add_number(&mut packed, mapping.value.len());
+        add_number(&mut packed, mapping.value.len() as u64);
         add_text(&mut packed, &mapping_text(group));
     }
     if let Some(properties) = &group.properties {
-        add_number(&mut packed, properties.value.len());
+        add_number(&mut packed, properties.value.len() as u64);
         add_text(&mut packed, &properties_text(group));
     }
     packed[start..start + bits.len()].copy_from_slice(&bits);
@@ -177,20 +178,6 @@ fn add_pair(text: &mut String, key: &str, between: char, value: &str) {
     text.push(between);
     text.push_str(value);
     text.push(RECORD);
-}
-
-/// Seven bits in a byte, the lowest first.
-fn add_number(packed: &mut Vec<u8>, mut number: usize) {
-    while number >= 1 << 7 {
-        packed.push(number as u8 | 1 << 7);
-        number >>= 7;
-    }
-    packed.push(number as u8);
-}
-
-fn add_text(packed: &mut Vec<u8>, text: &str) {
-    add_number(packed, text.len());
-    packed.extend(text.as_bytes());
 }
 
 /// Whether the texts say all of it. Most groups do; the others are few.
@@ -227,44 +214,20 @@ pub(super) fn fits(group: &KnownGroup) -> bool {
         })
 }
 
-/// Reads bytes in the order in which they were written; `None` where they are not.
-struct Bytes<'a>(&'a [u8]);
+/// A time that there is.
+fn time(bytes: &mut Bytes<'_>) -> Option<i64> {
+    let micros = long(bytes)?;
+    Timestamp::from_microsecond(micros)
+        .is_ok()
+        .then_some(micros)
+}
 
-impl<'a> Bytes<'a> {
-    fn array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
-        let (first, others) = self.0.split_first_chunk()?;
-        self.0 = others;
-        Some(first)
-    }
+fn long(bytes: &mut Bytes<'_>) -> Option<i64> {
+    bytes.array().copied().map(i64::from_le_bytes)
+}
 
-    fn long(&mut self) -> Option<i64> {
-        self.array().copied().map(i64::from_le_bytes)
-    }
-
-    /// A time that there is.
-    fn time(&mut self) -> Option<i64> {
-        self.long()
-            .filter(|micros| Timestamp::from_microsecond(*micros).is_ok())
-    }
-
-    fn number(&mut self) -> Option<u32> {
-        let mut number = 0_u32;
-        for shift in (0..u32::BITS).step_by(7) {
-            let [byte] = self.array::<1>()?;
-            number |= u32::from(byte & 0x7f).checked_shl(shift)?;
-            if *byte < 1 << 7 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    fn text(&mut self) -> Option<&'a str> {
-        let length = self.number()? as usize;
-        let (first, others) = self.0.split_at_checked(length)?;
-        self.0 = others;
-        std::str::from_utf8(first).ok()
-    }
+fn count(bytes: &mut Bytes<'_>) -> Option<u32> {
+    bytes.number()?.try_into().ok()
 }
 
 impl<'a> Packed<'a> {
@@ -279,20 +242,20 @@ impl<'a> Packed<'a> {
             bits: [known, returned, imported, differs],
             ..Self::default()
         };
-        let mut time = |bit: u8| match times & bit {
+        let mut known_time = |bit: u8| match times & bit {
             0 => Some(None),
-            _ => bytes.time().map(Some),
+            _ => time(&mut bytes).map(Some),
         };
         read.times = Times {
-            rotated: time(1)?,
-            created: time(2)?,
-            seen: time(4)?,
+            rotated: known_time(1)?,
+            created: known_time(2)?,
+            seen: known_time(4)?,
         };
         let mut is_first = true;
         for (field, origin) in read.origins.iter_mut().enumerate() {
             let bit = 1 << field;
             if differs & bit != 0 {
-                *origin = Some((bytes.time()?, bytes.text()?));
+                *origin = Some((time(&mut bytes)?, bytes.text()?));
             } else if known & bit != 0 && is_first {
                 return None;
             }
@@ -309,7 +272,7 @@ impl<'a> Packed<'a> {
             read.fingerprint = Some(bytes.array()?);
         }
         if has(1) {
-            read.team_id = Some(bytes.long()?);
+            read.team_id = Some(long(&mut bytes)?);
         }
         if has(0) {
             read.name = Some(bytes.text()?);
@@ -318,10 +281,10 @@ impl<'a> Packed<'a> {
             read.tag = Some(bytes.text()?);
         }
         if has(2) {
-            read.mapping = Some((bytes.number()?, bytes.text()?));
+            read.mapping = Some((count(&mut bytes)?, bytes.text()?));
         }
         if has(3) {
-            read.properties = Some((bytes.number()?, bytes.text()?));
+            read.properties = Some((count(&mut bytes)?, bytes.text()?));
         }
         bytes.0.is_empty().then_some(read)
     }

@@ -1,15 +1,12 @@
 //! A group out of its texts, and what stands in no text: which fields are known, where each came from, the whole
 //! fingerprint. A group that would not come back exactly is kept as it is.
 
-use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    arena::{Arena, Entry, ODD_ROW, pairs},
-    packed::{
-        BY, FIELDS, Origin, Packed, Times, UNIT, mapping_text, origins, pack, properties_text,
-        rotated_by,
-    },
+    arena::{Arena, Entry, ODD_ROW},
+    packed::{Origin, Packed, UNIT, origins, pack, rotated_by},
+    rest::Rest,
 };
 use crate::domain::{
     group::{EnvironmentTag, Mapping, Properties, UserGroupId},
@@ -23,40 +20,9 @@ impl Arena {
         if self.unpack(id, &pack(group)) {
             return;
         }
-        // Found by its texts, and had back from itself.
-        let (mapping, properties) = (mapping_text(group), properties_text(group));
-        let micros = |at: Option<Timestamp>| at.map(Timestamp::as_microsecond);
-        let count = |count: usize| count as u32;
-        let texts = Packed {
-            times: Times {
-                rotated: micros(group.last_rotated.as_ref().map(|last| last.at)),
-                created: micros(group.created_at),
-                seen: micros(group.last_seen),
-            },
-            fingerprint: group
-                .fingerprint
-                .as_ref()
-                .map(|known| known.value.as_bytes()),
-            team_id: group.team_id.as_ref().map(|known| known.value),
-            name: group.name.as_ref().map(|known| known.value.as_str()),
-            tag: group
-                .environment_tag
-                .as_ref()
-                .map(|known| known.value.as_str()),
-            mapping: group
-                .mapping
-                .as_ref()
-                .map(|known| (count(known.value.len()), mapping.as_str())),
-            properties: group
-                .properties
-                .as_ref()
-                .map(|known| (count(known.value.len()), properties.as_str())),
-            ..Packed::default()
-        };
-        let mut row = self.texts(id, &texts);
-        row.rest = ODD_ROW | self.odd.len() as u32;
+        let name = group.name.as_ref().map_or("", |known| &known.value);
+        self.add_row(id, name, ODD_ROW | self.odd.len() as u32);
         self.odd.push(group.clone());
-        self.rows.push(row);
     }
 
     /// Takes in a packed group; `false`, and nothing is taken in, where the bytes are none.
@@ -64,146 +30,83 @@ impl Arena {
         let Some(group) = Packed::read(packed) else {
             return false;
         };
+        let start = self.rest.len();
         // Where there is so much text, a part would have to be left out.
-        if !self.has_room(1 << 27) || self.rest.len() >= ODD_ROW as usize {
+        let has_room = self.has_room(1 << 27) && start < ODD_ROW as usize;
+        if !has_room || self.add_rest(&group).is_none() {
+            self.rest.truncate(start);
             return false;
         }
-        let mut row = self.texts(id, &group);
-        row.rest = self.rest.len() as u32;
-        self.rows.push(row);
-        self.rest.extend(group.bits);
-        for (at, by) in group.origins.into_iter().flatten() {
-            self.rest.extend(at.to_le_bytes());
-            self.person(by);
-        }
-        if let Some(by) = group.rotated_by {
-            self.person(by);
-        }
-        if let Some(fingerprint) = group.fingerprint {
-            self.rest.extend(fingerprint);
-        }
+        self.add_row(id, group.name.unwrap_or_default(), start as u32);
         true
-    }
-
-    fn person(&mut self, by: &str) {
-        let number = self
-            .people
-            .get_index_of(by)
-            .unwrap_or_else(|| self.people.insert_full(by.to_owned()).0);
-        self.rest.extend((number as u32).to_le_bytes());
     }
 }
 
 impl Entry<'_> {
     /// All that is known of it, exactly as it was put in.
     pub fn whole(self) -> KnownGroup {
-        group(self)
+        match Rest::of(self) {
+            Ok(rest) => group(self, rest),
+            Err(odd) => odd.clone(),
+        }
     }
 
     /// Whether somebody who sent a value of it, or rotated its token, is one.
     pub(super) fn has_worked_on(self, mut is_one: impl FnMut(&str) -> bool) -> bool {
-        let (origins, by) = match self.odd() {
-            Some(odd) => (origins(odd), rotated_by(odd)),
-            None => Rest::of(self).head(),
+        let (origins, by) = match Rest::of(self) {
+            Ok(rest) => {
+                let mut rest = rest.at_times();
+                rest.times();
+                rest.origins()
+            }
+            Err(odd) => (origins(odd), rotated_by(odd)),
         };
         let mut sent = origins.into_iter().flatten();
         sent.any(|(source, _, by)| source == Source::Sent && is_one(by)) || by.is_some_and(is_one)
     }
 }
 
-/// Reads the bytes in the order in which they were written.
-struct Rest<'a> {
-    bytes: &'a [u8],
-    arena: &'a Arena,
-}
-
-impl<'a> Rest<'a> {
-    fn of(entry: Entry<'a>) -> Self {
-        Self {
-            bytes: &entry.arena.rest[entry.row.rest as usize..],
-            arena: entry.arena,
-        }
-    }
-
-    /// Where the fields came from, and who rotated last.
-    fn head(&mut self) -> ([Option<Origin<'a>>; FIELDS], Option<&'a str>) {
-        let [is_known, is_returned, is_imported, differs] = self.take();
-        let mut before = (Timestamp::UNIX_EPOCH, "");
-        let origins = std::array::from_fn(|field| {
-            let bit = 1 << field;
-            if is_known & bit == 0 {
-                return None;
-            }
-            if differs & bit != 0 {
-                let micros = i64::from_le_bytes(self.take());
-                let at = Timestamp::from_microsecond(micros).expect("it was written");
-                before = (at, self.person());
-            }
-            let source = if is_returned & bit != 0 {
-                Source::Returned
-            } else if is_imported & bit != 0 {
-                Source::Imported
-            } else {
-                Source::Sent
-            };
-            Some((source, before.0, before.1))
-        });
-        let by = (is_known & BY != 0).then(|| self.person());
-        (origins, by)
-    }
-
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        let (first, others) = self.bytes.split_first_chunk().expect("it was written");
-        self.bytes = others;
-        *first
-    }
-
-    fn person(&mut self) -> &'a str {
-        let number = u32::from_le_bytes(self.take()) as usize;
-        self.arena.people.get_index(number).expect("it was written")
-    }
-}
-
 /// All that is known of a group.
-fn group(entry: Entry<'_>) -> KnownGroup {
-    let row = entry.row;
-    if let Some(odd) = entry.odd() {
-        return odd.clone();
-    }
-    let mut rest = Rest::of(entry);
-    let (origins, by) = rest.head();
+fn group(entry: Entry<'_>, mut rest: Rest<'_>) -> KnownGroup {
+    let (token, label, team) = (rest.fingerprint(), rest.tag(), rest.team());
+    let (at_mapping, at_properties) = (rest, rest.mapping().behind());
+    rest = at_properties.properties().behind();
+    let [rotated, created_at, last_seen] = rest.times();
+    let (origins, by) = rest.origins();
     let by = by.map(str::to_owned);
-    let [name, team, mapping, properties, tag, fingerprint] = origins;
+    let [name, team_id, mapping, properties, tag, fingerprint] = origins;
     let id = UserGroupId::parse(entry.id()).expect("it was one before");
     KnownGroup {
-        name: known(name, || entry.part(row.start, row.name).to_owned()),
-        team_id: known(team, || {
-            let team = entry.part(row.fingerprint, row.team);
-            team.parse().expect("it was written")
-        }),
+        name: known(name, || Some(entry.name().unwrap_or_default().to_owned())),
+        team_id: known(team_id, || team),
         mapping: known(mapping, || {
-            let rows = entry.mapping();
-            rows.map(|(schema, source)| (schema.to_owned(), source.to_owned()))
-                .collect::<Mapping>()
+            let rows = at_mapping.mapping().parts();
+            let rows = rows.map(|(schema, _, source)| (schema.to_owned(), source.to_owned()));
+            Some(rows.collect::<Mapping>())
         }),
         properties: known(properties, || {
-            pairs(entry.part(row.mapping, row.properties))
-                .map(|(key, between, value)| (key.to_owned(), json(between, value)))
-                .collect::<Properties>()
+            let rows = at_properties.properties().parts();
+            let rows = rows.map(|(key, between, value)| (key.to_owned(), json(between, value)));
+            Some(rows.collect::<Properties>())
         }),
-        environment_tag: known(tag, || EnvironmentTag::parse(entry.part(row.id, row.tag))),
-        fingerprint: known(fingerprint, || Fingerprint::from_bytes(rest.take())),
-        last_rotated: entry.rotated().map(|at| LastRotated { at, by }),
-        created_at: entry.created(),
-        last_seen: entry.seen(),
+        environment_tag: known(tag, || {
+            let tag = rest.arena.words.get_index(label? as usize)?;
+            Some(EnvironmentTag::parse(tag))
+        }),
+        fingerprint: known(fingerprint, || {
+            token.map(|bytes| Fingerprint::from_bytes(*bytes))
+        }),
+        last_rotated: rotated.map(|at| LastRotated { at, by }),
+        created_at,
+        last_seen,
         ..KnownGroup::new(id)
     }
 }
 
-fn known<T>(origin: Option<Origin<'_>>, value: impl FnOnce() -> T) -> Option<Known<T>> {
+fn known<T>(origin: Option<Origin<'_>>, value: impl FnOnce() -> Option<T>) -> Option<Known<T>> {
     let (source, at, by) = origin?;
     Some(Known {
-        value: value(),
+        value: value()?,
         source,
         at,
         by: by.to_owned(),
@@ -221,6 +124,7 @@ fn json(between: char, text: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use proptest::prelude::*;
     use serde_json::json;
 

@@ -99,10 +99,7 @@ const DEEPEST: usize = 8;
 const MANY: usize = 1 << 14;
 
 fn is_text(sort: &SortBy) -> bool {
-    matches!(
-        sort,
-        SortBy::Name | SortBy::Tag | SortBy::Token | SortBy::Property(_)
-    )
+    matches!(sort, SortBy::Name | SortBy::Tag | SortBy::Property(_))
 }
 
 /// A number that stands as the column does, as far as so few bytes can tell; `None` where the column is not known.
@@ -110,7 +107,8 @@ fn key(entry: Entry<'_>, sort: &SortBy) -> Option<u128> {
     let time =
         |at: jiff::Timestamp| (i128::from(at.as_microsecond()) - i128::from(i64::MIN)) as u128;
     match sort {
-        SortBy::Name | SortBy::Id | SortBy::Tag | SortBy::Token => key_at(entry, sort, 0),
+        SortBy::Name | SortBy::Id | SortBy::Tag => key_at(entry, sort, 0),
+        SortBy::Token => token(entry).map(u128::from),
         SortBy::Mapping => entry.mapped().map(u128::from),
         SortBy::Properties => entry.keys().map(u128::from),
         SortBy::Rotated => entry.rotated().map(time),
@@ -140,9 +138,17 @@ fn key_at(entry: Entry<'_>, sort: &SortBy, depth: usize) -> Option<u128> {
         }
         SortBy::Id => beginning(entry.id().bytes().skip(skipped)),
         SortBy::Tag => beginning(entry.tag()?.bytes().skip(skipped)),
-        SortBy::Token => beginning(entry.fingerprint()?.bytes().skip(skipped)),
         _ => return None,
     })
+}
+
+/// The part of the fingerprint that is shown.
+fn token(entry: Entry<'_>) -> Option<u32> {
+    let bytes = entry.fingerprint()?;
+    bytes
+        .as_bytes()
+        .first_chunk()
+        .map(|first| u32::from_be_bytes(*first))
 }
 
 /// Bytes of a key.
@@ -178,7 +184,7 @@ pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) 
         SortBy::Tag => known(a.tag(), b.tag(), reverse),
         SortBy::Mapping => known(a.mapped(), b.mapped(), reverse),
         SortBy::Properties => known(a.keys(), b.keys(), reverse),
-        SortBy::Token => known(a.fingerprint(), b.fingerprint(), reverse),
+        SortBy::Token => known(token(a), token(b), reverse),
         SortBy::Rotated => known(a.rotated(), b.rotated(), reverse),
         SortBy::Seen => known(a.seen(), b.seen(), reverse),
         SortBy::Property(key) => {

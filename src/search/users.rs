@@ -2,11 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{
-    Index,
-    arena::Entry,
-    packed::{RECORD, UNIT},
-};
+use super::{Index, arena::Entry};
 
 /// Lengths that are told apart before a source is looked up.
 const LENGTHS: usize = 128;
@@ -56,22 +52,10 @@ impl Index {
                     tell(entry, sources[number]);
                 }
             };
-            if let Some(odd) = entry.odd() {
-                let rows = odd.mapping.iter().flat_map(|known| &known.value);
-                for (_, source) in rows {
-                    take(source);
-                }
-                continue;
-            }
-            let text = entry.mapping_text();
-            let mut start = 0;
-            for (at, byte) in text.bytes().enumerate() {
-                if byte == UNIT as u8 {
-                    start = at + 1;
-                } else if byte == RECORD as u8 {
-                    take(&text[start..at]);
-                }
-            }
+            entry.has_row(|_, source| {
+                take(source);
+                false
+            });
         }
     }
 }

@@ -1,16 +1,21 @@
 //! How a word is found in a group: letter by letter in name and id, as it stands in everything else. A chance find of
 //! scattered letters in a long JSON would help nobody.
 
+use std::ptr;
+
 use nucleo_matcher::{Config, Matcher, Utf32Str, Utf32String};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
-    arena::Entry,
+    arena::{Arena, Entry},
     ascii::AsciiNeedle,
+    normalize,
+    packed::{mapping_text, properties_text},
     query::{Query, Word},
+    rest::{Pair, Rest},
     substring,
 };
-use crate::search::normalize;
+use crate::domain::{known::KnownGroup, token::Fingerprint};
 
 /// A name or an id that is the whole word stands above all that only hold it.
 const WHOLE: u32 = 64;
@@ -31,6 +36,9 @@ pub(super) struct Needle {
     scattered: Option<Utf32String>,
     /// The same, where both sides are ASCII.
     plain: Option<AsciiNeedle>,
+    /// Whether it may stand in a fingerprint as it is shown, and in a number.
+    may_be_hex: bool,
+    may_be_number: bool,
 }
 
 impl Needle {
@@ -45,6 +53,8 @@ impl Needle {
             accents: !letters.iter().all(|c| normalize::is_bare(*c)),
             scattered: word.is_scattered().then_some(scattered),
             plain: AsciiNeedle::of(&word.text),
+            may_be_hex: letters.iter().all(char::is_ascii_hexdigit),
+            may_be_number: letters.iter().all(|c| c.is_ascii_digit() || *c == '-'),
             letters,
         }
     }
@@ -102,12 +112,26 @@ const ELSEWHERE: Fit = Fit {
 };
 
 /// What the words are looked for with.
-struct WordMatcher {
+struct WordMatcher<'a> {
     matcher: Matcher,
     buffer: Vec<char>,
+    /// The arena that most groups are of: what it keeps once is looked at once.
+    arena: Option<&'a Arena>,
 }
 
-impl WordMatcher {
+/// A word, and what an arena has that holds it.
+struct Wanted {
+    needle: Needle,
+    kept: Option<Kept>,
+}
+
+/// By their numbers, whether the word is in them.
+struct Kept {
+    words: Vec<bool>,
+    pairs: Vec<bool>,
+}
+
+impl WordMatcher<'_> {
     fn head(&mut self, needle: &Needle, head: &str) -> Option<Fit> {
         let letters = needle.letters_of(head, &mut self.buffer);
         let (score, exact) = match &needle.scattered {
@@ -125,31 +149,94 @@ impl WordMatcher {
         Some(Fit { exact, score })
     }
 
-    fn is_elsewhere(&mut self, needle: &Needle, entry: Entry<'_>) -> bool {
-        let text = entry.rest_text();
-        match &needle.plain {
-            Some(plain) if text.is_ascii() => plain.is_in_parts(text, entry.rest_ends()),
-            _ => entry
-                .rest()
-                .into_iter()
-                .any(|part| needle.is_in(part, needle.letters_of(part, &mut self.buffer))),
+    fn is_in(&mut self, needle: &Needle, text: &str) -> bool {
+        needle.is_in(text, needle.letters_of(text, &mut self.buffer))
+    }
+
+    /// Whether it is in the tag, the fingerprint, the team, the mapping or the properties.
+    fn is_elsewhere(&mut self, wanted: &mut Wanted, entry: Entry<'_>) -> bool {
+        let mut rest = match Rest::of(entry) {
+            Ok(rest) => rest,
+            Err(odd) => return self.is_in_odd(&wanted.needle, odd),
+        };
+        let arena = rest.arena;
+        if wanted.kept.is_none() && self.arena.is_some_and(|most| ptr::eq(most, arena)) {
+            wanted.kept = Some(self.kept(&wanted.needle, arena));
         }
+        let Wanted { needle, kept } = wanted;
+        let kept = kept.as_ref();
+        let kept = kept.filter(|_| self.arena.is_some_and(|most| ptr::eq(most, arena)));
+        if let Some(token) = rest.fingerprint()
+            && needle.may_be_hex
+            && self.is_in(needle, &Fingerprint::from_bytes(*token).to_string())
+        {
+            return true;
+        }
+        if let Some(tag) = rest.tag()
+            && match kept {
+                Some(kept) => kept.words[tag as usize],
+                None => self.is_in(needle, &arena.words[tag as usize]),
+            }
+        {
+            return true;
+        }
+        if let Some(team) = rest.team()
+            && needle.may_be_number
+            && self.is_in(needle, &team.to_string())
+        {
+            return true;
+        }
+        let mut is_in = |pair: Pair<'_>| match (kept, pair) {
+            (Some(kept), Pair::Kept(number)) => kept.pairs[number as usize],
+            _ => self.is_in(needle, pair.text(arena)),
+        };
+        let mut rows = rest.mapping();
+        rows.any(&mut is_in) || rows.behind().properties().any(is_in)
+    }
+
+    fn kept(&mut self, needle: &Needle, arena: &Arena) -> Kept {
+        let words = arena.words.iter().map(|word| self.is_in(needle, word));
+        let words = words.collect();
+        let pairs = (0..arena.pairs.len() as u32).map(|number| arena.pairs.get(number));
+        let pairs = pairs.map(|pair| self.is_in(needle, pair)).collect();
+        Kept { words, pairs }
+    }
+
+    fn is_in_odd(&mut self, needle: &Needle, group: &KnownGroup) -> bool {
+        let tag = group.environment_tag.as_ref();
+        let token = group.fingerprint.as_ref();
+        let team = group.team_id.as_ref();
+        [
+            tag.map_or("", |tag| tag.value.as_str()),
+            &token.map_or_else(String::new, |token| token.value.to_string()),
+            &team.map_or_else(String::new, |team| team.value.to_string()),
+            &mapping_text(group),
+            &properties_text(group),
+        ]
+        .into_iter()
+        .any(|text| self.is_in(needle, text))
     }
 }
 
 /// The words of a query, ready to be looked for.
-pub(super) struct Words {
-    needles: Vec<Needle>,
-    matcher: WordMatcher,
+pub(super) struct Words<'a> {
+    all: Vec<Wanted>,
+    matcher: WordMatcher<'a>,
 }
 
-impl Words {
-    pub(super) fn of(query: &Query) -> Self {
+impl<'a> Words<'a> {
+    /// In groups of which most are of one arena, where there is one.
+    pub(super) fn of(query: &Query, arena: Option<&'a Arena>) -> Self {
+        let wanted = |word: &Word| Wanted {
+            needle: Needle::of(word),
+            kept: None,
+        };
         Self {
-            needles: query.words.iter().map(Needle::of).collect(),
+            all: query.words.iter().map(wanted).collect(),
             matcher: WordMatcher {
                 matcher: Matcher::new(MATCHER),
                 buffer: Vec::new(),
+                arena,
             },
         }
     }
@@ -160,13 +247,17 @@ impl Words {
             exact: true,
             score: 0,
         };
-        let Self { needles, matcher } = self;
-        for needle in needles {
+        let Self {
+            all: words,
+            matcher,
+        } = self;
+        for wanted in words {
+            let needle = &wanted.needle;
             let name = entry.name().and_then(|name| matcher.head(needle, name));
             let best = name.max(matcher.head(needle, entry.id()));
             let fit = match best {
                 Some(fit) if fit.exact => fit,
-                _ if matcher.is_elsewhere(needle, entry) => ELSEWHERE,
+                _ if matcher.is_elsewhere(wanted, entry) => ELSEWHERE,
                 other => other?,
             };
             all.exact &= fit.exact;
@@ -179,8 +270,12 @@ impl Words {
     pub(super) fn marks(&mut self, entry: Entry<'_>) -> [Vec<usize>; 2] {
         let heads = [entry.name().unwrap_or_default(), entry.id()];
         let mut marks = [Vec::new(), Vec::new()];
-        let Self { needles, matcher } = self;
-        for needle in needles {
+        let Self {
+            all: words,
+            matcher,
+        } = self;
+        for wanted in words {
+            let needle = &wanted.needle;
             let mut found = false;
             for (head, marks) in heads.iter().zip(&mut marks) {
                 let letters = needle.letters_of(head, &mut matcher.buffer);
@@ -191,12 +286,13 @@ impl Words {
                 }
             }
             // Found in a cell that stands for itself, or in nothing that is shown.
+            if found || needle.scattered.is_none() || matcher.is_elsewhere(wanted, entry) {
+                continue;
+            }
+            let needle = &wanted.needle;
             let Some(scattered) = &needle.scattered else {
                 continue;
             };
-            if found || matcher.is_elsewhere(needle, entry) {
-                continue;
-            }
             for (head, marks) in heads.iter().zip(&mut marks) {
                 let letters = needle.letters_of(head, &mut matcher.buffer);
                 let (mut places, scattered) = (Vec::new(), scattered.slice(..));

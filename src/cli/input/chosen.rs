@@ -90,7 +90,7 @@ impl Listing {
         session: &Session,
         sort: &SortBy,
     ) -> Result<Vec<UserGroupId>, CliError> {
-        let mut builder = Builder::default();
+        let mut builder = Builder::for_groups(0);
         let all = Self {
             chosen: None,
             reverse: false,

@@ -108,7 +108,7 @@ pub(crate) fn first(
     }
     // Sorted as an index sorts them.
     rows.sort_unstable();
-    let (mut builder, mut unreadable) = (Builder::default(), Vec::new());
+    let (mut builder, mut unreadable) = (Builder::for_groups(0), Vec::new());
     for (id, packed) in &rows {
         unreadable.extend(push(connection, place, &mut builder, (id, packed))?);
     }

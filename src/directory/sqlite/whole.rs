@@ -21,7 +21,7 @@ pub(crate) fn first(tx: &Tx<'_>, place: PlaceId, all: usize) -> Result<FirstGrou
     let builder = if is_all {
         load(tx, place, |_| true)?
     } else {
-        Builder::default()
+        Builder::for_groups(0)
     };
     Ok(FirstGroups {
         total,

@@ -427,7 +427,9 @@ fn cells<'a>(
         }
         ListColumn::Id => Cell::new(entry.id()).marked(in_id.clone(), matched),
         ListColumn::Age => styled(Cell::new(age.clone()), theme.age(scale)),
-        ListColumn::Token => entry.fingerprint().map_or_else(unknown, Cell::new),
+        ListColumn::Token => entry
+            .fingerprint()
+            .map_or_else(unknown, |token| Cell::new(token.to_string())),
         ListColumn::Map => count(entry.mapped()),
         ListColumn::Props => count(entry.keys()),
         ListColumn::Due => styled(Cell::new(due(entry, context)), theme.age(scale)),

@@ -1,0 +1,92 @@
+//! Numbers and texts one behind the other in bytes: seven bits of a number in a byte, the lowest first; before a text its
+//! length.
+
+pub(super) fn add_number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 1 << 7 {
+        bytes.push(number as u8 | 1 << 7);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// One that may be below zero; near to zero it is short.
+pub(super) fn add_signed(bytes: &mut Vec<u8>, number: i64) {
+    add_number(bytes, (number << 1 ^ number >> 63) as u64);
+}
+
+pub(super) fn add_text(bytes: &mut Vec<u8>, text: &str) {
+    add_number(bytes, text.len() as u64);
+    bytes.extend_from_slice(text.as_bytes());
+}
+
+/// Reads in the order in which was written; `None` where something else stands there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+
+impl<'a> Bytes<'a> {
+    pub(super) fn array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+        let (first, others) = self.0.split_first_chunk()?;
+        self.0 = others;
+        Some(first)
+    }
+
+    pub(super) fn number(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let (byte, others) = self.0.split_first()?;
+            self.0 = others;
+            number |= u64::from(byte & 0x7f) << shift;
+            if *byte < 1 << 7 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    pub(super) fn signed(&mut self) -> Option<i64> {
+        let number = self.number()?;
+        Some((number >> 1) as i64 ^ -((number & 1) as i64))
+    }
+
+    pub(super) fn slice(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (first, others) = self.0.split_at_checked(length)?;
+        self.0 = others;
+        Some(first)
+    }
+
+    pub(super) fn text(&mut self) -> Option<&'a str> {
+        let length = usize::try_from(self.number()?).ok()?;
+        std::str::from_utf8(self.slice(length)?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(numbers: Vec<u64>, signed: Vec<i64>, texts: Vec<String>) {
+            let mut bytes = Vec::new();
+            let ends = [0, 127, 128, u64::MAX];
+            let numbers: Vec<u64> = numbers.into_iter().chain(ends).collect();
+            let signed: Vec<i64> = signed.into_iter().chain([i64::MIN, -1, i64::MAX]).collect();
+            numbers.iter().for_each(|number| add_number(&mut bytes, *number));
+            signed.iter().for_each(|number| add_signed(&mut bytes, *number));
+            texts.iter().for_each(|text| add_text(&mut bytes, text));
+            let mut read = Bytes(&bytes);
+            for number in numbers {
+                prop_assert_eq!(read.number(), Some(number));
+            }
+            for number in signed {
+                prop_assert_eq!(read.signed(), Some(number));
+            }
+            for text in &texts {
+                prop_assert_eq!(read.text(), Some(text.as_str()));
+            }
+            prop_assert_eq!(read.number(), None);
+        }
+    }
+}

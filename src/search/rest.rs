@@ -1,0 +1,279 @@
+//! What an arena keeps of a group beside its name and its id: written and read in one order, the fingerprint, the tag, the
+//! team, the rows of the mapping and of the properties, the times, and where each field came from.
+
+use jiff::Timestamp;
+
+use super::{
+    arena::{Arena, Entry},
+    bytes::{Bytes, add_number, add_signed},
+    packed::{BY, FIELDS, JSON, Origin, Packed, RECORD, UNIT},
+};
+use crate::domain::known::{KnownGroup, Source};
+
+/// What is known, what of it was returned, what was imported, where an origin differs from the one before; and which times
+/// are there.
+pub(super) type Shape = [u8; 5];
+
+impl Arena {
+    /// Puts all of it behind the others; `None`, and a part may be there, where the rows are not as they are written.
+    pub(super) fn add_rest(&mut self, group: &Packed<'_>) -> Option<()> {
+        let [known, returned, imported, differs] = group.bits;
+        let times = [group.times.rotated, group.times.created, group.times.seen];
+        let is_there = |(bit, at): (usize, &Option<i64>)| u8::from(at.is_some()) << bit;
+        let there = times.iter().enumerate().map(is_there).sum();
+        let shape = [known, returned, imported, differs, there];
+        let number = self.shapes.insert_full(shape).0;
+        add_number(&mut self.rest, number as u64);
+        if let Some(fingerprint) = group.fingerprint {
+            self.rest.extend_from_slice(fingerprint);
+        }
+        if let Some(tag) = group.tag {
+            self.add_word(tag);
+        }
+        if let Some(team) = group.team_id {
+            add_signed(&mut self.rest, team);
+        }
+        for rows in [group.mapping, group.properties].into_iter().flatten() {
+            self.add_rows(rows)?;
+        }
+        if self.rows.is_empty() {
+            self.epoch = times.into_iter().flatten().next().unwrap_or_default();
+        }
+        let mut before = self.epoch;
+        for at in times.into_iter().flatten() {
+            self.add_time(at, &mut before);
+        }
+        for (at, by) in group.origins.into_iter().flatten() {
+            self.add_time(at, &mut before);
+            self.add_word(by);
+        }
+        if let Some(by) = group.rotated_by {
+            self.add_word(by);
+        }
+        Some(())
+    }
+
+    fn add_word(&mut self, word: &str) {
+        let number = self
+            .words
+            .get_index_of(word)
+            .unwrap_or_else(|| self.words.insert_full(word.to_owned()).0);
+        add_number(&mut self.rest, number as u64);
+    }
+
+    /// Many are the same as the one before.
+    fn add_time(&mut self, at: i64, before: &mut i64) {
+        add_signed(&mut self.rest, at.wrapping_sub(*before));
+        *before = at;
+    }
+
+    /// A row is the number of a pair, twice; or one more than twice its length, and the pair.
+    fn add_rows(&mut self, (count, text): (u32, &str)) -> Option<()> {
+        add_number(&mut self.rest, u64::from(count));
+        let mut left = count;
+        for pair in text.split_inclusive(RECORD) {
+            let pair = pair.strip_suffix(RECORD)?;
+            let key = pair.find([UNIT, JSON])?;
+            left = left.checked_sub(1)?;
+            if let Some(number) = self.pairs.number(pair, key) {
+                add_number(&mut self.rest, u64::from(number) << 1);
+            } else {
+                add_number(&mut self.rest, (pair.len() as u64) << 1 | 1);
+                self.rest.extend_from_slice(pair.as_bytes());
+            }
+        }
+        (left == 0).then_some(())
+    }
+}
+
+/// Why all of this can be read.
+const WRITTEN: &str = "it was written";
+
+/// One part is asked for after the other, in the order of the methods.
+#[derive(Clone, Copy)]
+pub(super) struct Rest<'a> {
+    bytes: Bytes<'a>,
+    pub(super) arena: &'a Arena,
+    shape: Shape,
+    before: i64,
+}
+
+impl<'a> Rest<'a> {
+    /// The group itself where it is one of the odd ones.
+    pub(super) fn of(entry: Entry<'a>) -> Result<Self, &'a KnownGroup> {
+        let arena = entry.arena;
+        let start = entry.odd_or_rest()?;
+        let mut bytes = Bytes(&arena.rest[start..]);
+        let shape = bytes.number().expect(WRITTEN) as usize;
+        Ok(Self {
+            bytes,
+            arena,
+            shape: *arena.shapes.get_index(shape).expect(WRITTEN),
+            before: arena.epoch,
+        })
+    }
+
+    fn number(&mut self) -> u32 {
+        self.bytes.number().expect(WRITTEN) as u32
+    }
+
+    fn word(&mut self) -> &'a str {
+        let number = self.number() as usize;
+        self.arena.words.get_index(number).expect(WRITTEN)
+    }
+
+    /// Whether a field, by its number among those with an origin, is known.
+    fn has(&self, field: usize) -> bool {
+        self.shape[0] & 1 << field != 0
+    }
+
+    pub(super) fn fingerprint(&mut self) -> Option<&'a [u8; 32]> {
+        self.has(5).then(|| self.bytes.array().expect(WRITTEN))
+    }
+
+    /// The number of the tag among the words.
+    pub(super) fn tag(&mut self) -> Option<u32> {
+        self.has(4).then(|| self.number())
+    }
+
+    pub(super) fn team(&mut self) -> Option<i64> {
+        self.has(1).then(|| self.bytes.signed().expect(WRITTEN))
+    }
+
+    pub(super) fn mapping(self) -> Rows<'a> {
+        self.rows(2)
+    }
+
+    pub(super) fn properties(self) -> Rows<'a> {
+        self.rows(3)
+    }
+
+    fn rows(mut self, field: usize) -> Rows<'a> {
+        let count = self.has(field).then(|| self.number());
+        Rows {
+            count,
+            left: count.unwrap_or_default(),
+            rest: self,
+        }
+    }
+
+    /// Behind the first three.
+    pub(super) fn at_mapping(mut self) -> Self {
+        self.fingerprint();
+        self.tag();
+        self.team();
+        self
+    }
+
+    pub(super) fn at_properties(self) -> Self {
+        self.at_mapping().mapping().behind()
+    }
+
+    pub(super) fn at_times(self) -> Self {
+        self.at_properties().properties().behind()
+    }
+
+    fn time(&mut self) -> i64 {
+        self.before = self
+            .before
+            .wrapping_add(self.bytes.signed().expect(WRITTEN));
+        self.before
+    }
+
+    /// When it was rotated, made and seen.
+    pub(super) fn times(&mut self) -> [Option<Timestamp>; 3] {
+        std::array::from_fn(|bit| {
+            let is_there = self.shape[4] & 1 << bit != 0;
+            is_there.then(|| Timestamp::from_microsecond(self.time()).expect(WRITTEN))
+        })
+    }
+
+    /// Where the fields came from, and who rotated last.
+    pub(super) fn origins(&mut self) -> ([Option<Origin<'a>>; FIELDS], Option<&'a str>) {
+        let [known, returned, imported, differs, _] = self.shape;
+        let mut before = (Timestamp::UNIX_EPOCH, "");
+        let origins = std::array::from_fn(|field| {
+            let bit = 1 << field;
+            if known & bit == 0 {
+                return None;
+            }
+            if differs & bit != 0 {
+                let at = Timestamp::from_microsecond(self.time()).expect(WRITTEN);
+                before = (at, self.word());
+            }
+            let source = if returned & bit != 0 {
+                Source::Returned
+            } else if imported & bit != 0 {
+                Source::Imported
+            } else {
+                Source::Sent
+            };
+            Some((source, before.0, before.1))
+        });
+        let by = (known & BY != 0).then(|| self.word());
+        (origins, by)
+    }
+}
+
+/// Rows of a mapping or of properties.
+pub(super) struct Rows<'a> {
+    /// How many there are in all, where they are known.
+    pub(super) count: Option<u32>,
+    left: u32,
+    rest: Rest<'a>,
+}
+
+impl<'a> Rows<'a> {
+    /// What stands behind them.
+    pub(super) fn behind(mut self) -> Rest<'a> {
+        while self.next().is_some() {}
+        self.rest
+    }
+
+    /// Key, what stands between, value.
+    pub(super) fn parts(self) -> impl Iterator<Item = (&'a str, char, &'a str)> {
+        let arena = self.rest.arena;
+        self.map(move |pair| parts(pair.text(arena)))
+    }
+}
+
+impl<'a> Iterator for Rows<'a> {
+    type Item = Pair<'a>;
+
+    fn next(&mut self) -> Option<Pair<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let number = self.rest.bytes.number().expect(WRITTEN);
+        Some(if number & 1 == 0 {
+            Pair::Kept((number >> 1) as u32)
+        } else {
+            let length = (number >> 1) as usize;
+            Pair::Own(self.rest.bytes.slice(length).expect(WRITTEN))
+        })
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Pair<'a> {
+    /// By its number.
+    Kept(u32),
+    Own(&'a [u8]),
+}
+
+impl<'a> Pair<'a> {
+    pub(super) fn text(self, arena: &'a Arena) -> &'a str {
+        match self {
+            Self::Kept(number) => arena.pairs.get(number),
+            Self::Own(text) => std::str::from_utf8(text).expect(WRITTEN),
+        }
+    }
+}
+
+fn parts(pair: &str) -> (&str, char, &str) {
+    let at = pair.find([UNIT, JSON]).expect(WRITTEN);
+    let between = if pair.as_bytes()[at] == UNIT as u8 {
+        UNIT
+    } else {
+        JSON
+    };
+    (&pair[..at], between, &pair[at + 1..])
+}
