@@ -22,6 +22,7 @@ pub(super) mod history;
 pub(super) mod imports;
 mod inspect;
 pub(super) mod journal;
+pub(super) mod loading;
 pub(super) mod moved;
 pub(super) mod mutations;
 mod open;

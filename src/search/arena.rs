@@ -13,7 +13,7 @@ use super::{
 };
 use crate::domain::{
     known::KnownGroup,
-    text::{visible, width},
+    text::{is_hidden, visible, width},
     token::Fingerprint,
 };
 
@@ -79,13 +79,9 @@ impl Arena {
         self.add(name);
         let end_of_name = self.end();
         self.add(id);
-        let id_cells = cells(id);
-        let title = if name.is_empty() {
-            id_cells
-        } else {
-            cells(name)
-        };
-        self.widest = (self.widest.0.max(title), self.widest.1.max(id_cells));
+        let title = if name.is_empty() { id } else { name };
+        self.widest.0 = wider(self.widest.0, title);
+        self.widest.1 = wider(self.widest.1, id);
         self.rows.push(TextSpan {
             start,
             name: end_of_name,
@@ -128,11 +124,19 @@ impl Arena {
     }
 }
 
-fn cells(text: &str) -> usize {
-    if text.is_ascii() && !text.contains(char::is_control) {
-        text.len()
+/// The cells of a text where they are more. Where nothing is hidden, no text takes more of them than it has bytes.
+fn wider(most: usize, text: &str) -> usize {
+    let is_shown = if text.is_ascii() {
+        // All of them, many at once.
+        let bytes = text.bytes();
+        !bytes.fold(false, |found, byte| found | byte.is_ascii_control())
     } else {
-        width(&visible(text))
+        !text.contains(is_hidden)
+    };
+    if is_shown && text.len() <= most {
+        most
+    } else {
+        most.max(width(&visible(text)))
     }
 }
 

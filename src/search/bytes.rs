@@ -48,15 +48,17 @@ impl<'a> Bytes<'a> {
         Some((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    pub(super) fn slice(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (first, others) = self.0.split_at_checked(length)?;
-        self.0 = others;
-        Some(first)
+    pub(super) fn text(&mut self) -> Option<&'a str> {
+        let length = self.number()?;
+        self.text_of(length)
     }
 
-    pub(super) fn text(&mut self) -> Option<&'a str> {
-        let length = usize::try_from(self.number()?).ok()?;
-        std::str::from_utf8(self.slice(length)?).ok()
+    /// A text whose length was read already.
+    pub(super) fn text_of(&mut self, length: u64) -> Option<&'a str> {
+        let length = usize::try_from(length).ok()?;
+        let (first, others) = self.0.split_at_checked(length)?;
+        self.0 = others;
+        std::str::from_utf8(first).ok()
     }
 }
 

@@ -5,14 +5,18 @@ use jiff::Timestamp;
 
 use super::{
     arena::{Arena, Entry},
-    bytes::{Bytes, add_number, add_signed},
+    bytes::{Bytes, add_number, add_signed, add_text},
     packed::{BY, FIELDS, JSON, Origin, Packed, RECORD, UNIT},
+    pairs::{Pairs, Texts},
 };
 use crate::domain::known::{KnownGroup, Source};
 
 /// What is known, what of it was returned, what was imported, where an origin differs from the one before; and which times
 /// are there.
 pub(super) type Shape = [u8; 5];
+
+/// So few of the first are compared, each by itself: most are among them.
+const FIRST: usize = 8;
 
 impl Arena {
     /// Puts all of it behind the others; `None`, and a part may be there, where the rows are not as they are written.
@@ -22,7 +26,9 @@ impl Arena {
         let is_there = |(bit, at): (usize, &Option<i64>)| u8::from(at.is_some()) << bit;
         let there = times.iter().enumerate().map(is_there).sum();
         let shape = [known, returned, imported, differs, there];
-        let number = self.shapes.insert_full(shape).0;
+        let mut first = self.shapes.iter().take(FIRST);
+        let number = first.position(|known| *known == shape);
+        let number = number.unwrap_or_else(|| self.shapes.insert_full(shape).0);
         add_number(&mut self.rest, number as u64);
         if let Some(fingerprint) = group.fingerprint {
             self.rest.extend_from_slice(fingerprint);
@@ -56,7 +62,10 @@ impl Arena {
     fn add_word(&mut self, word: &str) {
         let number = self
             .words
-            .get_index_of(word)
+            .iter()
+            .take(FIRST)
+            .position(|known| known == word)
+            .or_else(|| self.words.get_index_of(word))
             .unwrap_or_else(|| self.words.insert_full(word.to_owned()).0);
         add_number(&mut self.rest, number as u64);
     }
@@ -67,22 +76,38 @@ impl Arena {
         *before = at;
     }
 
-    /// A row is the number of a pair, twice; or one more than twice its length, and the pair.
+    /// A row is the number of its key and one more, or a nought and the key; and the value with what stands before it.
     fn add_rows(&mut self, (count, text): (u32, &str)) -> Option<()> {
         add_number(&mut self.rest, u64::from(count));
-        let mut left = count;
-        for pair in text.split_inclusive(RECORD) {
-            let pair = pair.strip_suffix(RECORD)?;
-            let key = pair.find([UNIT, JSON])?;
-            left = left.checked_sub(1)?;
-            if let Some(number) = self.pairs.number(pair, key) {
-                add_number(&mut self.rest, u64::from(number) << 1);
-            } else {
-                add_number(&mut self.rest, (pair.len() as u64) << 1 | 1);
-                self.rest.extend_from_slice(pair.as_bytes());
+        let (mut left, mut start, mut key) = (count, 0, None);
+        for (at, byte) in text.bytes().enumerate() {
+            if byte == RECORD as u8 {
+                left = left.checked_sub(1)?;
+                let middle = key.take()?;
+                self.add_row_of(&text[start..middle], &text[middle..at]);
+                start = at + 1;
+            } else if key.is_none() && (byte == UNIT as u8 || byte == JSON as u8) {
+                key = Some(at);
             }
         }
-        (left == 0).then_some(())
+        (left == 0 && start == text.len()).then_some(())
+    }
+
+    fn add_row_of(&mut self, key: &str, value: &str) {
+        let key_number = self.pairs.key(key);
+        if let Some(number) = key_number {
+            add_number(&mut self.rest, u64::from(number) + 1);
+        } else {
+            add_number(&mut self.rest, 0);
+            add_text(&mut self.rest, key);
+        }
+        // Twice the number of the value; or one more than twice its length, and the value.
+        if let Some(number) = key_number.and_then(|key| self.pairs.value(key, value)) {
+            add_number(&mut self.rest, u64::from(number) << 1);
+        } else {
+            add_number(&mut self.rest, (value.len() as u64) << 1 | 1);
+            self.rest.extend_from_slice(value.as_bytes());
+        }
     }
 }
 
@@ -232,48 +257,51 @@ impl<'a> Rows<'a> {
 
     /// Key, what stands between, value.
     pub(super) fn parts(self) -> impl Iterator<Item = (&'a str, char, &'a str)> {
-        let arena = self.rest.arena;
-        self.map(move |pair| parts(pair.text(arena)))
-    }
-}
-
-impl<'a> Iterator for Rows<'a> {
-    type Item = Pair<'a>;
-
-    fn next(&mut self) -> Option<Pair<'a>> {
-        self.left = self.left.checked_sub(1)?;
-        let number = self.rest.bytes.number().expect(WRITTEN);
-        Some(if number & 1 == 0 {
-            Pair::Kept((number >> 1) as u32)
-        } else {
-            let length = (number >> 1) as usize;
-            Pair::Own(self.rest.bytes.slice(length).expect(WRITTEN))
+        let Pairs { keys, values, .. } = &self.rest.arena.pairs;
+        self.map(move |(key, value)| {
+            let value = value.of(values);
+            let between = if value.as_bytes()[0] == UNIT as u8 {
+                UNIT
+            } else {
+                JSON
+            };
+            (key.of(keys), between, &value[1..])
         })
     }
 }
 
-#[derive(Clone, Copy)]
-pub(super) enum Pair<'a> {
-    /// By its number.
-    Kept(u32),
-    Own(&'a [u8]),
-}
+impl<'a> Iterator for Rows<'a> {
+    /// Key, and value with what stands before it.
+    type Item = (Part<'a>, Part<'a>);
 
-impl<'a> Pair<'a> {
-    pub(super) fn text(self, arena: &'a Arena) -> &'a str {
-        match self {
-            Self::Kept(number) => arena.pairs.get(number),
-            Self::Own(text) => std::str::from_utf8(text).expect(WRITTEN),
-        }
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let key = match self.rest.bytes.number().expect(WRITTEN) {
+            0 => Part::Own(self.rest.bytes.text().expect(WRITTEN)),
+            number => Part::Kept(number as u32 - 1),
+        };
+        let value = self.rest.bytes.number().expect(WRITTEN);
+        let value = if value & 1 == 0 {
+            Part::Kept((value >> 1) as u32)
+        } else {
+            Part::Own(self.rest.bytes.text_of(value >> 1).expect(WRITTEN))
+        };
+        Some((key, value))
     }
 }
 
-fn parts(pair: &str) -> (&str, char, &str) {
-    let at = pair.find([UNIT, JSON]).expect(WRITTEN);
-    let between = if pair.as_bytes()[at] == UNIT as u8 {
-        UNIT
-    } else {
-        JSON
-    };
-    (&pair[..at], between, &pair[at + 1..])
+#[derive(Clone, Copy)]
+pub(super) enum Part<'a> {
+    /// By its number.
+    Kept(u32),
+    Own(&'a str),
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn of(self, texts: &'a Texts) -> &'a str {
+        match self {
+            Self::Kept(number) => texts.get(number),
+            Self::Own(text) => text,
+        }
+    }
 }

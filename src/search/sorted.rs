@@ -1,6 +1,6 @@
 //! The rows of an arena in the order of a column.
 
-use std::{cmp::Ordering, thread};
+use std::{cmp::Ordering, panic::resume_unwind, thread};
 
 use super::{
     SortBy,
@@ -22,27 +22,31 @@ pub(super) fn sorted(arena: &Arena, sort: &SortBy, reverse: bool) -> Vec<u32> {
             rows.collect()
         };
     }
-    let entry = |row: u32| arena.entry(row as usize);
-    let mut unknown = Vec::new();
-    let mut known = Vec::with_capacity(arena.rows.len());
-    for row in rows {
-        match entry(row).and_then(|entry| key(entry, sort)) {
-            Some(key) => known.push((if reverse { !key } else { key }, row)),
-            None => unknown.push(row),
+    let mut known: Vec<Keyed> = rows.map(Keyed::from).collect();
+    let middle = |count| if count < MANY { 0 } else { count / 2 };
+    let half = middle(known.len());
+    let unknown = in_two(&mut known, half, |part| {
+        let mut unknown = Vec::new();
+        for keyed in part {
+            let row = row_of(*keyed);
+            let key = arena.entry(row as usize).and_then(|entry| key(entry, sort));
+            *keyed = key.map_or(NO_ROW, |key| with_key(row, key, reverse));
+            unknown.extend(key.is_none().then_some(row));
         }
+        unknown
+    });
+    if unknown.iter().any(|part| !part.is_empty()) {
+        known.retain(|keyed| *keyed != NO_ROW);
     }
-    let half = if known.len() < MANY {
-        0
-    } else {
-        known.len() / 2
-    };
+    let half = middle(known.len());
     if half > 0 {
         // What stands in front of the middle, and behind it.
         known.select_nth_unstable(half);
     }
     in_two(&mut known, half, <[_]>::sort_unstable);
     if is_text(sort) {
-        let is_same = |at: usize| at > 0 && at < known.len() && known[at].0 == known[at - 1].0;
+        let is_same =
+            |at: usize| at > 0 && at < known.len() && key_of(known[at]) == key_of(known[at - 1]);
         let border = (half..=known.len())
             .find(|at| !is_same(*at))
             .unwrap_or(half);
@@ -50,39 +54,69 @@ pub(super) fn sorted(arena: &Arena, sort: &SortBy, reverse: bool) -> Vec<u32> {
             split_ties(arena, part, (sort, reverse), 1);
         });
     }
-    let known = known.into_iter().map(|(_, row)| row);
-    known.chain(unknown).collect()
+    // In the same place.
+    let mut order: Vec<u32> = known.into_iter().map(row_of).collect();
+    order.extend(unknown.into_iter().flatten());
+    order
 }
 
-/// A key and the row it is of.
-type Keyed = (u128, u32);
+/// A key, and behind it the row it is of: one number, so that a million take little.
+type Keyed = u128;
+
+/// Bits of the row.
+const ROW: u32 = u32::BITS;
+
+/// No row has so high a number.
+const NO_ROW: Keyed = Keyed::MAX;
+
+fn row_of(keyed: Keyed) -> u32 {
+    keyed as u32
+}
+
+fn key_of(keyed: Keyed) -> u128 {
+    keyed >> ROW
+}
+
+fn with_key(row: u32, key: u128, reverse: bool) -> Keyed {
+    let key = if reverse { !key } else { key };
+    key << ROW | Keyed::from(row)
+}
 
 /// Does the same with both parts, each on a thread.
-fn in_two(all: &mut [Keyed], half: usize, work: impl Fn(&mut [Keyed]) + Sync) {
+fn in_two<T: Send>(
+    all: &mut [Keyed],
+    half: usize,
+    work: impl Fn(&mut [Keyed]) -> T + Sync,
+) -> [T; 2] {
     let (left, right) = all.split_at_mut(half);
+    if left.is_empty() {
+        return [work(left), work(right)];
+    }
     thread::scope(|scope| {
-        if !left.is_empty() {
-            scope.spawn(|| work(left));
-        }
-        work(right);
-    });
+        let left = scope.spawn(|| work(left));
+        let right = work(right);
+        [
+            left.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            right,
+        ]
+    })
 }
 
 /// Orders those whose keys are the same by what follows in their texts, so that a text is looked at once for each key of it
 /// and not at each comparison.
 fn split_ties(arena: &Arena, keyed: &mut [Keyed], (sort, reverse): (&SortBy, bool), depth: usize) {
-    let entry = |row: u32| arena.entry(row as usize);
-    for ties in keyed.chunk_by_mut(|(a, _), (b, _)| a == b) {
-        let next = |row: u32| entry(row).and_then(|entry| key_at(entry, sort, depth));
-        if ties.len() > FEW && depth < DEEPEST && next(ties[0].1).is_some() {
-            for (key, row) in &mut *ties {
-                let next = next(*row).unwrap_or_default();
-                *key = if reverse { !next } else { next };
+    let entry = |keyed: Keyed| arena.entry(row_of(keyed) as usize);
+    for ties in keyed.chunk_by_mut(|a, b| key_of(*a) == key_of(*b)) {
+        let next = |keyed: Keyed| entry(keyed).and_then(|entry| key_at(entry, sort, depth));
+        if ties.len() > FEW && depth < DEEPEST && next(ties[0]).is_some() {
+            for keyed in &mut *ties {
+                let key = next(*keyed).unwrap_or_default();
+                *keyed = with_key(row_of(*keyed), key, reverse);
             }
             ties.sort_unstable();
             split_ties(arena, ties, (sort, reverse), depth + 1);
         } else if ties.len() > 1 {
-            ties.sort_unstable_by(|(_, a), (_, b)| match (entry(*a), entry(*b)) {
+            ties.sort_unstable_by(|a, b| match (entry(*a), entry(*b)) {
                 (Some(a), Some(b)) => compare(a, b, sort, reverse),
                 _ => a.cmp(b),
             });
@@ -93,7 +127,7 @@ fn split_ties(arena: &Arena, keyed: &mut [Keyed], (sort, reverse): (&SortBy, boo
 /// So few are compared, each with each.
 const FEW: usize = 8;
 /// From there on texts are compared as a whole: they are the same, or long.
-const DEEPEST: usize = 8;
+const DEEPEST: usize = 10;
 
 /// From so many on two threads sort.
 const MANY: usize = 1 << 14;
@@ -152,10 +186,10 @@ fn token(entry: Entry<'_>) -> Option<u32> {
 }
 
 /// Bytes of a key.
-const KEY: usize = 16;
+const KEY: usize = 12;
 
 /// Texts stand behind all numbers.
-const TEXT: u128 = 1 << 127;
+const TEXT: u128 = 1 << (8 * KEY - 1);
 
 /// A property as it is ordered.
 fn value(text: &str) -> (bool, Option<Number>, String) {
@@ -166,8 +200,9 @@ fn value(text: &str) -> (bool, Option<Number>, String) {
 }
 
 fn beginning(bytes: impl Iterator<Item = u8>) -> u128 {
-    let mut first = [0; KEY];
-    for (slot, byte) in first.iter_mut().zip(bytes) {
+    let mut first = [0; size_of::<u128>()];
+    let unused = first.len() - KEY;
+    for (slot, byte) in first[unused..].iter_mut().zip(bytes) {
         *slot = byte;
     }
     u128::from_be_bytes(first)

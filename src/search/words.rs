@@ -11,8 +11,9 @@ use super::{
     ascii::AsciiNeedle,
     normalize,
     packed::{mapping_text, properties_text},
+    pairs::Pairs,
     query::{Query, Word},
-    rest::{Pair, Rest},
+    rest::{Part, Rest},
     substring,
 };
 use crate::domain::{known::KnownGroup, token::Fingerprint};
@@ -128,7 +129,8 @@ struct Wanted {
 /// By their numbers, whether the word is in them.
 struct Kept {
     words: Vec<bool>,
-    pairs: Vec<bool>,
+    keys: Vec<bool>,
+    values: Vec<bool>,
 }
 
 impl WordMatcher<'_> {
@@ -186,20 +188,33 @@ impl WordMatcher<'_> {
         {
             return true;
         }
-        let mut is_in = |pair: Pair<'_>| match (kept, pair) {
-            (Some(kept), Pair::Kept(number)) => kept.pairs[number as usize],
-            _ => self.is_in(needle, pair.text(arena)),
+        let Pairs { keys, values, .. } = &arena.pairs;
+        let mut is_in = |(key, value): (Part<'_>, Part<'_>)| match kept {
+            Some(kept) => {
+                self.is_in_part(needle, key, &kept.keys)
+                    || self.is_in_part(needle, value, &kept.values)
+            }
+            None => self.is_in(needle, key.of(keys)) || self.is_in(needle, value.of(values)),
         };
         let mut rows = rest.mapping();
         rows.any(&mut is_in) || rows.behind().properties().any(is_in)
     }
 
+    fn is_in_part(&mut self, needle: &Needle, part: Part<'_>, kept: &[bool]) -> bool {
+        match part {
+            Part::Kept(number) => kept[number as usize],
+            Part::Own(text) => self.is_in(needle, text),
+        }
+    }
+
     fn kept(&mut self, needle: &Needle, arena: &Arena) -> Kept {
-        let words = arena.words.iter().map(|word| self.is_in(needle, word));
-        let words = words.collect();
-        let pairs = (0..arena.pairs.len() as u32).map(|number| arena.pairs.get(number));
-        let pairs = pairs.map(|pair| self.is_in(needle, pair)).collect();
-        Kept { words, pairs }
+        let Arena { words, pairs, .. } = arena;
+        let mut is_in = |text: &str| self.is_in(needle, text);
+        Kept {
+            words: words.iter().map(|word| is_in(word)).collect(),
+            keys: pairs.keys.iter().map(&mut is_in).collect(),
+            values: pairs.values.iter().map(&mut is_in).collect(),
+        }
     }
 
     fn is_in_odd(&mut self, needle: &Needle, group: &KnownGroup) -> bool {

@@ -6,7 +6,7 @@ use crate::{
     database::{Access, values},
     directory::{
         Directory, DirectoryError, FirstGroups, Location, PlaceId, Role,
-        sqlite::{Fault, backup, copies, groups, whole},
+        sqlite::{Fault, backup, copies, groups, loading, whole},
         tables::NEWEST,
     },
     domain::{group::UserGroupId, known::KnownGroup},
@@ -43,7 +43,7 @@ impl Directory {
             };
             let total = copies::count(file, place)?;
             let mut builder = Builder::for_groups(total);
-            let unreadable = copies::load(file, place, &mut builder, tell)?;
+            let unreadable = loading::load(file, place, &mut builder, tell)?;
             Ok((builder, unreadable))
         })
         .await

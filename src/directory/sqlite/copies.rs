@@ -1,69 +1,15 @@
-//! Packed copies of groups, as lists read them: the first ones of an order, or all of them; also compared with their
-//! groups and rebuilt.
+//! Packed copies of groups: their number, the first ones of an order as lists read them, comparison with their groups, and
+//! rebuilding them.
 
 use rusqlite::{Connection, params};
 
-use super::{fault::Fault, groups, packed, rows};
+use super::{fault::Fault, groups, loading::push, packed, rows};
 use crate::{
     database::{Row, Tx, values},
     directory::{FirstGroups, PlaceId},
     domain::group::UserGroupId,
-    search::{Builder, SortBy, is_odd, pack, title_key},
+    search::{Builder, SortBy, pack, title_key},
 };
-
-const ALL: &str = "\
-SELECT user_group_id, packed FROM packed_groups WHERE place = $1 ORDER BY user_group_id";
-
-/// Groups between two progress reports.
-const TOLD: usize = 1 << 14;
-
-/// Maximum number of copies reported for repair; the next list reports others.
-const MOST_REPAIRED: usize = 1 << 14;
-
-/// Packs all groups of a place and returns those whose copies could not be read. `tell` receives the number loaded so
-/// far and returns whether to go on.
-pub(crate) fn load(
-    connection: &Connection,
-    place: PlaceId,
-    builder: &mut Builder,
-    mut tell: impl FnMut(usize) -> bool,
-) -> Result<Vec<UserGroupId>, Fault> {
-    let mut statement = connection.prepare_cached(ALL)?;
-    let mut found = statement.query([place.0])?;
-    let (mut unreadable, mut count) = (Vec::new(), 0_usize);
-    while let Some(row) = found.next()? {
-        let packed = row.get_ref(1)?.as_blob().unwrap_or_default();
-        let id = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-        let repair = push(connection, place, builder, (id, packed))?;
-        unreadable.extend(repair.filter(|_| unreadable.len() < MOST_REPAIRED));
-        count += 1;
-        if count.is_multiple_of(TOLD) && !tell(count) {
-            break;
-        }
-    }
-    Ok(unreadable)
-}
-
-/// Adds a group from its copy, or from its own row if the copy cannot be read; then returns the id, so that the copy
-/// can be repaired.
-fn push(
-    connection: &Connection,
-    place: PlaceId,
-    builder: &mut Builder,
-    (id, packed): (&str, &[u8]),
-) -> Result<Option<UserGroupId>, Fault> {
-    if builder.push_packed(id, packed) {
-        return Ok(None);
-    }
-    let Ok(id) = UserGroupId::parse(id) else {
-        return Ok(None);
-    };
-    let Some(group) = groups::one(&Tx::of(connection), place, &id)? else {
-        return Ok(None);
-    };
-    builder.push(&group);
-    Ok((!is_odd(packed)).then_some(id))
-}
 
 /// The order, if an index provides it.
 fn kept_order(sort: &SortBy, reverse: bool) -> Option<&'static str> {

@@ -1,0 +1,204 @@
+//! All packed copies of a place, for a list. Reading rows and taking them in cost about the same, so each has a thread of its
+//! own; parts of the rows go to and fro between them, and no more than two are there.
+
+use std::{
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    thread,
+};
+
+use rusqlite::Connection;
+
+use super::{fault::Fault, groups};
+use crate::{
+    database::Tx,
+    directory::PlaceId,
+    domain::{group::UserGroupId, known::KnownGroup},
+    search::{Builder, is_odd},
+};
+
+const ALL: &str = "\
+SELECT user_group_id, packed FROM packed_groups WHERE place = $1 ORDER BY user_group_id";
+
+/// Groups between two words about how many there are.
+const TOLD: usize = 1 << 14;
+
+/// Groups of a part.
+const PART: usize = 1 << 11;
+
+/// Copies that are named to be repaired; where more cannot be read, the next list names others.
+const MOST_REPAIRED: usize = 1 << 14;
+
+/// Packs all groups of a place; names those whose copies could not be read. `tell` hears how many are there so far, and says
+/// whether more are wanted.
+pub(crate) fn load(
+    connection: &Connection,
+    place: PlaceId,
+    builder: &mut Builder,
+    mut tell: impl FnMut(usize) -> bool,
+) -> Result<Vec<UserGroupId>, Fault> {
+    let mut statement = connection.prepare_cached(ALL)?;
+    let mut found = statement.query([place.0])?;
+    thread::scope(|scope| {
+        let (give, given) = sync_channel(1);
+        let (back, taken) = sync_channel(1);
+        scope.spawn(move || take_in(builder, &given, &back));
+        let mut line = Line {
+            give,
+            taken,
+            is_busy: false,
+            unreadable: Vec::new(),
+        };
+        let (mut part, mut count) = (Part::default(), 0_usize);
+        while let Some(row) = found.next()? {
+            let packed = row.get_ref(1)?.as_blob().unwrap_or_default();
+            part.add(
+                row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?,
+                packed,
+            );
+            if part.ends.len() == PART {
+                part = line.hand_over(connection, place, part)?;
+            }
+            count += 1;
+            if count.is_multiple_of(TOLD) && !tell(count) {
+                break;
+            }
+        }
+        line.hand_over(connection, place, part)?;
+        line.wait(connection, place)?;
+        Ok(line.unreadable)
+    })
+}
+
+/// Rows one behind the other.
+#[derive(Default)]
+struct Part {
+    bytes: Vec<u8>,
+    /// Where the id of each ends, and where its copy does.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Part {
+    fn add(&mut self, id: &str, packed: &[u8]) {
+        self.bytes.extend_from_slice(id.as_bytes());
+        let id = self.bytes.len();
+        self.bytes.extend_from_slice(packed);
+        self.ends.push((id, self.bytes.len()));
+    }
+
+    /// Id and copy of a row.
+    fn row(&self, row: usize) -> Option<(&str, &[u8])> {
+        let (id, end) = *self.ends.get(row)?;
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before].1);
+        let text = std::str::from_utf8(&self.bytes[start..id]).expect("it was a text");
+        Some((text, &self.bytes[id..end]))
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+}
+
+/// A part to be taken in.
+struct Given {
+    part: Part,
+    /// From this row on.
+    from: usize,
+    /// Before it, the group of the row in front, as it was read from its own row.
+    own: Option<KnownGroup>,
+}
+
+/// Takes in what is given, and gives it back with the number of the row whose copy could not be read, or of all.
+fn take_in(builder: &mut Builder, given: &Receiver<Given>, back: &SyncSender<(Part, usize)>) {
+    while let Ok(Given { part, from, own }) = given.recv() {
+        if let Some(group) = own {
+            builder.push(&group);
+        }
+        let mut row = from;
+        while let Some((id, packed)) = part.row(row)
+            && builder.push_packed(id, packed)
+        {
+            row += 1;
+        }
+        if back.send((part, row)).is_err() {
+            return;
+        }
+    }
+}
+
+/// To the thread that takes rows in.
+struct Line {
+    give: SyncSender<Given>,
+    taken: Receiver<(Part, usize)>,
+    is_busy: bool,
+    unreadable: Vec<UserGroupId>,
+}
+
+impl Line {
+    /// Hands a part over as soon as the one before has been taken in; gives that one back, empty.
+    fn hand_over(
+        &mut self,
+        connection: &Connection,
+        place: PlaceId,
+        part: Part,
+    ) -> Result<Part, Fault> {
+        let mut last = self.wait(connection, place)?;
+        last.clear();
+        self.give(part, 0, None);
+        Ok(last)
+    }
+
+    fn give(&mut self, part: Part, from: usize, own: Option<KnownGroup>) {
+        // Where nobody takes it, the other thread has panicked, and so will this one.
+        self.is_busy = self.give.send(Given { part, from, own }).is_ok();
+    }
+
+    /// Until all that was handed over is taken in; what cannot be is read here, from its own row.
+    fn wait(&mut self, connection: &Connection, place: PlaceId) -> Result<Part, Fault> {
+        while self.is_busy {
+            self.is_busy = false;
+            let Ok((part, row)) = self.taken.recv() else {
+                break;
+            };
+            let Some(copy) = part.row(row) else {
+                return Ok(part);
+            };
+            let (group, repair) = own(connection, place, copy)?;
+            let has_room = self.unreadable.len() < MOST_REPAIRED;
+            self.unreadable.extend(repair.filter(|_| has_room));
+            self.give(part, row + 1, group);
+        }
+        Ok(Part::default())
+    }
+}
+
+/// Takes a group in by its copy, or where that cannot be read, by its own row: then its id, for the copy to be repaired.
+pub(super) fn push(
+    connection: &Connection,
+    place: PlaceId,
+    builder: &mut Builder,
+    (id, packed): (&str, &[u8]),
+) -> Result<Option<UserGroupId>, Fault> {
+    if builder.push_packed(id, packed) {
+        return Ok(None);
+    }
+    let (group, repair) = own(connection, place, (id, packed))?;
+    if let Some(group) = group {
+        builder.push(&group);
+    }
+    Ok(repair)
+}
+
+/// The group by its own row, and its id where the copy is to be repaired.
+fn own(
+    connection: &Connection,
+    place: PlaceId,
+    (id, packed): (&str, &[u8]),
+) -> Result<(Option<KnownGroup>, Option<UserGroupId>), Fault> {
+    let Ok(id) = UserGroupId::parse(id) else {
+        return Ok((None, None));
+    };
+    let group = groups::one(&Tx::of(connection), place, &id)?;
+    let repair = group.is_some() && !is_odd(packed);
+    Ok((group, repair.then_some(id)))
+}
