@@ -58,7 +58,11 @@ impl Fingerprint {
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let first = self.0.first_chunk().expect("it is longer");
-        f.pad(&format!("{:08x}", u32::from_be_bytes(*first)))
+        let first = u32::from_be_bytes(*first);
+        if f.width().is_some() || f.precision().is_some() {
+            return f.pad(&format!("{first:08x}"));
+        }
+        write!(f, "{first:08x}")
     }
 }
 

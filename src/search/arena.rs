@@ -173,7 +173,6 @@ impl<'a> Entry<'a> {
     pub fn tag(self) -> Option<&'a str> {
         let tag = match Rest::of(self) {
             Ok(mut rest) => {
-                rest.fingerprint();
                 let number = rest.tag()? as usize;
                 self.arena.words.get_index(number)?.as_str()
             }
@@ -184,8 +183,8 @@ impl<'a> Entry<'a> {
 
     pub fn fingerprint(self) -> Option<Fingerprint> {
         match Rest::of(self) {
-            Ok(mut rest) => rest
-                .fingerprint()
+            Ok(rest) => rest
+                .fingerprint
                 .map(|bytes| Fingerprint::from_bytes(*bytes)),
             Err(odd) => odd.fingerprint.as_ref().map(|known| known.value),
         }
@@ -211,26 +210,22 @@ impl<'a> Entry<'a> {
     }
 
     pub fn rotated(self) -> Option<Timestamp> {
-        self.times()[0]
-    }
-
-    /// When it was made, where this directory saw it.
-    pub fn created(self) -> Option<Timestamp> {
-        self.times()[1]
+        self.times().0
     }
 
     pub fn seen(self) -> Option<Timestamp> {
-        self.times()[2]
+        self.times().2
     }
 
-    fn times(self) -> [Option<Timestamp>; 3] {
+    /// When it was rotated, made, where this directory saw it, and seen.
+    pub fn times(self) -> (Option<Timestamp>, Option<Timestamp>, Option<Timestamp>) {
         match Rest::of(self) {
-            Ok(rest) => rest.at_times().times(),
-            Err(odd) => [
+            Ok(rest) => rest.at_times().times().into(),
+            Err(odd) => (
                 odd.last_rotated.as_ref().map(|last| last.at),
                 odd.created_at,
                 odd.last_seen,
-            ],
+            ),
         }
     }
 

@@ -30,7 +30,23 @@ impl<'a> Bytes<'a> {
         Some(first)
     }
 
+    #[inline]
     pub(super) fn number(&mut self) -> Option<u64> {
+        match *self.0 {
+            // Most are short.
+            [first, ref others @ ..] if first < 1 << 7 => {
+                self.0 = others;
+                Some(u64::from(first))
+            }
+            [first, second, ref others @ ..] if second < 1 << 7 => {
+                self.0 = others;
+                Some(u64::from(first & 0x7f) | u64::from(second) << 7)
+            }
+            _ => self.long_number(),
+        }
+    }
+
+    fn long_number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
             let (byte, others) = self.0.split_first()?;

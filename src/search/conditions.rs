@@ -41,7 +41,8 @@ impl<'q> Sieve<'q> {
 
 fn holds(test: &Condition, entry: Entry<'_>, look: &SearchRequest) -> bool {
     let age = || {
-        let last = entry.rotated().or(entry.created())?;
+        let (rotated, created, _) = entry.times();
+        let last = rotated.or(created)?;
         Some(age::since(last, look.at))
     };
     let annotation = || look.beside.annotations.get(entry.id());

@@ -68,9 +68,9 @@ impl Entry<'_> {
 
 /// All that is known of a group.
 fn group(entry: Entry<'_>, mut rest: Rest<'_>) -> KnownGroup {
-    let (token, label, team) = (rest.fingerprint(), rest.tag(), rest.team());
+    let (token, label, team) = (rest.fingerprint, rest.tag(), rest.team());
     let (at_mapping, at_properties) = (rest, rest.mapping().behind());
-    rest = at_properties.properties().behind();
+    rest = rest.at_times();
     let [rotated, created_at, last_seen] = rest.times();
     let (origins, by) = rest.origins();
     let by = by.map(str::to_owned);

@@ -33,14 +33,26 @@ impl Arena {
         if let Some(fingerprint) = group.fingerprint {
             self.rest.extend_from_slice(fingerprint);
         }
+        // How long all until the times is, twice, and one more where a row is not kept once.
+        let start = self.rest.len();
+        self.rest.push(0);
         if let Some(tag) = group.tag {
             self.add_word(tag);
         }
         if let Some(team) = group.team_id {
             add_signed(&mut self.rest, team);
         }
+        let mut has_own = false;
         for rows in [group.mapping, group.properties].into_iter().flatten() {
-            self.add_rows(rows)?;
+            has_own |= self.add_rows(rows)?;
+        }
+        let length = (self.rest.len() - start - 1) << 1 | usize::from(has_own);
+        if length < 1 << 7 {
+            self.rest[start] = length as u8;
+        } else {
+            let mut number = Vec::new();
+            add_number(&mut number, length as u64);
+            self.rest.splice(start..=start, number);
         }
         if self.rows.is_empty() {
             self.epoch = times.into_iter().flatten().next().unwrap_or_default();
@@ -77,23 +89,26 @@ impl Arena {
     }
 
     /// A row is the number of its key and one more, or a nought and the key; and the value with what stands before it.
-    fn add_rows(&mut self, (count, text): (u32, &str)) -> Option<()> {
+    /// Whether one of them stays with the group.
+    fn add_rows(&mut self, (count, text): (u32, &str)) -> Option<bool> {
         add_number(&mut self.rest, u64::from(count));
         let (mut left, mut start, mut key) = (count, 0, None);
+        let mut has_own = false;
         for (at, byte) in text.bytes().enumerate() {
             if byte == RECORD as u8 {
                 left = left.checked_sub(1)?;
                 let middle = key.take()?;
-                self.add_row_of(&text[start..middle], &text[middle..at]);
+                has_own |= !self.add_row_of(&text[start..middle], &text[middle..at]);
                 start = at + 1;
             } else if key.is_none() && (byte == UNIT as u8 || byte == JSON as u8) {
                 key = Some(at);
             }
         }
-        (left == 0 && start == text.len()).then_some(())
+        (left == 0 && start == text.len()).then_some(has_own)
     }
 
-    fn add_row_of(&mut self, key: &str, value: &str) {
+    /// Whether both are kept once.
+    fn add_row_of(&mut self, key: &str, value: &str) -> bool {
         let key_number = self.pairs.key(key);
         if let Some(number) = key_number {
             add_number(&mut self.rest, u64::from(number) + 1);
@@ -104,9 +119,11 @@ impl Arena {
         // Twice the number of the value; or one more than twice its length, and the value.
         if let Some(number) = key_number.and_then(|key| self.pairs.value(key, value)) {
             add_number(&mut self.rest, u64::from(number) << 1);
+            true
         } else {
             add_number(&mut self.rest, (value.len() as u64) << 1 | 1);
             self.rest.extend_from_slice(value.as_bytes());
+            false
         }
     }
 }
@@ -118,7 +135,11 @@ const WRITTEN: &str = "it was written";
 #[derive(Clone, Copy)]
 pub(super) struct Rest<'a> {
     bytes: Bytes<'a>,
+    times: Bytes<'a>,
     pub(super) arena: &'a Arena,
+    pub(super) fingerprint: Option<&'a [u8; 32]>,
+    /// Whether a part of a row is not among those that are kept once.
+    pub(super) has_own: bool,
     shape: Shape,
     before: i64,
 }
@@ -130,10 +151,17 @@ impl<'a> Rest<'a> {
         let start = entry.odd_or_rest()?;
         let mut bytes = Bytes(&arena.rest[start..]);
         let shape = bytes.number().expect(WRITTEN) as usize;
+        let shape = *arena.shapes.get_index(shape).expect(WRITTEN);
+        let has_fingerprint = shape[0] & 1 << 5 != 0;
+        let fingerprint = has_fingerprint.then(|| bytes.array().expect(WRITTEN));
+        let length = bytes.number().expect(WRITTEN);
         Ok(Self {
             bytes,
+            times: Bytes(&bytes.0[(length >> 1) as usize..]),
             arena,
-            shape: *arena.shapes.get_index(shape).expect(WRITTEN),
+            fingerprint,
+            has_own: length & 1 != 0,
+            shape,
             before: arena.epoch,
         })
     }
@@ -150,10 +178,6 @@ impl<'a> Rest<'a> {
     /// Whether a field, by its number among those with an origin, is known.
     fn has(&self, field: usize) -> bool {
         self.shape[0] & 1 << field != 0
-    }
-
-    pub(super) fn fingerprint(&mut self) -> Option<&'a [u8; 32]> {
-        self.has(5).then(|| self.bytes.array().expect(WRITTEN))
     }
 
     /// The number of the tag among the words.
@@ -182,9 +206,8 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Behind the first three.
+    /// Behind tag and team.
     pub(super) fn at_mapping(mut self) -> Self {
-        self.fingerprint();
         self.tag();
         self.team();
         self
@@ -195,7 +218,10 @@ impl<'a> Rest<'a> {
     }
 
     pub(super) fn at_times(self) -> Self {
-        self.at_properties().properties().behind()
+        Self {
+            bytes: self.times,
+            ..self
+        }
     }
 
     fn time(&mut self) -> i64 {

@@ -1,7 +1,11 @@
 //! How a word is found in a group: letter by letter in name and id, as it stands in everything else. A chance find of
 //! scattered letters in a long JSON would help nobody.
 
-use std::ptr;
+use std::{
+    fmt::{Display, Write},
+    mem::take,
+    ptr,
+};
 
 use nucleo_matcher::{Config, Matcher, Utf32Str, Utf32String};
 use unicode_segmentation::UnicodeSegmentation;
@@ -116,6 +120,7 @@ const ELSEWHERE: Fit = Fit {
 struct WordMatcher<'a> {
     matcher: Matcher,
     buffer: Vec<char>,
+    shown: String,
     /// The arena that most groups are of: what it keeps once is looked at once.
     arena: Option<&'a Arena>,
 }
@@ -131,6 +136,8 @@ struct Kept {
     words: Vec<bool>,
     keys: Vec<bool>,
     values: Vec<bool>,
+    /// It is in none of the keys and values.
+    no_row: bool,
 }
 
 impl WordMatcher<'_> {
@@ -141,7 +148,9 @@ impl WordMatcher<'_> {
                 // Of what is folded it folds nothing.
                 self.matcher.config.ignore_case = letters.is_ascii();
                 let score = self.matcher.fuzzy_match(letters, scattered.slice(..))?;
-                (u32::from(score), needle.is_in(head, letters))
+                // One letter cannot be scattered.
+                let exact = needle.letters.len() == 1 || needle.is_in(head, letters);
+                (u32::from(score), exact)
             }
             None if !needle.is_in(head, letters) => return None,
             None => (needle.best(letters)?.1, true),
@@ -168,9 +177,9 @@ impl WordMatcher<'_> {
         let Wanted { needle, kept } = wanted;
         let kept = kept.as_ref();
         let kept = kept.filter(|_| self.arena.is_some_and(|most| ptr::eq(most, arena)));
-        if let Some(token) = rest.fingerprint()
+        if let Some(token) = rest.fingerprint
             && needle.may_be_hex
-            && self.is_in(needle, &Fingerprint::from_bytes(*token).to_string())
+            && self.is_shown(needle, &Fingerprint::from_bytes(*token))
         {
             return true;
         }
@@ -184,9 +193,12 @@ impl WordMatcher<'_> {
         }
         if let Some(team) = rest.team()
             && needle.may_be_number
-            && self.is_in(needle, &team.to_string())
+            && self.is_shown(needle, &team)
         {
             return true;
+        }
+        if kept.is_some_and(|kept| kept.no_row) && !rest.has_own {
+            return false;
         }
         let Pairs { keys, values, .. } = &arena.pairs;
         let mut is_in = |(key, value): (Part<'_>, Part<'_>)| match kept {
@@ -210,11 +222,23 @@ impl WordMatcher<'_> {
     fn kept(&mut self, needle: &Needle, arena: &Arena) -> Kept {
         let Arena { words, pairs, .. } = arena;
         let mut is_in = |text: &str| self.is_in(needle, text);
+        let keys: Vec<_> = pairs.keys.iter().map(&mut is_in).collect();
+        let values: Vec<_> = pairs.values.iter().map(&mut is_in).collect();
         Kept {
             words: words.iter().map(|word| is_in(word)).collect(),
-            keys: pairs.keys.iter().map(&mut is_in).collect(),
-            values: pairs.values.iter().map(&mut is_in).collect(),
+            no_row: !keys.contains(&true) && !values.contains(&true),
+            keys,
+            values,
         }
+    }
+
+    fn is_shown(&mut self, needle: &Needle, value: &impl Display) -> bool {
+        let mut shown = take(&mut self.shown);
+        shown.clear();
+        write!(shown, "{value}").expect("a text takes what is written");
+        let is_in = self.is_in(needle, &shown);
+        self.shown = shown;
+        is_in
     }
 
     fn is_in_odd(&mut self, needle: &Needle, group: &KnownGroup) -> bool {
@@ -251,6 +275,7 @@ impl<'a> Words<'a> {
             matcher: WordMatcher {
                 matcher: Matcher::new(MATCHER),
                 buffer: Vec::new(),
+                shown: String::new(),
                 arena,
             },
         }

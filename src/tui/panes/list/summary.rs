@@ -29,7 +29,8 @@ const DAY: i64 = 24 * 60 * 60;
 /// The age of a token and its rating in this profile.
 pub(super) fn age(entry: Entry<'_>, context: &Context) -> (Option<Duration>, TokenAge) {
     let limit = context.profile().and_then(|profile| profile.max_token_age);
-    let age = entry.rotated().or(entry.created());
+    let (rotated, created, _) = entry.times();
+    let age = rotated.or(created);
     let age = age.map(|at| since(at, context.now));
     (age, TokenAge::of(age, limit))
 }
