@@ -89,6 +89,13 @@ impl Pairs {
         self.values.shrink_to_fit();
     }
 
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        let texts = [&self.keys, &self.values].into_iter();
+        let bytes = |texts: &Texts| texts.text.len() + size_of_val(&*texts.ends);
+        texts.map(bytes).sum()
+    }
+
     /// The number of a key; `None` where it is not kept here.
     pub(super) fn key(&mut self, key: &str) -> Option<u32> {
         let open = self.open.as_mut()?;

@@ -151,7 +151,7 @@ fn key(entry: Entry<'_>, sort: &SortBy) -> Option<u128> {
             let value = entry.property(key)?;
             Some(match Number::parse(&value) {
                 Some(number) => u128::from(number.in_order()),
-                None => TEXT | beginning(value.to_lowercase().bytes()) >> 1,
+                None => TEXT | number(beginning(value.to_lowercase().as_bytes())) >> 1,
             })
         }
     }
@@ -159,19 +159,20 @@ fn key(entry: Entry<'_>, sort: &SortBy) -> Option<u128> {
 
 /// The part of a text that stands behind so many keys of it; `None` of a column that is no plain text, or not known.
 fn key_at(entry: Entry<'_>, sort: &SortBy, depth: usize) -> Option<u128> {
-    let skipped = depth * KEY;
+    let part = |text: &[u8]| beginning(text.get(depth * KEY..).unwrap_or_default());
     Some(match sort {
         SortBy::Name => {
             let title = entry.title();
             if title.is_ascii() {
-                let lower = title.bytes().map(|byte| byte.to_ascii_lowercase());
-                beginning(lower.skip(skipped))
+                let mut first = part(title.as_bytes());
+                first.make_ascii_lowercase();
+                number(first)
             } else {
-                beginning(title.to_lowercase().bytes().skip(skipped))
+                number(part(title.to_lowercase().as_bytes()))
             }
         }
-        SortBy::Id => beginning(entry.id().bytes().skip(skipped)),
-        SortBy::Tag => beginning(entry.tag()?.bytes().skip(skipped)),
+        SortBy::Id => number(part(entry.id().as_bytes())),
+        SortBy::Tag => number(part(entry.tag()?.as_bytes())),
         _ => return None,
     })
 }
@@ -199,13 +200,19 @@ fn value(text: &str) -> (bool, Option<Number>, String) {
     }
 }
 
-fn beginning(bytes: impl Iterator<Item = u8>) -> u128 {
-    let mut first = [0; size_of::<u128>()];
-    let unused = first.len() - KEY;
-    for (slot, byte) in first[unused..].iter_mut().zip(bytes) {
-        *slot = byte;
-    }
-    u128::from_be_bytes(first)
+/// The first bytes of a text.
+fn beginning(text: &[u8]) -> [u8; KEY] {
+    let mut first = [0; KEY];
+    let length = text.len().min(KEY);
+    first[..length].copy_from_slice(&text[..length]);
+    first
+}
+
+/// Stands as the bytes do.
+fn number(first: [u8; KEY]) -> u128 {
+    let mut bytes = [0; size_of::<u128>()];
+    bytes[size_of::<u128>() - KEY..].copy_from_slice(&first);
+    u128::from_be_bytes(bytes)
 }
 
 pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) -> Ordering {

@@ -1,4 +1,4 @@
-//! Memory does not grow with the number of groups where they are only passed on. Margins are wide: this build is not the
+//! Memory does not grow with the number of groups where they are only passed on, and little where a console holds them. Margins are wide: this build is not the
 //! shipped one.
 
 use std::process::Stdio;
@@ -6,7 +6,8 @@ use std::process::Stdio;
 use serde_json::Value;
 use tokio::{io::AsyncReadExt, process::Child};
 
-use super::program::Home;
+use super::program::{DEADLINE, Home};
+use crate::support::pty::Program;
 
 /// Held as a whole, they take more than 40 MiB.
 const MANY: &str = "8000";
@@ -17,7 +18,10 @@ const NEAR_THE_END: usize = 400 * 1024;
 
 /// The most memory a process that is still there ever had, in KiB.
 fn peak(child: &Child) -> u64 {
-    let id = child.id().expect("it runs");
+    peak_by_id(child.id().expect("it runs"))
+}
+
+fn peak_by_id(id: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("readable");
     let line = status.lines().find(|line| line.starts_with("VmHWM:"));
     let mut words = line.expect("a peak").split_whitespace();
@@ -40,6 +44,25 @@ async fn peak_of(home: &Home, arguments: &[&str], all: usize) -> u64 {
     peak
 }
 
+/// The same of a console, once it has read all groups.
+fn peak_of_console(home: &Home, groups: &str) -> u64 {
+    let folder = home.path("").display().to_string();
+    let variables = ["GROUPDESK_CONFIG", "GROUPDESK_DIRECTORY"];
+    let program = Program::groupdesk(&["--profile", "testing"]).size(40, 120);
+    let mut session = variables
+        .into_iter()
+        .fold(program, |program, name| {
+            program.env(name, home.variable(name))
+        })
+        .env("HOME", folder)
+        .env("USER", "ana")
+        .start();
+    let is_read = |screen: &str| screen.contains(groups) && !screen.contains("reading");
+    session.wait_until("all groups", DEADLINE, |screen| is_read(&screen.contents()));
+    let id = session.pid().as_raw_nonzero().get();
+    peak_by_id(id.unsigned_abs())
+}
+
 #[tokio::test]
 async fn a_long_list_is_written_as_it_is_read_and_the_demo_made_part_by_part() {
     let mut few = Home::new();
@@ -48,6 +71,13 @@ async fn a_long_list_is_written_as_it_is_read_and_the_demo_made_part_by_part() {
     let large = home.hold(&["demo", "--hold", "--groups", MANY]).await;
     let (before, after) = (peak(&small.child), peak(&large.child));
     assert!(after < before + 3 * MORE, "{before} KiB, then {after}");
+
+    let (console, many) = (
+        peak_of_console(&few, " groups"),
+        peak_of_console(&home, "8000 groups"),
+    );
+    // As the groups are, they would take more than three times as much.
+    assert!(many < console + MORE, "{console} KiB, then {many}");
 
     let least = few.run(&["list"]).await.out.len();
     assert!(least < 64 * 1024, "{least} bytes");
