@@ -1,0 +1,124 @@
+//! The runs themselves, as the commands begin them.
+
+use futures_util::{StreamExt, stream};
+use groupdesk::{
+    directory::ImportId,
+    domain::{
+        annotation::AnnotationChange, batch::Plan, change::DesiredFields, group::UserGroupId,
+    },
+    formats::GroupRow,
+    operations::{
+        RefreshEvent, RowEnd, Sending,
+        batch::{BatchEvent, Control, RunLimits},
+    },
+};
+use jiff::Timestamp;
+
+use super::world::World;
+
+fn limits(concurrency: usize) -> RunLimits {
+    RunLimits {
+        concurrency,
+        ..RunLimits::default()
+    }
+}
+
+/// `rotate` of these groups.
+pub(crate) async fn rotate(world: &World, ids: &[UserGroupId], concurrency: usize) {
+    let plan = Plan {
+        ready: ids.to_vec(),
+        at: Timestamp::now(),
+        ..Plan::default()
+    };
+    let operations = &world.operations;
+    let batch = operations.begin_batch(&plan, None).await.expect("durable");
+    let run = operations.run_batch(batch, limits(concurrency), None).await;
+    let mut run = run.expect("it begins");
+    let mut said = None;
+    loop {
+        match run.progress.recv().await.expect("news") {
+            BatchEvent::Ended(ended) => said = said.or(ended.note),
+            BatchEvent::Finished(report) => {
+                let counts = report.counts;
+                assert_eq!(counts.confirmed, ids.len(), "{counts}: {said:?}");
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `get --refresh-all`.
+pub(crate) async fn refresh(world: &World, ids: &[UserGroupId], concurrency: usize) {
+    let operations = &world.operations;
+    let begun = operations.begin_refresh("").await.expect("durable");
+    let planned = operations.plan_reading(ids, false, true).await;
+    let run = operations.run_refresh(
+        Some(begun.id),
+        planned.expect("known"),
+        limits(concurrency),
+        false,
+    );
+    let mut run = run.expect("it begins");
+    loop {
+        match run.progress.recv().await.expect("news") {
+            RefreshEvent::Finished { counts, halt } => {
+                assert_eq!((counts.unchanged, halt), (ids.len(), None));
+                return;
+            }
+            RefreshEvent::Ended(read) => assert!(read.failure.is_none(), "{:?}", read.failure),
+            _ => {}
+        }
+    }
+}
+
+/// A row of a file for each group, with its base where it is known.
+pub(crate) type Row = (GroupRow, Option<DesiredFields>);
+
+pub(crate) fn row(id: &UserGroupId, name: String) -> GroupRow {
+    GroupRow {
+        id: id.clone(),
+        said: DesiredFields {
+            name: Some(name),
+            ..DesiredFields::default()
+        },
+        beside: AnnotationChange::default(),
+    }
+}
+
+/// `import` or `apply` of these rows, each to end with this word.
+pub(crate) async fn send(
+    world: &World,
+    rows: &[Row],
+    (create, update): (bool, bool),
+    expected: &str,
+    concurrency: usize,
+) {
+    let operations = &world.operations;
+    let sending = Sending {
+        create,
+        update,
+        only_differences: false,
+    };
+    let permit = operations.sending_permitted(sending, rows.len());
+    let permit = &permit.expect("permitted");
+    // Another file each time.
+    let mut digest = [0; 32];
+    getrandom::fill(&mut digest).expect("random numbers");
+    let import: ImportId = operations.begin_import(digest).await.expect("durable").id;
+    let control = &Control::default();
+    let mut starts = stream::iter(rows.iter().enumerate().map(
+        |(number, (row, base))| async move {
+            assert!(control.may_begin(tokio::time::Instant::now()).await);
+            let at = Some((import, number));
+            let sent = operations.send_row(permit, at, row, base.as_ref(), control, |_| {});
+            sent.await
+        },
+    ))
+    .buffer_unordered(concurrency);
+    while let Some(end) = starts.next().await {
+        assert!(matches!(end, RowEnd::Done { .. }), "{end:?}");
+        assert_eq!(end.outcome(), expected);
+    }
+    operations.end_import(import).await.expect("durable");
+}
