@@ -84,9 +84,9 @@ pub use team::{Migrated, TeamStatus, grant, migrate, revoke, set_up, set_up_sql,
 use unsettled_here::Noted;
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
-    BeginResult, Damaged, EventKind, GroupSnapshot, HandOffStep, HistoryFilter, JournalEvent,
-    Numbered, Owner, Precondition, Record, Recorded, RotationFilter, RotationIntent, RotationRow,
-    RotationStep,
+    AskedBeside, BeginResult, Damaged, EventKind, GroupSnapshot, HandOffStep, HistoryFilter,
+    JournalEvent, Numbered, Owner, Precondition, Record, Recorded, RotationFilter, RotationIntent,
+    RotationRow, RotationStep,
 };
 pub use watch::{
     ChangeCursor, Changes, DraftHead, HistoryCursor, Standing,
@@ -231,16 +231,15 @@ impl Directory {
             .await
     }
 
-    /// Returns one group if it is known, what is open of it, and the facts of the place; given the name and address of
-    /// a profile, also the place it is bound to.
+    /// One group, if it is known, what is open of it, and the facts of the place; and what is asked beside.
     pub async fn snapshot(
         &self,
         place: PlaceId,
         id: &UserGroupId,
-        profile: Option<(String, String)>,
+        beside: AskedBeside,
     ) -> Result<GroupSnapshot, DirectoryError> {
         let id = id.clone();
-        let request = TakeSnapshot { place, id, profile };
+        let request = TakeSnapshot { place, id, beside };
         self.ask(Access::Short, move |tx| tx.run(&request)).await
     }
 

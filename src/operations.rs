@@ -82,7 +82,10 @@ use crate::{
     },
     directory::{Directory, HistoryFilter, RotationFilter},
     domain::{group::UserGroupId, history::Entry, known::KnownGroup, rotation::settle_window},
-    operations::profiles::{facts, places},
+    operations::profiles::{
+        facts,
+        places::{self, SeenGate},
+    },
     search::{Builder, ListView, SortBy, suggest::near},
 };
 
@@ -400,12 +403,21 @@ impl Operations {
     /// The only way to get a client for the service. Refuses what the profile forbids, and everything as long as the
     /// operator has to decide something about the place first. Every caller states what it is about to send.
     async fn client(&self, sends: RequestKind) -> Result<Client, Failure> {
+        self.client_upon(sends, None).await
+    }
+
+    /// As [`Operations::client`]; `seen`: the gate, as it was just looked at.
+    async fn client_upon(
+        &self,
+        sends: RequestKind,
+        seen: Option<SeenGate>,
+    ) -> Result<Client, Failure> {
         match sends {
             RequestKind::Read => {}
             RequestKind::MayCreate => self.permitted(Guarded::Create)?,
             RequestKind::Change(operation) => self.permitted(operation)?,
         }
-        self.may_send().await?;
+        self.may_send(seen).await?;
         self.ungated_client().await
     }
 

@@ -1,6 +1,6 @@
 //! The runs themselves, as the commands begin them.
 
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, stream::FuturesUnordered};
 use groupdesk::{
     directory::ImportId,
     domain::{
@@ -9,7 +9,7 @@ use groupdesk::{
     formats::GroupRow,
     operations::{
         RefreshEvent, RowEnd, Sending,
-        batch::{BatchEvent, Control, RunLimits},
+        batch::{BatchEvent, Control, Room, RunLimits},
     },
 };
 use jiff::Timestamp;
@@ -107,18 +107,26 @@ pub(crate) async fn send(
     getrandom::fill(&mut digest).expect("random numbers");
     let import: ImportId = operations.begin_import(digest).await.expect("durable").id;
     let control = &Control::default();
-    let mut starts = stream::iter(rows.iter().enumerate().map(
-        |(number, (row, base))| async move {
+    let room = Room::of(limits(concurrency));
+    let mut waiting = rows.iter().enumerate();
+    let mut flying = FuturesUnordered::new();
+    loop {
+        if room.is_free(flying.len())
+            && let Some((number, (row, base))) = waiting.next()
+        {
             assert!(control.may_begin(tokio::time::Instant::now()).await);
-            let at = Some((import, number));
-            let sent = operations.send_row(permit, at, row, base.as_ref(), control, |_| {});
-            sent.await
-        },
-    ))
-    .buffer_unordered(concurrency);
-    while let Some(end) = starts.next().await {
-        assert!(matches!(end, RowEnd::Done { .. }), "{end:?}");
-        assert_eq!(end.outcome(), expected);
+            let (at, steered) = (Some((import, number + 1)), (control, room.slot()));
+            flying.push(operations.send_row(permit, at, row, base.as_ref(), steered, |_| {}));
+            continue;
+        }
+        tokio::select! {
+            () = room.freed() => {}
+            end = flying.next() => {
+                let Some(end) = end else { break };
+                assert!(matches!(end, RowEnd::Done { .. }), "{end:?}");
+                assert_eq!(end.outcome(), expected);
+            }
+        }
     }
     operations.end_import(import).await.expect("durable");
 }

@@ -1,27 +1,44 @@
 //! Bytes and values that may contain a token: their memory is wiped on drop. Copies made by HTTP, TLS and the kernel
 //! are out of reach.
 
-use std::ops::Deref;
+use std::{io, ops::Deref};
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Capacity that no rotation exceeds: a buffer that is reallocated leaves its old memory unwiped.
-const ROOM: usize = 8 * 1024;
-
-/// Bytes that are wiped on drop.
+/// Bytes that are wiped.
 pub(super) type Buffer = Zeroizing<Vec<u8>>;
 
-/// A request as JSON.
+/// JSON of a request, in as much room as it takes: a buffer that is moved leaves its old place unwiped, and all of it is
+/// wiped in the end.
 pub(super) fn json(request: &impl Serialize) -> Buffer {
-    let mut body = room(ROOM);
-    serde_json::to_writer(&mut *body, request).expect("a request of strings and JSON serialises");
+    let written = |to: &mut dyn io::Write| {
+        serde_json::to_writer(to, request).expect("a request of strings and JSON serialises");
+    };
+    let mut length = Length(0);
+    written(&mut length);
+    let mut body = room(length.0);
+    written(&mut *body);
     body
 }
 
-/// The same bytes for shared use; wiped when the last user is done.
+/// Counts what is written, in bytes.
+struct Length(usize);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The same bytes for those who share them; wiped when the last one is done.
 pub(super) fn shared(bytes: Buffer) -> Bytes {
     Bytes::from_owner(bytes)
 }
@@ -86,6 +103,14 @@ mod tests {
         assert_eq!(*buffer, all);
         assert_eq!(buffer.capacity(), 5_005);
         assert_eq!(shared(buffer), all);
+    }
+
+    #[test]
+    fn a_request_is_written_in_one_place() {
+        let request = json!({"current_token": "x".repeat(9_000), "more": ["\n\u{1F980}", 7]});
+        let body = super::json(&request);
+        assert_eq!(*body, serde_json::to_vec(&request).expect("JSON"));
+        assert_eq!(body.capacity(), body.len());
     }
 
     #[test]

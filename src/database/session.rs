@@ -6,7 +6,7 @@ use std::{
     sync::mpsc::Receiver,
 };
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction};
 
 use super::{Access, Database, Tx, Work};
 
@@ -69,12 +69,20 @@ impl<D: Database> Session<D> {
             none => none.insert(self.database.open()?),
         };
         if !batch.iter().any(|work| work.access().writes()) {
-            // Reads share one snapshot; each fails on its own.
-            let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
-            let snapshot = Tx::of(&snapshot);
+            // All of one snapshot; each fails for itself.
+            let snapshot = Snapshot::begin(connection)?;
+            let snapshot = Tx::of(snapshot.0);
             return Ok(batch.iter_mut().map(|work| work.run(&snapshot)).collect());
         }
         let tx = self.database.begin(connection)?;
+        if let [work] = batch {
+            // It has no neighbours that stay where it is undone.
+            return match work.run(&Tx::of(&tx)) {
+                Ok(()) => self.database.commit(tx).map(|()| vec![Ok(())]),
+                Err(error) if D::undoes_all(&error) => Err(error),
+                Err(error) => Ok(vec![Err(error)]),
+            };
+        }
         let mut outcomes = Vec::with_capacity(batch.len());
         for work in batch {
             outcomes.push(run_in_savepoint::<D>(&tx, work.as_mut())?);
@@ -91,7 +99,25 @@ impl<D: Database> Session<D> {
     }
 }
 
-/// Executes one piece of work so that it can be undone on its own. The outer error undoes the others, too.
+/// What stands at one moment, until it is dropped. A transaction of rusqlite has its statements parsed anew each time.
+struct Snapshot<'c>(&'c Connection);
+
+impl<'c> Snapshot<'c> {
+    fn begin(connection: &'c Connection) -> rusqlite::Result<Self> {
+        connection.prepare_cached("BEGIN")?.execute([])?;
+        Ok(Self(connection))
+    }
+}
+
+impl Drop for Snapshot<'_> {
+    fn drop(&mut self) {
+        // Nothing was written; where it cannot be ended, the next one cannot begin, and says so.
+        let end = self.0.prepare_cached("ROLLBACK");
+        drop(end.and_then(|mut end| end.execute([])));
+    }
+}
+
+/// Does one piece of work so that it can be undone alone. The outer error undoes its neighbours too.
 fn run_in_savepoint<D: Database>(
     tx: &Transaction<'_>,
     work: &mut dyn Work<D::Error>,

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{ItemKey, KeyId, Mutation, MutationStep, PlaceId, RotationId};
+use super::{Gate, ItemKey, KeyId, Mutation, MutationStep, PlaceId, RotationId};
 
 use crate::{
     domain::{
@@ -116,6 +116,17 @@ pub struct GroupSnapshot {
     pub facts: Facts,
     /// The place that the profile is bound to, if requested.
     pub bound: Option<PlaceId>,
+    /// What holds requests back, where that was asked for.
+    pub gate: Option<Gate>,
+}
+
+/// What else is asked with a group.
+#[derive(Debug, Clone, Default)]
+pub struct AskedBeside {
+    /// Name and address, where it is to be found out which place they mean by now.
+    pub profile: Option<(String, String)>,
+    /// The key whose requests may be held back.
+    pub key: Option<KeyId>,
 }
 
 /// A rotation to begin.

@@ -15,7 +15,7 @@ use std::{collections::HashMap, io, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc;
 
-pub use super::batch::concurrency::{Control, RunCommand, RunLimits};
+pub use super::batch::concurrency::{Control, Room, RunCommand, RunLimits, Slot};
 pub use resume::Resumption;
 pub use scheduled::ScheduledRun;
 

@@ -17,18 +17,21 @@ use super::{
         error_response::ErrorResponse,
         observe::{Before, Found, GoodAnswer, Lookup, ObservationInput},
     },
+    batch::concurrency::Slot,
     groups::claims::Claim,
+    profiles::places::SeenGate,
     recording::changes_for_history,
+    rotation::settle::BeforeGet,
 };
 use crate::{
     api::wire::GroupRequest,
-    directory::Record,
+    directory::{Mutation, Record},
     domain::{
         change::{Change, DesiredFields, differences},
         facts::Field,
         group::UserGroupId,
         history::{Ending, Operation},
-        known::{KnownGroup, Returned, Sent},
+        known::{Returned, Sent},
         rotation::State,
         size::fits,
     },
@@ -58,27 +61,41 @@ impl Operations {
         id: &UserGroupId,
         assurance: UnknownIdPolicy,
     ) -> Result<Lookup, Failure> {
-        let is_seen = |known: &Option<KnownGroup>| {
-            let seen = known.as_ref().and_then(|group| group.last_seen);
-            seen.is_some()
+        let before = self.snapshot_before_get(id).await;
+        let before = before.map_err(Failure::NothingSent)?;
+        self.look_upon(before, id, assurance, None).await
+    }
+
+    /// As [`Operations::look_closely`], by whoever has just asked what stands of the group. The slot is given back as soon as
+    /// no request that follows depends on what is written down.
+    pub(super) async fn look_upon(
+        &self,
+        mut before: BeforeGet,
+        id: &UserGroupId,
+        assurance: UnknownIdPolicy,
+        slot: Option<&mut Slot>,
+    ) -> Result<Lookup, Failure> {
+        let is_seen = |before: &BeforeGet| {
+            let known = before.known.as_ref();
+            known.is_some_and(|group| group.last_seen.is_some())
         };
-        let (mut known, mut facts, mut asked) = self
-            .snapshot_before_get(id)
-            .await
-            .map_err(Failure::NothingSent)?;
-        self.may_read(id, known.as_ref(), assurance).await?;
+        self.may_read(id, before.known.as_ref(), assurance).await?;
         let mut claim = None;
-        if !is_seen(&known) {
-            // This get can create: it needs a claim like any other mutation.
-            claim = Some(self.claim(id, Operation::Get, None).await?);
-            (known, facts, asked) = self
-                .snapshot_before_get(id)
-                .await
-                .map_err(Failure::NothingSent)?;
-            if is_seen(&known) {
+        if !is_seen(&before) {
+            // It can create: a mutation like any other.
+            claim = Some(self.claim(id, Operation::Get, None, before.gate).await?);
+            let again = self.snapshot_before_get(id).await;
+            before = again.map_err(Failure::NothingSent)?;
+            if is_seen(&before) {
                 claim = None;
             }
         }
+        let BeforeGet {
+            known,
+            facts,
+            asked,
+            gate,
+        } = before;
         let carries = facts.properties_are_readable();
         let properties = carries.then(|| {
             let known = known.as_ref().and_then(|group| group.properties.as_ref());
@@ -95,7 +112,7 @@ impl Operations {
                 let (read, claim) = self.read_with_claim(&request, id, claim).await?;
                 (read, Some(claim))
             }
-            None => (self.read(RequestKind::Read, &request, id).await?, None),
+            None => (self.read(&request, id, gate).await?, None),
         };
         self.reached(Failpoint::GetAnswered);
         let ending = match read.new_user_group {
@@ -114,6 +131,9 @@ impl Operations {
             claim: claim.map(|claim| claim.end(ending, None)),
             fields,
         };
+        if let Some(slot) = slot.filter(|_| self.is_as_known(&learnt)) {
+            slot.give_back();
+        }
         let mut lookup = Box::pin(self.observe(id, learnt)).await?;
         self.reached(Failpoint::GetDurable);
         self.warn_of_what_stands(&mut lookup);
@@ -182,13 +202,23 @@ impl Operations {
     /// Creates a group with a get-or-create. A group that existed already is returned unchanged, with its differences
     /// as warnings.
     pub async fn create(&self, id: &UserGroupId, wanted: &DesiredFields) -> Result<Done, Failure> {
+        self.create_upon(None, id, wanted).await
+    }
+
+    /// As [`Operations::create`]; `gate`: as it was just looked at.
+    pub(super) async fn create_upon(
+        &self,
+        gate: Option<SeenGate>,
+        id: &UserGroupId,
+        wanted: &DesiredFields,
+    ) -> Result<Done, Failure> {
         self.permitted(Guarded::Create)?;
         fits(wanted)?;
         self.no_secret_in(&DesiredFields::default(), wanted).await?;
         let request = request(id, wanted);
         let all = Change::between(&DesiredFields::default(), wanted);
         let changes = changes_for_history(Operation::Create, &all);
-        let mut claim = self.claim(id, Operation::Create, changes).await?;
+        let mut claim = self.claim(id, Operation::Create, changes, gate).await?;
         let client = self.client(RequestKind::Change(Guarded::Create)).await?;
         let send_by = claim.sending(None).await?;
         let result = client.until(send_by).create(&request, id).await;
@@ -229,23 +259,20 @@ impl Operations {
         if creation_unclear || (!created && self.may_have_created(id).await) {
             done.warnings.push(Warning::CreationUnclear);
         }
-        self.found_by_create(id, new_user_group).await;
+        self.found_by_create(&done.open, new_user_group).await;
         let different = differences(wanted, &answered);
         done.warnings
             .extend(different.into_iter().map(Warning::Differs));
         Ok(done)
     }
 
-    /// Now that the group exists, settles earlier creates and first reads whose outcome was unknown.
-    async fn found_by_create(&self, id: &UserGroupId, new_user_group: Option<bool>) {
-        let Ok(standing) = self.directory().snapshot(self.here(), id, None).await else {
-            return;
-        };
+    /// The group is there now: what earlier creates and first reads with an open end were about is settled.
+    async fn found_by_create(&self, open: &[Mutation], new_user_group: Option<bool>) {
         let found = Found {
             read: DesiredFields::default(),
             new_user_group,
         };
-        let open = standing.mutations.iter();
+        let open = open.iter();
         let steps = open.flat_map(|open| self.plan_mutation_settlement(open, Some(&found)));
         // On failure, whoever comes next finds them again.
         drop(self.take_steps(steps.collect()).await);
@@ -291,11 +318,12 @@ impl Operations {
     /// A get whose failure leaves no trace.
     pub(super) async fn read(
         &self,
-        sends: RequestKind,
         request: &GroupRequest,
         id: &UserGroupId,
+        gate: Option<SeenGate>,
     ) -> Result<GoodAnswer, Failure> {
-        let result = self.client(sends).await?.get_or_create(request, id).await;
+        let client = self.client_upon(RequestKind::Read, gate).await?;
+        let result = client.get_or_create(request, id).await;
         self.judge(result).map_err(ErrorResponse::of_read)
     }
 }

@@ -57,26 +57,34 @@ impl Request for LookAtGate {
     type Error = Fault;
 
     fn read(&self) -> Statements {
-        Statements::default()
-            .with(KEY_STATE, values![self.key.0, self.place.0])
-            .with(ALARMS, values![self.place.0])
+        let mut reads = Statements::default();
+        look_at_gate(&mut reads, self.place, self.key);
+        reads
     }
 
     fn decide(&self, found: &mut Found) -> Result<(Statements, Gate), Fault> {
-        let known = found.next().first(|row| {
-            let tag: Option<String> = row.get(1)?;
-            Ok::<_, Fault>((KeyState::parse(row.text(0)?), tag))
-        })?;
-        let (state, tag) = known.unzip();
-        let (state, tag) = (state.flatten(), tag.flatten());
-        let gate = Gate {
-            // The key is gone because its place was merged into another.
-            key: state.unwrap_or(KeyState::Withdrawn),
-            tag: tag.as_deref().map(EnvironmentTag::parse),
-            alarms: found.next().all(alarm)?,
-        };
-        Ok((Statements::default(), gate))
+        Ok((Statements::default(), gate(found)?))
     }
+}
+
+pub(super) fn look_at_gate(reads: &mut Statements, place: PlaceId, key: KeyId) {
+    reads.add(KEY_STATE, values![key.0, place.0]);
+    reads.add(ALARMS, values![place.0]);
+}
+
+pub(super) fn gate(found: &mut Found) -> Result<Gate, Fault> {
+    let known = found.next().first(|row| {
+        let tag: Option<String> = row.get(1)?;
+        Ok::<_, Fault>((KeyState::parse(row.text(0)?), tag))
+    })?;
+    let (state, tag) = known.unzip();
+    let (state, tag) = (state.flatten(), tag.flatten());
+    Ok(Gate {
+        // A key that is there no more went with a place that became part of another.
+        key: state.unwrap_or(KeyState::Withdrawn),
+        tag: tag.as_deref().map(EnvironmentTag::parse),
+        alarms: found.next().all(alarm)?,
+    })
 }
 
 const ALARMS: &str = "\

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{StatementStatus, ffi};
 
 use super::{schema::MIGRATIONS, snapshot::TakeSnapshot, *};
+use crate::directory::AskedBeside;
 use crate::{
     database::{Access, Tx, Value, task},
     directory::{BeginResult, HistoryFilter, RotationFilter, RotationId, RotationIntent},
@@ -433,7 +434,7 @@ fn steps_beside(others: usize) -> i32 {
     let snapshot = TakeSnapshot {
         place: PLACE,
         id: group.clone(),
-        profile: None,
+        beside: AskedBeside::default(),
     };
     let of_group = RotationFilter {
         place: Some(PLACE),

@@ -12,12 +12,13 @@ use crate::{
         failure::CallError,
     },
     directory::{
-        DirectoryError, MutationId, MutationStep, Precondition, Record, RotationId, RotationRow,
+        AskedBeside, DirectoryError, MutationId, MutationStep, Precondition, Record, RotationId,
+        RotationRow,
     },
     domain::{
         change::{Change, DesiredFields},
         facts::Field,
-        group::{EnvironmentTag, UserGroupId},
+        group::{EnvironmentTag, Properties, UserGroupId},
         history::{Ending, Operation},
         known::{Drift, KnownGroup, Observation, Returned, Sent},
         mutation,
@@ -183,7 +184,34 @@ impl Operations {
             .any(|owner| owner.place == self.here() && owner.user_group_id == group.id))
     }
 
-    /// Records a good answer and returns what it means for the caller.
+    /// Whether a get told nothing that was not known already, settles nothing, and raises no alarm.
+    pub(crate) fn is_as_known(&self, learnt: &ObservationInput) -> bool {
+        let (Before::Read(Some(before)), Some(asked), None) =
+            (&learnt.before, &learnt.asked, &learnt.claim)
+        else {
+            return false;
+        };
+        let Returned {
+            name,
+            properties,
+            environment_tag,
+            fingerprint,
+            ..
+        } = &learnt.read.returned;
+        let is_name = |new: &String| before.name.as_ref().is_some_and(|old| old.value == *new);
+        let known = before.properties.as_ref();
+        let is_same = |new: &Properties| known.is_some_and(|old| old.value == *new);
+        token_of(before) == Some(*fingerprint)
+            && name.as_ref().is_none_or(is_name)
+            && properties.as_ref().is_none_or(is_same)
+            && asked.open.is_empty()
+            && asked.mutations.is_empty()
+            && learnt.ending == Ending::Found
+            && self.tag_alarm(environment_tag.as_ref()).is_none()
+            && !self.is_told_anew(learnt.read.facts)
+    }
+
+    /// Writes down a good answer and says what it means for the person who asked.
     pub(crate) async fn observe(
         &self,
         id: &UserGroupId,
@@ -212,7 +240,10 @@ impl Operations {
             tries -= 1;
             let before = match mem::replace(&mut learnt.before, Before::ToRead) {
                 Before::Read(before) => before.map(|group| *group),
-                Before::ToRead => self.show(id).await.map_err(Failure::NotWritten)?,
+                Before::ToRead => {
+                    let known = self.directory().group(self.here(), id).await;
+                    known.map_err(Failure::NotWritten)?
+                }
             };
             match self.observe_once(id, &learnt, observation, before).await {
                 Ok(lookup) => return Ok(lookup),
@@ -386,7 +417,10 @@ impl Operations {
 
     /// Whether the answer may show a change made from here whose own answer has not arrived yet.
     pub(crate) async fn is_being_changed(&self, id: &UserGroupId, own: Option<MutationId>) -> bool {
-        let standing = self.directory().snapshot(self.here(), id, None).await;
+        let standing = self
+            .directory()
+            .snapshot(self.here(), id, AskedBeside::default())
+            .await;
         standing.is_ok_and(|standing| {
             let mut others = standing.mutations.iter();
             let rotates = |row: &RotationRow| row.rotation.state != State::Rotated;

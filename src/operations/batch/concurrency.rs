@@ -4,6 +4,7 @@
 mod control;
 mod pace;
 mod retry_budget;
+mod room;
 
 use futures_util::future::BoxFuture;
 use tokio::task::JoinSet;
@@ -11,6 +12,7 @@ use tokio::task::JoinSet;
 pub use control::{Control, RunCommand};
 pub(crate) use pace::Pace;
 pub(crate) use retry_budget::RetryBudget;
+pub use room::{Room, Slot};
 
 use crate::domain::batch::Halt;
 
@@ -53,8 +55,8 @@ pub(crate) trait Work {
     /// Takes the next item, if any is left.
     fn next(&mut self) -> Option<Self::Item>;
 
-    /// Begins an item.
-    fn begin(&self, item: Self::Item) -> BoxFuture<'static, Self::Outcome>;
+    /// Begins it. Its slot may be given back before it ends.
+    fn begin(&self, item: Self::Item, slot: Slot) -> BoxFuture<'static, Self::Outcome>;
 
     /// Records an outcome (`None` if the task panicked). Returns the reason if nothing new may be begun.
     fn ended(&mut self, outcome: Option<Self::Outcome>) -> Option<Halt>;
@@ -72,9 +74,11 @@ pub(crate) async fn run(
     let mut in_flight = JoinSet::new();
     let mut halt = None;
     let mut pace = limits.pace();
+    let room = Room::of(limits);
     loop {
-        let has_room = in_flight.len() < limits.concurrency.max(1);
-        let wants = halt.is_none() && has_room && work.waiting() > 0;
+        let has_room = room.is_free(in_flight.len());
+        let is_left = halt.is_none() && work.waiting() > 0;
+        let wants = is_left && has_room;
         if !wants && in_flight.is_empty() {
             return halt;
         }
@@ -89,6 +93,7 @@ pub(crate) async fn run(
                     halt = Some(stopped);
                 }
             }
+            () = room.freed(), if is_left && !has_room => {}
             may = control.may_begin(pace.next_start()), if wants => {
                 if !may {
                     let asked = control.asked();
@@ -96,7 +101,7 @@ pub(crate) async fn run(
                     halt = Some(asked);
                 } else if let Some(item) = work.next() {
                     pace.begun();
-                    in_flight.spawn(work.begin(item));
+                    in_flight.spawn(work.begin(item, room.slot()));
                 }
             }
         }

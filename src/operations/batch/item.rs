@@ -99,37 +99,37 @@ impl ItemContext {
     pub(super) async fn rotate(self, item: BatchItem) -> Outcome {
         let begun = Instant::now();
         let id = &item.user_group_id;
-        let known = loop {
-            match self.operations.snapshot(id).await {
-                Err(error) if error.is_unreachable() => {
-                    self.no_directory();
-                    if !self.control.may_send().await {
-                        break None;
-                    }
-                }
-                known => break known.ok().and_then(|known| known.group),
-            }
-        };
-        let seen = known.as_ref().and_then(|group| group.fingerprint.as_ref());
-        let seen = seen.map(|known| known.value);
-        let last = known.and_then(|group| group.last_rotated);
-        if last.is_some_and(|last| last.at >= self.began) {
-            let note = "rotated since the batch began; left as it is";
-            let failed = self.not_sent(&item, Ending::NotApplied, note, begun).await;
-            return Outcome {
-                harmless: true,
-                ..failed
-            };
-        }
+        // The token that it had when its turn came.
+        let mut seen = None;
         let mut patience = RetryBudget::new();
         let rotated = loop {
             if !self.control.may_send().await {
                 break None;
             }
+            let before = match self.operations.snapshot_before_get(id).await {
+                Err(error) if error.is_unreachable() => {
+                    self.no_directory();
+                    continue;
+                }
+                // What is wrong is told by the rotation, which asks again.
+                before => before.ok(),
+            };
+            let known = before.as_ref().and_then(|before| before.known.as_ref());
+            let last = known.and_then(|group| group.last_rotated.as_ref());
+            if last.is_some_and(|last| last.at >= self.began) {
+                let note = "rotated since the batch began; left as it is";
+                let failed = self.not_sent(&item, Ending::NotApplied, note, begun).await;
+                return Outcome {
+                    harmless: true,
+                    ..failed
+                };
+            }
+            let token = known.and_then(|group| group.fingerprint.as_ref());
+            let token = token.map(|known| known.value);
+            let seen = *seen.get_or_insert(token);
             let (reason, known) = (self.reason.clone(), UnknownIdPolicy::KnownOnly);
-            let rotation = self
-                .operations
-                .rotate_item(id, seen, reason, known, Some(item.key));
+            let key = Some((item.key, before));
+            let rotation = self.operations.rotate_item(id, seen, reason, known, key);
             let answer = Box::pin(rotation).await;
             if !self.put_off(&answer, &mut patience) && !self.waits_for_the_directory(&answer) {
                 break Some(answer);

@@ -22,7 +22,7 @@ use crate::{
     },
     operations::{
         Failpoint, Operations,
-        batch::concurrency::{self, Work},
+        batch::concurrency::{self, Slot, Work},
     },
 };
 
@@ -143,7 +143,7 @@ impl Work for Shift<'_> {
         self.queue.waiting.pop_front()
     }
 
-    fn begin(&self, item: BatchItem) -> BoxFuture<'static, Outcome> {
+    fn begin(&self, item: BatchItem, _slot: Slot) -> BoxFuture<'static, Outcome> {
         self.context.tell(BatchEvent::Started(item.key));
         let context = self.context.clone();
         match (&self.queue.kind, item.rotation) {

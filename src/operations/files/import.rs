@@ -22,8 +22,9 @@ use crate::{
     formats::{GroupRow, Need, Planned},
     operations::{
         DirectoryError, Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning,
-        batch::concurrency::{Control, RetryBudget},
+        batch::concurrency::{Control, RetryBudget, Slot},
         groups::update::changed_since,
+        rotation::settle::BeforeGet,
     },
 };
 
@@ -216,23 +217,25 @@ impl Operations {
         })
     }
 
-    /// Sends what one row needs, as the plan showed it, and marks the row as done if its file has a journal. `base` is
-    /// the state that an update starts from; the annotations of the row are written as planned. Repeating it is
-    /// harmless: an existing group is returned unchanged, and an update sends the same whole. What the service
-    /// postpones is sent again after the pause it asks for, which applies to all rows; `held` is notified of it.
+    /// Sends what one row needs, as the plan showed it (`base`: what an update begins with; `beside` of
+    /// the row: what was planned of it), and writes down that it is done where its file has a journal. Doing it twice does no
+    /// harm: an existing group is returned unchanged, and an update sends the same whole. What the service puts off is
+    /// sent again after the pause it asks for, which holds for all rows; `held` gets to know of it. The slot is given back
+    /// when the next row may be begun: what is written down last need not be waited for.
     pub async fn send_row(
         &self,
         permit: &Permit,
         place: Option<(ImportId, usize)>,
         row: &GroupRow,
         base: Option<&DesiredFields>,
-        control: &Control,
+        (control, mut slot): (&Control, Slot),
         held: impl Fn(Duration),
     ) -> RowEnd {
         let mut patience = RetryBudget::new();
         let mut is_taken = false;
         let mut end = loop {
-            let settled = self.settle_row(row, base, permit, &mut is_taken).await;
+            let settling = self.settle_row(row, base, permit, &mut is_taken, &mut slot);
+            let settled = settling.await;
             let Some(wait) = patience.put_off_row(&settled) else {
                 break settled.unwrap_or_else(RowEnd::Failed);
             };
@@ -243,6 +246,9 @@ impl Operations {
             }
         };
         self.annotate_row(row, &mut end).await;
+        if matches!(end, RowEnd::Done { .. }) && !end.is_alarm() {
+            slot.give_back();
+        }
         if let RowEnd::Done { outcome, .. } = &end
             && !end.is_alarm()
             && let Some((import, number)) = place
@@ -283,10 +289,13 @@ impl Operations {
         base: Option<&DesiredFields>,
         permit: &Permit,
         is_taken: &mut bool,
+        slot: &mut Slot,
     ) -> Result<RowEnd, Failure> {
         let sending = permit.sending;
-        let known = self.show(&row.id).await.map_err(Failure::NothingSent)?;
-        let planned = Planned::of(row, known.as_ref());
+        let before = self.snapshot_before_get(&row.id).await;
+        let before = before.map_err(Failure::NothingSent)?;
+        let known = before.known.as_ref();
+        let planned = Planned::of(row, known);
         if sending.only_differences && base.is_none() && planned.need == Need::Unchanged {
             return Ok(RowEnd::Done {
                 outcome: UNCHANGED,
@@ -307,10 +316,10 @@ impl Operations {
         if sending.update && is_there {
             // The resulting group must be readable afterwards, including the fields that are not sent.
             fits(&planned.wanted)?;
-            return self.update_row(row, base).await;
+            return self.update_row(before, row, base, slot).await;
         }
-        let created = self.create(&row.id, &row.said).await?;
-        // Nobody has seen what an update would replace; the next plan shows it.
+        let created = self.create_upon(before.gate, &row.id, &row.said).await?;
+        // Nobody has seen what it would replace: the next plan shows it.
         let differs: Vec<_> = created
             .warnings
             .iter()
@@ -336,14 +345,17 @@ impl Operations {
     /// plan had it equal to the row.
     async fn update_row(
         &self,
+        before: BeforeGet,
         row: &GroupRow,
         base: Option<&DesiredFields>,
+        slot: &mut Slot,
     ) -> Result<RowEnd, Failure> {
         let base = base.unwrap_or(&row.said);
         let edit = Edit::whole(base, &row.said.over(base));
-        let known = UnknownIdPolicy::KnownOnly;
         let done = if edit.fields().is_empty() {
-            let read = self.look_up(&row.id, known).await?;
+            let known = UnknownIdPolicy::KnownOnly;
+            let looking = self.look_upon(before, &row.id, known, Some(slot));
+            let read = Box::pin(looking).await?.done;
             if read.ending == Ending::CreatedByGet {
                 let id = row.id.clone();
                 return Err(Failure::CreatedByGet { id });
@@ -358,7 +370,7 @@ impl Operations {
             }
             read
         } else {
-            self.update_edit(&row.id, &edit, known).await?
+            self.update_upon(before, &row.id, &edit).await?
         };
         let outcome = match done.ending {
             Ending::Found => UNCHANGED,

@@ -17,7 +17,9 @@ use crate::{
         history::{Ending, Operation},
         mutation::State,
     },
-    operations::{ClaimHolder, Failure, Guarded, Operations, RequestKind},
+    operations::{
+        ClaimHolder, Failure, Guarded, Operations, RequestKind, profiles::places::SeenGate,
+    },
     platform::clock::Moment,
 };
 
@@ -143,14 +145,15 @@ impl Operations {
         id: &UserGroupId,
         operation: Operation,
         changes: Option<Value>,
+        gate: Option<SeenGate>,
     ) -> Result<Claim, Failure> {
-        // Check this before anything is recorded for the place.
-        self.client(match operation {
+        let sends = match operation {
             Operation::Create => RequestKind::Change(Guarded::Create),
             Operation::Update => RequestKind::Change(Guarded::Update),
             Operation::Get | Operation::Rotate | Operation::HandOff => RequestKind::MayCreate,
-        })
-        .await?;
+        };
+        // Before anything is written down for the place.
+        self.client_upon(sends, gate).await?;
         let mut wait = self.patience();
         loop {
             let intent = MutationIntent {

@@ -19,6 +19,7 @@ use crate::{
         answer::observe::{Before, ObservationInput},
         outcome::unsure,
         recording::changes_for_history,
+        rotation::settle::BeforeGet,
     },
 };
 
@@ -54,7 +55,18 @@ impl Operations {
         edit: &Edit,
         assurance: UnknownIdPolicy,
     ) -> Result<Done, Failure> {
-        self.update_as(id, edit, assurance, None).await
+        self.update_as(id, edit, assurance, None, None).await
+    }
+
+    /// As [`Operations::update_edit`], by whoever has just asked what stands of the group.
+    pub(in crate::operations) async fn update_upon(
+        &self,
+        before: BeforeGet,
+        id: &UserGroupId,
+        edit: &Edit,
+    ) -> Result<Done, Failure> {
+        let known = UnknownIdPolicy::KnownOnly;
+        self.update_as(id, edit, known, None, Some(before)).await
     }
 
     /// The update of one batch item, sent only once. Refuses if name, properties or rows differ from what was reviewed.
@@ -66,7 +78,7 @@ impl Operations {
         item: ItemKey,
     ) -> Result<Done, Failure> {
         let known = UnknownIdPolicy::KnownOnly;
-        self.update_as(id, edit, known, Some(item)).await
+        self.update_as(id, edit, known, Some(item), None).await
     }
 
     async fn update_as(
@@ -75,18 +87,27 @@ impl Operations {
         edit: &Edit,
         assurance: UnknownIdPolicy,
         item: Option<ItemKey>,
+        before: Option<BeforeGet>,
     ) -> Result<Done, Failure> {
         self.permitted(Guarded::Update)?;
         fits(&edit.wanted)?;
         self.no_secret_in(&edit.base, &edit.wanted).await?;
-        match self.known(id, assurance).await? {
+        let BeforeGet { known, gate, .. } = match before {
+            Some(before) => before,
+            None => self
+                .snapshot_before_get(id)
+                .await
+                .map_err(Failure::NothingSent)?,
+        };
+        self.may_read(id, known.as_ref(), assurance).await?;
+        match known {
             Some(known) => self.right_environment(&known, assurance)?,
             // This read can create: it is a mutation of its own.
             None => not_created(id, &self.look_up(id, assurance).await?)?,
         }
         let change = Change::between(&edit.base, &edit.wanted);
         let changes = changes_for_history(Operation::Update, &change);
-        let mut claim = self.claim(id, Operation::Update, changes).await?;
+        let mut claim = self.claim(id, Operation::Update, changes, gate).await?;
         let mut before = self.look_up(id, UnknownIdPolicy::KnownOnly).await?;
         not_created(id, &before)?;
         if let Some(stale) = before.warnings.iter().find(|warning| warning.is_stale()) {

@@ -71,12 +71,17 @@ impl Operations {
         }
     }
 
-    /// Records facts that the service states; they count only where no person and no exchange has established more.
+    /// Whether a service says something else of itself than before.
+    pub(crate) fn is_told_anew(&self, said: StatedFacts) -> bool {
+        self.0.heard.is_news(said)
+    }
+
+    /// What a service says of itself counts where no person and no exchange has said more.
     pub(crate) async fn record_stated_facts(
         &self,
         said: StatedFacts,
     ) -> Result<(), DirectoryError> {
-        if !self.0.heard.is_news(said) {
+        if !self.is_told_anew(said) {
             return Ok(());
         }
         let place = self.here();

@@ -12,8 +12,8 @@ use crate::{
     api::wire::GroupRequest,
     config::objection,
     directory::{
-        Alarm, Binding, BindingAnswer, Bound, Caller, DirectoryError, Gate, KeyId, KeyState,
-        OtherPlace, Place, PlaceEvent, PlaceId, Role,
+        Alarm, AskedBeside, Binding, BindingAnswer, Bound, Caller, DirectoryError, Gate, KeyId,
+        KeyState, OtherPlace, Place, PlaceEvent, PlaceId, Role,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -28,14 +28,30 @@ pub(crate) struct CurrentPlace(Mutex<Option<Bound>>);
 
 impl CurrentPlace {
     fn get(&self) -> Option<Bound> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.tell(Bound::clone)
+    }
+
+    /// Something of it.
+    fn tell<T>(&self, of: impl FnOnce(&Bound) -> T) -> Option<T> {
+        let bound = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        bound.as_ref().map(of)
     }
 
     fn set(&self, bound: Option<Bound>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bound;
+    }
+}
+
+/// What held the requests of a key back, when something else was asked of the directory.
+pub(crate) struct SeenGate {
+    of: (PlaceId, KeyId),
+    gate: Gate,
+}
+
+impl SeenGate {
+    pub(crate) fn of(place: PlaceId, key: KeyId, gate: Gate) -> Self {
+        let of = (place, key);
+        Self { of, gate }
     }
 }
 
@@ -68,12 +84,12 @@ impl Operations {
 
     /// As [`Operations::place_name`], but as it was when this process compared the API key: needs no query.
     pub fn bound_place_name(&self) -> Option<String> {
-        self.0.here.get().map(|bound| bound.name)
+        self.0.here.tell(|bound| bound.name.clone())
     }
 
     /// As [`Operations::place`], by name and address alone: no API key is read.
     pub(crate) async fn place_by_name(&self) -> Result<Option<PlaceId>, DirectoryError> {
-        let here = self.0.here.get().map(|bound| bound.place);
+        let here = self.0.here.tell(|bound| bound.place);
         let profile = self.profile();
         // Several profiles may share name and address and differ by their keys.
         if profile.from_variables && here.is_some() {
@@ -122,18 +138,19 @@ impl Operations {
 
     /// The place that was bound in this process; for recording the result of an exchange.
     pub(crate) fn here(&self) -> PlaceId {
-        self.0.here.get().map_or(PlaceId::NONE, |bound| bound.place)
+        let here = self.0.here.tell(|bound| bound.place);
+        here.unwrap_or(PlaceId::NONE)
     }
 
     /// The key that requests are now sent with.
     pub(crate) fn key_id(&self) -> Option<KeyId> {
-        self.0.here.get().map(|bound| bound.key)
+        self.0.here.tell(|bound| bound.key)
     }
 
     /// The tag that answers must not contradict.
     pub(crate) fn expected_tag(&self) -> Option<EnvironmentTag> {
         let told = self.profile().environment.clone();
-        told.or_else(|| self.0.here.get().and_then(|bound| bound.tag))
+        told.or_else(|| self.0.here.tell(|bound| bound.tag.clone()).flatten())
     }
 
     /// Returns other places of the same address that contain something. Only for a profile made of variables, which
@@ -204,22 +221,26 @@ impl Operations {
         }
     }
 
-    /// The check before every request: the key belongs to the place and is not on trial, and no alarm stands.
-    pub(crate) async fn may_send(&self) -> Result<(), Failure> {
-        let bound = self.without_alarm().await?;
+    /// The gate of every request: the key is one of the place and not on trial, and no alarm stands. `seen`: it was looked
+    /// at just before, with something else.
+    pub(crate) async fn may_send(&self, seen: Option<SeenGate>) -> Result<(), Failure> {
+        let bound = self.without_alarm(seen).await?;
         self.trusted(bound).map(|_| ())
     }
 
     /// The check before recording anything without a request: the key belongs to the place and is not on trial.
     pub(crate) async fn may_record(&self) -> Result<PlaceId, Failure> {
-        let (bound, _) = self.looked_at_anew().await?;
+        let (bound, _) = self.looked_at_anew(None).await?;
         self.trusted(bound)
     }
 
-    /// Reloads the binding, which other processes may have changed, and the unacknowledged alarms.
-    async fn looked_at_anew(&self) -> Result<(Bound, Vec<Alarm>), Failure> {
+    /// What was bound, as other processes have left it, and the alarms that stand.
+    async fn looked_at_anew(&self, seen: Option<SeenGate>) -> Result<(Bound, Vec<Alarm>), Failure> {
         let mut bound = self.bound().await?;
-        let mut gate = self.gate(&bound).await?;
+        let mut gate = match seen.filter(|seen| seen.of == (bound.place, bound.key)) {
+            Some(seen) => seen.gate,
+            None => self.gate(&bound).await?,
+        };
         if gate.key == KeyState::Withdrawn {
             // Another process withdrew the binding, or the place was merged into another.
             self.0.here.set(None);
@@ -238,8 +259,8 @@ impl Operations {
         gate.map_err(Failure::NothingSent)
     }
 
-    async fn without_alarm(&self) -> Result<Bound, Failure> {
-        let (bound, alarms) = self.looked_at_anew().await?;
+    async fn without_alarm(&self, seen: Option<SeenGate>) -> Result<Bound, Failure> {
+        let (bound, alarms) = self.looked_at_anew(seen).await?;
         if alarms.is_empty() {
             return Ok(bound);
         }
@@ -274,7 +295,7 @@ impl Operations {
     /// Reads one group named by the operator to prove that a key on trial belongs to its place: the token must be one
     /// that was seen there. Anything else withdraws the binding. Returns whether a key was on trial at all.
     pub async fn prove(&self, id: &UserGroupId) -> Result<bool, Failure> {
-        let bound = self.without_alarm().await?;
+        let bound = self.without_alarm(None).await?;
         if !bound.on_trial {
             return Ok(false);
         }
@@ -285,7 +306,10 @@ impl Operations {
                 why,
             })
         };
-        let standing = self.directory().snapshot(bound.place, id, None).await;
+        let standing = self
+            .directory()
+            .snapshot(bound.place, id, AskedBeside::default())
+            .await;
         let standing = standing.map_err(Failure::NothingSent)?;
         let known = standing
             .group

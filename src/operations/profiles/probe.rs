@@ -35,7 +35,7 @@ impl Operations {
         let known = self.known(id, UnknownIdPolicy::KnownOnly).await?;
         let known = known.filter(|group| group.last_seen.is_some());
         known.ok_or_else(|| Failure::NeverSeen { id: id.clone() })?;
-        let mut claim = self.claim(id, Operation::Update, None).await?;
+        let mut claim = self.claim(id, Operation::Update, None, None).await?;
         let read = self.look_closely(id, UnknownIdPolicy::KnownOnly).await?;
         let others = read.done.open.iter().any(|other| other.id != claim.id());
         if others || !read.open.is_empty() || read.done.warnings.iter().any(Warning::is_alarm) {

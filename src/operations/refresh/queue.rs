@@ -18,7 +18,7 @@ use crate::{
     },
     operations::{
         Done, Failure, Operations, UnknownIdPolicy, Warning,
-        batch::concurrency::{self, Control, RetryBudget, RunLimits, Work},
+        batch::concurrency::{self, Control, RetryBudget, RunLimits, Slot, Work},
     },
 };
 
@@ -113,8 +113,8 @@ impl Work for Queue {
         self.waiting.pop_front()
     }
 
-    fn begin(&self, id: UserGroupId) -> BoxFuture<'static, Outcome> {
-        self.context.clone().read(id).boxed()
+    fn begin(&self, id: UserGroupId, slot: Slot) -> BoxFuture<'static, Outcome> {
+        self.context.clone().read(id, slot).boxed()
     }
 
     fn ended(&mut self, outcome: Option<Outcome>) -> Option<Halt> {
@@ -177,24 +177,27 @@ fn of_all(failure: &Failure) -> bool {
 }
 
 impl ReadContext {
-    async fn read(self, id: UserGroupId) -> Outcome {
+    async fn read(self, id: UserGroupId, mut slot: Slot) -> Outcome {
         let begun = Instant::now();
         let mut patience = RetryBudget::new();
         loop {
             if !self.control.may_send().await {
                 return None;
             }
-            let (seen, answer) = match self.operations.show(&id).await {
-                Ok(seen) => {
-                    // A group known only from files is in the plan only if the operator vouched for it.
+            let (seen, answer) = match self.operations.snapshot_before_get(&id).await {
+                Ok(before) => {
+                    let seen = before.known.clone();
+                    // What only files have told of stands in the plan where a person vouched for it.
                     let unseen = seen.as_ref().is_some_and(|seen| seen.last_seen.is_none());
                     let assurance = if unseen {
                         UnknownIdPolicy::Exists
                     } else {
                         UnknownIdPolicy::KnownOnly
                     };
-                    let reading = self.operations.look_up(&id, assurance);
-                    (seen, Box::pin(reading).await)
+                    let reading =
+                        self.operations
+                            .look_upon(before, &id, assurance, Some(&mut slot));
+                    (seen, Box::pin(reading).await.map(|lookup| lookup.done))
                 }
                 Err(error) => (None, Err(Failure::NothingSent(error))),
             };

@@ -125,8 +125,8 @@ impl Operations {
         let mut groups: BTreeMap<String, Vec<RotationRow>> = BTreeMap::new();
         let open = self.open_rotations().await.map_err(Failure::NothingSent)?;
         if !open.is_empty() {
-            // With a key of another place, nothing that is read says anything about these rotations.
-            self.may_send().await?;
+            // With a key of another place nothing that is read says anything about these.
+            self.may_send(None).await?;
         }
         for row in open {
             if only.is_empty() || only.contains(&row.id) {

@@ -15,7 +15,7 @@ use crate::{
     },
     operations::{
         Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy, Warning,
-        handoff::hand_off_after,
+        handoff::hand_off_after, rotation::settle::BeforeGet,
     },
 };
 
@@ -76,15 +76,17 @@ impl Operations {
         self.rotate_item(id, seen, reason, assurance, None).await
     }
 
-    /// As [`Operations::rotate_seen`], for a batch item, which is taken together with the intent and only once.
+    /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once. With it comes
+    /// what was just asked of the group.
     pub(crate) async fn rotate_item(
         &self,
         id: &UserGroupId,
         seen: Option<Fingerprint>,
         reason: Option<String>,
         assurance: UnknownIdPolicy,
-        item: Option<ItemKey>,
+        item: Option<(ItemKey, Option<BeforeGet>)>,
     ) -> Result<Done, Failure> {
+        let (item, before) = item.map_or((None, None), |(item, before)| (Some(item), before));
         let operation = match item {
             Some(_) => Guarded::Bulk,
             None => Guarded::Rotate,
@@ -96,7 +98,7 @@ impl Operations {
         let Preflight {
             token: current,
             warnings,
-        } = self.preflight(id, seen, assurance).await?;
+        } = self.preflight(before, id, seen, assurance).await?;
         let previous = self.directory().fingerprinter().of(&current);
         self.reached(Failpoint::BeforeIntent);
         let mut under_way = UnderWay {
@@ -124,11 +126,16 @@ impl Operations {
     /// Checks that the group exists in this environment and has the token that this installation had seen.
     async fn preflight(
         &self,
+        before: Option<BeforeGet>,
         id: &UserGroupId,
         seen: Option<Fingerprint>,
         assurance: UnknownIdPolicy,
     ) -> Result<Preflight, Failure> {
-        let read = self.look_up(id, assurance).await?;
+        let read = match before {
+            Some(before) => Box::pin(self.look_upon(before, id, assurance, None)).await?,
+            None => Box::pin(self.look_closely(id, assurance)).await?,
+        };
+        let read = read.done;
         if read.ending == Ending::CreatedByGet {
             return Err(Failure::CreatedByGet { id: id.clone() });
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::{
     directory::{
-        DirectoryError, GroupSnapshot, Mutation, PlaceId, Record, RotationId, RotationRow,
-        RotationStep,
+        AskedBeside, DirectoryError, GroupSnapshot, Mutation, PlaceId, Record, RotationId,
+        RotationRow, RotationStep,
     },
     domain::{
         facts::Facts,
@@ -16,7 +16,7 @@ use crate::{
         rotation::{Event, Rotation, State},
         token::Fingerprint,
     },
-    operations::{Operations, handoff::hand_off_after},
+    operations::{Operations, handoff::hand_off_after, profiles::places::SeenGate},
     platform::clock::Moment,
 };
 
@@ -30,6 +30,15 @@ pub(crate) struct OpenBeforeGet {
     /// Whether another one has been recorded since.
     pub overtaken: bool,
     pub at: Moment,
+}
+
+/// What stood of a group before a get leaves.
+pub(crate) struct BeforeGet {
+    pub known: Option<KnownGroup>,
+    pub facts: Facts,
+    pub asked: OpenBeforeGet,
+    /// What holds requests back, where it was asked with the rest.
+    pub gate: Option<SeenGate>,
 }
 
 /// What a get found.
@@ -71,9 +80,9 @@ impl Operations {
     pub(crate) async fn snapshot_before_get(
         &self,
         id: &UserGroupId,
-    ) -> Result<(Option<KnownGroup>, Facts, OpenBeforeGet), DirectoryError> {
+    ) -> Result<BeforeGet, DirectoryError> {
         let at = self.moment();
-        let found = self.snapshot(id).await?;
+        let (found, gate) = self.snapshot(id).await?;
         let asked = OpenBeforeGet {
             open: found.open,
             mutations: found.mutations,
@@ -81,23 +90,39 @@ impl Operations {
             overtaken: false,
             at,
         };
-        Ok((found.group, self.with_told(found.facts), asked))
+        Ok(BeforeGet {
+            known: found.group,
+            facts: self.with_told(found.facts),
+            asked,
+            gate,
+        })
     }
 
-    /// Returns the state of a group, in one round trip if this process knows its place.
-    pub(crate) async fn snapshot(&self, id: &UserGroupId) -> Result<GroupSnapshot, DirectoryError> {
+    /// What stands of a group, and what holds requests back, in one journey where this process knows its place.
+    async fn snapshot(
+        &self,
+        id: &UserGroupId,
+    ) -> Result<(GroupSnapshot, Option<SeenGate>), DirectoryError> {
         let (directory, profile) = (self.directory(), self.profile());
         let here = self.here();
         if here != PlaceId::NONE {
+            let key = self.key_id();
             let named = !profile.from_variables;
-            let named = named.then(|| (profile.name.clone(), profile.url()));
-            let found = directory.snapshot(here, id, named).await?;
-            // Otherwise another process has bound the profile to another place.
+            let beside = AskedBeside {
+                profile: named.then(|| (profile.name.clone(), profile.url())),
+                key,
+            };
+            let mut found = directory.snapshot(here, id, beside).await?;
+            // Else another process has bound it to another place.
             if found.bound.is_none_or(|bound| bound == here) {
-                return Ok(found);
+                let gate = found.gate.take().zip(key);
+                let gate = gate.map(|(gate, key)| SeenGate::of(here, key, gate));
+                return Ok((found, gate));
             }
         }
-        directory.snapshot(self.place().await?, id, None).await
+        let beside = AskedBeside::default();
+        let found = directory.snapshot(self.place().await?, id, beside);
+        Ok((found.await?, None))
     }
 
     /// Plans the steps of every rotation that was open when the get was sent.

@@ -7,7 +7,10 @@ use groupdesk::{
         known::ImportResult,
     },
     formats::GroupRow,
-    operations::{Failure, RowEnd, Sending, Warning, batch::Control},
+    operations::{
+        Failure, RowEnd, Sending, Warning,
+        batch::{Control, Slot},
+    },
     search::{ListColumn, ListView, SortBy},
 };
 
@@ -165,8 +168,15 @@ async fn a_row_that_is_sent_leaves_a_note_that_is_newer_than_its_plan() {
         let (ana, permit) = (&scene.ana, &permit);
         async move {
             let control = Control::default();
-            ana.send_row(permit, None, &row, None, &control, |_| {})
-                .await
+            ana.send_row(
+                permit,
+                None,
+                &row,
+                None,
+                (&control, Slot::default()),
+                |_| {},
+            )
+            .await
         }
     };
     scene

@@ -8,7 +8,10 @@ use std::{
 use groupdesk::{
     domain::{annotation::AnnotationChange, change::DesiredFields},
     formats::GroupRow,
-    operations::{Failure, Operations, Permit, RowEnd, Sending, batch::Control},
+    operations::{
+        Failure, Operations, Permit, RowEnd, Sending,
+        batch::{Control, Slot},
+    },
 };
 use serde_json::json;
 
@@ -45,7 +48,14 @@ async fn send(operations: &Operations, permit: &Permit, row: &GroupRow) -> RowEn
     let base = known(operations, row).await;
     let control = Control::default();
     operations
-        .send_row(permit, None, row, base.as_ref(), &control, |_| {})
+        .send_row(
+            permit,
+            None,
+            row,
+            base.as_ref(),
+            (&control, Slot::default()),
+            |_| {},
+        )
         .await
 }
 
@@ -104,9 +114,14 @@ async fn a_row_that_was_put_off_is_sent_again_and_counts_once() {
     let control = Control::default();
     let row = named(ACME, "One");
     let base = known(&scene.ana, &row).await;
-    let end = scene
-        .ana
-        .send_row(&permit, None, &row, base.as_ref(), &control, count);
+    let end = scene.ana.send_row(
+        &permit,
+        None,
+        &row,
+        base.as_ref(),
+        (&control, Slot::default()),
+        count,
+    );
     assert_eq!(end.await.outcome(), "updated");
     assert_eq!(held.load(Ordering::SeqCst), 2);
     assert_eq!(scene.proxy.count("PUT"), 3);

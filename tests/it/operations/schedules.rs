@@ -16,7 +16,7 @@ use groupdesk::{
     formats::GroupRow,
     operations::{
         Failure, Operations, RowEnd, Sending, UnknownIdPolicy,
-        batch::{Control, RunLimits},
+        batch::{Control, RunLimits, Slot},
     },
 };
 use serde_json::json;
@@ -176,7 +176,14 @@ impl Scene {
                 let permit = operations.sending_permitted(sending, 1)?;
                 let (base, control) = (Some(&ground.planned), Control::default());
                 match operations
-                    .send_row(&permit, None, &row, base, &control, |_| {})
+                    .send_row(
+                        &permit,
+                        None,
+                        &row,
+                        base,
+                        (&control, Slot::default()),
+                        |_| {},
+                    )
                     .await
                 {
                     RowEnd::Failed(failure) => Err(failure),

@@ -8,7 +8,10 @@ use groupdesk::{
         size::{LARGEST_GROUP, MOST_LEVELS, MOST_VALUES, TooLarge},
     },
     formats::GroupRow,
-    operations::{Failure, RowEnd, Sending, batch::Control},
+    operations::{
+        Failure, RowEnd, Sending,
+        batch::{Control, Slot},
+    },
 };
 use serde_json::{Value, json};
 
@@ -56,9 +59,14 @@ async fn neither_a_create_nor_an_update_nor_a_row_is_sent() {
             beside: AnnotationChange::default(),
         };
         let control = Control::default();
-        let end = scene
-            .ana
-            .send_row(&permit, None, &row, None, &control, |_| {});
+        let end = scene.ana.send_row(
+            &permit,
+            None,
+            &row,
+            None,
+            (&control, Slot::default()),
+            |_| {},
+        );
         let end = end.await;
         assert!(!end.is_alarm() && !end.is_unknown(), "{end:?}");
         let RowEnd::Failed(of_row) = end else {

@@ -27,7 +27,7 @@ use crate::{
     formats::GroupRow,
     operations::{
         Import, Permit, RowEnd,
-        batch::{Control, RunLimits},
+        batch::{Control, Room, RunLimits},
     },
 };
 
@@ -102,10 +102,11 @@ pub(crate) async fn run(
     let mut flying: FuturesUnordered<BoxFuture<'_, Ended>> = FuturesUnordered::new();
     let mut run = Run::new(job.pace.stop_after);
     let mut starts = job.pace.pace();
+    let room = Room::of(job.pace);
     let mut finishing = Shutdown::of(signals);
     let left_at_once = loop {
         let is_stopped = run.stopped.is_some();
-        let has_room = flying.len() < job.pace.concurrency.max(1);
+        let has_room = room.is_free(flying.len());
         let wants = !is_stopped && has_room && !queue.waiting.is_empty();
         let reads = !is_stopped && queue.waiting.is_empty() && !queue.is_all;
         if flying.is_empty() && !wants && !reads {
@@ -132,16 +133,18 @@ pub(crate) async fn run(
                 run.interrupt();
             }
             next = queue.rows.recv(), if reads => run.counts.done_before += queue.take(next)?,
+            () = room.freed(), if !has_room => {}
             may = control.may_begin(starts.next_start()), if wants => {
                 if may && let Some((number, mut row)) = queue.waiting.pop_front() {
                     starts.begun();
                     let place = import.map(|import| (import, number));
-                    let (permit, control) = (&job.permit, &control);
+                    let (permit, control, slot) = (&job.permit, &control, room.slot());
                     let base = job.bases.get(&number);
                     row.beside = job.annotations.get(&number).cloned().unwrap_or_default();
                     let sent = async move {
                         let operations = &session.operations;
-                        let end = operations.send_row(permit, place, &row, base, control, held).await;
+                        let steered = (control, slot);
+                        let end = operations.send_row(permit, place, &row, base, steered, held).await;
                         (number, row.id, end, !row.beside.is_empty())
                     };
                     flying.push(sent.boxed());

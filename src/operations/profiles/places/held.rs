@@ -50,7 +50,7 @@ impl Operations {
         match self.directory().foresee(caller).await.ok()? {
             BindingPreview::Asked(question) => Some(self.asked(question)),
             BindingPreview::New => None,
-            BindingPreview::Known => match self.may_send().await {
+            BindingPreview::Known => match self.may_send(None).await {
                 Err(Failure::Place(problem)) => Some(problem),
                 _ => None,
             },
