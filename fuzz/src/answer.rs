@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use groupdesk::{
     api::{
-        answer::{Exchange, Expected, Verdict, ambiguous::Ambiguous, judge},
+        answer::{Exchange, Expected, Verdict, ambiguous::Ambiguous, error_message::Scrub, judge},
         wire::{GroupRequest, ResponseBody},
     },
     domain::{group::UserGroupId, token::Token},
@@ -55,10 +55,10 @@ pub fn run(data: &[u8]) {
         retry_after: (shape & 0x40 != 0).then_some(Duration::from_secs(7)),
         body,
     };
-    let verdict = judge(&exchange, &asked, &[CANARY]);
+    let verdict = judge(&exchange, &asked, Scrub::of(&[CANARY]));
     assert_eq!(
         verdict,
-        judge(&exchange, &asked, &[CANARY]),
+        judge(&exchange, &asked, Scrub::of(&[CANARY])),
         "the same twice"
     );
     for text in [verdict.what(), verdict.explain()].into_iter().flatten() {

@@ -162,10 +162,10 @@ pub struct Exchange<'a> {
 
 /// Success = 2xx ∧ JSON ∧ `success` is 1 ∧ a `user_group` with a token ∧ the id that was asked.
 ///
-/// `secrets` must not appear in any text, above all the API key; the old token of a rotation and the token of the
-/// answer are hidden in any case.
-pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, secrets: &[&str]) -> Verdict {
-    let mut scrub = Scrub::of(secrets);
+/// `scrub` knows what must not come back out in any text, in the first place the API key; the old token of a rotation
+/// and the token of the answer are hidden anyway.
+pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) -> Verdict {
+    let mut scrub = scrub;
     if let Expected::Rotation { old, .. } = asked {
         scrub.add(old.expose());
     }

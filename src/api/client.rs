@@ -350,8 +350,7 @@ impl Inner {
                 if let Expected::Rotation { old, .. } = asked {
                     seen.note(old.expose());
                 }
-                let all: Vec<&str> = secrets.into_iter().chain(seen.tokens()).collect();
-                let verdict = judge(&exchange, asked, &all);
+                let verdict = judge(&exchange, asked, scrub.clone().with_seen(&seen));
                 if let Verdict::Success(group) | Verdict::SameToken(group) = &verdict {
                     seen.note(group.token.expose());
                 }

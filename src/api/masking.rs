@@ -1,7 +1,10 @@
 //! Makes bodies and headers fit to be kept: every known secret, and everything that looks like one or is in the place
 //! of one, is removed before anybody can look. In doubt it hides too much.
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    hash::{BuildHasher, RandomState},
+};
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -24,14 +27,23 @@ const REMEMBERED: usize = 512;
 /// Tokens that were sent or received, newest last; wiped when they are dropped.
 #[derive(Default)]
 pub(super) struct SeenTokens {
-    tokens: VecDeque<(SecretString, u32)>,
+    tokens: VecDeque<Seen>,
     count: u32,
+    hasher: RandomState,
+}
+
+struct Seen {
+    /// So that few of them are compared with a token that is not among them.
+    hash: u64,
+    token: SecretString,
+    number: u32,
 }
 
 impl SeenTokens {
     /// Remembers a token; the same token keeps its number.
     pub(super) fn note(&mut self, token: &str) {
-        let is_known = |(known, _): &(SecretString, u32)| known.expose_secret() == token;
+        let hash = self.hasher.hash_one(token);
+        let is_known = |seen: &Seen| seen.hash == hash && seen.token.expose_secret() == token;
         if token.len() < SHORTEST || self.tokens.iter().any(is_known) {
             return;
         }
@@ -39,13 +51,16 @@ impl SeenTokens {
             self.tokens.pop_front();
         }
         self.count += 1;
-        self.tokens
-            .push_back((SecretString::from(token), self.count));
+        self.tokens.push_back(Seen {
+            hash,
+            token: SecretString::from(token),
+            number: self.count,
+        });
     }
 
     /// All remembered tokens.
     pub(super) fn tokens(&self) -> impl Iterator<Item = &str> {
-        self.tokens.iter().map(|(token, _)| token.expose_secret())
+        self.tokens.iter().map(|seen| seen.token.expose_secret())
     }
 
     /// Remembers every text below a key whose name denotes a secret.
@@ -78,7 +93,7 @@ impl SeenTokens {
             mask,
         };
         let mut secrets = vec![secret(key, MASK.to_owned())];
-        for (token, number) in self.tokens.iter().rev() {
+        for Seen { token, number, .. } in self.tokens.iter().rev() {
             secrets.push(secret(token.expose_secret(), format!("{MASK}#{number}")));
         }
         secrets.retain(|secret| secret.text.len() >= SHORTEST);

@@ -129,7 +129,7 @@ impl Request for WriteRecord<'_> {
 
     fn read_after(&self) -> Statements {
         let mut reads = Statements::default();
-        if let Some(id) = &self.id {
+        if let Some(id) = self.id.as_ref().filter(|_| !self.record.is_quiet) {
             journal::look_for_open(&mut reads, self.place, id);
             mutations::look_for_open(&mut reads, self.place, id);
             facts::look(&mut reads, self.place);

@@ -53,6 +53,8 @@ pub struct Record {
     pub key: Option<KeyId>,
     /// What in the answer contradicts the place, as text; needs an entry.
     pub alarm: Option<String>,
+    /// A reading that found all as it was known, and nothing open: nobody asks what stands after it.
+    pub is_quiet: bool,
 }
 
 /// What an observation is based on; if the token is a different one by now, the record is refused.

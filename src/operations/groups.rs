@@ -120,7 +120,7 @@ impl Operations {
             Some(false) | None => Ending::Found,
         };
         let fields = fields_in(&read.returned);
-        let learnt = ObservationInput {
+        let mut learnt = ObservationInput {
             operation: Operation::Get,
             ending,
             sent: Sent::default(),
@@ -130,11 +130,17 @@ impl Operations {
             asked: Some(asked),
             claim: claim.map(|claim| claim.end(ending, None)),
             fields,
+            is_quiet: false,
         };
         if let Some(slot) = slot.filter(|_| self.is_as_known(&learnt)) {
+            learnt.is_quiet = true;
             slot.give_back();
         }
+        let is_quiet = learnt.is_quiet;
         let mut lookup = Box::pin(self.observe(id, learnt)).await?;
+        if is_quiet {
+            lookup.done.facts = facts;
+        }
         self.reached(Failpoint::GetDurable);
         self.warn_of_what_stands(&mut lookup);
         Ok(lookup)
@@ -254,6 +260,7 @@ impl Operations {
             asked: None,
             claim: Some(claim.end(ending, None)),
             fields: Vec::new(),
+            is_quiet: false,
         };
         let mut done = Box::pin(self.observe(id, learnt)).await?.done;
         if creation_unclear || (!created && self.may_have_created(id).await) {

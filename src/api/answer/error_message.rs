@@ -6,7 +6,10 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::{
-    api::secret_text::{DISGUISED, behind_names, undisguised, without},
+    api::{
+        masking::SeenTokens,
+        secret_text::{DISGUISED, behind_names, undisguised, without},
+    },
     domain::text,
 };
 
@@ -25,11 +28,15 @@ const MOST_ERRORS: usize = 5;
 /// Removes secrets from texts: the given ones in any case, and every run of 32 or more hex digits. A text that contains
 /// a given secret in encoded form, such as `%22` for a quote, is not shown at all.
 #[derive(Clone, Default)]
-pub struct Scrub<'a>(Vec<Cow<'a, str>>);
+pub struct Scrub<'a> {
+    named: Vec<Cow<'a, str>>,
+    /// Hundreds of them: they are only gone through where there is a text to be shown.
+    seen: Option<&'a SeenTokens>,
+}
 
 impl std::fmt::Debug for Scrub<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Scrub({} secrets)", self.0.len())
+        write!(f, "Scrub({} secrets)", self.secrets().count())
     }
 }
 
@@ -44,11 +51,23 @@ impl<'a> Scrub<'a> {
 
     pub fn add(&mut self, secret: &'a str) {
         if secret.len() >= SHORTEST_SECRET {
-            self.0.push(Cow::Borrowed(secret));
+            self.named.push(Cow::Borrowed(secret));
         }
     }
 
-    /// The text for display: without secrets, hidden characters escaped, at most [`LONGEST_QUOTE`] characters.
+    /// And all of these.
+    pub(in crate::api) fn with_seen(mut self, seen: &'a SeenTokens) -> Self {
+        self.seen = Some(seen);
+        self
+    }
+
+    fn secrets(&self) -> impl Iterator<Item = &str> {
+        let named = self.named.iter().map(AsRef::as_ref);
+        let seen = self.seen.into_iter().flat_map(SeenTokens::tokens);
+        named.chain(seen.filter(|secret| secret.len() >= SHORTEST_SECRET))
+    }
+
+    /// The text as it may be shown: without secrets, hidden characters escaped, at most [`LONGEST_QUOTE`] characters.
     pub fn clean(&self, quoted: &str) -> String {
         self.cut(quoted, LONGEST_QUOTE)
     }
@@ -56,10 +75,10 @@ impl<'a> Scrub<'a> {
     fn cut(&self, quoted: &str, most: usize) -> String {
         // Remove secrets first: cutting could leave half of one, and escaping could disguise it.
         let mut safe = quoted.trim().to_owned();
-        for secret in &self.0 {
+        for secret in self.secrets() {
             safe = without(&safe, secret, HIDDEN);
         }
-        let is_one = |plain: String| self.0.iter().any(|one| without(&plain, one, "") != plain);
+        let is_one = |plain: String| self.secrets().any(|one| without(&plain, one, "") != plain);
         if undisguised(&safe).any(is_one) {
             return DISGUISED.to_owned();
         }

@@ -13,7 +13,7 @@ fn judged(status: u16, asked: &Expected<'_>, body: &str) -> Verdict {
         not_done: false,
         body: body.as_bytes(),
     };
-    judge(&exchange, asked, &["the-api-key"])
+    judge(&exchange, asked, Scrub::of(&["the-api-key"]))
 }
 
 fn refused(status: u16, body: &str) -> Verdict {
@@ -115,7 +115,7 @@ fn only_a_503_that_says_so_twice_was_not_done_and_never_a_rotation() {
             not_done,
             body: body.as_bytes(),
         };
-        judge(&exchange, asked, &[])
+        judge(&exchange, asked, Scrub::default())
     };
     let refused = verdict(503, true, &group, no);
     assert!(

@@ -58,6 +58,8 @@ pub(crate) struct ObservationInput {
     pub claim: Option<MutationStep>,
     /// The fields that the get returned.
     pub fields: Vec<Field>,
+    /// Nobody asks what stands after it.
+    pub is_quiet: bool,
 }
 
 /// What a get found, used to settle creates and updates whose outcome is unknown.
@@ -245,7 +247,9 @@ impl Operations {
                     known.map_err(Failure::NotWritten)?
                 }
             };
-            match self.observe_once(id, &learnt, observation, before).await {
+            let observed = self.observe_once(id, &learnt, observation, before).await;
+            learnt.is_quiet = false;
+            match observed {
                 Ok(lookup) => return Ok(lookup),
                 // Another process has advanced these rotations meanwhile; leave them to it.
                 Err((
@@ -359,6 +363,7 @@ impl Operations {
             alarm: tag_alarm,
             since: since.map(|asked| asked.recorded),
             mutation: learnt.claim.clone(),
+            is_quiet: learnt.is_quiet,
             ..Record::default()
         });
         let recorded = self.directory().record_all(self.here(), records).await;

@@ -107,3 +107,100 @@ pub(crate) async fn run(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use futures_util::FutureExt;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// Items that end one after another, the last begun first; what happened, in order.
+    struct Items {
+        left: usize,
+        gives_back: bool,
+        said: Arc<Mutex<Vec<String>>>,
+        /// Ends the item before.
+        before: Mutex<Option<oneshot::Sender<()>>>,
+    }
+
+    impl Items {
+        fn say(&self, what: String) {
+            self.said.lock().expect("no panic").push(what);
+        }
+    }
+
+    impl Work for Items {
+        type Item = usize;
+        type Outcome = usize;
+
+        fn waiting(&self) -> usize {
+            self.left
+        }
+
+        fn next(&mut self) -> Option<usize> {
+            self.left = self.left.checked_sub(1)?;
+            Some(self.left)
+        }
+
+        fn begin(&self, item: usize, mut slot: Slot) -> BoxFuture<'static, usize> {
+            self.say(format!("begun {item}"));
+            let (end, ends) = oneshot::channel();
+            let before = self.before.lock().expect("no panic").replace(end);
+            let (gives_back, is_last) = (self.gives_back, item == 0);
+            async move {
+                if gives_back {
+                    slot.give_back();
+                    // Written down when the next one is under way.
+                    drop(before.map(|before| before.send(())));
+                    if !is_last {
+                        ends.await.expect("another one begins");
+                    }
+                }
+                item
+            }
+            .boxed()
+        }
+
+        fn ended(&mut self, outcome: Option<usize>) -> Option<Halt> {
+            let item = outcome.expect("no panic");
+            self.say(format!("ended {item}"));
+            (item == 1).then_some(Halt::Internal)
+        }
+
+        fn halted(&self, _: &Halt) {}
+    }
+
+    async fn said(gives_back: bool) -> Vec<String> {
+        let mut items = Items {
+            left: 4,
+            gives_back,
+            said: Arc::default(),
+            before: Mutex::default(),
+        };
+        let limits = RunLimits {
+            concurrency: 1,
+            ..RunLimits::default()
+        };
+        let halt = run(&mut items, limits, &Control::default()).await;
+        assert_eq!(halt, Some(Halt::Internal));
+        let said = items.said.lock().expect("no panic");
+        said.clone()
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_next_one_begins_when_the_end_was_looked_at_or_the_slot_was_given_back() {
+        let one_by_one = [
+            "begun 3", "ended 3", "begun 2", "ended 2", "begun 1", "ended 1",
+        ];
+        assert_eq!(said(false).await, one_by_one, "none after the halt");
+        let beside = said(true).await;
+        let place = |what: &str| beside.iter().position(|said| said == what);
+        for item in 1..4 {
+            let (next, end) = (format!("begun {}", item - 1), format!("ended {item}"));
+            assert!(place(&next) < place(&end), "{beside:?}");
+        }
+    }
+}

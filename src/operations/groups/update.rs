@@ -172,6 +172,7 @@ impl Operations {
             asked: None,
             claim: Some(claim.end(Ending::Updated, None)),
             fields: Vec::new(),
+            is_quiet: false,
         };
         let mut done = Box::pin(self.observe(id, learnt)).await?.done;
         self.reached(Failpoint::OutcomeDurable);

@@ -81,6 +81,7 @@ impl Operations {
             asked: None,
             claim: Some(claim.end(Ending::Updated, Some("a probe, put back".into()))),
             fields: Vec::new(),
+            is_quiet: false,
         };
         self.observe(id, learnt).await?;
         self.facts().await.map_err(Failure::NotWritten)

@@ -236,6 +236,7 @@ impl Operations {
             since: None,
             key: self.key_id(),
             alarm: beside.alarm,
+            is_quiet: false,
         };
         let recorded = self.directory().record(self.here(), record).await?;
         under_way.rotation = after;

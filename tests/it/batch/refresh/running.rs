@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use groupdesk::operations::{RefreshEvent, UnknownIdPolicy};
 use rustix::process::{Signal, kill_process};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::assert_sum;
 use crate::{
@@ -53,11 +54,16 @@ async fn killed_and_resumed_it_reads_none_twice_that_was_written_down() {
     scene.proxy.next("GET", ProxyFault::passed());
     scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     let arguments = ["get", "--refresh-all", "--json", "--concurrency", "1"];
-    let child = scene.program(&arguments).spawn().expect("it starts");
+    let mut child = scene.program(&arguments).spawn().expect("it starts");
+    let out = child.stdout.take().expect("a pipe");
+    let mut lines = BufReader::new(out).lines();
     gate.reached().await;
+    // The second is sent while the first is written down, and then told.
+    let first = lines.next_line().await.expect("readable");
+    assert!(first.is_some_and(|line| line.contains("unchanged")));
     kill_process(pid(&child), Signal::KILL).expect("it runs");
-    let (_, lines, _) = read(wait(child).await);
-    assert!(lines.len() <= 1, "no sum: {lines:?}");
+    wait(child).await;
+    assert_eq!(lines.next_line().await.expect("readable"), None, "no sum");
     gate.open();
     let (code, lines, sum, err) = scene.refresh(&["--resume"]).await;
     assert_eq!((code, lines.len()), (0, 4), "{err}");
