@@ -25,11 +25,11 @@ pub(super) struct SeededGroup {
 /// The seeded groups, by environment and by the group's index in the plan.
 pub(super) type Tokens = HashMap<(SampleEnvironment, usize), SeededGroup>;
 
-/// Number of groups that are generated together.
-pub(super) const PART: usize = 1_000;
+/// Groups that are made together.
+pub(super) const PART: usize = 250;
 
-/// Number of groups per transaction.
-pub(super) const AT_ONCE: usize = 100 * PART;
+/// Groups of one transaction.
+pub(super) const AT_ONCE: usize = 400 * PART;
 
 /// Seeds the samples, or this many generated groups, in parts: the next part is generated while the previous one is
 /// recorded, so that they are never all in memory. Stops when the receiver is dropped; await the handle to learn
