@@ -25,3 +25,4 @@ pub mod text;
 pub mod token;
 pub mod undo;
 pub mod update;
+pub(crate) mod words;

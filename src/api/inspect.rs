@@ -3,25 +3,21 @@
 
 use std::fmt::Write;
 
-use crate::{config::profile::Profile, domain::text};
+use crate::{
+    config::profile::Profile,
+    domain::{text, words::words},
+};
 
 use super::{address::Address, wire::GroupRequest};
 
-/// The operations whose body is a group. A rotation, whose body contains a token, is never shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
-    /// Get or create.
-    Get,
-    /// Update.
-    Put,
-}
-
-impl Method {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Put => "PUT",
-        }
+words! {
+    /// The operations whose body is a group; a rotation, whose body is a token, is never written down.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Method {
+        /// Get or create.
+        Get = "GET",
+        /// Update.
+        Put = "PUT",
     }
 }
 

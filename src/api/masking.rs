@@ -11,7 +11,9 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::{
-    secret_text::{DISGUISED, MASK, SHORTEST, behind_names, names_a_secret, undisguised, without},
+    secret_text::{
+        DISGUISED, MASK, SHORTEST, behind_names, names_a_secret, undisguised, without, without_hex,
+    },
     zeroizing::ParsedAnswer,
 };
 
@@ -19,9 +21,7 @@ use super::{
 pub const KEPT: usize = 16 * 1024;
 /// How much of a body is examined.
 const WINDOW: usize = 64 * 1024;
-/// A run of hex digits of this length is taken for a token.
-const TOKEN_LIKE: usize = 32;
-/// Number of tokens of this session that are remembered, so that they are recognised anywhere.
+/// Tokens of this session that are remembered, to be recognised anywhere.
 const REMEMBERED: usize = 512;
 
 /// Tokens that were sent or received, newest last; wiped when they are dropped.
@@ -229,25 +229,8 @@ impl Mask<'_> {
     }
 
     fn without_hex(&self, text: &str) -> String {
-        let mut kept = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(start) = rest.find(|c: char| c.is_ascii_hexdigit()) {
-            let run = &rest[start..];
-            let length = run
-                .find(|c: char| !c.is_ascii_hexdigit())
-                .unwrap_or(run.len());
-            kept.push_str(&rest[..start]);
-            let run_of_hex = &run[..length];
-            let is_id = self.id.is_some_and(|id| id.contains(run_of_hex));
-            kept.push_str(if length >= TOKEN_LIKE && !is_id {
-                MASK
-            } else {
-                run_of_hex
-            });
-            rest = &run[length..];
-        }
-        kept.push_str(rest);
-        kept
+        let is_id = |hex: &str| self.id.is_some_and(|id| id.contains(hex));
+        without_hex(text, MASK, is_id)
     }
 
     /// The end of the window may have cut a secret in two.

@@ -20,6 +20,7 @@ use super::{
     failure::{CallError, NotSent},
     handshake,
 };
+use crate::domain::words::words;
 
 /// One check, its duration and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,50 +31,34 @@ pub struct Step {
     pub result: Result<String, String>,
 }
 
-/// What the probe found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finding {
-    /// The service examined the request, not only the key.
-    Accepted,
-    /// The key is known, but may not change anything, or not here.
-    MayNotChange,
-    /// Answered in JSON, without mentioning the key.
-    NotFound,
-    KeyRefused,
-    /// The path needs a slash at its end, or must not have one.
-    Slash,
-    Redirected,
-    WebPage,
-    Busy,
-    /// 5xx.
-    ServiceFailed,
-    /// An answer that is not part of this interface.
-    Strange,
-    /// A connection was made, but no answer arrived.
-    NoAnswer,
-    NotReached,
+words! {
+    /// What the probe found. The words are those of the JSON output.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Finding {
+        /// The service looked at the request, not only at the key.
+        Accepted = "accepted",
+        /// The key is known, but may not change anything, or not here.
+        MayNotChange = "may_not_change",
+        /// Answered in JSON, without a word about the key.
+        NotFound = "not_found",
+        KeyRefused = "key_refused",
+        /// The path wants a slash, or does not want one.
+        Slash = "slash",
+        Redirected = "redirected",
+        WebPage = "web_page",
+        Busy = "busy",
+        /// 5xx.
+        ServiceFailed = "service_failed",
+        /// An answer that this interface does not have.
+        Strange = "strange",
+        /// A connection was made, no answer came.
+        NoAnswer = "no_answer",
+        NotReached = "not_reached",
+    }
 }
 
 impl Finding {
-    /// The word in the JSON output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::MayNotChange => "may_not_change",
-            Self::NotFound => "not_found",
-            Self::KeyRefused => "key_refused",
-            Self::Slash => "slash",
-            Self::Redirected => "redirected",
-            Self::WebPage => "web_page",
-            Self::Busy => "busy",
-            Self::ServiceFailed => "service_failed",
-            Self::Strange => "strange",
-            Self::NoAnswer => "no_answer",
-            Self::NotReached => "not_reached",
-        }
-    }
-
-    /// Whether the service can be used.
+    /// One can work with this.
     pub fn is_good(self) -> bool {
         matches!(self, Self::Accepted | Self::MayNotChange)
     }

@@ -16,6 +16,8 @@ const SECRET_WORDS: [&str; 8] = [
     "authorization",
     "credential",
 ];
+/// A run of hex digits this long is taken for a token.
+const TOKEN_LIKE: usize = 32;
 pub(super) const DISGUISED: &str = "(not shown: a secret stands in it in disguise)";
 
 pub(super) fn names_a_secret(key: &str) -> bool {
@@ -37,7 +39,24 @@ pub(super) fn without(text: &str, secret: &str, hidden: &str) -> String {
     kept
 }
 
-/// The text with its escapes resolved, in every way that gives a different text.
+/// With something else in the place of every run of hex digits that is as long as a token, unless it `may_stay`.
+pub(super) fn without_hex(text: &str, hidden: &str, may_stay: impl Fn(&str) -> bool) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_hexdigit()) {
+        kept.push_str(&rest[..start]);
+        let run = &rest[start..];
+        let is_over = |c: char| !c.is_ascii_hexdigit();
+        let (hex, after) = run.split_at(run.find(is_over).unwrap_or(run.len()));
+        let is_token = hex.len() >= TOKEN_LIKE && !may_stay(hex);
+        kept.push_str(if is_token { hidden } else { hex });
+        rest = after;
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// The text with its escapes resolved, in every way that makes another text of it.
 pub(super) fn undisguised(text: &str) -> impl Iterator<Item = String> {
     let ways = [
         decoded(text, "%", 2, ""),

@@ -9,7 +9,7 @@ use super::{
     scrub::looks_like_a_key,
     toml_reader::{Placed, Problems, Section},
 };
-use crate::domain::{group::UserGroupId, text};
+use crate::domain::{group::UserGroupId, text, words::words};
 
 /// How strongly something asks before it is sent (docs/design/console.md, "Confirmation").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,40 +24,21 @@ pub enum Level {
     Words,
 }
 
-/// What a guard is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    Create,
-    Update,
-    /// One token; forbidding it forbids bulk rotation too.
-    Rotate,
-    Bulk,
-    HandOff,
-    Abandon,
+words! {
+    /// What a guard is about. The words are those of the configuration file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Operation {
+        Create = "create",
+        Update = "update",
+        /// One token; forbidding it forbids bulk rotation too.
+        Rotate = "rotate",
+        Bulk = "bulk",
+        HandOff = "hand_off",
+        Abandon = "abandon",
+    }
 }
 
 impl Operation {
-    pub const ALL: [Self; 6] = [
-        Self::Create,
-        Self::Update,
-        Self::Rotate,
-        Self::Bulk,
-        Self::HandOff,
-        Self::Abandon,
-    ];
-
-    /// The word of the configuration file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Rotate => "rotate",
-            Self::Bulk => "bulk",
-            Self::HandOff => "hand_off",
-            Self::Abandon => "abandon",
-        }
-    }
-
     fn can_be_raised(self) -> bool {
         matches!(self, Self::Create | Self::Update | Self::Rotate)
     }

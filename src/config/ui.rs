@@ -8,6 +8,7 @@ use super::{
     scrub::shown,
     toml_reader::{Placed, Problems, Section},
 };
+use crate::domain::words::words;
 
 /// What only the console is told; all of it may be missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,67 +48,37 @@ pub enum Colour {
     Rgb(u8, u8, u8),
 }
 
-/// What a colour stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    Production,
-    Testing,
-    Changed,
-    Added,
-    Removed,
-    Error,
-    Warning,
-    Ok,
-    Unknown,
-    Key,
-    Matched,
-    JsonKey,
-    JsonString,
-    JsonValue,
-    Dim,
-    Focus,
-    Cursor,
-    Mark,
-    Heading,
-    AgeDue,
-    AgeOver,
-    AgeFar,
-    News,
-    Info,
-    Label,
-    Backdrop,
-}
-
-impl Role {
-    /// All of them, with their names in the file.
-    pub const ALL: [(Self, &'static str); 26] = [
-        (Self::Production, "production"),
-        (Self::Testing, "testing"),
-        (Self::Changed, "changed"),
-        (Self::Added, "added"),
-        (Self::Removed, "removed"),
-        (Self::Error, "error"),
-        (Self::Warning, "warning"),
-        (Self::Ok, "ok"),
-        (Self::Unknown, "unknown"),
-        (Self::Key, "key"),
-        (Self::Matched, "matched"),
-        (Self::JsonKey, "json_key"),
-        (Self::JsonString, "json_string"),
-        (Self::JsonValue, "json_value"),
-        (Self::Dim, "dim"),
-        (Self::Focus, "focus"),
-        (Self::Cursor, "cursor"),
-        (Self::Mark, "mark"),
-        (Self::Heading, "heading"),
-        (Self::AgeDue, "age_due"),
-        (Self::AgeOver, "age_over"),
-        (Self::AgeFar, "age_far"),
-        (Self::News, "news"),
-        (Self::Info, "info"),
-        (Self::Label, "label"),
-        (Self::Backdrop, "backdrop"),
-    ];
+words! {
+    /// What a colour stands for, by its name in the file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Role {
+        Production = "production",
+        Testing = "testing",
+        Changed = "changed",
+        Added = "added",
+        Removed = "removed",
+        Error = "error",
+        Warning = "warning",
+        Ok = "ok",
+        Unknown = "unknown",
+        Key = "key",
+        Matched = "matched",
+        JsonKey = "json_key",
+        JsonString = "json_string",
+        JsonValue = "json_value",
+        Dim = "dim",
+        Focus = "focus",
+        Cursor = "cursor",
+        Mark = "mark",
+        Heading = "heading",
+        AgeDue = "age_due",
+        AgeOver = "age_over",
+        AgeFar = "age_far",
+        News = "news",
+        Info = "info",
+        Label = "label",
+        Backdrop = "backdrop",
+    }
 }
 
 const NAMES: [&str; 16] = [
@@ -161,7 +132,8 @@ fn theme(mut section: Section, problems: &mut Problems) -> (Background, Vec<(Rol
         }),
     };
     let mut colours = Vec::new();
-    for (role, name) in Role::ALL {
+    for role in Role::ALL {
+        let name = role.as_str();
         let Some(Placed { at, value }) = section.value(name) else {
             continue;
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::domain::{group::EnvironmentTag, token::Fingerprint};
+use crate::domain::{group::EnvironmentTag, token::Fingerprint, words::words};
 
 /// Number of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,28 +23,15 @@ impl PlaceId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(pub i64);
 
-/// How far an API key is trusted to belong to its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyState {
-    Trusted,
-    /// May only read groups that the operator names, until a token comes back that the place knows.
-    Trial,
-    /// Turned out to belong to another place, or was withdrawn by an operator.
-    Withdrawn,
-}
-
-impl KeyState {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Trusted => "trusted",
-            Self::Trial => "trial",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-
-    pub fn parse(word: &str) -> Option<Self> {
-        let all = [Self::Trusted, Self::Trial, Self::Withdrawn];
-        all.into_iter().find(|state| state.as_str() == word)
+words! {
+    /// How far an API key is trusted to be of its place.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum KeyState {
+        Trusted = "trusted",
+        /// It may only read groups that a person names, until a token that the place knows comes back.
+        Trial = "trial",
+        /// It turned out to be of another place, or a person took it back.
+        Withdrawn = "withdrawn",
     }
 }
 

@@ -2,33 +2,28 @@
 
 use std::fmt;
 
-/// What somebody may do; each role includes the ones before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Sees everything but the fingerprint key.
-    Viewer,
-    /// Does the normal work.
-    Operator,
-    /// Grants access, migrates, copies.
-    Admin,
-    /// Has the rights of the tables' owner without a grant, as a superuser does.
-    Owner,
+use crate::domain::words::words;
+
+words! {
+    /// What somebody may do; each may do all that the ones before may.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Role {
+        /// Sees everything but the key of the fingerprints.
+        Viewer = "viewer",
+        /// Works with it.
+        Operator = "operator",
+        /// Lets others in, migrates, copies.
+        Admin = "admin",
+        /// Whoever has the rights of the tables' owner without asking for them, as a superuser has.
+        Owner = "owner",
+    }
 }
 
 impl Role {
     /// The roles that can be granted.
     pub const GRANTED: [Self; 3] = [Self::Viewer, Self::Operator, Self::Admin];
 
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Viewer => "viewer",
-            Self::Operator => "operator",
-            Self::Admin => "admin",
-            Self::Owner => "owner",
-        }
-    }
-
-    /// The name of its database role.
+    /// Its role of the database.
     pub(super) fn of(self, schema: &str) -> String {
         quoted(&format!("{schema}_{}", self.as_str()))
     }

@@ -2,29 +2,19 @@
 
 use std::time::Duration;
 
-use super::group::UserGroupId;
+use super::{group::UserGroupId, words::words};
 
-/// What is being done to a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
-    Rotating,
-    /// A new token is being read back.
-    Confirming,
-    Updating,
-    Creating,
-    /// The first read of an id, which can create it.
-    FirstRead,
-}
-
-impl Work {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rotating => "rotating",
-            Self::Confirming => "confirming",
-            Self::Updating => "updating",
-            Self::Creating => "creating",
-            Self::FirstRead => "reading first",
-        }
+words! {
+    /// What is being done to a group.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Work {
+        Rotating = "rotating",
+        /// A new token is being read back.
+        Confirming = "confirming",
+        Updating = "updating",
+        Creating = "creating",
+        /// The first read of an id, which can create it.
+        FirstRead = "reading first",
     }
 }
 

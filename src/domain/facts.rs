@@ -3,83 +3,43 @@
 
 use jiff::Timestamp;
 
-/// Which properties a get returns if the request contains properties.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OnGet {
-    /// The stored ones.
-    Returned,
-    /// Those of the request.
-    Echoed,
-    #[default]
-    Unknown,
-}
+use super::words::words;
 
-impl OnGet {
-    pub const ALL: [Self; 3] = [Self::Returned, Self::Echoed, Self::Unknown];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Returned => "returned",
-            Self::Echoed => "echoed",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
+words! {
+    /// What a get returns where it carries properties.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum OnGet {
+        /// The stored ones.
+        Returned = "returned",
+        /// Those of the request.
+        Echoed = "echoed",
+        #[default]
+        Unknown = "unknown",
     }
 }
 
-/// What happens to a field that an update leaves out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Absent {
-    Keep,
-    Clear,
-    /// Then everything last known is sent unchanged.
-    #[default]
-    Unknown,
-}
-
-impl Absent {
-    pub const ALL: [Self; 3] = [Self::Keep, Self::Clear, Self::Unknown];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Keep => "keep",
-            Self::Clear => "clear",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
+words! {
+    /// What becomes of a field that an update leaves out.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum Absent {
+        Keep = "keep",
+        Clear = "clear",
+        /// Everything last known is sent unchanged.
+        #[default]
+        Unknown = "unknown",
     }
 }
 
-/// The source of a fact.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Basis {
-    /// Seen in an exchange.
-    Proven,
-    /// Stated by a person, or by the service itself.
-    Told,
-    #[default]
-    Unknown,
-}
-
-impl Basis {
-    pub const ALL: [Self; 3] = [Self::Proven, Self::Told, Self::Unknown];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Proven => "proven",
-            Self::Told => "told",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
+words! {
+    /// Where a fact comes from.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub enum Basis {
+        /// Seen in an exchange.
+        Proven = "proven",
+        /// By a person, or by the service itself.
+        Told = "told",
+        #[default]
+        Unknown = "unknown",
     }
 }
 
@@ -124,22 +84,12 @@ impl Facts {
     }
 }
 
-/// One of the three fields that an operator can set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Field {
-    Name,
-    Mapping,
-    Properties,
-}
-
-impl Field {
-    pub const ALL: [Self; 3] = [Self::Name, Self::Mapping, Self::Properties];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Mapping => "mapping",
-            Self::Properties => "properties",
-        }
+words! {
+    /// One of the three fields that a person can set.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Field {
+        Name = "name",
+        Mapping = "mapping",
+        Properties = "properties",
     }
 }

@@ -1,33 +1,20 @@
 //! The hand-off of a new token (docs/design/rotation.md, "Hand-off"): whether it has arrived where dashboards are
 //! rendered. Runs nothing and holds no token.
 
-/// The state of a hand-off. The words are those of the directory and of `rotations --json`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum HandOffState {
-    /// Nothing is to be handed off.
-    #[default]
-    None,
-    /// To be done, in progress, or interrupted by a crash.
-    Pending,
-    /// The command accepted it: exit 0 within its time limit.
-    Done,
-    Failed,
-}
+use super::words::words;
 
-impl HandOffState {
-    pub const ALL: [Self; 4] = [Self::None, Self::Pending, Self::Done, Self::Failed];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Pending => "pending",
-            Self::Done => "done",
-            Self::Failed => "failed",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
+words! {
+    /// Where a hand-off stands. The words are those of the directory and of `rotations --json`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum HandOffState {
+        /// Nothing is to be handed off.
+        #[default]
+        None = "none",
+        /// To be done, under way, or broken off by a crash.
+        Pending = "pending",
+        /// The command took it: exit 0 within its time limit.
+        Done = "done",
+        Failed = "failed",
     }
 }
 
@@ -47,6 +34,13 @@ impl HandOff {
             state: HandOffState::Pending,
             ..Self::default()
         }
+    }
+
+    /// Its exit code and its note, to stand behind what is said of it; empty where there is none.
+    pub fn in_words(&self) -> (String, String) {
+        let exit = self.exit.map(|exit| format!(" (exit {exit})"));
+        let note = self.note.as_ref().map(|note| format!(": {note}"));
+        (exit.unwrap_or_default(), note.unwrap_or_default())
     }
 }
 

@@ -3,126 +3,58 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{group::UserGroupId, token::Fingerprint};
+use super::{group::UserGroupId, token::Fingerprint, words::words};
 
-/// What an operator can do to a group.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Operation {
-    Get,
-    Create,
-    Update,
-    Rotate,
-    /// A new token was passed to the command of the profile.
-    HandOff,
-}
-
-impl Operation {
-    pub const ALL: [Self; 5] = [
-        Self::Get,
-        Self::Create,
-        Self::Update,
-        Self::Rotate,
-        Self::HandOff,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "get",
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Rotate => "rotate",
-            Self::HandOff => "handoff",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
+words! {
+    /// The operations an operator can do to a group.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Operation {
+        Get = "get",
+        Create = "create",
+        Update = "update",
+        Rotate = "rotate",
+        /// A new token was handed to the command of the profile.
+        HandOff = "handoff",
     }
 }
 
-/// How an operation ended. The words are those of the JSON output (docs/reference/json.md).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Ending {
-    /// The group existed and is unchanged.
-    Found,
-    /// This call, or one just before it, created the group.
-    Created,
-    /// A create found that the group existed already; nothing was changed.
-    Existed,
-    Updated,
-    /// Rotated; the answer contained the new token.
-    Rotated,
-    /// Rotated, and a get returned the same new token.
-    Confirmed,
-    /// The answer was lost, but a get returned a new token.
-    Recovered,
-    /// The token is still the old one; it is safe to try again.
-    NotApplied,
-    /// Rotated, and somebody has rotated again since.
-    Superseded,
-    /// The answers contradict each other; a person must look.
-    Conflict,
-    /// The service refused; nothing was changed.
-    Refused,
-    /// It may or may not have taken effect.
-    Unknown,
-    /// The service could not be reached; nothing was sent.
-    Unreachable,
-    /// A get of a known id created it: it had vanished, or this is another environment (hazard 1).
-    CreatedByGet,
-    /// A person closed a rotation with an unknown outcome.
-    Abandoned,
-    /// The command accepted the new token.
-    HandedOff,
-    /// The command failed or did not run; it is not known whether the token has arrived.
-    NotHandedOff,
-}
-
-impl Ending {
-    pub const ALL: [Self; 17] = [
-        Self::Found,
-        Self::Created,
-        Self::Existed,
-        Self::Updated,
-        Self::Rotated,
-        Self::Confirmed,
-        Self::Recovered,
-        Self::NotApplied,
-        Self::Superseded,
-        Self::Conflict,
-        Self::Refused,
-        Self::Unknown,
-        Self::Unreachable,
-        Self::CreatedByGet,
-        Self::Abandoned,
-        Self::HandedOff,
-        Self::NotHandedOff,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Found => "found",
-            Self::Created => "created",
-            Self::Existed => "existed",
-            Self::Updated => "updated",
-            Self::Rotated => "rotated",
-            Self::Confirmed => "confirmed",
-            Self::Recovered => "recovered",
-            Self::NotApplied => "not_applied",
-            Self::Superseded => "superseded",
-            Self::Conflict => "conflict",
-            Self::Refused => "refused",
-            Self::Unknown => "unknown",
-            Self::Unreachable => "unreachable",
-            Self::CreatedByGet => "created_by_get",
-            Self::Abandoned => "abandoned",
-            Self::HandedOff => "handed_off",
-            Self::NotHandedOff => "not_handed_off",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
+words! {
+    /// How an operation ended. The words are those of the JSON output (docs/reference/json.md).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Ending {
+        /// The group was there and is unchanged.
+        Found = "found",
+        /// This call, or one just before it, made the group.
+        Created = "created",
+        /// A create met a group that was already there; nothing was changed.
+        Existed = "existed",
+        Updated = "updated",
+        /// Rotated; the new token was in the answer.
+        Rotated = "rotated",
+        /// Rotated, and a get returned the same new token.
+        Confirmed = "confirmed",
+        /// The answer was lost, but a get returned a new token.
+        Recovered = "recovered",
+        /// The token is still the old one; it is safe to try again.
+        NotApplied = "not_applied",
+        /// Rotated, and somebody rotated again after us.
+        Superseded = "superseded",
+        /// The answers contradict each other; a person must look.
+        Conflict = "conflict",
+        /// The service said no; nothing was changed.
+        Refused = "refused",
+        /// It may or may not have taken effect.
+        Unknown = "unknown",
+        /// The service could not be reached; nothing was sent.
+        Unreachable = "unreachable",
+        /// A get of a known id created it: it had vanished, or this is another environment (hazard 1).
+        CreatedByGet = "created_by_get",
+        /// A person closed a rotation whose outcome was open.
+        Abandoned = "abandoned",
+        /// The command took the new token.
+        HandedOff = "handed_off",
+        /// The command failed, or did not run; the token is not known to have arrived.
+        NotHandedOff = "not_handed_off",
     }
 }
 

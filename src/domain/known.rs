@@ -6,26 +6,19 @@ use jiff::Timestamp;
 use super::{
     group::{EnvironmentTag, Mapping, Properties, UserGroupId},
     token::Fingerprint,
+    words::words,
 };
 
-/// The source of a stored value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// Our own request contained it, and the service accepted the request.
-    Sent,
-    /// An answer of the service contained it.
-    Returned,
-    /// A file contained it; the service was not asked.
-    Imported,
-}
-
-impl Source {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Sent => "sent",
-            Self::Returned => "returned",
-            Self::Imported => "imported",
-        }
+words! {
+    /// Where a remembered value came from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Source {
+        /// A request of ours carried it and the service accepted the request.
+        Sent = "sent",
+        /// An answer of the service carried it.
+        Returned = "returned",
+        /// A file said so; the service was not asked.
+        Imported = "imported",
     }
 }
 
@@ -195,27 +188,18 @@ impl KnownGroup {
     }
 }
 
-/// What a row of a file changed in the directory; of several fields, the latest variant in this order counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ImportResult {
-    /// All of it was known already.
-    Unchanged,
-    /// Something in it was recorded.
-    Filled,
-    /// Something in it differs from what the service accepted or returned, which is kept.
-    Kept,
-    /// The id was not known before.
-    Added,
-}
-
-impl ImportResult {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unchanged => "unchanged",
-            Self::Filled => "filled",
-            Self::Kept => "kept",
-            Self::Added => "added",
-        }
+words! {
+    /// What became of a row of a file in the directory; of several fields the last of these counts.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum ImportResult {
+        /// All of it was known already.
+        Unchanged = "unchanged",
+        /// Something was recorded from it.
+        Filled = "filled",
+        /// Something in it differs from what the service accepted or returned, which stays.
+        Kept = "kept",
+        /// The id was not known before.
+        Added = "added",
     }
 }
 

@@ -4,52 +4,32 @@
 
 use serde_json::Value;
 
-use super::{change::DesiredFields, facts::Field, history::Ending};
+use super::{change::DesiredFields, facts::Field, history::Ending, words::words};
 
-/// The state of a mutation. The words are those of `history --open --json`.
-///
-/// ```text
-/// intended ──▶ sent ──▶ ended            intended, older than the settle window ──▶ ended (nothing was sent)
-///               ├─────▶ unknown ──┐      sent, older than it ──▶ open
-///               └── window over ──┴──▶ open ──▶ ended (a reading settles it, or a person)
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum State {
-    /// The intent is durable; nothing was sent.
-    Intended,
-    /// The request may be on its way.
-    Sent,
-    /// It may or may not have taken effect, and may still do so.
-    Unknown,
-    /// The settle window is over, and it is not known whether it took effect.
-    Open,
-    Ended,
+words! {
+    /// Where a mutation stands. The words are those of `history --open --json`.
+    ///
+    /// ```text
+    /// intended ──▶ sent ──▶ ended            intended, older than the settle window ──▶ ended (nothing was sent)
+    ///               ├─────▶ unknown ──┐      sent, older than it ──▶ open
+    ///               └── window over ──┴──▶ open ──▶ ended (a reading settles it, or a person)
+    /// ```
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum State {
+        /// The intent is durable; nothing was sent.
+        Intended = "intended",
+        /// The request may be on its way.
+        Sent = "sent",
+        /// It may or may not have taken effect, and may do so still.
+        Unknown = "unknown",
+        /// The settle window is over, and it is not known whether it took effect.
+        Open = "open",
+        Ended = "ended",
+    }
 }
 
 impl State {
-    pub const ALL: [Self; 5] = [
-        Self::Intended,
-        Self::Sent,
-        Self::Unknown,
-        Self::Open,
-        Self::Ended,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Intended => "intended",
-            Self::Sent => "sent",
-            Self::Unknown => "unknown",
-            Self::Open => "open",
-            Self::Ended => "ended",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
-    }
-
-    /// Whether no other mutation of the group may begin.
+    /// No other mutation of the group may begin.
     pub fn holds(self) -> bool {
         matches!(self, Self::Intended | Self::Sent | Self::Unknown)
     }

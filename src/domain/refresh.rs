@@ -2,44 +2,25 @@
 
 use std::fmt;
 
-/// What a read of a known group found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadResult {
-    /// As last seen here, as far as the service tells.
-    Unchanged,
-    Changed,
-    /// Nothing that the service returned was known here before.
-    FirstSeen,
-    /// It had vanished, and this read created it again, empty (hazard 1 of docs/design/service.md).
-    CreatedAgain,
-    /// It was known only from a file, and this read created it, empty (hazard 1).
-    Created,
-    /// Hazard 11.
-    WrongEnvironment,
-    /// No usable answer.
-    Failed,
-}
+use super::words::words;
 
-impl ReadResult {
-    /// The word in the JSON output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unchanged => "unchanged",
-            Self::Changed => "changed",
-            Self::FirstSeen => "first_seen",
-            Self::CreatedAgain => "created_again",
-            Self::Created => "created",
-            Self::WrongEnvironment => "wrong_environment",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// Whether this stops everything that would follow.
-    pub fn is_alarm(self) -> bool {
-        match self {
-            Self::CreatedAgain | Self::Created | Self::WrongEnvironment => true,
-            Self::Unchanged | Self::Changed | Self::FirstSeen | Self::Failed => false,
-        }
+words! {
+    /// What a read of a known group found. The words are those of the JSON output.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ReadResult {
+        /// As it was last seen here, as far as the service tells.
+        Unchanged = "unchanged",
+        Changed = "changed",
+        /// Nothing the service said was known here before.
+        FirstSeen = "first_seen",
+        /// It had vanished, and this read made it again, empty (hazard 1 of docs/design/service.md).
+        CreatedAgain = "created_again",
+        /// Only a file had told of it; this read made it, empty (hazard 1).
+        Created = "created",
+        /// Hazard 11.
+        WrongEnvironment = "wrong_environment",
+        /// No answer of use.
+        Failed = "failed",
     }
 }
 

@@ -3,78 +3,48 @@
 
 use std::time::Duration;
 
-use super::token::Fingerprint;
+use super::{token::Fingerprint, words::words};
 
-/// The state of a rotation. The words are those of `rotations --json`. T0 is the token before, N that of the answer, S
-/// one that a get returned.
-///
-/// ```text
-/// Intended --> Sent --N--> Rotated --S = N--> Confirmed
-///    |          |             +--S is another--> Superseded
-///    |          |             +--S = T0 after the horizon--> Conflict
-///    |          +--unclear--> Unknown --S is not T0--> Recovered
-///    |          |                +--S = T0, twice, the second after the horizon--> NotApplied
-///    |          +--N = T0, or it never left--> NotApplied
-///    +--found when its time is over--> NotApplied          any open one, or Conflict --a person--> Abandoned
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum State {
-    /// The intent is durable; nothing was sent.
-    Intended,
-    /// The request may be on its way.
-    Sent,
-    /// The answer contained a new token.
-    Rotated,
-    /// A get returned that same new token.
-    Confirmed,
-    /// It may or may not have taken effect; only a get decides.
-    Unknown,
-    /// A get returned a new token: rotated, by this call or by somebody else.
-    Recovered,
-    /// The old token is still the current one; it is safe to try again.
-    NotApplied,
-    /// Rotated, and a get returned a third token: somebody has rotated since.
-    Superseded,
-    /// The answers contradict each other; a person must look.
-    Conflict,
-    /// A person closed it, with a reason.
-    Abandoned,
+words! {
+    /// Where a rotation stands. The words are those of `rotations --json`. T0 is the token before, N that of the answer, S one
+    /// that a get returned.
+    ///
+    /// ```text
+    /// Intended --> Sent --N--> Rotated --S = N--> Confirmed
+    ///    |          |             +--S is another--> Superseded
+    ///    |          |             +--S = T0 after the horizon--> Conflict
+    ///    |          +--unclear--> Unknown --S is not T0--> Recovered
+    ///    |          |                +--S = T0, twice, the second after the horizon--> NotApplied
+    ///    |          +--N = T0, or it never left--> NotApplied
+    ///    +--found when its time is over--> NotApplied          any open one, or Conflict --a person--> Abandoned
+    /// ```
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum State {
+        /// The intent is durable; nothing was sent.
+        Intended = "intended",
+        /// The request may be on its way.
+        Sent = "sent",
+        /// The answer carried a new token.
+        Rotated = "rotated",
+        /// A get returned that same new token.
+        Confirmed = "confirmed",
+        /// It may or may not have taken effect; only a get decides.
+        Unknown = "unknown",
+        /// A get returned a new token: rotated, by this call or by someone else.
+        Recovered = "recovered",
+        /// The old token is still the current one; it is safe to try again.
+        NotApplied = "not_applied",
+        /// Rotated, and a get returned a third token: someone rotated after us.
+        Superseded = "superseded",
+        /// The answers contradict each other; a person must look.
+        Conflict = "conflict",
+        /// A person closed it, with a reason.
+        Abandoned = "abandoned",
+    }
 }
 
 impl State {
-    pub const ALL: [Self; 10] = [
-        Self::Intended,
-        Self::Sent,
-        Self::Rotated,
-        Self::Confirmed,
-        Self::Unknown,
-        Self::Recovered,
-        Self::NotApplied,
-        Self::Superseded,
-        Self::Conflict,
-        Self::Abandoned,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Intended => "intended",
-            Self::Sent => "sent",
-            Self::Rotated => "rotated",
-            Self::Confirmed => "confirmed",
-            Self::Unknown => "unknown",
-            Self::Recovered => "recovered",
-            Self::NotApplied => "not_applied",
-            Self::Superseded => "superseded",
-            Self::Conflict => "conflict",
-            Self::Abandoned => "abandoned",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
-    }
-
-    /// Whether something is still to be found out.
+    /// Something is still to be found out.
     pub fn is_open(self) -> bool {
         match self {
             Self::Intended | Self::Sent | Self::Rotated | Self::Unknown => true,

@@ -3,47 +3,26 @@
 use serde_json::Value;
 
 use super::no_such_column;
-use crate::domain::annotation::{self, AnnotationChange, InvalidAnnotation, Label};
+use crate::domain::{
+    annotation::{self, AnnotationChange, InvalidAnnotation, Label},
+    words::words,
+};
 
-/// A column of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Column {
-    Id,
-    Name,
-    Mapping,
-    Properties,
-    Note,
-    Labels,
-    Favourite,
+words! {
+    /// A column of a file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Column {
+        Id = "user_group_id",
+        Name = "name",
+        Mapping = "mapping",
+        Properties = "properties",
+        Note = "note",
+        Labels = "labels",
+        Favourite = "favourite",
+    }
 }
 
 impl Column {
-    pub const ALL: [Self; 7] = [
-        Self::Id,
-        Self::Name,
-        Self::Mapping,
-        Self::Properties,
-        Self::Note,
-        Self::Labels,
-        Self::Favourite,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Id => "user_group_id",
-            Self::Name => "name",
-            Self::Mapping => "mapping",
-            Self::Properties => "properties",
-            Self::Note => "note",
-            Self::Labels => "labels",
-            Self::Favourite => "favourite",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
-    }
-
     /// What stands beside the group, in the directory alone.
     fn is_beside(self) -> bool {
         matches!(self, Self::Note | Self::Labels | Self::Favourite)

@@ -6,25 +6,18 @@ use super::GroupRow;
 use crate::domain::{
     change::{Change, DesiredFields},
     known::KnownGroup,
+    words::words,
 };
 
-/// What one row needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
-    /// The service is not known to have it.
-    Create,
-    /// Something differs, or is not known here.
-    Update,
-    Unchanged,
-}
-
-impl Need {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-            Self::Unchanged => "unchanged",
-        }
+words! {
+    /// What one row needs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Need {
+        /// The service is not known to have it.
+        Create = "create",
+        /// Something differs, or is not known here.
+        Update = "update",
+        Unchanged = "unchanged",
     }
 }
 

@@ -13,65 +13,39 @@ use super::Clock;
 use crate::{
     api::recording::Listener,
     config::{KeyOverride, Overrides, Problem},
-    domain::{group::UserGroupId, text::visible},
+    domain::{group::UserGroupId, text::visible, words::words},
 };
 
 pub use terminal::Terminal;
 
-/// Severity of a finding, in ascending order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    Ok,
-    /// Good to know.
-    Note,
-    /// It works, but not as well or as safely as it could.
-    Warning,
-    /// Something does not work.
-    Problem,
-}
-
-impl Severity {
-    pub const ALL: [Self; 4] = [Self::Ok, Self::Note, Self::Warning, Self::Problem];
-
-    /// The word used in the report and its JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Problem => "problem",
-        }
+words! {
+    /// How bad it is; the later, the worse. The words are those of the report and of its JSON.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Severity {
+        Ok = "ok",
+        /// Good to know.
+        Note = "note",
+        /// It works, but not as well or as safely as it could.
+        Warning = "warning",
+        /// Something does not work.
+        Problem = "problem",
     }
 }
 
-/// What a finding is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Area {
-    Groupdesk,
-    Configuration,
-    Key,
-    /// Name resolution, connection, TLS.
-    Network,
-    /// What answers at the address.
-    Service,
-    Clock,
-    Directory,
-    Terminal,
-}
-
-impl Area {
-    /// The word used in the report and its JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Groupdesk => "groupdesk",
-            Self::Configuration => "configuration",
-            Self::Key => "key",
-            Self::Network => "network",
-            Self::Service => "service",
-            Self::Clock => "clock",
-            Self::Directory => "directory",
-            Self::Terminal => "terminal",
-        }
+words! {
+    /// What a finding is about, in the words of the report and of its JSON.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Area {
+        Groupdesk = "groupdesk",
+        Configuration = "configuration",
+        Key = "key",
+        /// Name, connection, TLS.
+        Network = "network",
+        /// What answers there.
+        Service = "service",
+        Clock = "clock",
+        Directory = "directory",
+        Terminal = "terminal",
     }
 }
 

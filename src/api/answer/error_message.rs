@@ -6,10 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::{
-    api::{
-        masking::SeenTokens,
-        secret_text::{DISGUISED, behind_names, undisguised, without},
-    },
+    api::secret_text::{DISGUISED, behind_names, undisguised, without, without_hex},
     domain::text,
 };
 
@@ -17,9 +14,7 @@ use crate::{
 pub const LONGEST_QUOTE: usize = 300;
 /// Maximum length of an error code quoted from the service, in characters.
 const LONGEST_CODE: usize = 60;
-/// A run of hex digits of this length is taken for a token.
-const TOKEN_LIKE: usize = 32;
-/// Shorter texts are no secrets, and hiding them would garble the text.
+/// Shorter texts are no secrets, and hiding them would garble the words.
 const SHORTEST_SECRET: usize = 4;
 const HIDDEN: &str = "[hidden]";
 /// Maximum number of errors quoted.
@@ -82,8 +77,8 @@ impl<'a> Scrub<'a> {
         if undisguised(&safe).any(is_one) {
             return DISGUISED.to_owned();
         }
-        // A service that quotes an answer may quote a token that is not known yet.
-        let safe = behind_names(&without_hex(&safe));
+        // A service that quotes an answer may quote a token that nobody has seen yet.
+        let safe = behind_names(&without_hex(&safe, HIDDEN, |_| false));
         let shown = text::visible(&safe);
         if shown.chars().count() <= most {
             return shown.into_owned();
@@ -94,27 +89,7 @@ impl<'a> Scrub<'a> {
     }
 }
 
-fn without_hex(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_hexdigit()) {
-        let run = &rest[start..];
-        let length = run
-            .find(|c: char| !c.is_ascii_hexdigit())
-            .unwrap_or(run.len());
-        kept.push_str(&rest[..start]);
-        kept.push_str(if length >= TOKEN_LIKE {
-            HIDDEN
-        } else {
-            &run[..length]
-        });
-        rest = &run[length..];
-    }
-    kept.push_str(rest);
-    kept
-}
-
-/// What a body says about a failure. Both texts are cleaned.
+/// What a body says about a failure. Both texts are clean.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ErrorMessage {
     pub code: Option<String>,

@@ -105,13 +105,7 @@ pub(crate) fn say(handed: &HandedOff) {
         handoff,
         ..
     } = handed;
-    let exit = handoff
-        .exit
-        .map_or_else(String::new, |exit| format!(" (exit {exit})"));
-    let note = handoff
-        .note
-        .as_ref()
-        .map_or_else(String::new, |note| format!(": {note}"));
+    let (exit, note) = handoff.in_words();
     let again = format!(
         "`groupdesk rotations handoff {}` hands it off again",
         rotation.0

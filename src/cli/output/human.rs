@@ -24,7 +24,7 @@ pub(crate) use {
 use super::colour::{Tone, is_coloured};
 use crate::{
     cli::{error::CliError, output},
-    domain::{history::Ending, known::Known, text::visible, token::Token},
+    domain::{age::in_words as age, history::Ending, known::Known, text::visible, token::Token},
     operations::Done,
 };
 
@@ -155,15 +155,4 @@ pub(crate) fn word(word: &str) -> String {
 /// `3 h ago`, for sentences.
 pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     format!("{} ago", age(at, now))
-}
-
-/// A time that has passed, in its largest unit.
-fn age(at: Timestamp, now: Timestamp) -> String {
-    let seconds = now.duration_since(at).as_secs().max(0);
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}m", seconds / 60),
-        3_600..86_400 => format!("{}h", seconds / 3_600),
-        _ => format!("{}d", seconds / 86_400),
-    }
 }

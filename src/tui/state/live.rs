@@ -13,6 +13,7 @@ use crate::{
         group::UserGroupId,
         known::{Known, KnownGroup},
         rotation::State,
+        words::words,
     },
     operations::PlaceId,
 };
@@ -20,27 +21,16 @@ use crate::{
 /// How long the cursor must stay on a row until its changes count as seen.
 const RESTED: SignedDuration = SignedDuration::from_millis(500);
 
-/// A value of a group that others can change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ChangedField {
-    Token,
-    Name,
-    Mapping,
-    Properties,
-    Team,
-    Tag,
-}
-
-impl ChangedField {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Token => "token",
-            Self::Name => "name",
-            Self::Mapping => "mapping",
-            Self::Properties => "properties",
-            Self::Team => "team",
-            Self::Tag => "tag",
-        }
+words! {
+    /// A value of a group that others can change.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum ChangedField {
+        Token = "token",
+        Name = "name",
+        Mapping = "mapping",
+        Properties = "properties",
+        Team = "team",
+        Tag = "tag",
     }
 }
 

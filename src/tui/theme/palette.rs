@@ -214,8 +214,9 @@ mod tests {
                 _ => panic!("{name} has no fixed colour"),
             };
             let row = fixed(Role::Cursor, "cursor");
-            for (role, name) in Role::ALL {
-                // The cursor is a background, and the backdrop is meant to be less visible.
+            for role in Role::ALL {
+                let name = role.as_str();
+                // The one is a ground, the other is meant to step back.
                 if matches!(role, Role::Cursor | Role::Backdrop) {
                     continue;
                 }
@@ -279,7 +280,8 @@ mod tests {
     #[test]
     fn the_named_colours_are_those_that_palettes_make_readable() {
         for (name, background, colours) in READABLE {
-            for (role, word) in Role::ALL {
+            for role in Role::ALL {
+                let word = role.as_str();
                 let at = match Palette::NAMED.colour(role) {
                     Some(Color::Red) => 0,
                     Some(Color::Green) => 1,
@@ -359,7 +361,7 @@ mod tests {
         assert_eq!(palette.colour(Role::Dim), Some(Color::DarkGray));
         assert_eq!(palette.colour(Role::Ok), Some(Color::Reset));
         assert_eq!(palette.colour(Role::Removed), Some(Color::Red));
-        for (at, (role, _)) in Role::ALL.into_iter().enumerate() {
+        for (at, role) in Role::ALL.into_iter().enumerate() {
             assert_eq!(place(role), at);
         }
     }

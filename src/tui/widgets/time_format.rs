@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::tui::state::context::Context;
+use crate::{domain::age, tui::state::context::Context};
 
 impl Context {
     /// A time for text that stays on the screen while nobody does anything: `at 14:05 CET`, and `3d ago` for
@@ -38,7 +38,7 @@ impl Context {
 
     /// The age as text: `12s`, `3m`, `5h`, `388d`.
     pub fn age(&self, at: Timestamp) -> String {
-        age(self.now, at)
+        age::in_words(at, self.now)
     }
 }
 
@@ -47,17 +47,6 @@ pub fn days(age: Duration) -> String {
     match age.as_secs() / 86_400 {
         0 => "<1d".into(),
         days => format!("{days}d"),
-    }
-}
-
-/// The time from `at` to `now`, in one unit.
-fn age(now: Timestamp, at: Timestamp) -> String {
-    let seconds = now.duration_since(at).as_secs().max(0);
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}m", seconds / 60),
-        3_600..86_400 => format!("{}h", seconds / 3_600),
-        _ => format!("{}d", seconds / 86_400),
     }
 }
 

@@ -17,13 +17,7 @@ pub(crate) fn describe(handed: &HandedOff) -> (Severity, String) {
         handoff,
         ..
     } = handed;
-    let exit = handoff
-        .exit
-        .map_or_else(String::new, |exit| format!(" (exit {exit})"));
-    let note = handoff
-        .note
-        .as_ref()
-        .map_or_else(String::new, |note| format!(": {note}"));
+    let (exit, note) = handoff.in_words();
     match handoff.state {
         HandOffState::Done => (Severity::Done, format!("{id} handed off{note}")),
         HandOffState::None | HandOffState::Pending => {
