@@ -52,6 +52,18 @@ impl Shape {
     }
 }
 
+const fn shape(
+    name: &'static str,
+    about: &'static str,
+    fields: &'static [&'static [Field]],
+) -> Shape {
+    Shape {
+        name,
+        about,
+        fields,
+    }
+}
+
 /// How the objects stand on standard output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {

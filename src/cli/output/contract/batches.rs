@@ -1,7 +1,7 @@
 //! What waits for a person, batches, and annotations of groups.
 
 use super::{
-    Field, Shape, field,
+    Field, Shape, field, shape,
     shared::{PLACE_NAME, THE_GROUP},
 };
 
@@ -31,66 +31,42 @@ const BATCH: &[Field] = &[
 
 #[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
-    Shape {
-        name: "concern",
-        about: "something that waits for a person, the worst first",
-        fields: &[&[
-            field("what", "text", "", "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, changed elsewhere, tokens over their limit, tokens due, draft"),
-            field("counted", "bool", "", "unfinished or failed work: the exit code tells of it"),
-            field("profile", "text", "", "the profile that means the place, or the place"),
-            PLACE_NAME,
-            field("object", "text", "", "the group, the number of the batch, or how many"),
-            field("since", "time", "not known", "since when"),
-            field("by", "text", "not known", "who began it: user@machine"),
-            field("hidden_until", "time", "not hidden", "hidden in the console until then or until it changes; listed with --hidden, unclear rotations and changes always"),
-            field("next", "text", "", "the command that goes on with it; for people"),
-        ]],
-    },
-    Shape {
-        name: "batch",
-        about: "a bulk rotation or a bulk edit, the newest first",
-        fields: &[BATCH],
-    },
-    Shape {
-        name: "batch-shown",
-        about: "a batch with each of its groups",
-        fields: &[
-            BATCH,
-            &[
-                field("items", "object[]", "", "its groups, in their order"),
-                field("items[].user_group_id", "text", "", "the group"),
-                field("items[].outcome", "text", "", "as in `bulk-item`; not_started: nothing was sent"),
-                field("items[].rotation", "number", "none was begun", "number of the rotation"),
-                field("items[].note", "text", "none", "what to know; for people"),
-            ],
+    shape("concern", "something that waits for a person, the worst first", &[&[
+        field("what", "text", "", "what waits: rotation unknown, change unknown, hand-off not done, batch unfinished, batch running, batch paused, changed elsewhere, tokens over their limit, tokens due, draft"),
+        field("counted", "bool", "", "unfinished or failed work: the exit code tells of it"),
+        field("profile", "text", "", "the profile that means the place, or the place"),
+        PLACE_NAME,
+        field("object", "text", "", "the group, the number of the batch, or how many"),
+        field("since", "time", "not known", "since when"),
+        field("by", "text", "not known", "who began it: user@machine"),
+        field("hidden_until", "time", "not hidden", "hidden in the console until then or until it changes; listed with --hidden, unclear rotations and changes always"),
+        field("next", "text", "", "the command that goes on with it; for people"),
+    ]]),
+    shape("batch", "a bulk rotation or a bulk edit, the newest first", &[BATCH]),
+    shape("batch-shown", "a batch with each of its groups", &[
+        BATCH,
+        &[
+            field("items", "object[]", "", "its groups, in their order"),
+            field("items[].user_group_id", "text", "", "the group"),
+            field("items[].outcome", "text", "", "as in `bulk-item`; not_started: nothing was sent"),
+            field("items[].rotation", "number", "none was begun", "number of the rotation"),
+            field("items[].note", "text", "none", "what to know; for people"),
         ],
-    },
-    Shape {
-        name: "view",
-        about: "a saved way to look at the list",
-        fields: &[&[
-            field("name", "text", "", "as it is written behind @"),
-            field("filter", "text", "", "as --filter takes it"),
-            field("sort", "text", "", "the column it is ordered by"),
-            field("reverse", "bool", "", "the other way round"),
-            field("columns", "text[]", "", "of the console's list; none: the usual ones"),
-            field("by", "text", "", "who saved it: user@machine"),
-            field("at", "time", "", "when it was saved"),
-        ]],
-    },
-    Shape {
-        name: "view-removed",
-        about: "a saved view that is gone",
-        fields: &[&[field("removed", "text", "", "its name")]],
-    },
-    Shape {
-        name: "annotation",
-        about: "what people wrote about a group in the directory; never sent",
-        fields: &[&[
-            THE_GROUP,
-            field("note", "text", "none is written", "one line"),
-            field("labels", "text[]", "", "without #"),
-            field("favourite", "bool", "", "as the console marks it"),
-        ]],
-    },
+    ]),
+    shape("view", "a saved way to look at the list", &[&[
+        field("name", "text", "", "as it is written behind @"),
+        field("filter", "text", "", "as --filter takes it"),
+        field("sort", "text", "", "the column it is ordered by"),
+        field("reverse", "bool", "", "the other way round"),
+        field("columns", "text[]", "", "of the console's list; none: the usual ones"),
+        field("by", "text", "", "who saved it: user@machine"),
+        field("at", "time", "", "when it was saved"),
+    ]]),
+    shape("view-removed", "a saved view that is gone", &[&[field("removed", "text", "", "its name")]]),
+    shape("annotation", "what people wrote about a group in the directory; never sent", &[&[
+        THE_GROUP,
+        field("note", "text", "none is written", "one line"),
+        field("labels", "text[]", "", "without #"),
+        field("favourite", "bool", "", "as the console marks it"),
+    ]]),
 ];

@@ -1,7 +1,7 @@
 //! Groups, answers, requests, failures, and the history.
 
 use super::{
-    Field, Shape, field,
+    Field, Shape, field, shape,
     shared::{DRY_RUN, HANDED_OFF, NOTHING_DONE, PLACE_NAME, REPLACED, THE_GROUP, WARNINGS},
 };
 
@@ -66,129 +66,81 @@ const ENTRY: &[Field] = &[
 
 #[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
-    Shape {
-        name: "group",
-        about: "what is known here of a group; nothing was sent",
-        fields: &[GROUP, BESIDE],
-    },
-    Shape {
-        name: "answer",
-        about: "a group, and what came of the command",
-        fields: &[GROUP, ANSWER],
-    },
-    Shape {
-        name: "rotated",
-        about: "a group whose token was rotated",
-        fields: &[GROUP, ANSWER, ROTATED, HANDED_OFF],
-    },
-    Shape {
-        name: "request",
-        about: "what --dry-run would send and change",
-        fields: &[
-            REQUEST,
-            &[
-                field("request", "object of anything", "", "its body, exactly"),
-                field("changes", "object of anything", "nothing changes", "by field: name as [before, after]; mapping and properties as objects of such pairs by key; null in a pair is not there"),
-                field("curl", "text", "", "the request as a command for a shell, the API key in $GROUPDESK_API_KEY; there only with --curl"),
-            ],
+    shape("group", "what is known here of a group; nothing was sent", &[GROUP, BESIDE]),
+    shape("answer", "a group, and what came of the command", &[GROUP, ANSWER]),
+    shape("rotated", "a group whose token was rotated", &[GROUP, ANSWER, ROTATED, HANDED_OFF]),
+    shape("request", "what --dry-run would send and change", &[
+        REQUEST,
+        &[
+            field("request", "object of anything", "", "its body, exactly"),
+            field("changes", "object of anything", "nothing changes", "by field: name as [before, after]; mapping and properties as objects of such pairs by key; null in a pair is not there"),
+            field("curl", "text", "", "the request as a command for a shell, the API key in $GROUPDESK_API_KEY; there only with --curl"),
         ],
-    },
-    Shape {
-        name: "difference",
-        about: "a group in two profiles; exit 0 the same, 10 different",
-        fields: &[&[
+    ]),
+    shape("difference", "a group in two profiles; exit 0 the same, 10 different", &[&[
+        THE_GROUP,
+        field("profile", "text", "", "on this side"),
+        PLACE_NAME,
+        field("with", "text", "", "on the other side"),
+        field("with_place", "text", "the profile was never bound", "the name of the place on the other side"),
+        field("same", "bool", "", "nothing differs, as far as is known"),
+        field("changes", "object of anything", "nothing differs", "from this side to the other one, as in `request`"),
+        field("not_known", "text[]", "", "name, mapping or properties, where not both sides are known"),
+    ]]),
+    shape("rotation-request", "what rotate --dry-run would do", &[
+        REQUEST,
+        &[
             THE_GROUP,
-            field("profile", "text", "", "on this side"),
-            PLACE_NAME,
-            field("with", "text", "", "on the other side"),
-            field("with_place", "text", "the profile was never bound", "the name of the place on the other side"),
-            field("same", "bool", "", "nothing differs, as far as is known"),
-            field("changes", "object of anything", "nothing differs", "from this side to the other one, as in `request`"),
-            field("not_known", "text[]", "", "name, mapping or properties, where not both sides are known"),
-        ]],
-    },
-    Shape {
-        name: "rotation-request",
-        about: "what rotate --dry-run would do",
-        fields: &[
-            REQUEST,
-            &[
-                THE_GROUP,
-                field("fingerprint", "text", "not known here", "of the token that would be replaced"),
-            ],
+            field("fingerprint", "text", "not known here", "of the token that would be replaced"),
         ],
-    },
-    Shape {
-        name: "entry",
-        about: "a line of the history, the newest first",
-        fields: &[ENTRY],
-    },
-    Shape {
-        name: "deed",
-        about: "the lines of the history that tell of one deed: as the first of them, with the outcome, the token and the note of the last",
-        fields: &[
-            ENTRY,
-            &[
-                field("ended_at", "time", "", "when the last of them was written"),
-                field("handoff", "text", "nothing was handed off", "how the hand-off of the new token ended: handed_off or not_handed_off"),
-                field("steps", "object[]", "", "the lines, the oldest first"),
-                field("steps[].number", "number", "", "of the line"),
-                field("steps[].at", "time", "", "when it was written"),
-                field("steps[].by", "text", "", "who did it"),
-                field("steps[].operation", "text", "", "as in `entry`"),
-                field("steps[].outcome", "text", "", "as in `entry`"),
-                field("steps[].note", "text", "none", "what else was seen"),
-            ],
+    ]),
+    shape("entry", "a line of the history, the newest first", &[ENTRY]),
+    shape("deed", "the lines of the history that tell of one deed: as the first of them, with the outcome, the token and the note of the last", &[
+        ENTRY,
+        &[
+            field("ended_at", "time", "", "when the last of them was written"),
+            field("handoff", "text", "nothing was handed off", "how the hand-off of the new token ended: handed_off or not_handed_off"),
+            field("steps", "object[]", "", "the lines, the oldest first"),
+            field("steps[].number", "number", "", "of the line"),
+            field("steps[].at", "time", "", "when it was written"),
+            field("steps[].by", "text", "", "who did it"),
+            field("steps[].operation", "text", "", "as in `entry`"),
+            field("steps[].outcome", "text", "", "as in `entry`"),
+            field("steps[].note", "text", "none", "what else was seen"),
         ],
-    },
-    Shape {
-        name: "line-difference",
-        about: "what a line of the history changed, or how that stands now",
-        fields: &[&[
-            field("number", "number", "", "of the line"),
-            field("at", "time", "", "when it was written"),
-            THE_GROUP,
-            field("operation", "text", "", "update or create"),
-            field("against", "text", "", "before: what it changed; now: what has changed since"),
-            field("changes", "object of anything", "nothing differs", "as in `request`"),
-        ]],
-    },
-    Shape {
-        name: "change",
-        about: "a create, an update or a first read that was begun, the newest first",
-        fields: &[&[
-            field("change", "text", "", "m and its number, for abandon"),
-            field("at", "time", "", "when it was sent, or begun where it was not"),
-            field("by", "text", "", "who began it: user@machine"),
-            field("profile", "text", "", "where"),
-            THE_GROUP,
-            field("operation", "text", "", "create, update or get"),
-            field("state", "text", "", "under way: intended, sent; not known, and it may still take effect: unknown; not known: open; ended"),
-            field("outcome", "text", "it has not ended", "as in `entry`"),
-            field("changes", "object of anything", "nothing was to be changed", "as in `request`"),
-            field("note", "text", "none", "what else was seen"),
-            PLACE_NAME,
-        ]],
-    },
-    Shape {
-        name: "owner",
-        about: "a group that has or had a token of the text; an empty array and exit 1 where there is none",
-        fields: &[&[
-            field("profile", "text", "", "of which profile"),
-            THE_GROUP,
-            field("current", "bool", "", "it is the token the group has now, as far as is known"),
-            field("last_seen", "time", "", "when that token was last seen here"),
-            field("fingerprint", "text", "", "of that token"),
-            field("place", "text", "", "the name of the place that holds the group"),
-        ]],
-    },
-    Shape {
-        name: "failure",
-        about: "why a command did not do what was asked",
-        fields: &[&[
-            field("outcome", "text", "nothing was sent", "refused, unreachable, not_applied, unknown (it may have taken effect), conflict or created_by_get"),
-            field("error", "text", "", "what is wrong and what to do; for people, it may change"),
-            field("exit", "number", "", "the exit code"),
-        ]],
-    },
+    ]),
+    shape("line-difference", "what a line of the history changed, or how that stands now", &[&[
+        field("number", "number", "", "of the line"),
+        field("at", "time", "", "when it was written"),
+        THE_GROUP,
+        field("operation", "text", "", "update or create"),
+        field("against", "text", "", "before: what it changed; now: what has changed since"),
+        field("changes", "object of anything", "nothing differs", "as in `request`"),
+    ]]),
+    shape("change", "a create, an update or a first read that was begun, the newest first", &[&[
+        field("change", "text", "", "m and its number, for abandon"),
+        field("at", "time", "", "when it was sent, or begun where it was not"),
+        field("by", "text", "", "who began it: user@machine"),
+        field("profile", "text", "", "where"),
+        THE_GROUP,
+        field("operation", "text", "", "create, update or get"),
+        field("state", "text", "", "under way: intended, sent; not known, and it may still take effect: unknown; not known: open; ended"),
+        field("outcome", "text", "it has not ended", "as in `entry`"),
+        field("changes", "object of anything", "nothing was to be changed", "as in `request`"),
+        field("note", "text", "none", "what else was seen"),
+        PLACE_NAME,
+    ]]),
+    shape("owner", "a group that has or had a token of the text; an empty array and exit 1 where there is none", &[&[
+        field("profile", "text", "", "of which profile"),
+        THE_GROUP,
+        field("current", "bool", "", "it is the token the group has now, as far as is known"),
+        field("last_seen", "time", "", "when that token was last seen here"),
+        field("fingerprint", "text", "", "of that token"),
+        field("place", "text", "", "the name of the place that holds the group"),
+    ]]),
+    shape("failure", "why a command did not do what was asked", &[&[
+        field("outcome", "text", "nothing was sent", "refused, unreachable, not_applied, unknown (it may have taken effect), conflict or created_by_get"),
+        field("error", "text", "", "what is wrong and what to do; for people, it may change"),
+        field("exit", "number", "", "the exit code"),
+    ]]),
 ];

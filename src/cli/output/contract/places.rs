@@ -1,6 +1,6 @@
 //! Places, and the profiles bound to them.
 
-use super::{Field, Shape, field};
+use super::{Field, Shape, field, shape};
 
 #[rustfmt::skip] // A table: one field a line.
 const PLACE: &[Field] = &[
@@ -35,99 +35,59 @@ const EVENTS: &[Field] = &[
 
 #[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
-    Shape {
-        name: "directory-copy",
-        about: "a copy of the directory",
-        fields: &[&[field("file", "text", "", "the new file")]],
-    },
-    Shape {
-        name: "directory-set-up",
-        about: "a directory for a team that was set up",
-        fields: &[&[field("directory", "text", "", "its address and schema")]],
-    },
-    Shape {
-        name: "directory-copied",
-        about: "a file that was copied or moved into the directory of a team, or the other way round",
-        fields: &[&[
-            field("file", "text", "", "the file"),
-            field("directory", "text", "", "the address and schema of the other"),
-            field("rows", "object of number", "", "by table, how many rows were copied"),
-        ]],
-    },
-    Shape {
-        name: "directory-status",
-        about: "the directory that is in use",
-        fields: &[&[
-            field("directory", "text", "", "the file, or the address and schema"),
-            field("kind", "text", "", "file or team"),
-            field("server", "text", "of a file", "the version of PostgreSQL"),
-            field("user", "text", "of a file", "as whom one is there"),
-            field("role", "text", "of a file", "viewer, operator, admin or owner"),
-            field("schema", "number", "of a file", "the version of the tables"),
-            field("synchronous_standby_names", "text", "of a file", "empty: what was answered last may be lost in a failover"),
-            field("sessions", "number", "of a file", "lines of groupdesk to the database"),
-            field("timeline", "text", "of a file", "another one after a failover"),
-            field("moved_to", "text", "of a file, or it was not moved", "the address of where all of it is now"),
-            field("open_rotations", "object[]", "", "rotations that are not settled"),
-            field("open_rotations[].id", "number", "", "number of a rotation that is not settled"),
-            field("open_rotations[].user_group_id", "text", "", "its group"),
-            field("open_rotations[].state", "text", "", "as in rotations"),
-            field("open_rotations[].by", "text", "", "who began it"),
-        ]],
-    },
-    Shape {
-        name: "directory-migrated",
-        about: "what was done, or would be, to the tables of a team's directory",
-        fields: &[&[
-            field("from", "number", "", "their version before"),
-            field("to", "number", "", "the version of this groupdesk"),
-            field("is_done", "bool", "", "false with --check"),
-            field("reads_from", "number", "", "the oldest version that a groupdesk may know and read them"),
-            field("writes_from", "number", "", "the same for writing"),
-        ]],
-    },
-    Shape {
-        name: "audited",
-        about: "what was done in the directory of a team; or a line of the history that nothing stands behind",
-        fields: &[&[
-            field("number", "number", "a line of the history", "counted up"),
-            field("at", "time", "", "by the clock of the database"),
-            field("who", "text", "", "the role of the database"),
-            field("address", "text", "on the same machine", "where from"),
-            field("what", "text", "", "rotation, group, the operation of a change, role, fingerprint key, timeline, copy; or history"),
-            field("place", "text", "of no place", "its name"),
-            field("user_group_id", "text", "of no group", "the group"),
-            field("rotation", "number", "of no rotation", "its number"),
-            field("before", "text", "nothing was there", "the state before; of a role, whose"),
-            field("after", "text", "nothing is there", "the state after; of a group, what changed"),
-        ]],
-    },
-    Shape {
-        name: "directory-right",
-        about: "what somebody may do in the directory of a team",
-        fields: &[&[
-            field("name", "text", "", "the role of the database"),
-            field("role", "text", "it was taken away", "viewer, operator or admin"),
-        ]],
-    },
-    Shape {
-        name: "binding",
-        about: "which place a profile means",
-        fields: &[&[
-            field("profile", "text", "", "its name"),
-            field("place", "text", "", "the name of the place"),
-            field("on_trial", "bool", "", "its API key may only read what proves it"),
-            field("bound", "bool", "", "false: the binding was taken back"),
-        ]],
-    },
-    Shape {
-        name: "place",
-        about: "one environment of one service",
-        fields: &[PLACE],
-    },
-    Shape {
-        name: "place-shown",
-        about: "a place, and what was said about it",
-        fields: &[PLACE, EVENTS],
-    },
+    shape("directory-copy", "a copy of the directory", &[&[field("file", "text", "", "the new file")]]),
+    shape("directory-set-up", "a directory for a team that was set up", &[&[field("directory", "text", "", "its address and schema")]]),
+    shape("directory-copied", "a file that was copied or moved into the directory of a team, or the other way round", &[&[
+        field("file", "text", "", "the file"),
+        field("directory", "text", "", "the address and schema of the other"),
+        field("rows", "object of number", "", "by table, how many rows were copied"),
+    ]]),
+    shape("directory-status", "the directory that is in use", &[&[
+        field("directory", "text", "", "the file, or the address and schema"),
+        field("kind", "text", "", "file or team"),
+        field("server", "text", "of a file", "the version of PostgreSQL"),
+        field("user", "text", "of a file", "as whom one is there"),
+        field("role", "text", "of a file", "viewer, operator, admin or owner"),
+        field("schema", "number", "of a file", "the version of the tables"),
+        field("synchronous_standby_names", "text", "of a file", "empty: what was answered last may be lost in a failover"),
+        field("sessions", "number", "of a file", "lines of groupdesk to the database"),
+        field("timeline", "text", "of a file", "another one after a failover"),
+        field("moved_to", "text", "of a file, or it was not moved", "the address of where all of it is now"),
+        field("open_rotations", "object[]", "", "rotations that are not settled"),
+        field("open_rotations[].id", "number", "", "number of a rotation that is not settled"),
+        field("open_rotations[].user_group_id", "text", "", "its group"),
+        field("open_rotations[].state", "text", "", "as in rotations"),
+        field("open_rotations[].by", "text", "", "who began it"),
+    ]]),
+    shape("directory-migrated", "what was done, or would be, to the tables of a team's directory", &[&[
+        field("from", "number", "", "their version before"),
+        field("to", "number", "", "the version of this groupdesk"),
+        field("is_done", "bool", "", "false with --check"),
+        field("reads_from", "number", "", "the oldest version that a groupdesk may know and read them"),
+        field("writes_from", "number", "", "the same for writing"),
+    ]]),
+    shape("audited", "what was done in the directory of a team; or a line of the history that nothing stands behind", &[&[
+        field("number", "number", "a line of the history", "counted up"),
+        field("at", "time", "", "by the clock of the database"),
+        field("who", "text", "", "the role of the database"),
+        field("address", "text", "on the same machine", "where from"),
+        field("what", "text", "", "rotation, group, the operation of a change, role, fingerprint key, timeline, copy; or history"),
+        field("place", "text", "of no place", "its name"),
+        field("user_group_id", "text", "of no group", "the group"),
+        field("rotation", "number", "of no rotation", "its number"),
+        field("before", "text", "nothing was there", "the state before; of a role, whose"),
+        field("after", "text", "nothing is there", "the state after; of a group, what changed"),
+    ]]),
+    shape("directory-right", "what somebody may do in the directory of a team", &[&[
+        field("name", "text", "", "the role of the database"),
+        field("role", "text", "it was taken away", "viewer, operator or admin"),
+    ]]),
+    shape("binding", "which place a profile means", &[&[
+        field("profile", "text", "", "its name"),
+        field("place", "text", "", "the name of the place"),
+        field("on_trial", "bool", "", "its API key may only read what proves it"),
+        field("bound", "bool", "", "false: the binding was taken back"),
+    ]]),
+    shape("place", "one environment of one service", &[PLACE]),
+    shape("place-shown", "a place, and what was said about it", &[PLACE, EVENTS]),
 ];

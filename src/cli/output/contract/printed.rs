@@ -11,16 +11,13 @@ const fn of(command: &'static str, form: Form, shapes: &'static [&'static str]) 
     }
 }
 
+#[rustfmt::skip] // A table: one command a line.
 pub(super) const ALL: &[Printed] = &[
     of("list", Array, &["group"]),
     of("show ID", One, &["group"]),
     of("show, of several groups", Array, &["group"]),
     of("get ID", One, &["answer"]),
-    of(
-        "get, of several groups",
-        Lines,
-        &["answer", "refreshed", "refresh-sum"],
-    ),
+    of("get, of several groups", Lines, &["answer", "refreshed", "refresh-sum"]),
     of("get --refresh-all", Lines, &["refreshed", "refresh-sum"]),
     of("get --refresh-all --dry-run", One, &["refresh-plan"]),
     of("create ID", One, &["answer"]),
@@ -49,11 +46,7 @@ pub(super) const ALL: &[Printed] = &[
     of("batches resume BATCH", Lines, &["bulk-item", "bulk-sum"]),
     of("batches check BATCH", One, &["batch-shown"]),
     of("batches retry BATCH", Lines, &["bulk-item", "bulk-sum"]),
-    of(
-        "batches retry BATCH --dry-run",
-        One,
-        &["bulk-plan", "edit-plan"],
-    ),
+    of("batches retry BATCH --dry-run", One, &["bulk-plan", "edit-plan"]),
     of("batches reverse BATCH", Lines, &["bulk-item", "bulk-sum"]),
     of("batches reverse BATCH --dry-run", One, &["edit-plan"]),
     of("favourite ID", Array, &["annotation"]),
@@ -70,27 +63,11 @@ pub(super) const ALL: &[Printed] = &[
     of("history [ID] --open", Array, &["change"]),
     of("whose", Array, &["owner"]),
     of("import FILE", Lines, &["taken-row", "taken-sum"]),
-    of(
-        "import FILE --create --update",
-        Lines,
-        &["sent-row", "sent-sum"],
-    ),
-    of(
-        "import FILE --create --update --dry-run",
-        Lines,
-        &["planned-row", "plan-sum"],
-    ),
-    of(
-        "import FILE and apply PATH, where rows are wrong",
-        Lines,
-        &["wrong-row", "wrong-sum"],
-    ),
+    of("import FILE --create --update", Lines, &["sent-row", "sent-sum"]),
+    of("import FILE --create --update --dry-run", Lines, &["planned-row", "plan-sum"]),
+    of("import FILE and apply PATH, where rows are wrong", Lines, &["wrong-row", "wrong-sum"]),
     of("export", Array, &["exported"]),
-    of(
-        "apply PATH",
-        Lines,
-        &["planned-row", "sent-row", "sent-sum"],
-    ),
+    of("apply PATH", Lines, &["planned-row", "sent-row", "sent-sum"]),
     of("apply PATH --dry-run", Lines, &["planned-row", "plan-sum"]),
     of("profile add NAME", One, &["profile-added"]),
     of("profile list", Array, &["profile"]),

@@ -1,7 +1,7 @@
 //! Rotations: the journal, settling, hand-offs, and many at once.
 
 use super::{
-    Field, Shape, field,
+    Field, Shape, field, shape,
     shared::{
         HANDED_OFF, MILLISECONDS, NEW_TOKEN, PLACE_NAME, REPLACED, REQUESTS, STOPPED, THE_GROUP,
         WARNINGS,
@@ -31,95 +31,67 @@ const SKIPPED: &[Field] = &[
 
 #[rustfmt::skip] // A table: one field a line.
 pub(super) const SHAPES: &[Shape] = &[
-    Shape {
-        name: "rotation",
-        about: "a line of the journal of rotations, the newest first",
-        fields: &[ROTATION],
-    },
-    Shape {
-        name: "settled",
-        about: "a rotation whose group was read again",
-        fields: &[
-            ROTATION,
-            &[field("why", "text", "it is settled", "why it is still open, or an alarm")],
+    shape("rotation", "a line of the journal of rotations, the newest first", &[ROTATION]),
+    shape("settled", "a rotation whose group was read again", &[
+        ROTATION,
+        &[field("why", "text", "it is settled", "why it is still open, or an alarm")],
+    ]),
+    shape("hand-off", "a new token that was handed off again", &[
+        &[
+            field("rotation", "number", "", "number of the rotation"),
+            field("user_group_id", "text", "", "the group; not there with error"),
+            field("fingerprint", "text", "not known", "of the token; not there with error and due_in"),
+            field("handoff", "object", "", "what came of it; not there with error"),
         ],
-    },
-    Shape {
-        name: "hand-off",
-        about: "a new token that was handed off again",
-        fields: &[
-            &[
-                field("rotation", "number", "", "number of the rotation"),
-                field("user_group_id", "text", "", "the group; not there with error"),
-                field("fingerprint", "text", "not known", "of the token; not there with error and due_in"),
-                field("handoff", "object", "", "what came of it; not there with error"),
-            ],
-            HANDED_OFF,
-            &[field("error", "text", "", "why it could not be tried; there only then")],
-            &[field("due_in", "text", "", "the profile that began it, which hands it off; there only where that is another one")],
+        HANDED_OFF,
+        &[field("error", "text", "", "why it could not be tried; there only then")],
+        &[field("due_in", "text", "", "the profile that began it, which hands it off; there only where that is another one")],
+    ]),
+    shape("bulk-item", "a group of a bulk rotation or a bulk edit, as it ends", &[&[
+        field("batch", "number", "", "number of the batch, for --resume and --retry-failed"),
+        THE_GROUP,
+        field("outcome", "text", "", "a word of `answer` or of `failure`"),
+        field("rotation", "number", "none was begun", "number of the rotation"),
+        REPLACED,
+        NEW_TOKEN,
+        field("settled", "bool", "", "it was begun by an earlier run, and only read now"),
+        MILLISECONDS,
+        field("note", "text", "none", "what to know; for people"),
+        WARNINGS,
+    ]]),
+    shape("bulk-sum", "the last line of a bulk rotation or a bulk edit: confirmed + rotated + not_applied + unknown + conflict + abandoned + \
+                not_started = planned", &[
+        &[
+            field("batch", "number", "nothing to do", "number of the batch"),
+            field("planned", "number", "", "groups of the batch"),
+            field("confirmed", "number", "", "rotated and read back, or updated"),
+            field("rotated", "number", "", "rotated, not read back"),
+            field("not_applied", "number", "", "nothing was changed; may be tried again"),
+            field("unknown", "number", "", "may or may not have been changed; settled by reading only"),
+            field("conflict", "number", "", "the answers contradict each other"),
+            field("abandoned", "number", "", "given up by a person"),
+            field("not_started", "number", "", "left for --resume"),
+            field("not_handed_off", "number", "", "new tokens that have not arrived"),
+            STOPPED,
         ],
-    },
-    Shape {
-        name: "bulk-item",
-        about: "a group of a bulk rotation or a bulk edit, as it ends",
-        fields: &[&[
-            field("batch", "number", "", "number of the batch, for --resume and --retry-failed"),
-            THE_GROUP,
-            field("outcome", "text", "", "a word of `answer` or of `failure`"),
-            field("rotation", "number", "none was begun", "number of the rotation"),
-            REPLACED,
-            NEW_TOKEN,
-            field("settled", "bool", "", "it was begun by an earlier run, and only read now"),
-            MILLISECONDS,
-            field("note", "text", "none", "what to know; for people"),
-            WARNINGS,
-        ]],
-    },
-    Shape {
-        name: "bulk-sum",
-        about: "the last line of a bulk rotation or a bulk edit: confirmed + rotated + not_applied + unknown + conflict + abandoned + \
-                not_started = planned",
-        fields: &[
-            &[
-                field("batch", "number", "nothing to do", "number of the batch"),
-                field("planned", "number", "", "groups of the batch"),
-                field("confirmed", "number", "", "rotated and read back, or updated"),
-                field("rotated", "number", "", "rotated, not read back"),
-                field("not_applied", "number", "", "nothing was changed; may be tried again"),
-                field("unknown", "number", "", "may or may not have been changed; settled by reading only"),
-                field("conflict", "number", "", "the answers contradict each other"),
-                field("abandoned", "number", "", "given up by a person"),
-                field("not_started", "number", "", "left for --resume"),
-                field("not_handed_off", "number", "", "new tokens that have not arrived"),
-                STOPPED,
-            ],
-            SKIPPED,
+        SKIPPED,
+    ]),
+    shape("bulk-plan", "what a bulk rotation would do", &[
+        REQUESTS,
+        &[field("ready", "text[]", "", "ids of the groups that would be rotated")],
+        SKIPPED,
+    ]),
+    shape("edit-plan", "what one change over many groups would do", &[
+        REQUESTS,
+        &[
+            field("change", "text", "", "what is set or removed; for people"),
+            field("changing", "object[]", "", "groups that would be updated"),
+            field("changing[].user_group_id", "text", "", "the group"),
+            field("changing[].before", "text", "the row is not there", "what the row is; of a property its JSON"),
+            field("changing[].after", "text", "the row goes", "what it would be"),
+            field("same", "text[]", "", "ids of groups that are as wanted already"),
         ],
-    },
-    Shape {
-        name: "bulk-plan",
-        about: "what a bulk rotation would do",
-        fields: &[
-            REQUESTS,
-            &[field("ready", "text[]", "", "ids of the groups that would be rotated")],
-            SKIPPED,
-        ],
-    },
-    Shape {
-        name: "edit-plan",
-        about: "what one change over many groups would do",
-        fields: &[
-            REQUESTS,
-            &[
-                field("change", "text", "", "what is set or removed; for people"),
-                field("changing", "object[]", "", "groups that would be updated"),
-                field("changing[].user_group_id", "text", "", "the group"),
-                field("changing[].before", "text", "the row is not there", "what the row is; of a property its JSON"),
-                field("changing[].after", "text", "the row goes", "what it would be"),
-                field("same", "text[]", "", "ids of groups that are as wanted already"),
-            ],
-            SKIPPED,
-            &[field("unread", "number", "", "of so many that would be updated, a field that cannot be read is sent as last sent from here")],
-        ],
-    },
+        SKIPPED,
+        &[field("unread", "number", "", "of so many that would be updated, a field that cannot be read is sent as last sent from here")],
+    ]),
 ];
