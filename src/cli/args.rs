@@ -48,7 +48,7 @@ pub(super) use promote::{Copy, Diff, Edit};
 pub(super) use serve::{Keys, Serve, ServeCommand};
 pub(super) use subcommands::{Abandoned, Demo, HandOff, Rotations, RotationsCommand};
 pub(super) use tree::{GROUPS, command};
-pub(super) use update::Update;
+pub(super) use update::{Replace, Update};
 
 use super::{
     error::CliError,

@@ -26,7 +26,10 @@ use zeroize::Zeroizing;
 
 use super::{
     error::CliError,
-    process::stdio::{ERR, OUT, Written},
+    process::{
+        exit::Exit,
+        stdio::{ERR, OUT, Written},
+    },
 };
 use crate::{api::inspect::escape_hidden, domain::text::visible};
 
@@ -89,6 +92,48 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value)
         .map_err(CliError::unexpected("the result is no JSON"))?;
     json_text(escape_hidden(&text))
+}
+
+/// Writes a result: for programs, or for people.
+pub(super) fn either<V: Serialize>(
+    is_json: bool,
+    value: impl FnOnce() -> V,
+    text: impl FnOnce() -> String,
+) -> Result<Exit, CliError> {
+    if is_json {
+        json(&value())?;
+    } else {
+        result(&text())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes rows as an array, or as text; that there are none is said to people.
+pub(super) fn list<'r, T, V: Serialize>(
+    is_json: bool,
+    rows: &'r [T],
+    value: impl Fn(&'r T) -> V,
+    none: &str,
+    text: impl FnOnce() -> String,
+) -> Result<Exit, CliError> {
+    if is_json {
+        json(&rows.iter().map(value).collect::<Vec<_>>())?;
+    } else if rows.is_empty() {
+        say(none);
+    } else {
+        result(&text())?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Writes what a deed left behind for programs; people are told of it.
+pub(super) fn done(is_json: bool, value: &serde_json::Value, line: &str) -> Result<Exit, CliError> {
+    if is_json {
+        json(value)?;
+    } else {
+        say(line);
+    }
+    Ok(Exit::Done)
 }
 
 /// Writes a result as JSON on one line.

@@ -113,19 +113,9 @@ impl Session {
     pub(super) fn operations_of_all(&self) -> Vec<Operations> {
         let mine = &self.operations.profile().name;
         let others = self.profiles.iter().filter(|other| other.name != *mine);
-        let others = others.map(|other| {
-            Operations::new(
-                other.clone(),
-                self.environment.clone(),
-                self.operations.directory().clone(),
-                self.operations.operator().to_owned(),
-                Clock::System,
-            )
-        });
-        [self.operations.clone()]
-            .into_iter()
-            .chain(others)
-            .collect()
+        let others = others.map(|other| self.operations_of(other));
+        let mine = [self.operations.clone()].into_iter();
+        mine.chain(others).collect()
     }
 
     /// The same for another profile, on the same directory.
@@ -144,15 +134,8 @@ impl Session {
                 visible(name)
             )));
         };
-        let operations = Operations::new(
-            profile.clone(),
-            self.environment.clone(),
-            self.operations.directory().clone(),
-            self.operations.operator().to_owned(),
-            Clock::System,
-        );
         Ok(Self {
-            operations: heard(&operations),
+            operations: heard(&self.operations_of(profile)),
             json: self.json,
             no_input: self.no_input,
             in_flight: self.in_flight.clone(),
@@ -160,6 +143,26 @@ impl Session {
             profiles: self.profiles.clone(),
             environment: self.environment.clone(),
         })
+    }
+
+    /// The name of the place, where JSON has to say it.
+    pub(super) async fn place_for_json(&self) -> Result<Option<String>, CliError> {
+        if self.json {
+            Ok(self.operations.place_name().await?)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// The same directory and operator, with another profile.
+    fn operations_of(&self, profile: &Profile) -> Operations {
+        Operations::new(
+            profile.clone(),
+            self.environment.clone(),
+            self.operations.directory().clone(),
+            self.operations.operator().to_owned(),
+            Clock::System,
+        )
     }
 
     pub(super) fn environment(&self) -> &Environment {

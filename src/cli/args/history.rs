@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
-use super::{Filter, Mutation, Output, batch::age, user_group_id};
+use super::{Filter, Mutation, Output, Replace, batch::age, user_group_id};
 use crate::domain::{group::UserGroupId, history::Operation};
 
 /// Tell who did what to which group, the newest first
@@ -80,12 +80,8 @@ pub(crate) enum HistoryCommand {
         /// Number of the line, as --json prints it; or a group, for its last update
         #[arg(value_name = "NUMBER|ID", value_parser = line)]
         line: Line,
-        /// Replace the mapping whole: the last known one with these changes, although others may have changed it since
-        #[arg(long)]
-        replace_mapping: bool,
-        /// Replace the properties whole: the last known ones with these changes, although others may have changed them since
-        #[arg(long)]
-        replace_properties: bool,
+        #[command(flatten)]
+        replace: Replace,
         #[command(flatten)]
         mutation: Mutation,
     },

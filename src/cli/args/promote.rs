@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Fields, Mutation, TokenArgs, user_group_id};
+use super::{Fields, Mutation, Replace, TokenArgs, user_group_id};
 use crate::domain::group::UserGroupId;
 
 /// Bring a group into another profile: created there, or updated where it is known; its token and its notes stay
@@ -50,12 +50,8 @@ pub(crate) struct Edit {
     /// The group
     #[arg(value_parser = user_group_id)]
     pub(crate) id: UserGroupId,
-    /// Replace the mapping whole: the last known one with these changes, although others may have changed it since
-    #[arg(long)]
-    pub(crate) replace_mapping: bool,
-    /// Replace the properties whole: the last known ones with these changes, although others may have changed them since
-    #[arg(long)]
-    pub(crate) replace_properties: bool,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
     #[command(flatten)]
     pub(crate) mutation: Mutation,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Exists, Fields, Mutation, Pace, Selection, TokenArgs, which_groups};
-use crate::domain::group::UserGroupId;
+use crate::domain::{facts::Field, group::UserGroupId};
 
 /// Change a group, or one row of many; the rest stays as it is
 #[derive(Debug, Args)]
@@ -35,12 +35,8 @@ pub(crate) struct Update {
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["name", "map", "unmap", "mapping", "property", "remove_property", "properties"])]
     pub(crate) apply: Option<PathBuf>,
-    /// Replace the mapping whole: the last known one with these changes, although others may have changed it since
-    #[arg(long)]
-    pub(crate) replace_mapping: bool,
-    /// Replace the properties whole: the last known ones with these changes, although others may have changed them since
-    #[arg(long)]
-    pub(crate) replace_properties: bool,
+    #[command(flatten)]
+    pub(crate) replace: Replace,
     /// Refuse, and change nothing, where name, mapping or properties are not as last seen here
     #[arg(long, conflicts_with = "exists")]
     pub(crate) if_unchanged: bool,
@@ -52,6 +48,28 @@ pub(crate) struct Update {
     pub(crate) token: TokenArgs,
     #[command(flatten)]
     pub(crate) many: Many,
+}
+
+/// Fields that are sent whole.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct Replace {
+    /// Replace the mapping whole: the last known one with these changes, although others may have changed it since
+    #[arg(long = "replace-mapping")]
+    mapping: bool,
+    /// Replace the properties whole: the last known ones with these changes, although others may have changed them since
+    #[arg(long = "replace-properties")]
+    properties: bool,
+}
+
+impl Replace {
+    pub(crate) fn fields(self) -> Vec<Field> {
+        let said = [
+            (self.mapping, Field::Mapping),
+            (self.properties, Field::Properties),
+        ];
+        let said = said.into_iter().filter(|(said, _)| *said);
+        said.map(|(_, field)| field).collect()
+    }
 }
 
 /// One change over many groups.

@@ -41,12 +41,8 @@ pub(crate) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliEr
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
     session.say_where();
-    let prepared = tokio::select! {
-        biased;
-        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
-        prepared = Box::pin(prepare(&session, &arguments)) => prepared?,
-    };
-    let (checked, permit, shown) = match prepared {
+    let prepared = signals.unless_asked(prepare(&session, &arguments));
+    let (checked, permit, shown) = match prepared.await? {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),
     };

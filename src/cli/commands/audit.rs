@@ -29,15 +29,9 @@ pub(crate) async fn run(global: &Global, asked: Audit) -> Result<Exit, CliError>
         since: asked.since.map(|since| since.before(Clock::System.now())),
     };
     let lines = directory.audit(filter).await?;
-    if global.json {
-        output::json(&lines.iter().map(object).collect::<Vec<_>>())?;
-    } else if lines.is_empty() {
-        output::say("nothing of that was done");
-    } else {
-        let lines: Vec<_> = lines.iter().map(line).collect();
-        output::result(&lines.join("\n"))?;
-    }
-    Ok(Exit::Done)
+    let none = "nothing of that was done";
+    let text = || lines.iter().map(line).collect::<Vec<_>>().join("\n");
+    output::list(global.json, &lines, object, none, text)
 }
 
 fn object(line: &Audited) -> Value {

@@ -127,13 +127,7 @@ async fn run_prepared(
 ) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
-    let ready = tokio::select! {
-        biased;
-        // Nothing is sent before this is over.
-        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
-        ready = Box::pin(prepare(&session)) => ready?,
-    };
-    match ready {
+    match signals.unless_asked(prepare(&session)).await? {
         Ok(mut ready) => {
             let schedule = ready.schedule.take();
             let work = begin(&session, &ready, pace, (schedule.as_ref(), &mut signals));

@@ -24,17 +24,14 @@ const AT_ONCE: usize = 4;
 pub(crate) async fn list(session: &Session, unfinished: bool) -> Result<Exit, CliError> {
     let mut batches = session.operations.batches().await?;
     batches.retain(|batch| !unfinished || batch.ended_at.is_none());
-    if session.json {
-        let place = session.operations.place_name().await?;
-        let values = batches.iter().map(|batch| value(batch, place.as_deref()));
-        output::json(&values.collect::<Vec<_>>())?;
-    } else if batches.is_empty() {
-        output::say(if unfinished {
-            "no batch is unfinished"
-        } else {
-            "no batch yet"
-        });
+    let place = session.place_for_json().await?;
+    let value = |batch: &Batch| value(batch, place.as_deref());
+    let none = if unfinished {
+        "no batch is unfinished"
     } else {
+        "no batch yet"
+    };
+    output::list(session.json, &batches, value, none, || {
         let now = session.operations.now();
         let lines = batches.iter().map(|batch| {
             let counts = &batch.counts;
@@ -50,9 +47,8 @@ pub(crate) async fn list(session: &Session, unfinished: bool) -> Result<Exit, Cl
         });
         let header = ["BATCH", "STATE", "WHAT", "STARTED", "WHO", "DONE", "WHY"];
         let lines = lines.collect::<Vec<_>>();
-        output::result(&human::rows(header, &lines, Some(STATE)))?;
-    }
-    Ok(Exit::Done)
+        human::rows(header, &lines, Some(STATE))
+    })
 }
 
 pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliError> {

@@ -13,10 +13,6 @@ use crate::cli::{
 pub(crate) fn run(global: &Global, arguments: &Completions) -> Result<Exit, CliError> {
     let script = script(arguments.shell)
         .map_err(CliError::unexpected("the script of the shell was not made"))?;
-    if global.json {
-        output::json(&json!({"shell": arguments.shell.name(), "script": script}))?;
-    } else {
-        output::result(&script)?;
-    }
-    Ok(Exit::Done)
+    let value = || json!({"shell": arguments.shell.name(), "script": script});
+    output::either(global.json, value, || script.clone())
 }

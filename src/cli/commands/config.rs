@@ -29,16 +29,9 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
         Command::Path => {
             let (_, named_by) = file_of(&overrides);
             let file = config_file(&overrides)?;
-            if !global.json {
-                output::result(&file.display().to_string())?;
-                return Ok(Exit::Done);
-            }
-            output::json(&json!({
-                "file": file.display().to_string(),
-                "exists": file.exists(),
-                "named_by": named_by,
-            }))?;
-            Ok(Exit::Done)
+            let name = file.display().to_string();
+            let value = || json!({"file": name, "exists": file.exists(), "named_by": named_by});
+            output::either(global.json, value, || name.clone())
         }
         Command::Validate => {
             let settings = Settings::load(&overrides)?;
@@ -53,15 +46,9 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
                 .iter()
                 .map(|profile| &profile.name)
                 .collect();
-            if global.json {
-                output::json(&json!({ "file": file, "valid": true, "profiles": profiles }))?;
-            } else {
-                output::result(&format!(
-                    "{file} is right: {}",
-                    counted(profiles.len(), "profile")
-                ))?;
-            }
-            Ok(Exit::Done)
+            let value = || json!({ "file": file, "valid": true, "profiles": profiles });
+            let right = || format!("{file} is right: {}", counted(profiles.len(), "profile"));
+            output::either(global.json, value, right)
         }
         Command::Edit => {
             let opened = Opened::read(&overrides)?;

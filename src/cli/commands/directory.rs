@@ -35,8 +35,8 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             let to = file.clone();
             blocking("the copy broke off", move || directory::copy_to(&from, &to)).await?;
             let file = file.display().to_string();
-            said(
-                global,
+            output::done(
+                global.json,
                 &json!({ "file": file }),
                 &format!("the directory stands in {file}, whole"),
             )
@@ -55,8 +55,8 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             let team = team(&overrides, url.as_deref())?;
             let at = team.to_string();
             blocking("the setting up broke off", move || directory::set_up(&team)).await?;
-            said(
-                global,
+            output::done(
+                global.json,
                 &json!({ "directory": at }),
                 &format!(
                     "{at} is set up; let the others in with `groupdesk directory grant NAME operator`"
@@ -70,8 +70,8 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
             let team = team(&overrides, None)?;
             let (to, role) = (name.clone(), directory::Role::from(role));
             blocking("it broke off", move || directory::grant(&team, &to, role)).await?;
-            said(
-                global,
+            output::done(
+                global.json,
                 &json!({ "name": name, "role": role.as_str() }),
                 &format!("{name} is {role} in the directory"),
             )
@@ -106,14 +106,14 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
                 "from": from, "to": to, "is_done": is_done, "reads_from": migrated.reads_from,
                 "writes_from": migrated.writes_from,
             });
-            said(global, &object, &line)
+            output::done(global.json, &object, &line)
         }
         Command::Revoke { name } => {
             let team = team(&overrides, None)?;
             let from = name.clone();
             blocking("it broke off", move || directory::revoke(&team, &from)).await?;
-            said(
-                global,
+            output::done(
+                global.json,
                 &json!({ "name": name, "role": null }),
                 &format!("{name} may not work with the directory any more"),
             )
@@ -169,8 +169,8 @@ async fn copy(
     } else {
         "work no more with both"
     };
-    said(
-        global,
+    output::done(
+        global.json,
         &json!({ "file": file, "directory": at, "rows": tables }),
         &format!(
             "{file} and {at} hold the same: {}, compared; {after}",
@@ -250,12 +250,7 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
         format!("  {id} {}, {state}, by {}", visible(group), visible(by))
     }));
     object["open_rotations"] = open.iter().map(of).collect();
-    if global.json {
-        output::json(&object)?;
-    } else {
-        output::result(&lines.join("\n"))?;
-    }
-    Ok(Exit::Done)
+    output::either(global.json, || &object, || lines.join("\n"))
 }
 
 /// The directory of a team that is meant: this one, or the one that is configured.
@@ -283,13 +278,4 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, CliError> {
     let done = tokio::task::spawn_blocking(work).await;
     Ok(done.map_err(CliError::unexpected(broke_off))??)
-}
-
-fn said(global: &Global, object: &serde_json::Value, line: &str) -> Result<Exit, CliError> {
-    if global.json {
-        output::json(object)?;
-    } else {
-        output::say(line);
-    }
-    Ok(Exit::Done)
 }

@@ -89,11 +89,7 @@ pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliE
         report = Box::pin(examine(&visit)) => report,
         () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
     };
-    if global.json {
-        output::json(&object(&report))?;
-    } else {
-        output::result(&text(&report))?;
-    }
+    output::either(global.json, || object(&report), || text(&report))?;
     Ok(Exit::of_report(&report))
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::mutations::{How, may_update, read_first, reading, replaced, send};
+use super::mutations::{How, may_update, read_first, reading, send};
 use crate::{
     cli::{
         args::{Edit as EditArgs, Global, TokenArgs},
@@ -25,22 +25,17 @@ pub(crate) async fn run(global: &Global, arguments: EditArgs) -> Result<Exit, Cl
     let session = Session::open(global, InFlight::default())?;
     let EditArgs {
         id,
-        replace_mapping,
-        replace_properties,
+        replace,
         mutation,
     } = arguments;
     let how = How {
-        replace: replaced(replace_mapping, replace_properties),
+        replace: replace.fields(),
         if_unchanged: false,
         assurance: UnknownIdPolicy::KnownOnly,
         mutation,
         token: TokenArgs::default(),
     };
-    let read = tokio::select! {
-        biased;
-        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
-        read = Box::pin(first(&session, &id, &how)) => read?,
-    };
+    let read = signals.unless_asked(first(&session, &id, &how)).await?;
     let base = DesiredFields::of(&read.group);
     let text = document(&id, &base);
     let environment = session.environment();

@@ -53,11 +53,7 @@ impl Lines {
         columns: Columns,
         output: Output,
     ) -> Result<Self, CliError> {
-        let place = if session.json {
-            session.operations.place_name().await?
-        } else {
-            None
-        };
+        let place = session.place_for_json().await?;
         let is_wide = output.form == Some(Form::Wide);
         let columns = columns.or_usual(is_wide);
         let max_age = session.operations.profile().max_token_age;
@@ -167,35 +163,22 @@ async fn show_several(session: &Session, groups: &Selection) -> Result<Exit, Cli
             None => session.known_here(id).await?,
         });
     }
-    if session.json {
-        let place = session.operations.place_name().await?;
-        let found = found
-            .iter()
-            .map(|group| json::Group::of(group, place.as_deref()));
-        output::json(&found.collect::<Vec<_>>())?;
-        return Ok(Exit::Done);
-    }
-    if found.is_empty() {
-        output::say("no group is found by the filter");
-    }
-    let now = session.operations.now();
-    let found = found.iter().map(|group| human::group(group, now));
-    let found: Vec<_> = found.collect();
-    if !found.is_empty() {
-        output::result(&found.join("\n"))?;
-    }
-    Ok(Exit::Done)
+    let place = session.place_for_json().await?;
+    let value = |group| json::Group::of(group, place.as_deref());
+    let none = "no group is found by the filter";
+    output::list(session.json, &found, value, none, || {
+        let now = session.operations.now();
+        let found = found.iter().map(|group| human::group(group, now));
+        found.collect::<Vec<_>>().join("\n")
+    })
 }
 
 async fn show_one(session: &Session, id: &UserGroupId) -> Result<Exit, CliError> {
     let group = session.known_here(id).await?;
-    if session.json {
-        let place = session.operations.place_name().await?;
-        output::json(&json::Group::of(&group, place.as_deref()))?;
-    } else {
-        output::result(&human::group(&group, session.operations.now()))?;
-    }
-    Ok(Exit::Done)
+    let place = session.place_for_json().await?;
+    let value = || json::Group::of(&group, place.as_deref());
+    let text = || human::group(&group, session.operations.now());
+    output::either(session.json, value, text)
 }
 
 pub(crate) async fn get(session: &Session, arguments: Get) -> Result<Exit, CliError> {

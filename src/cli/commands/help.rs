@@ -26,25 +26,24 @@ pub(crate) fn run(global: &Global, help: &Help) -> Result<Exit, CliError> {
                 let text = contract::text(command, human::terminal_width());
                 output::result(&text.ok_or_else(unknown)?)?;
             }
+            Ok(Exit::Done)
         }
         [topic] if topic == EXIT_CODES => {
-            if global.json {
-                let codes = exit::CODES.iter();
-                let codes =
-                    codes.map(|(exit, meaning)| json!({"code": *exit as u8, "meaning": meaning}));
-                output::json(&codes.collect::<Vec<_>>())?;
-            } else {
-                let codes = exit::CODES.iter();
-                let lines = codes.map(|(exit, meaning)| format!("{:>3}  {meaning}", *exit as u8));
-                output::result(&lines.collect::<Vec<_>>().join("\n"))?;
-            }
+            let codes = exit::CODES.iter();
+            let codes = codes.map(|(exit, meaning)| (*exit as u8, meaning));
+            let value = |(code, meaning)| json!({"code": code, "meaning": meaning});
+            let line = |(code, meaning)| format!("{code:>3}  {meaning}");
+            output::either(
+                global.json,
+                || codes.clone().map(value).collect::<Vec<_>>(),
+                || codes.clone().map(line).collect::<Vec<_>>().join("\n"),
+            )
         }
-        words => of_command(global, words)?,
+        words => of_command(global, words),
     }
-    Ok(Exit::Done)
 }
 
-fn of_command(global: &Global, words: &[String]) -> Result<(), CliError> {
+fn of_command(global: &Global, words: &[String]) -> Result<Exit, CliError> {
     let mut root = command();
     // Fills in the names and the usage of subcommands.
     root.build();
@@ -58,14 +57,14 @@ fn of_command(global: &Global, words: &[String]) -> Result<(), CliError> {
             .ok_or_else(|| unknown(words, word))?;
     }
     let text = found.render_help();
-    if global.json {
-        let name = [&["groupdesk".to_owned()], words].concat().join(" ");
-        return output::json(&json!({"command": name, "text": text.to_string()}));
-    }
-    output::result(&if colour::is_coloured(&io::stdout()) {
-        text.ansi().to_string()
-    } else {
-        text.to_string()
+    let name = || [&["groupdesk".to_owned()], words].concat().join(" ");
+    let value = || json!({"command": name(), "text": text.to_string()});
+    output::either(global.json, value, || {
+        if colour::is_coloured(&io::stdout()) {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        }
     })
 }
 

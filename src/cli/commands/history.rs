@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::mutations::{How, may_update, read_first, reading, replaced, send};
+use super::mutations::{How, may_update, read_first, reading, send};
 use crate::{
     cli::{
         args::{History, HistoryCommand, Line, Mutation, Order, TokenArgs},
@@ -19,12 +19,13 @@ use crate::{
     domain::{
         change::{Change, DesiredFields},
         deed::{Deed, Deeds},
+        facts::Field,
         group::UserGroupId,
         history::{Ending, Entry, Operation},
         merge, undo,
         update::Edit,
     },
-    operations::{UnknownIdPolicy, changes_json},
+    operations::{Mutation as OpenChange, UnknownIdPolicy, changes_json},
 };
 
 const UNDONE: &str = "nothing was listed";
@@ -34,13 +35,9 @@ pub(crate) async fn run(session: &Session, arguments: History) -> Result<Exit, C
         Some(HistoryCommand::Diff { line, now }) => diff(session, &line, now).await,
         Some(HistoryCommand::Restore {
             line,
-            replace_mapping,
-            replace_properties,
+            replace,
             mutation,
-        }) => {
-            let replace = (replace_mapping, replace_properties);
-            restore(session, &line, replace, mutation).await
-        }
+        }) => restore(session, &line, replace.fields(), mutation).await,
         None if arguments.open => open_changes(session, arguments.id.as_ref()).await,
         None => list(session, arguments).await,
     }
@@ -50,18 +47,11 @@ pub(crate) async fn run(session: &Session, arguments: History) -> Result<Exit, C
 async fn open_changes(session: &Session, id: Option<&UserGroupId>) -> Result<Exit, CliError> {
     let mut changes = session.operations.open_changes().await?;
     changes.retain(|change| id.is_none_or(|id| change.user_group_id == *id));
-    if session.json {
-        let place = session.operations.place_name().await?;
-        let changes = changes
-            .iter()
-            .map(|change| json::change(change, place.as_deref()));
-        output::json(&changes.collect::<Vec<_>>())?;
-    } else if changes.is_empty() {
-        output::say("no create and no update is open");
-    } else {
-        output::result(&human::changes(&changes, session.operations.now()))?;
-    }
-    Ok(Exit::Done)
+    let place = session.place_for_json().await?;
+    let value = |change: &OpenChange| json::change(change, place.as_deref());
+    let none = "no create and no update is open";
+    let text = || human::changes(&changes, session.operations.now());
+    output::list(session.json, &changes, value, none, text)
 }
 
 /// A line of the history, or a deed of several.
@@ -301,7 +291,7 @@ fn told(session: &Session, number: i64, entry: &Entry, now: Timestamp) {
 async fn restore(
     session: &Session,
     which: &Line,
-    replace: (bool, bool),
+    replace: Vec<Field>,
     mutation: Mutation,
 ) -> Result<Exit, CliError> {
     let line = line(session, which).await?;
@@ -311,7 +301,7 @@ async fn restore(
     let id = line.value.user_group_id.clone();
     told(session, line.number, &line.value, session.operations.now());
     let how = How {
-        replace: replaced(replace.0, replace.1),
+        replace,
         if_unchanged: false,
         assurance: UnknownIdPolicy::KnownOnly,
         mutation,

@@ -92,12 +92,8 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         }
         Ok(Ok((checked, import, permit, shown)))
     };
-    let prepared: Result<_, Exit> = tokio::select! {
-        biased;
-        // Nothing is sent before this is over, and what was taken in may be taken in again.
-        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
-        prepared = Box::pin(prepared) => prepared?,
-    };
+    // What was taken in may be taken in again.
+    let prepared: Result<_, Exit> = signals.unless_asked(prepared).await?;
     let (checked, import, permit, shown) = match prepared {
         Ok(ready) => ready,
         Err(exit) => return Ok(exit),

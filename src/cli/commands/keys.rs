@@ -38,30 +38,20 @@ pub(crate) fn run(command: Keys, storage: &Storage, global: &Global) -> Result<E
             } else {
                 output::result(key.expose_secret())?;
             }
+            Ok(Exit::Done)
         }
         Keys::List => {
             let keys = store.list_keys()?;
-            if global.json {
-                output::json(&keys.iter().map(object).collect::<Vec<_>>())?;
-            } else if keys.is_empty() {
-                output::say("there is no API key yet");
-            } else {
-                output::result(&list(&keys))?;
-            }
+            let none = "there is no API key yet";
+            output::list(global.json, &keys, object, none, || list(&keys))
         }
         Keys::Revoke { id } => {
             let info = store.revoke_key(id)?;
-            if global.json {
-                output::json(&object(&info))?;
-            } else {
-                output::result(&format!(
-                    "revoked API key {id} of environment {}",
-                    visible(&info.environment)
-                ))?;
-            }
+            let environment = visible(&info.environment);
+            let text = || format!("revoked API key {id} of environment {environment}");
+            output::either(global.json, || object(&info), text)
         }
     }
-    Ok(Exit::Done)
 }
 
 fn object(info: &KeyInfo) -> Value {

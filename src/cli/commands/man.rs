@@ -25,12 +25,8 @@ pub(crate) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError>
     command.build();
     let Some(folder) = &arguments.folder else {
         let (name, text) = page(command).map_err(unmade)?;
-        if global.json {
-            output::json(&json!({"name": name, "text": text}))?;
-        } else {
-            output::result(&text)?;
-        }
-        return Ok(Exit::Done);
+        let value = || json!({"name": name, "text": text});
+        return output::either(global.json, value, || text.clone());
     };
     let mut written = Vec::new();
     let refused = |path: &Path, error: &io::Error| {
@@ -43,12 +39,7 @@ pub(crate) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError>
         fs::write(&path, text).map_err(|error| refused(&path, &error))?;
         written.push(name);
     }
-    if global.json {
-        output::json(&written)?;
-    } else {
-        output::result(&written.join("\n"))?;
-    }
-    Ok(Exit::Done)
+    output::either(global.json, || &written, || written.join("\n"))
 }
 
 fn unmade(error: io::Error) -> CliError {

@@ -9,7 +9,7 @@ pub(crate) use {
     copy::copy,
     create::create,
     rotate::{rotate, rotate_pasted},
-    update::{How, may_update, read_first, replaced, send, update},
+    update::{How, may_update, read_first, send, update},
 };
 
 use super::handoff;

@@ -70,25 +70,14 @@ pub(crate) async fn named(operations: &Operations, name: &str) -> Result<Place, 
 /// As it stands now.
 async fn done(session: &Session, name: &str) -> Result<Exit, CliError> {
     let place = named(&session.operations, name).await?;
-    if session.json {
-        output::json(&json(&place))?;
-    } else {
-        output::result(&line(&place))?;
-    }
-    Ok(Exit::Done)
+    output::either(session.json, || json(&place), || line(&place))
 }
 
 async fn list(session: &Session) -> Result<Exit, CliError> {
     let places = session.operations.places().await?;
-    if session.json {
-        output::json(&places.iter().map(json).collect::<Vec<_>>())?;
-    } else if places.is_empty() {
-        output::say("no place is known yet; the first request of a profile makes one");
-    } else {
-        let lines: Vec<_> = places.iter().map(line).collect();
-        output::result(&lines.join("\n"))?;
-    }
-    Ok(Exit::Done)
+    let none = "no place is known yet; the first request of a profile makes one";
+    let lines = || places.iter().map(line).collect::<Vec<_>>().join("\n");
+    output::list(session.json, &places, json, none, lines)
 }
 
 fn line(place: &Place) -> String {

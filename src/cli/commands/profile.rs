@@ -10,6 +10,8 @@ mod show;
 
 use std::io::{self, IsTerminal};
 
+use serde_json::{Value, json};
+
 use crate::{
     cli::{
         args::{Global, ProfileCommand as Command},
@@ -85,13 +87,9 @@ impl Setup {
             profile.url()
         ));
         let probe = self.connector().probe(profile, None).await?;
-        if self.json {
-            let mut value = show::probe(&probe);
-            value["profile"] = profile.name.as_str().into();
-            output::json(&value)?;
-        } else {
-            output::result(&show::probe_text(&probe))?;
-        }
+        let mut value = show::probe(&probe);
+        value["profile"] = profile.name.as_str().into();
+        output::either(self.json, || value, || show::probe_text(&probe))?;
         Ok(Exit::of_probe(&probe))
     }
 
@@ -106,22 +104,12 @@ impl Setup {
         if !dry_run {
             edit.make()?;
         }
-        if self.json {
-            output::json(&serde_json::json!({
-                "profile": name,
-                "file": edit.file.display().to_string(),
-                "dry_run": dry_run,
-                "lines": edit.lines,
-            }))?;
-        } else {
-            let word = if dry_run { "would take" } else { "took" };
-            output::say(&format!(
-                "{word} these lines out of {}; what the directory knows of {name} stays",
-                edit.file.display()
-            ));
-            output::result(edit.lines.trim_end())?;
-        }
-        Ok(Exit::Done)
+        let word = if dry_run { "would take" } else { "took" };
+        let file = edit.file.display();
+        let said =
+            format!("{word} these lines out of {file}; what the directory knows of {name} stays");
+        let value = json!({"profile": name, "file": file.to_string()});
+        self.edited(value, &said, &edit, dry_run)
     }
 
     async fn rename(&self, name: &str, to: &str, dry_run: bool) -> Result<Exit, CliError> {
@@ -132,23 +120,28 @@ impl Setup {
             connector.rename(name, to).await
         };
         let edit = edit.map_err(stop_of)?;
-        if self.json {
-            output::json(&serde_json::json!({
-                "profile": to,
-                "was": name,
-                "file": edit.file.display().to_string(),
-                "dry_run": dry_run,
-                "lines": edit.lines,
-            }))?;
-        } else {
-            let word = if dry_run { "would change" } else { "changed" };
-            output::say(&format!(
-                "{word} these lines of {}; the place stays, with all that is known of it",
-                edit.file.display()
-            ));
-            output::result(edit.lines.trim_end())?;
+        let word = if dry_run { "would change" } else { "changed" };
+        let file = edit.file.display();
+        let said =
+            format!("{word} these lines of {file}; the place stays, with all that is known of it");
+        let value = json!({"profile": to, "was": name, "file": file.to_string()});
+        self.edited(value, &said, &edit, dry_run)
+    }
+
+    /// Prints what came of an edit, and the lines that it is about.
+    fn edited(
+        &self,
+        mut value: Value,
+        said: &str,
+        edit: &edit::Edit,
+        dry_run: bool,
+    ) -> Result<Exit, CliError> {
+        value["dry_run"] = dry_run.into();
+        value["lines"] = edit.lines.as_str().into();
+        if !self.json {
+            output::say(said);
         }
-        Ok(Exit::Done)
+        output::either(self.json, || value, || edit.lines.trim_end().to_owned())
     }
 
     async fn edit(&self, name: Option<String>) -> Result<Exit, CliError> {
@@ -197,7 +190,7 @@ impl Setup {
             ));
         }
         if self.json {
-            output::json(&serde_json::json!({ "profile": name, "stored": !forget }))?;
+            output::json(&json!({ "profile": name, "stored": !forget }))?;
         }
         Ok(Exit::Done)
     }

@@ -40,13 +40,8 @@ struct Ready {
 pub(crate) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let session = Session::open(global, InFlight::default())?;
-    let prepared = tokio::select! {
-        biased;
-        // Nothing is sent before this is over.
-        () = signals.next() => return Err(CliError::Interrupted { in_flight: false }),
-        prepared = Box::pin(prepare(&session, &arguments)) => prepared?,
-    };
-    match prepared {
+    let prepared = signals.unless_asked(prepare(&session, &arguments));
+    match prepared.await? {
         Some(ready) => drive(&session, ready, &mut signals).await,
         None => Ok(Exit::Done),
     }

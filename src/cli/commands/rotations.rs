@@ -1,6 +1,6 @@
 //! `rotations`: what was rotated and what is still open; settling by reads, and abandoning. It rotates nothing.
 
-use std::time::Duration;
+use std::{slice, time::Duration};
 
 use crate::{
     cli::{
@@ -12,7 +12,7 @@ use crate::{
         session::Session,
     },
     domain::rotation::{Event, State},
-    operations::{Guarded, MutationId, Recovered, RotationId},
+    operations::{Guarded, MutationId, Recovered, RotationId, RotationRow},
 };
 
 /// Groups read at the same time.
@@ -36,20 +36,15 @@ async fn list(session: &Session, only_open: bool) -> Result<Exit, CliError> {
     } else {
         session.operations.rotations().await?
     };
-    if session.json {
-        let place = session.operations.place_name().await?;
-        let rows = rows.iter().map(|row| json::rotation(row, place.as_deref()));
-        output::json(&rows.collect::<Vec<_>>())?;
-    } else if rows.is_empty() {
-        output::say(if only_open {
-            "no rotation is open"
-        } else {
-            "nothing has been rotated yet"
-        });
+    let place = session.place_for_json().await?;
+    let value = |row: &RotationRow| json::rotation(row, place.as_deref());
+    let none = if only_open {
+        "no rotation is open"
     } else {
-        output::result(&human::rotations(&rows, session.operations.now()))?;
-    }
-    Ok(Exit::Done)
+        "nothing has been rotated yet"
+    };
+    let text = || human::rotations(&rows, session.operations.now());
+    output::list(session.json, &rows, value, none, text)
 }
 
 async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, CliError> {
@@ -64,16 +59,11 @@ async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, CliError> {
     }
     let recovered = session.operations.recover(&ids, AT_ONCE, say).await?;
     all.extend(recovered);
-    if session.json {
-        let place = session.operations.bound_place_name();
-        let all = all.iter().map(|one| json::recovered(one, place.as_deref()));
-        output::json(&all.collect::<Vec<_>>())?;
-    } else if all.is_empty() {
-        output::say("no rotation is open here");
-    } else {
-        let rows = all.iter().map(Recovered::row);
-        output::result(&human::rotations(rows, session.operations.now()))?;
-    }
+    let place = session.operations.bound_place_name();
+    let value = |one: &Recovered| json::recovered(one, place.as_deref());
+    let rows = || all.iter().map(Recovered::row);
+    let text = || human::rotations(rows(), session.operations.now());
+    output::list(session.json, &all, value, "no rotation is open here", text)?;
     let changes = if ids.is_empty() {
         settle_changes(session).await?
     } else {
@@ -123,13 +113,10 @@ async fn abandon_change(
     );
     confirm::confirm(yes, &what, Question::YesOrNo).await?;
     let change = session.operations.abandon_change(id, reason).await?;
-    if session.json {
-        let place = session.operations.bound_place_name();
-        output::json(&json::change(&change, place.as_deref()))?;
-    } else {
-        output::result(&human::changes(&[change], session.operations.now()))?;
-    }
-    Ok(Exit::Done)
+    let place = session.operations.bound_place_name();
+    let value = || json::change(&change, place.as_deref());
+    let text = || human::changes(slice::from_ref(&change), session.operations.now());
+    output::either(session.json, value, text)
 }
 
 /// One line for the person, as soon as it is known.
@@ -183,11 +170,8 @@ async fn abandon(
         confirm::confirm(yes, &what, Question::YesOrNo).await?;
     }
     let row = session.operations.abandon(id, reason).await?;
-    if session.json {
-        let place = session.operations.bound_place_name();
-        output::json(&json::rotation(&row, place.as_deref()))?;
-    } else {
-        output::result(&human::rotations([&row], session.operations.now()))?;
-    }
-    Ok(Exit::Done)
+    let place = session.operations.bound_place_name();
+    let value = || json::rotation(&row, place.as_deref());
+    let text = || human::rotations([&row], session.operations.now());
+    output::either(session.json, value, text)
 }

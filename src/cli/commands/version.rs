@@ -10,12 +10,9 @@ pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(super) const RELEASED: &str = "2026-11-22";
 
 pub(crate) fn run(global: &Global) -> Result<Exit, CliError> {
-    if global.json {
-        output::json(&json!({ "version": VERSION, "released": RELEASED }))?;
-    } else {
-        output::result(&format!("groupdesk {VERSION}, {RELEASED}"))?;
-    }
-    Ok(Exit::Done)
+    let value = || json!({ "version": VERSION, "released": RELEASED });
+    let text = || format!("groupdesk {VERSION}, {RELEASED}");
+    output::either(global.json, value, text)
 }
 
 #[cfg(test)]

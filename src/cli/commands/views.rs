@@ -46,11 +46,7 @@ pub(crate) async fn run(session: &Session, command: ViewCommand) -> Result<Exit,
 
 async fn list(session: &Session) -> Result<Exit, CliError> {
     let views = session.operations.saved_views().await?;
-    if session.json {
-        output::json(&views.iter().map(value).collect::<Vec<_>>())?;
-    } else if views.is_empty() {
-        output::say("no view is saved");
-    } else {
+    output::list(session.json, &views, value, "no view is saved", || {
         let now = session.operations.now();
         let rows = views.iter().map(|saved| {
             let view = &saved.view;
@@ -65,9 +61,8 @@ async fn list(session: &Session) -> Result<Exit, CliError> {
             ]
         });
         let header = ["NAME", "ORDER", "COLUMNS", "WHO", "SAVED", "FILTER"];
-        output::result(&human::rows(header, &rows.collect::<Vec<_>>(), None))?;
-    }
-    Ok(Exit::Done)
+        human::rows(header, &rows.collect::<Vec<_>>(), None)
+    })
 }
 
 async fn save(session: &Session, name: &str, view: ListView) -> Result<Exit, CliError> {
@@ -97,12 +92,8 @@ async fn remove(session: &Session, name: &str) -> Result<Exit, CliError> {
             visible(&name)
         )));
     }
-    if session.json {
-        output::json(&json!({ "removed": name }))?;
-    } else {
-        output::say(&format!("@{name} is removed"));
-    }
-    Ok(Exit::Done)
+    let line = format!("@{name} is removed");
+    output::done(session.json, &json!({ "removed": name }), &line)
 }
 
 fn value(saved: &SavedView) -> Value {

@@ -108,13 +108,9 @@ pub(crate) async fn changed(
             })?;
     }
     let file = edit.as_ref().map(|edit| edit.file.display().to_string());
-    if as_json {
-        output::json(&json!({ "written": edit.is_some(), "file": file }))?;
-    } else {
-        output::say(&match file {
-            Some(file) => format!("written to {file}"),
-            None => "nothing was changed".to_owned(),
-        });
-    }
-    Ok(Exit::Done)
+    let value = json!({ "written": edit.is_some(), "file": file });
+    let line = file.map_or("nothing was changed".into(), |file| {
+        format!("written to {file}")
+    });
+    output::done(as_json, &value, &line)
 }

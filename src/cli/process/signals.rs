@@ -81,6 +81,18 @@ impl Signals {
         self.next_cause().await;
     }
 
+    /// Does what sends nothing, unless a signal comes first.
+    pub(crate) async fn unless_asked<T>(
+        &mut self,
+        work: impl Future<Output = Result<T, CliError>>,
+    ) -> Result<T, CliError> {
+        tokio::select! {
+            biased;
+            () = self.next() => Err(CliError::Interrupted { in_flight: false }),
+            done = Box::pin(work) => done,
+        }
+    }
+
     /// Waits for the next one; SIGINT is a person. The others come from a system that ends a session, often twice.
     pub(crate) async fn next_cause(&mut self) -> StopCause {
         let hang_up = async {

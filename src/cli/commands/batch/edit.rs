@@ -44,8 +44,7 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Prepa
         unmap,
         remove_property,
         apply,
-        replace_mapping,
-        replace_properties,
+        replace,
         if_unchanged,
         assurance,
         mutation,
@@ -54,8 +53,7 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Prepa
     } = arguments;
     permitted(session, &mutation)?;
     let is_of_one = apply.is_some()
-        || replace_mapping
-        || replace_properties
+        || !replace.fields().is_empty()
         || if_unchanged
         || assurance.exists
         || token.reveal

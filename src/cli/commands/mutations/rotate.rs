@@ -147,20 +147,20 @@ fn dry_rotation(
     seen: Option<Fingerprint>,
 ) -> Result<Exit, CliError> {
     let url = session.operations.profile().url();
-    if session.json {
-        output::json(&serde_json::json!({
+    let value = || {
+        serde_json::json!({
             "outcome": null,
             "dry_run": true,
             "method": "POST",
             "url": url,
             "user_group_id": id.as_str(),
             "fingerprint": seen.map(|seen| seen.to_string()),
-        }))?;
-    } else {
-        output::result(&format!(
+        })
+    };
+    output::either(session.json, value, || {
+        format!(
             "would read \"{id}\", then send one POST {url} with its current token (last seen: {})",
             word(seen)
-        ))?;
-    }
-    Ok(Exit::Done)
+        )
+    })
 }

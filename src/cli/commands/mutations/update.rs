@@ -36,20 +36,13 @@ pub(crate) struct How {
     pub(crate) token: TokenArgs,
 }
 
-/// The fields of `--replace-mapping` and `--replace-properties`.
-pub(crate) fn replaced(mapping: bool, properties: bool) -> Vec<Field> {
-    let said = [(mapping, Field::Mapping), (properties, Field::Properties)];
-    let said = said.into_iter().filter(|(said, _)| *said);
-    said.map(|(_, field)| field).collect()
-}
-
 pub(crate) async fn update(
     session: &Session,
     id: UserGroupId,
     arguments: Update,
 ) -> Result<Exit, CliError> {
     let how = How {
-        replace: replaced(arguments.replace_mapping, arguments.replace_properties),
+        replace: arguments.replace.fields(),
         if_unchanged: arguments.if_unchanged,
         assurance: assurance(arguments.assurance.exists),
         mutation: arguments.mutation,

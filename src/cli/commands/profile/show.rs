@@ -20,16 +20,9 @@ use crate::{
 pub(super) fn list(context: &Setup) -> Result<Exit, CliError> {
     let settings = context.settings()?;
     let usual = settings.default_profile.as_deref();
-    if context.json {
-        let profiles = settings.profiles.iter();
-        output::json(
-            &profiles
-                .map(|profile| object(profile, usual))
-                .collect::<Vec<_>>(),
-        )?;
-    } else if settings.profiles.is_empty() {
-        output::say("no profile is configured yet; `groupdesk profile add NAME` makes one");
-    } else {
+    let value = |profile: &Profile| object(profile, usual);
+    let none = "no profile is configured yet; `groupdesk profile add NAME` makes one";
+    output::list(context.json, &settings.profiles, value, none, || {
         let lines = settings.profiles.iter().map(|profile| {
             let is_usual = usual == Some(profile.name.as_str());
             [
@@ -42,9 +35,8 @@ pub(super) fn list(context: &Setup) -> Result<Exit, CliError> {
             ]
         });
         let header = ["", "PROFILE", "ENVIRONMENT", "RIGHTS", "URL", "KEY FROM"];
-        output::result(&human::rows(header, &lines.collect::<Vec<_>>(), None))?;
-    }
-    Ok(Exit::Done)
+        human::rows(header, &lines.collect::<Vec<_>>(), None)
+    })
 }
 
 pub(super) fn show(context: &Setup, name: Option<&str>) -> Result<Exit, CliError> {

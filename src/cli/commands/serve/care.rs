@@ -25,49 +25,36 @@ pub(super) fn init(storage: &Storage, role: Option<&str>, json: bool) -> Result<
         .set_up(role)
         .map_err(|error| storage.explain(error))?;
     let storage = shared.to_string();
-    if json {
-        output::json(&json!({"storage": storage, "role": role}))?;
-    } else {
-        let role = role.map_or_else(String::new, |role| {
-            format!("; {} may serve from it", visible(role))
-        });
-        output::result(&format!("set up {storage}{role}"))?;
-    }
-    Ok(Exit::Done)
+    let value = || json!({"storage": storage, "role": role});
+    let may = |role| format!("; {} may serve from it", visible(role));
+    let text = || format!("set up {storage}{}", role.map(may).unwrap_or_default());
+    output::either(json, value, text)
 }
 
 pub(super) fn backup(database: &Path, to: &Path, json: bool) -> Result<Exit, CliError> {
     let copied =
         store::backup(database, to).map_err(|error| CliError::of_store(database, error))?;
     let (file, bytes) = (to.display().to_string(), copied.bytes);
-    if json {
-        output::json(&json!({
-            "file": file,
-            "bytes": bytes,
-            "groups": copied.groups,
-            "keys": copied.keys,
-        }))?;
-    } else {
-        output::result(&format!(
-            "copied to {file}: {} groups, {} keys, {bytes} bytes. It holds every token; keep it private",
-            copied.groups, copied.keys
-        ))?;
-    }
-    Ok(Exit::Done)
+    let (groups, keys) = (copied.groups, copied.keys);
+    let value = || json!({"file": file, "bytes": bytes, "groups": groups, "keys": keys});
+    output::either(json, value, || {
+        format!(
+            "copied to {file}: {groups} groups, {keys} keys, {bytes} bytes. It holds every token; keep it private"
+        )
+    })
 }
 
 pub(super) fn check(database: &Path, json: bool) -> Result<Exit, CliError> {
     let all = store::check(database).map_err(|error| CliError::of_store(database, error))?;
-    if json {
-        output::json(&all.iter().map(object).collect::<Vec<_>>())?;
-    } else {
+    let value = || all.iter().map(object).collect::<Vec<_>>();
+    output::either(json, value, || {
         let lines = all.iter().map(|looked| {
             let sign = if looked.is_fine { "ok" } else { "WRONG" };
             [sign, looked.about, &looked.found].map(str::to_owned)
         });
         let header = ["", "ABOUT", "FOUND"];
-        output::result(&human::rows(header, &lines.collect::<Vec<_>>(), None))?;
-    }
+        human::rows(header, &lines.collect::<Vec<_>>(), None)
+    })?;
     Ok(if all.iter().all(|looked| looked.is_fine) {
         Exit::Done
     } else {
