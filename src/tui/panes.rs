@@ -47,6 +47,7 @@ use super::{
         message::{Outcome, Pending, Ticket},
         navigation::PaneRequest,
     },
+    widgets::text_field::TextField,
 };
 
 /// How a pane handled a click.
@@ -77,11 +78,25 @@ pub trait View {
         Vec::new()
     }
     fn act(&mut self, action: Action, context: &mut Context);
-    /// Handles a key for the focused widget.
-    fn input(&mut self, _key: KeyEvent, _context: &mut Context) {}
-    /// Pastes text into the focused field; returns whether there was one.
-    fn paste(&mut self, _text: &str, _context: &mut Context) -> bool {
-        false
+    /// The text field that is typed and pasted into.
+    fn field(&mut self) -> Option<&mut TextField> {
+        None
+    }
+    /// A key for the focused widget.
+    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
+        if let Some(field) = self.field() {
+            field.key(key);
+            field.error = None;
+        }
+    }
+    /// Pasted text for the focused field; whether there was one.
+    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
+        let Some(field) = self.field() else {
+            return false;
+        };
+        field.paste(text);
+        field.error = None;
+        true
     }
     /// Why an action is not possible now; the help shows it dimmed with this reason, and the footer leaves it out.
     fn disabled(&self, action: Action, _context: &Context) -> Option<String> {

@@ -141,12 +141,7 @@ impl Screen {
         self.painter.forget();
     }
 
-    /// Restores the terminal. May be called more than once; ignores the errors of a terminal that is gone.
-    pub fn leave(&mut self) {
-        restore();
-    }
-
-    /// Enters the full screen again after [`Screen::leave`], for example when an external editor has ended.
+    /// Takes the screen over again, for example when an outside editor is done.
     pub fn enter_again(&mut self) -> io::Result<()> {
         self.redraw();
         take_over(self.modes)

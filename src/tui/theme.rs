@@ -90,7 +90,16 @@ impl Theme {
         }
     }
 
-    /// Whether coloured text stays readable in the row of the cursor: reversed, text colours become backgrounds.
+    /// The sign and the style of a row to choose from.
+    pub fn choice(self, is_here: bool) -> (char, Style) {
+        if is_here {
+            ('>', self.cursor_row())
+        } else {
+            (' ', Style::new())
+        }
+    }
+
+    /// Whether colours can be read in the row of the cursor: reversed they would be grounds.
     pub fn keeps_colours(self) -> bool {
         !self.cursor_row().add_modifier.contains(Modifier::REVERSED)
     }

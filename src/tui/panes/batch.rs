@@ -5,7 +5,6 @@ mod run;
 mod steps;
 mod view;
 
-use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -191,22 +190,6 @@ impl BatchPane {
         let skips = plan.skipped.iter();
         skips.filter(|(_, skip)| skip.is_recent()).count()
     }
-
-    /// The field that takes text now.
-    fn field(&mut self) -> Option<&mut TextField> {
-        if self.file.is_asked() {
-            return self.file.field();
-        }
-        match &self.stage {
-            Stage::Check { plan, .. } if plan.ready.is_empty() => None,
-            Stage::Check {
-                on_reason: true, ..
-            } => Some(&mut self.reason),
-            Stage::Check { .. } => Some(&mut self.typed),
-            Stage::Resume(resumption) if resumption.level == Level::Words => Some(&mut self.typed),
-            Stage::Resume(_) | Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => None,
-        }
-    }
 }
 
 impl View for BatchPane {
@@ -326,19 +309,20 @@ impl View for BatchPane {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        if let Some(field) = self.field() {
-            field.key(key);
-            field.error = None;
+    /// The field that takes text now.
+    fn field(&mut self) -> Option<&mut TextField> {
+        if self.file.is_asked() {
+            return self.file.field();
         }
-    }
-
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        let Some(field) = self.field() else {
-            return false;
-        };
-        field.paste(text);
-        true
+        match &self.stage {
+            Stage::Check { plan, .. } if plan.ready.is_empty() => None,
+            Stage::Check {
+                on_reason: true, ..
+            } => Some(&mut self.reason),
+            Stage::Check { .. } => Some(&mut self.typed),
+            Stage::Resume(resumption) if resumption.level == Level::Words => Some(&mut self.typed),
+            Stage::Resume(_) | Stage::Planning(_) | Stage::Failed(_) | Stage::Run(_) => None,
+        }
     }
 
     fn hint(&self, action: Action, context: &Context) -> Option<&'static str> {

@@ -157,11 +157,7 @@ impl Batches {
 
 impl View for Batches {
     fn focus(&self) -> Focus {
-        if self.list.is_filtering() {
-            Focus::Filter
-        } else {
-            Focus::Batches
-        }
+        self.list.focus(Focus::Batches)
     }
 
     fn title(&self, _context: &Context) -> String {

@@ -1,6 +1,5 @@
 //! Words that must be typed before the pane below sends something; required by a guard of the profile.
 
-use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -76,15 +75,8 @@ impl View for ConfirmTyped {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        self.field.key(key);
-        self.field.error = None;
-    }
-
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        self.field.paste(text);
-        self.field.error = None;
-        true
+    fn field(&mut self) -> Option<&mut TextField> {
+        Some(&mut self.field)
     }
 
     fn is_overlay(&self) -> bool {

@@ -3,7 +3,6 @@
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
-    style::Style,
 };
 use serde_json::Value;
 
@@ -14,7 +13,11 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         state::context::{Context, Navigation},
-        widgets::{boxes::popup, paint, scroll::Cursor},
+        widgets::{
+            boxes::{choice, popup},
+            paint,
+            scroll::Cursor,
+        },
     },
 };
 
@@ -87,15 +90,9 @@ impl View for CopyMenu {
         let inner = popup(buffer, area, size, "Copy", context.theme);
         for (index, (what, text)) in self.items.iter().enumerate() {
             let here = index == self.cursor.at;
-            let line = format!("{} {what:<20}{text}", if here { '>' } else { ' ' });
-            let style = if here {
-                context.theme.cursor_row()
-            } else {
-                Style::new()
-            };
             let row = paint::row(inner, index as u16);
-            buffer.set_style(row, style);
-            paint::line(buffer, row, &line, style, context.theme);
+            let text = format!("{what:<20}{text}");
+            choice(buffer, row, here, &text, context.theme);
         }
         None
     }

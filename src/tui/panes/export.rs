@@ -1,7 +1,6 @@
 //! Writes the marked groups, or the visible ones, to a new file: what the directory knows about them, without tokens.
 //! Nothing is sent.
 
-use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -91,19 +90,12 @@ impl View for Export {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        if let Some(field) = self.field() {
-            field.key(key);
-            field.error = None;
+    /// The name, as long as it can be another one.
+    fn field(&mut self) -> Option<&mut TextField> {
+        if self.file.is_written() {
+            return None;
         }
-    }
-
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        if let Some(field) = self.field() {
-            field.paste(text);
-            field.error = None;
-        }
-        true
+        self.file.field()
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
@@ -147,14 +139,6 @@ impl View for Export {
 }
 
 impl Export {
-    /// The name of the file, as long as it can be changed.
-    fn field(&mut self) -> Option<&mut TextField> {
-        if self.file.is_written() {
-            return None;
-        }
-        self.file.field()
-    }
-
     fn what(&self) -> String {
         match self.ids.len() {
             1 => format!("1 group ({})", self.which),

@@ -10,14 +10,14 @@ use ratatui::{
 use crate::{
     search::normalize::lowered,
     tui::{
-        keymap::Action,
+        keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
             message::Pending,
         },
         theme::Theme,
         widgets::{
-            boxes::titled_rows,
+            boxes::{below, titled_rows},
             columns::{Cell, Column},
             paint,
             scroll::Cursor,
@@ -48,6 +48,15 @@ impl FilteredList {
 
     pub(super) fn is_filtering(&self) -> bool {
         self.is_filtering
+    }
+
+    /// Where keys go, of a pane whose own place is this.
+    pub(super) fn focus(&self, own: Focus) -> Focus {
+        if self.is_filtering {
+            Focus::Filter
+        } else {
+            own
+        }
     }
 
     /// The text of the filter.
@@ -146,12 +155,7 @@ impl FilteredList {
         line.x += inset;
         line.width = line.width.saturating_sub(inset);
         let cursor = filter.draw(buffer, line, theme, self.is_filtering);
-        let below = Rect {
-            y: area.y + 1,
-            height: area.height.saturating_sub(1),
-            ..area
-        };
-        (below, cursor.filter(|_| self.is_filtering))
+        (below(area, 1), cursor.filter(|_| self.is_filtering))
     }
 
     /// Draws the rows below a rule; see [`table::draw`].

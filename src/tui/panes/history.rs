@@ -104,11 +104,7 @@ impl History {
 
 impl View for History {
     fn focus(&self) -> Focus {
-        if self.list.is_filtering() {
-            Focus::Filter
-        } else {
-            Focus::History
-        }
+        self.list.focus(Focus::History)
     }
 
     fn title(&self, _context: &Context) -> String {

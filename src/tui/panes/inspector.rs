@@ -130,8 +130,7 @@ impl View for Inspector {
     fn focus(&self) -> Focus {
         match self.whole {
             Some(_) => Focus::Request,
-            None if self.list.is_filtering() => Focus::Filter,
-            None => Focus::Requests,
+            None => self.list.focus(Focus::Requests),
         }
     }
 

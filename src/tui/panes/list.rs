@@ -258,11 +258,7 @@ impl List {
 
 impl View for List {
     fn focus(&self) -> Focus {
-        if self.rows.is_filtering() {
-            Focus::Filter
-        } else {
-            Focus::List
-        }
+        self.rows.focus(Focus::List)
     }
 
     fn title(&self, _context: &Context) -> String {

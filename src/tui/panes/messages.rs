@@ -187,8 +187,7 @@ impl View for MessagesPane {
     fn focus(&self) -> Focus {
         match self.whole {
             Some(_) => Focus::Message,
-            None if self.list.is_filtering() => Focus::Filter,
-            None => Focus::Messages,
+            None => self.list.focus(Focus::Messages),
         }
     }
 

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -24,7 +23,12 @@ use crate::{
             message::{Job, Outcome, Pending},
             notices::Severity,
         },
-        widgets::{boxes::popup, group_details::by, paint, text_field::TextField},
+        widgets::{
+            boxes::{below, popup},
+            group_details::by,
+            paint,
+            text_field::TextField,
+        },
     },
 };
 
@@ -70,15 +74,7 @@ impl NotePane {
         }
     }
 
-    fn field(&mut self) -> &mut TextField {
-        if self.on_labels {
-            &mut self.labels
-        } else {
-            &mut self.note
-        }
-    }
-
-    /// Completes the label that is being typed; returns whether it could.
+    /// Completes the label that is being typed; whether there was one.
     fn complete(&mut self) -> bool {
         let text = self.labels.text();
         let start = text.rfind([' ', ',']).map_or(0, |at| at + 1);
@@ -155,15 +151,12 @@ impl View for NotePane {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        let field = self.field();
-        field.key(key);
-        field.error = None;
-    }
-
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        self.field().paste(text);
-        true
+    fn field(&mut self) -> Option<&mut TextField> {
+        Some(if self.on_labels {
+            &mut self.labels
+        } else {
+            &mut self.note
+        })
     }
 
     fn is_overlay(&self) -> bool {
@@ -200,11 +193,8 @@ impl View for NotePane {
         let note_cursor = self
             .note
             .draw(buffer, paint::row(inner, 0), theme, !self.on_labels);
-        let rows = Rect {
-            y: inner.y + 1,
-            height: inner.height.saturating_sub(1).min(2),
-            ..inner
-        };
+        let mut rows = below(inner, 1);
+        rows.height = rows.height.min(2);
         let labels = self.labels.draw(buffer, rows, theme, self.on_labels);
         let written = self.before.noted.as_ref().or(self.before.labelled.as_ref());
         if self.is_overtaken {

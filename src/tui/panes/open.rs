@@ -25,7 +25,12 @@ use crate::{
             navigation::PaneRequest,
             notices::Severity,
         },
-        widgets::{boxes::popup, paint, text_field::TextField, text_page::TextPage},
+        widgets::{
+            boxes::{below, popup},
+            paint,
+            text_field::TextField,
+            text_page::TextPage,
+        },
     },
 };
 
@@ -44,6 +49,8 @@ pub struct Open {
 
 /// From this number of rows on, both fields are shown at once.
 const LEAST_BOTH: u16 = 6;
+/// Columns of the ids to pick from.
+const ROOM: usize = 30;
 
 impl Default for Open {
     fn default() -> Self {
@@ -239,11 +246,7 @@ impl View for Open {
             return self.draw_copy(buffer, inner, context);
         }
         let cursor = self.typed.draw(buffer, inner, context.theme, true);
-        let below = Rect {
-            y: inner.y + 2.min(inner.height),
-            height: inner.height.saturating_sub(2),
-            ..inner
-        };
+        let below = below(inner, 2);
         let mut sheet = TextPage::new(below.width, context.theme);
         self.page(&mut sheet, context);
         sheet.draw_still(buffer, below);
@@ -255,20 +258,18 @@ impl View for Open {
 impl Open {
     fn draw_copy(&self, buffer: &mut Buffer, inner: Rect, context: &Context) -> Option<Position> {
         let theme = context.theme;
-        let from = |rows: u16| Rect {
-            y: inner.y + rows.min(inner.height),
-            height: inner.height.saturating_sub(rows),
-            ..inner
-        };
-        // In a low window, the focused field comes first.
+        // In a low window the field that has the focus comes first.
         let field = if inner.height < LEAST_BOTH { 0 } else { 2 };
         if field > 0 {
             self.typed.draw(buffer, inner, theme, false);
         }
-        let cursor = self.copy_of.field.draw(buffer, from(field), theme, true);
+        let cursor = self
+            .copy_of
+            .field
+            .draw(buffer, below(inner, field), theme, true);
         let mut sheet = TextPage::new(inner.width, theme);
         self.copy_of.page(&mut sheet, context);
-        sheet.draw_still(buffer, from(field + 2));
+        sheet.draw_still(buffer, below(inner, field + 2));
         cursor.filter(|_| self.copy_of.is_typing())
     }
 
@@ -318,20 +319,17 @@ impl Open {
             sheet.blank();
             let down = context.keys.key(Focus::Open, Action::Down);
             sheet.text(&format!("Did you mean?  {down} picks one."), theme.dim());
-            for (index, id) in self.near.iter().enumerate() {
-                let here = self.pick == index + 1;
-                let style = if here {
-                    theme.cursor_row()
-                } else {
-                    Style::new()
-                };
-                let name = context.groups.title(id);
-                let room = 30;
-                let id = paint::cut_id(id.as_str(), room, theme);
-                let gap = room.saturating_sub(paint::columns(&id));
-                let mark = if here { '>' } else { ' ' };
-                sheet.pieces(vec![(format!("{mark} {id}{:gap$}  {name}", ""), style)]);
-            }
+            choices(sheet, &self.near, self.pick, context);
         }
+    }
+}
+
+/// Ids with their names; `pick` counts from 1.
+fn choices(sheet: &mut TextPage, ids: &[UserGroupId], pick: usize, context: &Context) {
+    for (index, id) in (1..).zip(ids) {
+        let name = context.groups.title(id);
+        let id = paint::cut_id(id.as_str(), ROOM, context.theme);
+        let gap = ROOM.saturating_sub(paint::columns(&id));
+        sheet.choice(index == pick, &format!("{id}{:gap$}  {name}", ""));
     }
 }

@@ -4,7 +4,6 @@
 
 mod view;
 
-use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -242,10 +241,10 @@ impl View for PlacePane {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        if let Stage::Proof(field, _) | Stage::Reason(field) = &mut self.stage {
-            field.key(key);
-            field.error = None;
+    fn field(&mut self) -> Option<&mut TextField> {
+        match &mut self.stage {
+            Stage::Proof(field, _) | Stage::Reason(field) => Some(field),
+            _ => None,
         }
     }
 

@@ -3,7 +3,6 @@
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
-    style::Style,
 };
 
 use super::View;
@@ -82,14 +81,9 @@ impl View for Profiles {
             .enumerate()
         {
             let here = index == self.cursor.at;
-            let style = if here {
-                context.theme.cursor_row()
-            } else {
-                Style::new()
-            };
             let line = paint::row(inner, row as u16);
+            let (mark, style) = context.theme.choice(here);
             buffer.set_style(line, style);
-            let mark = if here { '>' } else { ' ' };
             let current = if index == context.current.0 { "*" } else { " " };
             let text = format!(
                 "{mark}{current} {:<16} {:<14} {}{}",

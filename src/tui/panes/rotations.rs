@@ -5,7 +5,6 @@ mod view;
 
 use std::time::Duration;
 
-use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
@@ -162,20 +161,8 @@ impl View for Rotations {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        if let Some(asking) = &mut self.abandoning {
-            asking.reason.key(key);
-            asking.reason.error = None;
-        }
-    }
-
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        let Some(asking) = &mut self.abandoning else {
-            return false;
-        };
-        asking.reason.paste(text);
-        asking.reason.error = None;
-        true
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.abandoning.as_mut().map(|asking| &mut asking.reason)
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {

@@ -6,7 +6,6 @@ mod page;
 mod progress;
 mod steps;
 
-use crossterm::event::KeyEvent;
 use jiff::{SignedDuration, Timestamp};
 use ratatui::{
     buffer::Buffer,
@@ -269,19 +268,21 @@ impl View for TokenPane {
         }
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        if let Some(field) = self.field() {
-            field.key(key);
-            field.error = None;
+    /// The field that has the keys.
+    fn field(&mut self) -> Option<&mut TextField> {
+        if self.file.is_asked() {
+            return self.file.field();
         }
-    }
-
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        let Some(field) = self.field() else {
-            return false;
-        };
-        field.paste(text);
-        true
+        match self.stage {
+            Stage::Check {
+                on_reason: true, ..
+            } => Some(&mut self.reason),
+            Stage::Check {
+                level: Level::Typed | Level::Words,
+                ..
+            } => Some(&mut self.typed),
+            _ => None,
+        }
     }
 
     fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {

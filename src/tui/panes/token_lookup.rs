@@ -5,7 +5,6 @@ use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
-    style::Style,
 };
 
 use super::View;
@@ -20,7 +19,7 @@ use crate::{
             notices::Severity,
         },
         widgets::{
-            boxes::popup,
+            boxes::{below, popup},
             paint,
             scroll::Cursor,
             text_field::{TextField, did_not_fit},
@@ -192,11 +191,7 @@ impl View for TokenLookupPane {
             return None;
         }
         let cursor = self.token.draw(buffer, inner, context.theme, true);
-        let below = Rect {
-            y: inner.y + 2.min(inner.height),
-            height: inner.height.saturating_sub(2),
-            ..inner
-        };
+        let below = below(inner, 2);
         if let Some(refused) = &self.refused {
             sheet.text(refused, context.theme.warning());
             sheet.blank();
@@ -240,15 +235,10 @@ impl TokenLookupPane {
         let first = self.cursor.first(rows.len(), room);
         for (index, (answer, owner)) in rows.into_iter().enumerate().skip(first).take(room) {
             let here = index == self.cursor.at;
-            let is_current = owner.is_some_and(|owner| owner.current);
-            let style = if here {
-                theme.cursor_row()
-            } else if is_current {
-                theme.warning()
-            } else {
-                Style::new()
-            };
-            let mark = if here { '>' } else { ' ' };
+            let (mark, mut style) = theme.choice(here);
+            if !here && owner.is_some_and(|owner| owner.current) {
+                style = theme.warning();
+            }
             let name = if answered.len() > 1 {
                 format!("{} ", answer.fingerprint)
             } else {

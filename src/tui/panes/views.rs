@@ -1,10 +1,8 @@
 //! Saved views of the list, and its columns: which ones, in which order. Choices apply at once.
 
-use crossterm::event::KeyEvent;
 use ratatui::{
     buffer::Buffer,
     layout::{Position, Rect},
-    style::Style,
 };
 
 use super::View;
@@ -18,7 +16,13 @@ use crate::{
             context::{Context, Navigation},
             message::Job,
         },
-        widgets::{boxes::popup, group_details::by, paint, scroll::Cursor, text_field::TextField},
+        widgets::{
+            boxes::{choice, popup},
+            group_details::by,
+            paint,
+            scroll::Cursor,
+            text_field::TextField,
+        },
     },
 };
 
@@ -255,16 +259,8 @@ impl View for ViewsPane {
         self.on = self.name(self.cursor.at, saved);
     }
 
-    fn input(&mut self, key: KeyEvent, _context: &mut Context) {
-        if let Some((_, field)) = &mut self.asked {
-            field.key(key);
-            field.error = None;
-        }
-    }
-
-    fn paste(&mut self, text: &str, _context: &mut Context) -> bool {
-        let field = self.asked.as_mut();
-        field.map(|(_, field)| field.paste(text)).is_some()
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.asked.as_mut().map(|(_, field)| field)
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
@@ -327,15 +323,7 @@ impl View for ViewsPane {
                 paint::line(buffer, place, text, theme.title(), theme);
                 continue;
             };
-            let here = *at == self.cursor.at;
-            let style = if here {
-                theme.cursor_row()
-            } else {
-                Style::new()
-            };
-            buffer.set_style(place, style);
-            let mark = if here { '>' } else { ' ' };
-            paint::line(buffer, place, &format!("{mark} {text}"), style, theme);
+            choice(buffer, place, *at == self.cursor.at, text, theme);
         }
         let (_, field) = self.asked.as_ref()?;
         let below = Rect {

@@ -29,7 +29,6 @@ pub enum Condition {
     OpenRotations,
     /// Creates and updates whose result is unknown.
     OpenChanges,
-    HandOffs,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -112,7 +112,24 @@ pub fn side_by_side(buffer: &mut Buffer, area: Rect, right: u16, theme: Theme) -
     (left, right)
 }
 
-/// Splits an area: details of this many rows at the bottom, but at most half of the area.
+/// What is left of an area below so many rows.
+pub fn below(area: Rect, rows: u16) -> Rect {
+    let rows = rows.min(area.height);
+    Rect {
+        y: area.y + rows,
+        height: area.height - rows,
+        ..area
+    }
+}
+
+/// Draws a row to choose from.
+pub fn choice(buffer: &mut Buffer, row: Rect, is_here: bool, text: &str, theme: Theme) {
+    let (mark, style) = theme.choice(is_here);
+    buffer.set_style(row, style);
+    paint::line(buffer, row, &format!("{mark} {text}"), style, theme);
+}
+
+/// An area, and below it one of so many rows for details, or of half of all.
 pub fn with_details(area: Rect, rows: u16) -> (Rect, Rect) {
     split_below(area, rows.min(area.height / 2))
 }

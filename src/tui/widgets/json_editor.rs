@@ -84,22 +84,7 @@ impl JsonEditor {
         !self.is_known() && self.is_blank()
     }
 
-    /// Whether the properties differ from what was known. Order and white space do not count; an invalid text does.
-    pub fn is_changed(&self) -> bool {
-        match (&self.before, self.value()) {
-            (Some(before), Ok(value)) => before != value,
-            (Some(_), Err(_)) => true,
-            (None, _) => !self.is_blank(),
-        }
-    }
-
-    /// Line and column of the cursor, from 1, in characters.
-    pub fn cursor(&self) -> (usize, usize) {
-        let before = self.lines.around().0.chars().count();
-        (self.lines.cursor().row + 1, before + 1)
-    }
-
-    /// Replaces the whole text in one step, for example by that of an external editor.
+    /// Replaces the whole text as one step, as an outside editor does.
     pub fn set_text(&mut self, text: &str) {
         let row = self.lines.cursor().row;
         self.lines.replace_all(&tidy(text));

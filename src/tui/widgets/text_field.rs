@@ -101,11 +101,7 @@ impl TextField {
         self.text().is_empty()
     }
 
-    pub fn is_masked(&self) -> bool {
-        self.masked
-    }
-
-    /// Replaces the text; the cursor moves to its end.
+    /// Replaces the text; the cursor goes to its end.
     pub fn set_text(&mut self, text: &str) {
         self.replace_text(text, text.chars().count());
     }

@@ -112,20 +112,6 @@ impl TextPage {
         self.field(label, &value, Style::new(), origin);
     }
 
-    /// Appends a label and a value on one line: the value is cut at its end.
-    pub fn one_line(&mut self, label: &str, value: &str, style: Style) {
-        let value = self.front(value, self.width.saturating_sub(LABEL));
-        let label = format!("{label:<LABEL$}");
-        self.lines
-            .push(vec![(label, self.theme.dim()), (value, style)]);
-    }
-
-    /// Like [`TextPage::one_line`], for a name.
-    pub fn name_line(&mut self, label: &str, name: &str) {
-        let name = paint::cut(name, self.width.saturating_sub(LABEL), self.theme);
-        self.one_line(label, &name, Style::new());
-    }
-
     fn front(&self, text: &str, room: usize) -> String {
         let shown = paint::shown(text);
         if columns(text) <= room {
@@ -135,7 +121,13 @@ impl TextPage {
         take_front(&shown, room.saturating_sub(columns(mark))) + mark
     }
 
-    /// Appends one line of pieces, cut at the edge.
+    /// A row to choose from.
+    pub fn choice(&mut self, is_here: bool, text: &str) {
+        let (mark, style) = self.theme.choice(is_here);
+        self.pieces(vec![(format!("{mark} {text}"), style)]);
+    }
+
+    /// One line of pieces, cut at the edge.
     pub fn pieces(&mut self, pieces: Vec<(String, Style)>) {
         self.lines.push(pieces);
     }

@@ -1,7 +1,6 @@
 //! Which known group to base a new one on: typed or selected, never guessed.
 
 use crossterm::event::KeyEvent;
-use ratatui::style::Style;
 
 use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
@@ -9,18 +8,12 @@ use crate::{
     tui::{
         keymap::{Action, Focus},
         state::context::Context,
-        widgets::{
-            paint::{columns, cut_id},
-            text_field::TextField,
-            text_page::TextPage,
-        },
+        widgets::{text_field::TextField, text_page::TextPage},
     },
 };
 
 /// Maximum number of groups to select from.
 const SHOWN: usize = 6;
-/// Columns for their ids.
-const ROOM: usize = 30;
 
 #[derive(Debug)]
 pub(super) struct CopyOf {
@@ -119,18 +112,6 @@ impl CopyOf {
             "Mapping and properties are copied into the form, the name is not. {enter} goes on; empty: no copy."
         );
         sheet.text(&text, theme.dim());
-        for (index, id) in self.found.iter().enumerate() {
-            let here = self.pick == index + 1;
-            let style = if here {
-                theme.cursor_row()
-            } else {
-                Style::new()
-            };
-            let name = context.groups.title(id);
-            let id = cut_id(id.as_str(), ROOM, theme);
-            let gap = ROOM.saturating_sub(columns(&id));
-            let mark = if here { '>' } else { ' ' };
-            sheet.pieces(vec![(format!("{mark} {id}{:gap$}  {name}", ""), style)]);
-        }
+        super::choices(sheet, &self.found, self.pick, context);
     }
 }

@@ -117,8 +117,6 @@ fn choose(
     sheet.blank();
     let first = sheet.height();
     for line in 0..choices(question) {
-        let here = line == at;
-        let mark = if here { '>' } else { ' ' };
         let text = match chosen(question, line) {
             Choice::NotNow => "not now: nothing is sent".to_owned(),
             Choice::Same(place) => format!(
@@ -128,14 +126,9 @@ fn choose(
             ),
             Choice::New => "a new environment, which nothing here is known of".into(),
         };
-        let style = if here {
-            context.theme.cursor_row()
-        } else {
-            Style::new()
-        };
         let room = sheet.width().saturating_sub(2);
         let text = paint::cut(&text, room, context.theme);
-        sheet.pieces(vec![(format!("{mark} {text:<room$}"), style)]);
+        sheet.choice(line == at, &format!("{text:<room$}"));
     }
     sheet.blank();
     sheet.field("its key", &question.key.to_string(), Style::new(), "");

@@ -15,7 +15,7 @@ use crate::{
         state::context::Context,
         theme::Theme,
         widgets::{
-            boxes::{popup, titled, with_details},
+            boxes::{below, popup, titled, with_details},
             columns::{Cell, Column, widest},
             text_page::TextPage,
         },
@@ -155,11 +155,7 @@ fn draw_dialog(
 ) -> Option<Position> {
     let inner = popup(buffer, area, (70, 9), "Abandon a rotation", context.theme);
     let cursor = asking.reason.draw(buffer, inner, context.theme, true);
-    let below = Rect {
-        y: inner.y + 2.min(inner.height),
-        height: inner.height.saturating_sub(2),
-        ..inner
-    };
+    let below = below(inner, 2);
     let mut sheet = TextPage::new(below.width, context.theme);
     let state = asking.row.rotation.state.as_str();
     let text = format!(

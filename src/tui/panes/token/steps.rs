@@ -5,14 +5,11 @@ use crate::{
     config::guard,
     domain::{history::Ending, token::Fingerprint},
     operations::{Done, Guarded},
-    tui::{
-        state::{
-            confirmation::Level,
-            context::Context,
-            message::{Job, JobError},
-            notices::Severity,
-        },
-        widgets::text_field::TextField,
+    tui::state::{
+        confirmation::Level,
+        context::Context,
+        message::{Job, JobError},
+        notices::Severity,
     },
 };
 
@@ -137,23 +134,6 @@ impl TokenPane {
             None if self.token().is_some() => Some(context.now + REVEALED),
             _ => None,
         };
-    }
-
-    /// The field that has the focus.
-    pub(super) fn field(&mut self) -> Option<&mut TextField> {
-        if self.file.is_asked() {
-            return self.file.field();
-        }
-        match self.stage {
-            Stage::Check {
-                on_reason: true, ..
-            } => Some(&mut self.reason),
-            Stage::Check {
-                level: Level::Typed | Level::Words,
-                ..
-            } => Some(&mut self.typed),
-            _ => None,
-        }
     }
 }
 

@@ -13,6 +13,23 @@ use crate::tui::widgets::{
     testing::{THEME, ctrl, key, painted, screen, typed},
 };
 
+impl JsonEditor {
+    /// Whether the properties differ from what was known. Order and white space are no difference; something wrong is.
+    pub(crate) fn is_changed(&self) -> bool {
+        match (&self.before, self.value()) {
+            (Some(before), Ok(value)) => before != value,
+            (Some(_), Err(_)) => true,
+            (None, _) => !self.is_blank(),
+        }
+    }
+
+    /// Line and column of the cursor, from 1, in characters.
+    fn cursor(&self) -> (usize, usize) {
+        let before = self.lines.around().0.chars().count();
+        (self.lines.cursor().row + 1, before + 1)
+    }
+}
+
 fn editor(text: &str) -> JsonEditor {
     let mut editor = JsonEditor::new(None);
     editor.paste(text);
