@@ -54,18 +54,18 @@ pub(crate) struct Update {
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct Replace {
     /// Replace the mapping whole: the last known one with these changes, although others may have changed it since
-    #[arg(long = "replace-mapping")]
-    mapping: bool,
+    #[arg(long)]
+    replace_mapping: bool,
     /// Replace the properties whole: the last known ones with these changes, although others may have changed them since
-    #[arg(long = "replace-properties")]
-    properties: bool,
+    #[arg(long)]
+    replace_properties: bool,
 }
 
 impl Replace {
     pub(crate) fn fields(self) -> Vec<Field> {
         let said = [
-            (self.mapping, Field::Mapping),
-            (self.properties, Field::Properties),
+            (self.replace_mapping, Field::Mapping),
+            (self.replace_properties, Field::Properties),
         ];
         let said = said.into_iter().filter(|(said, _)| *said);
         said.map(|(_, field)| field).collect()
