@@ -1,5 +1,5 @@
-//! The command line: every command is a caller of `operations`, prints one result and ends with one exit code. It
-//! judges no answers and writes no directory.
+//! The command line. Every command calls `operations`, prints one result and ends with one exit code. It neither
+//! interprets answers nor writes to the directory itself.
 
 mod args;
 mod commands;
@@ -33,10 +33,10 @@ use self::{
     session::{InFlight, Session},
 };
 
-/// Runs what the arguments of this process say; what ends as nobody expected is said by `panic_report`.
+/// Runs the command that this process's arguments ask for. `panic_report` reports the errors nobody expected.
 ///
 /// # Errors
-/// Where the program itself, or what it needs of the system, failed.
+/// Fails when the program itself, or something it needs from the system, failed.
 pub fn main() -> color_eyre::Result<ExitCode> {
     hardening::protect();
     if complete::answered() {
@@ -54,7 +54,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => return Ok(report_words(&error).into()),
         Err(help) => {
-            // A reader that has gone needs no help text.
+            // A failed write means that the reader is gone, and it needs no help text.
             let _ = help.print();
             return Ok(Exit::Done.into());
         }
@@ -71,7 +71,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
         form::choose(form);
         cli.global.json = form.is_for_programs();
     }
-    // What went wrong is no result: with an expression it is said on standard error alone.
+    // An error is not a result: with a `--jq` expression it is reported on standard error only.
     let json = cli.global.json && cli.global.jq.is_none();
     if let Some(expression) = &cli.global.jq {
         let chosen = match form::chosen() {
@@ -87,7 +87,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     }
     let ended = resources::runtime().and_then(|runtime| {
         let ended = runtime.block_on(told(cli));
-        // A question that waits for standard input must not keep the process.
+        // A prompt that is still waiting for standard input must not keep the process alive.
         runtime.shutdown_background();
         ended
     });
@@ -99,7 +99,7 @@ pub fn main() -> color_eyre::Result<ExitCode> {
     exit.map(Into::into).map_err(unexpected::told)
 }
 
-/// With `--verbose` each exchange is told before the end is.
+/// Runs the command. With `--verbose`, every exchange is printed before this returns.
 async fn told(cli: Cli) -> Result<Exit, CliError> {
     if cli.global.verbose {
         exchanges::tell();
@@ -158,7 +158,7 @@ async fn run(cli: Cli) -> Result<Exit, CliError> {
     }
 }
 
-/// Runs a command of one session.
+/// Runs a command that works with one session.
 async fn run_session(global: &Global, command: Command) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let in_flight = InFlight::default();
@@ -226,7 +226,7 @@ async fn one(session: &Session, command: Command) -> Result<Exit, CliError> {
     }
 }
 
-/// Says why it ended so, to the person and, where asked for, to the program that reads the output.
+/// Reports why the command failed: to the person and, with `as_json`, also to the program that reads the output.
 fn report(stop: &CliError, as_json: bool) -> Exit {
     let text = stop.to_string();
     output::alarm(&format!("error: {text}"));
@@ -242,9 +242,9 @@ fn report(stop: &CliError, as_json: bool) -> Exit {
     exit
 }
 
-/// Says what is wrong with the words of the command line.
+/// Reports a command line that could not be parsed.
 fn report_words(error: &clap::Error) -> Exit {
-    // Arguments stand in it, and whatever is in them.
+    // The text quotes arguments, which may contain anything.
     let text = error.render().to_string();
     output::alarm(&text);
     if says("--json") {
@@ -256,7 +256,7 @@ fn report_words(error: &clap::Error) -> Exit {
     Exit::Usage
 }
 
-/// Whether this word stands among the options, where they could not be read.
+/// Whether `option` is on the command line, for use when parsing failed.
 fn says(option: &str) -> bool {
     let words = std::env::args_os().skip(1).take_while(|word| word != "--");
     words.into_iter().any(|word| word == option)

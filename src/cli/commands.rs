@@ -1,4 +1,4 @@
-//! One module a command: each is a caller of `operations` and prints through `output`.
+//! One module per command. Each calls `operations` and prints through `output`.
 
 pub(super) mod annotations;
 pub(super) mod apply;

@@ -1,5 +1,6 @@
-//! What a shell asks while words are typed: the registered function runs this program with the words so far. It reads the
-//! configuration and the directory's file, opens no network, changes nothing, and is silent where it knows nothing.
+//! Shell completion. The registered shell function runs this program with the words typed so far. It reads the
+//! configuration and the directory file, opens no network connection, changes nothing, and prints nothing if it has no
+//! suggestion.
 
 mod shells;
 
@@ -21,12 +22,12 @@ use crate::{
 
 pub(super) use shells::script;
 
-/// Says that a shell asks, and which one.
+/// Environment variable that names the shell asking for completions.
 const VARIABLE: &str = "GROUPDESK_COMPLETE";
 
 const SHELLS: Shells<'static> = Shells(&[&shells::Bash, &shells::Zsh, &clap_complete::env::Fish]);
 
-/// Answers a shell; false where none asks.
+/// Answers a completion request. Returns false if no shell is asking.
 pub(super) fn answered() -> bool {
     if std::env::var_os(VARIABLE).is_none_or(|asked| asked.is_empty()) {
         return false;
@@ -36,12 +37,12 @@ pub(super) fn answered() -> bool {
     let env = CompleteEnv::with_factory(move || with_values(args::command(), "", &typed))
         .var(VARIABLE)
         .shells(SHELLS);
-    // Whoever types is not to be told what went wrong.
+    // Errors must not be printed into the line that somebody is typing.
     drop(env.try_complete(words, std::env::current_dir().ok().as_deref()));
     true
 }
 
-/// What of the words decides which installation is meant.
+/// The typed options that determine which installation is meant.
 #[derive(Debug, Clone, Default)]
 struct Typed {
     config: Option<OsString>,
@@ -90,7 +91,7 @@ impl Typed {
         profiles.map(|profile| profile.name).collect()
     }
 
-    /// A team's directory is behind a network.
+    /// Returns `None` for a team's directory, because reading it needs the network.
     fn ids(&self, begin: &str) -> Option<Vec<String>> {
         let settings = self.settings(true)?;
         let profile = settings.profile(None).ok()?;
@@ -103,14 +104,14 @@ impl Typed {
     }
 }
 
-/// The same command line, which knows more values than the parser.
+/// The same command line, with more completion values than the parser knows.
 fn with_values(command: Command, above: &str, typed: &Typed) -> Command {
     let path = format!("{above} {}", command.get_name());
     let command = command.mut_args(|arg| with_value(arg, &path, typed));
     command.mut_subcommands(|command| with_values(command, &path, typed))
 }
 
-/// What fits behind the begin of a value.
+/// Returns the values that complete the start of a value.
 type Values = Box<dyn Fn(&str) -> Vec<String> + Send + Sync>;
 
 fn with_value(arg: Arg, path: &str, typed: &Typed) -> Arg {
@@ -140,7 +141,7 @@ fn with_value(arg: Arg, path: &str, typed: &Typed) -> Arg {
     }))
 }
 
-/// The words for the last piece of a value, behind what stands there already.
+/// The words for the last part of a value, each prefixed with the part that is already typed.
 fn behind(
     begin: &str,
     separator: char,

@@ -1,4 +1,4 @@
-//! Why a command did not end as asked; every text says what to do next.
+//! Why a command did not succeed. Every message says what to do next.
 
 use std::{borrow::Cow, error::Error, io, path::Path};
 
@@ -13,13 +13,13 @@ use crate::{
     service::store::StoreError,
 };
 
-/// A command that did not end as asked.
+/// A command that did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    /// An operation failed; a failure to write an answer down means that the answer was to a read.
+    /// An operation failed. If recording an answer failed, it was the answer to a read.
     #[error("{failure}{}", advice(failure))]
     Failed { failure: Failure },
-    /// A mutation was answered, and the answer could not be written down.
+    /// A mutation was answered, but the answer could not be recorded.
     #[error("{0}")]
     AfterSending(Failure),
     #[error(transparent)]
@@ -36,13 +36,13 @@ pub(crate) enum CliError {
     Interrupted { in_flight: bool },
     #[error("cannot write the output: {0}")]
     Output(io::Error),
-    /// What no command expects; not said as a stop, but by `panic_report`.
+    /// An error that no command expects. It is reported by `panic_report`, not as a normal error.
     #[error("{0:#}")]
     Unexpected(Report),
 }
 
 impl CliError {
-    /// Of the service's database; says which one it is, where the error does not.
+    /// An error of the service's database. Adds which database it is if the error does not say so.
     pub(super) fn of_store(database: &Path, error: StoreError) -> Self {
         let (text, name) = (error.to_string(), database.display().to_string());
         if text.contains(&name) {
@@ -52,12 +52,13 @@ impl CliError {
         }
     }
 
-    /// Of what nobody expects to fail: a task that panicked, a system that gives nothing.
+    /// An error that nobody expects: a task that panicked, or a system that is out of resources.
     pub(super) fn unexpected<E: Error + 'static>(what: &'static str) -> impl FnOnce(E) -> Self {
         move |error| Self::Unexpected(unexpected::report(what, &error))
     }
 
-    /// The stop again where it is one that a command expects; a thread that is not there any more is none.
+    /// Returns the error itself if it is one that commands expect, otherwise the report as `Err`. A dead thread is
+    /// unexpected.
     pub(super) fn expected(self) -> Result<Self, Report> {
         const DIRECTORY: &str = "the directory was lost";
         match self {
@@ -75,7 +76,7 @@ impl CliError {
         }
     }
 
-    /// Of an operation that changes something.
+    /// The failure of an operation that changes something.
     pub(super) fn of_mutation(failure: Failure) -> Self {
         match failure {
             Failure::NotWritten(_) => Self::AfterSending(failure),
@@ -83,7 +84,7 @@ impl CliError {
         }
     }
 
-    /// The word of the JSON output, where the operation got so far.
+    /// The ending as the JSON output names it, if the operation got that far.
     pub(super) fn ending(&self) -> Option<Ending> {
         match self {
             Self::Failed { failure } => failure.ending(),
@@ -115,7 +116,7 @@ impl From<Failure> for CliError {
     }
 }
 
-/// What only the command line can advise.
+/// Advice that only the command line can give.
 fn advice(failure: &Failure) -> Cow<'static, str> {
     match failure {
         Failure::NotKnown { id, .. } => format!(
@@ -131,7 +132,7 @@ fn advice(failure: &Failure) -> Cow<'static, str> {
     }
 }
 
-/// The id as a shell takes it.
+/// The id, quoted for a shell.
 fn quoted(id: &UserGroupId) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:@/".contains(c);
     if id.as_str().chars().all(plain) {

@@ -1,4 +1,4 @@
-//! What a person types or answers on the command line: values, questions, and secrets that must not be among them.
+//! Input from a person: values, answers to questions, and secrets, which must never be among the arguments.
 
 pub(super) mod chosen;
 pub(super) mod confirm;

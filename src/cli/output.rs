@@ -1,6 +1,6 @@
-//! Where text leaves: the result on standard output, everything else on standard error. A reader that has gone is
-//! no error. Hidden characters never leave raw. With `--quiet` only errors, alarms, and questions with what they are
-//! about are said.
+//! Where text leaves the program: the result goes to standard output, everything else to standard error. A closed pipe
+//! is not an error. Hidden characters are always made visible. With `--quiet`, only errors, alarms, and questions with
+//! their context are printed.
 
 pub(super) mod colour;
 pub(super) mod contract;
@@ -33,11 +33,11 @@ use super::{
 };
 use crate::{api::inspect::escape_hidden, domain::text::visible};
 
-/// What questions are about, kept back because of `--quiet` until one is asked; not there without `--quiet`.
+/// Context that `--quiet` holds back until a question is asked. Not set without `--quiet`.
 static WITHHELD: OnceLock<Mutex<Vec<String>>> = OnceLock::new();
 static IS_FOR_TOKENS: AtomicBool = AtomicBool::new(false);
 
-/// From now on as `--quiet` says.
+/// Turns on `--quiet`.
 pub(super) fn be_quiet() {
     WITHHELD.get_or_init(Mutex::default);
 }
@@ -46,7 +46,7 @@ pub(super) fn is_quiet() -> bool {
     WITHHELD.get().is_some()
 }
 
-/// From now on standard output is for tokens alone; the result goes where everything else goes.
+/// Reserves standard output for tokens; from now on the result goes to standard error.
 pub(super) fn keep_output_for_tokens() {
     IS_FOR_TOKENS.store(true, Ordering::SeqCst);
 }
@@ -55,7 +55,7 @@ pub(super) fn output_is_for_tokens() -> bool {
     IS_FOR_TOKENS.load(Ordering::SeqCst)
 }
 
-/// Writes a token as a line of its own to standard output.
+/// Writes a token to standard output, on a line of its own.
 pub(super) fn token(line: &str) -> io::Result<()> {
     let line = Zeroizing::new(format!("{line}\n"));
     match OUT.write(&line) {
@@ -74,7 +74,7 @@ pub(super) fn result(text: &str) -> Result<(), CliError> {
     written.map(|_| ())
 }
 
-/// Writes a part of the result; whether somebody still reads it.
+/// Writes a part of the result. Returns whether somebody still reads it.
 pub(super) fn piece(text: &str) -> Result<bool, CliError> {
     let out = if output_is_for_tokens() { &ERR } else { &OUT };
     match out.write(text) {
@@ -84,7 +84,7 @@ pub(super) fn piece(text: &str) -> Result<bool, CliError> {
     }
 }
 
-/// Writes a result as indented JSON, or in the form that was chosen.
+/// Writes a result as indented JSON, or in the chosen form.
 pub(super) fn json(value: &impl Serialize) -> Result<(), CliError> {
     if let Some(text) = form::whole(value)? {
         return piece(&text).map(|_| ());
@@ -141,10 +141,10 @@ pub(super) fn json_line(value: &serde_json::Value) -> Result<(), CliError> {
     json_text(escape_hidden(&value.to_string()))
 }
 
-/// Writes a JSON text, or what `--jq` makes of it.
+/// Writes a JSON text, or the output of the `--jq` expression for it.
 fn json_text(text: String) -> Result<(), CliError> {
     let text = jq::applied(text);
-    // An expression can make nothing of it.
+    // An expression may have no output.
     if text.is_empty() {
         Ok(())
     } else {
@@ -152,14 +152,15 @@ fn json_text(text: String) -> Result<(), CliError> {
     }
 }
 
-/// News, for the person; with `--quiet` only those that are signed as what went wrong.
+/// Prints news for the person. With `--quiet`, only lines that report a failure.
 pub(super) fn say(text: &str) {
     if !is_quiet() || text.starts_with("x ") {
         alarm(text);
     }
 }
 
-/// What a question is about: where a change goes, what it changes. With `--quiet` only where a question comes.
+/// Prints the context of a question: where a change goes, what it changes. With `--quiet` it appears only if a question
+/// follows.
 pub(super) fn context(text: &str) {
     match WITHHELD.get() {
         None => alarm(text),
@@ -170,7 +171,8 @@ pub(super) fn context(text: &str) {
     }
 }
 
-/// Errors and alarms: to standard error, each line made visible; that it cannot be read is not worth a second error.
+/// Prints errors and alarms to standard error, with hidden characters made visible. A failure to print is not worth a
+/// second error.
 pub(super) fn alarm(text: &str) {
     let mut lines = String::new();
     for line in text.lines() {
@@ -180,7 +182,7 @@ pub(super) fn alarm(text: &str) {
     ERR.write(&lines);
 }
 
-/// Writes a question to standard error and leaves the cursor behind it.
+/// Writes a question to standard error and leaves the cursor after it.
 pub(super) fn ask(text: &str) {
     if let Some(withheld) = WITHHELD.get() {
         let mut withheld = withheld.lock().unwrap_or_else(PoisonError::into_inner);

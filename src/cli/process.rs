@@ -1,4 +1,4 @@
-//! The process itself: its streams, its signals, its limits, and the code it ends with.
+//! The process itself: its streams, signals, limits and exit code.
 
 pub(super) mod exit;
 pub(super) mod graceful_shutdown;

@@ -1,4 +1,4 @@
-//! What a command works with: the operations of the chosen profile, how to print, and whether a change is in flight.
+//! What a command works with: the operations of the selected profile, how to print, and whether a change is in flight.
 
 use std::{
     io::IsTerminal,
@@ -20,7 +20,7 @@ use crate::{
     operations::{ClaimHolder, Clock, Failure, Operations, UnknownIdPolicy, open_directory},
 };
 
-/// A change was sent, or is about to be, and its outcome is not known yet.
+/// Set while a change was sent, or is about to be, and its outcome is not known yet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InFlight(Arc<AtomicBool>);
 
@@ -29,7 +29,7 @@ impl InFlight {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// On while `work` runs.
+    /// Sets the flag while `work` runs.
     pub(super) async fn during<T>(&self, work: impl Future<Output = T>) -> T {
         self.0.store(true, Ordering::SeqCst);
         let done = work.await;
@@ -38,7 +38,8 @@ impl InFlight {
     }
 }
 
-/// Runs what may change something; the first signal ends it, unless a change is in flight: then only the second does.
+/// Runs work that may change something. The first signal ends it, unless a change is in flight: then only the second
+/// signal does.
 pub(super) async fn interruptible(
     in_flight: &InFlight,
     signals: &mut Signals,
@@ -62,15 +63,15 @@ pub(super) async fn interruptible(
     }
 }
 
-/// One command's surroundings.
+/// The environment of one command.
 pub(super) struct Session {
     pub(super) operations: Operations,
     pub(super) json: bool,
     pub(super) no_input: bool,
     pub(super) in_flight: InFlight,
-    /// The profile was named for this command alone.
+    /// The profile was selected for this command only.
     pub(super) names_profile: bool,
-    /// All that are configured, and where their variables come from.
+    /// All configured profiles, and (below) where their variables come from.
     profiles: Vec<Profile>,
     environment: Environment,
 }
@@ -109,7 +110,8 @@ impl Session {
         })
     }
 
-    /// One for each configured profile, the chosen one first; for what the directory alone tells.
+    /// The operations of every configured profile, the selected one first. For information that only needs the
+    /// directory.
     pub(super) fn operations_of_all(&self) -> Vec<Operations> {
         let mine = &self.operations.profile().name;
         let others = self.profiles.iter().filter(|other| other.name != *mine);
@@ -118,7 +120,7 @@ impl Session {
         mine.chain(others).collect()
     }
 
-    /// The same for another profile, on the same directory.
+    /// The session of another profile, on the same directory.
     pub(super) fn with_profile(&self, name: &str) -> Result<Self, CliError> {
         let mut profiles = self.profiles.iter();
         let Some(profile) = profiles.find(|profile| profile.name == name) else {
@@ -169,8 +171,8 @@ impl Session {
         &self.environment
     }
 
-    /// A profile made of variables goes to a place of its own where its key is new; what other keys of that address left
-    /// behind is named.
+    /// A profile made of variables goes to a new place if its key is new. Names the places that other keys of the same
+    /// address left behind.
     pub(super) async fn say_other_places(&self) -> Result<(), CliError> {
         let others = self.operations.other_places().await?;
         for other in &others {
@@ -183,7 +185,7 @@ impl Session {
         Ok(())
     }
 
-    /// Says why nothing is known here, where it is known under this name with another address; whether it is.
+    /// Explains why nothing is known here, if it is known under this name with another address. Returns whether it did.
     pub(super) async fn say_elsewhere(&self) -> Result<bool, CliError> {
         let line = self.operations.known_elsewhere().await?;
         if let Some(line) = &line {
@@ -192,7 +194,7 @@ impl Session {
         Ok(line.is_some())
     }
 
-    /// What the directory knows of the group, also where only a file told of it; refuses an id that it does not know at all.
+    /// What the directory knows of the group, even if only from a file. Fails for an id that it does not know at all.
     pub(super) async fn known_here(&self, id: &UserGroupId) -> Result<KnownGroup, CliError> {
         if let Some(group) = self.operations.show(id).await? {
             return Ok(group);
@@ -207,7 +209,7 @@ impl Session {
         })?)
     }
 
-    /// Says where a change goes: `PRODUCTION eu-live https://api.example.com/api/user`; with `--quiet` only before a
+    /// Prints where a change goes: `PRODUCTION eu-live https://api.example.com/api/user`. With `--quiet` only before a
     /// question.
     pub(super) fn say_where(&self) {
         let profile = self.operations.profile();
@@ -220,7 +222,7 @@ impl Session {
     }
 }
 
-/// Who is waited for is said, and with `--verbose` each exchange.
+/// Adds listeners that report who is being waited for and, with `--verbose`, each exchange.
 fn heard(operations: &Operations) -> Operations {
     let operations = operations.with_wait_listener(Arc::new(say_who_is_waited_for));
     match exchanges::listener() {
@@ -229,14 +231,14 @@ fn heard(operations: &Operations) -> Operations {
     }
 }
 
-/// For a person who sits there; a program only wants to know how it ends.
+/// Only on a terminal, for a person; a program only needs the result.
 fn say_who_is_waited_for(held: &ClaimHolder) {
     if std::io::stderr().is_terminal() {
         output::say(&format!("waiting: {held}"));
     }
 }
 
-/// What the flags say, and the variables of this process.
+/// The flags and the environment variables of this process.
 pub(super) fn overrides(global: &Global) -> Overrides {
     Overrides {
         config: global.config.clone(),

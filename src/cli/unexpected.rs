@@ -1,5 +1,5 @@
-//! What nobody expected, as a report of color-eyre: what could not be and why, what was being done, and what was sent. No
-//! cause carries a secret, an address or anything that was typed.
+//! Unexpected errors as color-eyre reports: what failed and why, the current command, and what was sent. No cause
+//! contains a secret, an address or anything that was typed.
 
 use std::{error::Error, fmt, sync::OnceLock};
 
@@ -10,7 +10,7 @@ use crate::{api::sent::has_sent, directory::has_unsettled_here, tui::terminal::s
 
 static COMMAND: OnceLock<String> = OnceLock::new();
 
-/// From now on this command is what is being done: its name alone, since anything may stand among the arguments.
+/// Records the current command. Only its name, because arguments may contain anything.
 pub(super) fn doing(matches: &ArgMatches) {
     let mut words = vec!["groupdesk"];
     let mut below = matches.subcommand();
@@ -25,7 +25,7 @@ pub(super) fn doing(matches: &ArgMatches) {
     COMMAND.get_or_init(|| command);
 }
 
-/// What could not be, with its causes; as texts, so that nothing else of them can come out.
+/// The failure with its causes. They are converted to text, so that nothing else of them can be printed.
 pub(super) fn report(what: &'static str, error: &(dyn Error + 'static)) -> Report {
     let mut causes = Vec::new();
     let mut cause = Some(error);
@@ -33,7 +33,7 @@ pub(super) fn report(what: &'static str, error: &(dyn Error + 'static)) -> Repor
         causes.push(scrub(&error.to_string()));
         cause = error.source();
     }
-    // Many an error says of itself what its cause says.
+    // Many errors repeat the message of their cause.
     causes.dedup();
     causes.insert(0, what.to_owned());
     let deepest = causes.pop().unwrap_or_default();
@@ -49,7 +49,7 @@ pub(super) fn told(report: Report) -> Report {
         .section(sent)
 }
 
-/// What an error of the program itself tells besides what went wrong.
+/// What an error of the program itself reports besides the failure.
 struct Sections {
     command: &'static str,
     sent: &'static str,
@@ -71,7 +71,7 @@ impl Sections {
     }
 }
 
-/// The same beside a panic, true at the moment at which it is shown.
+/// The same sections for a panic, evaluated when they are shown.
 pub(super) struct BesidePanic;
 
 impl fmt::Display for BesidePanic {

@@ -1,4 +1,4 @@
-//! `note`, `label` and `favourite`: what people write beside a group, kept in the directory and never sent.
+//! `note`, `label` and `favourite`: what people attach to a group. It is kept in the directory and never sent.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(crate) async fn note(session: &Session, arguments: Note) -> Result<Exit, Cli
         }
         None => None,
         Some(text) => {
-            // What is replaced is told, so that nothing is lost without a word.
+            // Print what is replaced, so that nothing is lost silently.
             let before = session.operations.annotations().await?;
             let before = before.get(&arguments.id).cloned().unwrap_or_default();
             let seen = arguments
@@ -108,7 +108,7 @@ pub(crate) async fn label(session: &Session, arguments: Labels) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
-/// What stands beside the groups, after the change where there is one.
+/// Returns the annotations of the groups, after applying the change if there is one.
 async fn changed(
     session: &Session,
     ids: Vec<UserGroupId>,

@@ -1,5 +1,5 @@
-//! `apply`: the groups as files want them. First the plan, then the confirmation, then what differs is sent; a second run
-//! finds nothing to do. Nothing can delete a group.
+//! `apply`: brings groups to the state that files describe. It shows the plan, asks for confirmation, then sends the
+//! differences; a second run finds nothing to do. It can never delete a group.
 
 use std::path::{Path, PathBuf};
 
@@ -26,10 +26,10 @@ use crate::{
 };
 use serde_json::json;
 
-/// How the names of files in a folder end.
+/// Extensions of the files that are read from a folder.
 const ENDINGS: [&str; 3] = ["json", "jsonl", "csv"];
 
-/// Everything that differs.
+/// Send everything that differs.
 const ALL: Sending = Sending {
     create: true,
     update: true,
@@ -59,13 +59,13 @@ pub(crate) async fn run(global: &Global, arguments: Apply) -> Result<Exit, CliEr
 fn sending(plan: Plan) -> Sending {
     Sending {
         create: plan.create > 0,
-        // A group that is to be created may turn out to be there.
+        // A group that is to be created may turn out to exist already.
         update: true,
         only_differences: true,
     }
 }
 
-/// What these files want beside what is known; nothing is sent but reads.
+/// Compares the files with what is known. Sends nothing but reads.
 pub(crate) async fn compare(
     session: &Session,
     paths: &[PathBuf],
@@ -92,7 +92,7 @@ fn is_different(shown: &Shown) -> bool {
     shown.plan.to_do() > 0 || !shown.annotations.is_empty()
 }
 
-/// Up to the confirmation; the inner `Err` is an end.
+/// Everything up to the confirmation. The inner `Err` is an exit without anything left to send.
 async fn prepare(
     session: &Session,
     arguments: &Apply,
@@ -137,7 +137,7 @@ async fn prepare(
     Ok(Ok((checked, permit, shown)))
 }
 
-/// Known groups that the files do not have.
+/// Reports known groups that are not in the files.
 async fn prune_report(session: &Session, filter: Option<&str>, ids: &Ids) -> Result<(), CliError> {
     let undone = "nothing was sent";
     let listing = Listing::of(session, filter, &Order::default(), None, undone).await?;
@@ -160,7 +160,7 @@ async fn prune_report(session: &Session, filter: Option<&str>, ids: &Ids) -> Res
         .await
 }
 
-/// The file, or the files of a folder in the order of their names.
+/// The file itself, or the files of a folder in name order.
 fn sources(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -179,7 +179,7 @@ fn sources(path: &Path) -> Result<Vec<PathBuf>, CliError> {
         if is_hidden || !is_meant {
             continue;
         }
-        // Left out in silence, its groups would not be as wanted.
+        // If the file were skipped silently, its groups would not end up as wanted.
         let why = match std::fs::metadata(&file) {
             Ok(found) if found.is_file() => {
                 files.push(file);

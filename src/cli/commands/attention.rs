@@ -1,4 +1,4 @@
-//! `attention`: what waits for a person, the worst first, each with the command that goes on with it.
+//! `attention`: what needs a person, most urgent first, each with the command that continues it.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
     let mut found = Operations::attention(&profiles, 0, true).await?.concerns;
     let waits = found.iter().any(Concern::is_counted);
     let all = found.len();
-    // What is unclear is told here whatever was hidden: the exit code speaks of it.
+    // Unclear outcomes are listed even if they were hidden, because the exit code reports them.
     found.retain(|concern| with_hidden || concern.hidden_until.is_none() || concern.is_counted());
     let hidden = all - found.len();
     let shown: Vec<_> = found
@@ -88,7 +88,7 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
     Ok(if waits { Exit::Unknown } else { Exit::Done })
 }
 
-/// What it is, as a word of the JSON output, and of what.
+/// The kind of concern as the JSON output names it, and what it is about.
 fn words(matter: &Matter) -> (&'static str, String) {
     match matter {
         Matter::Rotation(_, _, id) => ("rotation unknown", id.to_string()),
@@ -110,8 +110,8 @@ fn words(matter: &Matter) -> (&'static str, String) {
     }
 }
 
-/// The command that goes on with it, with the profile that means the place where one has to say which; `names_first`: also
-/// for the first one, which was named for this command alone.
+/// The command that continues with the concern. It names the profile of the place where that is necessary; with
+/// `names_first` also for the first profile, which was selected for this command only.
 fn next(concern: &Concern, profiles: &[Operations], names_first: bool) -> String {
     let at = match concern.matter {
         Matter::HandOff { begun_in, .. } => begun_in,

@@ -1,4 +1,4 @@
-//! `audit`: what was done in the directory of a team, as its database saw it.
+//! `audit`: what was done in a team's directory, as its database recorded it.
 
 use serde_json::{Value, json};
 

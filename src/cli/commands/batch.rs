@@ -1,5 +1,5 @@
-//! One thing done to many groups: `rotate` of several, `update` of several, `batches resume`, `retry` and `reverse`. The run
-//! itself is `operations::batch`'s; a signal stops it, and what is in flight is finished and recorded.
+//! Bulk runs: `rotate` and `update` of several groups, `batches resume`, `retry` and `reverse`. The run itself is in
+//! `operations::batch`. A signal stops it; requests in flight are finished and recorded.
 
 mod edit;
 mod prepare;
@@ -33,24 +33,24 @@ use crate::{
 };
 use tokens::TokenLines;
 
-/// A batch that may be run.
+/// A batch that is ready to run.
 struct Ready {
     batch: BatchId,
-    /// What is left out of it, and why.
+    /// The groups that are left out, each with the reason.
     skipped: Vec<(UserGroupId, String)>,
-    /// The person named every group.
+    /// The person named every group explicitly.
     all_named: bool,
     tokens: Option<Arc<TokenLines>>,
-    /// No other one of the place begins meanwhile.
+    /// While this is held, no other scheduled run of the place can start.
     schedule: Option<ScheduledRun>,
-    /// It edits, and rotates nothing.
+    /// The batch edits groups and rotates nothing.
     is_edit: bool,
 }
 
-/// What may be run, or how it ends where nothing is.
+/// A batch that is ready to run, or the exit code when there is nothing to run.
 type Prepared = Result<Ready, Exit>;
 
-/// `groupdesk rotate` for anything but one id.
+/// `groupdesk rotate` for anything but a single id.
 pub(crate) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, CliError> {
     let pace = arguments.bulk.pace.limits();
     run_prepared(global, pace, async |session| {
@@ -59,7 +59,7 @@ pub(crate) async fn run(global: &Global, arguments: Rotate) -> Result<Exit, CliE
     .await
 }
 
-/// `groupdesk update` for anything but one id.
+/// `groupdesk update` for anything but a single id.
 pub(crate) async fn update(global: &Global, arguments: Update) -> Result<Exit, CliError> {
     let pace = arguments.many.pace.limits();
     run_prepared(global, pace, async |session| {
@@ -68,7 +68,7 @@ pub(crate) async fn update(global: &Global, arguments: Update) -> Result<Exit, C
     .await
 }
 
-/// `groupdesk batches resume`: rotations and edits.
+/// `groupdesk batches resume`, for rotations and edits.
 pub(crate) async fn resume_one(global: &Global, arguments: ResumeBatch) -> Result<Exit, CliError> {
     run_prepared(global, RunLimits::default(), async |session| {
         confirm::can_be_asked(session, arguments.yes)?;
@@ -79,7 +79,7 @@ pub(crate) async fn resume_one(global: &Global, arguments: ResumeBatch) -> Resul
     .await
 }
 
-/// `groupdesk batches retry`: rotations and edits.
+/// `groupdesk batches retry`, for rotations and edits.
 pub(crate) async fn retry(
     global: &Global,
     arguments: AgainBatch,
@@ -110,7 +110,7 @@ pub(crate) async fn retry(
     .await
 }
 
-/// `groupdesk batches reverse`: edits.
+/// `groupdesk batches reverse`, for edits.
 pub(crate) async fn reverse(global: &Global, arguments: AgainBatch) -> Result<Exit, CliError> {
     let pace = arguments.pace.limits();
     run_prepared(global, pace, async |session| {
@@ -119,7 +119,7 @@ pub(crate) async fn reverse(global: &Global, arguments: AgainBatch) -> Result<Ex
     .await
 }
 
-/// Prepares a batch and runs it; a signal before that ends the command, and nothing is sent.
+/// Prepares a batch and runs it. A signal during the preparation ends the command, and nothing is sent.
 async fn run_prepared(
     global: &Global,
     pace: RunLimits,
@@ -158,7 +158,7 @@ async fn begin(
     drive(session, run, ready, stops).await
 }
 
-/// Tells what happens until the run has ended. The first signal stops it; Ctrl-C again leaves at once.
+/// Reports progress until the run has ended. The first signal stops the run; a second Ctrl-C leaves at once.
 async fn drive(
     session: &Session,
     mut run: Run,
@@ -226,7 +226,7 @@ async fn finish(
     progress.end(exit).await
 }
 
-/// New tokens of the batch that have not arrived, be it of an earlier run.
+/// Counts the batch's new tokens that are not handed off yet, including those of earlier runs.
 async fn not_handed_off(session: &Session, batch: BatchId) -> usize {
     let operations = &session.operations;
     let mut rotations = HashSet::new();
@@ -261,7 +261,7 @@ fn tell(session: &Session, progress: &Progress, news: BatchEvent) {
         BatchEvent::NoDirectory(_) => {
             progress.say("the directory cannot be reached; waiting, nothing is sent".into());
         }
-        // Said with the sum.
+        // Reported with the summary.
         BatchEvent::Halted(_) | BatchEvent::Started(_) | BatchEvent::Finished(_) => {}
     }
 }

@@ -1,4 +1,4 @@
-//! `batches`: bulk rotations and bulk edits as the journal has them. Resuming one is `batch`'s.
+//! `batches`: bulk rotations and bulk edits as the journal has them. `batch` resumes them.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::{
 };
 
 const STATE: usize = 1;
-/// Groups read at the same time.
+/// How many groups are read at the same time.
 const AT_ONCE: usize = 4;
 
 pub(crate) async fn list(session: &Session, unfinished: bool) -> Result<Exit, CliError> {
@@ -85,7 +85,7 @@ pub(crate) async fn show(session: &Session, number: i64) -> Result<Exit, CliErro
     Ok(Exit::Done)
 }
 
-/// Reads what is unknown of a batch, and shows how it stands then.
+/// Reads the groups of the batch whose outcome is not known, then shows the batch.
 pub(crate) async fn check(session: &Session, number: i64) -> Result<Exit, CliError> {
     let operations = &session.operations;
     let batch = operations.batch(BatchId(number)).await?;
@@ -95,7 +95,7 @@ pub(crate) async fn check(session: &Session, number: i64) -> Result<Exit, CliErr
             let items = operations.batch_items(batch.id).await?.into_iter();
             let open = items.filter(BatchItem::is_open);
             let open: Vec<_> = open.filter_map(|item| item.rotation).collect();
-            // No number at all would mean every rotation of the place.
+            // An empty list would mean every rotation of the place.
             if !open.is_empty() {
                 operations.recover(&open, AT_ONCE, |_| {}).await?;
             }
@@ -127,7 +127,7 @@ fn state(batch: &Batch) -> String {
     }
 }
 
-/// Who works on it, or why its last run began nothing more.
+/// Who is running the batch, or why its last run stopped starting items.
 pub(super) fn runner(batch: &Batch) -> Option<String> {
     let moment = |at: Timestamp| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
     let told = batch.last_run_in_words(moment);

@@ -1,4 +1,4 @@
-//! `completions`: prints what a shell needs to ask groupdesk for the words that fit. It reads no configuration.
+//! `completions`: prints the script with which a shell asks groupdesk for completions. Reads no configuration.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! `config`: where the configuration file is, whether it is right, and a way to change it that never leaves a wrong one behind.
+//! `config`: shows where the configuration file is, checks it, and edits it without ever leaving an invalid file
+//! behind.
 
 use serde_json::json;
 
@@ -20,7 +21,7 @@ use crate::{
     tui::keymap,
 };
 
-/// Where there is none yet.
+/// The content of a file that does not exist yet.
 const NEW: &str = "# The configuration of groupdesk; every setting: groupdesk help, or docs/reference/configuration.md\n";
 
 pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {

@@ -1,4 +1,4 @@
-//! Opening the console: on the configured profiles, or on the demo's world.
+//! Opens the console on the configured profiles, or on the demo's world.
 
 use std::io::{self, IsTerminal};
 
@@ -27,7 +27,7 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
     let overrides = session::overrides(global);
     let settings = Settings::load(&overrides)?;
     let keys = keymap::resolve(&settings.keys).map_err(|problems| ConfigError::Wrong {
-        // Only a file can have said something about keys.
+        // Keys can only be configured in the file.
         file: settings.file.clone().unwrap_or_default(),
         problems,
     })?;
@@ -87,7 +87,7 @@ pub(crate) async fn demo(groups: Option<u32>, global: &Global) -> Result<Exit, C
     play(groups, global, &mut signals()?).await
 }
 
-/// The demo, in a terminal that is there; one set of signals from before its first file to its end, so that none is
+/// Runs the demo in the terminal. One set of signals covers everything from its first file to its end, so that none is
 /// lost in between.
 async fn play(
     groups: Option<u32>,

@@ -1,5 +1,5 @@
-//! The demo's world: how it begins, how other processes reach it, and `demo --hold`, which is that world without a console
-//! until a signal.
+//! The demo's world: how it starts, how other processes reach it, and `demo --hold`, which keeps that world without a
+//! console until a signal comes.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::{
     operations::Clock,
 };
 
-/// From so many generated groups on, one sees that they are being made.
+/// With this many generated groups or more, creating them takes noticeable time.
 const MANY: usize = 5_000;
 
 pub(crate) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, CliError> {
@@ -39,7 +39,7 @@ pub(crate) async fn run(groups: Option<u32>, json: bool) -> Result<Exit, CliErro
     printed.map(|()| Exit::Done)
 }
 
-/// Makes the demo's world; what asks for the end meanwhile takes it away again.
+/// Creates the demo's world. A request to end during the creation removes it again.
 pub(crate) async fn begin(
     groups: Option<u32>,
     end: impl Future<Output = ()>,
@@ -50,7 +50,7 @@ pub(crate) async fn begin(
     };
     let empty = Empty::open().await.map_err(failed)?;
     let groups = groups.map(|groups| groups as usize);
-    // Of a few there is nothing to tell.
+    // For a few groups there is no progress worth showing.
     let progress = groups.filter(|groups| *groups >= MANY).map(Progress::start);
     let told = |made: usize| {
         if let Some(progress) = &progress {
@@ -67,7 +67,7 @@ pub(crate) async fn begin(
     made
 }
 
-/// What another shell needs to work in this world.
+/// The environment variables with which another shell works in this world.
 pub(crate) fn exports(world: &World) -> Result<String, CliError> {
     let config = configuration(world)?;
     Ok(format!(

@@ -1,5 +1,5 @@
-//! `diff`: what files want beside what is known, or a group beside that of another profile. It changes nothing, and says by
-//! its exit code whether there is a difference.
+//! `diff`: compares files with what is known, or a group with the same group of another profile. It changes nothing;
+//! the exit code tells whether there is a difference.
 
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ fn one_id(what: &[PathBuf]) -> Result<UserGroupId, CliError> {
     UserGroupId::parse(text).map_err(|error| CliError::Usage(error.to_string()))
 }
 
-/// The same id in two profiles.
+/// Compares the same id in two profiles.
 async fn beside(
     session: &Session,
     id: &UserGroupId,
@@ -70,7 +70,7 @@ async fn beside(
             (Field::Properties, fields.properties.is_some()),
         ]
     };
-    // What one side does not know is no difference that could be shown.
+    // A field that one side does not know cannot be shown as a difference.
     let both = known(&here).into_iter().zip(known(&there));
     let unknown = both.filter(|((_, here), (_, there))| !(*here && *there));
     let unknown: Vec<_> = unknown
@@ -87,7 +87,7 @@ async fn beside(
         }
     }
     let change = Change::between(&one, &two);
-    // What neither side ever saw is told, but it is no difference.
+    // Fields that neither side ever saw are listed, but are not a difference.
     let is_same = change.is_empty() && !unknown.iter().any(|(_, on_one)| *on_one);
     let not_known: Vec<_> = unknown.iter().map(|(field, _)| field).collect();
     let names = [&session.operations, &other.operations].map(|each| each.profile().name.clone());

@@ -1,5 +1,6 @@
-//! `directory`: the file that keeps what is known here, or the database in which a team keeps it. A copy of the file moves
-//! everything to another machine: groups, history, journals and the key of its fingerprints, which an export does not hold.
+//! `directory`: the file with everything known here, or the database in which a team keeps it. A copy of the file moves
+//! everything to another machine: groups, history, journals, and the fingerprint key, which an export does not contain.
+//! journals.
 
 use std::path::PathBuf;
 
@@ -44,7 +45,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
         Command::Init { print: true, url } => {
             let schema = match team_settings(&overrides, url.as_deref()) {
                 Ok(settings) => settings.schema,
-                // Without any address: whoever runs the database knows it.
+                // No address is needed here: whoever runs the database knows it.
                 Err(CliError::Usage(_)) => TeamSettings::at("", None).schema,
                 Err(error) => return Err(error),
             };
@@ -121,7 +122,7 @@ pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliEr
     }
 }
 
-/// From a file into the database of a team, or the other way round.
+/// Copies from a file into a team's database, or the other way round.
 async fn copy(
     global: &Global,
     overrides: &Overrides,
@@ -253,7 +254,7 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
     output::either(global.json, || &object, || lines.join("\n"))
 }
 
-/// The directory of a team that is meant: this one, or the one that is configured.
+/// The team directory that is meant: the one given here, or the configured one.
 fn team_settings(overrides: &Overrides, url: Option<&str>) -> Result<TeamSettings, CliError> {
     match (url, directory_of(overrides)?) {
         (Some(url), DirectoryAt::Team(team)) => Ok(TeamSettings::at(url, Some(&team))),

@@ -1,4 +1,5 @@
-//! `doctor`: what is wrong with this installation and the way to the service, and what to do. It works where nothing else does.
+//! `doctor`: what is wrong with this installation and its way to the service, and what to do. It works even when
+//! nothing else does.
 
 use std::io::{self, IsTerminal};
 
@@ -24,10 +25,10 @@ use crate::{
     tui::{keymap, theme::Theme},
 };
 
-/// Columns where there is no terminal: the report goes into tickets.
+/// Width when there is no terminal, because the report goes into tickets.
 const COLUMNS: usize = 80;
 
-/// Changes the group and puts it back; asks for its id.
+/// Changes the group and changes it back. Asks the person to type its id.
 async fn probe(global: &Global, id: &UserGroupId, yes: bool) -> Result<Exit, CliError> {
     let session = Session::open(global, InFlight::default())?;
     session.operations.permitted(Guarded::Update)?;
@@ -56,13 +57,13 @@ pub(crate) async fn run(global: &Global, arguments: Doctor) -> Result<Exit, CliE
     let overrides = overrides(global);
     if arguments.rebuild {
         let at = directory_of(&overrides)?;
-        // Where there is none, none is made, and the report says so. A team's has no copies.
+        // A missing directory is reported, not created. A team's directory has no backup copies.
         if let DirectoryAt::File(file) = at
             && file.symlink_metadata().is_ok()
         {
             let directory = Directory::open(&file)?;
             directory.rebuild_copies().await?;
-            // Closed before it is looked at.
+            // Close it before the file is inspected.
             drop(directory);
         }
     }

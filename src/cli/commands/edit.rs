@@ -1,5 +1,5 @@
-//! `edit`: a group in the person's editor. What comes back is laid over what is read, as in the console; a text that is not
-//! sent is kept.
+//! `edit`: opens a group in the person's editor. The result is merged with a fresh read, as in the console. A text that
+//! is not sent is kept.
 
 use serde_json::json;
 
@@ -69,7 +69,7 @@ async fn sent(
     let edit = Edit {
         wanted: edits.apply(&base)?,
         base,
-        // What the person left alone is not theirs.
+        // Fields that the person left alone are not part of the edit.
         whole: Vec::new(),
         replace: how.replace.clone(),
         travels: false,
@@ -77,7 +77,7 @@ async fn sent(
     send(session, id, &edit, read, how, None).await
 }
 
-/// The group as `export` writes it; what is not known is left out.
+/// The group as `export` writes it. Unknown fields are left out.
 fn document(id: &UserGroupId, base: &DesiredFields) -> String {
     let mut document = json!({ "user_group_id": id.as_str() });
     if let Some(name) = &base.name {

@@ -1,5 +1,5 @@
-//! `export`: what the directory knows, as a file that `import` and `apply` read. Tokens only when asked for, from the
-//! service, into a file of their own.
+//! `export`: writes what the directory knows to a file that `import` and `apply` read. Tokens are only written on
+//! request; they are read from the service and go to a file of their own.
 
 mod tokens;
 
@@ -28,13 +28,13 @@ use crate::{
     platform::private_files,
 };
 
-/// How long a half-written file is waited for, so that it can be taken away.
+/// How long to wait for the writer to remove its half-written file.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Groups as they come, with what stands beside them; `None` behind the last one.
+/// A chunk of groups with their annotations; `None` marks the end.
 type Piece = Option<Vec<Listed>>;
 
-/// How groups are written.
+/// The format and the columns in which groups are written.
 type Form = (Format, Columns);
 
 pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliError> {
@@ -73,7 +73,7 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
     Ok(exit)
 }
 
-/// Where the file really is: what a link points to is replaced, not the link.
+/// Resolves symbolic links, so that the file is replaced and not the link to it.
 fn target(path: &Path) -> Result<PathBuf, CliError> {
     let refused = |why: &str| {
         CliError::Usage(format!(
@@ -100,19 +100,19 @@ fn target(path: &Path) -> Result<PathBuf, CliError> {
     }
 }
 
-/// Where a new file of this name would be.
+/// Where a new file of this name would be created.
 fn place(path: &Path) -> Option<PathBuf> {
     Some(folder(path).canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// That a file of this name is in.
+/// The folder that contains a file of this name.
 fn folder(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| *folder != Path::new(""));
     folder.unwrap_or(Path::new("."))
 }
 
-/// Writes all groups as they come from the directory; says how many. A signal leaves no half file, and a reader that
-/// does not read holds up neither a signal nor the directory.
+/// Writes the groups as they come from the directory and returns how many there were. After a signal no half-written
+/// file is left, and a reader that does not read blocks neither signals nor the directory.
 async fn groups(
     session: &Session,
     signals: &mut Signals,
@@ -127,7 +127,7 @@ async fn groups(
         None => to_output(&form, pieces),
     });
     let work = async {
-        // A writer that has ended says itself why.
+        // A writer that has ended reports its own error.
         session
             .each_listed(listing, async |some| {
                 Ok(to_writer.send(Some(some)).await.is_ok())
@@ -157,27 +157,27 @@ async fn groups(
     };
     drop(to_writer);
     if !writing.is_finished() {
-        // Its half file is taken away meanwhile.
+        // Gives the writer time to remove its half-written file.
         drop(tokio::time::timeout(PATIENCE, writing).await);
     }
     Err(stop)
 }
 
-/// Whole or not at all; what the file held before is replaced.
+/// Writes the whole file or nothing. Replaces what the file contained before.
 fn to_file(path: &Path, form: &Form, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
     let folder = folder(path);
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     let count = write(&mut BufWriter::new(&mut file), form, pieces, false)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
-    // The name is durable only with its folder.
+    // The name is durable only once its folder is synced.
     File::open(folder)?.sync_all()?;
     Ok(count)
 }
 
-/// A reader that has gone is no error.
+/// A reader that is gone is not an error.
 fn to_output(form: &Form, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
-    // A terminal must not act on what stands in a name.
+    // A terminal must not act on control characters in a name.
     let shown = io::stdout().is_terminal();
     match write(&mut BufWriter::new(io::stdout()), form, pieces, shown) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
@@ -185,7 +185,7 @@ fn to_output(form: &Form, pieces: mpsc::Receiver<Piece>) -> io::Result<usize> {
     }
 }
 
-/// An error where the last piece did not come.
+/// Fails if the input ends without the end marker.
 fn write(
     out: &mut impl Write,
     (format, columns): &Form,

@@ -1,4 +1,4 @@
-//! `list`, `show` and `get`: what is known, and one read.
+//! `list`, `show` and `get`: what is known, and a single read.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::{
 
 pub(super) const UNDONE: &str = "nothing was listed";
 
-/// Written as they are read: a long list is never held as a whole.
+/// Prints the groups while they are read, so that a long list is never held in memory as a whole.
 pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, CliError> {
     let mut lines = Lines::of(session, arguments.columns, arguments.output).await?;
     let filter = arguments.filter.filter.as_deref();
@@ -35,15 +35,15 @@ pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, Cli
     Ok(Exit::Done)
 }
 
-/// Groups as they are printed, now and later.
+/// Prints groups, the first ones and those that come later.
 pub(super) struct Lines {
     columns: Columns,
     pub(super) are_beside: bool,
     max_age: Option<Duration>,
-    /// Its name, for programs.
+    /// The name of the place, for the JSON output.
     place: Option<String>,
     items: Items,
-    /// Of people.
+    /// For output to a person; `None` for the other forms.
     table: Option<human::List>,
 }
 
@@ -58,7 +58,7 @@ impl Lines {
         let columns = columns.or_usual(is_wide);
         let max_age = session.operations.profile().max_token_age;
         let now = session.operations.now();
-        // As the console colours them.
+        // The same age limit as in the console's colours.
         let of_people = Some(max_age.unwrap_or(USUAL_LIMIT));
         let table = human::List::new(columns.clone(), is_wide, now, of_people);
         Ok(Self {
@@ -71,7 +71,7 @@ impl Lines {
         })
     }
 
-    /// Writes all of them; says so where there are none.
+    /// Prints all groups of the listing, or a message when there are none.
     pub(super) async fn all(
         &mut self,
         session: &Session,
@@ -108,7 +108,7 @@ impl Lines {
         Ok(())
     }
 
-    /// The text of some of them, behind those before.
+    /// The text of some groups, following those printed before.
     pub(super) fn some(&mut self, groups: &[Listed]) -> Result<String, CliError> {
         let (columns, max_age) = (&self.columns, self.max_age);
         match &mut self.table {
@@ -127,7 +127,7 @@ impl Lines {
         }
     }
 
-    /// The text of some that came later: ages are told as of now, and columns take the room that these need.
+    /// The text of groups that came later. Ages are relative to `now`, and columns grow to fit these groups.
     pub(super) fn later(&mut self, groups: &[Listed], now: Timestamp) -> Result<String, CliError> {
         if let Some(table) = &mut self.table {
             table.at(now);
@@ -136,7 +136,7 @@ impl Lines {
         self.some(groups)
     }
 
-    /// What stands behind the last one.
+    /// The text after the last group.
     fn end(&mut self) -> String {
         match self.table {
             Some(_) => String::new(),
@@ -152,7 +152,7 @@ pub(crate) async fn show(session: &Session, groups: &Selection) -> Result<Exit, 
     }
 }
 
-/// Nothing is printed where one that was named is not known.
+/// Prints nothing if one of the named groups is not known.
 async fn show_several(session: &Session, groups: &Selection) -> Result<Exit, CliError> {
     let selected = Selected::of(session, groups, None, "nothing was shown").await?;
     let mut found = Vec::new();
@@ -193,7 +193,7 @@ pub(crate) async fn get(session: &Session, arguments: Get) -> Result<Exit, CliEr
     let assurance = mutations::assurance(exists.exists);
     let known = session.operations.known(&id, assurance).await?;
     if exists.exists {
-        // This read could create (hazard 1).
+        // This read could create the group (hazard 1).
         session.say_where();
     }
     let mut file = mutations::token_file(&token)?;

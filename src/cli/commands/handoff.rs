@@ -1,4 +1,4 @@
-//! Handing new tokens off: right after a rotation, and again where it did not work or was broken off. It rotates nothing.
+//! Hands new tokens off: right after a rotation, and later when that failed or was interrupted. It rotates nothing.
 
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ pub(crate) async fn run(session: &Session, which: HandOff) -> Result<Exit, CliEr
     Ok(Exit::all(all_done))
 }
 
-/// The oldest first; those that are due in another profile apart.
+/// The hand-offs to do, oldest first. Returns those that belong to another profile separately.
 async fn chosen(
     session: &Session,
     which: HandOff,
@@ -89,7 +89,7 @@ fn say_elsewhere(session: &Session, row: &RotationRow) {
     ));
 }
 
-/// Hands off what was just rotated, where the profile says how.
+/// Hands off the token of a rotation that just ended, if the profile says how.
 pub(crate) async fn after(session: &Session, done: &Done) -> Option<HandedOff> {
     let command = session.operations.profile().handoff.as_ref()?;
     output::say(&format!("handing the new token to {command}"));
@@ -97,7 +97,7 @@ pub(crate) async fn after(session: &Session, done: &Done) -> Option<HandedOff> {
     session.in_flight.during(running).await
 }
 
-/// One line for the person; a token that has not arrived cannot be overlooked.
+/// Prints one line for the person. A token that was not delivered is hard to overlook.
 pub(crate) fn say(handed: &HandedOff) {
     let HandedOff {
         rotation,

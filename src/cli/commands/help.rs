@@ -1,4 +1,4 @@
-//! `help`: the help of a command, the JSON of the commands, and the exit codes.
+//! `help`: the help of a command, the JSON of all commands, and the exit codes.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use crate::cli::{
     process::exit::{self, Exit},
 };
 
-/// As alike as that, and a word is offered for a mistyped one.
+/// Minimum similarity for suggesting a word instead of a mistyped one.
 const ALIKE: f64 = 0.7;
 const JSON: &str = "json";
 const EXIT_CODES: &str = "exit-codes";

@@ -1,4 +1,4 @@
-//! `history`: who did what, as it is read from the directory; what a line changed, and taking an update back.
+//! `history`: who did what, printed as it is read from the directory; the changes of one entry; and undoing an update.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ pub(crate) async fn run(session: &Session, arguments: History) -> Result<Exit, C
     }
 }
 
-/// Creates and updates whose end is open: the group is read again by whoever wants to know.
+/// Creates and updates whose outcome is open. Reading the group again settles them.
 async fn open_changes(session: &Session, id: Option<&UserGroupId>) -> Result<Exit, CliError> {
     let mut changes = session.operations.open_changes().await?;
     changes.retain(|change| id.is_none_or(|id| change.user_group_id == *id));
@@ -54,7 +54,7 @@ async fn open_changes(session: &Session, id: Option<&UserGroupId>) -> Result<Exi
     output::list(session.json, &changes, value, none, text)
 }
 
-/// A line of the history, or a deed of several.
+/// An entry of the history, or several that form one deed.
 enum Told {
     Line(Box<Numbered<Entry>>),
     Deed(Deed),
@@ -68,7 +68,7 @@ impl Told {
         }
     }
 
-    /// As a person reads it.
+    /// The entry as a person reads it.
     fn line(self) -> Numbered<Entry> {
         let deed = match self {
             Self::Line(line) => return *line,
@@ -86,7 +86,7 @@ impl Told {
     }
 }
 
-/// Printed as they are read, where nobody wants the oldest first and no table is to be measured.
+/// Prints entries as they are read, unless they are wanted oldest first or go into a table that must be measured.
 struct Printer<'s> {
     session: &'s Session,
     place: Option<String>,
@@ -98,7 +98,7 @@ struct Printer<'s> {
 }
 
 impl Printer<'_> {
-    /// Whether more are wanted.
+    /// Returns whether more entries are wanted.
     fn tell(&mut self, mut told: Vec<Told>) -> Result<bool, CliError> {
         told.truncate(self.left);
         self.left -= told.len();
@@ -189,7 +189,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
     }
     let is_empty = printer.count == 0;
     if let Some(id) = arguments.id.filter(|_| is_empty) {
-        // Nobody is to take a mistyped id for a group that nothing was done to.
+        // A mistyped id must not look like a group that nothing was ever done to.
         session.known_here(&id).await?;
     }
     if is_empty && !session.say_elsewhere().await? && !session.json {
@@ -203,7 +203,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// The line that is meant.
+/// The history entry that is meant.
 async fn line(session: &Session, line: &Line) -> Result<Numbered<Entry>, CliError> {
     let operations = &session.operations;
     match line {

@@ -1,5 +1,6 @@
-//! `import`: rows of a file into the directory, with nothing sent; with `--create` and `--update` to the service too,
-//! after a confirmation, and going on where an earlier run of the same file was interrupted.
+//! `import`: takes the rows of a file into the directory without sending anything. With `--create` and `--update` it
+//! also sends them to the service after a confirmation, and continues where an interrupted run of the same file
+//! stopped.
 
 pub(crate) mod checked;
 pub(crate) mod plan;
@@ -46,7 +47,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
         replaces: arguments.update || arguments.replace_notes,
     };
     if sends {
-        // What is forbidden is said before a long file is read.
+        // Report what is forbidden before a long file is read.
         session.operations.sending_permitted(sending, 0)?;
         if !arguments.mutation.dry_run {
             confirm::can_be_asked(&session, arguments.mutation.yes)?;
@@ -108,7 +109,7 @@ pub(crate) async fn run(global: &Global, arguments: Arguments) -> Result<Exit, C
     send::run(&session, &mut signals, &checked, job).await
 }
 
-/// By which the journal of this file, and of what is asked for, is found again.
+/// Identifies the journal of this file and of what was requested with it.
 fn digest(checked: &Checked, sending: Sending) -> [u8; 32] {
     let asked = [u8::from(sending.create), u8::from(sending.update)];
     let digest = Sha256::new().chain_update(asked);
@@ -125,14 +126,14 @@ fn going_on(import: &Import, rows: usize) {
     ));
 }
 
-/// How many rows came to what.
+/// How many rows had which result.
 #[derive(Default)]
 struct Tally {
     added: usize,
     filled: usize,
     kept: usize,
     unchanged: usize,
-    /// Of which note, labels or favourite were changed, and of which they differ and stay.
+    /// Rows whose note, labels or favourite were changed; below, rows whose annotations differ and were kept.
     annotated: usize,
     annotations_kept: usize,
 }
@@ -150,7 +151,7 @@ impl Tally {
     }
 }
 
-/// Into the directory; nothing is sent.
+/// Takes the rows into the directory. Sends nothing.
 async fn take_in(
     session: &Session,
     checked: &Checked,
@@ -206,7 +207,8 @@ async fn take_in(
     Ok(Exit::Done)
 }
 
-/// What takes the place of something, and what does not: nothing that somebody wrote is lost without a word.
+/// Reports annotations that are replaced and annotations that are kept, so that nothing a person wrote is lost
+/// silently.
 fn say_beside(number: usize, id: &str, beside: &AnnotationPlan) {
     let replaced = beside.changed.iter().filter(|one| one.is_replacement());
     for one in replaced {

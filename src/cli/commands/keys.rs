@@ -1,4 +1,4 @@
-//! `groupdesk serve keys`: makes, lists and revokes API keys. A key is printed once, when it is made.
+//! `groupdesk serve keys`: creates, lists and revokes API keys. A key is printed only once, when it is created.
 
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! `man`: the manual pages, made from the words of the command line itself; that of groupdesk itself tells the settings
-//! too. Every page ends with the exit codes, examples and where to read on.
+//! `man`: the manual pages, generated from the command line definition. The page of groupdesk itself also lists the
+//! settings. Every page ends with the exit codes, examples and references.
 
 mod reference;
 
@@ -21,7 +21,7 @@ const EXAMPLES: &str = "Examples:\n";
 
 pub(crate) fn run(global: &Global, arguments: &Manual) -> Result<Exit, CliError> {
     let mut command = command();
-    // Fills in the names of subcommands, `groupdesk-profile-add`.
+    // Fills in the names of subcommands, such as `groupdesk-profile-add`.
     command.build();
     let Some(folder) = &arguments.folder else {
         let (name, text) = page(command).map_err(unmade)?;
@@ -46,7 +46,7 @@ fn unmade(error: io::Error) -> CliError {
     CliError::unexpected("a manual page could not be made")(error)
 }
 
-/// File name and text of the page of a command and of all below it that are shown.
+/// File name and text of the pages of a command and of all its visible subcommands.
 fn pages(command: Command) -> io::Result<Vec<(String, String)>> {
     let below: Vec<_> = command
         .get_subcommands()
@@ -92,7 +92,7 @@ fn page(command: Command) -> io::Result<(String, String)> {
     Ok((man.get_filename(), text))
 }
 
-/// What stands before the examples, they themselves, and what stands behind them.
+/// Splits the text into what precedes the examples, the examples, and what follows them.
 fn apart(after: &str) -> (&str, &str, &str) {
     let Some((before, examples)) = after.split_once(EXAMPLES) else {
         return (after, "", "");
@@ -101,7 +101,7 @@ fn apart(after: &str) -> (&str, &str, &str) {
     (before, examples, rest)
 }
 
-/// The pages of what is above, below, and about the same.
+/// The pages of the parent, of the subcommands, and of related commands.
 fn related(command: &Command) -> Vec<String> {
     let name = command.get_display_name().unwrap_or(command.get_name());
     let below = command
@@ -134,7 +134,7 @@ fn see_also(pages: &[String]) -> String {
     format!(".SH \"SEE ALSO\"\n{}\n", pages.join(",\n"))
 }
 
-/// As troff prints it as it stands.
+/// Escapes the text so that troff prints it literally.
 fn escaped(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let line = line
@@ -156,7 +156,7 @@ fn exit_status() -> String {
     format!(".SH \"EXIT STATUS\"\n{}", codes.concat())
 }
 
-/// The page of what scripts rely on.
+/// The manual page about the JSON output.
 fn json_page() -> (String, String) {
     let head = format!(
         ".TH groupdesk-json 1 {RELEASED} \"groupdesk {VERSION}\" groupdesk\n.SH NAME\n\

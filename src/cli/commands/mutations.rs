@@ -1,4 +1,4 @@
-//! `create`, `update` and `rotate`: look, show what will happen, ask, send once, say what came of it.
+//! `create`, `update` and `rotate`: read, show what will happen, ask, send once, and report the outcome.
 
 mod copy;
 mod create;
@@ -29,7 +29,7 @@ use crate::{
     operations::{Done, UnknownIdPolicy},
 };
 
-/// What may be said of an id that the directory does not know.
+/// How to treat an id that the directory does not know.
 pub(crate) fn assurance(exists: bool) -> UnknownIdPolicy {
     if exists {
         UnknownIdPolicy::Exists
@@ -38,7 +38,8 @@ pub(crate) fn assurance(exists: bool) -> UnknownIdPolicy {
     }
 }
 
-/// Runs a read. One that may create (hazard 1) is waited for like a change; a mere read is left at once.
+/// Runs a read. One that may create the group (hazard 1) counts as a change in flight; a plain read can be abandoned at
+/// once.
 pub(crate) async fn reading<T>(
     session: &Session,
     known: Option<&KnownGroup>,
@@ -51,7 +52,7 @@ pub(crate) async fn reading<T>(
     }
 }
 
-/// Makes the file of `--token-out`, before anything is sent.
+/// Creates the file of `--token-out`, before anything is sent.
 pub(crate) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, CliError> {
     token
         .token_out
@@ -60,7 +61,7 @@ pub(crate) fn token_file(token: &TokenArgs) -> Result<Option<TokenFile>, CliErro
         .transpose()
 }
 
-/// Puts the token where it was asked for, then prints the answer.
+/// Writes the token where it was requested, then prints the answer.
 pub(crate) fn answer(
     session: &Session,
     done: &Done,
@@ -95,7 +96,7 @@ pub(crate) fn answer(
     if let Some(handed) = handed {
         handoff::say(handed);
     }
-    // What was asked for is done; where its token should have gone is another matter.
+    // The operation succeeded, but its token did not reach its destination.
     let in_part = unwritten.is_some() || handed.is_some_and(|handed| !handed.is_done());
     Ok(match Exit::of_done(done) {
         Exit::Done if in_part => Exit::Partly,

@@ -1,4 +1,5 @@
-//! `place`: the environments that the directory knows, how they are told apart, and what was said about them.
+//! `place`: the environments that the directory knows, how they are told apart, and what people have declared about
+//! them.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -57,7 +58,7 @@ pub(crate) async fn run(session: &Session, command: Command) -> Result<Exit, Cli
     }
 }
 
-/// The place of that name.
+/// Returns the place of that name.
 pub(crate) async fn named(operations: &Operations, name: &str) -> Result<Place, CliError> {
     let places = operations.places().await?;
     let found = places.into_iter().find(|place| place.name == name);
@@ -67,7 +68,7 @@ pub(crate) async fn named(operations: &Operations, name: &str) -> Result<Place, 
     })
 }
 
-/// As it stands now.
+/// Prints the place as it is now.
 async fn done(session: &Session, name: &str) -> Result<Exit, CliError> {
     let place = named(&session.operations, name).await?;
     output::either(session.json, || json(&place), || line(&place))

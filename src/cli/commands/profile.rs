@@ -1,5 +1,5 @@
 //! `profile`: adds, lists, shows, checks and removes profiles of the configuration file, and keeps their keys in the
-//! kernel's keyring. What the directory knows of a profile is never touched.
+//! kernel's keyring. It never touches what the directory knows of a profile.
 
 mod add;
 mod bind;
@@ -30,14 +30,14 @@ use crate::{
     operations::{Clock, Connector, NotAdded},
 };
 
-/// What every one of them works with.
+/// What every `profile` command works with.
 struct Setup {
     overrides: Overrides,
     json: bool,
     no_input: bool,
 }
 
-/// Runs one; the first signal ends it, nothing half written behind it.
+/// Runs one command. The first signal ends it and leaves nothing half written.
 pub(crate) async fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
     let mut signals = Signals::new()?;
     let context = Setup {

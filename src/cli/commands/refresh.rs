@@ -1,5 +1,5 @@
-//! `get` of several groups or of all: which are read, the confirmation where reading may create many, the run and its report. The
-//! run itself is `operations`'; a signal stops it, and what is in flight is finished and written down.
+//! `get` of several or of all groups: which groups are read, the confirmation if the reads may create many, the run and
+//! its report. The run itself is in `operations`. A signal stops it; requests in flight are finished and recorded.
 
 mod report;
 
@@ -30,7 +30,7 @@ use report::Report;
 
 const UNDONE: &str = "nothing was sent";
 
-/// A reading that may be run.
+/// A refresh that is ready to run.
 struct Ready {
     run: RefreshRun,
     report: Report,
@@ -47,7 +47,7 @@ pub(crate) async fn run(global: &Global, arguments: Get) -> Result<Exit, CliErro
     }
 }
 
-/// Everything up to the first read; `None` where there is nothing to run.
+/// Everything up to the first read. Returns `None` if there is nothing to run.
 async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, CliError> {
     let operations = &session.operations;
     let options = &arguments.reading;
@@ -102,7 +102,7 @@ async fn prepare(session: &Session, arguments: &Get) -> Result<Option<Ready>, Cl
     Ok(Some(Ready { run, report, told }))
 }
 
-/// All known groups, or those of them that the filter finds.
+/// All known groups, or those that match the filter.
 async fn plan_all(session: &Session, arguments: &Get) -> Result<Refresh, CliError> {
     let said = arguments.groups.filter.as_deref();
     let filter = said.unwrap_or_default();
@@ -144,7 +144,7 @@ async fn since(
     }
 }
 
-/// Reading is level 0 of docs/design/console.md; what may create many groups asks as what does create many.
+/// Reading is level 0 of docs/design/console.md. Reads that may create many groups ask as a bulk create does.
 async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), CliError> {
     confirm::can_be_asked(session, yes)?;
     let profile = &session.operations.profile().name;
@@ -153,7 +153,7 @@ async fn confirm(session: &Session, yes: bool, plan: &Refresh) -> Result<(), Cli
     confirm::confirm(yes, what, Question::TypeWords(&words)).await
 }
 
-/// Tells what happens until the run has ended. The first signal stops it; Ctrl-C again leaves at once.
+/// Reports progress until the run has ended. The first signal stops the run; a second Ctrl-C leaves at once.
 async fn drive(session: &Session, ready: Ready, signals: &mut Signals) -> Result<Exit, CliError> {
     let Ready {
         mut run,

@@ -15,7 +15,7 @@ use crate::{
     operations::{Guarded, MutationId, Recovered, RotationId, RotationRow},
 };
 
-/// Groups read at the same time.
+/// How many groups are read at the same time.
 const AT_ONCE: usize = 4;
 
 pub(crate) async fn run(session: &Session, arguments: Rotations) -> Result<Exit, CliError> {
@@ -78,7 +78,7 @@ async fn settle(session: &Session, ids: &[i64]) -> Result<Exit, CliError> {
     })
 }
 
-/// Creates and updates are settled along with them.
+/// Settles open creates and updates as well.
 async fn settle_changes(session: &Session) -> Result<Exit, CliError> {
     let open = session.operations.settle_changes().await?;
     for change in &open {
@@ -119,7 +119,7 @@ async fn abandon_change(
     output::either(session.json, value, text)
 }
 
-/// One line for the person, as soon as it is known.
+/// Prints one line for the person as soon as the outcome is known.
 fn say(recovered: &Recovered) {
     let row = recovered.row();
     let (id, number) = (&row.user_group_id, row.id.0);

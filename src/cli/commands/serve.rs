@@ -1,4 +1,4 @@
-//! `groupdesk serve`: runs the User Group Service until a signal, and lets what is in flight end.
+//! `groupdesk serve`: runs the User Group Service until a signal comes, then lets requests in flight finish.
 
 mod care;
 
@@ -103,12 +103,12 @@ async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, 
     if let Some(operators) = operators {
         operators.stop().await;
     }
-    // The last handle waits until everything queued is durable.
+    // Dropping the last handle waits until everything queued is durable.
     drop(store);
     Ok(exit)
 }
 
-/// The storage; what fails in it later is said on standard error.
+/// Opens the storage. Later failures of it are reported on standard error.
 fn open(storage: &Storage) -> Result<Store, CliError> {
     let options = Options {
         report: Some(Arc::new(|error| output::alarm(&format!("! {error}")))),
@@ -185,7 +185,8 @@ fn cannot_listen(at: SocketAddr, error: &std::io::Error, option: &str) -> CliErr
     ))
 }
 
-/// Each connection takes a descriptor, and many systems allow few unless one asks. A refusal only means fewer connections.
+/// Raises the limit of open files: each connection takes a descriptor, and many systems allow few by default. A refusal
+/// only means fewer connections.
 fn more_files() {
     const ENOUGH: u64 = 4096;
     let limit = getrlimit(Resource::Nofile);

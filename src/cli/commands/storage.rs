@@ -1,4 +1,4 @@
-//! Where the service keeps what it has: a file, or a schema of a PostgreSQL database.
+//! Where the service stores its data: a file, or a schema of a PostgreSQL database.
 
 use std::{
     path::{Path, PathBuf},
@@ -62,7 +62,7 @@ impl Storage {
         }
     }
 
-    /// The file; what a database on a server has its own tools for is not done here.
+    /// The file. Fails for a database on a server, which has its own tools for this.
     pub(super) fn file(&self, what: &str) -> Result<&Path, CliError> {
         match self {
             Self::File(file) => Ok(file),
@@ -72,7 +72,7 @@ impl Storage {
         }
     }
 
-    /// As it is named on the command line.
+    /// As the options name it on the command line.
     pub(super) fn as_options(&self) -> String {
         match self {
             Self::File(file) => format!("--database {}", file.display()),

@@ -1,4 +1,4 @@
-//! `version`: which groupdesk this is.
+//! `version`: prints the version of groupdesk.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::cli::{args::Global, error::CliError, output, process::exit::Exit};
 
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The day of the release, as CHANGELOG.md says; a test compares them.
+/// The release date in CHANGELOG.md; a test compares the two.
 pub(super) const RELEASED: &str = "2026-11-22";
 
 pub(crate) fn run(global: &Global) -> Result<Exit, CliError> {

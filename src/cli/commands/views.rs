@@ -1,4 +1,4 @@
-//! `view`: saved ways to look at the list, as the console keeps them.
+//! `view`: saved views of the list, shared with the console.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! `list --watch` and `history --follow`: what is there, then what comes, until somebody ends it or nobody reads any more.
+//! `list --watch` and `history --follow`: print what is there, then what comes, until somebody ends it or nobody reads
+//! any more.
 
 use std::{collections::BTreeSet, io, time::Duration};
 
@@ -23,13 +24,13 @@ use crate::{
     operations::{DirectoryError, Feed},
 };
 
-/// Lines that a history begins with.
+/// How many entries of the history are printed first.
 const LAST: u32 = 10;
 
-/// Looks follow each other no sooner: what is written together is told together.
+/// Minimum time between two looks, so that changes written together are printed together.
 const GATHERED: Duration = Duration::from_millis(200);
 
-/// Where nobody says that something was written.
+/// Polling interval when nothing announces writes.
 const NOW_AND_THEN: Duration = Duration::from_secs(2);
 
 pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliError> {
@@ -52,7 +53,7 @@ pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliEr
                 tokio::time::sleep(NOW_AND_THEN).await;
                 continue;
             };
-            // What a filter asks for besides may have changed, too.
+            // What else the filter depends on may have changed too.
             if changes.as_ref().is_some_and(|changes| changes.are_more) {
                 output::say("! so much has changed that the list is printed again");
                 lines
@@ -120,7 +121,7 @@ pub(crate) async fn history(global: &Global, arguments: History) -> Result<Exit,
     .await
 }
 
-/// Whether somebody still reads.
+/// Prints the entries. Returns whether somebody still reads.
 fn tell(
     session: &Session,
     (items, place): &mut (Items, Option<String>),
@@ -136,7 +137,7 @@ fn tell(
     output::piece(&lines.collect::<String>())
 }
 
-/// The groups that a filter finds now.
+/// The groups that match the filter now.
 async fn meant(
     session: &Session,
     filter: Option<&str>,
@@ -162,7 +163,7 @@ async fn wait(feed: &mut Feed) {
     }
 }
 
-/// The line to a directory; it is told once that it is lost, and tried again.
+/// The connection to a directory. Its loss is reported once, and it is retried.
 #[derive(Default)]
 struct Line {
     is_lost: bool,
@@ -188,7 +189,7 @@ impl Line {
     }
 }
 
-/// Ends with a signal, and when nobody reads any more.
+/// Runs until a signal comes or nobody reads any more.
 async fn until_asked(
     global: &Global,
     work: impl AsyncFnOnce(&Session) -> Result<Exit, CliError>,
@@ -212,7 +213,7 @@ async fn until_asked(
     }
 }
 
-/// Waits until nobody reads standard output any more; for ever where it is a file.
+/// Waits until nobody reads standard output any more; for ever if it is a file.
 async fn unread() {
     let waiting = tokio::task::spawn_blocking(|| {
         let out = io::stdout();

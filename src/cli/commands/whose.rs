@@ -1,5 +1,5 @@
-//! `whose`: which group has or had a token. The token comes from standard input or a prompt without echo, is compared
-//! by its fingerprint and forgotten; nothing is sent.
+//! `whose`: which group has or had a token. The token comes from standard input or a prompt without echo; it is looked
+//! up by its fingerprint and forgotten. Nothing is sent.
 
 use std::{
     ffi::OsString,
@@ -23,7 +23,7 @@ use crate::{
     operations::{Clock, TokenLookup, not_a_token, open_directory},
 };
 
-/// Longer than any token; more is something else.
+/// In bytes. Longer than any token; more than that is something else.
 const LONGEST: u64 = 64 * 1024;
 
 pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit, CliError> {
@@ -79,7 +79,7 @@ pub(crate) async fn run(global: &Global, arguments: &[OsString]) -> Result<Exit,
 
 const ELSEWHERE: &str = "it may still be the token of a group that was never read here";
 
-/// Reads a token, or a text that holds some; none is ever an argument.
+/// Reads a token, or a text that contains some. Tokens are never taken from arguments.
 pub(crate) async fn ask(no_input: bool) -> Result<Token, CliError> {
     if io::stdin().is_terminal() && no_input {
         return Err(CliError::Guarded(
@@ -101,9 +101,9 @@ pub(crate) async fn ask(no_input: bool) -> Result<Token, CliError> {
     }
 }
 
-/// A line where it is typed, and what was pasted with it; else all there is.
+/// Reads one line, and what was pasted with it, if it is typed; otherwise everything.
 fn read(is_typed: bool) -> Result<Token, CliError> {
-    // As long as it can be, so that no copy of it is left behind by growing.
+    // Allocated at the maximum size, so that growing leaves no copy of the token in memory.
     let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
     let mut input = io::stdin().lock().take(LONGEST);
     let read = if is_typed {
@@ -121,7 +121,7 @@ fn read(is_typed: bool) -> Result<Token, CliError> {
     Ok(Token::new(token.to_owned()))
 }
 
-/// The shell must not get the lines behind the first one.
+/// Reads the pasted lines after the first one too, so that they do not end up in the shell.
 fn read_pasted(input: &mut impl BufRead, text: &mut String) -> io::Result<()> {
     const AT_ONCE: Timespec = Timespec {
         tv_sec: 0,

@@ -1,4 +1,4 @@
-//! How each shell asks and is answered.
+//! How each shell sends its request and receives the answer.
 
 use std::{ffi::OsString, io, path::Path};
 
@@ -8,7 +8,7 @@ use clap_complete::env::{EnvCompleter, Fish, Zsh as PlainZsh};
 use super::VARIABLE;
 use crate::cli::args::Shell;
 
-/// What a shell reads to ask this program from then on.
+/// The script with which a shell registers this program for completions.
 pub(crate) fn script(shell: Shell) -> io::Result<String> {
     let mut script = Vec::new();
     let shell: &dyn EnvCompleter = match shell {
@@ -20,7 +20,8 @@ pub(crate) fn script(shell: Shell) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&script).into_owned())
 }
 
-/// One that puts words with : and = together, and quotes what it offers: an id may hold anything.
+/// Bash, with a function that joins words split at : and = and quotes the suggestions, because an id may contain
+/// anything.
 pub(super) struct Bash;
 
 impl EnvCompleter for Bash {
@@ -60,7 +61,8 @@ impl EnvCompleter for Bash {
     }
 }
 
-/// As it may stand on a command line; what would be more than one line cannot.
+/// Quotes a value for the command line. Returns `None` for values with control characters, which cannot be typed on one
+/// line.
 fn quoted(value: &str) -> Option<String> {
     if value.chars().any(char::is_control) {
         return None;
@@ -75,7 +77,7 @@ fn quoted(value: &str) -> Option<String> {
     Some(quoted)
 }
 
-/// As clap has it; loaded by itself at the first use, it answers that one, too.
+/// Clap's own script, extended so that when zsh autoloads it on first use, it also answers that first request.
 pub(super) struct Zsh;
 
 impl EnvCompleter for Zsh {

@@ -1,6 +1,6 @@
-//! Which groups are meant, in which order: the filter of the console, where a word is looked for only as it stands and in
-//! name and id, so that nothing is done to a group for its scattered letters. Groups are looked at as they are read; only
-//! where no index has the order, what decides it is held of each.
+//! Selects groups and puts them in order. The filter is that of the console, except that a word must occur exactly as
+//! typed in the name or id: nothing must be done to a group because its letters happen to match fuzzily. Groups are
+//! filtered while they are read; only if no index provides the order is the sort key of each group kept in memory.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,30 +17,30 @@ use crate::{
     search::{Beside, Builder, Query, SearchRequest, SortBy, Word, finds_group, run_search},
 };
 
-/// Groups that are had back from their ids together.
+/// How many groups are loaded by id at a time.
 const SOME: usize = 128;
 
-/// What a filter and an age let through.
+/// A filter and an age limit.
 struct Chosen {
     words: Vec<Word>,
     asked: SearchRequest,
     older_than: Option<Duration>,
 }
 
-/// Groups in their order.
+/// A selection of groups in a given order.
 pub(crate) struct Listing {
-    /// `None`: all of them.
+    /// `None` selects all groups.
     chosen: Option<Chosen>,
     sort: SortBy,
     reverse: bool,
     limit: usize,
-    /// The groups in their order, where no index has it.
+    /// The ids in order, if no index provides that order.
     ordered: Option<Vec<UserGroupId>>,
     pub(crate) with_annotations: bool,
 }
 
 impl Listing {
-    /// What cannot be understood of the filter is refused; `undone` says what has not happened then.
+    /// Fails if the filter cannot be understood; `undone` tells the person what was not done.
     pub(crate) async fn of(
         session: &Session,
         filter: Option<&str>,
@@ -71,12 +71,12 @@ impl Listing {
         Ok(listing)
     }
 
-    /// Whether groups are left out.
+    /// Whether some groups may be left out.
     pub(crate) fn is_filtered(&self) -> bool {
         self.chosen.is_some()
     }
 
-    /// Those of them that are meant.
+    /// Keeps only the groups that are selected.
     pub(crate) fn keep(&self, groups: &mut Vec<KnownGroup>) {
         if let Some(chosen) = &self.chosen {
             let mut finds = finds_group(&chosen.asked);
@@ -84,7 +84,7 @@ impl Listing {
         }
     }
 
-    /// Of each group only what the order needs is held.
+    /// The ids in order. Of each group only what the order needs is held in memory.
     async fn ordered_by(
         &self,
         session: &Session,
@@ -125,7 +125,7 @@ impl Listing {
 }
 
 impl Session {
-    /// The groups of a listing, some at a time, as long as `take` says that more are wanted.
+    /// Passes the groups of a listing in chunks to `take`, for as long as it returns that more are wanted.
     pub(crate) async fn each_listed(
         &self,
         listing: &Listing,
@@ -146,7 +146,7 @@ impl Session {
         let reading = self
             .operations
             .each_group_by(order, move |groups| sender.blocking_send(groups).is_ok());
-        // It takes the receiving end along: whoever reads must not wait for one that has ended.
+        // Moves the receiver in, so that it is dropped at the end and the reading side does not wait for it.
         let taking = async move {
             let mut left = listing.limit;
             while let Some(mut groups) = some.recv().await {
@@ -165,7 +165,7 @@ impl Session {
         taken
     }
 
-    /// With what stands beside them, where that is wanted.
+    /// Adds the annotations, if the listing wants them.
     pub(crate) async fn beside(
         &self,
         listing: &Listing,
@@ -179,7 +179,7 @@ impl Session {
         Ok(groups.into_iter().zip(beside).collect())
     }
 
-    /// The ids of a listing, in its order.
+    /// The ids of a listing, in order.
     pub(crate) async fn ids_listed(&self, listing: &Listing) -> Result<Vec<UserGroupId>, CliError> {
         let mut ids = Vec::new();
         self.each_listed(listing, async |groups| {
@@ -191,7 +191,7 @@ impl Session {
     }
 }
 
-/// What asks for nothing.
+/// A request that matches everything.
 fn everything(at: Timestamp) -> SearchRequest {
     SearchRequest {
         query: Query::default(),
@@ -255,7 +255,7 @@ impl Chosen {
     }
 }
 
-/// What of a group decides where it stands.
+/// The part of a group that determines its position.
 fn deciding(group: KnownGroup, sort: &SortBy) -> KnownGroup {
     let mut bare = KnownGroup::new(group.id);
     match sort {
@@ -282,7 +282,7 @@ fn holds(group: &KnownGroup, words: &[Word]) -> bool {
     words.all(|word| word.is_in(group.id.as_str()) || word.is_in(group.title()))
 }
 
-/// A token of unknown age counts as old.
+/// Whether the token is older than `limit`. A token of unknown age counts as old.
 fn is_older(group: &KnownGroup, limit: Duration, now: Timestamp) -> bool {
     age::age(group, now).is_none_or(|age| age > limit)
 }

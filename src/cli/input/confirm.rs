@@ -1,5 +1,5 @@
-//! Asking before a change (docs/design/console.md, "Confirmation"): on a terminal, or by `--yes`. Where nobody can be
-//! asked, nothing is sent.
+//! The confirmation before a change (docs/design/console.md, "Confirmation"): on a terminal, or with `--yes`. If nobody
+//! can be asked, nothing is sent.
 
 use std::io::{self, IsTerminal};
 
@@ -10,16 +10,17 @@ use crate::{
     operations::Guarded,
 };
 
-/// What the person has to answer.
+/// What the person has to type.
 pub(crate) enum Question<'a> {
     YesOrNo,
-    /// Level 3: the exact id.
+    /// Level 3: type the exact id.
     TypeId(&'a UserGroupId),
-    /// Level 4: these words.
+    /// Level 4: type these words.
     TypeWords(&'a str),
 }
 
-/// What a change of one group asks, where `usual` is what docs/design/console.md says; a guard that raises it says why.
+/// What the change of one group asks for. `usual` is the level of docs/design/console.md; a guard that raises it gives
+/// the reason.
 pub(crate) struct Asking {
     level: Level,
     words: String,
@@ -52,7 +53,7 @@ impl Asking {
     }
 }
 
-/// Refuses right away where a question could not be asked: nothing at all is sent then.
+/// Fails right away if a question could not be asked, so that nothing at all is sent.
 pub(crate) fn can_be_asked(session: &Session, yes: bool) -> Result<(), CliError> {
     let has_person = io::stdin().is_terminal() && io::stderr().is_terminal();
     if yes || has_person && !session.no_input {
@@ -68,7 +69,7 @@ pub(crate) fn can_be_asked(session: &Session, yes: bool) -> Result<(), CliError>
     )))
 }
 
-/// Asks, unless `--yes` was said.
+/// Asks for confirmation, unless `--yes` was given.
 pub(crate) async fn confirm(yes: bool, what: &str, question: Question<'_>) -> Result<(), CliError> {
     if yes {
         return Ok(());

@@ -1,4 +1,4 @@
-//! A text in the person's own editor, and the same text back.
+//! Opens a text in the person's own editor and returns the edited text.
 
 use std::{
     io::{self, IsTerminal, Write as _},
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// Opens a text; what it is when the editor has ended. Ctrl-C is the editor's meanwhile.
+/// Opens a text in the editor and returns it once the editor has ended. Meanwhile Ctrl-C belongs to the editor.
 pub(crate) async fn edited(
     environment: &Environment,
     file: &'static str,
@@ -65,7 +65,7 @@ pub(crate) async fn edited(
     read.map_err(usage)
 }
 
-/// Keeps a text that could not be used, in a file of its own for its owner alone.
+/// Saves a text that could not be used to a file of its own that only its owner can read.
 pub(crate) fn kept(name: &str, text: &str) -> io::Result<PathBuf> {
     let mut file = tempfile::Builder::new()
         .prefix("groupdesk-")
@@ -75,7 +75,8 @@ pub(crate) fn kept(name: &str, text: &str) -> io::Result<PathBuf> {
     Ok(file.keep().map_err(|error| error.error)?.1)
 }
 
-/// Lets a person change a text until it is right, and writes it. A text that is not right is written nowhere: it could hold a key.
+/// Lets a person edit a text until it is valid, and writes it. An invalid text is not written anywhere, because it
+/// could contain a key.
 pub(crate) async fn changed(
     (environment, no_input): (&Environment, bool),
     before: &str,

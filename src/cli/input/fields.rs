@@ -1,4 +1,5 @@
-//! `--name`, `--map`, `--property` and their kin: read and checked before anything is sent, then laid over what is known.
+//! `--name`, `--map`, `--property` and related options: read and checked before anything is sent, then merged into what
+//! is known.
 
 use std::{
     collections::HashSet,
@@ -19,13 +20,13 @@ use crate::{
     search::suggest::near,
 };
 
-/// More than any service takes; a longer file is another file.
+/// In bytes. More than any service accepts; a longer file must be the wrong one.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
-/// What a person wants to be different.
+/// The changes that a person wants.
 #[derive(Debug, Default)]
 pub(crate) struct Edits {
-    /// Whole fields.
+    /// Fields that are replaced whole.
     said: DesiredFields,
     map: Vec<(String, String)>,
     unmap: Vec<String>,
@@ -34,7 +35,8 @@ pub(crate) struct Edits {
 }
 
 impl Edits {
-    /// Reads the options and the files they name; waiting for standard input keeps nothing else from going on.
+    /// Reads the options and the files they name, on a blocking thread because standard input may have to be waited
+    /// for.
     pub(crate) async fn read(
         fields: Fields,
         unmap: Vec<String>,
@@ -45,7 +47,7 @@ impl Edits {
             .map_err(CliError::unexpected("the options could not be read"))?
     }
 
-    /// A whole group, as `export` writes it: of this id, and the only one of its file.
+    /// Reads a whole group as `export` writes it. It must be the only group in the file and have this id.
     pub(crate) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, CliError> {
         tokio::task::spawn_blocking(move || {
             let row = file("--apply", Some(&path), |text| only_row(text, &id))?;
@@ -55,7 +57,7 @@ impl Edits {
         .map_err(CliError::unexpected("the file could not be read"))?
     }
 
-    /// Fields that are wanted whole.
+    /// Replaces these fields whole.
     pub(crate) fn of_fields(said: DesiredFields) -> Self {
         Self {
             said,
@@ -63,7 +65,7 @@ impl Edits {
         }
     }
 
-    /// As [`Self::of_file`]; why not, where the text is not that group.
+    /// Like [`Self::of_file`], for a text. `Err` is the reason why the text is not that group.
     pub(crate) fn of_text(text: &str, id: &UserGroupId) -> Result<Self, String> {
         only_row(text, id).map(|row| Self::of_fields(row.said))
     }
@@ -103,7 +105,7 @@ impl Edits {
                 strict_json::properties,
             )?,
         };
-        // Before the group is read.
+        // Checked before the group is read.
         fits(&said).map_err(Failure::from)?;
         Ok(Self {
             said,
@@ -114,15 +116,15 @@ impl Edits {
         })
     }
 
-    /// The fields that are given whole.
+    /// The fields that are replaced whole.
     pub(crate) fn whole(&self) -> Vec<Field> {
         let mapping = self.said.mapping.is_some().then_some(Field::Mapping);
         let properties = self.said.properties.is_some().then_some(Field::Properties);
         mapping.into_iter().chain(properties).collect()
     }
 
-    /// What is wanted in all, starting from what is known. Single changes of what is not known stand alone; whether they
-    /// may be sent so is decided later.
+    /// The complete wanted values, starting from `base`. Single changes to a field that is not known stand alone;
+    /// whether they may be sent that way is decided later.
     pub(crate) fn apply(&self, base: &DesiredFields) -> Result<DesiredFields, CliError> {
         let mut wanted = self.said.over(base);
         if !(self.map.is_empty() && self.unmap.is_empty()) {
@@ -150,7 +152,7 @@ impl Edits {
     }
 }
 
-/// The one row that is changed in many groups.
+/// The single mapping row or property that is changed in many groups.
 pub(crate) fn bulk_change(
     fields: &Fields,
     unmap: &[String],
@@ -195,7 +197,7 @@ fn not_there<'a>(what: &str, key: &str, known: impl Iterator<Item = &'a String>)
     ))
 }
 
-/// The one group of a file, in whichever of the formats of `export`.
+/// The only group of a file, in any format of `export`.
 fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
     let mut reads = Vec::new();
     let mut reader = Reader::default();

@@ -1,15 +1,15 @@
-//! A terminal that does not show what is typed. The echo goes before the prompt comes, so that nothing pasted at once is
-//! shown, and returns however the question ends.
+//! Turns off the echo of the terminal. It is off before the prompt appears, so that text pasted at once is not shown,
+//! and restored however the question ends.
 
 use std::io::{self, IsTerminal};
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-/// As long as it lives, standard input is not echoed.
+/// While this lives, standard input is not echoed.
 pub(crate) struct NoEcho(Option<Termios>);
 
 impl NoEcho {
-    /// Does nothing where standard input is no terminal.
+    /// Does nothing if standard input is not a terminal.
     pub(crate) fn new() -> io::Result<Self> {
         let stdin = io::stdin();
         if !stdin.is_terminal() {
@@ -33,7 +33,7 @@ impl NoEcho {
 impl Drop for NoEcho {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
-            // A terminal that has gone needs no echo.
+            // A terminal that is gone needs no echo.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
         }
     }

@@ -1,5 +1,5 @@
-//! Secrets never go on a command line, where every user of the machine can read them. What looks like an option for
-//! one is refused before the arguments are parsed, so that no message repeats it.
+//! Secrets never go on the command line, where every user of the machine can read them. Arguments that look like an
+//! option for a secret are refused before parsing, so that no error message repeats them.
 
 use std::ffi::OsString;
 
@@ -16,10 +16,10 @@ const SECRETS: [&str; 8] = [
     "--password",
 ];
 
-/// Options that take no value; with one, it would be repeated by the message of the parser.
+/// An option without a value. If it is given one, the parser's error message would repeat it.
 const BARE: &str = "--token-stdin";
 
-/// Refuses arguments that would carry a secret.
+/// Refuses arguments that would contain a secret.
 pub(crate) fn refuse(arguments: impl Iterator<Item = OsString>) -> Result<(), CliError> {
     for argument in arguments {
         let argument = argument.to_string_lossy();

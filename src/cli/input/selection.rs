@@ -1,4 +1,4 @@
-//! Which groups were meant: ids, a list of them in a file, or what a filter and an age find.
+//! Which groups a command applies to: ids, a file with a list of ids, or a filter and an age.
 
 use std::{
     io::{self, Read},
@@ -11,19 +11,19 @@ use crate::{
     domain::group::UserGroupId,
 };
 
-/// Longest list of ids, in bytes.
+/// Maximum size of a list of ids, in bytes.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// Groups in their order.
+/// The selected groups, in order.
 #[derive(Debug)]
 pub(crate) struct Selected {
     pub(crate) ids: Vec<UserGroupId>,
-    /// A person named each of them: what cannot be done with one is told.
+    /// The person named each group, so groups for which nothing can be done are reported.
     pub(crate) all_named: bool,
 }
 
 impl Selected {
-    /// `undone` says what has not happened where something cannot be understood.
+    /// `undone` tells the person what was not done if something cannot be understood.
     pub(crate) async fn of(
         session: &Session,
         selection: &Selection,
@@ -60,7 +60,7 @@ impl Selected {
     }
 }
 
-/// One id per line; empty lines are left out.
+/// Reads one id per line and skips empty lines.
 async fn read(file: &Path, undone: &str) -> Result<Vec<UserGroupId>, CliError> {
     let path = file.to_owned();
     let done = tokio::task::spawn_blocking(move || {
@@ -70,7 +70,7 @@ async fn read(file: &Path, undone: &str) -> Result<Vec<UserGroupId>, CliError> {
             Box::new(std::fs::File::open(&path)?)
         };
         let mut text = String::new();
-        // Cut off, the last id could be that of another group.
+        // If the list were cut off, its last id could be that of another group.
         if from.take(LONGEST + 1).read_to_string(&mut text)? as u64 > LONGEST {
             return Err(io::Error::other("it has more than 64 MiB; divide it"));
         }

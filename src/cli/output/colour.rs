@@ -1,5 +1,5 @@
-//! Colour, where somebody looks: only on a terminal that can, and not against the person's will. The words say it all
-//! without it.
+//! Colours. They are used only on a terminal that supports them, and not against the person's wishes. The words alone
+//! say everything.
 
 use std::{
     borrow::Cow,
@@ -25,12 +25,12 @@ pub(crate) enum When {
 
 static WHEN: OnceLock<When> = OnceLock::new();
 
-/// From now on then.
+/// Sets when colours are used from now on.
 pub(crate) fn choose(when: When) {
     WHEN.get_or_init(|| when);
 }
 
-/// How much a word wants to be seen.
+/// How much attention a word should get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
@@ -39,7 +39,7 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
-    /// Of an ending, a state of a rotation or of a hand-off, or a severity.
+    /// The emphasis of an ending, of the state of a rotation or hand-off, or of a severity.
     pub(crate) fn of(word: &str) -> Self {
         match word {
             "conflict" | "refused" | "created by get" | "handoff failed" | "failed" | "problem"
@@ -60,7 +60,8 @@ impl Tone {
     }
 }
 
-/// Whether this stream shows colours, and nobody asked for none (`NO_COLOR`, `TERM=dumb`), unless `--color` says it.
+/// Whether to colour this stream: a terminal, and colours are not turned off (`NO_COLOR`, `TERM=dumb`), unless
+/// `--color` decides.
 pub(crate) fn is_coloured(stream: &impl IsTerminal) -> bool {
     match WHEN.get() {
         Some(When::Always) => return true,
@@ -73,7 +74,7 @@ pub(crate) fn is_coloured(stream: &impl IsTerminal) -> bool {
         && Theme::detect(false, variable).colour
 }
 
-/// A line for standard error; its first word or sign in colour where there is one.
+/// Colours the first word or sign of a line for standard error, if it is one that has a colour.
 pub(crate) fn painted(line: Cow<'_, str>) -> Cow<'_, str> {
     const SIGNS: [(&str, &str); 4] = [
         ("PRODUCTION", "1;7"),

@@ -1,5 +1,5 @@
-//! What scripts rely on: which JSON every command prints and what each field of it means. The one place that says so:
-//! `help json` and the manual print it, and a test compares it with what the commands really print.
+//! What scripts rely on: the JSON that every command prints, and the meaning of each field. This is the only
+//! definition: `help json` and the manual print it, and a test compares it with what the commands really print.
 
 mod batches;
 mod exchange;
@@ -14,13 +14,13 @@ mod shared;
 
 pub(crate) use render::{manual, object, text};
 
-/// A field of an object. What stands below another has a path: `steps[].what`.
+/// A field of an object. Nested fields have a path: `steps[].what`.
 struct Field {
     path: &'static str,
-    /// `text`, `number`, `bool`, `time` or `object`, one of them with `[]` for an array; `object of ...` where the keys
-    /// are the person's.
+    /// `text`, `number`, `bool`, `time` or `object`, with `[]` appended for an array; `object of ...` if the person
+    /// chooses the keys.
     kind: &'static str,
-    /// When it is null; empty where it never is.
+    /// When the field is null; empty if it never is.
     null: &'static str,
     meaning: &'static str,
 }
@@ -39,7 +39,7 @@ const fn field(
     }
 }
 
-/// An object that is printed, and its fields in their order.
+/// A printed object and its fields, in order.
 struct Shape {
     name: &'static str,
     about: &'static str,
@@ -69,7 +69,7 @@ const fn shape(
 enum Form {
     One,
     Array,
-    /// One object on each line.
+    /// One object per line.
     Lines,
 }
 
@@ -87,11 +87,11 @@ impl Form {
 struct Printed {
     command: &'static str,
     form: Form,
-    /// Names of shapes; of lines the last one is the last line.
+    /// Names of shapes. With `Lines`, the last one is the last line.
     shapes: &'static [&'static str],
 }
 
-/// Said before the shapes.
+/// Printed before the shapes.
 const PROMISE: &str = concat!(
     "With --json standard output has the JSON and nothing else: UTF-8, hidden characters as \\u escapes. What is said ",
     "for people goes to standard error; --quiet leaves errors, alarms and questions of it. Times are RFC 3339 in UTC. A ",
@@ -105,7 +105,7 @@ const PROMISE: &str = concat!(
     "failure."
 );
 
-/// All of it, in the order of the commands.
+/// All shapes, in the order of the commands.
 fn shapes() -> impl Iterator<Item = &'static Shape> {
     [
         groups::SHAPES,

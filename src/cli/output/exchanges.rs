@@ -1,4 +1,5 @@
-//! `--verbose`: each exchange on standard error as it begins and ends. What is kept of one holds no secret.
+//! `--verbose`: prints each exchange to standard error when it begins and when it ends. What is kept of an exchange
+//! contains no secret.
 
 use std::{
     fmt::Write as _,
@@ -20,7 +21,7 @@ struct Told {
     task: Mutex<Option<(oneshot::Sender<()>, JoinHandle<()>)>>,
 }
 
-/// From now on they are told. Inside a runtime.
+/// Starts printing exchanges. Must be called inside a runtime.
 pub(crate) fn tell() {
     TOLD.get_or_init(|| {
         let (to, mut all) = mpsc::unbounded_channel();
@@ -42,17 +43,17 @@ pub(crate) fn tell() {
     });
 }
 
-/// Who tells of them; nobody without `--verbose`.
+/// The listener that prints exchanges; `None` without `--verbose`.
 pub(crate) fn listener() -> Option<Listener> {
     TOLD.get().map(|told| Listener::new(0, told.to.clone()))
 }
 
-/// `--verbose` was said.
+/// Whether `--verbose` was given.
 pub(crate) fn are_told() -> bool {
     TOLD.get().is_some()
 }
 
-/// Waits until all that has happened is told.
+/// Waits until everything that has happened so far is printed.
 pub(crate) async fn end() {
     let Some(told) = TOLD.get() else { return };
     let task = told
@@ -61,7 +62,7 @@ pub(crate) async fn end() {
         .unwrap_or_else(PoisonError::into_inner)
         .take();
     if let Some((end, task)) = task {
-        // What is there already is told first.
+        // Exchanges that are already queued are printed first.
         let _ = end.send(());
         drop(task.await);
     }

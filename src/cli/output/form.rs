@@ -1,5 +1,5 @@
-//! The forms of a result that is a list or one object: indented JSON, one object a line, CSV, or the names alone. Each is
-//! made of the same JSON, so that none says something else.
+//! The forms of a result that is a list or one object: indented JSON, one object per line, CSV, or only the names. All
+//! are made from the same JSON, so they cannot disagree.
 
 use std::sync::OnceLock;
 
@@ -30,13 +30,13 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// It is made of JSON.
+    /// Whether the form is made from JSON.
     pub(crate) fn is_for_programs(self) -> bool {
         !matches!(self, Self::Table | Self::Wide)
     }
 }
 
-/// From now on this one.
+/// Sets the form from now on.
 pub(crate) fn choose(form: Form) {
     FORM.get_or_init(|| form);
 }
@@ -45,16 +45,16 @@ pub(crate) fn chosen() -> Option<Form> {
     FORM.get().copied()
 }
 
-/// The items of a list on their way out; one object is a list of itself.
+/// Writes the items of a list. A single object is treated as a list of one.
 #[derive(Default)]
 pub(crate) struct Items {
     is_begun: bool,
-    /// Kept for `--jq`, which is given a list as a whole.
+    /// Buffered for `--jq`, which gets a list as a whole.
     kept: String,
 }
 
 impl Items {
-    /// Some of them, as they stand behind those before.
+    /// The text of more items, continuing the text of those before.
     pub(crate) fn text<T: Serialize>(
         &mut self,
         items: impl Iterator<Item = T>,
@@ -107,7 +107,7 @@ impl Items {
         Ok(text)
     }
 
-    /// What stands behind the last one.
+    /// The text after the last item.
     pub(crate) fn end(&mut self) -> String {
         let end = match (chosen(), self.is_begun) {
             (Some(Form::Jsonl | Form::Csv | Form::Name), _) => "",
@@ -122,12 +122,12 @@ impl Items {
     }
 }
 
-/// Whether a list is kept until its end.
+/// Whether a list is buffered until its end.
 fn is_kept() -> bool {
     jq::is_chosen() && chosen() != Some(Form::Jsonl)
 }
 
-/// A whole result in the form that was chosen; `None` where that is indented JSON.
+/// A whole result in the chosen form. `None` if that is indented JSON.
 pub(super) fn whole(result: &impl Serialize) -> Result<Option<String>, CliError> {
     match chosen() {
         Some(Form::Jsonl | Form::Csv | Form::Name) => {
@@ -149,7 +149,7 @@ fn first(item: &Value) -> Option<&Value> {
     item.as_object()?.values().next()
 }
 
-/// A cell: a text as it is, nothing for null.
+/// A cell: text as it is, nothing for null.
 fn plain(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -158,7 +158,7 @@ fn plain(value: &Value) -> Option<String> {
     }
 }
 
-/// What is no JSON has no escapes of JSON; hidden characters are made visible all the same.
+/// Makes hidden characters visible in forms that have no JSON escapes.
 fn escaped(text: &str) -> String {
     match chosen() {
         Some(Form::Csv | Form::Name) => {

@@ -1,4 +1,4 @@
-//! Results for people: tables that fit the terminal. What stands in them is made visible first.
+//! Results for people: tables that fit the terminal. Hidden characters are made visible first.
 
 mod columns;
 mod group;
@@ -32,7 +32,8 @@ const UNKNOWN: &str = "?";
 /// Columns between two cells.
 const GAP: usize = 2;
 
-/// What an operation came to. A revealed token stands alone on standard output, so that it can be taken from there.
+/// Prints the outcome of an operation. A revealed token is the only thing on standard output, so that it can be
+/// captured.
 pub(crate) fn answered(
     answer: &Done,
     is_rotation: bool,
@@ -53,7 +54,7 @@ pub(crate) fn answered(
         None => output::result(&text),
         Some(token) => {
             output::say(&text);
-            // A program gets it as it is; on a terminal nothing in it may act.
+            // A program gets the token unchanged; on a terminal, control characters must have no effect.
             if io::stdout().is_terminal() {
                 output::result(&visible(token.expose()))
             } else {
@@ -63,7 +64,7 @@ pub(crate) fn answered(
     }
 }
 
-/// Warnings, for the person, never on standard output.
+/// Prints warnings for the person, never on standard output.
 pub(crate) fn say_warnings(done: &Done) {
     if let Some(note) = note(done.ending) {
         output::say(&format!("! {note}"));
@@ -77,7 +78,7 @@ pub(crate) fn say_warnings(done: &Done) {
     }
 }
 
-/// What the word of an ending leaves open.
+/// What the name of an ending leaves unsaid.
 fn note(ending: Ending) -> Option<&'static str> {
     match ending {
         Ending::Existed => {
@@ -96,13 +97,13 @@ fn note(ending: Ending) -> Option<&'static str> {
     }
 }
 
-/// A table without lines, as wide as the terminal; where there is none, as wide as it is.
+/// A table without lines, as wide as the terminal, or as wide as its content if there is no terminal.
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).force_no_tty();
     if is_coloured(&io::stdout()) {
         table.enforce_styling();
-        // A gap has no colour, and can be cut off at the end of a line.
+        // The gap has no colour, so it can be trimmed at the end of a line.
         table.style_text_only();
     }
     if !header.is_empty() {
@@ -122,7 +123,7 @@ pub(crate) fn table(header: &[&str]) -> Table {
     table
 }
 
-/// Columns of the terminal on standard output, if there is one; `COLUMNS` says others, also where there is none.
+/// The width of the terminal on standard output, if there is one. `COLUMNS` overrides it, even without a terminal.
 pub(crate) fn terminal_width() -> Option<usize> {
     let said = std::env::var("COLUMNS").ok();
     let said = said.and_then(|text| text.trim().parse().ok());
@@ -152,7 +153,7 @@ pub(crate) fn word(word: &str) -> String {
     word.replace('_', " ")
 }
 
-/// `3 h ago`, for sentences.
+/// `3 h ago`, for use in sentences.
 pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     format!("{} ago", age(at, now))
 }

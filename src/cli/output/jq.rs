@@ -1,5 +1,5 @@
-//! `--jq`: a result through an expression of jq, in this process. An expression sees the result and nothing else: there is no
-//! environment, no file, no input, and it cannot end the program.
+//! `--jq`: passes a result through a jq expression, inside this process. An expression sees the result and nothing
+//! else: no environment, no files, no input, and it cannot end the program.
 
 use std::{
     io,
@@ -36,7 +36,7 @@ type Filter = jaq_core::Filter<JustLut<Val>>;
 static RUNNER: OnceLock<Mutex<Runner>> = OnceLock::new();
 static FAILED: AtomicBool = AtomicBool::new(false);
 
-/// What reaches outside of the result, and what is written with it.
+/// Functions that reach outside of the result.
 const OUTSIDE: [&str; 8] = [
     "env",
     "halt",
@@ -48,16 +48,16 @@ const OUTSIDE: [&str; 8] = [
     "input_filename",
 ];
 
-/// Bytes that an expression may make of a result: one without an end would fill the memory.
+/// Maximum output of an expression, in bytes; an endless one would fill the memory.
 const MOST: usize = 256 << 20;
 
-/// How long an expression goes on once this process was asked to end.
+/// How long an expression may go on after this process was asked to end.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Bytes of stack, for expressions that call themselves.
+/// Stack size in bytes, for recursive expressions.
 const STACK: usize = 64 << 20;
 
-/// Forms of jq that the library leaves to others.
+/// jq definitions that the library does not include.
 const MORE: &str = r#"
 def @csv: [.[] | if . == null then "" elif type == "string" then "\"" + (split("\"") | join("\"\"")) + "\""
   elif type == "array" or type == "object" then error("it is no value of a table") else tojson end] | join(",");
@@ -66,7 +66,7 @@ def @tsv: [.[] | if . == null then "" elif type == "string" then split("\\") | j
   elif type == "array" or type == "object" then error("it is no value of a table") else tojson end] | join("\t");
 "#;
 
-/// From now on every result goes through this expression.
+/// Sets the expression that every result goes through from now on.
 pub(crate) fn choose(expression: &str) -> Result<(), CliError> {
     let filter = compiled(expression)
         .map_err(|why| CliError::Usage(format!("--jq: {}; nothing was done", visible(&why))))?;
@@ -75,12 +75,12 @@ pub(crate) fn choose(expression: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Whether an expression was said.
+/// Whether an expression was given.
 pub(super) fn is_chosen() -> bool {
     RUNNER.get().is_some()
 }
 
-/// What is wrong with the end of a command that is done: the expression failed, or a person stopped it.
+/// The exit code of a command that otherwise succeeded: it is an error if the expression failed or a person stopped it.
 pub(crate) fn exit() -> Exit {
     let failed = FAILED.load(Ordering::Relaxed);
     match failed {
@@ -90,8 +90,9 @@ pub(crate) fn exit() -> Exit {
     }
 }
 
-/// What the expression makes of a JSON text: texts as they are, all else as JSON, one on each line. Where it fails, the text
-/// is printed as it is, because a token could stand in it that is nowhere else. Without an expression the text as it is.
+/// The output of the expression for a JSON text: one value per line, strings unquoted and everything else as JSON. If
+/// the expression fails, the text is returned as it is, because it could contain a token that exists nowhere else.
+/// Without an expression, returns the text as it is.
 pub(super) fn applied(json: String) -> String {
     let Some(runner) = RUNNER.get() else {
         return json;
@@ -104,7 +105,7 @@ pub(super) fn applied(json: String) -> String {
         Ok(text) => text,
         Err(why) => {
             FAILED.store(true, Ordering::Relaxed);
-            // The reason quotes values.
+            // The error message quotes values.
             let why = if json.contains("\"token\"") {
                 "it does not fit what it was given".into()
             } else {
@@ -118,11 +119,11 @@ pub(super) fn applied(json: String) -> String {
     }
 }
 
-/// The expression on a thread of its own: one that never ends does not keep the process.
+/// Runs the expression on its own thread, so that an endless one does not keep the process alive.
 struct Runner {
     results: Sender<Arc<String>>,
     made: Receiver<Result<String, String>>,
-    /// It works on a result that nobody waits for any more.
+    /// The thread is busy with a result that nobody waits for any more.
     is_stuck: bool,
 }
 
@@ -186,7 +187,7 @@ fn run(filter: &Filter, json: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// A text with its lines and tabs (as of `@tsv`); what else is hidden is made visible.
+/// A text with its line breaks and tabs (as from `@tsv`); other hidden characters are made visible.
 fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let lines = text.split('\n').map(|line| {
@@ -257,7 +258,7 @@ fn of_names(expression: &str, errors: Vec<(&str, Undefined)>) -> Option<String> 
     ))
 }
 
-/// The number of a part's first character, from 1.
+/// The character position of `part` in `whole`, counted from 1.
 fn place(whole: &str, part: &str) -> usize {
     let is_inside = whole.as_bytes().as_ptr_range().contains(&part.as_ptr());
     let before = if is_inside {

@@ -1,5 +1,5 @@
-//! The JSON of the command line: what other programs rely on. Times are RFC 3339; what is not known is null; a token is
-//! there only when it was asked for. `contract` says what each field means.
+//! The JSON of the command line, which other programs rely on. Times are RFC 3339; unknown values are null; a token is
+//! included only if it was requested. `contract` defines each field.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,14 +29,14 @@ pub(crate) struct Group<'a> {
     name: Option<&'a str>,
     team_id: Option<i64>,
     environment_tag: Option<&'a str>,
-    /// The 8 digits that people see.
+    /// The 8 digits that are shown to people.
     fingerprint: Option<String>,
     mapping: Option<&'a Mapping>,
     properties: Option<&'a Properties>,
     last_rotated: Option<String>,
     last_seen: Option<String>,
     place: Option<&'a str>,
-    /// Only where a column asks for it.
+    /// Only if a column needs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// With what stands beside it, as far as the columns ask for it.
+    /// A group with its annotations, as far as the columns need them.
     pub(crate) fn listed(
         (group, beside): &'a Listed,
         columns: &Columns,
@@ -64,7 +64,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// `place`: its name.
+    /// `place` is the name of the place.
     pub(crate) fn of(group: &'a KnownGroup, place: Option<&'a str>) -> Self {
         Self {
             user_group_id: group.id.as_str(),
@@ -90,10 +90,10 @@ impl<'a> Group<'a> {
     }
 }
 
-/// What belongs to a rotation besides its [`Done`].
+/// What is printed about a rotation besides its [`Done`].
 #[derive(Clone, Copy)]
 pub(crate) struct Rotation<'a> {
-    /// `None` where nothing was to be handed off.
+    /// `None` if nothing was to be handed off.
     pub(crate) handed: Option<&'a HandedOff>,
 }
 
@@ -103,10 +103,10 @@ pub(crate) struct Answered<'a> {
     #[serde(flatten)]
     group: Group<'a>,
     outcome: &'static str,
-    /// Of a rotation; null where it is not known.
+    /// Only for a rotation; null if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_fingerprint: Option<Value>,
-    /// Of a rotation; null where nothing is handed off.
+    /// Only for a rotation; null if nothing is handed off.
     #[serde(skip_serializing_if = "Option::is_none")]
     handoff: Option<Value>,
     warnings: Vec<String>,
@@ -115,7 +115,7 @@ pub(crate) struct Answered<'a> {
 }
 
 impl<'a> Answered<'a> {
-    /// `place`: its name; `token`: it was asked for.
+    /// `place` is the name of the place; `token` includes the token, as requested.
     pub(crate) fn of(
         done: &'a Done,
         place: Option<&'a str>,
@@ -139,7 +139,7 @@ impl<'a> Answered<'a> {
     }
 }
 
-/// Where a hand-off stands.
+/// The state of a hand-off.
 pub(crate) fn hand_off(handoff: &HandOff) -> Value {
     json!({
         "state": handoff.state.as_str(),
@@ -148,7 +148,7 @@ pub(crate) fn hand_off(handoff: &HandOff) -> Value {
     })
 }
 
-/// A line of the history of the place of this name.
+/// An entry of the history; `place` is the name of its place.
 pub(crate) fn entry(line: &Numbered<Entry>, place: Option<&str>) -> Value {
     let Entry {
         at,
@@ -180,7 +180,7 @@ pub(crate) fn entry(line: &Numbered<Entry>, place: Option<&str>) -> Value {
     })
 }
 
-/// Lines that tell of one deed, as `history --deeds` prints them.
+/// The entries that form one deed, as `history --deeds` prints them.
 pub(crate) fn deed(deed: &Deed, place: Option<&str>) -> Value {
     let (number, first) = deed.first();
     let (_, last) = deed.last();
@@ -244,7 +244,7 @@ pub(crate) fn rotation(row: &RotationRow, place: Option<&str>) -> Value {
     })
 }
 
-/// A rotation as `rotations settle` prints it: `why` it is still open, if so.
+/// A rotation as `rotations settle` prints it, with the reason why it is still open, if it is.
 pub(crate) fn recovered(recovered: &Recovered, place: Option<&str>) -> Value {
     let mut value = rotation(recovered.row(), place);
     value["why"] = match recovered {
@@ -255,8 +255,7 @@ pub(crate) fn recovered(recovered: &Recovered, place: Option<&str>) -> Value {
     value
 }
 
-/// A group that has or had a token.
-/// The groups of one token.
+/// The groups that have or had one token.
 pub(crate) fn owners(answered: &operations::TokenReport) -> impl Iterator<Item = Value> {
     answered.owners.iter().map(|owner| {
         json!({

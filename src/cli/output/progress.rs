@@ -1,5 +1,5 @@
-//! Tells how a run goes: lines on standard output, lines or a bar on standard error, each from a thread of its own. A
-//! terminal that does not read stops neither the run nor its recording.
+//! Reports the progress of a run: lines on standard output, and lines or a bar on standard error. Each stream is
+//! written by its own thread, so a terminal that does not read stops neither the run nor its recording.
 
 use std::{
     fmt::{Display, Write},
@@ -27,11 +27,11 @@ use crate::{
 enum Update {
     Line(String),
     Alarm(String),
-    /// How many have ended, and how.
+    /// How many have ended, and a text with the counts.
     Counts(usize, String),
 }
 
-/// A thread that writes, and the word that it has ended.
+/// A writing thread, and the channel on which it reports its end.
 struct Writer {
     news: mpsc::Sender<Update>,
     ended: oneshot::Receiver<io::Result<()>>,
@@ -45,18 +45,18 @@ impl Writer {
         let (end, ended) = oneshot::channel();
         std::thread::spawn(move || {
             let written = write(&received);
-            // Nobody may be waiting any more.
+            // The receiver may be gone.
             let _ = end.send(written);
         });
         Self { news, ended }
     }
 
     fn tell(&self, news: Update) {
-        // A reader that has gone needs no news.
+        // The thread ends when its reader is gone; nothing needs to be written then.
         drop(self.news.send(news));
     }
 
-    /// Waits until all is written; not long where `is_news`, or once a signal has come.
+    /// Waits until everything is written, but only briefly if `is_news` is set or a signal has come.
     async fn end(self, is_news: bool) -> Written {
         drop(self.news);
         let late = async {
@@ -76,9 +76,9 @@ impl Writer {
 pub(crate) struct Progress {
     out: Writer,
     err: Writer,
-    /// Standard error is a terminal, and shows a bar.
+    /// Standard error is a terminal and shows a progress bar.
     pub(crate) has_bar: bool,
-    /// Results appear on the terminal that shows the bar.
+    /// Results go to the same terminal as the progress bar.
     pub(crate) beside_bar: bool,
 }
 
@@ -86,7 +86,7 @@ impl Progress {
     pub(crate) fn start(planned: usize) -> Self {
         let target = ProgressDrawTarget::stderr_with_hz(5);
         let bar = ProgressBar::with_draw_target(Some(planned as u64), target);
-        // Where it cannot be drawn, as with TERM=dumb, it would swallow the lines, too.
+        // If the bar cannot be drawn, as with TERM=dumb, it would swallow the lines too.
         let has_bar = !bar.is_hidden() && !output::is_quiet();
         let out = Writer::start(|news| {
             for news in news {
@@ -122,7 +122,7 @@ impl Progress {
         }
     }
 
-    /// A line of the result; already escaped.
+    /// Prints a line of the result, which must be escaped already.
     pub(crate) fn result(&self, line: String) {
         if output::output_is_for_tokens() {
             self.err.tell(Update::Alarm(line));
@@ -137,7 +137,7 @@ impl Progress {
         self.err.tell(Update::Line(line));
     }
 
-    /// What is said with `--quiet` too.
+    /// Prints a line that `--quiet` does not suppress.
     pub(crate) fn alarm(&self, line: String) {
         self.err.tell(Update::Alarm(line));
     }
@@ -155,10 +155,10 @@ impl Progress {
         }
     }
 
-    /// Waits until all is written. Nobody who was interrupted waits for a reader. The exit code is that of the run, unless
-    /// all is done and the result of it is not there.
+    /// Waits until everything is written, but after an interrupt not for a slow reader. The exit code is that of the
+    /// run, unless the run succeeded and its result could not be written.
     pub(crate) async fn end(self, exit: Exit) -> Result<Exit, CliError> {
-        // Beside a bar the result is there too.
+        // With a bar, standard error carries the result too.
         let told = self.err.end(!self.beside_bar).await;
         let written = match (self.out.end(false).await, told) {
             (Written::Done(_), Written::GivenUp) if self.beside_bar => Written::GivenUp,
@@ -214,7 +214,7 @@ fn draw(news: &mpsc::Receiver<Update>, bar: &ProgressBar) {
     bar.finish_and_clear();
 }
 
-/// "45 s", "2 min", "1 h 5 min".
+/// For example "45 s", "2 min" or "1 h 5 min".
 fn in_words(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3_600, seconds / 60 % 60) {

@@ -1,4 +1,4 @@
-//! What a change would do, for a person and for a program; the request is exactly what would be sent.
+//! What a change would do, for a person and for a program. The request shown is exactly the one that would be sent.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ use crate::{
     operations::{Done, changes_json, request},
 };
 
-/// The changed rows, one a line, with the signs of docs/design/console.md.
+/// The changed rows, one per line, with the signs of docs/design/console.md.
 ///
 /// A creation replaces nothing.
 pub(crate) fn lines(change: &Change, is_creation: bool) -> String {
@@ -49,7 +49,7 @@ pub(crate) fn lines(change: &Change, is_creation: bool) -> String {
     text
 }
 
-/// What of the request a person did not change: replaced whole, or travelling along, each with its age.
+/// Parts of the request that the person did not change: replaced whole or sent along, each with its age.
 pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
     let mut text = String::new();
     for field in &plan.replaced {

@@ -1,5 +1,5 @@
-//! `--token-out`: a new file, or standard output where no person looks at it. The file is made before anything is sent, so that a file that cannot be made costs no token, and is
-//! taken away again when no token came.
+//! `--token-out`: a new file, or standard output if no person is looking at it. The file is created before anything is
+//! sent, so that a file that cannot be created costs no token. It is removed if no token comes.
 
 use std::{
     fs::File,
@@ -13,12 +13,12 @@ use crate::{
     platform::private_files,
 };
 
-/// Whether standard output is meant, for the token alone.
+/// Whether the path means standard output, which then carries only the token.
 pub(crate) fn is_output(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Gives standard output to the tokens where they go there; refused where somebody would see them.
+/// Reserves standard output for tokens if they go there. Fails if a person would see them.
 pub(crate) fn prepare(command: Option<&Command>) -> Result<(), CliError> {
     let (out, output) = match command {
         Some(Command::Get(get)) => (&get.token.token_out, None),
@@ -50,18 +50,19 @@ pub(crate) fn prepare(command: Option<&Command>) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A new 0600 file that waits for a token, or standard output. Dropped without one, the file is removed.
+/// A new file with mode 0600 that waits for a token, or standard output. The file is removed on drop if there was no
+/// token.
 pub(crate) struct TokenFile {
     path: PathBuf,
-    /// Not there for standard output.
+    /// `None` for standard output.
     file: Option<File>,
-    /// It may hold something, and is not removed.
+    /// The file may contain a token and must not be removed.
     touched: bool,
     written: Option<Token>,
 }
 
 impl TokenFile {
-    /// Makes the file; one that exists is refused.
+    /// Creates the file. Fails if it exists already.
     pub(crate) fn create(path: &Path) -> Result<Self, CliError> {
         let make = || {
             private_files::new_token_file(path).map_err(|error| {
@@ -79,12 +80,12 @@ impl TokenFile {
         })
     }
 
-    /// Whether what was written can be replaced by another token.
+    /// Whether a written token can be replaced by another one.
     pub(crate) fn is_file(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Writes the token durably, over another one that was written before.
+    /// Writes the token durably, replacing one that was written before.
     pub(crate) fn write(&mut self, token: &Token) -> io::Result<()> {
         if self.written.as_ref() == Some(token) {
             return Ok(());
@@ -96,7 +97,7 @@ impl TokenFile {
         }
         self.touched = true;
         if let Err(error) = self.put(token) {
-            // Half a token is none, and would stand in the way of the next attempt.
+            // Half a token is useless and would get in the way of the next attempt.
             self.touched = false;
             return Err(private_files::explained(&error));
         }
@@ -115,7 +116,7 @@ impl TokenFile {
         file.sync_all()
     }
 
-    /// For a message.
+    /// The destination, for a message.
     pub(crate) fn place(&self) -> String {
         match self.file {
             Some(_) => self.path.display().to_string(),
@@ -127,7 +128,7 @@ impl TokenFile {
 impl Drop for TokenFile {
     fn drop(&mut self) {
         if self.file.is_some() && !self.touched {
-            // An empty file that stays does no harm.
+            // An empty file that stays behind does no harm.
             let _ = std::fs::remove_file(&self.path);
         }
     }

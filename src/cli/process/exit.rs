@@ -1,4 +1,4 @@
-//! The exit codes of docs/reference/exit-codes.md, and the one place that decides which of them an end has.
+//! The exit codes of docs/reference/exit-codes.md, and the only place that chooses among them.
 
 use std::process::ExitCode;
 
@@ -13,31 +13,31 @@ use crate::{
     },
 };
 
-/// How the command ended, for whoever called it.
+/// How the command ended, for its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done = 0,
-    /// Refused by the service, not applied, or an answer of no use: nothing was changed.
+    /// Refused by the service, not applied, or an unusable answer; nothing was changed.
     Refused = 1,
-    /// Usage, configuration, or its own files; nothing was sent.
+    /// Wrong usage or configuration, or a problem with local files; nothing was sent.
     Usage = 2,
-    /// Not confirmed, or guarded.
+    /// Not confirmed, or stopped by a guard.
     Guarded = 3,
-    /// API key missing or refused.
+    /// The API key is missing or refused.
     Key = 4,
     Unreachable = 5,
-    /// Done, but not all of it: some of a bulk were not done, or a hand-off failed.
+    /// Done only in part: some items of a bulk run were not done, or a hand-off failed.
     Partly = 6,
-    /// It may or may not have taken effect.
+    /// The change may or may not have taken effect.
     Unknown = 7,
-    /// The directory of a team cannot be reached or refuses; nothing was sent.
+    /// A team's directory cannot be reached or refuses; nothing was sent.
     Directory = 8,
-    /// Of a comparison: there is a difference.
+    /// The comparison found a difference.
     Different = 10,
     Interrupted = 130,
 }
 
-/// What the help and the manual say of them.
+/// The explanations in the help and the manual.
 pub(crate) const CODES: [(Exit, &str); 11] = [
     (Exit::Done, "done"),
     (Exit::Refused, "refused by the service"),
@@ -58,7 +58,7 @@ pub(crate) const CODES: [(Exit, &str); 11] = [
     (Exit::Interrupted, "interrupted"),
 ];
 
-/// [`CODES`] in a line, as the help shows it.
+/// [`CODES`] on one line, as the help shows them.
 pub(crate) fn codes() -> String {
     let codes = CODES.map(|(exit, meaning)| format!("{} {meaning}", exit as u8));
     format!("Exit codes: {}.", codes.join(", "))
@@ -71,14 +71,14 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// An answer is an end as asked, unless it raises an alarm (hazards 1 and 11 of docs/design/service.md).
+    /// An answer is a success, unless it raises an alarm (hazards 1 and 11 of docs/design/service.md).
     pub(crate) fn of_done(done: &Done) -> Self {
         let alarm =
             done.ending == Ending::CreatedByGet || done.warnings.iter().any(Warning::is_alarm);
         if alarm { Self::Guarded } else { Self::Done }
     }
 
-    /// What `doctor` found: the exit code that the other commands would have, the first cause first.
+    /// For `doctor`: the exit code that other commands would have. The first cause decides.
     pub(crate) fn of_report(report: &Report) -> Self {
         let has = |areas: &[Area]| {
             let mut problems = report.problems();
@@ -97,7 +97,7 @@ impl Exit {
         }
     }
 
-    /// `left_out`: the person named every group, and some cannot be rotated now.
+    /// `left_out`: the person named every group, and some of them cannot be rotated now.
     pub(crate) fn of_batch(report: &batch::Report, left_out: bool, not_handed_off: usize) -> Self {
         let batch::Report { counts, halt, .. } = report;
         if counts.unknown > 0 || counts.conflict > 0 {
@@ -110,7 +110,7 @@ impl Exit {
         }
     }
 
-    /// Of a comparison.
+    /// For a comparison.
     pub(crate) fn different(is_different: bool) -> Self {
         if is_different {
             Self::Different
@@ -119,12 +119,12 @@ impl Exit {
         }
     }
 
-    /// Of several things that are done or not.
+    /// For several items, all of which should be done.
     pub(crate) fn all(done: bool) -> Self {
         if done { Self::Done } else { Self::Partly }
     }
 
-    /// What reading open rotations again came to.
+    /// For settling open rotations.
     pub(crate) fn of_recovered(all: &[Recovered]) -> Self {
         let is_clear = |recovered: &Recovered| match recovered {
             Recovered::Settled(row) => row.rotation.state != State::Conflict,
@@ -137,7 +137,7 @@ impl Exit {
         }
     }
 
-    /// What the test of a connection found.
+    /// For a connection test.
     pub(crate) fn of_probe(probe: &Probe) -> Self {
         match probe.finding {
             Finding::Accepted | Finding::MayNotChange => Self::Done,

@@ -1,5 +1,5 @@
-//! The end that a signal asks of a run: nothing new is begun, what is in flight is finished, for so long. Ctrl-C again
-//! leaves at once; what ends a session sends its signal often twice, and only once is meant.
+//! Ends a run after a signal: nothing new is started, and requests in flight may finish within a time limit. A second
+//! Ctrl-C leaves at once. A system that ends a session often sends its signal twice, which counts as one.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{
     cli::output::progress::Progress, domain::batch::StopCause, operations::batch::Control,
 };
 
-/// How long what is in flight may take after a signal; tests have less time.
+/// How long requests in flight may take after a signal; shorter in tests.
 fn patience() -> Duration {
     #[cfg(feature = "failpoints")]
     if let Ok(millis) = std::env::var("GROUPDESK_TEST_FINISHING_MS") {
@@ -22,13 +22,13 @@ fn patience() -> Duration {
 /// What a signal means for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShutdownRequest {
-    /// It stops; what is in flight is still waited for.
+    /// The run stops, but requests in flight are still waited for.
     ToFinish,
-    /// It is not waited for any more.
+    /// The run is abandoned at once.
     ToLeave,
 }
 
-/// Of one run.
+/// The shutdown of one run.
 pub(crate) struct Shutdown<'s> {
     signals: &'s mut Signals,
     deadline: Option<Instant>,
@@ -42,12 +42,12 @@ impl<'s> Shutdown<'s> {
         }
     }
 
-    /// A signal has come.
+    /// Whether a signal has come.
     pub(crate) fn is_begun(&self) -> bool {
         self.deadline.is_some()
     }
 
-    /// Waits for a signal, or for the end of the time; stops the run and says so.
+    /// Waits for a signal or for the time limit, then stops the run and says so.
     pub(crate) async fn asked(
         &mut self,
         control: &Control,

@@ -1,5 +1,5 @@
-//! Errors of the program itself: a panic says where it happened, a report what could not be, and both what was being done
-//! and what was sent. Nothing of it could be a secret.
+//! Errors of the program itself. A panic shows where it happened, a report shows what failed; both show the current
+//! command and what was sent. None of the text can contain a secret.
 
 use std::{
     fmt,
@@ -31,7 +31,7 @@ const PANICKED: &str = "groupdesk stopped by an error of its own:";
 
 static IS_PLAIN: AtomicBool = AtomicBool::new(false);
 
-/// From now on without colours, as `--plain` says.
+/// Turns colours off, for `--plain`.
 pub(crate) fn be_plain() {
     IS_PLAIN.store(true, Ordering::SeqCst);
 }
@@ -77,11 +77,12 @@ fn hooks(is_coloured: bool) -> (PanicHook, EyreHook) {
         .into_hooks()
 }
 
-/// Makes color-eyre tell of panics and reports. Whether in colour, the moment decides: a stream can be another one by then.
+/// Installs color-eyre for panics and reports. Whether to use colour is decided when one is shown, because the stream
+/// may have been replaced by then.
 pub fn install() {
     let ((plain_panic, plain), (coloured_panic, coloured)) = (hooks(false), hooks(true));
     let (plain, coloured) = (plain.into_eyre_hook(), coloured.into_eyre_hook());
-    // A second hook in one process is no reason not to run.
+    // A second hook in the same process is no reason to stop.
     let _ = eyre::set_hook(Box::new(move |error| {
         let hook = if is_coloured() { &coloured } else { &plain };
         hook(error)
@@ -96,16 +97,16 @@ pub fn install() {
             &plain_panic
         };
         let text = hook.panic_report(panic).to_string();
-        // Not eprintln, which panics when nobody is left to read.
+        // Do not use eprintln here: it panics when nobody is left to read.
         let _ = writeln!(io::stderr(), "{text}");
     }));
 }
 
-/// Says what nobody expected, to the person and, where asked for, to the program that reads the output.
+/// Reports an unexpected error: to the person and, if requested, to the program that reads the output.
 pub fn say(report: &Report) -> ExitCode {
     let (ending, exit) = end(has_unsettled_here());
     let head = head("error:", is_coloured());
-    // Its texts have nothing hidden in them, and its colours are meant.
+    // The text contains no hidden characters, and its colours are intended.
     ERR.write(&format!("{head} groupdesk cannot go on{report:?}\n"));
     if says("--json") {
         let failure = json::failure(ending, &format!("{report:#}"), exit);
@@ -115,7 +116,7 @@ pub fn say(report: &Report) -> ExitCode {
     exit.into()
 }
 
-/// Never "nothing was sent" while a change may be in flight.
+/// Never claims that nothing was sent while a change may be in flight.
 fn end(has_unsettled: bool) -> (Option<Ending>, Exit) {
     if has_unsettled {
         (Some(Ending::Unknown), Exit::Unknown)

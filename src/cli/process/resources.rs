@@ -1,5 +1,5 @@
-//! What the process needs of the system, asked for before anything depends on it: later a refusal would be a panic in
-//! the midst of something, or no answer at all.
+//! Acquires what the process needs from the system before anything depends on it. Later, a refusal would cause a panic
+//! halfway through something, or no answer at all.
 
 use std::{io, num::NonZero, os::fd::AsFd, thread};
 
@@ -10,18 +10,18 @@ use tokio::{
 
 use crate::{cli::error::CliError, operations::break_at};
 
-/// Open files that a console with a connection needs, and some more.
+/// Open files that a console with a connection needs, plus a margin.
 const FILES: usize = 32;
 /// Standard input, output and error.
 const STANDARD: usize = 3;
-/// Bytes for what is not a thread's stack.
+/// Bytes needed besides the stacks of the threads.
 const MEMORY: usize = 24 << 20;
-/// What tokio and the standard library give a thread.
+/// The default stack size of tokio and of the standard library.
 const STACK: usize = 2 << 20;
-/// Threads beside the workers: directory, output, keyboard, files, names of hosts; more of them where the machine is busy.
+/// Threads besides the workers: directory, output, keyboard, files, host names; a busy machine needs more of them.
 const THREADS: usize = 10;
 
-/// The runtime, on a system that has room for it.
+/// Creates the runtime. Fails if the system has not enough room for it.
 pub(crate) fn runtime() -> Result<Runtime, CliError> {
     let input = io::stdin();
     let files: Result<Vec<_>, _> = (STANDARD..FILES)
@@ -35,10 +35,10 @@ pub(crate) fn runtime() -> Result<Runtime, CliError> {
     })?);
     let workers = thread::available_parallelism().map_or(1, NonZero::get);
     let memory = MEMORY + (workers + THREADS) * STACK;
-    // Reserved and given back; not touched, so it costs nothing.
+    // Reserve the memory and give it back. It is never touched, so this costs nothing.
     let mut reserved = Vec::<u8>::new();
     let there = reserved.try_reserve_exact(memory);
-    // Otherwise the compiler may leave out what nobody uses.
+    // Keeps the compiler from removing the unused allocation.
     drop(std::hint::black_box(reserved));
     there.map_err(|_| {
         CliError::Usage(format!(
@@ -59,11 +59,11 @@ pub(crate) fn runtime() -> Result<Runtime, CliError> {
     start().map_err(CliError::unexpected("cannot start"))
 }
 
-/// A file at its size limit (`ulimit -f`) is an error of the write, as a full disk is, and no signal that ends the process.
-/// Heard, not ignored: a program that is started would inherit the latter.
+/// Turns reaching the file size limit (`ulimit -f`) into an error of the write, like a full disk, instead of a fatal
+/// signal. The signal is handled rather than ignored, because child processes would inherit an ignored one.
 fn outlive_a_full_file(runtime: &Runtime) -> io::Result<()> {
     let _here = runtime.enter();
     let number = rustix::process::Signal::XFSZ.as_raw();
-    // The handler stays when the listener goes.
+    // The handler stays installed when the listener is dropped.
     signal(SignalKind::from_raw(number)).map(drop)
 }

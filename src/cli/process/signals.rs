@@ -16,7 +16,7 @@ use tokio::{
 use crate::{cli::error::CliError, domain::batch::StopCause};
 
 static CAUGHT: AtomicBool = AtomicBool::new(false);
-/// When the first one came.
+/// When the first signal came.
 static ASKED: LazyLock<watch::Sender<Option<Instant>>> = LazyLock::new(watch::Sender::default);
 
 /// Whether signals no longer kill the process.
@@ -24,22 +24,22 @@ pub(crate) fn are_caught() -> bool {
     CAUGHT.load(Ordering::SeqCst)
 }
 
-/// When the first signal came.
+/// When the first signal came; `None` if none has.
 pub(crate) fn asked_at() -> Option<Instant> {
     *ASKED.borrow()
 }
 
-/// Waits for a signal, unless one has come.
+/// Waits for a signal. Returns at once if one has come already.
 pub(crate) async fn asked() {
-    // The sender is static: it cannot close.
+    // The sender is static, so the channel cannot close.
     drop(ASKED.subscribe().wait_for(Option::is_some).await);
 }
 
-/// SIGINT, SIGTERM and SIGHUP. From its making on, none of them kills the process.
+/// SIGINT, SIGTERM and SIGHUP. Once this exists, none of them kills the process.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
-    /// Where it asks for the end.
+    /// `Some` if SIGHUP asks for the end.
     hang_up: Option<Signal>,
 }
 
@@ -48,7 +48,7 @@ impl Signals {
         Self::watched(true)
     }
 
-    /// Without SIGHUP, which asks for something else here; it kills nobody, either.
+    /// Leaves SIGHUP out, which has another meaning here; it does not kill the process either.
     pub(crate) fn with_hang_ups() -> Result<(Self, HangUps), CliError> {
         Ok((
             Self::watched(false)?,
@@ -59,7 +59,7 @@ impl Signals {
     fn watched(hang_up: bool) -> Result<Self, CliError> {
         CAUGHT.store(true, Ordering::SeqCst);
         let mut watched = Self::listen(hang_up)?;
-        // Whoever waits for a reader cannot wait for a signal too.
+        // Whoever is blocked on a reader cannot wait for a signal at the same time.
         tokio::spawn(async move {
             watched.next().await;
             ASKED.send_if_modified(|asked| asked.replace(Instant::now()).is_none());
@@ -76,7 +76,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) {
         self.next_cause().await;
     }
@@ -113,11 +113,11 @@ fn listen(kind: SignalKind) -> Result<Signal, CliError> {
     signal(kind).map_err(CliError::unexpected("cannot listen for signals"))
 }
 
-/// SIGHUP where it means: read again what you were told to read.
+/// SIGHUP, if it asks to reload.
 pub(crate) struct HangUps(Signal);
 
 impl HangUps {
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) {
         self.0.recv().await;
     }

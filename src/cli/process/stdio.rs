@@ -1,5 +1,5 @@
-//! Standard output and standard error, each written to by a thread of its own: a reader that does not read must not keep a
-//! process that a signal asked to end.
+//! Standard output and standard error, each written by its own thread, so that a reader that does not read cannot keep
+//! alive a process that a signal asked to end.
 
 use std::{
     io::{self, Write},
@@ -13,18 +13,18 @@ use std::{
 
 use super::signals;
 
-/// How long a reader is waited for after a signal.
+/// How long to wait for a reader after a signal.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
-/// How often a wait looks for a signal.
+/// How often a waiting write checks for a signal.
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub(crate) static OUT: Stream = Stream::new(|text| all_of(&mut io::stdout().lock(), text));
 pub(crate) static ERR: Stream = Stream::new(|text| all_of(&mut io::stderr().lock(), text));
 
-/// What came of a text.
+/// The result of writing a text.
 pub(crate) enum Written {
     Done(io::Result<()>),
-    /// It waits for its reader, and a signal has come; it may still be written as long as the process lives.
+    /// The reader is blocking and a signal has come. The text may still be written as long as the process lives.
     GivenUp,
 }
 
@@ -36,7 +36,7 @@ struct Job {
 pub(crate) struct Stream {
     write: fn(&[u8]) -> io::Result<()>,
     jobs: OnceLock<mpsc::Sender<Job>>,
-    /// Its reader was waited for long enough.
+    /// The reader was waited for long enough once.
     is_stuck: AtomicBool,
 }
 
@@ -49,17 +49,17 @@ impl Stream {
         }
     }
 
-    /// Waits until it is written, or until a signal has come and the reader had its time.
+    /// Waits until the text is written, or until a signal has come and the reader had its time.
     pub(crate) fn write(&'static self, text: &str) -> Written {
         if !signals::are_caught() {
-            // A signal kills the process, whatever it waits for.
+            // A signal kills the process, whatever it is waiting for.
             return Written::Done((self.write)(text.as_bytes()));
         }
         let jobs = self.jobs.get_or_init(|| self.start());
         let (done, ended) = mpsc::channel();
         let text = text.as_bytes().to_vec();
         let begun = Instant::now();
-        // The thread lives as long as the process, unless there was too little memory for it.
+        // The thread lives as long as the process, unless it could not be started for lack of memory.
         if let Err(mpsc::SendError(job)) = jobs.send(Job { text, done }) {
             return Written::Done((self.write)(&job.text));
         }
@@ -87,11 +87,11 @@ impl Stream {
             for job in received {
                 let written = (self.write)(&job.text);
                 self.is_stuck.store(false, Ordering::SeqCst);
-                // Nobody may be waiting any more.
+                // The receiver may be gone.
                 drop(job.done.send(written));
             }
         });
-        // Without it the channel is closed, and texts are written by who has them.
+        // If the thread was not started, the channel is closed and callers write the text themselves.
         drop(thread);
         jobs
     }

@@ -1,4 +1,4 @@
-//! One change over many groups: what it would do to each, the confirmation, and the durable batch.
+//! One change to many groups: a preview for each group, the confirmation, and the durable batch.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ use crate::{
 
 const UNDONE: &str = "nothing was sent";
 
-/// A checked change, and how it is begun.
+/// A checked change, and how to start it.
 struct Asked {
     plan: EditPlan,
     all_named: bool,
@@ -80,7 +80,7 @@ pub(super) async fn update(session: &Session, arguments: Update) -> Result<Prepa
     begin(session, asked).await
 }
 
-/// An edit of a batch once more, or its reverse.
+/// Repeats a batch of edits, or reverses it.
 pub(super) async fn again(
     session: &Session,
     arguments: AgainBatch,
@@ -118,7 +118,7 @@ fn permitted(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
     confirm::can_be_asked(session, mutation.yes)
 }
 
-/// What will happen, the confirmation, and the durable batch.
+/// Shows the preview, asks for confirmation, and creates the durable batch.
 async fn begin(session: &Session, asked: Asked) -> Result<Prepared, CliError> {
     let Asked {
         plan,
@@ -205,7 +205,7 @@ fn say(session: &Session, plan: &EditPlan) -> Result<(), CliError> {
     }))
 }
 
-/// What will happen, for a person; of each kind at most so many groups.
+/// The preview for a person, with at most `most` groups of each kind.
 fn lines(session: &Session, plan: &EditPlan, most: usize) -> String {
     let (changing, same, skipped) = plan.counts();
     let mut lines = vec![
@@ -232,7 +232,7 @@ fn lines(session: &Session, plan: &EditPlan, most: usize) -> String {
     lines.join("\n")
 }
 
-/// `~ acme-eu: 40 -> 213`, with the signs of docs/design/console.md.
+/// For example `~ acme-eu: 40 -> 213`, with the signs of docs/design/console.md.
 fn line(row: &EditRow) -> String {
     let (sign, values) = match (&row.before, &row.after) {
         (Some(before), Some(after)) => ('~', format!("{before} -> {after}")),

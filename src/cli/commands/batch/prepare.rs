@@ -1,5 +1,5 @@
-//! What many rotations begin with: which, what will happen, the typed confirmation, and the durable batch; and what is left
-//! of a batch that is resumed.
+//! What comes before a bulk rotation: selecting the groups, the preview, the typed confirmation, and the durable batch;
+//! also the remaining items of a batch that is resumed.
 
 use std::{
     path::{Path, PathBuf},
@@ -32,16 +32,17 @@ use crate::{
     search::{SortBy, suggest::near},
 };
 
-/// What is to be rotated, and how.
+/// What to rotate, and how.
 pub(super) struct Asked {
     pub(super) selected: Selected,
     pub(super) include_recent: bool,
     pub(super) mutation: Mutation,
     pub(super) reason: Option<String>,
     pub(super) token_out: Option<PathBuf>,
-    /// When it was decided which are meant.
+    /// When the groups were selected.
     pub(super) at: Timestamp,
-    /// By age, as a timer does: one run at a time, and this many of those that can be rotated.
+    /// For a run by age, as a timer starts it: only one such run at a time, and at most this many groups that can be
+    /// rotated.
     pub(super) scheduled: Option<usize>,
 }
 
@@ -90,7 +91,8 @@ pub(super) async fn rotate(
         if older_than.is_some() {
             let order = &mut groups.order;
             order.sort.get_or_insert(SortBy::Rotated);
-            // What cannot be rotated now must not stand in the way of the rest night after night.
+            // Apply the limit only to groups that can be rotated now; those that cannot must not block the others night
+            // after night.
             scheduled = Some(
                 order
                     .limit
@@ -112,7 +114,7 @@ pub(super) async fn rotate(
     begin(session, asked, pace).await
 }
 
-/// What will happen, the confirmation, and the durable batch.
+/// Shows the preview, asks for confirmation, and creates the durable batch.
 pub(super) async fn begin(
     session: &Session,
     asked: Asked,
@@ -143,7 +145,7 @@ pub(super) async fn begin(
     say_near(session, &plan).await?;
     if mutation.dry_run {
         let unread = look(session, &plan, pace).await;
-        // What was read may have changed what is known.
+        // The reads may have changed what is known, so plan again.
         plan = planned().await?;
         say_plan(session, &plan, &unread)?;
         let left_out = all_named && !plan.skipped.is_empty();
@@ -154,7 +156,7 @@ pub(super) async fn begin(
         )));
     }
     if ids.is_empty() && !all_named {
-        // A nightly job has done its work.
+        // For a nightly job this is a success.
         output::say("no group is meant by that; nothing to rotate, nothing was sent");
         if session.json {
             output::json_line(&report::summary(None, &[], 0))?;
@@ -203,7 +205,7 @@ pub(super) async fn begin(
     }))
 }
 
-/// No other one of the place begins until this one ends.
+/// Makes sure that no other scheduled run of the place starts until this one ends.
 async fn alone(session: &Session) -> Result<ScheduledRun, CliError> {
     let begun = session.operations.begin_scheduled_run().await?;
     begun.map_err(|other| {
@@ -214,7 +216,7 @@ async fn alone(session: &Session) -> Result<ScheduledRun, CliError> {
     })
 }
 
-/// Ids that are not known here may be mistyped; not more of them are told than the plan names.
+/// Suggests similar ids for ids that are not known, as they may be mistyped; for no more ids than the plan names.
 async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
     let skipped = plan.skipped.iter().take(report::NAMED);
     let unknown = skipped.filter(|(_, why)| *why == Skip::NotKnown);
@@ -236,14 +238,14 @@ async fn say_near(session: &Session, plan: &Plan) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The newest rotation of which something is left.
+/// The newest unfinished batch of rotations.
 async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
     let batches = session.operations.batches().await?;
     let mut unfinished: Vec<_> = batches
         .iter()
         .filter(|batch| batch.ended_at.is_none() && batch.kind == BatchKind::Rotate)
         .collect();
-    // Those that nobody runs first.
+    // Batches that no process is running come first.
     unfinished.sort_by_key(|batch| batch.is_run());
     let newest = unfinished.first().map(|batch| batch.id.0);
     newest.ok_or_else(|| {
@@ -251,7 +253,7 @@ async fn newest_unfinished(session: &Session) -> Result<i64, CliError> {
     })
 }
 
-/// A batch of edits is not for `rotate`.
+/// Refuses a batch of edits, which `rotate` cannot resume.
 fn rotates(batch: &Batch) -> Result<(), CliError> {
     match batch.kind {
         BatchKind::Rotate => Ok(()),
@@ -262,7 +264,7 @@ fn rotates(batch: &Batch) -> Result<(), CliError> {
     }
 }
 
-/// Checks what is left of a batch and asks.
+/// Checks what is left of a batch and asks for confirmation.
 pub(super) async fn resume(
     session: &Session,
     arguments: &ResumeBatch,
@@ -322,7 +324,7 @@ pub(super) async fn resume(
     })
 }
 
-/// An edit has no tokens to write.
+/// Refuses a token file for a batch of edits, which has no tokens to write.
 pub(super) fn no_tokens(batch: BatchId, file: Option<&Path>) -> Result<(), CliError> {
     match file {
         None => Ok(()),
@@ -342,7 +344,7 @@ fn token_lines(
         .transpose()
 }
 
-/// Reads what would be rotated: only known ids. What could not be read comes back, with why.
+/// Reads the groups that would be rotated, known ids only. Returns the ones that could not be read, with the reason.
 async fn look(session: &Session, plan: &Plan, pace: RunLimits) -> Vec<String> {
     let reads = plan.ready.iter().map(|id| async move {
         let read = session
@@ -361,7 +363,8 @@ async fn look(session: &Session, plan: &Plan, pace: RunLimits) -> Vec<String> {
     reads.filter_map(|read| async move { read }).collect().await
 }
 
-/// As the run itself would end, as far as a plan can tell. `left_out`: of what the person named.
+/// The exit code the run itself would have, as far as a plan can tell. `left_out`: some groups that the person named
+/// are left out.
 pub(super) fn of_dry_run(left_out: bool, ready: usize, all_read: bool) -> Exit {
     if left_out && ready == 0 {
         Exit::Guarded

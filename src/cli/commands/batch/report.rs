@@ -1,4 +1,4 @@
-//! The words and the JSON of a bulk rotation.
+//! The text and the JSON of a bulk rotation.
 
 use serde_json::{Value, json};
 
@@ -12,14 +12,14 @@ use crate::{
     operations::batch::{Ended, Report},
 };
 
-/// How many of each are named before a confirmation.
+/// How many groups of each kind are named before a confirmation.
 pub(super) const NAMED: usize = 20;
 
 pub(super) fn compact(value: &Value) -> String {
     escape_hidden(&value.to_string())
 }
 
-/// One item, as it ends.
+/// One item with its outcome.
 pub(super) fn item(ended: &Ended) -> Value {
     json!({
         "batch": ended.key.batch.0,
@@ -35,7 +35,7 @@ pub(super) fn item(ended: &Ended) -> Value {
     })
 }
 
-/// The last line; without a report there was nothing to do.
+/// The last line. Without a report there was nothing to do.
 pub(super) fn summary(
     report: Option<&Report>,
     left_out: &[(UserGroupId, String)],
@@ -64,7 +64,7 @@ pub(super) fn dry_run(plan: &Plan, url: &str) -> Value {
     })
 }
 
-/// What is left out, and why.
+/// The groups that are left out, each with the reason.
 pub(super) fn skipped<'a>(
     left_out: impl Iterator<Item = (&'a UserGroupId, impl ToString)>,
 ) -> Value {
@@ -94,7 +94,7 @@ pub(super) fn line(ended: &Ended) -> String {
     parts.join(" ")
 }
 
-/// What will happen, for a person.
+/// The preview for a person.
 pub(super) fn plan(plan: &Plan) -> String {
     let mut lines = vec![format!(
         "{} ready, {} skipped",
@@ -121,7 +121,7 @@ pub(super) fn more(count: usize) -> Option<String> {
     (count > NAMED).then(|| format!("  and {} more", count - NAMED))
 }
 
-/// The counts and what to do next.
+/// The counts, and what to do next.
 pub(super) fn ending(report: &Report, is_edit: bool) -> String {
     let Report {
         batch,
@@ -153,7 +153,7 @@ pub(super) fn ending(report: &Report, is_edit: bool) -> String {
     lines.join("\n")
 }
 
-/// The command that resumes a batch, before its number.
+/// The command that resumes a batch, without the batch number.
 pub(super) fn resuming(is_edit: bool) -> &'static str {
     if is_edit {
         "groupdesk batches resume"
@@ -162,7 +162,7 @@ pub(super) fn resuming(is_edit: bool) -> &'static str {
     }
 }
 
-/// What to do about new tokens that have not arrived.
+/// What to do about new tokens that are not handed off.
 pub(super) fn not_handed_off(count: usize) -> String {
     let tokens = match count {
         1 => "1 new token has".to_owned(),
@@ -173,7 +173,7 @@ pub(super) fn not_handed_off(count: usize) -> String {
     )
 }
 
-/// Whether it is worth a line where a bar says the rest.
+/// Whether the item is worth a line of its own when a progress bar shows the rest.
 pub(super) fn is_noteworthy(ended: &Ended) -> bool {
     ended.status != ItemStatus::Confirmed || ended.note.is_some() || !ended.warnings.is_empty()
 }

@@ -1,4 +1,4 @@
-//! `--token-out` for many: one JSON line per new token, durable before the next step of its rotation.
+//! `--token-out` of bulk runs: one JSON line per new token, durable before the next step of its rotation.
 
 use std::{
     fs::File,
@@ -22,23 +22,24 @@ use crate::{
     platform::private_files,
 };
 
-/// A new 0600 file of `{"user_group_id", "token", "fingerprint"}` lines. Dropped without a line, it is removed.
+/// A new file with mode 0600, of `{"user_group_id", "token", "fingerprint"}` lines. It is removed on drop if nothing
+/// was written.
 pub(crate) struct TokenLines {
     path: PathBuf,
-    /// Not there for standard output.
+    /// `None` when the tokens go to standard output.
     file: Option<Mutex<File>>,
     touched: AtomicBool,
     fingerprinter: Fingerprinter,
 }
 
 impl TokenLines {
-    /// Makes the file; one that exists is refused, as is one inside a git work tree.
+    /// Creates the file. Fails if it exists already or is inside a git work tree.
     pub(crate) fn create(path: &Path, fingerprinter: &Fingerprinter) -> Result<Self, CliError> {
         if is_output(path) {
             return Ok(Self::new(path, None, fingerprinter));
         }
         let made = private_files::new_token_file(path).and_then(|file| {
-            // The name of a new file is durable only with its folder.
+            // The name of a new file is durable only once its folder is synced.
             let folder = path.parent().filter(|folder| *folder != Path::new(""));
             File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
             Ok(file)
@@ -87,7 +88,7 @@ impl TokenSink for TokenLines {
 impl Drop for TokenLines {
     fn drop(&mut self) {
         if self.file.is_some() && !self.touched.load(Ordering::SeqCst) {
-            // An empty file that stays does no harm.
+            // An empty file that stays behind does no harm.
             let _ = std::fs::remove_file(&self.path);
         }
     }

@@ -1,5 +1,5 @@
-//! Reads the token of every group that the service is known to have, into a file of their own. An alarm stops it, as do
-//! failures in a row.
+//! Reads the token of every group that the service is known to have, and writes the tokens to a file of their own. An
+//! alarm stops it, and so do several failures in a row.
 
 use std::{path::Path, time::Duration};
 

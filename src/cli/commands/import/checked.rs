@@ -1,5 +1,5 @@
-//! Files of groups, every row checked before anything is done. They are copied to unnamed private files first, so that
-//! what is done is what was checked, also of a pipe.
+//! Files of groups, with every row checked before anything is done. They are first copied to unnamed private files, so
+//! that exactly the checked content is used, even if it comes from a pipe.
 
 use std::{
     fs::File,
@@ -17,9 +17,9 @@ use crate::{
     formats::{GroupRow, Ids, Reader, RowResult},
 };
 
-/// Bytes at a time.
+/// Bytes that are copied at a time.
 const PIECE: usize = 64 * 1024;
-/// Rows on their way from the file, in pieces of so many.
+/// Rows per message from the reading thread.
 const ROWS: usize = 500;
 /// How many odd ids are named.
 const ODD: usize = 20;
@@ -27,7 +27,7 @@ const ODD: usize = 20;
 /// Rows in order, with their numbers.
 pub(crate) type Rows = mpsc::Receiver<io::Result<Vec<(usize, GroupRow)>>>;
 
-/// Files without a wrong row.
+/// Files in which every row is valid.
 pub(crate) struct Checked {
     files: Vec<File>,
     pub(crate) rows: usize,
@@ -36,14 +36,15 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// Reads all of it; `None` where rows are wrong, and every one of them was named. It may wait for standard input.
+    /// Reads and checks everything. Returns `None` if rows are invalid; each of them was reported. It may wait for
+    /// standard input.
     pub(crate) async fn of(sources: Vec<PathBuf>, json: bool) -> Result<Option<Self>, CliError> {
         let checking = tokio::task::spawn_blocking(move || check(&sources, json));
         let broke_off = CliError::unexpected("the reading broke off");
         checking.await.map_err(broke_off)?
     }
 
-    /// The rows once more, from the first.
+    /// Reads the rows again from the start.
     pub(crate) fn read(&self) -> Result<Rows, CliError> {
         let files = self.files.iter().map(File::try_clone);
         let files = files.collect::<io::Result<Vec<_>>>();
@@ -51,7 +52,7 @@ impl Checked {
         let (sender, rows) = mpsc::channel(1);
         tokio::task::spawn_blocking(move || {
             if let Err(error) = send(files, &sender) {
-                // Nobody may be interested any more.
+                // The receiver may be gone.
                 drop(sender.blocking_send(Err(error)));
             }
         });
@@ -59,7 +60,7 @@ impl Checked {
     }
 }
 
-/// The rows of a piece that came.
+/// Unpacks a received chunk of rows.
 pub(crate) fn piece(
     piece: io::Result<Vec<(usize, GroupRow)>>,
 ) -> Result<Vec<(usize, GroupRow)>, CliError> {
@@ -102,7 +103,7 @@ fn send(
             }
         }
     }
-    // Nobody may be interested any more.
+    // The receiver may be gone.
     drop(sender.blocking_send(Ok(rows)));
     Ok(())
 }
@@ -215,7 +216,7 @@ fn copy(
     }
 }
 
-/// One JSON object on one line of the result.
+/// Prints one JSON object as one line of the result.
 pub(crate) fn line(value: &serde_json::Value) -> Result<(), CliError> {
     output::result(&escape_hidden(&value.to_string()))
 }

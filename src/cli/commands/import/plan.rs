@@ -1,4 +1,4 @@
-//! What the rows of a file would change, as far as is known here; nothing is sent.
+//! What the rows of a file would change, as far as is known here. Sends nothing.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -29,17 +29,17 @@ use crate::{
 /// How many rows are named before a confirmation.
 const NAMED: usize = 20;
 
-/// What was asked for.
+/// What the command was asked to do.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
     pub(crate) sending: Sending,
-    /// The groups are read before the plan.
+    /// Read the groups before planning.
     pub(crate) refreshes: bool,
-    /// Notes and labels that somebody wrote are replaced, too.
+    /// Also replace notes and labels that a person wrote.
     pub(crate) replaces: bool,
 }
 
-/// One row and what it needs, beside its group, too.
+/// One row and what it requires, including changes to annotations.
 struct PlannedRow {
     number: usize,
     row: GroupRow,
@@ -47,17 +47,17 @@ struct PlannedRow {
     beside: AnnotationPlan,
 }
 
-/// A plan that was shown: what is sent is what it said.
+/// A plan that was shown. Exactly this is sent.
 #[derive(Default)]
 pub(crate) struct Shown {
     pub(crate) plan: Plan,
-    /// What the rows that would update a group begin with, as far as they touch it; by their numbers.
+    /// For each row that would update a group, by row number: the known values of the fields it touches.
     pub(crate) bases: HashMap<usize, DesiredFields>,
-    /// What the rows change beside their groups, by their numbers.
+    /// The changes to annotations, by row number.
     pub(crate) annotations: HashMap<usize, AnnotationChange>,
-    /// Rows of which a note or labels differ from what somebody wrote here, and stay.
+    /// Rows whose note or labels differ from what a person wrote here, which is kept.
     kept: usize,
-    /// Reads came before the plan: from then on what they showed counts as read in this run.
+    /// Set if the groups were read before planning. Groups seen since then count as read in this run.
     pub(crate) refreshed: Option<Timestamp>,
 }
 
@@ -80,17 +80,17 @@ impl Shown {
         self.kept += usize::from(!beside.kept.is_empty());
     }
 
-    /// When the group was read in this run.
+    /// When the group was read in this run; `None` if it was not.
     fn read_at(&self, planned: &Planned) -> Option<Timestamp> {
         let begun = self.refreshed?;
         planned.seen.filter(|seen| *seen >= begun)
     }
 }
 
-/// Groups that are read at the same time before a plan.
+/// How many groups are read at the same time before planning.
 const AT_ONCE: usize = 8;
 
-/// Reads the groups of all rows that were seen before.
+/// Reads the groups of all rows that the service was seen to have.
 async fn refresh(session: &Session, checked: &Checked) -> Result<(), CliError> {
     let control = Control::default();
     let mut rows = checked.read()?;
@@ -120,7 +120,7 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Begins a plan; with `refreshes` after reading.
+/// Starts a plan; with `refreshes` after reading the groups.
 async fn begin(session: &Session, checked: &Checked, refreshes: bool) -> Result<Shown, CliError> {
     let begun = session.operations.now();
     if refreshes {
@@ -132,7 +132,7 @@ async fn begin(session: &Session, checked: &Checked, refreshes: bool) -> Result<
     })
 }
 
-/// Tells of every row what it needs.
+/// Prints what each row requires.
 pub(crate) async fn tell(
     session: &Session,
     checked: &Checked,
@@ -158,7 +158,7 @@ pub(crate) async fn tell(
     Ok(shown)
 }
 
-/// What a person sees before the confirmation: how many rows need what, and the first of them.
+/// Shows a person, before the confirmation, how many rows require what, and the first of them.
 pub(super) async fn check_screen(
     session: &Session,
     checked: &Checked,
@@ -195,7 +195,7 @@ pub(super) async fn check_screen(
     Ok(shown)
 }
 
-/// The sum of it.
+/// Prints the summary.
 pub(crate) fn say_sum(session: &Session, sending: Sending, shown: &Shown) -> Result<(), CliError> {
     if session.json {
         let mut sum = json!({"dry_run": true, "rows": shown.plan.all()});
@@ -214,7 +214,7 @@ pub(crate) fn say_sum(session: &Session, sending: Sending, shown: &Shown) -> Res
     ))
 }
 
-/// For example `create 3, update 0, unchanged 7`; what was not asked for only where there is some.
+/// For example `create 3, update 0, unchanged 7`. What was not requested appears only if its count is not zero.
 pub(crate) fn in_words(sending: Sending, shown: &Shown) -> String {
     let counts = counts(sending, shown.plan).into_iter();
     let is_said = |(word, count): &(&str, usize)| {
@@ -236,7 +236,7 @@ pub(crate) fn in_words(sending: Sending, shown: &Shown) -> String {
     parts.join(", ")
 }
 
-/// A [`word`] for people. Nobody has read the rest: that it is unchanged would be too much to say.
+/// A [`word`] for people. The other groups were not read, so they must not be called unchanged.
 fn told(word: &str) -> String {
     match word {
         "unchanged" => "as last known".to_owned(),
@@ -244,7 +244,7 @@ fn told(word: &str) -> String {
     }
 }
 
-/// How many rows of each [`word`].
+/// How many rows have which [`word`].
 fn counts(sending: Sending, plan: Plan) -> [(&'static str, usize); 5] {
     let asked = |is_asked: bool, count: usize| if is_asked { (count, 0) } else { (0, count) };
     let (create, not_known) = asked(sending.create, plan.create);
@@ -285,7 +285,7 @@ async fn planned(
     }))
 }
 
-/// What the rows would change beside their groups, in their order.
+/// What the rows would change in annotations, in row order.
 pub(super) async fn beside(
     session: &Session,
     rows: &[GroupRow],
@@ -301,7 +301,7 @@ pub(super) async fn beside(
     Ok(plans.collect())
 }
 
-/// The fields of a line that says something of notes and labels; there only where it does.
+/// Adds the fields about notes and labels to a line, if there is anything to say.
 pub(super) fn add_annotations(line: &mut Value, beside: &AnnotationPlan) {
     let parts = [
         ("annotations", &beside.changed),
@@ -372,7 +372,7 @@ fn lines(sending: Sending, one: &PlannedRow) -> String {
     text
 }
 
-/// What would be done, where not all of it was asked for.
+/// What would be done with the row. Has separate words for what was not requested.
 fn word(sending: Sending, need: Need) -> &'static str {
     match need {
         Need::Create if !sending.create => "not_known",

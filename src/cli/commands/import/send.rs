@@ -1,5 +1,5 @@
-//! Sends rows, so many at the same time, and tells how each ended. A signal stops what is not begun; what is in flight is
-//! finished. Alarms, a refused key, and three failures in a row stop it too.
+//! Sends rows concurrently and reports each outcome. A signal stops rows that are not started; those in flight are
+//! finished. Alarms, a refused key, and three failures in a row stop the run too.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -34,18 +34,18 @@ use crate::{
 pub(crate) struct Job {
     pub(crate) permit: Permit,
     pub(crate) pace: RunLimits,
-    /// The journal, where there is one.
+    /// The import's journal, if there is one.
     pub(crate) import: Option<Import>,
-    /// What the rows that update a group begin with, as the plan showed them.
+    /// The values that updating rows start from, as the plan showed them.
     pub(crate) bases: HashMap<usize, DesiredFields>,
-    /// What they change beside their groups, upon what the plan showed.
+    /// The changes to annotations, as the plan showed them.
     pub(crate) annotations: HashMap<usize, AnnotationChange>,
 }
 
-/// Its number, its group, how it ended, and whether its note or labels were to change.
+/// Row number, group, outcome, and whether its note or labels were to change.
 type Ended = (usize, UserGroupId, RowEnd, bool);
 
-/// What is not begun yet.
+/// Rows that are not started yet.
 struct Queue {
     rows: Rows,
     waiting: VecDeque<(usize, GroupRow)>,
@@ -56,7 +56,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// The next rows of the file; `None` at its end.
+    /// Queues the next rows of the file (`None` at its end). Returns how many of them an earlier run has done.
     fn take(
         &mut self,
         next: Option<std::io::Result<Vec<(usize, GroupRow)>>>,
@@ -96,7 +96,7 @@ pub(crate) async fn run(
     };
     let control = Control::default();
     let progress = Progress::start(checked.rows);
-    // Beside the bar nobody reads a line for each of a thousand rows.
+    // Next to a progress bar nobody reads a line for each of a thousand rows.
     let only_odd = progress.beside_bar && !exchanges::are_told();
     let held = |wait: Duration| progress.held(wait);
     let mut flying: FuturesUnordered<BoxFuture<'_, Ended>> = FuturesUnordered::new();
@@ -122,7 +122,7 @@ pub(crate) async fn run(
                 }
                 progress.counts(run.counts.ended(), &run.counts.words());
                 if run.stopped.is_some() {
-                    // Those who wait for a busy service have changed nothing.
+                    // Requests that wait for a busy service have changed nothing, so they can be cancelled.
                     control.end();
                 }
             }

@@ -1,4 +1,4 @@
-//! How the rows that were sent ended: counted, told, summed up, and the exit code of it all.
+//! The outcomes of the rows that were sent: counts, report lines, the summary, and the exit code.
 
 use std::fmt::Write;
 
@@ -14,19 +14,19 @@ use crate::{
     operations::RowEnd,
 };
 
-/// How many rows came to what; with `done_before` and those not started they are all.
+/// How many rows had which outcome. With `done_before` and the rows not started they add up to all rows.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     created: usize,
     existed: usize,
     updated: usize,
-    /// Read in this run.
+    /// Unchanged according to a read in this run.
     unchanged: usize,
-    /// As wanted by what is known; nobody read it now.
+    /// As wanted according to what is known; not read in this run.
     as_known: usize,
     failed: usize,
     unknown: usize,
-    /// Of those that are done: their note, labels or favourite changed here.
+    /// How many of the completed rows changed a note, labels or favourite here.
     annotated: usize,
     pub(super) done_before: usize,
 }
@@ -71,7 +71,7 @@ impl Counts {
         ]
     }
 
-    /// For people: what was not read is not called unchanged.
+    /// The counts for people. Rows that were not read are not called unchanged.
     fn told(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let unchanged = ("unchanged", self.unchanged);
         let as_known = ("as last known", self.as_known);
@@ -81,7 +81,7 @@ impl Counts {
             .chain([unchanged, as_known])
     }
 
-    /// Those that are not zero.
+    /// The counts that are not zero.
     pub(super) fn words(&self) -> String {
         words(self.told())
     }
@@ -97,11 +97,11 @@ fn words(parts: impl IntoIterator<Item = (&'static str, usize)>) -> String {
 
 const INTERRUPTED: &str = "interrupted";
 
-/// A run as far as it came.
+/// The state of a run so far.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     pub(super) counts: Counts,
-    /// Failures after which the next would fail too; 0 never stops.
+    /// Stop after this many failures in a row, as the next would probably fail too; 0 never stops.
     stop_after: usize,
     in_a_row: usize,
     pub(super) stopped: Option<String>,
@@ -127,19 +127,19 @@ impl Run {
         self.counts.count(end);
         self.counts.annotated += usize::from(is_annotated);
         let failure = match end {
-            // Somebody else was faster; it says nothing of the next row.
+            // Somebody else changed the annotations first, which says nothing about the next row.
             RowEnd::Done { .. } if end.leaves_annotations() => {
                 self.first_failure.get_or_insert(Exit::Partly);
                 return;
             }
             RowEnd::Done { .. } => end.is_alarm().then_some(Exit::Guarded),
-            // They say nothing of the next row.
+            // A row that was not started says nothing about the next one.
             RowEnd::NotStarted => return,
             RowEnd::NotThere => {
                 self.first_failure.get_or_insert(Exit::Guarded);
                 return;
             }
-            // It says nothing of the next row, and the plan was done only in part.
+            // Says nothing about the next row, but the plan was carried out only in part.
             RowEnd::Failed(_) if end.is_changed_since() => {
                 self.first_failure.get_or_insert(Exit::Partly);
                 return;
@@ -164,12 +164,12 @@ impl Run {
         rows - self.counts.ended()
     }
 
-    /// Every row is written down as done; one that ended with an alarm is not.
+    /// Whether every row is recorded as done. A row that ended with an alarm is not.
     pub(super) fn is_complete(&self, rows: usize) -> bool {
         self.counts.done() == rows && !self.alarmed
     }
 
-    /// Nothing is begun any more. An interrupt that came too late to leave anything out was none.
+    /// Call when no more rows will be started. An interrupt that came too late to leave anything out does not count.
     pub(super) fn end(&mut self, rows: usize) {
         if self.interrupted && self.not_started(rows) == 0 {
             self.interrupted = false;
@@ -218,7 +218,8 @@ impl Run {
     }
 }
 
-/// What is told of one row; `None` where that is nothing. `only_odd`: only what a person has to look at.
+/// The report line of one row, or `None` if there is nothing to report. `only_odd`: report only what a person has to
+/// look at.
 pub(super) fn line_of(
     (as_json, only_odd): (bool, bool),
     number: usize,

@@ -1,10 +1,10 @@
-//! What the manual page says of files, settings and variables; the words are those of `config::reference`.
+//! The parts of the manual page about files, settings and variables. The texts are those of `config::reference`.
 
 use std::fmt::Write as _;
 
 use crate::config::reference::{DefaultValue, KINDS, SETTINGS, Setting, TABLES, VARIABLES};
 
-/// The sections of the page of groupdesk itself, in troff.
+/// The sections of groupdesk's own page, in troff.
 pub(super) fn sections() -> String {
     let mut page = String::from(".SH FILES\n");
     for (file, what) in [
@@ -62,7 +62,7 @@ fn line(name: &str, kind: &str, meaning: &str) -> String {
     format!("{name}{kind}\n{}\n", escaped(meaning))
 }
 
-/// Text that troff shows as it is; none of ours begins with a dot or an apostrophe.
+/// Escapes text so that troff prints it literally. None of our lines begins with a dot or an apostrophe.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\e")
         .replace('-', "\\-")

@@ -1,4 +1,5 @@
-//! `copy`: what is known of a group here becomes a group of another profile; created there, or laid over what it is there.
+//! `copy`: copies what is known of a group to another profile, by creating the group there or merging it into the
+//! existing one.
 
 use super::{
     create::{create_with, may_create},

@@ -1,4 +1,4 @@
-//! `create`: what is odd about the id, what will be sent, and a get-or-create with it.
+//! `create`: checks for an odd id, shows what will be sent, and sends a get-or-create with it.
 
 use super::{answer, token_file};
 use crate::{
@@ -40,7 +40,7 @@ pub(crate) async fn create(session: &Session, arguments: Create) -> Result<Exit,
     create_with(session, id, wanted, mutation, token).await
 }
 
-/// Refuses what cannot be asked or sent, before anything is.
+/// Refuses what cannot be confirmed or sent, before anything is sent.
 pub(super) fn may_create(session: &Session, mutation: &Mutation) -> Result<(), CliError> {
     session.operations.permitted(Guarded::Create)?;
     if !mutation.dry_run {
@@ -79,7 +79,7 @@ pub(super) async fn create_with(
     answer(session, &done, None, &token, file.as_mut())
 }
 
-/// Hazard 1: an id that was mistyped makes a group for ever.
+/// Warns about an unusual id: hazard 1, a mistyped id creates a group that stays for ever.
 async fn say_what_is_odd(session: &Session, id: &UserGroupId) -> Result<(), CliError> {
     for oddity in oddities(id.as_str()) {
         output::context(&format!(

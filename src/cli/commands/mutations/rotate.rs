@@ -1,4 +1,4 @@
-//! `rotate`: asks, rotates once, puts the new token where it was asked for, and confirms it by reading it back.
+//! `rotate`: asks, rotates once, writes the new token where it was requested, and confirms it by reading it back.
 
 use super::{answer, assurance, token_file, write_token};
 use crate::{
@@ -16,8 +16,9 @@ use crate::{
     operations::{Guarded, TokenLookup},
 };
 
-/// The group that has a pasted token (docs/design/rotation.md: the fingerprint is looked up first, then the id is asked
-/// for, then there is a plain warning). The token itself is forgotten before anything is sent.
+/// Rotates the group that a pasted token belongs to (docs/design/rotation.md: the fingerprint is looked up first; if
+/// that finds nothing the id is asked for, with a plain warning). The token itself is forgotten before anything is
+/// sent.
 pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Result<Exit, CliError> {
     let pasted = whose::ask(session.no_input).await?;
     let directory = session.operations.directory();
@@ -32,7 +33,7 @@ pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Resul
                     .into(),
             ));
         }
-        // The service may make tokens of another shape.
+        // The service may issue tokens of another shape.
         TokenLookup::NotAToken { .. } => (directory.fingerprinter().of(&pasted), Vec::new()),
     };
     drop(pasted);
@@ -69,7 +70,7 @@ pub(crate) async fn rotate_pasted(session: &Session, arguments: Rotate) -> Resul
     rotate(session, id, Some(seen), arguments).await
 }
 
-/// One group; several are `batch`'s business. `pasted` is the token that is meant, where somebody gave one.
+/// Rotates one group; `batch` rotates several. `pasted` is the token that selected the group, if one was given.
 pub(crate) async fn rotate(
     session: &Session,
     id: UserGroupId,
@@ -113,8 +114,8 @@ pub(crate) async fn rotate(
         ))
         .await
         .map_err(CliError::from)?;
-    // Before the confirming get: whatever happens now, the person has the token. A failure is told below. What went to
-    // standard output could not be taken back.
+    // Write the token before the confirming get, so that the person has it whatever happens next. A failure is reported
+    // below. Standard output has to wait, because what was written there cannot be taken back.
     let early = file.as_mut().filter(|file| file.is_file());
     drop(write_token(&rotated, early));
     let done = if rotated.ending == Ending::Rotated {
@@ -125,7 +126,7 @@ pub(crate) async fn rotate(
     } else {
         rotated
     };
-    // After the confirming get: a token that it contradicts must not reach the dashboards.
+    // Hand off only after the confirming get: a token that it contradicts must not reach the dashboards.
     let handed = handoff::after(session, &done).await;
     let rotation = Rotation {
         handed: handed.as_ref(),
@@ -137,7 +138,7 @@ fn word(seen: Option<Fingerprint>) -> String {
     seen.map_or_else(|| "not known here".to_owned(), |seen| seen.to_string())
 }
 
-/// Why a rotation is no curl command.
+/// Why a rotation is not printed as a curl command.
 pub(crate) const NOT_WRITTEN: &str =
     "a rotation is not written down as a command, because its body is a token";
 

@@ -1,4 +1,5 @@
-//! `update`: reads the group, lays the edits over it, and sends what may be sent (hazard 4 of docs/design/service.md).
+//! `update`: reads the group, merges the edits into it, and sends what may be sent (hazard 4 of
+//! docs/design/service.md).
 
 use super::{answer, assurance, reading, token_file};
 use crate::{
@@ -26,7 +27,7 @@ use crate::{
     operations::{Done, Failure, Guarded, UnknownIdPolicy, Warning, sendable},
 };
 
-/// How a change is sent.
+/// How to send a change.
 pub(crate) struct How {
     /// Fields that are sent whole although others may have changed them.
     pub(crate) replace: Vec<Field>,
@@ -56,7 +57,7 @@ pub(crate) async fn update(
     lay_over(session, &id, known.as_ref(), &edits, how).await
 }
 
-/// Refuses what cannot be asked or sent, before anything is; what is known of the group.
+/// Refuses what cannot be confirmed or sent, before anything is sent. Returns what is known of the group.
 pub(crate) async fn may_update(
     session: &Session,
     id: &UserGroupId,
@@ -76,7 +77,7 @@ pub(crate) async fn may_update(
     Ok(known)
 }
 
-/// Reads the group, lays the edits over it, and sends what may be sent.
+/// Reads the group, merges the edits into it, and sends what may be sent.
 pub(crate) async fn lay_over(
     session: &Session,
     id: &UserGroupId,
@@ -102,7 +103,7 @@ pub(crate) async fn lay_over(
     send(session, id, &edit, read, how, file).await
 }
 
-/// Shows what would be sent upon what was read, asks, and sends it.
+/// Shows what would be sent on top of what was read, asks, and sends it.
 pub(crate) async fn send(
     session: &Session,
     id: &UserGroupId,
@@ -117,7 +118,7 @@ pub(crate) async fn send(
         token,
         ..
     } = how;
-    // What was relied on is withdrawn: the person looks first.
+    // The read withdrew a fact that the update relied on, so a person has to look first.
     if read.warnings.iter().any(Warning::is_of_facts) {
         return answer(session, &read, None, &token, file.as_mut());
     }
@@ -137,7 +138,7 @@ pub(crate) async fn send(
         output::say("nothing is different; no update was sent");
         return answer(session, &read, None, &token, file.as_mut());
     }
-    // What cannot be sent so is said before anybody is asked.
+    // Report an update that cannot be sent before the person is asked to confirm it.
     let plan = read.plan(edit);
     sendable(id, &plan, &read)?;
     let change = Change::between(&edit.base, &plan.send);
@@ -169,7 +170,7 @@ pub(crate) async fn send(
         ))
         .await;
     let mut done = updated.map_err(CliError::of_mutation)?;
-    // What the first read noticed was news then; it is still news to whoever asked.
+    // Repeat the warnings of the first read, because they are still news to whoever started the command.
     for warning in read.warnings {
         if !done.warnings.contains(&warning) {
             done.warnings.push(warning);
@@ -178,7 +179,7 @@ pub(crate) async fn send(
     answer(session, &done, None, &token, file.as_mut())
 }
 
-/// The get before an update (hazard 4). An alarm ends the command: nothing further is sent.
+/// The get before an update (hazard 4). An alarm ends the command, and nothing more is sent.
 pub(crate) async fn read_first(
     session: &Session,
     id: &UserGroupId,

@@ -1,4 +1,4 @@
-//! `profile add`: what is missing is asked for, the connection is tested, the lines are shown and written.
+//! `profile add`: asks for missing values, tests the connection, then shows and writes the configuration lines.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ use crate::{
 pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliError> {
     let mut new = complete(context, &arguments).await?;
     let connector = context.connector();
-    // What is wrong with it is said before a key is asked for.
+    // Report invalid values before asking for a key.
     let (mut edit, profile) = connector.plan(&new).map_err(stop_of)?;
     let key = match &new.api_key {
         KeySource::Keyring(_) => input::key(context.no_input).await?,
@@ -59,8 +59,8 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
     Ok(if wanted { Exit::Done } else { exit })
 }
 
-/// Says which environment it is, where its address or key is known already: by the flags, else a person is asked at once.
-/// Nothing is sent before it is said, now or later.
+/// Decides which environment the profile is, if its address or key is known already: by the flags, otherwise by asking.
+/// Nothing is sent before that is decided, now or later.
 async fn which_place(context: &Setup, added: &Operations, arguments: &Add) -> Result<(), CliError> {
     let asked = match added.held().await {
         Some(problem @ PlaceProblem::Asked { .. }) => Some(problem),
@@ -82,7 +82,7 @@ async fn which_place(context: &Setup, added: &Operations, arguments: &Add) -> Re
     Ok(())
 }
 
-/// `None`: it is to be said later, as the line before tells.
+/// Returns `None` if it is to be decided later, as the line printed before explains.
 async fn ask_place(context: &Setup, added: &Operations) -> Result<Option<BindingAnswer>, CliError> {
     if !input::has_person(context.no_input) {
         return Ok(None);
@@ -110,7 +110,7 @@ fn exit(probe: &Result<Probe, Failure>) -> Exit {
     }
 }
 
-/// What was said, and on a terminal what was asked for.
+/// The values from the arguments, completed on a terminal by asking for the missing ones.
 async fn complete(context: &Setup, arguments: &Add) -> Result<NewProfile, CliError> {
     let can_ask = input::has_person(context.no_input);
     let said = source(&arguments.source, &arguments.name)?;
@@ -133,7 +133,7 @@ async fn complete(context: &Setup, arguments: &Add) -> Result<NewProfile, CliErr
         Some(source) => source,
         None => ask_source(&arguments.name).await?,
     };
-    // As with a file for the key: what is relative begins here.
+    // As with the key file, a relative path is relative to the current folder.
     let ca_file = arguments.ca_file.as_ref().map(std::path::absolute);
     let ca_file = ca_file
         .transpose()
@@ -142,7 +142,7 @@ async fn complete(context: &Setup, arguments: &Add) -> Result<NewProfile, CliErr
         name: arguments.name.clone(),
         base_url,
         path: arguments.path.clone(),
-        // Another word than the two is refused with the rest.
+        // An unknown word is refused together with the other invalid values.
         environment: (!environment.is_empty()).then(|| EnvironmentTag::parse(&environment)),
         api_key,
         ca_file,
@@ -161,7 +161,8 @@ fn source(said: &SourceArgs, profile: &str) -> Result<Option<KeySource>, CliErro
         return Ok(Some(KeySource::Env(name.clone())));
     }
     if let Some(file) = &said.file {
-        // A shell has put the home in already; what is relative begins here, not at the configuration file.
+        // The shell has already expanded the home folder; a relative path is relative to the current folder, not to the
+        // configuration file.
         let file = std::path::absolute(file)
             .map_err(|error| CliError::Usage(format!("--api-key-file: {error}")))?;
         return Ok(Some(KeySource::File(file)));

@@ -1,4 +1,4 @@
-//! `profile bind`: which place a profile means, said by a person. `--yes` never says it.
+//! `profile bind`: lets a person declare which place a profile means. `--yes` never decides that.
 
 use std::io::{self, IsTerminal};
 
@@ -72,7 +72,7 @@ async fn one(
         settings.operator.clone(),
         Clock::System,
     );
-    // With --all only what is in question is answered.
+    // With --all, only profiles whose place is in question are asked about.
     if arguments.all && !is_asked(&operations).await? {
         return Ok(None);
     }
@@ -110,7 +110,7 @@ async fn one(
     })))
 }
 
-/// The same environment as the place of that name; without a name, as the only one possible.
+/// Binds to the place of that name, or to the only candidate if there is no name.
 pub(super) async fn same(
     operations: &Operations,
     named: Option<&str>,
@@ -146,7 +146,7 @@ async fn typed(context: &Setup, profile: &Profile) -> Result<(), CliError> {
     .await
 }
 
-/// Where it belongs from now on, and what is still to be done.
+/// Reports where the profile belongs from now on, and what is left to do.
 pub(super) fn say(name: &str, bound: &Bound) {
     let place = &bound.name;
     if bound.on_trial {

@@ -1,4 +1,4 @@
-//! `profile facts`: what the place of a profile is known to do that nobody documents; shown, and told by a person.
+//! `profile facts`: shows and records undocumented behaviour of a profile's place, as people declare it.
 
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ pub(super) async fn run(context: &Setup, arguments: FactsArgs) -> Result<Exit, C
     Ok(Exit::Done)
 }
 
-/// Each with who says so and since when.
+/// Prints each fact, who declared it and when.
 pub(crate) fn print(session: &Session, facts: &Facts) -> Result<(), CliError> {
     let lines = lines(facts);
     if session.json {
@@ -67,7 +67,7 @@ pub(crate) fn print(session: &Session, facts: &Facts) -> Result<(), CliError> {
     }
 }
 
-/// One fact as it is shown.
+/// One fact as it is printed.
 struct Line {
     fact: &'static str,
     value: &'static str,

@@ -1,4 +1,4 @@
-//! What `profile` asks a person: lines, and an API key that is not shown.
+//! What `profile` asks a person for: lines, and an API key that is not echoed.
 
 use std::io::{self, BufRead, IsTerminal, Read};
 
@@ -10,15 +10,15 @@ use crate::{
     config::given_key,
 };
 
-/// Longer than any key; more is something else.
+/// In bytes. Longer than any key; more than that is something else.
 const LONGEST: u64 = 64 * 1024;
 
-/// Whether somebody can be asked.
+/// Whether there is a person to ask.
 pub(super) fn has_person(no_input: bool) -> bool {
     !no_input && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// One line; empty where nothing was typed.
+/// Reads one line; empty if nothing was typed.
 pub(super) async fn line(question: &str) -> Result<String, CliError> {
     output::ask(question);
     let read = tokio::task::spawn_blocking(|| {
@@ -32,7 +32,7 @@ pub(super) async fn line(question: &str) -> Result<String, CliError> {
     }
 }
 
-/// An API key from a prompt that does not show it, or from standard input; `None` where there is none.
+/// Reads an API key from a prompt without echo, or from standard input. Returns `None` if there is none.
 pub(super) async fn key(no_input: bool) -> Result<Option<SecretString>, CliError> {
     if io::stdin().is_terminal() && no_input {
         return Ok(None);
@@ -54,9 +54,9 @@ pub(super) async fn key(no_input: bool) -> Result<Option<SecretString>, CliError
     given_key(&text).map(Some).map_err(CliError::Usage)
 }
 
-/// A line where it is typed, else all there is.
+/// Reads one line if it is typed, otherwise everything.
 fn read(is_typed: bool) -> io::Result<Zeroizing<String>> {
-    // As long as it can be, so that no copy of it is left behind by growing.
+    // Allocated at the maximum size, so that growing leaves no copy of the key in memory.
     let mut text = Zeroizing::new(String::with_capacity(LONGEST as usize));
     let mut input = io::stdin().lock().take(LONGEST);
     if is_typed {

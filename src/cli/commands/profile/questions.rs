@@ -1,4 +1,5 @@
-//! `profile add` asks in plain words what nobody documents of a service. Enter leaves it as not known, the careful answer.
+//! The plain questions of `profile add` about undocumented behaviour of the service. Enter leaves the answer unknown,
+//! which is the safe default.
 
 use super::input;
 use crate::{
@@ -7,7 +8,7 @@ use crate::{
     operations::{Fact, Failure, Operations},
 };
 
-/// Asks for the facts of the place that nobody has told or proven yet.
+/// Asks for the facts of the place that nobody has declared or proven yet.
 pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
     let Ok(known) = added.facts().await else {
         return Ok(());
@@ -47,7 +48,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
     }
     match added.tell_facts(told).await {
         Ok(_) => Ok(()),
-        // It is written; what is told of a place waits until it is known which one it is.
+        // The profile is written. Facts have to wait until it is known which place it belongs to.
         Err(failure @ Failure::Place(_)) => {
             let name = &added.profile().name;
             output::alarm(&format!(

@@ -1,4 +1,4 @@
-//! Profiles and probes as they are printed.
+//! Profiles and connection tests as they are printed.
 
 use serde_json::{Value, json};
 
@@ -116,7 +116,7 @@ fn object(profile: &Profile, usual: Option<&str>) -> Value {
     })
 }
 
-/// What a probe found, as JSON.
+/// The result of a connection test, as JSON.
 pub(super) fn probe(probe: &Probe) -> Value {
     let steps = probe.steps.iter().map(|step| {
         json!({
@@ -135,7 +135,7 @@ pub(super) fn probe(probe: &Probe) -> Value {
     })
 }
 
-/// What a probe found, in lines.
+/// The result of a connection test, as lines of text.
 pub(super) fn probe_text(probe: &Probe) -> String {
     let mut lines: Vec<String> = probe
         .steps

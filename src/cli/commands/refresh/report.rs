@@ -1,4 +1,4 @@
-//! The words and the JSON of reading all groups, and the exit code it ends with.
+//! The text and the JSON of a refresh of many groups, and its exit code.
 
 use std::fmt::Write;
 
@@ -21,18 +21,18 @@ use crate::{
     operations::{GroupRead, Refresh, batch::TokenSink},
 };
 
-/// How many lines tell of the progress where there is no bar.
+/// How many progress lines there are without a progress bar.
 const STEPS: usize = 10;
 
-/// What is the same from the beginning to the end.
+/// The figures that stay the same for the whole run.
 pub(super) struct Report {
-    /// All that are to be read, and were since it began.
+    /// All groups of the refresh, including those read since it began.
     pub(super) known: usize,
-    /// Left out: only files have told of them.
+    /// Groups left out because only files have mentioned them.
     pub(super) never_seen: usize,
 }
 
-/// What will be done, for a person.
+/// The plan for a person.
 pub(super) fn plan(plan: &Refresh) -> String {
     let mut lines = vec![format!("{} to read", plan.ids.len())];
     if plan.done_before > 0 {
@@ -77,7 +77,7 @@ pub(super) fn dry_run(session: &Session, plan: &Refresh, report: &Report) -> Res
 }
 
 impl Report {
-    /// The last line: all from `unchanged` to `not_started` add up to `planned`.
+    /// The last line. All counts from `unchanged` to `not_started` add up to `planned`.
     pub(super) fn sum(&self, session: &Session, counts: &Counts, halt: Option<&Halt>) -> String {
         if session.json {
             let mut sum = json!({"planned": counts.planned()});
@@ -100,21 +100,21 @@ fn compact(value: &Value) -> String {
     escape_hidden(&value.to_string())
 }
 
-/// What was told so far.
+/// The state of the report so far.
 #[derive(Default)]
 pub(super) struct Told {
-    /// Each group is printed whole, as `get` of one prints it.
+    /// Print each group whole, as a single `get` does.
     pub(super) whole: bool,
     /// Where the tokens go.
     pub(super) tokens: Option<TokenLines>,
-    /// A token was not written.
+    /// A token could not be written.
     is_unwritten: bool,
     first_failure: Option<Exit>,
     steps: usize,
 }
 
 impl Told {
-    /// One group, as it ends.
+    /// Reports one group that has ended.
     pub(super) fn group(&mut self, session: &Session, progress: &Progress, read: &GroupRead) {
         if let Some(failure) = &read.failure {
             self.first_failure.get_or_insert(Exit::of_failure(failure));
@@ -147,7 +147,7 @@ impl Told {
         }
     }
 
-    /// Writes the token where it was asked for; why it could not be.
+    /// Writes the token where it was requested. Returns the reason if it could not.
     pub(super) fn keep(&mut self, read: &GroupRead) -> Option<String> {
         let done = read.done.as_deref()?;
         let error = self.tokens.as_ref()?.keep(done).err()?;

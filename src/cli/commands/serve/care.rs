@@ -1,4 +1,5 @@
-//! `groupdesk serve init`, `serve backup` and `serve check`: the tables on a server; a copy of the file, and a look at it.
+//! `groupdesk serve init`, `serve backup` and `serve check`: create the tables on a server, copy the file, and check
+//! it.
 
 use std::path::Path;
 

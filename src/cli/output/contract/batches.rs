@@ -1,4 +1,4 @@
-//! What waits for a person, batches, and annotations of groups.
+//! Pending concerns, batches, and annotations of groups.
 
 use super::{
     Field, Shape, field, shape,

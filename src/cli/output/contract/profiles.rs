@@ -5,7 +5,7 @@ use super::{Field, Shape, field, shape};
 const PROFILE: Field = field("profile", "text", "", "its name");
 const FILE: Field = field("file", "text", "", "the configuration file");
 
-/// What every step of a test of a connection says; they stand below `steps`, or below `check.steps`.
+/// The fields of each step of a connection test, found below `steps` or below `check.steps`.
 macro_rules! steps {
     ($steps:literal) => {
         &[

@@ -1,4 +1,4 @@
-//! The shapes as text, as JSON and as a manual page.
+//! Prints the shapes as text, as JSON and as a manual page.
 
 use std::fmt::Write;
 
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use super::{Field, PROMISE, Printed, Shape, printed, shapes};
 use crate::domain::text::wrap;
 
-/// Columns of the text, where there is no terminal or a wider one.
+/// Width of the text if there is no terminal or a wider one.
 const COLUMNS: usize = 96;
-/// Narrower is not readable.
+/// Anything narrower is not readable.
 const LEAST: usize = 50;
-/// Where the meaning of a field begins.
+/// The column in which the meaning of a field starts.
 const INDENT: usize = 28;
 
-/// What `command` prints, or everything, as wide as the terminal; `None` where there is no such command.
+/// What `command` prints, or what all commands print, as wide as the terminal. `None` if there is no such command.
 pub(crate) fn text(command: &[String], terminal: Option<usize>) -> Option<String> {
     let (commands, shapes) = about(command)?;
     let mut page = Page {
@@ -42,7 +42,7 @@ pub(crate) fn text(command: &[String], terminal: Option<usize>) -> Option<String
     Some(page.text)
 }
 
-/// The same for programs.
+/// The same as JSON.
 pub(crate) fn object(command: &[String]) -> Option<Value> {
     let (commands, shapes) = about(command)?;
     let commands = commands.into_iter().map(|printed| {
@@ -78,7 +78,7 @@ pub(crate) fn object(command: &[String]) -> Option<Value> {
 pub(crate) fn manual() -> String {
     let escaped = |text: &str| {
         let text = text.replace('\\', "\\e").replace('-', "\\-");
-        // A line that begins with a dot is a request.
+        // In roff, a line that begins with a dot is a request.
         text.replace("\n.", "\n\\&.")
     };
     let mut roff = String::from(".SH DESCRIPTION\n");
@@ -157,7 +157,7 @@ struct Page {
 }
 
 impl Page {
-    /// A name and what is said of it, beside it or below it.
+    /// Writes a name and its explanation, next to it or below it.
     fn item(&mut self, name: &str, said: &str, indent: usize) {
         let lines = wrap(said, self.columns - indent);
         let mut lines = lines.iter();

@@ -1,4 +1,4 @@
-//! Rotations: the journal, settling, hand-offs, and many at once.
+//! Rotations: the journal, settling, hand-offs, and bulk rotations.
 
 use super::{
     Field, Shape, field, shape,

@@ -1,4 +1,4 @@
-//! Fields that more than one object has.
+//! Fields that several objects share.
 
 use super::{Field, field};
 
@@ -28,7 +28,7 @@ pub(super) const NEW_TOKEN: Field = field("fingerprint", "text", "not known", "o
 
 pub(super) const DRY_RUN: Field = field("dry_run", "bool", "", "true");
 pub(super) const NOTHING_DONE: Field = field("outcome", "text", "always", "nothing was done");
-/// What a dry run of many requests begins with.
+/// The first fields of a dry run of many requests.
 #[rustfmt::skip] // A table: one field a line.
 pub(super) const REQUESTS: &[Field] = &[
     DRY_RUN,
@@ -37,7 +37,7 @@ pub(super) const REQUESTS: &[Field] = &[
     field("url", "text", "", "where they would go"),
 ];
 
-/// Of `handoff` as an object.
+/// The fields of `handoff` where it is an object.
 #[rustfmt::skip] // A table: one field a line.
 pub(super) const HANDED_OFF: &[Field] = &[
     field("handoff.state", "text", "", "pending, done or failed"),

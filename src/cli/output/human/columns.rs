@@ -1,4 +1,4 @@
-//! The columns of the list, and what stands in them.
+//! The columns of the list and their content.
 
 use std::time::Duration;
 
@@ -33,13 +33,13 @@ pub(crate) enum Column {
     Labels,
     Note,
     Favourite,
-    /// The value of a key of the properties.
+    /// The value of this key of the properties.
     Property(String),
-    /// The data source of a row of the mapping.
+    /// The data source of this row of the mapping.
     MapRow(String),
 }
 
-/// With the words by which they are chosen.
+/// The columns that have a fixed name, with the words that select them and their headers.
 const NAMED: [(Column, &str, &str); 13] = [
     (Column::Name, "name", "NAME"),
     (Column::Id, "id", "ID"),
@@ -56,25 +56,25 @@ const NAMED: [(Column, &str, &str); 13] = [
     (Column::Favourite, "favourite", "FAVOURITE"),
 ];
 
-/// So many of them are there where nobody chose.
+/// How many of them are shown by default.
 const USUAL: usize = 8;
 
-/// Said of an age beyond the limit.
+/// Appended to an age beyond the limit.
 pub(super) const OLD: &str = " old";
 
-/// A group, and what stands beside it where that is wanted.
+/// A group, and its annotation if that is wanted.
 pub(crate) type Listed = (KnownGroup, Option<Annotation>);
 
-/// The columns that are shown, in their order.
+/// The columns that are shown, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Columns {
     pub(super) shown: Vec<Column>,
-    /// Somebody named some.
+    /// The person chose the columns.
     is_chosen: bool,
 }
 
 impl Columns {
-    /// `id,prop:tier`: these; `+prop:tier,+map:40`: beside the usual ones; nothing: the usual ones.
+    /// `id,prop:tier` selects these; `+prop:tier,+map:40` adds to the default ones; an empty text is the default ones.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let usual = NAMED[..USUAL].iter().map(|(column, ..)| column.clone());
         let shown = chosen(
@@ -87,7 +87,7 @@ impl Columns {
         Ok(Self { shown, is_chosen })
     }
 
-    /// How they are named; of the values of keys the begin.
+    /// The words that select columns; for keys and rows, the prefix.
     pub(crate) fn words() -> impl Iterator<Item = &'static str> {
         let named = NAMED.iter().map(|(_, word, _)| *word);
         named.chain(["prop:", "map:"])
@@ -101,7 +101,7 @@ impl Columns {
         self.shown.contains(column)
     }
 
-    /// Those that were chosen, or the usual ones; of a wide table, all.
+    /// The chosen columns or the default ones; for a wide table, all of them.
     #[must_use]
     pub(crate) fn or_usual(self, is_wide: bool) -> Self {
         if !is_wide || self.is_chosen {
@@ -112,13 +112,13 @@ impl Columns {
         Self { shown, ..self }
     }
 
-    /// What a program reads in them, by their words.
+    /// The values for a program, keyed by column word.
     pub(crate) fn values(&self, listed: &Listed, max_age: Option<Duration>) -> Map<String, Value> {
         let value = |column: &Column| (column.word(), column.value(listed, max_age));
         self.shown.iter().map(value).collect()
     }
 
-    /// What they show stands beside the groups.
+    /// Whether a shown column needs the annotations.
     pub(crate) fn are_beside(&self) -> bool {
         let beside = [Column::Labels, Column::Note, Column::Favourite];
         self.shown.iter().any(|column| beside.contains(column))
@@ -161,7 +161,7 @@ impl Column {
         }
     }
 
-    /// As it is chosen.
+    /// The word that selects the column.
     fn word(&self) -> String {
         match self {
             Self::Property(key) => format!("prop:{key}"),
@@ -174,7 +174,7 @@ impl Column {
         }
     }
 
-    /// What a program reads in it: null where it is not known, times as times.
+    /// The value for a program: null if not known, and times as times.
     fn value(&self, (group, beside): &Listed, max_age: Option<Duration>) -> Value {
         let beside = beside.as_ref();
         let last = group.last_rotated.as_ref();
@@ -215,7 +215,7 @@ impl Column {
         }
     }
 
-    /// What people read in it.
+    /// The text for people.
     pub(crate) fn cell(
         &self,
         group: &KnownGroup,

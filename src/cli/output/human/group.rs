@@ -1,4 +1,4 @@
-//! One group: every value with where it came from and when (hazard 3 of docs/design/service.md).
+//! One group: every value with its source and time (hazard 3 of docs/design/service.md).
 
 use comfy_table::ColumnConstraint;
 use jiff::Timestamp;
@@ -9,10 +9,10 @@ use crate::domain::{
     text::visible,
 };
 
-/// In fewer columns, where a value came from stands below it.
+/// On a narrower terminal, the source of a value goes on the line below it.
 const NARROW: usize = 64;
 
-/// All that is known of one group, and where each value came from.
+/// Everything known of one group, and the source of each value.
 pub(crate) fn group(group: &KnownGroup, now: Timestamp) -> String {
     let mut table = table(&[]);
     let is_narrow = terminal_width().is_some_and(|width| width < NARROW);

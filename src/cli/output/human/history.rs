@@ -1,4 +1,4 @@
-//! The history: who did what, one line of it or a paragraph.
+//! The history: who did what, as one line or one paragraph per entry.
 
 use std::borrow::Cow;
 
@@ -24,13 +24,13 @@ const HEADER: [&str; 7] = [
 ];
 const RESULT: usize = 4;
 
-/// Lines of the history.
+/// Entries of the history.
 pub(crate) fn history(lines: &[Numbered<Entry>], now: Timestamp) -> String {
     let lines: Vec<_> = lines.iter().map(|line| row(&line.value, now)).collect();
     rows(HEADER, &lines, Some(RESULT))
 }
 
-/// One line of it as it comes, with its time: what follows is not known yet, so nothing is aligned.
+/// One entry with its time, for output as it comes. Later entries are not known yet, so nothing is aligned.
 pub(crate) fn history_line(entry: &Entry) -> String {
     let [_, who, id, what, result, token, story] = row(entry, entry.at);
     let at = entry.at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
@@ -49,7 +49,7 @@ pub(crate) fn history_line(entry: &Entry) -> String {
 const CHANGE_HEADER: [&str; 7] = ["NUMBER", "AGE", "WHO", "ID", "WHAT", "STATE", "CHANGES"];
 const STATE: usize = 5;
 
-/// Creates and updates whose end is open.
+/// Creates and updates whose outcome is open.
 pub(crate) fn changes(changes: &[Mutation], now: Timestamp) -> String {
     let lines: Vec<_> = changes
         .iter()

@@ -1,5 +1,5 @@
-//! The list: one line a group, in whatever room there is. Its groups come twice, some at a time: first to be measured,
-//! then to be written, so that a long list is never held as a whole.
+//! The list: one line per group, in the available width. Callers pass the groups twice, in chunks: first to be
+//! measured, then to be written, so that a long list is never held in memory as a whole.
 
 use std::time::Duration;
 
@@ -17,22 +17,22 @@ use crate::domain::text::{cut_middle, width};
 
 const SHORTEST_NAME: usize = 16;
 
-/// Groups, one a line: ids whole, names cut in the middle, and what has no room left out from the right;
-/// where not even two columns fit, the second stands below the first.
+/// Groups, one per line. Ids are printed whole, names are cut in the middle, and columns that do not fit are dropped
+/// from the right. If not even two columns fit, the second goes on a line below the first.
 pub(crate) struct List {
     now: Timestamp,
     max_age: Option<Duration>,
     terminal: Option<usize>,
     columns: Vec<Column>,
-    /// The one that is cut where there is too little room.
+    /// The column that is cut if there is too little room.
     cut: Option<usize>,
-    /// Cells of the widest text of each column.
+    /// The width of the widest text of each column, in cells.
     widest: Vec<usize>,
     has_header: bool,
 }
 
 impl List {
-    /// A wide one takes all the room it needs.
+    /// A wide list takes all the room it needs.
     pub(crate) fn new(
         columns: Columns,
         is_wide: bool,
@@ -55,12 +55,12 @@ impl List {
         }
     }
 
-    /// Ages are told as of then.
+    /// Sets the time that ages are relative to.
     pub(crate) fn at(&mut self, now: Timestamp) {
         self.now = now;
     }
 
-    /// Makes room for groups that will be written.
+    /// Widens the columns for groups that will be written.
     pub(crate) fn measure(&mut self, groups: &[Listed]) {
         for listed in groups {
             for at in 0..self.columns.len() {
@@ -74,7 +74,7 @@ impl List {
         self.columns[at].cell(group, beside.as_ref(), (self.now, self.max_age))
     }
 
-    /// Columns that fit, and how wide the one is that is cut; `None` where not even two do.
+    /// The number of columns that fit, and the width of the column that is cut; `None` if not even two fit.
     fn fitting(&self) -> Option<(usize, usize)> {
         let all = self.columns.len();
         let Some(terminal) = self.terminal else {
@@ -97,7 +97,7 @@ impl List {
         is_enough.then_some((columns, room.max(SHORTEST_NAME)))
     }
 
-    /// Their lines; the first ones with the header.
+    /// The lines of these groups. The first call also writes the header.
     pub(crate) fn lines(&mut self, groups: &[Listed]) -> String {
         let Some((columns, room)) = self.fitting() else {
             let rows = groups

@@ -1,4 +1,4 @@
-//! Rotations and owners of tokens as tables.
+//! Rotations and token owners as tables.
 
 use jiff::Timestamp;
 
@@ -10,7 +10,7 @@ use crate::{
 
 const STATE: usize = 1;
 
-/// Rotations, one a line.
+/// Rotations, one per line.
 pub(crate) fn rotations<'a>(
     journal: impl IntoIterator<Item = &'a RotationRow>,
     now: Timestamp,
@@ -34,7 +34,8 @@ pub(crate) fn rotations<'a>(
     rows(header, &lines.collect::<Vec<_>>(), Some(STATE))
 }
 
-/// Tokens and the groups that have or had them, one a line; where there are several, each by its fingerprint.
+/// Tokens and the groups that have or had them, one per line. If there are several tokens, each is identified by its
+/// fingerprint.
 pub(crate) fn answered_tokens(answered: &[TokenReport], now: Timestamp) -> String {
     let several = answered.len() > 1;
     let of = |answer: &TokenReport, cells: [String; 4]| {

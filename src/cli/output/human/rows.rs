@@ -1,15 +1,15 @@
-//! Rows of a table, each whole: the last column takes the room that is left; where that is too little, a paragraph for
-//! each row.
+//! Rows of a table that are never cut: the last column takes the remaining width; if that is too narrow, each row
+//! becomes a paragraph.
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Width};
 
 use super::{GAP, Tone, done, table, terminal_width};
 use crate::domain::text::{width, wrap};
 
-/// Narrower than this the last column stands below its line, not beside it.
+/// If the last column would be narrower than this, it goes below its line instead of next to it.
 const SHORTEST_STORY: usize = 24;
 
-/// Rows below a header; a cell of the column `tone` is coloured by its word.
+/// Rows below a header. The cell in column `tone` is coloured by its word.
 pub(crate) fn rows<const N: usize>(
     header: [&str; N],
     rows: &[[String; N]],
@@ -18,7 +18,7 @@ pub(crate) fn rows<const N: usize>(
     rows_within(terminal_width(), header, rows, tone)
 }
 
-/// The same in so many columns, or in as many as it takes; the header is left out where it has no words.
+/// The same within a given width, or as wide as needed. The header is left out if it is empty.
 pub(crate) fn rows_within<const N: usize>(
     terminal: Option<usize>,
     header: [&str; N],
@@ -51,13 +51,13 @@ pub(crate) fn rows_within<const N: usize>(
     if widest(story) > room
         && let Some(column) = table.column_mut(story)
     {
-        // The gap is part of a column, and the last one has no use for all of it.
+        // The gap is part of a column, and the last column does not need all of it.
         column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(room as u16 + 1)));
     }
     done(&table)
 }
 
-/// For narrow terminals.
+/// The layout for narrow terminals.
 pub(super) fn paragraphs<const N: usize>(rows: &[[String; N]], terminal: usize) -> String {
     let mut text = String::new();
     for row in rows {
@@ -67,7 +67,7 @@ pub(super) fn paragraphs<const N: usize>(rows: &[[String; N]], terminal: usize) 
         let story = wrap(story, terminal.saturating_sub(4));
         let indented = story.iter().filter(|line| !line.is_empty());
         let lines = wrap(&head, terminal);
-        // Two spaces stand between cells; one may have gone to the next line.
+        // Two spaces separate cells; one of them may have been wrapped to the next line.
         let lines = lines.iter().map(|line| line.trim_start().to_owned());
         for line in lines.chain(indented.map(|line| format!("    {line}"))) {
             text.push_str(line.trim_end());
