@@ -1,5 +1,5 @@
-//! What this installation is told: profiles, where API keys come from, and the care of private files. It reads, checks and
-//! answers; it holds no API key itself and speaks to no service.
+//! The configuration of this installation: profiles, the sources of API keys, and the checks on private files.
+//! Everything here reads, checks and answers; it keeps no API key and talks to no service.
 
 pub mod address;
 mod directory;

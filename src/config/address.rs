@@ -1,11 +1,11 @@
-//! Addresses a request may go to: what a base URL and a path must look like. Messages never quote the address, which
-//! may hold a password.
+//! Validates the addresses that requests go to: base URLs and paths. Messages never quote the address, which may
+//! contain a password.
 
 use url::{Host, Url};
 
 use crate::domain::text::is_hidden;
 
-/// The path of the interface where a profile names none (docs/design/service.md, "The interface").
+/// The path of the interface if a profile names none (docs/design/service.md, "The interface").
 pub const DEFAULT_PATH: &str = "/api/user";
 
 /// Why a text cannot be a `base_url` or a `path`.
@@ -31,9 +31,10 @@ pub enum InvalidAddress {
     PathCharacter,
 }
 
-/// The normal form of a base URL: lower-case host, no slash at the end. Plain http is for loopback unless allowed.
+/// Normalises a base URL: lower-case host, no slash at the end. Plain http is only allowed for loopback, unless
+/// `allow_plain_http` is set.
 pub fn base_url(text: &str, allow_plain_http: bool) -> Result<String, InvalidAddress> {
-    // The URL standard drops tabs and line ends silently; a person should see them.
+    // The URL standard drops tabs and line breaks silently; refuse them so that the person sees them.
     if text.chars().any(|c| is_hidden(c) || c.is_whitespace()) {
         return Err(InvalidAddress::NotAUrl);
     }
@@ -59,7 +60,7 @@ pub fn base_url(text: &str, allow_plain_http: bool) -> Result<String, InvalidAdd
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// A path below the base URL. A slash at its end stays: some services insist on one.
+/// Checks a path below the base URL. A slash at its end is kept, because some services insist on one.
 pub fn path(text: &str) -> Result<String, InvalidAddress> {
     if !text.starts_with('/') {
         return Err(InvalidAddress::PathWithoutSlash);

@@ -1,4 +1,4 @@
-//! `[directory]` of the configuration file: where a team keeps its directory, and how one is believed there.
+//! `[directory]` of the configuration file: where a team keeps its directory, and how to authenticate there.
 
 use std::{fmt, path::PathBuf};
 
@@ -11,7 +11,7 @@ use super::{
     toml_reader::{Placed, Problems, Section},
 };
 
-/// Where the directory is.
+/// Where the directory is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DirectoryAt {
     /// An SQLite file.
@@ -20,24 +20,24 @@ pub enum DirectoryAt {
     Team(TeamSettings),
 }
 
-/// What is said of a directory that a team shares.
+/// The settings of a directory that a team shares.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TeamSettings {
-    /// `postgres://ana@db1/desk`, as it was written; not checked yet.
+    /// For example `postgres://ana@db1/desk`, as it was written; not checked yet.
     pub url: String,
     pub schema: String,
     pub password: Option<KeySource>,
-    /// Authorities beside those of the system, in PEM.
+    /// Certificate authorities to trust besides those of the system, in PEM.
     pub ca: Option<PathBuf>,
-    /// A certificate to be known by, in PEM.
+    /// The client certificate, in PEM.
     pub cert: Option<PathBuf>,
-    /// Its private key, in PEM.
+    /// The private key of the client certificate, in PEM.
     pub key: Option<PathBuf>,
-    /// Where the key of the fingerprints is, where not in the database.
+    /// Where the fingerprint key comes from, if it is not in the database.
     pub fingerprint_key: Option<KeySource>,
-    /// Nothing is written where no standby has to have it.
+    /// Refuse to write unless a standby has to confirm it.
     pub require_synchronous: bool,
-    /// Lines for what is written, at the most.
+    /// Maximum number of connections for writing.
     pub connections: u32,
 }
 
@@ -51,19 +51,19 @@ const FINGERPRINT_KEY: Secret = Secret {
     word: "key",
 };
 
-/// Its key in the table.
+/// The name of the setting inside its table.
 fn secret_key(secret: Secret) -> &'static str {
     secret.key.rsplit('.').next().unwrap_or(secret.key)
 }
 
-/// Where nothing is said; and how many may be: more would be missed by others.
+/// The default and (below) the maximum; any more would be missing for the other members of the team.
 const CONNECTIONS: u32 = 4;
 const MOST_CONNECTIONS: u32 = 16;
 
-/// The schema where none is named.
+/// The default schema.
 const SCHEMA: &str = "groupdesk";
 
-/// The address is not checked yet: a password could stand in it.
+/// The address is not checked yet and could contain a password.
 impl fmt::Debug for TeamSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TeamSettings")
@@ -73,7 +73,7 @@ impl fmt::Debug for TeamSettings {
 }
 
 impl TeamSettings {
-    /// At an address, with the rest as a file says it.
+    /// The settings for an address, with everything else as a file gives it.
     pub fn at(url: &str, said: Option<&Self>) -> Self {
         let said = said.cloned();
         Self {
@@ -93,7 +93,7 @@ impl TeamSettings {
     }
 }
 
-/// Whether a text is the address of a database, and not the name of a file.
+/// Whether a text is the address of a database rather than a file name.
 pub fn is_address(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
 }

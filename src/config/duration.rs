@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// Nobody waits longer for one answer.
+/// Nobody waits longer than this for one answer.
 pub const LONGEST: Duration = Duration::from_mins(10);
 
-/// Why a text is no duration.
+/// Why a text is not a duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDuration {
     #[error("is not a duration; write a whole number and its unit: \"1500ms\", \"30s\" or \"2m\"")]
@@ -29,7 +29,7 @@ pub fn parse(text: &str) -> Result<Duration, InvalidDuration> {
     if number.is_empty() {
         return Err(InvalidDuration::Unreadable);
     }
-    // The number is all digits, so it can only be too big.
+    // The number consists of digits only, so the only possible error is that it is too big.
     let duration = number
         .parse::<u64>()
         .ok()

@@ -1,5 +1,5 @@
-//! Adding a profile to the configuration file, and taking one out. Everything else in the file stays as a person wrote it;
-//! the text that would be written is read by the usual rules first, and an API key never stands in it.
+//! Adds a profile to the configuration file, or removes one. Everything else in the file stays as a person wrote it.
+//! The new text is validated by the usual rules before it is written, and it never contains an API key.
 
 mod changing;
 
@@ -50,13 +50,13 @@ fn listed(problems: &[(Field, String)]) -> String {
     lines.join("\n")
 }
 
-/// A change of the configuration file, decided and not yet made.
+/// A planned change of the configuration file that is not written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
     pub file: PathBuf,
-    /// The lines that come in or go out.
+    /// The lines that are added or removed.
     pub lines: String,
-    /// The file as it was read; `None`: it does not exist.
+    /// The file as it was read; `None` if it does not exist.
     before: Option<String>,
     after: String,
 }
@@ -66,8 +66,8 @@ impl Edit {
         self.before.is_none()
     }
 
-    /// Makes the change durably: a new file is 0600 in a 0700 folder, an existing one keeps its mode, and a link stays a
-    /// link.
+    /// Writes the change durably. A new file gets mode 0600 in a 0700 folder, an existing one keeps its mode, and a
+    /// symbolic link stays a link.
     pub fn make(&self) -> Result<(), EditError> {
         let Some(before) = &self.before else {
             if let Some(folder) = folder_of(&self.file) {
@@ -111,7 +111,7 @@ impl Edit {
     }
 }
 
-/// Decides what adding a profile would write, and how it will be read. Nothing is written.
+/// Plans the addition of a profile, and how it will be read. Writes nothing.
 pub fn adding(new: &NewProfile, overrides: &Overrides) -> Result<(Edit, Profile), EditError> {
     let file = config_file(overrides)?;
     let env = &overrides.env;
@@ -137,7 +137,7 @@ pub fn adding(new: &NewProfile, overrides: &Overrides) -> Result<(Edit, Profile)
     if written.profiles.iter().any(|known| known.name == new.name) {
         return Err(EditError::Exists(new.name.clone(), file));
     }
-    // With a second profile nobody would know any more which one to open.
+    // With a second profile it would be unclear which one is the default.
     let head = match (&written.default_profile, written.profiles.as_slice()) {
         (None, [only]) => format!("default_profile = {}\n\n", quoted(&only.name)),
         _ => String::new(),
@@ -166,7 +166,7 @@ pub fn adding(new: &NewProfile, overrides: &Overrides) -> Result<(Edit, Profile)
     Ok((edit, profile))
 }
 
-/// Decides what taking a profile out would change. Nothing is written.
+/// Plans the removal of a profile. Writes nothing.
 pub fn removing(name: &str, overrides: &Overrides) -> Result<Edit, EditError> {
     let file = config_file(overrides)?;
     let folder = folder_of(&file).unwrap_or(Path::new("/")).to_owned();
@@ -202,7 +202,8 @@ pub fn removing(name: &str, overrides: &Overrides) -> Result<Edit, EditError> {
     })
 }
 
-/// The text without the tables of a profile, and what was taken out. Comments above the next table belong to that one.
+/// Splits the text into the part without the profile's tables, and the part that was removed. Comments above the next
+/// table belong to that table.
 fn without(text: &str, name: &str, is_default: bool) -> (String, String) {
     let (mut kept, mut gone) = (String::new(), String::new());
     let mut waiting = String::new();
@@ -213,7 +214,7 @@ fn without(text: &str, name: &str, is_default: bool) -> (String, String) {
         if plain.starts_with('[') {
             at_top = false;
             let is_meant = is_table_of(plain, name);
-            // What stood between belongs to what follows.
+            // Comments and blank lines in between belong to the table that follows.
             let place = if is_meant && inside {
                 &mut gone
             } else {
@@ -242,7 +243,7 @@ fn without(text: &str, name: &str, is_default: bool) -> (String, String) {
     (kept, gone)
 }
 
-/// Whether a line begins the table of a profile, or one inside it.
+/// Whether a line is the header of the profile's table or of a table inside it.
 fn is_table_of(line: &str, name: &str) -> bool {
     let inner = line.trim_start_matches('[').trim_start();
     let Some(rest) = inner.strip_prefix("profiles") else {
@@ -267,7 +268,7 @@ fn quoted(name: &str) -> String {
     toml::Value::from(name).to_string()
 }
 
-/// The configuration file, whether or not it exists.
+/// The path of the configuration file, whether or not it exists.
 pub fn config_file(overrides: &Overrides) -> Result<PathBuf, ConfigError> {
     let (file, _) = file_of(overrides);
     let file = file.ok_or(ConfigError::NoHome("the configuration", "GROUPDESK_CONFIG"))?;

@@ -1,5 +1,5 @@
-//! The environment variables, passed in as a value, so that nothing else here reads those of the process; and which of
-//! them hold API keys, so that no command that is started gets one.
+//! The environment variables, passed as a value so that nothing else here reads those of the process; and which of them
+//! hold API keys, so that these are hidden from child processes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,15 +11,15 @@ use std::{
 
 use super::error::ConfigError;
 
-/// Holds an API key in every configuration, and without one.
+/// Holds an API key whatever the configuration says, and without one.
 pub(super) const API_KEY: &str = "GROUPDESK_API_KEY";
 
-/// A copy of environment variables. Its `Debug` names none of them: some are secrets.
+/// A copy of environment variables. Its `Debug` shows none of them, because some are secrets.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: Arc<BTreeMap<OsString, OsString>>,
-    /// Names of variables that hold keys. Shared by all copies: a profile that is added later hides its own from
-    /// the commands of every other profile, too.
+    /// Names of variables that hold keys. All copies share the set, so that the variable of a profile added later is
+    /// hidden from the commands of every other profile too.
     keys: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -29,7 +29,7 @@ impl Environment {
         std::env::vars_os().collect()
     }
 
-    /// A variable; an empty one counts as not set.
+    /// Returns a variable. An empty one counts as not set.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.variables
             .get(OsStr::new(name))
@@ -37,7 +37,7 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
-    /// A variable that must be text.
+    /// Returns a variable that must be text.
     pub(super) fn text(&self, name: &'static str) -> Result<Option<&str>, ConfigError> {
         self.get(name)
             .map(|value| {
@@ -48,13 +48,13 @@ impl Environment {
             .transpose()
     }
 
-    /// From now on this variable goes to no command.
+    /// From now on this variable is hidden from child processes.
     pub fn holds_a_key(&self, name: &str) {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         keys.insert(name.to_owned());
     }
 
-    /// What a command gets that is started: all, without those that hold the API key of any profile.
+    /// The environment of a child process: everything except variables that hold the API key of any profile.
     pub fn for_commands(&self) -> Vec<(&OsStr, &OsStr)> {
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         let is_key = |name: &OsStr| name == API_KEY || keys.iter().any(|key| name == key.as_str());
@@ -65,7 +65,7 @@ impl Environment {
     }
 }
 
-/// Where relative files and `~` lead.
+/// What relative paths and `~` refer to.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'e> {
     /// The folder of the configuration file.

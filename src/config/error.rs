@@ -1,11 +1,11 @@
-//! What can be wrong with the configuration, said so that it can be put right. Values are not quoted: any of them
+//! What can be wrong with the configuration, in words that help to fix it. Values are never quoted, because any of them
 //! may be an API key in the wrong place.
 
 use std::{fmt, io, path::PathBuf};
 
 use super::scrub::shown;
 
-/// One thing wrong in the configuration file.
+/// One problem in the configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Counted from 1.
@@ -19,7 +19,7 @@ pub struct Problem {
 /// Why there is no usable configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// The file says something wrong; all that was found, in the order of the file.
+    /// The file is invalid. Contains all problems that were found, in file order.
     #[error("{}", Located(file, problems))]
     Wrong {
         file: PathBuf,
@@ -28,7 +28,7 @@ pub enum ConfigError {
     #[error("the configuration file {} cannot be read: {why}{}", shown(&file.to_string_lossy()), named_by.map(|name| format!("; it is named by {name}")).unwrap_or_default())]
     Unreadable {
         file: PathBuf,
-        /// The flag or variable that named it; `None` for the default place.
+        /// The flag or variable that named the file; `None` for the default path.
         named_by: Option<&'static str>,
         why: io::Error,
     },

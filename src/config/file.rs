@@ -1,4 +1,4 @@
-//! Reads the configuration file from the disk; refuses one that anybody could have written.
+//! Reads the configuration file from disk. Refuses a file that anybody could have written.
 
 use std::{
     fs::OpenOptions,
@@ -18,7 +18,7 @@ use super::{
 
 const LARGEST: u64 = 1024 * 1024;
 
-/// What the file says. `named_by`: the flag or variable that named it; a missing file in the default place is none.
+/// Parses the file. `named_by` is the flag or variable that named it. Returns `None` if the default file is missing.
 pub(super) fn read(
     file: &Path,
     named_by: Option<&'static str>,
@@ -36,7 +36,7 @@ pub(super) fn read(
         })
 }
 
-/// The text of the file; a missing one that nobody named is none.
+/// The text of the file; `None` if it is missing and nobody named it.
 pub(super) fn text(
     file: &Path,
     named_by: Option<&'static str>,
@@ -66,7 +66,7 @@ fn bytes(file: &Path) -> io::Result<Vec<u8>> {
     let is_given = is_given(file);
     let opened = OpenOptions::new()
         .read(true)
-        // A FIFO must not keep us waiting before it is refused.
+        // Opening a FIFO must not block before it can be refused.
         .custom_flags(if is_given {
             0
         } else {
@@ -79,7 +79,7 @@ fn bytes(file: &Path) -> io::Result<Vec<u8>> {
             "it is not a regular file; name another file",
         ));
     }
-    // Who can write here can send the API key to another host, or run a command as us.
+    // Whoever can write this file can send the API key to another host, or run a command as this user.
     if metadata.is_file() && metadata.mode() & 0o002 != 0 {
         return Err(io::Error::other(
             "every user can write to it; take that right away with chmod o-w",
@@ -102,7 +102,7 @@ fn bytes(file: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a shell puts in place of a file: `<(command)` is a pipe that somebody writes to.
+/// What a shell passes instead of a file: `<(command)` is a pipe that another process writes to.
 fn is_given(file: &Path) -> bool {
     ["/dev/fd", "/proc/self/fd", "/dev/stdin"]
         .iter()

@@ -1,5 +1,5 @@
-//! Guard rules of a profile: ask more strongly, forbid, or take fewer at once, each with the reason that is shown when it
-//! fires. A guard never asks less than docs/design/console.md does ("Confirmation").
+//! Guard rules of a profile: ask more strongly, forbid, or limit the number of groups, each with the reason that is
+//! shown when it applies. A guard never asks less than docs/design/console.md does ("Confirmation").
 
 use toml::de::{DeTable, DeValue};
 
@@ -11,16 +11,16 @@ use super::{
 };
 use crate::domain::{group::UserGroupId, text, words::words};
 
-/// How strongly something asks before it is sent (docs/design/console.md, "Confirmation").
+/// How strongly to ask before something is sent (docs/design/console.md, "Confirmation").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Enter on the focused button; on the command line y.
+    /// Enter on the focused button; on the command line `y`.
     Button,
     /// The key `y`; Enter does nothing.
     Key,
-    /// The group id, typed.
+    /// Typing the group id.
     Typed,
-    /// Words that name the operation, how many, and the profile; typed.
+    /// Typing words that name the operation, the number of groups, and the profile.
     Words,
 }
 
@@ -50,7 +50,7 @@ pub enum Rule {
     /// Ask at least as strongly as this.
     AtLeast(Level),
     Forbid,
-    /// At most so many groups in one bulk rotation, import or apply.
+    /// Allow at most this many groups in one bulk rotation, import or apply.
     Most(usize),
 }
 
@@ -59,11 +59,11 @@ pub enum Rule {
 pub struct Guard {
     pub operation: Operation,
     pub rule: Rule,
-    /// Shown when it fires.
+    /// Shown when the guard applies.
     pub reason: String,
 }
 
-/// Why an operation is forbidden, if so.
+/// The reason why an operation is forbidden; `None` if it is allowed.
 pub fn forbidden(guards: &[Guard], operation: Operation) -> Option<&str> {
     let is_meant = |guard: &&Guard| {
         let same = guard.operation == operation
@@ -76,7 +76,7 @@ pub fn forbidden(guards: &[Guard], operation: Operation) -> Option<&str> {
         .map(|guard| guard.reason.as_str())
 }
 
-/// The strongest level that guards demand, and why; `None` where none raises it above `usual`.
+/// The strongest level that guards demand, with the reason; `None` if no guard raises it above `usual`.
 pub fn raised(guards: &[Guard], operation: Operation, usual: Level) -> Option<(Level, &str)> {
     guards
         .iter()
@@ -89,8 +89,8 @@ pub fn raised(guards: &[Guard], operation: Operation, usual: Level) -> Option<(L
         .max_by_key(|(level, _)| *level)
 }
 
-/// How strongly one change over many groups asks, and the reason of the guard that raised it. There is no id to type for
-/// many groups: what is raised, takes words.
+/// The level for one change to many groups, with the reason of the guard that raised it. There is no single id to type,
+/// so a raised level asks for words.
 pub fn level_of_bulk_edit(guards: &[Guard], is_production: bool) -> (Level, Option<&str>) {
     let usual = if is_production {
         Level::Words
@@ -103,12 +103,12 @@ pub fn level_of_bulk_edit(guards: &[Guard], is_production: bool) -> (Level, Opti
     }
 }
 
-/// What must be typed at [`Level::Words`].
+/// The text to type at [`Level::Words`].
 pub fn words(operation: Operation, id: &UserGroupId, profile: &str) -> String {
     format!("{} {id} in {profile}", operation.as_str())
 }
 
-/// The smallest number of groups that a guard allows in one bulk rotation, and why.
+/// The smallest number of groups that any guard allows in one bulk rotation, with the reason.
 pub fn most(guards: &[Guard]) -> Option<(usize, &str)> {
     guards
         .iter()
@@ -119,7 +119,8 @@ pub fn most(guards: &[Guard]) -> Option<(usize, &str)> {
         .min_by_key(|(most, _)| *most)
 }
 
-/// Why so many groups may not be created or updated at once, if so: by a guard of bulk that means no rotation alone.
+/// Why this many groups may not be created or updated at once; `None` if they may. Only guards of bulk that are not
+/// about rotations alone count.
 pub fn too_many(guards: &[Guard], count: usize) -> Option<String> {
     let mut of_bulk = guards
         .iter()
@@ -137,10 +138,10 @@ pub fn too_many(guards: &[Guard], count: usize) -> Option<String> {
 const EXAMPLE: &str = "{ operation = \"rotate\", level = \"typed\", reason = \"two people look\" }, { operation = \"update\", \
      forbid = true, reason = \"change freeze\" } or { operation = \"bulk\", max = 50, reason = \"slowly\" }";
 
-/// Longest reason, in characters; it has to fit beside what it is about.
+/// Longest reason, in characters; it is shown next to what it is about.
 const LONGEST_REASON: usize = 200;
 
-/// `guard` of a profile.
+/// Reads `guard` of a profile.
 pub(super) fn guards(section: &mut Section, problems: &mut Problems) -> Vec<Guard> {
     let Some(Placed { at, value }) = section.value("guard") else {
         return Vec::new();
@@ -233,7 +234,7 @@ fn operation(section: &mut Section, at: usize, problems: &mut Problems) -> Optio
     found
 }
 
-/// Whether there is one, and which; a wrong one was complained about.
+/// Whether a level is given, and which. An invalid one is reported here.
 fn level(section: &mut Section, problems: &mut Problems) -> (bool, Option<Level>) {
     const WORDS: [(&str, Level); 4] = [
         ("review", Level::Button),

@@ -1,5 +1,5 @@
-//! `handoff` in the configuration file: the command that takes a new token, and its time limit. Its words are never
-//! quoted: people paste secrets into arguments.
+//! `handoff` in the configuration file: the command that receives a new token, and its time limit. Its arguments are
+//! never quoted, because people paste secrets into them.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Fetches an API key from where a profile says it is. The key leaves as a secret and is in no error text.
+//! Fetches an API key from the source that a profile names. The key is returned as a secret and never appears in an
+//! error.
 
 use std::{
     fs::OpenOptions,
@@ -24,12 +25,13 @@ const LONGEST_KEY: usize = 4 * 1024;
 const COMMAND_LIMIT: Duration = Duration::from_secs(10);
 
 impl KeySource {
-    /// The API key. A command may take ten seconds; it runs without a shell, its first line is the key.
+    /// Returns the API key. A command has ten seconds and runs without a shell; the first line of its output is the
+    /// key.
     pub async fn read(&self, env: &Environment) -> Result<SecretString, KeyError> {
         self.read_within(env, COMMAND_LIMIT).await
     }
 
-    /// As [`KeySource::read`], with another limit for a command.
+    /// Like [`KeySource::read`], with another time limit for a command.
     pub async fn read_within(
         &self,
         env: &Environment,
@@ -42,14 +44,14 @@ impl KeySource {
         })
     }
 
-    /// The first line, as a password; why there is none says nothing of what was found.
+    /// Returns the first line as a password. The error contains nothing of what was found.
     pub async fn read_password(&self, env: &Environment) -> Result<Zeroizing<Vec<u8>>, String> {
         let found = self.found(env, COMMAND_LIMIT).await;
         let why = match found.map(|bytes| Zeroizing::new(password_of(&bytes).to_vec())) {
             Ok(line) if line.is_empty() => "it is empty; put the password on its first line".into(),
             Ok(line) => return Ok(line),
             Err(Missing::NotSet) => "it is not set; export it, or name another source".into(),
-            // The last words of a command may be those of somebody's agent.
+            // The last line of a command's stderr may be output of a password agent, so leave it out.
             Err(Missing::Failed { ending, .. }) => format!("it ended with {ending}"),
             Err(Missing::TooMuch) => "it holds more than 64 KiB; name another source".into(),
             Err(why) => why.to_string(),
@@ -69,7 +71,7 @@ impl KeySource {
             },
             Self::File(path) => {
                 let path = path.clone();
-                // A file system can hang; the console must not.
+                // A file system can hang, and the console must not.
                 tokio::task::spawn_blocking(move || file(&path))
                     .await
                     .unwrap_or(Err(Missing::Lost))
@@ -85,11 +87,11 @@ impl KeySource {
     }
 }
 
-/// The mode of a key file is what ssh asks of its keys.
+/// A key file must satisfy the mode that ssh demands of its key files.
 fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Missing> {
     let file = OpenOptions::new()
         .read(true)
-        // A FIFO must not keep us waiting before it is refused.
+        // Opening a FIFO must not block before it can be refused.
         .custom_flags(OFlags::NONBLOCK.bits() as i32)
         .open(path)
         .map_err(Missing::Unreadable)?;
@@ -112,7 +114,7 @@ fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Missing> {
     Ok(bytes)
 }
 
-/// Only root may hold a key for somebody else.
+/// Only root may own a key file for another user.
 fn private(mode: u32, owner: u32, us: u32) -> Result<(), Missing> {
     if owner != us && owner != 0 {
         Err(Missing::NotOurs(owner))
@@ -123,12 +125,12 @@ fn private(mode: u32, owner: u32, us: u32) -> Result<(), Missing> {
     }
 }
 
-/// An API key that a person gave, as it may be sent; the error never quotes it.
+/// Checks an API key that a person entered. The error never quotes it.
 pub fn given(text: &str) -> Result<SecretString, String> {
     key(text.as_bytes()).map_err(|why| format!("the API key: {why}"))
 }
 
-/// A password may begin and end with a space.
+/// Unlike a key, a password may begin and end with a space.
 fn password_of(bytes: &[u8]) -> &[u8] {
     let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
     line.strip_suffix(b"\r").unwrap_or(line)
@@ -139,7 +141,7 @@ fn first_line(bytes: &[u8]) -> &[u8] {
     lines.next().unwrap_or_default().trim_ascii()
 }
 
-/// The first line, trimmed; it goes into a header, so it is printable ASCII without spaces.
+/// The first line, trimmed. It goes into a header, so it must be printable ASCII without spaces.
 fn key(bytes: &[u8]) -> Result<SecretString, Missing> {
     let line = first_line(bytes);
     if line.is_empty() {

@@ -1,4 +1,4 @@
-//! Runs the command that prints an API key: no shell, no input, a time limit, and nothing of it left running.
+//! Runs the command that prints an API key: no shell, no input, a time limit, and no process left behind.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::platform::child::{Child, ChildError};
 
-/// Shorter words are no keys, and without them the complaint could not be read.
+/// Shorter words are not keys, and replacing them would make the error message unreadable.
 const SHORTEST_SCRUBBED: usize = 4;
 
-/// What the command printed.
+/// Returns what the command printed.
 pub(super) async fn run(
     argv: &[String],
     env: &Environment,
@@ -47,13 +47,14 @@ pub(super) async fn run(
     Ok(output)
 }
 
-/// Keeps the beginning, one byte more than a key may have, in room that is never moved.
+/// Keeps the beginning of the output, up to one byte more than a key may have. The buffer is never reallocated, so no
+/// copy of the key is left in memory.
 fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
     let room = LARGEST + 1 - kept.len();
     kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
 }
 
-/// The last line of stderr, without any word that also stands in the output or looks like a key.
+/// The last line of stderr, without words that also occur in the output or look like a key.
 fn last_words(complaints: &[u8], output: &[u8]) -> String {
     let text = String::from_utf8_lossy(complaints);
     let Some(line) = text

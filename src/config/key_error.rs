@@ -1,23 +1,23 @@
-//! Why there is no API key, in words that hold nothing of what was found.
+//! Why there is no API key, in words that contain nothing of what was found.
 
 use std::{io, time::Duration};
 
 use super::keyring::KeyringError;
 
-/// Far more than any key; a file this long is another file.
+/// In bytes. Far more than any key; a file this long must be the wrong one.
 pub(super) const LARGEST: usize = 64 * 1024;
 
 /// Why there is no API key. Names the source, never what was found there.
 #[derive(Debug, thiserror::Error)]
 #[error("no API key from {from}: {why}")]
 pub struct KeyError {
-    /// The source in words.
+    /// The source, in words.
     pub(super) from: String,
     pub(super) why: Missing,
 }
 
 impl KeyError {
-    /// As it may be shown to strangers: without what a command said.
+    /// The message for strangers: without the output of a command.
     pub fn without_words(&self) -> String {
         match &self.why {
             Missing::Failed { ending, .. } => {

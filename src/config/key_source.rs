@@ -1,5 +1,5 @@
-//! `api_key` and its like in the configuration file: one source, never the key itself. Nothing that stands there is quoted, not
-//! even names: people paste the key into any place of it.
+//! `api_key` and similar settings in the configuration file. They name one source, never the key itself. Nothing in
+//! them is quoted, not even names, because people paste the key anywhere.
 
 use std::path::PathBuf;
 
@@ -18,11 +18,11 @@ use crate::domain::age;
 
 const KEY_SOURCES: &str = "{ env = \"EU_KEY\" }, { file = \"~/eu.key\" }, { command = [\"pass\", \"show\", \"eu\"] } or { keyring = \"eu\" }";
 
-/// What is fetched, as the file names it.
+/// The kind of secret, as the file names it.
 #[derive(Clone, Copy)]
 pub(super) struct Secret {
     pub(super) key: &'static str,
-    /// In a sentence.
+    /// For use in a sentence.
     pub(super) word: &'static str,
 }
 
@@ -120,7 +120,7 @@ fn file_source(
         })
 }
 
-/// A file of authorities, in PEM.
+/// Reads a setting that names a PEM file of certificate authorities.
 pub(super) fn ca_file(
     key: &'static str,
     section: &mut Section,
@@ -138,7 +138,7 @@ pub(super) fn ca_file(
     None
 }
 
-/// A program with a slash in its name stands where a key file would: relative to the configuration file.
+/// A program with a slash in its name is resolved like a key file: relative to the configuration file.
 pub(super) fn command_source(mut argv: Vec<String>, around: Surroundings) -> Option<KeySource> {
     let program = argv.first_mut()?;
     if program.is_empty() || looks_like_a_key(program) && !program.contains('/') {
@@ -153,7 +153,7 @@ pub(super) fn command_source(mut argv: Vec<String>, around: Surroundings) -> Opt
     Some(KeySource::Command(argv))
 }
 
-/// The words for a key of the file that holds, or looks as if it held, an API key.
+/// The message for a setting that contains, or seems to contain, an API key.
 pub(super) fn key_in_the_file(entry: &Entry, near: Option<&str>) -> Option<String> {
     let is_age = |value: &str| age::parse(value).is_ok();
     if near == Some("max_token_age") && entry.value.as_str().is_some_and(is_age) {

@@ -1,5 +1,5 @@
-//! The `[keys]` tables: which action of which place of the console gets other keys. The console knows the places, the
-//! actions and the keys; here they are names, with the lines they stand on.
+//! The `[keys]` tables: which actions of which part of the console get other keys. Only the console knows the parts,
+//! actions and keys; here they are names with their line numbers.
 
 use toml::de::DeValue;
 
@@ -12,13 +12,13 @@ pub struct KeyOverride {
     pub place_at: Position,
     pub name: String,
     pub at: Position,
-    /// As they are written; none takes the key away.
+    /// As written. An empty list removes the binding.
     pub keys: Vec<(String, Position)>,
 }
 
 const TABLE: &str = "keys must be a table; write for example [keys.list] on a line of its own";
 
-/// All changes of keys, in the order of the file.
+/// All key bindings, in file order.
 pub(super) fn read(top: &mut Section, problems: &mut Problems) -> Vec<KeyOverride> {
     let places = match top.value("keys") {
         None => return Vec::new(),

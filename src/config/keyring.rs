@@ -1,14 +1,14 @@
-//! API keys in the keyring of the Linux kernel: in memory, never on a disk, gone at a reboot at the latest. The only file
-//! that knows the crates for it.
+//! API keys in the keyring of the Linux kernel: in memory, never on disk, and gone after a reboot at the latest. Only
+//! this file uses the keyring crates.
 
 use secrecy::SecretString;
 use zeroize::Zeroizing;
 
-/// What every entry of this program is called beside its own name.
+/// The service name shared by all entries of this program.
 #[cfg(all(target_os = "linux", feature = "keyring"))]
 const SERVICE: &str = "groupdesk";
 
-/// Why the keyring did not give or take a key. Never holds one.
+/// Why the keyring did not return or accept a key. Never contains one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyringError {
     #[error(
@@ -25,7 +25,7 @@ pub enum KeyringError {
     Failed(String),
 }
 
-/// The key of that name.
+/// Returns the key of that name.
 #[cfg(all(target_os = "linux", feature = "keyring"))]
 pub(super) fn read(name: &str) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
     entry(name)?
@@ -34,7 +34,7 @@ pub(super) fn read(name: &str) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
         .map_err(|error| failed(&error))
 }
 
-/// Puts a key into the keyring, in the place of one of the same name.
+/// Stores a key, replacing one of the same name.
 #[cfg(all(target_os = "linux", feature = "keyring"))]
 pub fn store(name: &str, key: &SecretString) -> Result<(), KeyringError> {
     use secrecy::ExposeSecret;
@@ -43,7 +43,7 @@ pub fn store(name: &str, key: &SecretString) -> Result<(), KeyringError> {
     entry(name)?
         .set_secret(&bytes)
         .map_err(|error| failed(&error))?;
-    // Some containers take a key and give none back; better to know now.
+    // Some containers accept a key but do not return it; find out now.
     let back = read(name)?;
     if *back == *bytes {
         Ok(())
@@ -54,7 +54,7 @@ pub fn store(name: &str, key: &SecretString) -> Result<(), KeyringError> {
     }
 }
 
-/// Takes a key out of the keyring; one that is not there is no error.
+/// Removes a key. It is not an error if there is none.
 #[cfg(all(target_os = "linux", feature = "keyring"))]
 pub fn forget(name: &str) -> Result<(), KeyringError> {
     match entry(name)?
@@ -86,7 +86,7 @@ fn failed(error: &keyring_core::Error) -> KeyringError {
         Error::NoStorageAccess(cause) | Error::PlatformFailure(cause) => {
             KeyringError::NotAvailable(words(cause))
         }
-        // Some variants carry the secret itself: only their kind is named.
+        // Some variants contain the secret itself, so only their kind is named.
         Error::BadEncoding(_) | Error::BadDataFormat(..) => {
             KeyringError::Failed("what it holds is no key".into())
         }
@@ -100,13 +100,13 @@ pub(super) fn read(_name: &str) -> Result<Zeroizing<Vec<u8>>, KeyringError> {
     Err(KeyringError::NotBuiltIn)
 }
 
-/// Puts a key into the keyring, where there is one.
+/// Without keyring support, this fails.
 #[cfg(not(all(target_os = "linux", feature = "keyring")))]
 pub fn store(_name: &str, _key: &SecretString) -> Result<(), KeyringError> {
     Err(KeyringError::NotBuiltIn)
 }
 
-/// Takes a key out of the keyring, where there is one.
+/// Without keyring support, this fails.
 #[cfg(not(all(target_os = "linux", feature = "keyring")))]
 pub fn forget(_name: &str) -> Result<(), KeyringError> {
     Err(KeyringError::NotBuiltIn)

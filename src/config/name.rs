@@ -1,4 +1,4 @@
-//! Names a person types: what a profile may be called, and which known name a mistyped one is nearest to.
+//! Names that a person types: which profile names are allowed, and which known name a mistyped one is closest to.
 
 use strsim::damerau_levenshtein;
 
@@ -8,7 +8,8 @@ use super::scrub::looks_like_a_key;
 
 const LONGEST_NAME: usize = 64;
 
-/// Says what is wrong with a profile's, a place's or an operator's name; it stands in the history and on every screen.
+/// What is wrong with the name of a profile, a place or an operator; `None` if nothing is. It is shown in the history
+/// and on every screen.
 pub fn objection(name: &str) -> Option<String> {
     if name.trim().is_empty() {
         return Some("is empty; give it a name".into());
@@ -29,7 +30,7 @@ pub fn objection(name: &str) -> Option<String> {
         })
 }
 
-/// The known name that a wrong one was probably meant to be.
+/// The known name that a mistyped one was probably meant to be.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wrong = wrong.to_lowercase();
     known

@@ -1,5 +1,5 @@
-//! A profile that somebody wants to add: the lines it becomes in the configuration file, checked by the same rules as
-//! every file. It holds no API key, only where one comes from.
+//! A profile that somebody wants to add: the lines it becomes in the configuration file, validated by the same rules as
+//! every file. It contains no API key, only the source of one.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::domain::group::EnvironmentTag;
 
-/// What a person has to say of a profile; a problem names the one it is about.
+/// A field that a person fills in. Every problem names its field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
     Name,
@@ -29,20 +29,20 @@ pub enum Field {
 pub struct NewProfile {
     pub name: String,
     pub base_url: String,
-    /// `None`: the usual one.
+    /// `None` for the default.
     pub path: Option<String>,
-    /// `None`: not said; it then counts as production.
+    /// `None` if it was not given; the profile then counts as production.
     pub environment: Option<EnvironmentTag>,
-    /// A file as it was typed; what is relative begins at the folder of the configuration file.
+    /// A file is kept as typed; a relative path is relative to the folder of the configuration file.
     pub api_key: KeySource,
-    /// Authorities beside those of the system; as it was typed.
+    /// Certificate authorities to trust besides those of the system; as typed.
     pub ca_file: Option<PathBuf>,
-    /// Its key may not change anything.
+    /// The key is not allowed to change anything.
     pub read_only: bool,
 }
 
 impl NewProfile {
-    /// The lines for the file, each ended.
+    /// The lines for the file, each with a line break at its end.
     pub fn lines(&self) -> String {
         let lines = self.fields().into_iter().map(|(_, line)| line + "\n");
         lines.collect()
@@ -86,7 +86,7 @@ impl NewProfile {
         fields
     }
 
-    /// The profile as the file will say it, or what is wrong and where.
+    /// The profile as the file will define it, or all problems with their fields.
     pub fn check(&self, folder: &Path, env: &Environment) -> Result<Profile, Vec<(Field, String)>> {
         is_name(&self.name)?;
         let fields = self.fields();
@@ -109,7 +109,7 @@ impl NewProfile {
     }
 }
 
-/// Refuses an address in the place of a name.
+/// Refuses an address in place of a name.
 pub(super) fn is_name(name: &str) -> Result<(), Vec<(Field, String)>> {
     if name.contains([':', '/']) {
         let what = "looks like an address; a profile has a short name, for example eu-live";
@@ -118,7 +118,7 @@ pub(super) fn is_name(name: &str) -> Result<(), Vec<(Field, String)>> {
     Ok(())
 }
 
-/// A key of a TOML table, in quotes where it must be.
+/// A key of a TOML table, quoted if necessary.
 pub(super) fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.chars().all(is_bare) {

@@ -1,4 +1,4 @@
-//! Where things stand when nobody says otherwise: the XDG folders of the environment that was passed in.
+//! Default paths: the XDG folders of the environment that is passed in.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use super::{environment::Environment, error::ConfigError};
 
 const FOLDER: &str = "groupdesk";
 
-/// `groupdesk/config.toml` in the XDG configuration folder; `None` when there is no home.
+/// `groupdesk/config.toml` in the XDG configuration folder; `None` if there is no home folder.
 pub fn config_file(env: &Environment) -> Option<PathBuf> {
     base(env, "XDG_CONFIG_HOME", ".config").map(|base| base.join(FOLDER).join("config.toml"))
 }
@@ -24,7 +24,7 @@ pub fn service_database(env: &Environment) -> Result<PathBuf, ConfigError> {
     ))
 }
 
-/// Puts the home folder in place of a leading `~/`, and `folder` before what is relative.
+/// Expands a leading `~/` and resolves relative paths against `folder`.
 pub(super) fn resolve(text: &str, folder: &Path, env: &Environment) -> Option<PathBuf> {
     match text.strip_prefix('~') {
         Some("") => home(env),
@@ -39,7 +39,7 @@ fn data(env: &Environment, file: &str) -> Option<PathBuf> {
     base(env, "XDG_DATA_HOME", ".local/share").map(|base| base.join(FOLDER).join(file))
 }
 
-/// A relative XDG folder is ignored, as the XDG base directory rules demand.
+/// A relative XDG folder is ignored, as the XDG base directory specification demands.
 fn base(env: &Environment, variable: &str, below_home: &str) -> Option<PathBuf> {
     absolute(env, variable).or_else(|| home(env).map(|home| home.join(below_home)))
 }

@@ -1,4 +1,5 @@
-//! The password file of PostgreSQL's own programs, where no other source of a password is named: `PGPASSFILE`, else `~/.pgpass`.
+//! The password file of PostgreSQL's own programs, used if no other password source is configured: `PGPASSFILE`, or
+//! `~/.pgpass`.
 
 use std::{
     fs,
@@ -10,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::{Environment, paths};
 
-/// Where somebody is to be known, and as whom.
+/// A server, a database and a user to log in with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub host: String,
@@ -19,7 +20,7 @@ pub struct Endpoint {
     pub user: String,
 }
 
-/// The file, where there is one.
+/// The path of the file, if there is one.
 pub fn file(env: &Environment) -> Option<PathBuf> {
     let named = env.get("PGPASSFILE").map(PathBuf::from);
     named
@@ -27,7 +28,8 @@ pub fn file(env: &Environment) -> Option<PathBuf> {
         .filter(|file| file.is_file())
 }
 
-/// The first line that fits one of them; `None`: no line does. Why the file is not read says nothing of what is in it.
+/// The password of the first line that matches one of the endpoints, or `None`. The error contains nothing of the
+/// file's content.
 pub fn password(file: &PathBuf, at: &[Endpoint]) -> Result<Option<Zeroizing<Vec<u8>>>, String> {
     let why = |why: String| format!("{}: {why}", file.display());
     let metadata = fs::metadata(file).map_err(|error| why(error.to_string()))?;
@@ -49,7 +51,7 @@ fn of_lines(text: &str, at: &Endpoint) -> Option<Zeroizing<Vec<u8>>> {
             return None;
         };
         let fits = |said: &str, is: &str| said == "*" || said == is;
-        // A socket goes by this name there.
+        // In this file, a Unix socket is called `localhost`.
         let is_host =
             fits(host, &at.host) || at.host.starts_with('/') && host.as_str() == "localhost";
         (is_host
@@ -61,7 +63,7 @@ fn of_lines(text: &str, at: &Endpoint) -> Option<Zeroizing<Vec<u8>>> {
     fitting.next()
 }
 
-/// A colon or a backslash behind a backslash is itself.
+/// Splits a line at colons. A backslash escapes a colon or a backslash.
 fn fields(line: &str) -> Vec<Zeroizing<String>> {
     let mut fields = vec![Zeroizing::new(String::with_capacity(line.len()))];
     let mut letters = line.chars();

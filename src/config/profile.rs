@@ -16,13 +16,13 @@ pub enum KeySource {
     Env(String),
     /// A file that only its owner may read.
     File(PathBuf),
-    /// A command that prints the key; argv, run without a shell.
+    /// A command that prints the key: its argv, run without a shell.
     Command(Vec<String>),
     /// The kernel's keyring, by the name of the entry.
     Keyring(String),
 }
 
-/// The source in words. Arguments of a command are left out: some hold secrets.
+/// The source in words. Arguments of a command are left out, because some contain secrets.
 impl fmt::Display for KeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -43,16 +43,16 @@ impl fmt::Debug for KeySource {
     }
 }
 
-/// The command that takes a new token to where dashboards are rendered (docs/design/rotation.md, "Hand-off").
+/// The command that delivers a new token to where dashboards are rendered (docs/design/rotation.md, "Hand-off").
 #[derive(Clone, PartialEq, Eq)]
 pub struct HandOffCommand {
-    /// argv, run without a shell; never empty. The token goes to its standard input only.
+    /// The argv, run without a shell; never empty. The token is only passed on standard input.
     pub command: Vec<String>,
-    /// After this time its whole process group is killed.
+    /// After this time the whole process group is killed.
     pub timeout: Duration,
 }
 
-/// The program alone: arguments can hold secrets.
+/// Shows only the program, because arguments can contain secrets.
 impl fmt::Display for HandOffCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let program = self.command.first().map_or("", String::as_str);
@@ -77,38 +77,39 @@ pub struct Profile {
     pub api_key: KeySource,
     /// The environment tag that answers are expected to carry (hazard 11).
     pub environment: Option<EnvironmentTag>,
-    /// Asks for stronger confirmations and is marked on every screen.
+    /// Asks for stronger confirmation, and marks every screen.
     pub production: bool,
     /// Mutations are refused before anything is sent.
     pub read_only: bool,
-    /// For a whole exchange.
+    /// Time limit for a whole exchange.
     pub timeout: Duration,
     pub connect_timeout: Duration,
-    /// Allows `http://` to other hosts than loopback.
+    /// Allows `http://` to hosts other than loopback.
     pub allow_plain_http: bool,
-    /// Authorities beside those of the system, in PEM: for a service whose certificate is signed by one of our own.
+    /// Certificate authorities to trust besides those of the system, in PEM: for a service with a certificate from a
+    /// private authority.
     pub ca_file: Option<PathBuf>,
-    /// Uses the proxy that the environment names; none otherwise.
+    /// Uses the proxy from the environment. Without this, no proxy is used.
     pub proxy_from_environment: bool,
-    /// Sends the last known properties with a get, so that the service returns its own. Only for services that
-    /// ignore values for an existing group (hazard 2).
+    /// Sends the last known properties with a get, so that the service returns its own. Only for services that ignore
+    /// values for an existing group (hazard 2).
     pub read_properties: bool,
-    /// Where new tokens go; `None`: nowhere by itself.
+    /// Where new tokens are delivered automatically; `None` for nowhere.
     pub handoff: Option<HandOffCommand>,
-    /// A token known to be older counts as old.
+    /// A token that is known to be older counts as old.
     pub max_token_age: Option<Duration>,
-    /// Most groups that one bulk rotation may take.
+    /// Maximum number of groups in one bulk rotation.
     pub max_bulk: usize,
-    /// Where to be more careful than usual, and why.
+    /// Operations that need more care than usual, and why.
     pub guards: Vec<Guard>,
-    /// Made of variables: its name says nothing about its API key.
+    /// Made from environment variables, so its name says nothing about its API key.
     pub from_variables: bool,
-    /// Its API key changes by design: a new one goes on trial without a question.
+    /// Its API key changes regularly by design, so a new one is accepted on trial without a question.
     pub key_changes: bool,
 }
 
 impl Profile {
-    /// With everything else as it is where the configuration says nothing of it; so it counts as production.
+    /// A profile with the defaults for everything else; so it counts as production.
     pub fn new(name: &str, base_url: &str, api_key: KeySource) -> Self {
         Self {
             name: name.to_owned(),
@@ -133,12 +134,12 @@ impl Profile {
         }
     }
 
-    /// The full address of the interface.
+    /// The full URL of the interface.
     pub fn url(&self) -> String {
         format!("{}{}", self.base_url.trim_end_matches('/'), self.path)
     }
 
-    /// Host, and port where it is not the usual one.
+    /// The host, with the port if it is not the default.
     pub fn host(&self) -> &str {
         let address = self
             .base_url
@@ -149,7 +150,7 @@ impl Profile {
             .map_or(address, |(host, _path)| host)
     }
 
-    /// The word that says where one is (docs/design/console.md, line 1).
+    /// The environment as one word (docs/design/console.md, line 1).
     pub fn environment_word(&self) -> &'static str {
         match (self.production, &self.environment) {
             (true, _) => "PRODUCTION",

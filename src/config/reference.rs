@@ -1,34 +1,35 @@
-//! What every setting of `config.toml` and every variable means, in one table: docs/reference/configuration.md and the manual page are
-//! made of it. What the parser accepts stands in the parser; a test compares both, either way.
+//! The meaning of every setting of `config.toml` and of every variable, in one table. docs/reference/configuration.md
+//! and the manual page are generated from it. The parser defines what is accepted; a test compares both in either
+//! direction.
 
 mod settings;
 
 pub use settings::SETTINGS;
 
-/// What a setting is where nobody says it.
+/// The value of a setting that is not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultValue {
-    /// It must be said.
+    /// The setting is required.
     Required,
-    /// This, as it would stand in the file.
+    /// This value, as it would be written in the file.
     Value(&'static str),
-    /// Something that no value in the file says.
+    /// A default that no value in the file can express.
     Words(&'static str),
 }
 
 /// One key of one table of the file.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// The table it stands in, as [`TABLES`] names it.
+    /// The table that contains the key, as [`TABLES`] names it.
     pub table: &'static str,
     pub key: &'static str,
-    /// What may stand there.
+    /// The kind of value.
     pub kind: &'static str,
     pub usual: DefaultValue,
     pub meaning: &'static str,
 }
 
-/// The tables of the file, in the order they are told.
+/// The tables of the file, in the order of the documentation.
 pub const TABLES: [&str; 8] = [
     "",
     "directory",
@@ -40,7 +41,7 @@ pub const TABLES: [&str; 8] = [
     "keys.PLACE",
 ];
 
-/// What the words of [`Setting::kind`] mean.
+/// The meaning of the words of [`Setting::kind`].
 pub const KINDS: [(&str, &str); 4] = [
     ("flag", "true or false, without quotes"),
     (
@@ -57,8 +58,8 @@ pub const KINDS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The environment variables that groupdesk reads, those of one purpose together, and what for. A flag is stronger than a variable, a variable stronger
-/// than the file; an empty one counts as not set.
+/// The environment variables that groupdesk reads, grouped by purpose, and their meaning. A flag overrides a variable,
+/// and a variable overrides the file; an empty variable counts as not set.
 pub const VARIABLES: [(&str, &str); 26] = [
     (
         "GROUPDESK_CONFIG",

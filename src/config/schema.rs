@@ -1,5 +1,5 @@
-//! What may stand in `config.toml`: its keys, their defaults, and the words for what is wrong with them. Pure: the
-//! text comes in, profiles or problems come out.
+//! The content of `config.toml`: its keys, their defaults, and the messages about mistakes. Pure: takes the text and
+//! returns profiles or problems.
 
 use std::time::Duration;
 
@@ -23,26 +23,26 @@ use super::{
 };
 use crate::domain::{age, group::EnvironmentTag};
 
-/// What the file says.
+/// The parsed file.
 #[derive(Debug, Default)]
 pub(super) struct ConfigFile {
     pub(super) default_profile: Option<String>,
     pub(super) operator: Option<String>,
     pub(super) comfort: UiSettings,
-    /// Where a team keeps its directory.
+    /// The directory of a team.
     pub(super) directory: Option<TeamSettings>,
-    /// In the order of the file.
+    /// In file order.
     pub(super) profiles: Vec<Profile>,
-    /// In the order of the file; the console knows what they mean.
+    /// In file order. Only the console can interpret them.
     pub(super) keys: Vec<KeyOverride>,
 }
 
-/// Reads the text of a configuration file; all problems are reported together.
+/// Parses a configuration file. All problems are reported together.
 pub(super) fn read(text: &str, around: Surroundings) -> Result<ConfigFile, Vec<Problem>> {
     let mut problems = Problems::of(text);
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
-        // Only the parser's own words: its `Display` quotes the line, which may hold an API key.
+        // Use only the parser's own message: its `Display` quotes the line, which may contain an API key.
         let at = error.span().map_or(text.len(), |span| span.start);
         problems.add(at, format!("not TOML: {}", error.message()));
     }
@@ -221,7 +221,7 @@ fn environment(section: &mut Section, problems: &mut Problems) -> Option<Environ
         .ok()
 }
 
-/// One of the two documented tags; a person who writes another has mistyped it.
+/// One of the two documented tags. Any other text is taken for a typing mistake.
 pub(super) fn tag(text: &str) -> Result<EnvironmentTag, String> {
     match EnvironmentTag::parse(text) {
         EnvironmentTag::Other(other) => {
@@ -264,7 +264,7 @@ fn max_token_age(section: &mut Section, problems: &mut Problems) -> Option<Durat
         .ok()
 }
 
-/// Better words for a key at the top that belongs into a profile.
+/// A better message for a top-level key that belongs into a profile.
 fn misplaced(entry: &Entry, near: Option<&str>) -> Option<String> {
     const OF_A_PROFILE: [&str; 14] = [
         "base_url",

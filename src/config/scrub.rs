@@ -1,19 +1,19 @@
-//! Keeps API keys out of texts that are shown: a word that looks like a key becomes `…`, whoever wrote it.
+//! Keeps API keys out of displayed text: any word that looks like a key becomes `…`, whoever wrote it.
 
 use crate::domain::text;
 
-/// Keys have at least this many characters in one run.
+/// Keys have at least this many letters and digits in a row.
 const SHORTEST_KEY: usize = 16;
-/// A name may end in a number or hold a year; a key goes back and forth between letters and digits.
+/// Changes between letters and digits. A name may end in a number or contain a year; a key alternates more often.
 const FEWEST_CHANGES: usize = 3;
 const LONGEST_SHOWN: usize = 200;
 
-/// Whether a text may be an API key itself: a long run of letters and digits, mixed.
+/// Whether a text may be an API key itself: a long run of mixed letters and digits.
 pub fn looks_like_a_key(text: &str) -> bool {
     text.split(|c: char| !is_of_a_key(c)).any(is_long_and_mixed)
 }
 
-/// A text as it may be shown: hidden characters escaped, key-like words replaced, cut to a readable length.
+/// The text for display: hidden characters escaped, key-like words replaced, and cut to a readable length.
 pub fn shown(text: &str) -> String {
     text::cut_middle(&scrub(&text::visible(text)), LONGEST_SHOWN, "…")
 }

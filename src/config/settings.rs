@@ -1,4 +1,4 @@
-//! The settings in force: the file, over it the environment variables, over these the flags.
+//! The effective settings: flags override environment variables, and these override the file.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use super::{
     variables,
 };
 
-/// What flags say, and the environment; both stronger than the file, flags strongest.
+/// The flags and the environment. Both override the file, and flags override the environment.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// `--config`
@@ -30,28 +30,28 @@ pub struct Overrides {
     pub env: Environment,
 }
 
-/// All that this installation is told.
+/// All settings of this installation.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub profiles: Vec<Profile>,
-    /// Changes of the console's keys, as the file writes them.
+    /// Changes to the console's key bindings, as written in the file.
     pub keys: Vec<KeyOverride>,
-    /// The name of the profile to use when none is asked for. One of `profiles`.
+    /// The profile to use if none is requested. One of `profiles`.
     pub default_profile: Option<String>,
     /// Who works here, for the history; for example `ana@bastion2`.
     pub operator: String,
-    /// How the console is to look and behave.
+    /// The appearance and behaviour of the console.
     pub comfort: UiSettings,
     pub directory: DirectoryAt,
-    /// The configuration file that was read, or the default place of one that does not exist.
+    /// The configuration file that was read, or the default path if it does not exist.
     pub file: Option<PathBuf>,
 }
 
 impl Settings {
-    /// Reads the file and the variables. A file that somebody named must exist; the default one may be missing.
-    /// The variables that its profiles take their keys from go to no command from then on.
+    /// Reads the file and the variables. A file that was named explicitly must exist; the default one may be missing.
+    /// From now on, variables that hold the profiles' keys are hidden from child processes.
     ///
-    /// The default profile is, in this order: `--profile`, `GROUPDESK_PROFILE`, the profile made from
+    /// The default profile is the first of these that is given: `--profile`, `GROUPDESK_PROFILE`, the profile made from
     /// `GROUPDESK_BASE_URL`, the file's `default_profile`, the only profile there is.
     pub fn load(overrides: &Overrides) -> Result<Self, ConfigError> {
         let env = &overrides.env;
@@ -110,7 +110,7 @@ impl Settings {
         })
     }
 
-    /// The profile of that name, or the default one.
+    /// Returns the profile of that name, or the default one.
     pub fn profile(&self, name: Option<&str>) -> Result<&Profile, ConfigError> {
         match name.or(self.default_profile.as_deref()) {
             Some(name) => find(&self.profiles, name, None),
@@ -137,13 +137,13 @@ pub fn file_of(overrides: &Overrides) -> (Option<PathBuf>, Option<&'static str>)
     }
 }
 
-/// Where the directory is: the flag, the variable, the configuration file, the usual file.
+/// Where the directory is: the first of the flag, the variable, the configuration file, and the default file.
 pub fn directory_of(overrides: &Overrides) -> Result<DirectoryAt, ConfigError> {
     let (config, named_by) = file_of(overrides);
     let written = config.map(|config| file::read(&config, named_by, &overrides.env));
     match written.transpose() {
         Ok(written) => resolved(overrides, written.flatten().and_then(|file| file.directory)),
-        // What names a directory's file needs no other.
+        // If the directory file is named explicitly, the configuration file is not needed.
         Err(wrong)
             if named(overrides).is_none_or(|named| named.to_str().is_some_and(is_address)) =>
         {
@@ -158,7 +158,7 @@ fn named(overrides: &Overrides) -> Option<PathBuf> {
     flag.or_else(|| overrides.env.get("GROUPDESK_DIRECTORY").map(PathBuf::from))
 }
 
-/// The folder of a file on the command line is never made: it is more likely mistyped.
+/// The folder of a file named on the command line is not created, because it is more likely mistyped.
 fn resolved(
     overrides: &Overrides,
     written: Option<TeamSettings>,
@@ -183,7 +183,7 @@ fn resolved(
     }
 }
 
-/// The file in its usual place.
+/// The default file.
 pub fn usual_directory(env: &Environment) -> Result<DirectoryAt, ConfigError> {
     paths::directory(env).map(DirectoryAt::File)
 }
@@ -230,7 +230,7 @@ pub(super) fn unknown(
     }
 }
 
-/// `USER@host`; the number of the user where the environment has no usable name.
+/// `USER@host`, with the user id if the environment has no usable name.
 fn operator_of(env: &Environment) -> String {
     let user = ["USER", "LOGNAME"]
         .into_iter()

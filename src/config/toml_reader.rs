@@ -1,5 +1,5 @@
-//! TOML with places: tables whose known keys are asked for one by one, and a list of what was wrong, by line and
-//! column. It knows nothing of profiles.
+//! TOML with positions: tables whose known keys are requested one by one, and a list of problems with line and column.
+//! It knows nothing of profiles.
 
 use std::ops::RangeInclusive;
 
@@ -11,10 +11,10 @@ use super::{
     scrub::shown,
 };
 
-/// A file full of errors helps nobody.
+/// A longer list of problems helps nobody.
 const MOST_PROBLEMS: usize = 20;
 
-/// Where something stands in the file; both count from 1.
+/// A position in the file. Both count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
     pub line: usize,
@@ -22,7 +22,7 @@ pub struct Position {
     pub column: usize,
 }
 
-/// Everything found wrong so far, with byte offsets that become lines at the end.
+/// All problems found so far, with byte offsets that are converted to lines at the end.
 pub(super) struct Problems<'t> {
     text: &'t str,
     found: Vec<(usize, String)>,
@@ -50,7 +50,7 @@ impl<'t> Problems<'t> {
         self.found.is_empty()
     }
 
-    /// In the order of the file.
+    /// The problems in file order.
     pub(super) fn into_list(mut self) -> Vec<Problem> {
         self.found.sort();
         self.found.truncate(MOST_PROBLEMS);
@@ -72,7 +72,7 @@ pub(super) fn place(text: &str, at: usize, what: String) -> Problem {
     }
 }
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Copy)]
 pub(super) struct Placed<T> {
     pub(super) at: usize,
@@ -88,9 +88,9 @@ pub(super) struct Entry<'d> {
     asked: bool,
 }
 
-/// A table whose keys are taken out one by one; what is left at the end is unknown.
+/// A table whose keys are taken out one by one. Keys left at the end are unknown.
 pub(super) struct Section<'d> {
-    /// In the order of the file.
+    /// In file order.
     entries: Vec<Entry<'d>>,
     known: Vec<&'static str>,
 }
@@ -118,7 +118,7 @@ impl<'d> Section<'d> {
         self.entries.iter()
     }
 
-    /// The value of a key, of whatever type.
+    /// The value of a key, of any type.
     pub(super) fn value(&mut self, key: &'static str) -> Option<Placed<&'d DeValue<'d>>> {
         self.known.push(key);
         let entry = self.entries.iter_mut().find(|entry| entry.key == key)?;
@@ -129,7 +129,7 @@ impl<'d> Section<'d> {
         })
     }
 
-    /// A text; `example` shows in the message what one looks like.
+    /// Reads a text. `example` shows in the error message what one looks like.
     pub(super) fn text(
         &mut self,
         key: &'static str,
@@ -167,12 +167,12 @@ impl<'d> Section<'d> {
         })
     }
 
-    /// A whole number from 0 to 1,000,000.
+    /// Reads a whole number from 0 to 1,000,000.
     pub(super) fn count(&mut self, key: &'static str, problems: &mut Problems) -> Option<u32> {
         self.count_in(key, 0..=1_000_000, problems)
     }
 
-    /// A whole number from one to another.
+    /// Reads a whole number within a range.
     pub(super) fn count_in(
         &mut self,
         key: &'static str,
@@ -194,7 +194,7 @@ impl<'d> Section<'d> {
         count
     }
 
-    /// Names every key that was not asked for; `special` may have better words for one than "unknown key".
+    /// Reports every key that was not requested. `special` may have a better message than "unknown key".
     pub(super) fn finish(
         self,
         problems: &mut Problems,
@@ -214,7 +214,7 @@ impl<'d> Section<'d> {
     }
 }
 
-/// The texts of a non-empty array of texts.
+/// The texts of an array; `None` if it is empty or contains anything else.
 pub(super) fn texts(array: &DeArray<'_>) -> Option<Vec<String>> {
     let texts: Option<Vec<String>> = array
         .iter()

@@ -1,4 +1,4 @@
-//! How the console is to look and behave at this installation: colours by role, the mouse, the plain mode.
+//! The appearance and behaviour of the console at this installation: colours by role, the mouse, the plain mode.
 
 use toml::de::DeValue;
 
@@ -10,40 +10,40 @@ use super::{
 };
 use crate::domain::words::words;
 
-/// What only the console is told; all of it may be missing.
+/// Settings that only the console uses. All of them are optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UiSettings {
-    /// Lines that are appended instead of a screen that is drawn; for screen readers.
+    /// Append lines instead of drawing a screen; for screen readers.
     pub plain: bool,
-    /// The wheel moves the cursor, a click chooses a row.
+    /// The wheel moves the cursor, and a click selects a row.
     pub mouse: bool,
     pub ground: Background,
-    /// Colours that replace the usual ones.
+    /// Colours that replace the default ones.
     pub colours: Vec<(Role, Colour)>,
 }
 
-/// The colours to begin with.
+/// The base set of colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Background {
-    /// Nobody said it: the terminal is asked for its background.
+    /// Not configured: the terminal is asked for its background.
     #[default]
     Asked,
-    /// The 16 named colours; the palette of the terminal decides.
+    /// The 16 named colours of the terminal's palette.
     Terminal,
-    /// Fixed colours that can be read on a light background.
+    /// Fixed colours that are readable on a light background.
     Light,
-    /// Fixed colours that can be read on a dark background.
+    /// Fixed colours that are readable on a dark background.
     Dark,
 }
 
-/// A colour as terminals know them.
+/// A terminal colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
-    /// The usual one of the terminal.
+    /// The terminal's default colour.
     Default,
-    /// One of the 16 named ones: 0 black to 7 gray, 8 dark-gray to 15 white.
+    /// One of the 16 named colours: 0 black to 7 gray, 8 dark-gray to 15 white.
     Named(u8),
-    /// One of the 256.
+    /// One of the 256 indexed colours.
     Index(u8),
     Rgb(u8, u8, u8),
 }

@@ -1,4 +1,4 @@
-//! The profile made from `GROUPDESK_BASE_URL` and its companions, without any file.
+//! The profile made from `GROUPDESK_BASE_URL` and related variables, without any file.
 
 use super::{
     address,
@@ -13,8 +13,8 @@ const BASE_URL: &str = "GROUPDESK_BASE_URL";
 const TAG: &str = "GROUPDESK_ENVIRONMENT";
 const PATH: &str = "GROUPDESK_PATH";
 
-/// The profile that needs no file. Its name carries host and tag: what the directory remembers of one service must
-/// not pass for known at another (hazard 1 of docs/design/service.md).
+/// The profile that needs no file. Its name contains host and tag, so that what the directory remembers of one service
+/// is not taken as known at another (hazard 1 of docs/design/service.md).
 pub(super) fn profile(
     env: &Environment,
     others: &[Profile],
@@ -24,7 +24,7 @@ pub(super) fn profile(
             .into_iter()
             .find(|name| env.get(name).is_some())
         {
-            // A profile of the file may name this very variable.
+            // A profile of the file may use this very variable.
             Some(API_KEY)
                 if others
                     .iter()
@@ -82,7 +82,7 @@ pub(super) fn profile(
     Ok(Some(profile))
 }
 
-/// Host and, where it is not the usual one, path: ids known at one service must not count as known at another (hazard 1).
+/// Host and, if it is not the default, path: ids known at one service must not count as known at another (hazard 1).
 fn place(profile: &Profile) -> String {
     let url = profile.url();
     let place = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);

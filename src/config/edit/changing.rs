@@ -1,5 +1,5 @@
-//! Changing what stands in the configuration file: all of it, the lines of one profile, or its name. What comes out is read by
-//! the usual rules first, and everything else stays as a person wrote it.
+//! Changes existing content of the configuration file: all of it, the lines of one profile, or a profile's name. The
+//! result is validated by the usual rules before it is written, and everything else stays as a person wrote it.
 
 use std::{
     ops::Range,
@@ -17,17 +17,17 @@ use crate::config::{
     settings::{Overrides, unknown},
 };
 
-/// The configuration file as it was read, to be changed.
+/// The configuration file as it was read.
 #[derive(Debug)]
 pub struct Opened {
     pub file: PathBuf,
-    /// `None`: it does not exist.
+    /// `None` if the file does not exist.
     pub text: Option<String>,
     env: Environment,
 }
 
 impl Opened {
-    /// Reads it, whether or not it is right.
+    /// Reads the file, whether or not it is valid.
     pub fn read(overrides: &Overrides) -> Result<Self, EditError> {
         let file = config_file(overrides)?;
         Ok(Self {
@@ -37,21 +37,21 @@ impl Opened {
         })
     }
 
-    /// All of it anew.
+    /// Replaces the whole text.
     pub fn whole(&self, text: &str) -> Result<Edit, EditError> {
-        // An editor ends the last line, whatever it was.
+        // End the last line, whether or not the editor did.
         let text = format!("{}\n", text.trim_end());
         self.parsed(&text)?;
         Ok(self.edit(text.clone(), text))
     }
 
-    /// The lines of a profile, with what stands between them.
+    /// The lines of a profile, including those between its tables.
     pub fn section(&self, name: &str) -> Result<&str, EditError> {
         let (text, range, _) = self.section_in(name)?;
         Ok(&text[range])
     }
 
-    /// Other lines for a profile, of the same name.
+    /// Replaces the lines of a profile. Its name must stay the same.
     pub fn with_section(&self, name: &str, lines: &str) -> Result<Edit, EditError> {
         let (text, range, before) = self.section_in(name)?;
         let lines = format!("{}\n", lines.trim_end());
@@ -80,7 +80,7 @@ impl Opened {
         Ok(self.edit(after, lines))
     }
 
-    /// Another name for a profile.
+    /// Renames a profile.
     pub fn renamed(&self, name: &str, to: &str) -> Result<Edit, EditError> {
         let (text, range, mut wanted) = self.section_in(name)?;
         new_profile::is_name(to).map_err(EditError::Wrong)?;
@@ -119,7 +119,7 @@ impl Opened {
         if wanted.default_profile.as_deref() == Some(name) {
             wanted.default_profile = Some(to.to_owned());
         }
-        // What is wrong with the name itself is said by the rules of names.
+        // A bad name is reported by the usual rules for names.
         let now = self.parsed(&after)?;
         if (now.profiles, now.default_profile, now.operator)
             != (wanted.profiles, wanted.default_profile, wanted.operator)
@@ -146,7 +146,7 @@ impl Opened {
         })
     }
 
-    /// The text, where the profile stands in it, and what it says.
+    /// The text, the position of the profile in it, and the parsed file.
     fn section_in(&self, name: &str) -> Result<(&str, Range<usize>, ConfigFile), EditError> {
         let text = self.text.as_deref().unwrap_or_default();
         let written = self.parsed(text)?;
@@ -158,7 +158,8 @@ impl Opened {
     }
 }
 
-/// From the first table of a profile to its last line that says something; `None` where others stand between.
+/// From the first table of a profile to its last line that is not blank or a comment; `None` if other tables are in
+/// between.
 fn range(text: &str, name: &str) -> Option<Range<usize>> {
     let mut found: Option<Range<usize>> = None;
     let (mut at, mut is_inside) = (0, false);
@@ -180,7 +181,7 @@ fn range(text: &str, name: &str) -> Option<Range<usize>> {
     found
 }
 
-/// The line with one of these words, behind the sign, as another one.
+/// Replaces the first of `words` that follows the character `behind`; `None` if none of them does.
 fn in_place(line: &str, words: &[String], to: &str, behind: char) -> Option<String> {
     let (head, rest) = line.split_at(line.find(behind)? + 1);
     let gap = rest.len() - rest.trim_start().len();

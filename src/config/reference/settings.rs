@@ -1,4 +1,4 @@
-//! The settings, one line each.
+//! The settings, one per line.
 
 use super::{
     DefaultValue,
