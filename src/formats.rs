@@ -1,5 +1,5 @@
-//! Groups as rows of a file: CSV, JSON lines or a JSON array, read as they come and written so that reading gives the
-//! same again. Every row that is wrong is named; nothing is guessed.
+//! Groups as rows of a file: CSV, JSON lines or a JSON array. They are read as a stream, and what is written reads back
+//! the same. Every invalid row is reported; nothing is guessed.
 
 mod columns;
 mod csv;
@@ -22,20 +22,21 @@ use super::domain::{
     annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, size::fits,
 };
 
-/// Longest row, in bytes; a longer one is another file.
+/// Longest row, in bytes; a longer one means that this is the wrong file.
 pub const LONGEST_ROW: usize = 8 * 1024 * 1024;
 
-/// One group of a file; what the file does not say of it is `None`.
+/// One group of a file. Values that the file does not contain are `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupRow {
     pub id: UserGroupId,
     pub said: DesiredFields,
-    /// Its note, its labels, whether it is a favourite; never sent.
+    /// Its note, its labels, and whether it is a favourite; never sent.
     pub beside: AnnotationChange,
 }
 
 impl GroupRow {
-    /// Refuses what no service takes, a NUL character, which most databases cannot keep; and what could not be read back.
+    /// Refuses values that no service accepts, NUL characters (most databases cannot store them), and rows that would
+    /// not read back the same.
     fn checked(self) -> Result<Self, String> {
         fits(&self.said).map_err(|why| format!("{}: {why}", why.field()))?;
         let DesiredFields {
@@ -86,7 +87,7 @@ fn holds_nul(value: &Value) -> bool {
     }
 }
 
-/// A column that does not exist, with the one that may have been meant.
+/// The message about an unknown column, with the one that may have been meant.
 fn no_such_column(name: &str) -> String {
     if name.to_lowercase().contains("token") {
         return "a token does not belong into such a file; take that column out".into();
@@ -97,7 +98,8 @@ fn no_such_column(name: &str) -> String {
         || format!("there are {}", known.join(", ")),
         |near| format!("did you mean {near}?"),
     );
-    // Whatever is not like a name of a column may be a secret, in a file that is none of groups.
+    // Quote only what looks like a column name: the file may not contain groups at all, and then anything in it may be
+    // a secret.
     let is_name = name.len() <= 20
         && name
             .chars()

@@ -1,4 +1,4 @@
-//! The columns of a file, which are the keys of its objects, and which of them are written.
+//! The columns of a file, which are also the keys of its objects, and the choice of columns to write.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ impl Column {
     }
 }
 
-/// The columns that are written, in their order; the id is always there.
+/// The columns to write, in order. The id is always included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Columns(Vec<Column>);
 
@@ -40,12 +40,13 @@ impl Default for Columns {
 }
 
 impl Columns {
-    /// All that there are.
+    /// All columns.
     pub fn all() -> Self {
         Self(Column::ALL.to_vec())
     }
 
-    /// `name,note`: these and the id; `+note,+labels`: beside the usual ones; nothing: the usual ones.
+    /// `name,note` selects these and the id; `+note,+labels` adds to the default ones; an empty text is the default
+    /// ones.
     pub fn parse(text: &str) -> Result<Self, String> {
         let words = text.split([',', ' ']).filter(|word| !word.is_empty());
         let columns = chosen(words, vec![Column::Id], Self::default().0, |name| {
@@ -58,14 +59,14 @@ impl Columns {
         self.0.iter().copied()
     }
 
-    /// Some of them are not of the group itself.
+    /// Whether some of them are annotations.
     pub fn are_beside(&self) -> bool {
         self.iter().any(Column::is_beside)
     }
 }
 
-/// The columns that these words name, each once, behind those that are `always` there; with a `+` before each of them behind
-/// the `usual` ones, which are there without a word.
+/// The columns that `words` name, each once, after those that are `always` included. If every word has a `+`, they
+/// follow the `usual` ones, which are also the default.
 pub fn chosen<C: PartialEq>(
     words: impl IntoIterator<Item = impl AsRef<str>>,
     always: Vec<C>,
@@ -89,7 +90,7 @@ pub fn chosen<C: PartialEq>(
     Ok(columns)
 }
 
-/// Takes in a cell of CSV that is not empty, or was quoted.
+/// Sets a value from a CSV cell that is not empty or was quoted.
 pub(super) fn cell(
     beside: &mut AnnotationChange,
     column: Column,
@@ -108,7 +109,7 @@ pub(super) fn cell(
     }
 }
 
-/// The same of a value of JSON.
+/// Sets a value from a JSON value.
 pub(super) fn value(
     beside: &mut AnnotationChange,
     column: Column,
@@ -134,7 +135,7 @@ pub(super) fn value(
 
 const LABELS: &str = "it must be an array of texts, for example [\"vip\"]";
 
-/// What stands in a file in the place of a label may be a secret.
+/// The message about a bad annotation. The file's label is not quoted, because it may be a secret.
 fn why(invalid: &InvalidAnnotation) -> String {
     match invalid {
         InvalidAnnotation::BadLabel(_) => {
@@ -145,7 +146,7 @@ fn why(invalid: &InvalidAnnotation) -> String {
     }
 }
 
-/// An empty one takes the note away.
+/// An empty text removes the note.
 fn note(beside: &mut AnnotationChange, text: &str) -> Result<(), String> {
     let note = annotation::note(text).map_err(|error| why(&error))?;
     beside.note = Some(note.unwrap_or_default());

@@ -1,5 +1,5 @@
-//! Comma-separated values after RFC 4180, one byte at a time. An unquoted empty cell says nothing; a quoted one is an
-//! empty text.
+//! Comma-separated values according to RFC 4180, parsed one byte at a time. An unquoted empty cell means that there is
+//! no value; a quoted one is an empty text.
 
 use super::{Column, Columns, GroupRow, columns, no_such_column};
 use crate::{
@@ -20,11 +20,11 @@ enum At {
     Start,
     Plain,
     Quoted,
-    /// After a quote inside a quoted cell: its end, or half of a doubled quote.
+    /// After a quote inside a quoted cell: the end of the cell, or the first half of a doubled quote.
     Quote,
 }
 
-/// Cuts bytes into records.
+/// Splits bytes into records.
 #[derive(Debug, Default)]
 pub(super) struct RecordSplitter {
     at: At,
@@ -42,7 +42,7 @@ pub(super) struct Record {
 }
 
 impl RecordSplitter {
-    /// Bytes of the record so far.
+    /// The size of the current record so far, in bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes
     }
@@ -62,7 +62,7 @@ impl RecordSplitter {
             (At::Quote, b'\r') => {}
             (At::Quote, _) => {
                 self.wrong = Some("something stands behind a closing quote");
-                // So that the next line begins a row again.
+                // So that the next line starts a new row.
                 self.at = At::Plain;
             }
             (At::Start, b'"') => {
@@ -82,7 +82,7 @@ impl RecordSplitter {
         None
     }
 
-    /// What the end of the file leaves.
+    /// The last record, if the file does not end with a line break.
     pub(super) fn end(&mut self) -> Option<Record> {
         if self.at == At::Quoted {
             self.wrong = Some("a quoted cell is not closed");
@@ -95,7 +95,7 @@ impl RecordSplitter {
         self.at = At::Start;
     }
 
-    /// `None` for an empty line.
+    /// Returns `None` for an empty line.
     fn end_record(&mut self) -> Option<Record> {
         if self.at == At::Plain && self.cell.bytes.last() == Some(&b'\r') {
             self.cell.bytes.pop();
@@ -109,7 +109,7 @@ impl RecordSplitter {
     }
 }
 
-/// Which column each cell belongs to.
+/// Maps each cell to its column.
 #[derive(Debug)]
 pub(super) struct Header(Vec<Column>);
 

@@ -1,4 +1,4 @@
-//! The ids of a file: a few bytes of each, so that none stands there twice, and none beside one that looks the same.
+//! The ids of a file, with a few bytes kept of each, to detect duplicates and ids that look the same.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -6,26 +6,26 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::{group::UserGroupId, text::Skeletons};
 
-/// The beginning of a hash: short, and no two ids of a file share one by accident.
+/// The start of a hash: short, but long enough that no two ids of a file share one by accident.
 type Short = [u8; 12];
 
-/// Ids with the number of the row they stand in.
+/// Ids with the number of their row.
 #[derive(Debug, Default)]
 pub struct Ids {
     rows: HashMap<Short, u32>,
     looks: Skeletons,
-    /// The first row of each look.
+    /// The first row of each appearance, for ids that look alike.
     alike: HashMap<Short, u32>,
 }
 
 impl Ids {
-    /// Adds one; the answer is an earlier row with another id that looks the same.
+    /// Adds an id. Returns an earlier row whose id is different but looks the same.
     ///
     /// # Errors
     ///
-    /// The earlier row with this very id.
+    /// Returns the earlier row that has this very id.
     pub(super) fn add(&mut self, id: &UserGroupId, row: usize) -> Result<Option<usize>, usize> {
-        // A file of so many rows is beyond this.
+        // No file has this many rows.
         let number = u32::try_from(row).unwrap_or(u32::MAX);
         match self.rows.entry(short(id.as_str())) {
             Entry::Occupied(before) => return Err(*before.get() as usize),

@@ -1,4 +1,4 @@
-//! Groups as JSON objects: where each ends inside a longer text, and what it says.
+//! Groups as JSON objects: where each of them ends in a longer text, and what it contains.
 
 use serde_json::{Map, Value};
 
@@ -12,11 +12,11 @@ use crate::{
     formats::strict_json,
 };
 
-/// Cuts the text of a JSON array into its elements, one byte at a time. What is wrong inside an element is found when
-/// that is read.
+/// Splits the text of a JSON array into its elements, one byte at a time. Mistakes inside an element are found when the
+/// element is parsed.
 #[derive(Debug, Default)]
 pub(super) struct ElementSplitter {
-    /// 0 before the array and behind it.
+    /// 0 before and after the array.
     depth: usize,
     in_text: bool,
     escaped: bool,
@@ -35,7 +35,7 @@ impl ElementSplitter {
         !self.element.is_empty()
     }
 
-    /// A whole element, where this byte ends one.
+    /// Returns a whole element if this byte ends one.
     pub(super) fn push(&mut self, byte: u8) -> Result<Option<Vec<u8>>, &'static str> {
         if self.in_text {
             self.element.push(byte);
@@ -81,7 +81,7 @@ impl ElementSplitter {
     }
 }
 
-/// One group; a key with null says nothing.
+/// Parses one group. A key with null counts as not given.
 pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
     let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8 text; save the file as UTF-8")?;
     let Value::Object(object) = strict_json::value(&text)? else {
@@ -138,7 +138,7 @@ fn mapping(value: Value) -> Option<Mapping> {
     texts.collect()
 }
 
-/// The row as an object on one line, its keys in the order of the columns.
+/// The row as an object on one line, with its keys in column order.
 pub(super) fn text(row: &GroupRow, columns: &Columns) -> String {
     let GroupRow { id, said, beside } = row;
     let mut object = Map::new();

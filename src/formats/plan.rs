@@ -1,4 +1,4 @@
-//! What has to be done so that the groups are as a file says, as far as is known here.
+//! What has to be done to bring the groups to the state in a file, as far as is known here.
 
 use jiff::Timestamp;
 
@@ -21,21 +21,21 @@ words! {
     }
 }
 
-/// One row, what it needs, and what would change.
+/// One row, what it requires, and what would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
     pub need: Need,
     pub change: Change,
-    /// The whole that would be sent.
+    /// All values that would be sent.
     pub wanted: DesiredFields,
-    /// What is known of the group; nothing of one that is to be created.
+    /// What is known of the group; empty for a group that is to be created.
     pub base: DesiredFields,
-    /// When the service last told of it.
+    /// When the service last reported it.
     pub seen: Option<Timestamp>,
 }
 
 impl Planned {
-    /// A group that only files have told of may not exist yet.
+    /// Plans one row. A group known only from files may not exist yet.
     pub fn of(row: &GroupRow, known: Option<&KnownGroup>) -> Self {
         let Some(known) = known.filter(|known| known.last_seen.is_some()) else {
             return Self {
@@ -64,7 +64,7 @@ impl Planned {
     }
 }
 
-/// How many rows need what.
+/// How many rows require what.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Plan {
     pub create: usize,
@@ -85,7 +85,7 @@ impl Plan {
         self.to_do() + self.unchanged
     }
 
-    /// Rows for which something is to be done.
+    /// Rows that require a change.
     pub fn to_do(&self) -> usize {
         self.create + self.update
     }

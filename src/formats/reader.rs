@@ -1,4 +1,4 @@
-//! Reads rows from bytes as they come, in whichever of the formats they are, with a few bytes kept per row.
+//! Reads rows from a stream of bytes and detects the format. Only a few bytes are kept per row.
 
 use sha2::{Digest, Sha256};
 
@@ -11,32 +11,32 @@ use super::{
 /// One row, or what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowResult {
-    /// From 1; the header of CSV is none.
+    /// Counted from 1. The CSV header does not count.
     pub number: usize,
-    /// The line of the file in which it begins, from 1.
+    /// The line of the file in which the row begins, counted from 1.
     pub line: usize,
     pub row: Result<GroupRow, String>,
-    /// The row before it whose id is another one, but looks the same.
+    /// An earlier row whose id is different but looks the same.
     pub twin: Option<usize>,
 }
 
 #[derive(Debug)]
 enum Mode {
-    /// What was read does not tell yet.
+    /// The bytes so far do not determine the format.
     Open(Vec<u8>),
     Csv(csv::RecordSplitter, Option<csv::Header>),
     Array(json::ElementSplitter),
     Lines(Vec<u8>),
-    /// One object over several lines.
+    /// One object that spans several lines.
     Object(Vec<u8>),
 }
 
-/// Reads one file after another; no id may stand in them twice.
+/// Reads one file after another. An id may occur only once in all of them.
 #[derive(Debug)]
 pub struct Reader {
     mode: Mode,
     line: usize,
-    /// Where the row that is being read begins.
+    /// The line where the current row begins.
     begin: usize,
     rows: usize,
     ids: Ids,
@@ -61,7 +61,7 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// What is wrong with the file as a whole; nothing more can be read of it.
+    /// Fails if the file as a whole is invalid; nothing more can be read from it.
     pub fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(RowResult)) -> Result<(), String> {
         if let Mode::Open(start) = &mut self.mode {
             start.extend_from_slice(bytes);
@@ -73,11 +73,11 @@ impl Reader {
         Ok(())
     }
 
-    /// The file has ended; another one may follow.
+    /// Marks the end of the file. Another file may follow.
     ///
     /// # Errors
     ///
-    /// As [`Reader::push`].
+    /// As for [`Reader::push`].
     pub fn end(&mut self, out: &mut impl FnMut(RowResult)) -> Result<(), String> {
         self.decide(true, out)?;
         let mode = std::mem::replace(&mut self.mode, Mode::Open(Vec::new()));
@@ -95,17 +95,18 @@ impl Reader {
         Ok(())
     }
 
-    /// How many rows there were, good and bad.
+    /// The number of rows, valid and invalid.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// What the good rows said, as a digest: another file with the same rows in the same order has the same.
+    /// A digest of the content of the valid rows. Another file with the same rows in the same order has the same
+    /// digest.
     pub fn digest(&self) -> [u8; 32] {
         self.digest.clone().finalize().into()
     }
 
-    /// All ids of the good rows.
+    /// All ids of the valid rows.
     pub fn into_ids(self) -> Ids {
         self.ids
     }

@@ -1,5 +1,5 @@
-//! JSON from files, arguments and answers, read strictly: a key that stands twice is an error, and errors name line and
-//! column, never what stands there.
+//! Strict parsing of JSON from files, arguments and answers: a duplicate key is an error, and errors give line and
+//! column but never quote the content.
 
 use std::{cell::Cell, fmt};
 
@@ -15,16 +15,17 @@ use crate::domain::group::{Mapping, Properties};
 
 const TWICE: &str = "a key stands twice";
 const TOO_MANY: &str = "too many values";
-/// By keys that begin so serde_json passes numbers to itself; it would read back a number where an object was written.
+/// Prefix of the keys that serde_json uses internally to pass numbers. An object with such a key would be read back as
+/// a number.
 pub const RESERVED: &str = "$serde_json::private::";
 const NOT_SENT: &str =
     "a key begins with $serde_json::private:: and cannot be sent; use another name";
 
-/// A JSON object of texts, each key once.
+/// Parses a JSON object of texts without duplicate keys.
 ///
 /// # Errors
 ///
-/// Where it is wrong and how, in words that quote nothing of it; so do the others.
+/// The position and kind of the mistake, without quoting the text. The same applies to the other functions.
 pub fn mapping(text: &str) -> Result<Mapping, String> {
     parse::<Rows>(
         text,
@@ -33,7 +34,7 @@ pub fn mapping(text: &str) -> Result<Mapping, String> {
     .map(|rows| rows.0)
 }
 
-/// A JSON object, each key once, also inside.
+/// Parses a JSON object without duplicate keys, also in nested objects.
 pub fn properties(text: &str) -> Result<Properties, String> {
     match parse::<Unique>(
         text,
@@ -44,27 +45,28 @@ pub fn properties(text: &str) -> Result<Properties, String> {
     }
 }
 
-/// Any JSON value, each key of its objects once.
+/// Parses any JSON value without duplicate keys.
 pub fn value(text: &str) -> Result<Value, String> {
     parse::<Unique>(text, "not a JSON value").map(|value| value.0)
 }
 
-/// What is wrong with JSON that a stranger sent, and where.
+/// What is wrong with JSON from an untrusted source, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonError {
     NotJson {
         line: usize,
         column: usize,
-        /// It would be JSON if it went on.
+        /// The text ends too early; it could be the start of valid JSON.
         early: bool,
     },
-    /// A key stands twice in one object: readers differ in what that means.
+    /// A key occurs twice in one object. Parsers differ in how they read that.
     Twice { line: usize, column: usize },
-    /// It has more values than were allowed.
+    /// There are more values than allowed.
     TooMany,
 }
 
-/// A stranger's JSON, each key once, of at most `most` values: a value takes many times the room of its text.
+/// Parses untrusted JSON without duplicate keys and with at most `most` values, because a value needs many times the
+/// memory of its text.
 pub fn strangers(bytes: &[u8], most: usize) -> Result<Value, JsonError> {
     let left = Cell::new(most);
     let mut reader = serde_json::Deserializer::from_slice(bytes);
@@ -87,7 +89,7 @@ pub fn strangers(bytes: &[u8], most: usize) -> Result<Value, JsonError> {
 
 fn parse<T: DeserializeOwned>(text: &str, expected: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| {
-        // The error's own text quotes what stands in the file.
+        // The error's own text quotes the content.
         let what = match error.classify() {
             Category::Data if error.to_string().starts_with(TWICE) => TWICE,
             Category::Data if error.to_string().starts_with(NOT_SENT) => NOT_SENT,
@@ -131,8 +133,8 @@ impl<'de> Visitor<'de> for RowsVisitor {
     }
 }
 
-/// A key of an object, told from the one under which serde_json hands over a number: of the two, only a key that was
-/// written can be asked for as an option.
+/// Tells a key that was written from the one under which serde_json passes a number: only a written key supports being
+/// deserialised as an option.
 enum Key {
     Written(String),
     OfNumber,
@@ -171,7 +173,7 @@ impl<'de> Deserialize<'de> for Unique {
     }
 }
 
-/// Reads a value in which no key stands twice, and no more values than are left.
+/// Reads a value without duplicate keys and with no more values than are left.
 struct Careful<'l> {
     left: &'l Cell<usize>,
 }

@@ -1,4 +1,4 @@
-//! Reading what was written gives the same; what is wrong is named with its row.
+//! What was written reads back the same, and mistakes are reported with their row.
 
 mod pieces;
 
@@ -13,7 +13,7 @@ use crate::domain::{
     known::KnownGroup,
 };
 
-/// The rows of a text that comes in pieces of this size.
+/// Reads the rows of a text that arrives in chunks of this size.
 fn read(text: &[u8], piece: usize) -> (Vec<RowResult>, Result<(), String>) {
     let mut reader = Reader::default();
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! Rows as text, in each of the formats. Reading the text gives the same rows, and writing them the same text.
+//! Writes rows as text, in each format. Reading the text gives the same rows, and writing those gives the same text.
 
 use super::{Column, Columns, GroupRow, json};
 use crate::domain::{
@@ -7,10 +7,10 @@ use crate::domain::{
     known::KnownGroup,
 };
 
-/// How rows stand in a file.
+/// How rows are arranged in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// One object on each line.
+    /// One object per line.
     JsonLines,
     /// One array.
     Json,
@@ -18,7 +18,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// What stands before the first row.
+    /// The text before the first row.
     pub fn head(self, columns: &Columns) -> String {
         match self {
             Self::JsonLines => String::new(),
@@ -27,7 +27,7 @@ impl Format {
         }
     }
 
-    /// One row, with what separates it from the one before.
+    /// One row, with the separator before it.
     pub fn row(self, row: &GroupRow, columns: &Columns, is_first: bool) -> String {
         match self {
             Self::JsonLines => format!("{}\n", json::text(row, columns)),
@@ -37,7 +37,7 @@ impl Format {
         }
     }
 
-    /// What stands behind the last row.
+    /// The text after the last row.
     pub fn foot(self) -> &'static str {
         match self {
             Self::JsonLines | Self::Csv => "",
@@ -47,7 +47,7 @@ impl Format {
 }
 
 impl GroupRow {
-    /// What is known of a group, be it from the service or from a file, and what stands beside it.
+    /// What is known of a group, whether from the service or from a file, and its annotation.
     pub fn of(group: KnownGroup, beside: Option<&Annotation>) -> Self {
         Self {
             id: group.id,
@@ -61,7 +61,7 @@ impl GroupRow {
     }
 }
 
-/// The first line of CSV.
+/// The header line of CSV.
 pub(super) fn names(columns: &Columns) -> String {
     let names: Vec<&str> = columns.iter().map(Column::as_str).collect();
     names.join(",")
@@ -80,7 +80,7 @@ fn csv(row: &GroupRow, columns: &Columns) -> String {
     }))
 }
 
-/// A line of CSV; a cell that says nothing is empty, and an empty text stands in quotes.
+/// A line of CSV. A cell without a value is empty, and an empty text is quoted.
 pub fn csv_line(cells: impl Iterator<Item = Option<String>>) -> String {
     let cells: Vec<String> = cells.map(cell).collect();
     format!("{}\r\n", cells.join(","))

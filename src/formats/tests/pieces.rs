@@ -1,4 +1,4 @@
-//! A file that comes in pieces: what kind it is, where its rows begin, and when it is given up.
+//! Files that arrive in chunks: detecting the format, where rows begin, and when to give up.
 
 use super::{LONGEST_ROW, Reader, read};
 
@@ -22,7 +22,7 @@ fn another_kind_of_file_is_told_so() {
     }
 }
 
-/// What a person looks for in an editor is the line where the row begins.
+/// In an editor, a person looks for the line where the row begins.
 #[test]
 fn a_row_is_named_by_the_line_where_it_begins() {
     let row = |id: &str| format!("{{\n \"user_group_id\":\n \"{id}\"\n}}");
@@ -61,7 +61,7 @@ fn what_kind_of_json_it_is_shows_with_its_first_line() {
     assert!(done.is_err(), "one letter is no file of groups");
 }
 
-/// Nothing is kept for ever in the hope of an end.
+/// Nothing is buffered for ever while waiting for an end.
 #[test]
 fn a_row_without_an_end_is_given_up_on_the_way() {
     let filler = vec![b'x'; 60_000];
