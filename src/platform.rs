@@ -1,4 +1,4 @@
-//! What is asked of the operating system in one place each: private files, child processes, the time.
+//! The interface to the operating system, one module per topic: private files, child processes, the time.
 
 pub(crate) mod boot_time;
 pub mod child;

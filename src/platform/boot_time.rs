@@ -1,5 +1,5 @@
-//! A clock that nobody moves and that all processes of a machine share: the time since it was started, and which start
-//! that was. The wall clock is what people read; this one decides (docs/design/rotation.md, H).
+//! A clock that nobody can set and that all processes of a machine share: the time since boot, together with the boot
+//! id. The wall clock is for people to read; this one decides (docs/design/rotation.md, H).
 
 use std::{fmt, sync::OnceLock, time::Duration};
 
@@ -7,10 +7,11 @@ use jiff::SignedDuration;
 
 use super::test_clock::ahead;
 
-/// How an age begins that the clock of a shared database has counted.
+/// Prefix of an age that was measured by the clock of a shared database.
 const AGE: &str = "age";
 
-/// A moment since the start of the machine; one before it, where an age is told by a clock that all share.
+/// A moment relative to the machine's boot. It may be before the boot, if it comes from an age measured by a shared
+/// clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BootTime {
     boot: String,
@@ -18,7 +19,7 @@ pub struct BootTime {
 }
 
 impl BootTime {
-    /// `None` where the system does not tell which start it is.
+    /// `None` if the system does not provide a boot id.
     pub fn now() -> Option<Self> {
         Some(Self {
             boot: boot_id()?.to_owned(),
@@ -26,13 +27,13 @@ impl BootTime {
         })
     }
 
-    /// Time from an earlier moment to this one; `None` across a restart of the machine.
+    /// Time from an earlier moment to this one; `None` if the machine was restarted in between.
     pub fn since(&self, earlier: &Self) -> Option<Duration> {
         let since = self.since.saturating_sub(earlier.since);
         (self.boot == earlier.boot).then(|| Duration::try_from(since).unwrap_or_default())
     }
 
-    /// As [`fmt::Display`] writes it; or `age:` and the microseconds that have passed until now.
+    /// Parses the format of [`fmt::Display`], or `age:` followed by the microseconds that have passed until now.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (boot, micros) = text.split_once(':')?;
         let since = SignedDuration::from_micros(micros.parse().ok()?);
@@ -48,7 +49,7 @@ impl BootTime {
     }
 }
 
-/// Which start of which machine this is; `None` where the system does not tell.
+/// The id of this boot of this machine; `None` if the system does not provide one.
 pub(super) fn boot_id() -> Option<&'static str> {
     static BOOT: OnceLock<Option<String>> = OnceLock::new();
     let boot = BOOT.get_or_init(|| {
@@ -58,7 +59,7 @@ pub(super) fn boot_id() -> Option<&'static str> {
     boot.as_deref()
 }
 
-/// Goes on while the machine sleeps.
+/// A clock that keeps running while the machine sleeps.
 #[cfg(target_os = "linux")]
 fn since_boot() -> Option<Duration> {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);

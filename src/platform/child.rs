@@ -1,4 +1,4 @@
-//! Runs the command of another program: no shell, a process group of its own, a time limit, and nothing left running.
+//! Runs a command: no shell, a process group of its own, a time limit, and no process left behind.
 
 use std::{
     ffi::OsStr,
@@ -16,39 +16,40 @@ use tokio::{
 };
 use zeroize::Zeroizing;
 
-/// How long output may still come after the command has ended: what it left running may hold the pipe open.
+/// How long to wait for output after the command has ended: a process that it left running may hold the pipe open.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Why a command has no exit status.
 #[derive(Debug)]
 pub enum ChildError {
-    /// The list of words is empty.
+    /// The argument list is empty.
     Empty,
     NotStarted(io::Error),
-    /// It was killed, and what it had started in its group.
+    /// The command was killed, with everything in its process group.
     TimedOut,
 }
 
-/// What a command gets, and who hears it. Output beyond what is kept must be taken all the same: a full pipe stops it.
+/// A command's input, and the receivers of its output. Receivers have to read everything, even what they do not keep,
+/// because a full pipe would block the command.
 pub struct Child<'a, O, E> {
     /// The program and its arguments.
     pub argv: &'a [String],
-    /// All of its environment.
+    /// Its complete environment.
     pub variables: Vec<(&'a OsStr, &'a OsStr)>,
-    /// Its standard input; a command that does not read it may still end well.
+    /// Its standard input. A command that does not read it may still succeed.
     pub input: &'a [u8],
     pub limit: Duration,
-    /// Takes standard output; `None`: nobody reads it.
+    /// Receives standard output; `None` if nobody reads it.
     pub output: Option<O>,
     pub errors: E,
 }
 
 impl<O: FnMut(&[u8]), E: FnMut(&[u8])> Child<'_, O, E> {
-    /// Runs it to its end.
+    /// Runs the command to its end.
     ///
     /// # Errors
     ///
-    /// When there is no exit status.
+    /// Fails if there is no exit status.
     pub async fn run(self) -> Result<ExitStatus, ChildError> {
         let (program, arguments) = self.argv.split_first().ok_or(ChildError::Empty)?;
         let pipe_if = |wanted| {
@@ -101,7 +102,7 @@ impl<O: FnMut(&[u8]), E: FnMut(&[u8])> Child<'_, O, E> {
         if let Ok(status) = ended {
             return status.map_err(ChildError::NotStarted);
         }
-        // Killed a moment ago; this only takes it off the process table.
+        // It was killed just now; this only reaps the process.
         let _ = timeout(GRACE, child.wait()).await;
         Err(ChildError::TimedOut)
     }
@@ -113,29 +114,29 @@ async fn write(pipe: Option<ChildStdin>, input: &[u8]) {
     }
 }
 
-/// A broken pipe ends the output; the exit status says the rest.
+/// A broken pipe counts as the end of the output; the exit status tells the rest.
 async fn read(from: Option<(impl AsyncRead + Unpin, impl FnMut(&[u8]))>) {
     let Some((mut pipe, mut take)) = from else {
         return;
     };
-    // On the heap: many futures hold this one.
+    // On the heap, because many futures contain this one.
     let mut buffer = Zeroizing::new(vec![0; 4096]);
     while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
         take(&buffer[..count]);
     }
 }
 
-/// The process group of a child that leads one. Killed on drop, so also when the one who waits goes away.
+/// The process group led by a child. It is killed on drop, and so also when the waiting future is dropped.
 #[derive(Debug)]
 struct ProcessGroup(Option<Pid>);
 
 impl ProcessGroup {
-    /// Of a child that was started with `process_group(0)` and has not been waited for.
+    /// The group of a child that was started with `process_group(0)` and has not been waited for.
     fn of(child: &process::Child) -> Self {
         Self(child.id().and_then(|id| Pid::from_raw(id.cast_signed())))
     }
 
-    /// The command has ended by itself; what it started on purpose may stay.
+    /// Keeps the group alive: the command has ended by itself, and what it started on purpose may go on.
     fn leave(mut self) {
         self.0 = None;
     }
@@ -144,7 +145,7 @@ impl ProcessGroup {
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(pid) = self.0 {
-            // Fails only when nothing of the group is left.
+            // Fails only if nothing of the group is left.
             let _ = kill_process_group(pid, Signal::KILL);
         }
     }

@@ -1,4 +1,4 @@
-//! Where the time comes from. Nothing else in the console and the commands asks the machine for it.
+//! The source of the time. Nothing else in the console and the commands reads the system clock.
 
 use std::time::{Duration, Instant};
 
@@ -6,14 +6,14 @@ use jiff::Timestamp;
 
 use super::{boot_time::BootTime, test_clock::ahead};
 
-/// Tests and pictures stand still, or go ahead of the machine.
+/// The clock. In tests and screen captures it stands still or runs ahead of the system clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Clock {
-    /// In a build with `failpoints` it can be moved from outside, for a whole process.
+    /// The system clock. In a build with `failpoints` it can be moved from outside for a whole process.
     #[default]
     System,
     Fixed(Timestamp),
-    /// As far ahead of the machine as the file says each time.
+    /// Ahead of the system clock by the amount in this file, which is read every time.
     #[cfg(feature = "failpoints")]
     Ahead(&'static std::path::Path),
 }
@@ -41,7 +41,8 @@ impl Clock {
                 monotonic: None,
                 boot: None,
             },
-            // The directory writes down the boot time of its process, which does not follow the file of one of its clocks.
+            // Leave it out: the directory records the boot time of its process, which does not follow the file of one
+            // of its clocks.
             #[cfg(feature = "failpoints")]
             Self::Ahead(file) => Moment {
                 wall,
@@ -52,7 +53,7 @@ impl Clock {
     }
 }
 
-/// One moment on all clocks; a clock of tests may have only the wall's.
+/// One moment on all clocks. A test clock may have only the wall clock.
 #[derive(Debug, Clone)]
 pub(crate) struct Moment {
     pub wall: Timestamp,
@@ -61,7 +62,7 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// Time from an earlier moment to this one, sleep included where a clock tells of it.
+    /// Time from an earlier moment to this one. It includes sleep if a clock counts it.
     pub(crate) fn since(&self, earlier: &Self) -> Duration {
         let by_boot = self.boot.as_ref().zip(earlier.boot.as_ref());
         let by_boot = by_boot.and_then(|(now, earlier)| now.since(earlier));
@@ -72,7 +73,7 @@ impl Moment {
             .unwrap_or_else(|| between(earlier.wall, self.wall))
     }
 
-    /// Time since something that was written down, perhaps by another process.
+    /// Time since something that was recorded, possibly by another process.
     pub(crate) fn since_recorded(&self, boot: Option<&BootTime>, wall: Timestamp) -> Duration {
         let by_boot = boot.zip(self.boot.as_ref());
         by_boot
@@ -81,7 +82,7 @@ impl Moment {
     }
 }
 
-/// Time between two moments of the wall clock; zero when the clock went back.
+/// Time between two moments of the wall clock; zero if the clock was set back.
 pub(crate) fn between(earlier: Timestamp, now: Timestamp) -> Duration {
     Duration::try_from(now.duration_since(earlier)).unwrap_or_default()
 }

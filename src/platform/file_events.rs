@@ -1,11 +1,11 @@
-//! Tells that a file was written to, without asking again and again: inotify, on file systems of this machine.
+//! Reports writes to a file without polling, by inotify, for local file systems.
 
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::FileEvents;
 
-/// Where the system has no such events there is none.
+/// Systems without such events never have a watcher.
 #[cfg(not(target_os = "linux"))]
 pub(crate) struct FileEvents(std::convert::Infallible);
 
@@ -30,7 +30,8 @@ mod linux {
 
     use super::Path;
 
-    /// File systems that others may write to unheard, by their magic numbers: NFS, SMB and CIFS, 9P, FUSE, Ceph, AFS.
+    /// Magic numbers of file systems where writes of other machines cause no event: NFS, SMB and CIFS, 9P, FUSE, Ceph,
+    /// AFS.
     const SHARED: [i64; 7] = [
         0x6969,
         0xfe53_4d42,
@@ -41,11 +42,11 @@ mod linux {
         0x5346_414f,
     ];
 
-    /// The events of one file. They come as bytes to read, as from a pipe; that there are some is all that counts.
+    /// The events of one file. They arrive as bytes to read, as from a pipe; only that there are some matters.
     pub(crate) struct FileEvents(Receiver);
 
     impl FileEvents {
-        /// Listens from now on; `None` where writes can stay unheard. Inside a runtime.
+        /// Starts watching; `None` if writes could go unnoticed. Must be called inside a runtime.
         pub(crate) fn of(file: &Path) -> Option<Self> {
             let kind = statfs(file).ok()?.f_type as i64;
             if SHARED.contains(&(kind & 0xffff_ffff)) {
@@ -56,11 +57,11 @@ mod linux {
             Receiver::from_owned_fd_unchecked(events).ok().map(Self)
         }
 
-        /// Waits until the file was written to; all writes until then are one event.
+        /// Waits until the file was written to. All writes up to then count as one event.
         pub(crate) async fn next(&mut self) {
             loop {
                 if self.0.readable().await.is_err() {
-                    // The runtime ends.
+                    // The runtime is shutting down.
                     return std::future::pending().await;
                 }
                 let mut came = false;

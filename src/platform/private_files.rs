@@ -1,4 +1,4 @@
-//! Files that only their owner may read: made so from the first moment, and refused where they cannot be.
+//! Files that only their owner may read. They are created with that mode, and refused if that is not possible.
 
 use std::{
     fs::{File, OpenOptions},
@@ -12,7 +12,7 @@ use rustix::{fs::OFlags, io::Errno};
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 
-/// Makes a folder 0700, and its missing parents too. An existing folder is left as it is.
+/// Creates a folder with mode 0700, and its missing parents too. An existing folder is left as it is.
 pub fn private_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -24,8 +24,8 @@ pub fn private_folder(path: &Path) -> io::Result<()> {
         .map_err(|error| named(path, &error))
 }
 
-/// Makes sure that a file exists, is a regular file of ours and has mode 0600, before a library opens it by name.
-/// A mode that is too wide is narrowed; a link, a FIFO or another owner's file is refused.
+/// Makes sure that a file exists, is a regular file owned by this user and has mode 0600, before a library opens it by
+/// name. A wider mode is narrowed; a link, a FIFO or another owner's file is refused.
 pub fn private_file(path: &Path) -> io::Result<()> {
     if let Some(folder) = path
         .parent()
@@ -58,8 +58,8 @@ pub fn private_file(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Narrows a file that a library made on its own, where there is one; anything but a regular file is refused. SQLite
-/// gives its log the mode of the database, unless one was left over from a wider one.
+/// Narrows the mode of a file that a library created itself, if it exists; anything but a regular file is refused.
+/// SQLite gives its log the mode of the database, unless an older log with a wider mode was left over.
 pub fn narrow_where_there(path: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => Err(refused(path, "is not a regular file; remove it")),
@@ -70,7 +70,7 @@ pub fn narrow_where_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a new 0600 file durably; an existing file or link is refused, never overwritten.
+/// Writes a new file with mode 0600 durably. An existing file or link is refused, never overwritten.
 pub fn write_new_private(path: &Path, contents: &[u8]) -> io::Result<()> {
     put(new_private(path)?, path, contents)
 }
@@ -78,13 +78,13 @@ pub fn write_new_private(path: &Path, contents: &[u8]) -> io::Result<()> {
 fn put(mut file: File, path: &Path, contents: &[u8]) -> io::Result<()> {
     let written = file.write_all(contents).and_then(|()| file.sync_all());
     if written.is_err() {
-        // Half a file would stand in the way of the next attempt.
+        // Half a file would get in the way of the next attempt.
         let _ = std::fs::remove_file(path);
     }
     written.map_err(|error| named(path, &error))
 }
 
-/// Opens a new 0600 file for a token; not inside a git work tree, where it would be committed one day.
+/// Opens a new file with mode 0600 for a token. Fails inside a git work tree, where it would be committed some day.
 pub fn new_token_file(path: &Path) -> io::Result<File> {
     if path == Path::new("-") {
         return Err(refused(
@@ -104,12 +104,12 @@ pub fn new_token_file(path: &Path) -> io::Result<File> {
     new_private(path)
 }
 
-/// Writes a token durably to a file as [`new_token_file`] makes it.
+/// Writes a token durably to a file created like [`new_token_file`].
 pub fn write_new_token(path: &Path, contents: &[u8]) -> io::Result<()> {
     put(new_token_file(path)?, path, contents)
 }
 
-/// The git work tree that a file would stand in; links in its folder are followed first.
+/// The git work tree that would contain the file. Links in its folder are followed first.
 fn work_tree(path: &Path) -> io::Result<Option<PathBuf>> {
     let absolute = std::path::absolute(path)?;
     let folder = absolute.parent().unwrap_or(Path::new("/"));
@@ -117,12 +117,12 @@ fn work_tree(path: &Path) -> io::Result<Option<PathBuf>> {
         .canonicalize()
         .map_err(|error| named(folder, &error))?;
     let mut above = folder.ancestors();
-    // A folder in a main work tree, a file in a linked one or a submodule.
+    // `.git` is a folder in a main work tree, and a file in a linked one or a submodule.
     let tree = above.find(|folder| folder.join(".git").symlink_metadata().is_ok());
     Ok(tree.map(Path::to_owned))
 }
 
-/// Opens a new 0600 file for writing.
+/// Opens a new file with mode 0600 for writing.
 pub fn new_private(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .write(true)
@@ -145,7 +145,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{} {error}", path.display()))
 }
 
-/// The error in words that say what to do, about a file that is named before them.
+/// Replaces the error's text with one that says what to do. The caller names the file before it.
 pub fn explained(error: &io::Error) -> io::Error {
     let words = match error.kind() {
         _ if Errno::from_io_error(error) == Some(Errno::LOOP) => "is a link; name the file itself",

@@ -1,8 +1,9 @@
-//! Which process of which machine wrote something, so that its own machine can tell at once whether it has ended.
+//! Identifies the process that wrote something, so that other processes on the same machine can tell at once whether it
+//! has ended.
 
 use std::sync::OnceLock;
 
-/// `boot/namespace:pid:start`; `None` where the system does not tell a process from a later one of the same number.
+/// `boot/namespace:pid:start`; `None` if the system cannot tell a process from a later one with the same pid.
 pub(crate) fn this() -> Option<&'static str> {
     static THIS: OnceLock<Option<String>> = OnceLock::new();
     let this = THIS.get_or_init(|| {
@@ -12,8 +13,8 @@ pub(crate) fn this() -> Option<&'static str> {
     this.as_deref()
 }
 
-/// Whether the process of this name has ended; `None` where that cannot be told from here: it is of another machine, of
-/// another start of this one, or of another container.
+/// Whether the process of this name has ended; `None` if that cannot be told from here, because it belongs to another
+/// machine, another boot of this one, or another container.
 pub(crate) fn has_ended(process: &str) -> Option<bool> {
     let mut parts = process.rsplitn(3, ':');
     let (start, pid, of) = (parts.next()?, parts.next()?, parts.next()?);
@@ -23,13 +24,13 @@ pub(crate) fn has_ended(process: &str) -> Option<bool> {
     let pid_number = rustix::process::Pid::from_raw(pid.parse().ok()?)?;
     match rustix::process::test_kill_process(pid_number) {
         Err(rustix::io::Errno::SRCH) => Some(true),
-        // Of another user, whose processes may be hidden.
+        // It may belong to another user, whose processes may be hidden.
         Ok(()) | Err(rustix::io::Errno::PERM) => start_of(pid).map(|now| now != start),
         Err(_) => None,
     }
 }
 
-/// This start of this machine, and the namespace in which its processes have their numbers.
+/// The boot id of this machine and the pid namespace.
 fn machine() -> Option<&'static str> {
     static MACHINE: OnceLock<Option<String>> = OnceLock::new();
     let machine = MACHINE.get_or_init(|| {
@@ -41,10 +42,10 @@ fn machine() -> Option<&'static str> {
     machine.as_deref()
 }
 
-/// When it started, in ticks since the start of the machine; `dead` where it has ended and nobody has asked how.
+/// The start time of the process, in ticks since boot; `dead` if it has ended and was not reaped yet.
 fn start_of(pid: &str) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold anything, also spaces and brackets.
+    // The name may contain anything, including spaces and brackets.
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace();
     match fields.next()? {
@@ -79,7 +80,7 @@ mod tests {
         let name = format!("{of}:{pid}:{}", start_of(&pid).expect("it runs"));
         assert_eq!(has_ended(&name), Some(false));
         child.kill().expect("killed");
-        // Also before anybody has asked how it ended.
+        // Also while the process is not reaped yet.
         let is_over = || has_ended(&name) == Some(true);
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
         while !is_over() && std::time::Instant::now() < deadline {

@@ -1,12 +1,12 @@
-//! How far tests have moved the clocks of this process ahead. Without the feature `failpoints` nothing can.
+//! How far tests have moved the clocks of this process ahead. Without the feature `failpoints` they cannot be moved.
 
 use std::time::Duration;
 
-/// Names the file of [`ahead_by`] for a whole process.
+/// Environment variable that names the file of [`ahead_by`] for a whole process.
 #[cfg(feature = "failpoints")]
 pub const TEST_CLOCK: &str = "GROUPDESK_TEST_CLOCK";
 
-/// On top of every clock of this process.
+/// Added to every clock of this process.
 #[cfg(feature = "failpoints")]
 pub(crate) fn ahead() -> Duration {
     use std::{env, path::PathBuf, sync::OnceLock};
@@ -20,10 +20,10 @@ pub(crate) const fn ahead() -> Duration {
     Duration::ZERO
 }
 
-/// The milliseconds that stand in the file now.
+/// The milliseconds that the file contains now.
 ///
 /// # Panics
-/// When there are none.
+/// Panics if it contains none.
 #[cfg(feature = "failpoints")]
 pub(crate) fn ahead_by(file: &std::path::Path) -> Duration {
     let text = std::fs::read_to_string(file).expect("the file of the test clock");

@@ -1,16 +1,17 @@
-//! The time zone of this machine: one file. jiff would look through the names of all zones there are for it.
+//! The time zone of this machine, read from one file. jiff itself would look through the names of all time zones for
+//! it.
 
 use std::{env, ffi::OsStr, fs, path::Path};
 
 use jiff::tz::TimeZone;
 
-/// As `TZ` says, else as the machine is set up; UTC where nobody says.
+/// The time zone of `TZ`, otherwise that of the machine; UTC if there is none.
 pub(crate) fn time_zone() -> TimeZone {
     let variable = env::var_os("TZ");
     read(variable.as_deref(), Path::new("/")).unwrap_or_else(TimeZone::system)
 }
 
-/// `None`: jiff knows more places to look at.
+/// Returns `None` if jiff should search, because it knows more places.
 fn read(variable: Option<&OsStr>, root: &Path) -> Option<TimeZone> {
     let Some(variable) = variable else {
         return file(&root.join("etc/localtime"));
@@ -20,7 +21,7 @@ fn read(variable: Option<&OsStr>, root: &Path) -> Option<TimeZone> {
     if name.is_empty() {
         return Some(TimeZone::UTC);
     }
-    // Whatever stands there, a file of a name comes first, as everywhere on Unix.
+    // A zone file of that name takes precedence over any other reading of `TZ`, as everywhere on Unix.
     let is_inside = !name.starts_with('/') && !name.split('/').any(|part| part == "..");
     let of_name = is_inside.then(|| file(&root.join("usr/share/zoneinfo").join(name)));
     of_name.flatten().or_else(|| TimeZone::posix(variable).ok())
@@ -36,7 +37,7 @@ mod tests {
 
     use super::*;
 
-    /// A zone of one offset, as compiled files of zones are written.
+    /// A compiled zone file with a single offset.
     fn compiled(offset: i32) -> Vec<u8> {
         let mut data = b"TZif\0".to_vec();
         data.extend([0; 15]);
