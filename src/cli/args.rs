@@ -1,4 +1,4 @@
-//! What can be typed on the command line: options, commands, their words. It decides nothing.
+//! The command line definition: options, commands and their words. It makes no decisions.
 
 mod annotations;
 mod audit;

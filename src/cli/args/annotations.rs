@@ -1,4 +1,4 @@
-//! What `note` and `label` take.
+//! The arguments of `note` and `label`.
 
 use clap::Args;
 

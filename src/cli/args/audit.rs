@@ -1,4 +1,4 @@
-//! What stands behind `audit`.
+//! The arguments of `audit`.
 
 use clap::Args;
 use jiff::{Timestamp, civil::Date, tz::TimeZone};

@@ -1,4 +1,4 @@
-//! The options of runs over many groups, and the ages and rates in them.
+//! The options of bulk runs, and the parsers for their ages and rates.
 
 use std::time::Duration;
 
@@ -99,7 +99,7 @@ pub(super) fn rate(text: &str) -> Result<f64, &'static str> {
     };
     let number: f64 = number.parse().map_err(|_| wrong)?;
     let rate = number / seconds;
-    // Below that, nobody lives to see the end.
+    // At a lower rate nobody would live to see the end.
     if rate.is_finite() && rate >= 0.001 {
         Ok(rate)
     } else {

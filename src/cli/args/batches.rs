@@ -1,4 +1,4 @@
-//! What stands below `batches`.
+//! The subcommands of `batches`.
 
 use std::path::PathBuf;
 

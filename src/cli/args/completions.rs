@@ -1,4 +1,4 @@
-//! What can be typed behind `completions`.
+//! The arguments of `completions`.
 
 use clap::{Args, ValueEnum};
 

@@ -1,4 +1,4 @@
-//! What stands below `config`.
+//! The subcommands of `config`.
 
 use clap::Subcommand;
 

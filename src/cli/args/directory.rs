@@ -1,4 +1,4 @@
-//! What stands below `directory`.
+//! The subcommands of `directory`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What can be typed behind `doctor`.
+//! The arguments of `doctor`.
 
 use clap::Args;
 

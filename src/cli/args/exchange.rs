@@ -1,4 +1,4 @@
-//! The options of bringing groups in and taking them out.
+//! The options of `import`, `export` and `apply`.
 
 use std::path::PathBuf;
 

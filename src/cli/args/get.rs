@@ -1,4 +1,4 @@
-//! The options of reading groups, one, several, or all of them again.
+//! The options of `get`, for one, several or all groups.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! What can be typed behind `help`.
+//! The arguments of `help`.
 
 use clap::Args;
 

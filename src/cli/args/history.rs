@@ -1,4 +1,4 @@
-//! What can be typed behind `history`, `view` and `favourite`.
+//! The arguments of `history`, `view` and `favourite`.
 
 use std::time::Duration;
 
@@ -124,7 +124,7 @@ fn when(text: &str) -> Result<Time, &'static str> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(Time::At(at));
     }
-    // A time of which the zone is not said is no day.
+    // A time without a time zone is not accepted as a day.
     if text.len() == "2026-11-30".len()
         && let Ok(day) = text.parse::<Date>()
     {

@@ -1,4 +1,4 @@
-//! Which groups, in which order, how many, and what is told of them.
+//! Which groups to print, in which order, how many, and what to print of them.
 
 use std::path::PathBuf;
 

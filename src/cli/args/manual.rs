@@ -1,4 +1,4 @@
-//! What can be typed behind `man`.
+//! The arguments of `man`.
 
 use std::path::PathBuf;
 

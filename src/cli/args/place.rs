@@ -1,4 +1,4 @@
-//! What stands below `place`.
+//! The subcommands of `place`.
 
 use clap::Subcommand;
 

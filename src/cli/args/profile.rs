@@ -1,4 +1,4 @@
-//! What stands below `profile`.
+//! The subcommands of `profile`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What `copy`, `edit` and `diff` take.
+//! The arguments of `copy`, `edit` and `diff`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What stands below `serve`.
+//! The arguments and subcommands of `serve`.
 
 use std::{net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What stands below `rotations` and `demo`.
+//! The subcommands of `rotations`, and the arguments of `demo`.
 
 use clap::{Args, Subcommand};
 

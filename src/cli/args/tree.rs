@@ -1,4 +1,4 @@
-//! The whole tree of commands, as it is parsed, shown and completed.
+//! The whole tree of commands, for parsing, help and completion.
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! The options of changing one group, and of one change over many.
+//! The options of `update`, for one group and for one change to many groups.
 
 use std::path::PathBuf;
 

@@ -1,6 +1,5 @@
 //! `directory`: the file with everything known here, or the database in which a team keeps it. A copy of the file moves
 //! everything to another machine: groups, history, journals, and the fingerprint key, which an export does not contain.
-//! journals.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Each command says what it is for, describes all that can be typed, and has examples that are right.
+//! Every command explains its purpose, describes all of its arguments, and has correct examples.
 
 use clap::{Command, CommandFactory, Parser};
 
@@ -103,7 +103,7 @@ fn a_command_shows_only_the_common_options_it_has_a_use_for() {
     ] {
         assert_eq!(shows(name, option), shown, "{name} {option}");
     }
-    // Hidden is not refused: an alias may say it always.
+    // A hidden option is still accepted, so that an alias may always pass it.
     assert!(Cli::try_parse_from(["groupdesk", "list", "--ascii"]).is_ok());
     let mut command = command();
     let matches = command.try_get_matches_from_mut(["groupdesk", "man", "--profile", "x", "-q"]);
