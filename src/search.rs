@@ -1,5 +1,5 @@
-//! Finds, ranks and orders the groups that a filter asks for. Pure and interruptible, so that it can run beside the
-//! loop; a narrower filter looks only at what the wider one found.
+//! Filters, ranks and sorts groups. Pure and interruptible, so that it can run in parallel to the event loop; a
+//! narrower filter only looks at the results of the wider one.
 
 mod arena;
 mod ascii;
@@ -51,19 +51,19 @@ use words::{Fit, Words};
 
 use super::domain::{group::UserGroupId, known::KnownGroup, rotation::State};
 
-/// What to look for, and in which order to give it.
+/// What to search for, and how to order the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchRequest {
     pub query: Query,
     pub sort: SortBy,
     pub reverse: bool,
-    /// The best match first; the column decides between equals.
+    /// Order by best match, and equal matches by the column.
     pub best_first: bool,
     /// The open rotations.
     pub open: Arc<BTreeMap<UserGroupId, State>>,
-    /// Notes, labels, drafts and flags; empty where the query asks for none.
+    /// Notes, labels, drafts and flags; empty if the query does not use them.
     pub beside: Beside,
-    /// The time from which ages are counted; the epoch where the query asks for none.
+    /// The time that ages are relative to; the epoch if the query does not use ages.
     pub at: Timestamp,
 }
 
@@ -73,13 +73,13 @@ impl SearchRequest {
     }
 }
 
-/// Tells of one group after the other whether a question finds it.
+/// Returns a function that tells whether the request matches a group.
 pub fn finds(look: &SearchRequest) -> impl FnMut(Entry<'_>) -> bool {
     let mut sieve = Sieve::of(&look.query, None);
     move |entry| sieve.fit(entry, look).is_some()
 }
 
-/// The same of groups that are in no index.
+/// Like [`finds`], for groups that are in no index.
 pub fn finds_group(look: &SearchRequest) -> impl FnMut(&KnownGroup) -> bool {
     let mut finds = finds(look);
     move |group| {
@@ -95,24 +95,24 @@ struct Hit {
     fit: Fit,
 }
 
-/// What was found, by the numbers of an index.
+/// The results of a search, as row numbers of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchResults {
     pub index: Index,
     pub look: SearchRequest,
-    /// In the order to show.
+    /// In display order.
     pub shown: Arc<[u32]>,
-    /// How many of them hold a word only letter by letter.
+    /// How many results contain a word only as scattered letters.
     pub loose: usize,
     /// All groups in the order of the column.
     order: Arc<[u32]>,
-    /// In the order of the column; `None` where all are let through.
+    /// The matches in the order of the column; `None` if everything matches.
     hits: Option<Vec<Hit>>,
 }
 
 impl SearchResults {
-    /// With the rows of an earlier answer to the same question that are not found any more, each where it stood; `None`
-    /// where there are none. Nothing moves under the hand.
+    /// Keeps rows of an earlier result of the same request that no longer match, each at its old position, so that no
+    /// row moves while the person works. Returns `None` if there are no such rows.
     pub fn with_rows_of(&self, old: &Self) -> Option<Self> {
         let (new, before) = (&self.look, &old.look);
         let is_same = new.query == before.query
@@ -143,7 +143,7 @@ impl SearchResults {
         })
     }
 
-    /// Only some of its rows.
+    /// Keeps only the wanted rows.
     #[must_use]
     pub fn only(&self, mut is_wanted: impl FnMut(Entry<'_>) -> bool) -> Self {
         let shown = self.shown.iter().copied();
@@ -154,7 +154,7 @@ impl SearchResults {
         }
     }
 
-    /// Whether every word is in a group that was found as it stands.
+    /// Whether every word occurs in the group exactly as typed. The group must be among the results.
     pub fn is_exact(&self, number: u32) -> bool {
         let Some(hits) = &self.hits else {
             return true;
@@ -163,10 +163,10 @@ impl SearchResults {
     }
 }
 
-/// Groups between two questions whether the answer is still wanted.
+/// How many groups are checked between two checks for cancellation.
 const BREATH: usize = 512;
 
-/// Finds what is looked for; `before` is an earlier answer that may spare work. `None` when nobody wants it any more.
+/// Runs a search. `before` is an earlier result that may save work. Returns `None` if the search was cancelled.
 pub fn run_search(
     index: &Index,
     look: SearchRequest,
@@ -230,14 +230,14 @@ pub fn run_search(
     })
 }
 
-/// Asked once: the answer is read from files.
+/// Looked up only once, because the answer is read from files.
 static PROCESSORS: LazyLock<usize> =
     LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
 
-/// Below so many groups a part costs more than it saves.
+/// Groups per thread. With fewer, a thread costs more than it saves.
 const PART: usize = 1 << 13;
 
-/// What is found in all of so many groups, with a thread for each part of them. `None` where one was given up.
+/// Searches `count` groups with several threads, one range each. Returns `None` if one was cancelled.
 fn in_parts(
     count: usize,
     find: &(dyn Fn(Range<usize>) -> Option<Vec<Hit>> + Sync),
@@ -261,10 +261,10 @@ fn in_parts(
     })
 }
 
-/// Scores up to here are counted, not compared.
+/// Scores below this are ranked by counting sort instead of by comparison.
 const COUNTED: u32 = 1 << 15;
 
-/// The best first; equals as they stand.
+/// The best matches first. Equal matches keep their order.
 fn ranked(hits: &[Hit]) -> Vec<u32> {
     let best = hits.iter().map(|hit| hit.fit.score).max().unwrap_or(0);
     if best >= COUNTED {
@@ -301,7 +301,7 @@ impl Marker {
         Self(Words::of(query, None))
     }
 
-    /// The graphemes to mark in the name and in the id.
+    /// The graphemes to highlight in the name and in the id.
     pub fn marks(&mut self, entry: Entry<'_>) -> [Vec<usize>; 2] {
         self.0.marks(entry)
     }

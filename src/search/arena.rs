@@ -17,7 +17,7 @@ use crate::domain::{
     token::Fingerprint,
 };
 
-/// In the place of the rest: the group is one of the odd ones.
+/// Flag in `rest`: the group is in `odd`, and the other bits are its index.
 pub(super) const ODD_ROW: u32 = 1 << 31;
 
 /// Bytes of a usual group. What is not filled takes no memory.
@@ -48,7 +48,7 @@ pub(super) struct Arena {
     pub(super) epoch: i64,
     /// Groups that do not fit into the other form.
     pub(super) odd: Vec<KnownGroup>,
-    /// Cells of the widest title and of the widest id.
+    /// Width of the widest title and of the widest id, in cells.
     pub(super) widest: (usize, usize),
 }
 
@@ -89,7 +89,7 @@ impl Arena {
         });
     }
 
-    /// Whether so much more text can be numbered. What cannot is not searched.
+    /// Whether this much more text is still addressable. Text beyond that is not searched.
     pub(super) fn has_room(&self, more: usize) -> bool {
         self.text.len() + more < u32::MAX as usize
     }
@@ -140,7 +140,7 @@ fn wider(most: usize, text: &str) -> usize {
     }
 }
 
-/// What is kept of one group.
+/// Access to one group of the arena.
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
     pub(super) arena: &'a Arena,
@@ -165,7 +165,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The name where one is known, else the id.
+    /// The name if it is known, otherwise the id.
     pub fn title(self) -> &'a str {
         self.name().unwrap_or_else(|| self.id())
     }
@@ -190,7 +190,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// How many rows the mapping has.
+    /// The number of rows of the mapping.
     pub fn mapped(self) -> Option<u32> {
         match Rest::of(self) {
             Ok(rest) => rest.at_mapping().mapping().count,
@@ -198,7 +198,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// How many properties there are.
+    /// The number of properties.
     pub fn keys(self) -> Option<u32> {
         match Rest::of(self) {
             Ok(rest) => rest.at_properties().properties().count,
@@ -229,7 +229,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The value of a key of the properties; one that is no text as JSON.
+    /// The value of a property; as JSON if it is not text.
     pub fn property(self, key: &str) -> Option<Cow<'a, str>> {
         match Rest::of(self) {
             Ok(rest) => {
@@ -242,7 +242,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The keys of the properties; none of a group whose texts cannot be told apart.
+    /// The keys of the properties. Empty for a group whose texts contain the separators.
     pub fn property_keys(self) -> impl Iterator<Item = &'a str> {
         let properties = Rest::of(self).map(|rest| rest.at_properties().properties().parts());
         properties.into_iter().flatten().map(|(key, _, _)| key)
@@ -272,7 +272,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Whether a property, key and value, is one; a value that is no text as JSON.
+    /// Whether `is_one` accepts a property, given as key and value; a value that is not text as JSON.
     pub(super) fn has_property(self, mut is_one: impl FnMut(&str, &str) -> bool) -> bool {
         match Rest::of(self) {
             Ok(rest) => {

@@ -1,10 +1,11 @@
-//! A word of plain ASCII in a plain ASCII text, either case: written so that many bytes are compared at once.
+//! Case-insensitive search for an ASCII word in ASCII text, written so that the compiler can compare many bytes at
+//! once.
 
-/// Not empty, in lower case.
+/// Not empty, and in lower case.
 pub(super) struct AsciiNeedle(Vec<u8>);
 
 impl AsciiNeedle {
-    /// `None` where it is more than ASCII, or nothing.
+    /// Returns `None` if the word is empty or not ASCII.
     pub(super) fn of(word: &str) -> Option<Self> {
         let is_plain = word.is_ascii() && !word.is_empty();
         is_plain.then(|| Self(word.to_ascii_lowercase().into_bytes()))
@@ -14,7 +15,7 @@ impl AsciiNeedle {
         self.may_be_in(text.as_bytes()) && (self.0.len() == 1 || self.is_found(text))
     }
 
-    /// Whether its first two letters stand side by side somewhere; without a branch in the loop.
+    /// Whether its first two letters occur next to each other; the loop has no branches.
     fn may_be_in(&self, text: &[u8]) -> bool {
         let first = self.0[0];
         match self.0.get(1) {

@@ -1,4 +1,4 @@
-//! What is known of groups beside their values: few of many, by their ids.
+//! Annotations, drafts and flags of groups, by id. Only few groups have them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,15 +7,15 @@ use std::{
 
 use crate::domain::{annotation::Annotation, group::UserGroupId};
 
-/// Shared, so that a search can work on it while it changes.
+/// Shared, so that a search can use a snapshot while it changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beside {
     /// Notes, labels and favourites.
     pub annotations: Arc<BTreeMap<UserGroupId, Annotation>>,
-    /// Groups with an unsent form.
+    /// Groups with an unsent draft.
     pub drafts: Arc<BTreeSet<UserGroupId>>,
-    /// Changed by another console.
+    /// Groups that another console changed.
     pub changed: Arc<BTreeSet<UserGroupId>>,
-    /// Added by another console.
+    /// Groups that another console added.
     pub new: Arc<BTreeSet<UserGroupId>>,
 }

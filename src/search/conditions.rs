@@ -1,4 +1,4 @@
-//! Whether a group holds what a query asks for.
+//! Tests whether a group matches a query.
 
 use jiff::SignedDuration;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::domain::age;
 
-/// A query, ready to be asked of many groups.
+/// A query that is prepared for checking many groups.
 pub(super) struct Sieve<'q> {
     words: Words<'q>,
     tests: &'q [Condition],
@@ -29,7 +29,7 @@ impl<'q> Sieve<'q> {
         }
     }
 
-    /// `None` where something does not hold.
+    /// Returns `None` if the group does not match.
     pub(super) fn fit(&mut self, entry: Entry<'_>, look: &SearchRequest) -> Option<Fit> {
         let holds = self.tests.iter().all(|test| holds(test, entry, look));
         let fit = holds.then(|| self.words.fit(entry)).flatten()?;
@@ -99,7 +99,7 @@ fn holds(test: &Condition, entry: Entry<'_>, look: &SearchRequest) -> bool {
     }
 }
 
-/// Whether a text begins like one in lower case.
+/// Whether a text begins with `start`, which is in lower case; the case of the text is ignored.
 fn starts_with(text: &str, start: &str) -> bool {
     let mut letters = text.chars().map(lower);
     start.chars().all(|c| letters.next() == Some(c))

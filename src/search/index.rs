@@ -1,5 +1,5 @@
-//! All that is known of the groups of a profile, and what the list shows and searches of them. A copy costs next to
-//! nothing, so that a search can work on it while groups change.
+//! All that is known of the groups of a profile, for the list to show and search. A copy costs next to nothing, so that
+//! a search can work on a snapshot while groups change.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -9,31 +9,31 @@ use super::{
 };
 use crate::domain::{group::UserGroupId, known::KnownGroup};
 
-/// The groups as they were read at once; ordered by id.
+/// The groups as they were first loaded, ordered by id.
 #[derive(Default)]
 struct Base {
     arena: Arena,
     by_name: Arc<[u32]>,
 }
 
-/// What changed since.
+/// The changes since then.
 #[derive(Clone, Default)]
 struct Fresh {
     arena: Arena,
-    /// From a number to its newer row.
+    /// Maps a number to its newer row.
     moved: BTreeMap<u32, u32>,
-    /// The rows of groups that are new; their numbers follow those of the base.
+    /// The rows of new groups. Their numbers follow those of the base.
     added: Vec<u32>,
 }
 
-/// All groups of a profile. The number of a group stays the same until the index is built anew.
+/// All groups of a profile. The number of a group stays the same until the index is rebuilt.
 #[derive(Clone, Default)]
 pub struct Index {
     base: Arc<Base>,
     fresh: Arc<Fresh>,
 }
 
-/// The same state of the same index.
+/// Equal if both are the same state of the same index.
 impl PartialEq for Index {
     fn eq(&self, other: &Self) -> bool {
         self.has_numbers_of(other) && self.fresh.arena.rows.len() == other.fresh.arena.rows.len()
@@ -53,18 +53,19 @@ impl fmt::Debug for Index {
 pub struct Builder(Arena);
 
 impl Builder {
-    /// With room for so many usual groups, so that buffers need not grow.
+    /// Reserves room for this many typical groups, so that buffers need not grow.
     pub fn for_groups(count: usize) -> Self {
         // The count was stored, and may be anything.
         Self(Arena::for_groups(count.min(1 << 20)))
     }
 
-    /// Groups come ordered by id, each once.
+    /// Groups must come ordered by id, each once.
     pub fn push(&mut self, group: &KnownGroup) {
         self.0.push(group);
     }
 
-    /// The same of a packed group; `false` where the bytes are none, and its own row is to be read.
+    /// Like [`Self::push`], for a packed group. Returns `false` if the bytes are not valid, and the group must be read
+    /// from its own row.
     pub fn push_packed(&mut self, id: &str, packed: &[u8]) -> bool {
         self.0.unpack(id, packed)
     }
@@ -81,7 +82,7 @@ impl Builder {
 }
 
 impl Index {
-    /// `groups` must be ordered by id, each there once.
+    /// `groups` must be ordered by id, each once.
     pub fn of<'a>(groups: impl IntoIterator<Item = &'a KnownGroup>) -> Self {
         let mut builder = Builder::for_groups(0);
         for group in groups {
@@ -90,7 +91,7 @@ impl Index {
         builder.finish()
     }
 
-    /// Takes in what is known of one group now.
+    /// Replaces what is known of one group, or adds the group.
     pub fn put(&mut self, group: &KnownGroup) {
         let number = self.number(group.id.as_str());
         let first = self.base.arena.rows.len();
@@ -114,7 +115,7 @@ impl Index {
         self.len() == 0
     }
 
-    /// Whether a group has the same number in both.
+    /// Whether groups have the same numbers in both.
     pub fn has_numbers_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.base, &other.base)
     }
@@ -157,24 +158,24 @@ impl Index {
         (0..self.len() as u32).filter_map(|number| self.entry(number))
     }
 
-    /// The groups as they were when they were read.
+    /// The groups as they were first loaded.
     pub(super) fn base(&self) -> &Arena {
         &self.base.arena
     }
 
-    /// Those of them by name.
+    /// The same groups, by name.
     pub(super) fn base_by_name(&self) -> &Arc<[u32]> {
         &self.base.by_name
     }
 
-    /// The numbers of those that have changed since or are new, ascending.
+    /// The numbers of groups that were changed or added since, ascending.
     pub(super) fn changed(&self) -> Vec<u32> {
         let first = self.base.arena.rows.len() as u32;
         let moved = self.fresh.moved.keys().copied();
         moved.chain(first..self.len() as u32).collect()
     }
 
-    /// Cells that the widest title and the widest id take; columns so wide never jump.
+    /// Width of the widest title and of the widest id, in cells. Columns of this width never change while scrolling.
     pub fn widest(&self) -> (usize, usize) {
         let (old, new) = (self.base.arena.widest, self.fresh.arena.widest);
         (old.0.max(new.0), old.1.max(new.1))

@@ -1,23 +1,23 @@
-//! How texts are compared where people search: one fold, applied alike to what is typed and to what is searched, so that
-//! every text is found by itself. What the matcher is given needs no fold of its own.
+//! How texts are compared in searches: one folding, applied both to what is typed and to what is searched, so that
+//! every text finds itself. The matcher gets folded text and needs no folding of its own.
 
 use std::sync::LazyLock;
 
 use nucleo_matcher::chars::{normalize, to_lower_case};
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
-/// A character without its case, always one for one: İ stays, ς is σ. Folded again, it stays.
+/// Lower-cases a character, always to exactly one character: İ stays, ς becomes σ. Idempotent.
 pub fn lower(c: char) -> char {
     match c {
         '\0'..='\x7f' => c.to_ascii_lowercase(),
-        // A mark whose capital is a letter, and scripts without cases, spared the tables.
+        // A mark whose capital is a letter, and scripts without case, for which the tables are skipped.
         '\u{345}' | '\u{590}'..='\u{109f}' | '\u{2de0}'..='\u{a63f}' | '\u{abc0}'..='\u{faff}' => c,
         ..'\u{590}' => FIRST[c as usize],
         _ => table(c),
     }
 }
 
-/// Of Latin, Greek and Cyrillic: looked up once.
+/// The results for Latin, Greek and Cyrillic, computed once.
 static FIRST: LazyLock<Vec<char>> = LazyLock::new(|| ('\0'..'\u{590}').map(table).collect());
 
 fn table(c: char) -> char {
@@ -28,12 +28,12 @@ fn table(c: char) -> char {
     }
 }
 
-/// A text without its case, character for character.
+/// A text in lower case, character by character.
 pub fn lowered(text: &str) -> String {
     text.chars().map(lower).collect()
 }
 
-/// Whether a text is the same as one that [`lowered`] gave.
+/// Whether a text equals one returned by [`lowered`], ignoring case.
 pub fn is_same(text: &str, lowered: &str) -> bool {
     if text.is_ascii() {
         text.eq_ignore_ascii_case(lowered)
@@ -42,22 +42,22 @@ pub fn is_same(text: &str, lowered: &str) -> bool {
     }
 }
 
-/// A text as it is searched: each letter and each of its marks by itself (NFD), without case. So é is the same in one
-/// part and in two. Of ASCII only the case changes.
+/// The searchable form of a text: decomposed into letters and marks (NFD) and in lower case, so that é is the same
+/// whether composed or decomposed. In ASCII only the case changes.
 pub fn letters(text: &str) -> String {
     let mut letters = Vec::new();
     fill(text, true, &mut letters);
     letters.into_iter().collect()
 }
 
-/// Puts [`letters`] behind others, or those without accents: without those of é and ё, not without the vowels of other
-/// scripts; and ø is o.
+/// Appends [`letters`] of a text. Without `accents`, the accents of letters such as é and ё are dropped, and ø becomes
+/// o; the vowel signs of other scripts stay.
 pub fn fill(text: &str, accents: bool, letters: &mut Vec<char>) {
     let mut marks = letters.len();
     for c in text.chars() {
         match c {
             '\0'..='\x7f' => put(c.to_ascii_lowercase(), letters, &mut marks),
-            // Ideographs, of one part and without case.
+            // Ideographs have neither parts nor case.
             '\u{3400}'..='\u{9fff}' => put(c, letters, &mut marks),
             _ => decompose_canonical(c, |part| {
                 if class(part) != 0 {
@@ -75,21 +75,21 @@ pub fn fill(text: &str, accents: bool, letters: &mut Vec<char>) {
     order(&mut letters[marks..]);
 }
 
-/// Puts a letter behind others; its own marks begin there.
+/// Appends a letter. Its marks begin after it.
 fn put(letter: char, letters: &mut Vec<char>, marks: &mut usize) {
     order(&mut letters[*marks..]);
     letters.push(letter);
     *marks = letters.len();
 }
 
-/// Marks of one letter in the canonical order. There may be any number of them.
+/// Sorts the marks of one letter into canonical order. There may be any number of them.
 fn order(marks: &mut [char]) {
     if marks.len() > 1 {
         marks.sort_by_key(|c| class(*c));
     }
 }
 
-/// The canonical combining class; 0 for all but marks.
+/// The canonical combining class; 0 for everything but marks.
 fn class(c: char) -> u8 {
     if c < '\u{300}' {
         0
@@ -98,20 +98,20 @@ fn class(c: char) -> u8 {
     }
 }
 
-/// Whether it stays in a text without accents.
+/// Whether the letter stays the same in a text without accents.
 pub fn is_bare(letter: char) -> bool {
     !is_accent(letter) && bare(letter) == letter
 }
 
-/// Whether a character stands above, below or across the letter before it, by its combining class.
+/// Whether a character is placed above, below or across the letter before it, according to its combining class.
 pub fn is_accent(c: char) -> bool {
     matches!(class(c), 1 | 200..)
 }
 
-/// From here on the library's table is out of step: there ḥ would be o.
+/// From here on the library's table is misaligned and would turn ḥ into o.
 const OUT_OF_STEP: char = '\u{1e00}';
 
-/// A letter without a stroke that is a part of it.
+/// A letter without an accent or stroke that is part of the code point.
 fn bare(letter: char) -> char {
     match letter {
         '\u{2c65}' => 'a',
@@ -163,7 +163,7 @@ mod tests {
                 let (Some(other), None) = (one.next(), one.next()) else {
                     continue;
                 };
-                // A mark is no letter, and ı no i.
+                // Marks are not letters, and ı does not become i.
                 if canonical_combining_class(c) == 0 && c != 'ı' {
                     assert_eq!(lower(c), lower(other), "{:04X}", u32::from(c));
                 }

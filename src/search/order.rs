@@ -1,5 +1,5 @@
-//! The groups in the order of a column: what is not known stands last either way, and equals by their ids. An order that
-//! is there already is only mended where groups changed.
+//! Sorts groups by a column. Unknown values come last in either direction, and equal values are sorted by id. An
+//! existing order is only updated where groups changed.
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -8,7 +8,7 @@ use super::{
     sorted::{compare, sorted},
 };
 
-/// All numbers of an index in order; `before` is an earlier answer that may spare work.
+/// All numbers of an index, sorted. `before` is an earlier result that may save work.
 pub(super) fn all(
     index: &Index,
     sort: &SortBy,
@@ -63,7 +63,7 @@ mod tests {
         token::Fingerprint,
     };
 
-    /// More than a key holds, the same in all.
+    /// Longer than a sort key, and common to all names.
     const LONG: &str = "a name that begins alike";
 
     fn told<T>(value: T) -> Known<T> {
@@ -90,7 +90,7 @@ mod tests {
         entries.map(|entry| entry.id().to_owned()).collect()
     }
 
-    /// Ids stand the other way round than the columns, so that none can take the place of another.
+    /// Ids are ordered the other way round than the columns, so that a mix-up of the two is noticed.
     #[test]
     fn what_begins_alike_is_told_apart_by_its_end_and_equals_by_their_ids() {
         let mut groups = vec![
@@ -119,7 +119,7 @@ mod tests {
                 ids(&index, &SortBy::Id, true),
                 ["f", "e", "d", "c", "b", "a"]
             );
-            // The same where groups are put in later.
+            // The same result if groups are added later.
             let late = groups.split_off(groups.len() - 3);
             index = Index::of(&groups);
             for one in &late {

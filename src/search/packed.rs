@@ -1,5 +1,5 @@
-//! A group as one row of bytes, in the layout of the arena: what the directory keeps beside the group so that a list is
-//! loaded by copying. Bytes that cannot be read are refused as a whole; the group itself is what is true.
+//! A group as one row of bytes in the layout of the arena. The directory stores it next to the group, so that a list is
+//! loaded by copying. Invalid bytes are rejected as a whole; the group's own row is the truth.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -10,25 +10,25 @@ use crate::domain::{
     known::{Known, KnownGroup, Source},
 };
 
-/// Between a key and its text, between a key and any other value as JSON, and between two rows. Nobody types them;
-/// groups that have them in a text all the same are kept as they are.
+/// Separators: between a key and a text, between a key and another value as JSON, and between two rows. Nobody types
+/// them; groups whose texts contain them anyway are stored unpacked.
 pub(super) const UNIT: char = '\u{1f}';
 pub(super) const JSON: char = '\u{1d}';
 pub(super) const RECORD: char = '\u{1e}';
 
-/// Fields that have an origin, in the order of their bits.
+/// Fields that have an origin, in bit order.
 pub(super) const FIELDS: usize = 6;
-/// In the bits of what is known: who rotated last.
+/// The bit, among those of known values, for who rotated last.
 pub(super) const BY: u8 = 1 << FIELDS;
 
-/// The first byte; another layout gets another number.
+/// The first byte. Another layout gets another number.
 const VERSION: u8 = 1;
-/// The second byte of a group that does not come back from its texts exactly, and of no other.
+/// The second byte of a group that could not be restored exactly from its texts; no other group has it.
 const ODD: u8 = 1 << 7;
 
 pub(super) type Origin<'a> = (Source, Timestamp, &'a str);
 
-/// Microseconds.
+/// In microseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Times {
     pub(super) rotated: Option<i64>,
@@ -39,17 +39,18 @@ pub(super) struct Times {
 /// The parts of a packed group.
 #[derive(Default)]
 pub(super) struct Packed<'a> {
-    /// What is known, what of it was returned, what was imported, where an origin differs from the one before.
+    /// For each field, one bit per byte: the value is known, was returned, was imported, has another origin than the
+    /// previous field.
     pub(super) bits: [u8; 4],
     pub(super) times: Times,
-    /// Those that differ, in the order of the fields.
+    /// The origins that differ from the previous one, in field order.
     pub(super) origins: [Option<(i64, &'a str)>; FIELDS],
     pub(super) rotated_by: Option<&'a str>,
     pub(super) fingerprint: Option<&'a [u8; 32]>,
     pub(super) team_id: Option<i64>,
     pub(super) name: Option<&'a str>,
     pub(super) tag: Option<&'a str>,
-    /// How many rows, and their text.
+    /// The number of rows, and their text.
     pub(super) mapping: Option<(u32, &'a str)>,
     pub(super) properties: Option<(u32, &'a str)>,
 }
@@ -73,19 +74,19 @@ pub(super) fn rotated_by(group: &KnownGroup) -> Option<&str> {
     group.last_rotated.as_ref()?.by.as_deref()
 }
 
-/// What the list orders a group by: its name, else its id, in lower case.
+/// The list sorts groups by this: the name, or else the id, in lower case.
 pub fn title_key(group: &KnownGroup) -> String {
     let name = group.name.as_ref().map(|known| known.value.as_str());
     let name = name.filter(|name| !name.is_empty());
     name.unwrap_or(group.id.as_str()).to_lowercase()
 }
 
-/// Whether bytes are those of a group that is read from its own row.
+/// Whether the bytes mark a group that must be read from its own row.
 pub fn is_odd(packed: &[u8]) -> bool {
     packed == [VERSION, ODD]
 }
 
-/// All that is known of a group but its id.
+/// Packs all that is known of a group, except its id.
 pub fn pack(group: &KnownGroup) -> Vec<u8> {
     if !fits(group) {
         return vec![VERSION, ODD];
@@ -152,7 +153,7 @@ pub fn pack(group: &KnownGroup) -> Vec<u8> {
     packed
 }
 
-/// The rows of a mapping as they are searched.
+/// The rows of a mapping in searchable form.
 pub(super) fn mapping_text(group: &KnownGroup) -> String {
     let mut text = String::new();
     for (schema, source) in group.mapping.iter().flat_map(|known| &known.value) {
@@ -161,7 +162,7 @@ pub(super) fn mapping_text(group: &KnownGroup) -> String {
     text
 }
 
-/// The properties as they are searched.
+/// The properties in searchable form.
 pub(super) fn properties_text(group: &KnownGroup) -> String {
     let mut text = String::new();
     for (key, value) in group.properties.iter().flat_map(|known| &known.value) {
@@ -231,7 +232,7 @@ fn count(bytes: &mut Bytes<'_>) -> Option<u32> {
 }
 
 impl<'a> Packed<'a> {
-    /// `None` of bytes that are not a group: another layout, a mark, something damaged.
+    /// Returns `None` if the bytes are not a packed group: another layout, a mark, or damaged.
     pub(super) fn read(packed: &'a [u8]) -> Option<Self> {
         let mut bytes = Bytes(packed);
         let [version, known, returned, imported, differs, times] = *bytes.array()?;

@@ -1,5 +1,5 @@
-//! A group out of its texts, and what stands in no text: which fields are known, where each came from, the whole
-//! fingerprint. A group that would not come back exactly is kept as it is.
+//! Restores a group from its texts and from what the texts do not contain: which fields are known, their origins, and
+//! the whole fingerprint. A group that could not be restored exactly is stored as it is.
 
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ impl Arena {
         self.odd.push(group.clone());
     }
 
-    /// Takes in a packed group; `false`, and nothing is taken in, where the bytes are none.
+    /// Adds a packed group. Returns `false` and adds nothing if the bytes are not valid.
     pub(super) fn unpack(&mut self, id: &str, packed: &[u8]) -> bool {
         let Some(group) = Packed::read(packed) else {
             return false;
@@ -43,7 +43,7 @@ impl Arena {
 }
 
 impl Entry<'_> {
-    /// All that is known of it, exactly as it was put in.
+    /// All that is known of the group, exactly as it was added.
     pub fn whole(self) -> KnownGroup {
         match Rest::of(self) {
             Ok(rest) => group(self, rest),
@@ -51,7 +51,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Whether somebody who sent a value of it, or rotated its token, is one.
+    /// Whether `is_one` accepts an operator who sent a value of the group or rotated its token.
     pub(super) fn has_worked_on(self, mut is_one: impl FnMut(&str) -> bool) -> bool {
         let (origins, by) = match Rest::of(self) {
             Ok(rest) => {
@@ -117,7 +117,7 @@ fn json(between: char, text: &str) -> Value {
     if between == UNIT {
         Value::String(text.to_owned())
     } else {
-        // It was read back before it was written.
+        // It was checked before writing that this can be read back.
         serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
     }
 }
@@ -132,7 +132,7 @@ mod tests {
     use crate::search::Index;
 
     fn text() -> impl Strategy<Value = String> {
-        // The three that stand between texts are among them, rarely.
+        // These rarely include the three separators.
         prop_oneof![
             9 => "[a-c\u{e9} \n\"\\\\]{0,5}",
             1 => "[a\u{1d}\u{1e}\u{1f}]{1,3}",
@@ -156,7 +156,7 @@ mod tests {
         prop::option::of(known)
     }
 
-    /// Whole microseconds as the directory keeps them, and rarely something finer.
+    /// Whole microseconds, as the directory stores them, and rarely a finer time.
     fn time() -> impl Strategy<Value = Timestamp> {
         prop_oneof![
             9 => (0..3_i64).prop_map(|n| Timestamp::constant(n * 1_000, 5_000)),
@@ -217,7 +217,7 @@ mod tests {
         }
     }
 
-    /// Equality of maps says nothing about the order of their keys.
+    /// Map equality ignores the order of keys.
     fn orders(group: &KnownGroup) -> (Vec<&String>, Vec<&String>) {
         let mapping = group.mapping.iter().flat_map(|known| known.value.keys());
         let properties = group.properties.iter().flat_map(|known| known.value.keys());

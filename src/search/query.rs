@@ -1,5 +1,5 @@
-//! What a filter asks for: words, and tests like `tag:customer` or `age>90d`. A word that begins like a test and cannot
-//! be read is named, never taken for something else.
+//! What a filter asks for: words, and tests like `tag:customer` or `age>90d`. A word that begins like a test but cannot
+//! be parsed is reported, never taken for something else.
 
 mod read;
 #[cfg(test)]
@@ -14,26 +14,27 @@ use crate::{
     search::normalize::is_accent,
 };
 
-/// A text to be found.
+/// A text to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// As it is searched: see [`letters`](crate::search::normalize::letters).
+    /// In searchable form: see [`letters`](crate::search::normalize::letters).
     pub text: String,
-    /// Written in quotes: only as it stands, never letter by letter.
+    /// Written in quotes: it must occur exactly, not as scattered letters.
     pub quoted: bool,
 }
 
-/// Two letters, scattered, are in everything; so many are pasted, and their score could not be counted.
+/// Lengths of words that are also searched as scattered letters. Two letters occur in almost everything; more than 1000
+/// were pasted, and their score would be too large.
 const SCATTERED: RangeInclusive<usize> = 3..=1000;
 
 impl Word {
-    /// Its letters are also looked for one by one, with others between them.
+    /// Whether the word is also searched as scattered letters, with others in between.
     pub fn is_scattered(&self) -> bool {
         let letters = || self.text.chars().filter(|c| !is_accent(*c)).count();
         !self.quoted && SCATTERED.contains(&letters())
     }
 
-    /// Whether all that this finds, `other` finds too.
+    /// Whether everything that matches this word matches `other` too.
     fn is_within(&self, other: &Self) -> bool {
         if other.is_scattered() {
             self.text.starts_with(&other.text)
@@ -65,19 +66,19 @@ impl Side {
     }
 }
 
-/// A number of a property; never NaN, so that any two compare.
+/// A number in a property. It is never NaN, so that any two can be compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Number(f64);
 
 impl Number {
-    /// A decimal number as JSON or a person writes it; `None` for everything else.
+    /// Parses a decimal number as written in JSON or by a person; `None` for everything else.
     pub fn parse(text: &str) -> Option<Self> {
         let is_number = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
         let number = text.bytes().all(is_number).then(|| text.parse().ok())??;
         Some(Self(number))
     }
 
-    /// Bits that stand in the order of the numbers.
+    /// Bits that sort like the numbers.
     pub(super) fn in_order(self) -> u64 {
         let bits = (self.0 + 0.0).to_bits();
         if bits >> 63 == 1 {
@@ -104,7 +105,7 @@ impl PartialOrd for Number {
 
 impl Ord for Number {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Zero has two signs, which are the same here.
+        // Positive and negative zero are the same here.
         (self.0 + 0.0).total_cmp(&(other.0 + 0.0))
     }
 }
@@ -112,57 +113,57 @@ impl Ord for Number {
 /// What others did to a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flag {
-    /// Another console changed it while this one looked.
+    /// Another console changed it while this one was open.
     Changed,
-    /// It was added meanwhile.
+    /// It was added in the meantime.
     New,
 }
 
-/// A condition; texts are in lower case.
+/// A condition. Texts are in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
-    /// How the environment tag begins.
+    /// The start of the environment tag.
     Tag(String),
     TagUnknown,
     Age(AgeFilter),
-    /// Older than this profile allows.
+    /// The token is older than the limit of this profile.
     Old(Duration),
     /// A schema id or a data source id.
     Map(String),
-    /// A schema id and its data source id.
+    /// A schema id with its data source id.
     MapRow(String, String),
-    /// A key of the properties, and its value where one is given.
+    /// A property with this key and, if given, this value.
     Property(String, Option<String>),
-    /// A key of the properties whose value is a number.
+    /// A property with this key whose value is a number.
     PropertyNumber(String, Side, Number),
-    /// How many rows the mapping has.
+    /// The number of rows of the mapping.
     Rows(Side, u32),
-    /// How many properties there are.
+    /// The number of properties.
     Keys(Side, u32),
-    /// How long it is until the token is as old as `limit`; less than nothing where it is older.
+    /// The time until the token is as old as `limit`; negative if it is older.
     Due {
         side: Side,
         within: Duration,
         limit: Duration,
     },
-    /// How long ago the service last spoke of the group.
+    /// The time since the service last reported the group.
     Read(Side, Duration),
-    /// The group has a rotation in this state, or in any that is open.
+    /// The group has a rotation in this state, or in any open state.
     Rotation(Option<State>),
-    /// It has this label, or any.
+    /// The group has this label, or any label.
     Label(Option<String>),
     Favourite,
-    /// It has a note, and this text is in it.
+    /// The group has a note, which contains the text if one is given.
     Note(Option<Word>),
     Flag(Flag),
-    /// It has a draft.
+    /// The group has a draft.
     Draft,
-    /// How the name of an operator begins who sent a value of it, or rotated its token.
+    /// The start of the name of an operator who sent a value of the group or rotated its token.
     By(String),
 }
 
 impl Condition {
-    /// It asks for what stands beside the groups, not in them.
+    /// Whether the condition is about annotations, drafts or flags, not about values of the group.
     fn is_beside(&self) -> bool {
         matches!(
             self,
@@ -178,7 +179,7 @@ impl Condition {
     }
 }
 
-/// Why a word of a filter is left out.
+/// Why a word of a filter is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterError {
     pub word: String,
@@ -200,15 +201,15 @@ pub enum FilterErrorKind {
     NoLabel,
     NoOperator,
     NoView,
-    /// A view that leads back to itself.
+    /// The view refers to itself, directly or indirectly.
     Circle,
-    /// No test begins like this; it is searched as a word all the same.
+    /// No test begins like this. It is still searched as a word.
     NoTest,
-    /// It begins almost like a test, with this word.
+    /// It differs by one mistake from this test.
     Meant(&'static str),
 }
 
-/// Short enough for line 2 of 80 columns, with the counts behind it.
+/// Short enough for line 2 of an 80-column screen, followed by the counts.
 impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = crate::domain::text::visible(&self.word);
@@ -236,49 +237,49 @@ impl fmt::Display for FilterError {
     }
 }
 
-/// A filter as it was understood. All words and tests must hold.
+/// A parsed filter. A group must match all words and tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
     pub words: Vec<Word>,
     pub tests: Vec<Condition>,
-    /// None of these may hold.
+    /// A group must match none of these.
     pub without: Vec<Self>,
-    /// Left out of the search.
+    /// Parts that were ignored.
     pub wrong: Vec<FilterError>,
-    /// Words that look like a test and are none. Worth a remark where nothing is found.
+    /// Words that look like a test but are not. Worth mentioning if nothing matches.
     pub doubtful: Vec<FilterError>,
 }
 
-/// Saved filters by their names.
+/// Saved filters by name.
 pub type Views = BTreeMap<String, String>;
 
 impl Query {
-    /// Reads a filter; `limit` is the age from which a token is old in this profile, the usual one where it has none.
+    /// Parses a filter. `limit` is the token age limit of the profile, or the usual one if it has none.
     pub fn parse(text: &str, limit: Option<Duration>) -> Self {
         Self::parse_with(text, limit, &Views::new())
     }
 
-    /// As [`Self::parse`], where `@name` stands for a saved filter.
+    /// Like [`Self::parse`], but `@name` stands for a saved filter.
     pub fn parse_with(text: &str, limit: Option<Duration>, views: &Views) -> Self {
         read::query(text, limit, views)
     }
 
-    /// Nothing is asked, so that everything is let through.
+    /// Whether nothing is asked, so that everything matches.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() && self.tests.is_empty() && self.without.is_empty()
     }
 
-    /// What it finds depends on the time.
+    /// Whether the result depends on the time.
     pub fn is_timed(&self) -> bool {
         self.asks(&Condition::is_timed)
     }
 
-    /// What it finds depends on notes, labels, drafts or flags.
+    /// Whether the result depends on notes, labels, drafts or flags.
     pub fn is_beside(&self) -> bool {
         self.asks(&Condition::is_beside)
     }
 
-    /// It asks for flags, which only a console sees.
+    /// Whether it asks for flags, which only a console has.
     pub fn is_flagged(&self) -> bool {
         self.asks(&|test| matches!(test, Condition::Flag(_)))
     }
@@ -287,7 +288,7 @@ impl Query {
         self.tests.iter().any(is_one) || self.without.iter().any(|query| query.asks(is_one))
     }
 
-    /// Whether it finds nothing that `other` does not find.
+    /// Whether everything that matches this query matches `other` too.
     pub fn is_within(&self, other: &Self) -> bool {
         let has_word = |old: &Word| self.words.iter().any(|word| word.is_within(old));
         other.words.iter().all(has_word)
@@ -295,7 +296,7 @@ impl Query {
             && other.without.iter().all(|not| self.without.contains(not))
     }
 
-    /// With all that another asks for, too.
+    /// Adds all the conditions of another query.
     fn take_in(&mut self, other: Self) {
         self.words.extend(other.words);
         self.tests.extend(other.tests);

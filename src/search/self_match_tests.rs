@@ -1,4 +1,4 @@
-//! A group is found by what is written in it: every code point, in every place of a word, in either case.
+//! Every text finds the group that contains it: every code point, at every position of a word, in either case.
 
 use super::{words::Needle, *};
 use crate::{
@@ -22,7 +22,7 @@ fn group(name: &str) -> KnownGroup {
     group
 }
 
-/// How a name is found by a filter: not at all, or whether as it stands.
+/// Whether a filter matches a name; `Some(true)` if it matches exactly.
 fn found(name: &str, typed: &str) -> Option<bool> {
     let index = Index::of(&[group(name)]);
     let entry = index.entry(0).expect("a group");
@@ -30,7 +30,7 @@ fn found(name: &str, typed: &str) -> Option<bool> {
     fit.map(|fit| fit.exact)
 }
 
-/// The graphemes of a name that are marked.
+/// The graphemes of a name that are highlighted.
 fn marked(name: &str, typed: &str) -> Vec<usize> {
     let index = Index::of(&[group(name)]);
     let entry = index.entry(0).expect("a group");
@@ -41,13 +41,13 @@ fn marked(name: &str, typed: &str) -> Vec<usize> {
 #[test]
 fn a_part_is_found_wherever_it_stands() {
     for (name, typed) in [
-        // At the end of a name that is more than ASCII.
+        // At the end of a name that is not ASCII.
         ("Zoé & Größe", "größe"),
         ("Zoé eu", "eu"),
-        // Letters after two others, at the end and in the other case.
+        // Letters after two others, at the end, and in the other case.
         ("acme-2024-q1", "2024-q1"),
         ("ACME-12AB-x", "12ab"),
-        // A line break is one grapheme, in ASCII and beside more.
+        // A line break is one grapheme, in ASCII and in other text.
         ("one\r\ntwo", "e\r\nt"),
         ("one\r\ntwo é", "e\r\nt"),
     ] {
@@ -65,7 +65,7 @@ fn a_letter_without_its_marks_finds_those_that_have_them_and_not_the_other_way()
         ("Ⱥ & Ⱦ", "a"),
         ("ΕΛΛΆΣ", "ελλας"),
         ("İstanbul", "istanbul"),
-        // A syllable that is not typed to its end.
+        // A syllable that is not typed completely.
         ("한국", "하"),
         ("Zoe\u{301}", "zoe"),
     ] {
@@ -90,18 +90,18 @@ fn marks_stand_on_the_graphemes_that_were_found() {
     }
 }
 
-/// A code point alone, and between letters and doubled.
+/// A code point alone; and between letters, doubled.
 fn around(c: char) -> [String; 2] {
     [c.to_string(), format!("a{c}b{c}{c}")]
 }
 
-/// In quotes, for what is typed may be a space, or a mark of a test.
+/// In quotes, because the text may be a space or the sign of a test.
 fn needle(text: &str) -> Option<Needle> {
     let query = Query::parse(&format!("\"{text}\""), None);
     query.words.first().map(Needle::of)
 }
 
-/// Whether both are found with signs around them, as they are and in the other case.
+/// Whether both texts are found between other characters, as they are and in the other case.
 fn is_found(c: char) -> bool {
     let mut buffer = Vec::new();
     around(c).iter().all(|word| {
@@ -117,7 +117,7 @@ fn is_found(c: char) -> bool {
     })
 }
 
-/// In the other case where that is one character for one.
+/// In the other case, if that is again one character.
 fn other_case(text: &str) -> String {
     fn only(mut letters: impl Iterator<Item = char>) -> Option<char> {
         let first = letters.next();
@@ -133,7 +133,7 @@ fn other_case(text: &str) -> String {
     text.chars().map(other).collect()
 }
 
-/// How many of these there are, each found by itself. The quote is what a filter cannot say.
+/// Counts these code points after checking that each finds itself, except for the quote, which a filter cannot express.
 #[track_caller]
 fn all_are_found(some: impl Iterator<Item = char>) -> usize {
     let mut count = 0;
@@ -144,7 +144,7 @@ fn all_are_found(some: impl Iterator<Item = char>) -> usize {
     count
 }
 
-// In parts that run beside each other: they are all that have a meaning, and some of the others.
+// In parts that run in parallel: all planes with assigned characters, and some of the other code points.
 #[test]
 fn every_code_point_of_the_first_plane_is_found_by_itself() {
     assert_eq!(all_are_found('\0'..='\u{ffff}'), 0x10000 - 0x800 - 1);
@@ -197,7 +197,7 @@ fn the_whole_way_finds_what_has_marks_a_case_or_letters_of_several_parts() {
 #[test]
 fn a_test_finds_what_is_written_as_it_is() {
     let mut group = group("g");
-    // A sigma at the end of a word is another one, and where a word ends depends on what is beside it.
+    // A sigma at the end of a word has another form, and where a word ends depends on its surroundings.
     let rows = [("Σ".to_owned(), "ΑΣ".to_owned())];
     group.mapping = known(rows.into_iter().collect());
     let rows = [("Σ".to_owned(), "ΑΣ".into())];

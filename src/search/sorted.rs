@@ -1,4 +1,4 @@
-//! The rows of an arena in the order of a column.
+//! The rows of an arena, sorted by a column.
 
 use std::{cmp::Ordering, panic::resume_unwind, thread};
 
@@ -12,7 +12,7 @@ pub(super) fn by_name(arena: &Arena) -> Vec<u32> {
     sorted(arena, &SortBy::Name, false)
 }
 
-/// The rows of an arena that is ordered by id.
+/// Sorts the rows of an arena. They must be ordered by id.
 pub(super) fn sorted(arena: &Arena, sort: &SortBy, reverse: bool) -> Vec<u32> {
     let rows = 0..arena.rows.len() as u32;
     if *sort == SortBy::Id {
@@ -40,7 +40,7 @@ pub(super) fn sorted(arena: &Arena, sort: &SortBy, reverse: bool) -> Vec<u32> {
     }
     let half = middle(known.len());
     if half > 0 {
-        // What stands in front of the middle, and behind it.
+        // Partitions the keys around the middle.
         known.select_nth_unstable(half);
     }
     in_two(&mut known, half, <[_]>::sort_unstable);
@@ -102,8 +102,8 @@ fn in_two<T: Send>(
     })
 }
 
-/// Orders those whose keys are the same by what follows in their texts, so that a text is looked at once for each key of it
-/// and not at each comparison.
+/// Sorts rows with equal keys by the next bytes of their texts, so that a text is read once per key and not once per
+/// comparison.
 fn split_ties(arena: &Arena, keyed: &mut [Keyed], (sort, reverse): (&SortBy, bool), depth: usize) {
     let entry = |keyed: Keyed| arena.entry(row_of(keyed) as usize);
     for ties in keyed.chunk_by_mut(|a, b| key_of(*a) == key_of(*b)) {
@@ -124,19 +124,19 @@ fn split_ties(arena: &Arena, keyed: &mut [Keyed], (sort, reverse): (&SortBy, boo
     }
 }
 
-/// So few are compared, each with each.
+/// Up to this many rows are compared with each other directly.
 const FEW: usize = 8;
 /// From there on texts are compared as a whole: they are the same, or long.
 const DEEPEST: usize = 10;
 
-/// From so many on two threads sort.
+/// From this many rows on, two threads sort.
 const MANY: usize = 1 << 14;
 
 fn is_text(sort: &SortBy) -> bool {
     matches!(sort, SortBy::Name | SortBy::Tag | SortBy::Property(_))
 }
 
-/// A number that stands as the column does, as far as so few bytes can tell; `None` where the column is not known.
+/// A number that sorts like the column, as far as its bytes suffice; `None` if the value is not known.
 fn key(entry: Entry<'_>, sort: &SortBy) -> Option<u128> {
     let time =
         |at: jiff::Timestamp| (i128::from(at.as_microsecond()) - i128::from(i64::MIN)) as u128;
@@ -157,7 +157,7 @@ fn key(entry: Entry<'_>, sort: &SortBy) -> Option<u128> {
     }
 }
 
-/// The part of a text that stands behind so many keys of it; `None` of a column that is no plain text, or not known.
+/// The key at the given depth: the next bytes of the text. `None` if the column is not plain text, or not known.
 fn key_at(entry: Entry<'_>, sort: &SortBy, depth: usize) -> Option<u128> {
     let part = |text: &[u8]| beginning(text.get(depth * KEY..).unwrap_or_default());
     Some(match sort {
@@ -192,7 +192,7 @@ const KEY: usize = 12;
 /// Texts stand behind all numbers.
 const TEXT: u128 = 1 << (8 * KEY - 1);
 
-/// A property as it is ordered.
+/// A property's value in sortable form.
 fn value(text: &str) -> (bool, Option<Number>, String) {
     match Number::parse(text) {
         Some(number) => (false, Some(number), String::new()),
@@ -271,7 +271,7 @@ mod tests {
     };
 
     proptest! {
-        /// Many begin alike, for more than a key or two.
+        /// Many names share a prefix that is longer than one or two keys.
         #[test]
         fn long_texts_that_begin_alike_stand_as_if_they_were_compared(
             names in prop::collection::vec("(the same beginning of (all|ALL|\u{c9}ll) names? ){0,3}[a-bA-B\u{e9}\u{0}]{0,2}", 1..80),

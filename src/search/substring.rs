@@ -1,7 +1,7 @@
-//! A word as it stands in a text, at the best of its places: the beginning of the text, of a word, of what follows a
-//! sign, and so on. The library's own search misses places at the end, and letters behind two that are none.
+//! Finds the best exact occurrence of a word in a text: at the start of the text, of a word, after a sign, and so on.
+//! The library's own search misses occurrences at the end, and letters after two that are not letters.
 
-/// One of a text that is searched; of ASCII as it stands, of others as they are folded.
+/// An element of a searched text: a raw ASCII byte, or a folded character.
 pub(super) trait Letter: Copy {
     fn raw(self) -> char;
     fn is(self, folded: char) -> bool;
@@ -27,14 +27,14 @@ impl Letter for char {
     }
 }
 
-/// For each letter, as the library counts; it scores what is scattered.
+/// Score per letter, as in the library, which scores scattered letters.
 const MATCH: u32 = 16;
-/// At least so much for a letter that follows another one that was found.
+/// Minimum bonus for a letter that follows another matched one.
 const CONSECUTIVE: u32 = 4;
-/// There is no better place.
+/// The maximum bonus of a position.
 const BEST: u32 = 10;
 
-/// Where a word that is not empty stands best, and how well; the first of equals.
+/// The best position of a non-empty word, with its score; the first of equal ones.
 pub(super) fn best<L: Letter>(text: &[L], word: &[char]) -> Option<(usize, u32)> {
     let (first, others) = word.split_first()?;
     let starts = text.len().checked_sub(others.len())?;
@@ -62,7 +62,7 @@ pub(super) fn best<L: Letter>(text: &[L], word: &[char]) -> Option<(usize, u32)>
     Some((at, MATCH + 2 * bonus + others))
 }
 
-/// How good a place is, by the character before it and its own.
+/// The bonus of a position, from the character before it and its own.
 fn place(before: char, own: char) -> u32 {
     let is_sign = |c: char| !c.is_alphanumeric() && !c.is_whitespace();
     let is_delimiter = |c: char| matches!(c, '/' | ',' | ':' | ';' | '|');
@@ -121,7 +121,7 @@ mod tests {
             let score = matcher.substring_indices(text_32, word_32, &mut marks).map(u32::from);
             let found = best(text.as_bytes(), &letters);
             prop_assert_eq!(found.map(|(at, _)| at as u32), marks.first().copied());
-            // Humps inside of the word count a little more there.
+            // The library counts case changes inside the word a little higher.
             prop_assert!(found.map(|(_, score)| score) <= score);
             let small = text.to_ascii_lowercase();
             if let Some((at, score)) = best(small.as_bytes(), &letters) {

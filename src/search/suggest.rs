@@ -1,4 +1,4 @@
-//! The known ids nearest to a typed one, so that a mistyped id is noticed before it creates a group (hazard 1).
+//! The known ids closest to a typed one, so that a mistyped id is noticed before it creates a group (hazard 1).
 
 use nucleo_matcher::{
     Config, Matcher, Utf32Str,
@@ -7,7 +7,7 @@ use nucleo_matcher::{
 
 use crate::domain::text::Skeletons;
 
-/// At most `limit` known ids that a person may have meant, the most likely first. The id itself is not among them.
+/// At most `limit` known ids that a person may have meant, most likely first. The id itself is not included.
 pub fn near<'a, T: AsRef<str> + Ord + ?Sized>(
     typed: &str,
     known: impl IntoIterator<Item = &'a T>,
@@ -26,7 +26,8 @@ pub fn near<'a, T: AsRef<str> + Ord + ?Sized>(
     found.into_iter().map(|(_, id)| id).collect()
 }
 
-/// An id as it is typed, which differs from how it looks in length: an "m" looks like "rn", one mistake counts twice.
+/// The id as it is typed. Compared in addition to its appearance, where an "m" looks like "rn" and one mistake would
+/// count twice.
 fn fill_keys(keys: &mut String, text: &str) {
     keys.clear();
     if text.is_ascii() {
@@ -37,7 +38,7 @@ fn fill_keys(keys: &mut String, text: &str) {
     }
 }
 
-/// How many there are of each letter, modulo a few buckets: a bound below the number of mistakes that costs little.
+/// How often each letter occurs, modulo a few buckets. Gives a cheap lower bound for the number of mistakes.
 type Letters = [u8; 32];
 
 fn letters(text: &str) -> Letters {
@@ -49,7 +50,7 @@ fn letters(text: &str) -> Letters {
     letters
 }
 
-/// Every mistake adds, takes or replaces one letter at the most.
+/// A lower bound: every mistake adds, removes or replaces at most one letter.
 fn least_mistakes(one: &Letters, other: &Letters) -> usize {
     let missing = |a: &Letters, b: &Letters| -> usize {
         let each = a.iter().zip(b);
@@ -58,9 +59,9 @@ fn least_mistakes(one: &Letters, other: &Letters) -> usize {
     missing(one, other).max(missing(other, one))
 }
 
-/// From here on only the letters are there, in their order: "glxrt" for "globex-retail".
+/// Distances from here on mean that only the letters occur in order: "glxrt" for "globex-retail".
 const SCATTERED: usize = 100;
-/// One or two letters are in everything.
+/// One or two letters occur in everything.
 const LEAST: usize = 3;
 
 struct TypedId {
@@ -69,7 +70,7 @@ struct TypedId {
     letters: (Letters, Letters),
     lengths: (usize, usize),
     looks: Skeletons,
-    /// What a candidate is typed as.
+    /// The keys typed for a candidate.
     typed: String,
     scattered: Atom,
     matcher: Matcher,
@@ -77,7 +78,7 @@ struct TypedId {
 }
 
 impl TypedId {
-    /// `None` where nothing visible is typed.
+    /// Returns `None` if nothing visible was typed.
     fn of(typed: &str) -> Option<Self> {
         let mut looks = Skeletons::default();
         let look = looks.of(typed).to_owned();
@@ -102,8 +103,8 @@ impl TypedId {
         })
     }
 
-    /// 0 looks the same; 1 contains or begins alike; from 2 the number of typing mistakes; then those that have the
-    /// letters in their order; `None` is too far away.
+    /// 0 for the same appearance; 1 if one contains the other; from 2 on by the number of typing mistakes; then if the
+    /// letters occur in order; `None` if too different.
     fn distance(&mut self, candidate: &str) -> Option<usize> {
         let look = self.looks.of(candidate);
         if look == self.look {
@@ -132,7 +133,7 @@ impl TypedId {
 }
 
 fn mistakes(one: &str, letters_of_one: &Letters, other: &str, allowed: usize) -> Option<usize> {
-    // Lengths and letters that differ already are that many mistakes.
+    // Different letter counts are a lower bound for the number of mistakes.
     if least_mistakes(letters_of_one, &letters(other)) > allowed {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Ranking, tests, orders, and that a narrowed search finds what one from the beginning finds.
+//! Ranking, tests, orders, and that narrowing a search gives the same result as a new one.
 
 mod apart;
 
@@ -62,7 +62,7 @@ fn world() -> Vec<KnownGroup> {
     if let Some(mapping) = &mut lost.mapping {
         (mapping.source, mapping.by) = (Source::Sent, "Li@desk".into());
     }
-    // Never rotated, and seen being made.
+    // Never rotated, but seen when it was created.
     let mut zoe = group("zoé", "Zoé & Größe");
     zoe.created_at = Some(NOW - SignedDuration::from_hours(24 * 95));
     let mut groups = vec![acme, globex, lost, zoe];
@@ -187,7 +187,7 @@ fn a_name_is_found_as_it_is_written_in_any_script() {
         "K-Å",
         "ﬁn",
         "Zoe\u{301} (in parts)",
-        // Signs that join what follows them, and a line break of two parts.
+        // Signs that join what follows them, and a line break of two characters.
         "\u{6dd}\u{fffd}\u{fffd}s",
         "?m\u{70f}:ag\u{fffd}=",
         "one\r\ntwo",
@@ -475,7 +475,7 @@ fn users_of_a_source_are_told_once_each() {
 }
 
 proptest! {
-    /// As if each had been put in where it stood, the upper ones first.
+    /// As if each row had been inserted at its old position, the upper ones first.
     #[test]
     fn rows_that_are_not_found_any_more_stand_where_they_stood(
         before in Just((0..40_u32).collect::<Vec<_>>()).prop_shuffle(),

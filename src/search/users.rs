@@ -1,15 +1,15 @@
-//! Which groups use a data source: one walk over the mappings of all of them, for several sources.
+//! Which groups use a data source: one pass over the mappings of all groups, for several sources at once.
 
 use std::collections::HashMap;
 
 use super::{Index, arena::Entry};
 
-/// Lengths that are told apart before a source is looked up.
+/// How many lengths are distinguished before a source is looked up.
 const LENGTHS: usize = 128;
 
 struct WantedSource<'a> {
     sources: HashMap<&'a str, usize>,
-    /// Of their lengths, and of their last bytes: most that is not wanted fails here.
+    /// The lengths of the sources and (below) their last bytes: most other texts are rejected by these alone.
     lengths: [bool; LENGTHS],
     ends: [bool; 256],
 }
@@ -39,10 +39,10 @@ impl<'a> WantedSource<'a> {
 }
 
 impl Index {
-    /// Tells every group that uses one of the sources, by number; once for each of the sources.
+    /// Calls `tell` for every group that uses one of the sources, in number order; once per source.
     pub fn users<'a>(&self, sources: &[&'a str], mut tell: impl FnMut(Entry<'_>, &'a str)) {
         let wanted = WantedSource::of(sources);
-        // Who was told last: a group can use a source in several rows.
+        // The last group reported for each source, as a group can use a source in several rows.
         let mut last = vec![None; sources.len()];
         for (group, entry) in self.entries().enumerate() {
             let mut take = |source: &str| {

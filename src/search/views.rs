@@ -1,13 +1,13 @@
-//! How a list is looked at: its filter, its order, its columns.
+//! How a list is viewed: its filter, its order, its columns.
 
 use std::{fmt, sync::Arc};
 
 use crate::domain::annotation::Written;
 
-/// Before the key of a property, where a column is named.
+/// Prefix of the name of a column that shows a property.
 const PROPERTY: &str = "prop.";
 
-/// A column to order by.
+/// A column to sort by.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum SortBy {
     #[default]
@@ -19,12 +19,12 @@ pub enum SortBy {
     Token,
     Rotated,
     Seen,
-    /// A key of the properties: numbers by their value, then texts.
+    /// The value of a property: numbers first, by value, then texts.
     Property(Arc<str>),
 }
 
 impl SortBy {
-    /// All but the properties.
+    /// All except the properties.
     pub const ALL: [Self; 8] = [
         Self::Name,
         Self::Id,
@@ -36,12 +36,12 @@ impl SortBy {
         Self::Seen,
     ];
 
-    /// How a person calls them; of a property the begin.
+    /// The names that people use; for properties, the prefix.
     pub const WORDS: [&str; 9] = [
         "name", "id", "tag", "map", "props", "token", "age", "read", "prop:",
     ];
 
-    /// The stored word, or how a person calls the column.
+    /// Parses the stored name, or the one that people use.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "age" | "due" => return Some(Self::Rotated),
@@ -54,7 +54,7 @@ impl SortBy {
         Self::ALL.into_iter().find(|known| known.stored() == text)
     }
 
-    /// The column after it; `None` after the last.
+    /// The next column; `None` after the last.
     pub fn next(&self) -> Option<Self> {
         let at = Self::ALL.iter().position(|known| known == self)?;
         Self::ALL.get(at + 1).cloned()
@@ -75,7 +75,7 @@ impl SortBy {
     }
 }
 
-/// The stored word.
+/// The stored name.
 impl fmt::Display for SortBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if matches!(self, Self::Property(_)) {
@@ -99,12 +99,12 @@ pub enum ListColumn {
     By,
     Read,
     Tag,
-    /// The value of a key of the properties.
+    /// The value of a property.
     Property(String),
 }
 
 impl ListColumn {
-    /// All but the properties, in the order in which they come where nobody chose.
+    /// All except the properties, in default order.
     pub const ALL: [Self; 11] = [
         Self::Name,
         Self::Id,
@@ -119,7 +119,7 @@ impl ListColumn {
         Self::Tag,
     ];
 
-    /// `id` or `prop.tier`.
+    /// Parses `id` or `prop.tier`.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(key) = text.strip_prefix(PROPERTY) {
             return (!key.is_empty()).then(|| Self::Property(key.to_owned()));
@@ -128,7 +128,8 @@ impl ListColumn {
         Self::ALL.into_iter().find(|known| known.name() == text)
     }
 
-    /// Several, between commas; `None` where one is no column. A comma in the key of a property is written `\,`.
+    /// Parses several columns, separated by commas; `None` if one is not a column. A comma in the key of a property is
+    /// written `\,`.
     pub fn parse_all(text: &str) -> Option<Vec<Self>> {
         let mut columns = Vec::new();
         for word in column_words(text) {
@@ -140,7 +141,7 @@ impl ListColumn {
         Some(columns)
     }
 
-    /// As [`Self::parse_all`] reads it.
+    /// The format that [`Self::parse_all`] reads.
     pub fn text_of(columns: &[Self]) -> String {
         let words = columns.iter().map(|column| {
             let name = column.to_string();
@@ -149,7 +150,7 @@ impl ListColumn {
         words.collect::<Vec<_>>().join(",")
     }
 
-    /// Its name, or the key of the property.
+    /// The column's name, or the key of the property.
     pub fn name(&self) -> &str {
         match self {
             Self::Id => "id",
@@ -177,7 +178,7 @@ impl fmt::Display for ListColumn {
     }
 }
 
-/// The words between commas, without spaces around them; a backslash takes the next sign as it is.
+/// The words between commas, trimmed. A backslash escapes the next character.
 pub fn column_words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut signs = text.chars();
@@ -192,15 +193,15 @@ pub fn column_words(text: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
-/// How a person left a list: what is kept of it across starts.
+/// How a person left a list, as it is restored at the next start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListView {
     pub filter: String,
     pub sort: SortBy,
     pub reverse: bool,
-    /// The best match first, as long as the filter has words.
+    /// Order by best match, as long as the filter contains words.
     pub best_first: bool,
-    /// The chosen columns in their order; empty: the usual ones.
+    /// The chosen columns in order; empty for the default ones.
     pub columns: Vec<ListColumn>,
 }
 
@@ -219,10 +220,10 @@ impl Default for ListView {
 /// A view that was saved under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedView {
-    /// As it is written behind `@`: lower case, without spaces.
+    /// As written after `@`: lower case, without spaces.
     pub name: String,
     pub view: ListView,
-    /// By whom and when.
+    /// Who saved it, and when.
     pub written: Written,
 }
 

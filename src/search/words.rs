@@ -1,5 +1,5 @@
-//! How a word is found in a group: letter by letter in name and id, as it stands in everything else. A chance find of
-//! scattered letters in a long JSON would help nobody.
+//! How a word matches a group: as scattered letters in the name and id, but only exactly in everything else. Scattered
+//! letters that happen to match in a long JSON would help nobody.
 
 use std::{
     fmt::{Display, Write},
@@ -22,24 +22,24 @@ use super::{
 };
 use crate::domain::{known::KnownGroup, token::Fingerprint};
 
-/// A name or an id that is the whole word stands above all that only hold it.
+/// Added to the score if the name or id is the whole word, to rank it above those that only contain it.
 const WHOLE: u32 = 64;
 
-/// It compares; what it would fold, it folds in two ways that do not agree.
+/// The matcher must only compare. It would fold in two ways that do not agree, so its input is folded already.
 const MATCHER: Config = {
     let mut config = Config::DEFAULT;
     config.normalize = false;
     config
 };
 
-/// A word, ready to be looked for.
+/// A word that is prepared for searching.
 pub(super) struct Needle {
     letters: Vec<char>,
-    /// It has accents itself, so those of the text count.
+    /// The word has accents, so those of the text matter.
     accents: bool,
-    /// `None`: only as it stands.
+    /// `None` if only exact occurrences count.
     scattered: Option<Utf32String>,
-    /// The same, where both sides are ASCII.
+    /// The same word, for when both it and the text are ASCII.
     plain: Option<AsciiNeedle>,
     /// Whether it may stand in a fingerprint as it is shown, and in a number.
     may_be_hex: bool,
@@ -64,7 +64,7 @@ impl Needle {
         }
     }
 
-    /// A text as it is searched for this one.
+    /// The searchable form of a text for this word.
     pub(super) fn letters_of<'a>(&self, text: &'a str, buffer: &'a mut Vec<char>) -> Utf32Str<'a> {
         if text.is_ascii() {
             return Utf32Str::Ascii(text.as_bytes());
@@ -74,7 +74,7 @@ impl Needle {
         Utf32Str::Unicode(buffer)
     }
 
-    /// Where it stands best, and how well.
+    /// The best exact occurrence and its score.
     fn best(&self, letters: Utf32Str<'_>) -> Option<(usize, u32)> {
         match letters {
             Utf32Str::Ascii(letters) => substring::best(letters, &self.letters),
@@ -82,7 +82,7 @@ impl Needle {
         }
     }
 
-    /// As [`Self::best`], but found out faster where it is not there, and most have it not.
+    /// Like [`Self::best`], but faster for texts that do not contain the word, as most do not.
     pub(super) fn is_in(&self, text: &str, letters: Utf32Str<'_>) -> bool {
         match (&self.plain, letters) {
             (Some(plain), Utf32Str::Ascii(_)) => plain.is_in(text),
@@ -91,7 +91,7 @@ impl Needle {
         }
     }
 
-    /// The grapheme of every letter of a text.
+    /// The index of the grapheme that each letter of a text belongs to.
     fn graphemes_of(&self, text: &str) -> Vec<usize> {
         let mut buffer = Vec::new();
         let letters = |grapheme| self.letters_of(grapheme, &mut buffer).len();
@@ -102,15 +102,15 @@ impl Needle {
     }
 }
 
-/// How well a group fits the words.
+/// How well a group matches the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fit {
-    /// Every word is there as it stands, not only letter by letter.
+    /// Every word occurs exactly, not only as scattered letters.
     pub(super) exact: bool,
     pub(super) score: u32,
 }
 
-/// Found somewhere outside name and id.
+/// Found outside of name and id.
 const ELSEWHERE: Fit = Fit {
     exact: true,
     score: 1,
@@ -145,7 +145,7 @@ impl WordMatcher<'_> {
         let letters = needle.letters_of(head, &mut self.buffer);
         let (score, exact) = match &needle.scattered {
             Some(scattered) => {
-                // Of what is folded it folds nothing.
+                // Text that is not ASCII is folded already, and must not be folded again.
                 self.matcher.config.ignore_case = letters.is_ascii();
                 let score = self.matcher.fuzzy_match(letters, scattered.slice(..))?;
                 // One letter cannot be scattered.
@@ -281,7 +281,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// `None` where a word is missing.
+    /// Returns `None` if a word is missing.
     pub(super) fn fit(&mut self, entry: Entry<'_>) -> Option<Fit> {
         let mut all = Fit {
             exact: true,
@@ -306,7 +306,7 @@ impl<'a> Words<'a> {
         Some(all)
     }
 
-    /// The graphemes of name and id in which the words were found, ascending.
+    /// The graphemes of name and id where the words were found, ascending.
     pub(super) fn marks(&mut self, entry: Entry<'_>) -> [Vec<usize>; 2] {
         let heads = [entry.name().unwrap_or_default(), entry.id()];
         let mut marks = [Vec::new(), Vec::new()];
@@ -355,7 +355,7 @@ impl<'a> Words<'a> {
 }
 
 impl Word {
-    /// Whether it stands in a text, not only letter by letter.
+    /// Whether the word occurs exactly in a text.
     pub fn is_in(&self, text: &str) -> bool {
         let needle = Needle::of(self);
         needle.is_in(text, needle.letters_of(text, &mut Vec::new()))

@@ -1,4 +1,4 @@
-//! Reads a filter word by word.
+//! Parses a filter word by word.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
     search::normalize::{letters, lowered},
 };
 
-/// What is shorter is near to everything.
+/// Anything shorter is similar to everything.
 const LEAST_TYPED: usize = 3;
 
 /// Tests with a colon.
@@ -20,7 +20,7 @@ const NAMED: [&str; 8] = [
     "tag:", "map:", "prop:", "state:", "label:", "note:", "flag:", "by:",
 ];
 
-/// Tests that compare.
+/// Tests with a comparison.
 const COMPARED: [&str; 6] = ["age>", "age<", "due<", "read>", "map>", "props>"];
 
 /// How the tests of a filter begin.
@@ -38,16 +38,16 @@ pub(super) fn query(text: &str, limit: Option<Duration>, views: &Views) -> Query
     Reader { limit, views }.query(text, &mut Vec::new())
 }
 
-/// A piece between spaces.
+/// A part between spaces.
 struct Piece {
     text: String,
     /// It began with a quote.
     quoted: bool,
-    /// A minus stood before it.
+    /// It was preceded by a minus.
     negated: bool,
 }
 
-/// Splits at spaces outside of quotes. A quote that is not closed ends with the text.
+/// Splits at spaces outside of quotes. A quote that is not closed extends to the end of the text.
 fn pieces(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut rest = text.trim_start();
@@ -81,15 +81,15 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// A row of the mapping or a property with its value, both as they were typed.
+/// A mapping row or a property, with its value as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskedRow {
     Mapping(String, String),
     Property(String, String),
 }
 
-/// The first row that a filter asks for with its value, else the first property. What is left out, compared or in quotes
-/// as a whole is none.
+/// The first mapping row with a value that a filter asks for, otherwise the first such property. Parts that are
+/// negated, compared, or quoted as a whole do not count.
 pub fn asked_row(text: &str) -> Option<AskedRow> {
     let mut property = None;
     let asked = pieces(text).into_iter();
@@ -103,7 +103,7 @@ pub fn asked_row(text: &str) -> Option<AskedRow> {
             },
             _ => continue,
         };
-        // The same letters before the colon, whatever their case.
+        // Lower-casing keeps the number of characters, so the colon is at the same place.
         let typed = piece
             .text
             .split_once(':')
@@ -121,16 +121,16 @@ pub fn asked_row(text: &str) -> Option<AskedRow> {
     property
 }
 
-/// A filter that finds this text and reads nothing of it as a test.
+/// A filter that matches this text, no part of which is read as a test.
 pub fn quoted(text: &str) -> String {
-    // A quote cannot stand within quotes.
+    // Quotes cannot be escaped inside quotes.
     let parts = text.split('"').filter(|part| !part.is_empty());
     let parts = parts.map(|part| format!("\"{part}\""));
     parts.collect::<Vec<_>>().join(" ")
 }
 
 impl Reader<'_> {
-    /// `inside`: the views that led here.
+    /// `inside` contains the names of the views being expanded.
     fn query(&self, text: &str, inside: &mut Vec<String>) -> Query {
         let mut query = Query::default();
         for piece in pieces(text) {
@@ -157,7 +157,7 @@ impl Reader<'_> {
             if !piece.negated {
                 query.take_in(part);
             } else if !part.is_empty() {
-                // Scattered letters are in too much to leave all of it out.
+                // Scattered letters match too much for an exclusion.
                 part.words.iter_mut().for_each(|word| word.quoted = true);
                 query.without.push(part);
             }
@@ -192,12 +192,12 @@ impl Reader<'_> {
             text: letters(&piece.text),
             quoted: piece.quoted,
         };
-        // A pair of quotes around nothing asks for nothing.
+        // An empty pair of quotes asks for nothing.
         query.words.extend((!word.text.is_empty()).then_some(word));
         Ok(query)
     }
 
-    /// `None`: it is no test.
+    /// Returns `None` if the text is not a test.
     fn test(&self, lower: &str) -> Option<Result<Condition, FilterErrorKind>> {
         if let Some(age) = AgeFilter::parse(lower) {
             return Some(age.map(Condition::Age).map_err(why));
@@ -232,7 +232,7 @@ impl Reader<'_> {
     }
 }
 
-/// A test with a name, a colon and a value.
+/// Parses a test with a name, a colon and a value.
 fn named(name: &str, value: &str) -> Option<Result<Condition, FilterErrorKind>> {
     let text = value.to_owned();
     let test = match (name, value) {
@@ -271,10 +271,10 @@ fn named(name: &str, value: &str) -> Option<Result<Condition, FilterErrorKind>> 
     Some(test)
 }
 
-/// What stands behind `prop:`.
+/// Parses the text after `prop:`.
 fn property_test(property: &str) -> Result<Condition, FilterErrorKind> {
     match (property.split_once('='), compared(property)) {
-        // A value may hold any sign; only the first one compares.
+        // A value may contain any sign; only the first one is the comparison.
         (_, Some((key, side, number))) if side != Side::Equal && !key.contains('=') => {
             if key.is_empty() {
                 return Err(FilterErrorKind::NoProperty);
@@ -291,7 +291,7 @@ fn property_test(property: &str) -> Result<Condition, FilterErrorKind> {
     }
 }
 
-/// What stands before a sign that compares, the sign, and what stands behind it.
+/// Splits into the text before a comparison sign, the sign, and the text after it.
 fn compared(text: &str) -> Option<(&str, Side, &str)> {
     let at = text.find(['<', '>', '='])?;
     let (name, rest) = text.split_at(at);
@@ -306,14 +306,14 @@ fn compared(text: &str) -> Option<(&str, Side, &str)> {
     signs.find_map(|(sign, side)| Some((name, side, rest.strip_prefix(sign)?)))
 }
 
-/// A name of letters, a colon, and something behind it: half of the ids that are so are no mistakes.
+/// Whether the text is a name of letters, a colon, and a value. Half of the ids that look like this are not mistakes.
 fn looks_like_a_test(text: &str) -> bool {
     text.split_once(':').is_some_and(|(name, value)| {
         !name.is_empty() && !value.is_empty() && name.bytes().all(|b| b.is_ascii_alphabetic())
     })
 }
 
-/// The test that a word begins like but for one mistake.
+/// The test that a word begins with, except for one mistake.
 fn meant(word: &str) -> Option<&'static str> {
     let (name, _) = word.split_once([':', '<', '>'])?;
     let is_near = |test: &str| strsim::damerau_levenshtein(name, test) == 1;

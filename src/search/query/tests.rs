@@ -1,4 +1,4 @@
-//! What filters mean, and what of them cannot be read.
+//! How filters are parsed, and which parts cannot be parsed.
 
 use super::*;
 use crate::domain::age::{AgeFilter, USUAL_LIMIT};
@@ -83,7 +83,7 @@ fn what_cannot_be_read_is_named() {
         assert_eq!(query.wrong, [wrong]);
         assert_eq!(query.words, [word("acme", false)], "the rest still holds");
     }
-    // Without a limit of the profile, what the console counts and colours as over.
+    // Without a limit in the profile, the one that the console counts and colours by.
     let old = Query::parse("old", None).tests;
     assert_eq!(old, [Condition::Old(USUAL_LIMIT)]);
 }
@@ -171,7 +171,7 @@ fn numbers_compare_and_a_minus_negates() {
     for text in ["", "nan", "inf", "1 2", "0x1", "-"] {
         assert_eq!(Number::parse(text), None, "{text}");
     }
-    // Without letters between: a word left out is one that stands there.
+    // Never as scattered letters: a word is excluded only where it occurs exactly.
     assert_eq!(parse("-acme").without[0].words, [word("acme", true)]);
     assert_eq!(
         parse("-\"two words\"").without[0].words,

@@ -1,12 +1,12 @@
-//! What must be kept apart: the parts of a group, groups that hold the signs in between, earlier answers to another
-//! question.
+//! What must be kept apart: the parts of a group, groups that contain the separators, and earlier results of another
+//! request.
 
 use super::*;
 
 #[test]
 fn a_word_is_not_found_across_two_parts() {
     let index = Index::of(&world());
-    // Of acme-eu, in the order they are kept: customer, 3f3f…, 7701, then the rows.
+    // The parts of acme-eu in the order they are stored: customer, 3f3f…, 7701, then the rows.
     for (text, is_found) in [
         ("customer", true),
         ("3f3f", true),
@@ -23,7 +23,7 @@ fn a_word_is_not_found_across_two_parts() {
     }
 }
 
-/// The signs that stand between texts in the index may stand in a text, too.
+/// The separators of the index may also occur in a text.
 #[test]
 fn a_group_with_the_signs_in_between_is_found_by_what_it_says() {
     let mut odd = group("odd", "Odd");
