@@ -1,5 +1,5 @@
-//! The rules of the house, checked by reading the sources: who may use whom, and not in a circle, how long a file may
-//! be, what may not stand in one. The checker itself is fed bad lines and must complain.
+//! The rules of the code base, checked by reading the sources: dependencies between rooms, circular dependencies, file
+//! length, and forbidden content. The checker is also tested with bad lines, about which it must complain.
 
 mod circles;
 pub(crate) mod citations;

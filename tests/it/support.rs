@@ -1,4 +1,4 @@
-//! What the stories share: the world they play in.
+//! What the integration tests share: above all the world in which they take place.
 
 pub(crate) mod bare;
 pub(crate) mod canary;

@@ -1,5 +1,6 @@
-//! Files that use each other in a circle: none can be understood, moved or tested without the others. What a file uses of
-//! the modules around it is no arrow, else every private part of a module would be one circle with it.
+//! Circular dependencies between files: none of these files can be understood, moved or tested without the others. What
+//! a file uses of its enclosing modules does not count, because otherwise all private parts of a module would form one
+//! circle with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +9,14 @@ use super::{
     source::{Path, paths, tokens},
 };
 
-/// Imports that are followed one through another until what is meant stands there.
+/// How many re-exports are followed to find the definition of a name.
 const LONGEST_WAY: usize = 8;
 
 struct File<'f> {
     name: &'f str,
     module: Vec<String>,
     paths: Vec<Path>,
-    /// What it brings in under a name, and so hands on to the modules in it.
+    /// The names that the file imports, and so re-exports to its submodules.
     imports: BTreeMap<String, Vec<String>>,
 }
 
@@ -33,10 +34,10 @@ impl<'f> File<'f> {
     }
 }
 
-/// Every arrow that leads back to where it begins, as `file uses file, which leads back`.
+/// Every dependency that is part of a circle, as `file uses file, which leads back`.
 pub(super) fn circles(files: &[(String, String)]) -> Vec<String> {
     let mut arrows = arrows(files);
-    // Who uses nobody, or is used by nobody, is in no circle.
+    // A file that uses no other, or that no other uses, is in no circle.
     loop {
         let used: BTreeSet<&str> = arrows.values().flatten().copied().collect();
         let open: BTreeSet<&str> = arrows.keys().copied().collect();
@@ -102,7 +103,7 @@ fn arrows(files: &[(String, String)]) -> BTreeMap<&str, BTreeSet<&str>> {
     arrows
 }
 
-/// Where a path leads from the root of the crate; `None` for what is not in it.
+/// Where a path leads, from the root of the crate; `None` if it is not in the crate.
 fn target(
     file: &str,
     module: &[String],
@@ -117,7 +118,7 @@ fn target(
     })
 }
 
-/// The number of the file in which that stands, however many others hand it on.
+/// The number of the file that defines the name, through any number of re-exports.
 fn owner(
     mut target: Vec<String>,
     files: &[File],
@@ -160,7 +161,7 @@ mod tests {
         for (one, two) in [
             ("use crate::room::two::f;", "use super::one::g;"),
             ("fn g() { super::two::f() }", "use super::{one, three};"),
-            // Handed on by the module around them.
+            // Re-exported by the enclosing module.
             ("use super::Two;", "pub struct Two; use super::one::g;"),
             (
                 "use crate::{room::Two};",

@@ -1,4 +1,4 @@
-//! What a comment cites is there: a document by its path inside the repository, a section by its heading, a numbered
+//! Whatever a comment cites must exist: a document by its path in the repository, a section by its heading, a numbered
 //! hazard, trap, rule or level by its number.
 
 use std::{
@@ -7,12 +7,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where citations stand. This file holds wrong ones for its own test.
+/// Folders that are checked for citations. This file contains wrong ones for its own test.
 const FOLDERS: [&str; 4] = ["src", "tests", "benches", "assets/migrations"];
 const ENDINGS: [&str; 3] = ["rs", "sh", "sql"];
 const OWN: &str = "tests/it/house/citations.rs";
 
-/// How a page writes a number.
+/// The format of a number on a page.
 type Written = fn(u32) -> String;
 
 /// A word before a number, the page that numbers such things, and how it does.
@@ -28,7 +28,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Files below a folder of the repository, by their path inside it.
+/// The files below a folder of the repository, by their path in it.
 pub(crate) fn below(folder: &str, endings: &[&str]) -> Vec<String> {
     let mut open: Vec<PathBuf> = vec![root().join(folder)];
     let mut found = Vec::new();
@@ -52,10 +52,10 @@ fn read(file: &str) -> Option<String> {
     fs::read_to_string(root().join(file)).ok()
 }
 
-/// A file in one line, without the marks of comments, so that a citation may go over the end of a line.
+/// A file as a single line without comment markers, so that a citation may be wrapped.
 struct Flat {
     text: String,
-    /// Where each line begins, and whether it is a comment.
+    /// The start of each line, and whether the line is a comment.
     lines: Vec<(usize, bool)>,
 }
 
@@ -76,14 +76,14 @@ impl Flat {
         flat
     }
 
-    /// The number of the line, from 1, and whether it is a comment.
+    /// The number of the line, counted from 1, and whether it is a comment.
     fn line(&self, at: usize) -> (usize, bool) {
         let number = self.lines.partition_point(|(begin, _)| *begin <= at);
         (number, self.lines[number - 1].1)
     }
 }
 
-/// The numbers of "1", "1 and 11", "5, 6, 7" and "1 to 3", with which a text begins.
+/// The numbers of "1", "1 and 11", "5, 6, 7" and "1 to 3" at the start of a text.
 fn numbers(text: &str) -> Vec<u32> {
     let mut found: Vec<u32> = Vec::new();
     let (mut rest, mut is_range) = (text, false);
@@ -105,7 +105,8 @@ fn numbers(text: &str) -> Vec<u32> {
     found
 }
 
-/// Everything in a file that leads nowhere, as `file:line: what`. `document` is the text of a file of the repository.
+/// All citations in a file whose target does not exist, as `file:line: what`. `document` returns the text of a file of
+/// the repository.
 fn complaints(file: &str, text: &str, document: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let flat = Flat::of(text);
     let mut found = BTreeMap::new();
@@ -221,7 +222,7 @@ fn documents() -> Vec<String> {
     files
 }
 
-/// What a link to a heading calls it.
+/// The anchor of a heading in links.
 fn slug(heading: &str) -> String {
     let kept = heading
         .chars()
@@ -229,7 +230,7 @@ fn slug(heading: &str) -> String {
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
-/// Everything that a page links to or names and that is not there. `folder` is where the page lies.
+/// Everything that a page links to or names but that does not exist. `folder` is the folder of the page.
 fn dead_links(folder: &str, text: &str, document: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("](") {

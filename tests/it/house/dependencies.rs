@@ -1,10 +1,10 @@
-//! What cargo-deny checks of licences and sources, as far as `cargo metadata` tells it: so it is checked everywhere.
+//! Repeats the licence and source checks of cargo-deny, as far as `cargo metadata` allows, so that they run everywhere.
 
 use std::{collections::BTreeSet, path::Path, process::Command};
 
 use serde_json::Value;
 
-/// The licences that `deny.toml` allows, and for which packages it allows others.
+/// The licences that `deny.toml` allows, and the exceptions for single packages.
 struct Rules {
     allowed: BTreeSet<String>,
     exceptions: Vec<(String, BTreeSet<String>)>,
@@ -19,7 +19,7 @@ fn texts(value: &toml::Value) -> BTreeSet<String> {
 }
 
 impl Rules {
-    /// `usual`: the registry that is allowed where nothing is said of registries, as cargo-deny does.
+    /// `usual` is the registry that is allowed if the file says nothing about registries, as in cargo-deny.
     fn read(text: &str, usual: &str) -> Self {
         let rules: toml::Table = text.parse().expect("TOML");
         let licenses = &rules["licenses"];
@@ -41,10 +41,10 @@ impl Rules {
         }
     }
 
-    /// What speaks against a package.
+    /// Why a package is not allowed; `None` if it is.
     fn complaint(&self, package: &Value) -> Option<String> {
         let name = package["name"].as_str().expect("a name");
-        // Without a source it is this very package.
+        // A package without a source is this very package.
         if let Some(source) = package["source"].as_str() {
             let registry = source.strip_prefix("registry+");
             if !registry.is_some_and(|registry| self.sources.contains(registry)) {
@@ -65,7 +65,7 @@ impl Rules {
     }
 }
 
-/// Judges an expression of SPDX, in which AND binds stronger than OR; the old `/` is an OR.
+/// Evaluates an SPDX expression. AND binds more strongly than OR; the old `/` means OR.
 fn is_fine(expression: &str, may: &impl Fn(&str) -> bool) -> bool {
     let text = expression
         .replace('/', " OR ")
@@ -133,7 +133,7 @@ fn every_dependency_has_an_allowed_licence_and_source() {
     );
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let packages = metadata["packages"].as_array().expect("packages");
-    // The registry that cargo uses by itself; the rest may come from nowhere else.
+    // The default registry of cargo. Everything else must come from there as well.
     let serde = packages.iter().find(|package| package["name"] == "serde");
     let usual = serde.and_then(|serde| serde["source"].as_str());
     let usual = usual.and_then(|source| source.strip_prefix("registry+"));
@@ -144,7 +144,7 @@ fn every_dependency_has_an_allowed_licence_and_source() {
         .filter_map(|one| rules.complaint(one))
         .collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
-    // An exception for what is not there any more is a door left open.
+    // An exception for a package that is no longer used would allow it to come back unnoticed.
     for (name, _) in &rules.exceptions {
         assert!(
             packages.iter().any(|one| one["name"] == **name),

@@ -1,10 +1,10 @@
-//! The rules themselves: the arrows of `src/lib.rs`, the crates of each room, and what no file may hold.
+//! The rules themselves: the dependencies of `src/lib.rs`, the crates of each room, and what no file may contain.
 
 use super::source::{Path, Token, paths, tokens};
 
-/// A file that is longer is named; perhaps a wall is missing.
+/// Longer files cause a warning, as they may be missing a boundary.
 const LONG_FILE: usize = 400;
-/// Longer, it is two files.
+/// Longer files must be split.
 const LONGEST_FILE: usize = 600;
 
 /// Who may use whom. `api::wire` grants one module of a room and nothing beside it.
@@ -47,7 +47,7 @@ const CRATES: [(&str, &[&str]); 16] = [
     ("tokio", &["main", "cli", "tui", "operations", "api", "database", "directory", "service", "config", "demo", "platform"]),
 ];
 
-/// I/O and clocks, which are not for the domain.
+/// I/O and clocks, which the domain must not use.
 const NOT_IN_DOMAIN: [&str; 11] = [
     "std::fs",
     "std::io",
@@ -62,20 +62,20 @@ const NOT_IN_DOMAIN: [&str; 11] = [
     "Zoned::now",
 ];
 
-/// The one place of the program that asks the machine what time it is; the service is another machine, and what it says
-/// of its own time is compared with this one's.
+/// The only file of the program that may read the system clock; the service is another machine, and `api` compares the
+/// times it reports with the local time.
 const CLOCKS: [&str; 3] = ["src/platform/clock.rs", "src/api/", "src/service/"];
 
-/// The variables of tests; a build without `failpoints` knows none.
+/// Prefix of the variables for tests. A build without `failpoints` does not read them.
 const FOR_TESTS: &str = "GROUPDESK_TEST_";
 const ONLY_FAILPOINTS: &str = "#[cfg(feature = \"failpoints\")]";
 
-/// SQLite has no call that waits until a database can be switched to its write-ahead log, so these ask again until a
+/// SQLite has no call that waits until a database can be switched to its write-ahead log, so these files retry until a
 /// deadline.
 const MAY_WAIT_FOR_A_LOCK: [&str; 2] =
     ["src/directory/sqlite/open.rs", "src/service/store/file.rs"];
 
-/// What is worth a look and no mistake.
+/// Things worth a look that are not mistakes.
 pub(super) fn warning(file: &str, text: &str) -> Option<String> {
     let lines = text.lines().count();
     (lines > LONG_FILE).then(|| format!("{file} has {lines} lines; is a wall missing?"))
@@ -128,7 +128,7 @@ pub(super) fn complaints(file: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Tests may choose what time it is for every program, and nobody else may.
+/// Tests may set the time of every program; nothing else may.
 fn on_time(file: &str, text: &str, paths: &[Path]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     if file.starts_with("src/") {
@@ -156,7 +156,7 @@ fn on_time(file: &str, text: &str, paths: &[Path]) -> Vec<(usize, String)> {
     found
 }
 
-/// The arrows a file draws to other rooms, as `from -> to`.
+/// The dependencies of a file on other rooms, as `from -> to`.
 pub(super) fn arrows(file: &str, text: &str) -> Vec<String> {
     let Some(room) = room_of(file) else {
         return Vec::new();
@@ -170,7 +170,7 @@ pub(super) fn arrows(file: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The room a source file belongs to; `None` for tests and for `lib.rs`, which owns the rooms.
+/// The room of a source file; `None` for tests and for `lib.rs`, which contains the rooms.
 fn room_of(file: &str) -> Option<String> {
     let inner = file.strip_prefix("src/")?;
     let room = inner.split('/').next()?.trim_end_matches(".rs");
@@ -218,7 +218,7 @@ fn forbidden_use(file: &str, room: &str, path: &Path) -> Option<String> {
     let is_guarded = CRATES
         .iter()
         .any(|(name, rooms)| name == first && !rooms.contains(&room));
-    // A search may compute on all processors: its threads end before it does.
+    // A search may use all processors, because its threads end before it does.
     let is_allowed = |name: &str| room == "search" && name == "std::thread";
     let is_effect = ["domain", "search"].contains(&room)
         && NOT_IN_DOMAIN
@@ -232,7 +232,7 @@ fn holds(segments: &[String], name: &str) -> bool {
     segments.windows(name.len()).any(|part| part == name)
 }
 
-/// Where a path leads inside this crate, from its root; `None` when it does not begin like one.
+/// Where a path leads inside this crate, from its root; `None` if it does not begin like a path of this crate.
 pub(super) fn inside_the_crate(file: &str, path: &Path) -> Option<Vec<String>> {
     let mut here = module_of(file);
     here.extend(path.inside.iter().cloned());

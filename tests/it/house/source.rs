@@ -1,15 +1,15 @@
-//! Enough of Rust's grammar to find the paths of a file: comments and literals go, `use` trees unfold.
+//! Parses just enough of Rust to find the paths in a file: it removes comments and literals, and expands `use` trees.
 
-/// One path, for example `crate::api::wire`, with what stands before and after it.
+/// One path, for example `crate::api::wire`, with its surroundings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Path {
     pub(super) line: usize,
     pub(super) segments: Vec<String>,
-    /// Names of the inline modules around it, outermost first.
+    /// Names of the enclosing inline modules, outermost first.
     pub(super) inside: Vec<String>,
-    /// Stands alone as one name that is not brought in by `use` or `extern crate`: a variable, a function, a word.
+    /// A single name that is not imported by `use` or `extern crate`: a variable, a function, a keyword.
     pub(super) is_word: bool,
-    /// Stands in a `use`.
+    /// The path is part of a `use`.
     pub(super) is_import: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn tokens(source: &str) -> Vec<Token> {
     tokens
 }
 
-/// Every path of the file, `use` trees unfolded.
+/// Every path of the file, with `use` trees expanded.
 pub(super) fn paths(tokens: &[Token]) -> Vec<Path> {
     let mut paths = Vec::new();
     let mut modules: Vec<(String, usize)> = Vec::new();
@@ -102,7 +102,7 @@ impl Tree<'_> {
         self.tokens.get(at).map_or("", |token| token.text.as_str())
     }
 
-    /// Unfolds the path that begins at `at`; returns where it ends.
+    /// Expands the path that begins at `at`; returns where it ends.
     fn path(&mut self, mut at: usize, before: &[String]) -> usize {
         let line = self.tokens[at].line;
         let mut segments = before.to_vec();
@@ -129,7 +129,7 @@ impl Tree<'_> {
         while at < self.tokens.len() && self.text(at) != "}" {
             at = match self.text(at) {
                 "," => at + 1,
-                // The new name of `x as y` leads nowhere.
+                // The new name in `x as y` is not part of the path.
                 "as" => at + 2,
                 _ if self.text(at) == "*" || self.tokens[at].is_name() => self.path(at, before),
                 _ => at + 1,
@@ -139,7 +139,7 @@ impl Tree<'_> {
     }
 }
 
-/// The source with comments and literals blanked out; lines stay where they are.
+/// The source with comments and literals blanked out. Line numbers stay the same.
 fn code_of(source: &str) -> String {
     let characters: Vec<char> = source.chars().collect();
     let mut code = String::with_capacity(source.len());
@@ -175,7 +175,7 @@ fn code_of(source: &str) -> String {
     code
 }
 
-/// Whether a name is under way; the `b` and `c` of byte and C strings are not one.
+/// Whether the text ends in the middle of a name. The prefixes `b` and `c` of byte and C strings do not count.
 fn follows_a_name(code: &str) -> bool {
     let name: String = code
         .chars()

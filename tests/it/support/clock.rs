@@ -1,5 +1,5 @@
-//! What time it is for the program that a test starts, and a clock that a test moves ahead for as many installations and programs
-//! as it likes.
+//! The time of the programs that a test starts, and a clock that a test can move ahead for any number of installations
+//! and programs.
 
 use std::{
     env,
@@ -12,7 +12,7 @@ use std::{
 
 use groupdesk::operations::Clock;
 
-/// What is passed on of the environment of the tests, so that both have the same day and time zone.
+/// Environment variables that child processes inherit from the tests, so that both have the same day and time zone.
 const TIME: [&str; 5] = [
     "TZ",
     "LD_PRELOAD",
@@ -21,7 +21,7 @@ const TIME: [&str; 5] = [
     "FAKETIME_DONT_FAKE_MONOTONIC",
 ];
 
-/// The variables of `faketime` and the time zone; for programs that get nothing else of the environment.
+/// The variables of `faketime` and the time zone, for programs that get no other variables.
 pub(crate) fn outer() -> impl Iterator<Item = (&'static str, OsString)> {
     let is_preloaded = env::var("LD_PRELOAD").is_ok_and(|libraries| libraries.contains("faketime"));
     let names = TIME.iter().copied();
@@ -30,15 +30,15 @@ pub(crate) fn outer() -> impl Iterator<Item = (&'static str, OsString)> {
         .filter_map(|name| Some((name, env::var_os(name)?)))
 }
 
-/// The time of the machine and something on top, which only grows. Programs get it by [`TestClock::variable`], installations of
-/// this process by [`TestClock::clock`].
+/// The system time plus an offset that only grows. Programs use it through [`TestClock::variable`], installations in
+/// this process through [`TestClock::clock`].
 pub(crate) struct TestClock {
     file: PathBuf,
     ahead: AtomicU64,
 }
 
 impl TestClock {
-    /// Not ahead yet; its file lies in this folder.
+    /// A clock without an offset. Its file is created in this folder.
     pub(crate) fn new(folder: &Path) -> Self {
         let clock = Self {
             file: folder.join("clock"),
@@ -48,11 +48,11 @@ impl TestClock {
         clock
     }
 
-    /// At once and for everybody.
+    /// Moves the clock ahead, for all its users at once.
     pub(crate) fn forward(&self, by: Duration) {
         let by = u64::try_from(by.as_millis()).expect("not that long");
         let ahead = self.ahead.fetch_add(by, Ordering::SeqCst) + by;
-        // No reader finds it half written.
+        // The file is replaced atomically, so that no reader sees it half written.
         let new = self.file.with_extension("new");
         fs::write(&new, ahead.to_string()).expect("written");
         fs::rename(new, &self.file).expect("replaced");
@@ -62,7 +62,7 @@ impl TestClock {
         Clock::Ahead(Box::leak(self.file.clone().into_boxed_path()))
     }
 
-    /// Name and value, for a program's environment.
+    /// Name and value of the variable for a program's environment.
     pub(crate) fn variable(&self) -> (&'static str, String) {
         (
             groupdesk::operations::TEST_CLOCK,

@@ -1,5 +1,5 @@
-//! The whole console on a screen in memory, against real operations. A key script is typed, and nothing is looked at
-//! before everything under way has ended.
+//! The whole console on an in-memory screen, with real operations. Keys are typed from a script, and the screen is only
+//! looked at when all jobs have ended.
 
 use std::{io, time::Duration};
 
@@ -24,7 +24,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 /// Longest wait for anything that must happen.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A script to every place there is, from the list of a testing profile with a production profile below it.
+/// A key script for every focus, starting from the list of a testing profile with a production profile below it.
 pub(crate) const PLACES: [(&str, Focus); 43] = [
     ("", Focus::List),
     ("/", Focus::Filter),
@@ -77,13 +77,13 @@ pub(crate) const PLACES: [(&str, Focus); 43] = [
     ("P<down><enter>e<end> 2<ctrl-s>", Focus::ReviewKey),
 ];
 
-/// A screen that only remembers.
+/// A screen that only records.
 pub(crate) struct Memory {
     /// The last frame.
     frame: Buffer,
     pub(crate) copied: Vec<String>,
     pub(crate) suspended: usize,
-    /// How often it was given to an editor and not taken back.
+    /// How often the terminal was handed to an editor and not taken back yet.
     pub(crate) given: usize,
 }
 
@@ -137,7 +137,7 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Opens on one of the profiles and waits until the list is there.
+    /// Opens the console on one of the profiles and waits for the list.
     pub(crate) async fn open_at(
         operations: Vec<Operations>,
         current: usize,
@@ -148,7 +148,7 @@ impl Console {
         Self::start(operations, current, None, size, theme, clock).await
     }
 
-    /// Opens where no profile is configured.
+    /// Opens the console without any configured profile.
     pub(crate) async fn first_start(connector: Connector, theme: Theme, clock: Clock) -> Self {
         Self::start(Vec::new(), 0, Some(connector), (80, 24), theme, clock).await
     }
@@ -190,7 +190,7 @@ impl Console {
             .expect("the screen can be drawn");
     }
 
-    /// Types a script like `e<tab>abc<ctrl-s>`; everything has ended after every key.
+    /// Types a script like `e<tab>abc<ctrl-s>`. After every key all jobs are waited for.
     pub(crate) async fn keys(&mut self, script: &str) -> &mut Self {
         for key in parse(script) {
             self.runner.take(Msg::Key(key));
@@ -219,7 +219,7 @@ impl Console {
         self
     }
 
-    /// Waits for a text on the screen; other jobs may be under way.
+    /// Waits for a text on the screen, even if other jobs are still running.
     pub(crate) async fn until(&mut self, text: &str) -> &mut Self {
         let waiting = async {
             self.draw();
@@ -232,20 +232,20 @@ impl Console {
         self
     }
 
-    /// Another window, at once.
+    /// Changes the window size at once.
     pub(crate) fn resize(&mut self, (columns, rows): (u16, u16)) -> &mut Self {
         self.runner.screen.frame = Buffer::empty(Rect::new(0, 0, columns, rows));
         self.runner.take(Msg::Resize(columns, rows));
         self.draw()
     }
 
-    /// Another terminal, at once.
+    /// Changes to another terminal at once.
     pub(crate) fn on(&mut self, theme: Theme) -> &mut Self {
         self.runner.app.context.theme = theme;
         self.draw()
     }
 
-    /// Time goes by and the screen is brought up to date.
+    /// Advances the time and updates the screen.
     pub(crate) fn tick(&mut self, now: Timestamp) -> &mut Self {
         let effects = self.runner.app.update(now, Msg::Tick);
         assert_eq!(effects, [], "time alone does nothing");
@@ -256,7 +256,7 @@ impl Console {
         &self.runner.screen.frame
     }
 
-    /// The screen as text, one line a row, without trailing blanks.
+    /// The screen as text, one line per row, without trailing spaces.
     pub(crate) fn screen(&self) -> String {
         text_of(self.buffer())
     }
@@ -282,7 +282,7 @@ impl Console {
     }
 }
 
-/// A screen as text, one line a row, without trailing blanks.
+/// A screen as text, one line per row, without trailing spaces.
 pub(crate) fn text_of(buffer: &Buffer) -> String {
     let mut text = String::new();
     for row in buffer.content.chunks(buffer.area.width.max(1).into()) {
@@ -308,7 +308,7 @@ pub(crate) fn text_of(buffer: &Buffer) -> String {
     text
 }
 
-/// `abc<enter><ctrl-s><f2>` as key presses; `<lt>` is `<`.
+/// Parses `abc<enter><ctrl-s><f2>` into key presses; `<lt>` is `<`.
 pub(crate) fn parse(script: &str) -> Vec<KeyEvent> {
     let mut keys = Vec::new();
     let mut rest = script;

@@ -1,4 +1,4 @@
-//! A socket before that of a PostgreSQL server, which cuts lines at a commit, or has the server stopped there.
+//! A socket in front of a PostgreSQL server. It cuts connections at a commit, or stops the server there.
 
 use std::{
     io::{Read, Write},
@@ -12,33 +12,34 @@ use std::{
 };
 
 pub(crate) const WHOLE: u8 = 0;
-/// The commit does not arrive.
+/// The commit does not reach the server.
 pub(crate) const BEFORE: u8 = 1;
-/// Its answer does not.
+/// The commit takes place, but its answer is lost.
 pub(crate) const BEHIND: u8 = 2;
-/// It arrives, and that is all that is known of it.
+/// The commit is sent, and nothing else is known about it.
 pub(crate) const DURING: u8 = 3;
-/// With one of the others: there the server stops.
+/// In combination with one of the others: stop the server at that point.
 pub(crate) const STOP: u8 = 4;
-/// It does not arrive, and nothing else comes of that line any more; both sides believe that it stands.
+/// The commit does not reach the server, nor does anything else on that connection; both sides believe that it is still
+/// open.
 pub(crate) const SILENT: u8 = 8;
-/// It arrives, and then the same.
+/// The commit reaches the server, and then the connection goes silent in the same way.
 pub(crate) const SILENT_BEHIND: u8 = 16;
 
-/// What becomes of what is sent next.
+/// What happens to the next commit.
 #[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) commit: AtomicU8,
-    /// Stops the server, and starts it again.
+    /// Stops the server and starts it again.
     pub(crate) stop: OnceLock<Box<dyn Fn() + Send + Sync>>,
-    /// No answer comes to the question whether a commit took place.
+    /// The query that asks whether a commit took place is not answered.
     pub(crate) asked_in_vain: AtomicBool,
     pub(crate) cuts: AtomicUsize,
-    /// How many transactions that write were begun.
+    /// How many writing transactions were begun.
     pub(crate) begun: AtomicUsize,
 }
 
-/// Stands between a program and the server.
+/// A proxy between a program and the server.
 pub(crate) struct Cutter {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) plan: Arc<Plan>,
@@ -67,7 +68,7 @@ impl Cutter {
                 let Ok(client) = client else {
                     return;
                 };
-                // It may be stopped just now.
+                // The server may be stopped at the moment.
                 let Ok(server) = UnixStream::connect(&server) else {
                     continue;
                 };
@@ -83,10 +84,10 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|some| some == part)
 }
 
-/// Of which answer nothing arrives: of a commit, of a question.
+/// The answer to this is lost: to a commit, or (below) to the question whether it took place.
 const COMMIT: u8 = 1;
 const QUESTION: u8 = 2;
-/// Of nothing any more.
+/// Everything from now on is lost.
 const ALL: u8 = 8;
 
 #[expect(clippy::needless_pass_by_value, reason = "it is a thread's own")]
@@ -104,7 +105,7 @@ fn forward(client: UnixStream, server: UnixStream, plan: Arc<Plan>) {
                 let bytes = &bytes[..count];
                 let how = lost.load(Ordering::SeqCst);
                 match how & !STOP {
-                    // Nothing of it arrives; the server has answered the commit once this is there.
+                    // The answer is dropped. Once it is here, the server has performed the commit.
                     COMMIT if contains(bytes, b"COMMIT\0") => {
                         plan.stop(how);
                         break;

@@ -1,5 +1,5 @@
-//! A service that misbehaves to order: raw sockets, so that every byte, every broken connection and every silence is
-//! chosen by the test. It counts connections and keeps requests as they came.
+//! A service that misbehaves on command. It uses raw sockets, so that the test chooses every byte, every broken
+//! connection and every silence. It counts connections and keeps requests as they came.
 
 use std::{
     net::SocketAddr,
@@ -16,20 +16,20 @@ use tokio::{
 /// Longest wait for anything that must happen.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// What is done to a connection, once a whole request was read unless it says otherwise.
+/// What is done with a connection; after a whole request was read, unless stated otherwise.
 #[derive(Debug, Clone)]
 pub(crate) enum Fault {
-    /// Sends these bytes and keeps the connection for the next request.
+    /// Sends these bytes and keeps the connection open for the next request.
     Answer(Vec<u8>),
     /// Sends these bytes and closes.
     AnswerAndClose(Vec<u8>),
     /// Sends these bytes and resets.
     AnswerAndReset(Vec<u8>),
-    /// Sends these bytes one at a time, with this pause after each, as long as somebody reads.
+    /// Sends these bytes one at a time, with this pause after each, as long as they are read.
     Trickle(Vec<u8>, Duration),
-    /// Sends these bytes and then nothing more.
+    /// Sends these bytes and then nothing more, without closing.
     AnswerAndHang(Vec<u8>),
-    /// Sends the head, then the piece this many times, as long as somebody reads; then closes.
+    /// Sends the head, then the chunk this many times, as long as they are read; then closes.
     Flood {
         head: Vec<u8>,
         piece: Vec<u8>,
@@ -39,15 +39,15 @@ pub(crate) enum Fault {
     ResetAtOnce,
     /// Reads the request, then resets.
     Reset,
-    /// Reads the request, then closes without a word.
+    /// Reads the request, then closes without an answer.
     Close,
-    /// Reads the request, then says nothing.
+    /// Reads the request, then sends nothing.
     Hang,
     /// Sends these bytes without reading anything, and closes.
     Blurt(Vec<u8>),
 }
 
-/// An answer with a length, as `Fault::Answer` wants it. `headers` are whole lines without line ends.
+/// An answer with a content length, for `Fault::Answer`. `headers` are whole lines without line breaks.
 pub(crate) fn http(status: &str, headers: &[&str], body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let mut bytes = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n", body.len()).into_bytes();
@@ -69,12 +69,12 @@ pub(crate) fn json(status: &str, body: &serde_json::Value) -> Fault {
     ))
 }
 
-/// One request as it came over the wire.
+/// One request as it was received.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     /// Head and body.
     pub(crate) raw: Vec<u8>,
-    /// Which connection it came over, counted from 0.
+    /// The number of its connection, counted from 0.
     pub(crate) connection: usize,
     head: usize,
 }
@@ -108,12 +108,12 @@ struct Seen {
     script: Vec<Fault>,
     /// Bytes written by floods.
     flooded: usize,
-    /// Connections that are over.
+    /// Connections that have ended.
     over: usize,
 }
 
 impl Seen {
-    /// The next fault; the last one repeats.
+    /// Returns the next fault; the last one repeats.
     fn next(&mut self) -> Fault {
         if self.script.len() > 1 {
             self.script.remove(0)
@@ -123,7 +123,7 @@ impl Seen {
     }
 }
 
-/// The misbehaving service; stops when dropped.
+/// The misbehaving service. It stops when dropped.
 pub(crate) struct Faults {
     pub(crate) address: SocketAddr,
     seen: Arc<Mutex<Seen>>,
@@ -131,7 +131,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Listens on a loopback port. Each request takes the next fault of the script; the last one repeats.
+    /// Listens on a loopback port. Each request uses the next fault of the script; the last one repeats.
     pub(crate) async fn start(script: impl Into<Vec<Fault>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -184,7 +184,7 @@ impl Faults {
         lock(&self.seen).flooded
     }
 
-    /// Waits until every connection so far is over.
+    /// Waits until every connection so far has ended.
     pub(crate) async fn all_over(&self) {
         let over = async {
             loop {
@@ -286,7 +286,7 @@ async fn until_closed(stream: &mut TcpStream) {
     while matches!(stream.read(&mut rest).await, Ok(read) if read > 0) {}
 }
 
-/// Reads one request with a `Content-Length`; `None` when the connection ends before it is whole.
+/// Reads one request with a `Content-Length`; `None` if the connection ends before the request is complete.
 pub(crate) async fn read_request(
     stream: &mut (impl AsyncRead + Unpin),
     connection: usize,

@@ -1,11 +1,11 @@
-//! The long runs: all cases, or a spread of them.
+//! Long runs: all cases, or a sample of them.
 
-/// Whether every case is to run (`GROUPDESK_LONG=all`), not only the spread that a plain `cargo test` takes.
+/// Whether to run every case (`GROUPDESK_LONG=all`), not only the sample of a plain `cargo test`.
 pub(crate) fn all() -> bool {
     std::env::var("GROUPDESK_LONG").is_ok_and(|value| value == "all")
 }
 
-/// Every `step`th of the cases, or all of them in the long run.
+/// Every `step`th case, or all of them in a long run.
 pub(crate) fn spread<T>(cases: impl IntoIterator<Item = T>, step: usize) -> Vec<T> {
     cases
         .into_iter()

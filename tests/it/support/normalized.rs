@@ -1,5 +1,5 @@
-//! A screen without what differs from run to run: ports, fingerprints, tokens, latencies. Every replacement is as wide as
-//! what it replaces, so that nothing moves.
+//! Replaces what differs between runs on a screen: ports, fingerprints, tokens, latencies. Every replacement has the
+//! same width as the original, so that nothing moves.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use ratatui::buffer::Buffer;
 
 /// As wide as `127.0.0.1:40123`.
 const HOST: &str = "api.example.com";
-/// Fingerprints by the order in which a screen shows them.
+/// Replacements for fingerprints, in the order in which a screen shows them.
 const FINGERPRINTS: [&str; 10] = [
     "3fa9c1d2", "90b1e772", "c04d51aa", "5e07b3f9", "a61c8d24", "17fe30cb", "d2984e6f", "8b35a07c",
     "f40916be", "6c7de851",
 ];
 const TOKEN: &str = "5d1fe0c7a94b36281de7f09ab3c485e6217f60d9ce8b53a40912fd76b8e34ca1";
 
-/// The screen with all of it replaced.
+/// The screen with everything replaced.
 pub(crate) fn steady(screen: &Buffer) -> Buffer {
     let mut steady = screen.clone();
     let mut seen = BTreeMap::new();
     for y in 0..screen.area.height {
-        // One sign a cell; signs that are not ASCII never are part of what is looked for.
+        // One character per cell; characters that are not ASCII are never part of a searched text.
         let cells = (0..screen.area.width).map(|x| {
             let mut signs = screen[(x, y)].symbol().chars();
             match (signs.next(), signs.next()) {
@@ -47,7 +47,7 @@ fn put(row: &mut [char], at: usize, text: &str) {
     }
 }
 
-/// Where a text stands in a row.
+/// The position of a text in a row.
 fn find(row: &[char], text: &str, from: usize) -> Option<usize> {
     let text: Vec<char> = text.chars().collect();
     let windows = row.windows(text.len()).enumerate().skip(from);
@@ -61,7 +61,7 @@ fn hosts(row: &mut [char]) {
     let mut from = 0;
     while let Some(at) = find(row, "127.0.0.1:", from) {
         let port = digits(&row[at + 10..]);
-        // In a narrow window the address may be cut; what is left of it is replaced all the same.
+        // In a narrow window the address may be cut; the visible part is replaced anyway.
         put(row, at, &HOST[..10 + port.min(5)]);
         from = at + 10;
     }
@@ -71,7 +71,7 @@ fn digits(row: &[char]) -> usize {
     row.iter().take_while(|sign| sign.is_ascii_digit()).count()
 }
 
-/// `200 12ms` and `answered 200 in 12 ms` become those of 7 ms, and stay at the right.
+/// Changes `200 12ms` and `answered 200 in 12 ms` to 7 ms, without moving anything around them.
 fn latencies(row: &mut [char]) {
     for (before, after) in [("answered 200 in ", " ms"), ("200 ", "ms")] {
         let Some(at) = find(row, before, 0) else {
@@ -82,7 +82,7 @@ fn latencies(row: &mut [char]) {
         if count == 0 || find(row, after, number + count) != Some(number + count) {
             continue;
         }
-        // In line 1 it ends at the edge; elsewhere it follows its value.
+        // In line 1 the text ends at the edge; elsewhere it follows its value.
         let (left, right) = match before {
             "200 " => (count - 1, 0),
             _ => (0, count - 1),

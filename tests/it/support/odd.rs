@@ -1,5 +1,5 @@
-//! A service of the same interface that does otherwise where the interface is silent: what it does with fields that are
-//! left out, and what a get that carries fields does and returns.
+//! A service with the same interface that behaves differently where the interface is undocumented: with fields that are
+//! left out, and with a get that carries fields.
 
 use std::{
     collections::BTreeMap,
@@ -16,30 +16,30 @@ use tokio::{
 
 use super::faults::{http, read_request};
 
-/// What a get of a group that is there does with the properties it carries.
+/// What a get of an existing group does with the properties it carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnGet {
     ReturnsStored,
     Echoes,
-    /// It stores them, as an update would.
+    /// Stores them, like an update.
     Applies,
-    /// It returns none.
+    /// Returns no properties.
     Silent,
 }
 
-/// How it does what nobody documents.
+/// Its undocumented behaviour.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Odd {
     pub(crate) on_get: OnGet,
-    /// An update clears what it does not carry.
+    /// An update clears fields that it does not carry.
     pub(crate) clears: bool,
-    /// An update adds rows and keys to those that are there.
+    /// An update adds rows and keys to the existing ones.
     pub(crate) merges: bool,
 }
 
 type Groups = BTreeMap<String, Map<String, Value>>;
 
-/// It runs until it is dropped.
+/// Runs until it is dropped.
 pub(crate) struct OddService {
     address: SocketAddr,
     groups: Arc<Mutex<Groups>>,
@@ -68,14 +68,14 @@ impl OddService {
         format!("http://{}", self.address)
     }
 
-    /// Name, mapping and properties of a group as it stands there.
+    /// Name, mapping and properties of a group as stored.
     pub(crate) fn group(&self, id: &str) -> Value {
         let groups = self.groups.lock().expect("no panic");
         let group = groups.get(id).expect("it is there");
         json!([group["name"], group["mapping"], group["properties"]])
     }
 
-    /// As somebody else would.
+    /// Changes a group as another client would.
     pub(crate) fn set(&self, id: &str, field: &str, value: Value) {
         let mut groups = self.groups.lock().expect("no panic");
         let group = groups.get_mut(id).expect("it is there");

@@ -1,4 +1,4 @@
-//! A connection pooler of transactions before a PostgreSQL server: PgBouncer, from the installed program.
+//! A transaction pooler in front of a PostgreSQL server: the installed PgBouncer.
 
 use std::{
     fs,
@@ -9,15 +9,15 @@ use std::{
 
 use super::postgres::{Server, as_owner};
 
-/// Ends with the value.
+/// Stops when dropped.
 pub(crate) struct Pooler {
     child: Child,
     folder: tempfile::TempDir,
 }
 
 impl Pooler {
-    /// `ignored` are parameters with which a session begins and that it leaves out. `None` where it is not installed, which a
-    /// line says, and which fails where PostgreSQL is required.
+    /// `ignored` are startup parameters that the pooler drops. Prints a line and returns `None` if PgBouncer is not
+    /// installed; panics in that case if PostgreSQL is required.
     pub(crate) fn before(server: &Server, ignored: &str) -> Option<Self> {
         let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"];
         let Some(program) = program.iter().find(|program| Path::new(program).exists()) else {
@@ -39,7 +39,7 @@ impl Pooler {
         );
         let file = folder.path().join("pgbouncer.ini");
         fs::write(&file, settings).expect("written");
-        // It runs as whoever the server runs as, and makes its socket here.
+        // It runs as the same user as the server and creates its socket here.
         let owned = rustix::fs::stat(server.folder()).expect("a folder");
         std::os::unix::fs::chown(folder.path(), Some(owned.st_uid), Some(owned.st_gid))
             .expect("its folder");
@@ -61,7 +61,7 @@ impl Pooler {
         Some(pooler)
     }
 
-    /// Of its socket.
+    /// The folder of its socket.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }

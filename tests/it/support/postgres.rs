@@ -1,8 +1,8 @@
-//! A PostgreSQL server of the tests' own: one per run, on a Unix socket in a temporary folder, gone with the run. Stories that
-//! run on a team's directory, too, say so by where they stand: below a module `team`.
+//! A PostgreSQL server for the tests: one per run, on a Unix socket in a temporary folder, removed after the run. Tests
+//! that also run on a team's directory are placed below a module `team`.
 //!
-//! Where the programs are not installed, they run on files once more, and one line says so; `GROUPDESK_POSTGRES=required`
-//! makes that a failure.
+//! If PostgreSQL is not installed, those tests run on files once more, and one line says so; with
+//! `GROUPDESK_POSTGRES=required` that is a failure.
 
 use std::{
     fs::File,
@@ -23,7 +23,7 @@ use groupdesk::{
     service::store::SharedStorage,
 };
 
-/// Of those that listen on their socket alone.
+/// The port of servers that only listen on their socket.
 const PORT: u16 = 5432;
 
 fn letting_in(who: &str, schema: &str, roles: &[&str]) -> String {
@@ -55,7 +55,7 @@ pub(crate) fn team() -> Option<TeamLocation> {
     Some(at_as("ana", server.folder(), &schema))
 }
 
-/// Storage of a service of its own for a test below a module `shared`; `None` for others.
+/// A separate storage of the service for a test below a module `shared`; `None` for other tests.
 pub(crate) fn storage() -> Option<(SharedStorage, String)> {
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let thread = std::thread::current();
@@ -69,7 +69,7 @@ pub(crate) fn storage() -> Option<(SharedStorage, String)> {
     Some((storage, schema))
 }
 
-/// The same by the socket in this folder, as whoever may do anything.
+/// The same schema through the socket in this folder, as a superuser.
 pub(crate) fn at(folder: &Path, schema: &str) -> TeamLocation {
     at_as("desk", folder, schema)
 }
@@ -80,14 +80,14 @@ pub(crate) fn at_as(who: &str, folder: &Path, schema: &str) -> TeamLocation {
     TeamLocation::parse(&url, schema).expect("an address")
 }
 
-/// The program itself: what is on the path of Debian is a script that looks for it each time.
+/// Runs the program itself. On Debian, the one on the path is a script that looks for it each time.
 fn client(name: &str) -> Command {
     Command::new(programs().expect("it is installed").join(name))
 }
 
 pub(crate) struct Server {
     folder: PathBuf,
-    /// Also in the name of its socket.
+    /// Part of the name of its socket as well.
     port: u16,
 }
 
@@ -96,7 +96,7 @@ impl Server {
         &self.folder
     }
 
-    /// Ends it as if it had been killed, and starts it again.
+    /// Stops the server as if it had been killed, and starts it again.
     pub(crate) fn crash(&self) {
         let programs = programs().expect("it is installed");
         let data = self.folder.join("data");
@@ -111,14 +111,14 @@ impl Server {
         assert!(done.expect("pg_ctl runs").success());
     }
 
-    /// Ends it as if it had been killed.
+    /// Stops the server as if it had been killed.
     pub(crate) fn stop(&self) {
         self.control(&["-m", "immediate", "stop"]);
     }
 
-    /// Starts it after that; it listens on its socket alone.
+    /// Starts the server after [`Self::stop`]. It only listens on its socket.
     pub(crate) fn start(&self) {
-        // As many as before: a standby needs no fewer than its primary had.
+        // The same limits as before: a standby must not have lower ones than its primary had.
         let options = format!(
             "-k {} -c listen_addresses= -c max_connections=200",
             self.folder.display()
@@ -127,7 +127,7 @@ impl Server {
         self.control(&["-w", "-l", &log, "-o", &options, "start"]);
     }
 
-    /// All that a schema holds, as text.
+    /// The content of a schema, as text.
     pub(crate) fn dump(&self, schema: &str) -> String {
         let output = client("pg_dump")
             .args([
@@ -151,12 +151,12 @@ impl Server {
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
-    /// What the server has said of its own.
+    /// The server's log.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.folder.join("log")).expect("a log")
     }
 
-    /// Somebody with these roles of a directory, made where there is nobody of that name.
+    /// Gives these roles of a directory to a user, creating the user if necessary.
     pub(crate) fn let_in(&self, who: &str, schema: &str, roles: &[&str]) {
         self.execute("public", &letting_in(who, schema, roles));
     }
@@ -182,7 +182,7 @@ impl Server {
         psql
     }
 
-    /// Somebody else, who can keep a transaction open.
+    /// Opens another session, which can keep a transaction open.
     pub(crate) fn session(&self, schema: &str) -> Session {
         let mut child = self
             .psql()
@@ -200,18 +200,18 @@ impl Server {
         session
     }
 
-    /// Somebody else, who writes meanwhile.
+    /// Starts another client that runs these statements concurrently.
     pub(crate) fn writer(&self, text: &str) -> Writer {
         let mut psql = self.psql();
         let psql = psql.stdin(Stdio::piped()).stdout(Stdio::null());
         let mut child = psql.stderr(Stdio::null()).spawn().expect("psql runs");
         let mut input = child.stdin.take().expect("its input");
-        // Read as it is done; where the server dies, nobody reads it to its end.
+        // The client reads statements as it runs them; if the server dies, it does not read all of them.
         let _ = input.write_all(text.as_bytes());
         Writer(child)
     }
 
-    /// What somebody may do by hand, undone again; where it is refused, how.
+    /// Runs statements as a user and rolls them back. Returns the error if they are refused.
     pub(crate) fn try_as(&self, who: &str, schema: &str, texts: &[&str]) -> Result<(), String> {
         let mut psql = self.psql_as(who);
         psql.args(["-c", &format!("SET search_path = {schema}"), "-c", "BEGIN"]);
@@ -225,7 +225,7 @@ impl Server {
         Err(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 
-    /// Another server that follows this one, at the next port of the same folder.
+    /// Starts another server that replicates this one, on the next port in the same folder.
     pub(crate) fn standby(&self) -> Server {
         let programs = programs().expect("it is installed");
         let (data, port) = (self.folder.join("standby"), self.port + 1);
@@ -257,19 +257,19 @@ impl Server {
         Server { folder, port }
     }
 
-    /// Stopped, it is a standby from its next start on, of a server that is not there.
+    /// Makes a stopped server a standby at its next start, of a primary that does not exist.
     pub(crate) fn follow_nobody(&self) {
         let sign = self.folder.join("data/standby.signal");
         let done = as_owner("touch").arg(sign).current_dir("/").status();
         assert!(done.expect("touch runs").success());
     }
 
-    /// Makes a standby the server that is written to.
+    /// Promotes a standby to primary.
     pub(crate) fn promote(&self) {
         self.control(&["-w", "promote"]);
     }
 
-    /// The same; the one it followed is stopped as if it had been killed.
+    /// Promotes a standby, and stops the server it replicated as if that had been killed.
     pub(crate) fn take_over(&self, from: &Server) {
         from.stop();
         self.promote();
@@ -286,7 +286,7 @@ impl Server {
         assert!(done.expect("pg_ctl runs").success(), "{arguments:?}");
     }
 
-    /// The address of this server and of another one, whichever is written to.
+    /// The address of this server and of another one; the writable one is used.
     pub(crate) fn at_either(&self, other: &Server, schema: &str) -> TeamLocation {
         let folder = self.folder.display().to_string().replace('/', "%2F");
         let url = format!(
@@ -296,7 +296,7 @@ impl Server {
         TeamLocation::parse(&url, schema).expect("an address")
     }
 
-    /// Does what no groupdesk would.
+    /// Runs a statement that groupdesk itself never would.
     pub(crate) fn execute(&self, schema: &str, text: &str) -> String {
         let output = self
             .psql()
@@ -315,7 +315,7 @@ impl Server {
     }
 }
 
-/// One that does a whole text by itself, as far as its server lives; it ends with what fails.
+/// A client that runs a whole script, as long as its server lives. It ends at the first error.
 pub(crate) struct Writer(Child);
 
 impl Writer {
@@ -331,7 +331,7 @@ impl Drop for Writer {
     }
 }
 
-/// A session of psql; what fails in it ends it, and the test.
+/// A psql session. An error ends the session and fails the test.
 pub(crate) struct Session {
     child: Child,
     input: ChildStdin,
@@ -339,7 +339,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Does it, and returns what it brought.
+    /// Runs a statement and returns its output.
     pub(crate) fn say(&mut self, text: &str) -> String {
         const END: &str = "-- done\n";
         writeln!(self.input, "{text};\n\\echo '-- done'").expect("psql reads");
@@ -352,7 +352,7 @@ impl Session {
         answer.trim().to_owned()
     }
 
-    /// Its number on the server.
+    /// The process id of its backend on the server.
     pub(crate) fn number(&mut self) -> String {
         self.say("SELECT pg_backend_pid()")
     }
@@ -360,13 +360,13 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // Its transaction ends with it.
+        // Ending the client ends its transaction.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The server of this run; `None` where the programs are not installed.
+/// The server of this run; `None` if PostgreSQL is not installed.
 pub(crate) fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     let server = SERVER.get_or_init(|| {
@@ -376,7 +376,7 @@ pub(crate) fn server() -> Option<&'static Server> {
     server.as_ref()
 }
 
-/// Asked for once: `pg_config`, too, may be a script.
+/// Looked up only once, because `pg_config` may be a script as well.
 fn programs() -> Option<PathBuf> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
@@ -396,7 +396,8 @@ fn programs() -> Option<PathBuf> {
     found
 }
 
-/// The server lives as long as somebody holds its standard input: this process, whichever way it ends.
+/// Ties the server to its standard input, which this process holds: the server ends when this process does, however
+/// that happens.
 const LIVE: &str = r#"
 set -e
 "$0/initdb" -D "$1/data" -A trust -U desk -E UTF8 --no-locale -N >"$1/initdb.log" 2>&1
@@ -411,7 +412,7 @@ done
 rm -rf "$1"
 "#;
 
-/// A server refuses to run as root.
+/// A server refuses to run as root, so use another user.
 pub(super) fn as_owner(program: &str) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(program);
@@ -426,14 +427,14 @@ pub(super) fn as_owner(program: &str) -> Command {
     command
 }
 
-/// A server for one test alone.
+/// A server for a single test.
 pub(crate) fn own() -> Option<Server> {
     server()?;
     Some(start(&programs()?, &[], PORT, "-c listen_addresses="))
 }
 
-/// One that is reached over TLS on loopback, too, at the port that is returned, by whoever has a password: for `names` with
-/// SCRAM, for `md5` as it was once, and for `cleo` without one, by a certificate of the authority. All in PEM.
+/// A server that is also reachable over TLS on loopback, at the returned port, with a password: for `names` with SCRAM,
+/// for `md5` with the old method, and for `cleo` without one, by a certificate of the authority. All arguments are PEM.
 pub(crate) fn with_tls(certificate: &str, key: &str, authority: &str) -> Option<(Server, u16)> {
     server()?;
     let hba = "local all all trust\nhostssl all md5 127.0.0.1/32 md5\nhostssl all cleo 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
@@ -443,7 +444,7 @@ pub(crate) fn with_tls(certificate: &str, key: &str, authority: &str) -> Option<
         ("root.crt", authority),
         ("pg_hba.conf", hba),
     ];
-    // Another process may be given the same port meanwhile.
+    // Another process may be given the same port in the meantime.
     let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
     let port = port.expect("a port").port();
     let options = format!(
@@ -484,7 +485,7 @@ fn start(programs: &Path, files: &[(&str, &str)], port: u16, options: &str) -> S
         .stderr(Stdio::null())
         .spawn()
         .expect("a shell");
-    // Held until this process is gone.
+    // Kept open until this process ends.
     std::mem::forget(child);
     let deadline = Instant::now() + Duration::from_mins(1);
     let is_ready = || {

@@ -1,5 +1,5 @@
-//! A proxy in front of the real service that interferes to order: what is done is done by the service, what is told of it
-//! is chosen by the test. It keeps every request, and so counts what really left the installation.
+//! A proxy in front of the real service that interferes on command: the service does the work, and the test chooses
+//! what the client sees of it. The proxy keeps every request, and so knows what really left the installation.
 
 use std::{
     collections::VecDeque,
@@ -23,29 +23,29 @@ const DEADLINE: Duration = Duration::from_mins(1);
 
 type Change = Arc<dyn Fn(&mut Value) + Send + Sync>;
 
-/// What becomes of the answer.
+/// What happens to the answer.
 #[derive(Clone)]
 pub(crate) enum Then {
-    /// It arrives as the service gave it.
+    /// It is passed on as the service gave it.
     Pass,
     /// The connection is closed without a byte.
     Drop,
     /// The connection is reset.
     Reset,
-    /// Nothing arrives and the connection stays.
+    /// Nothing is sent and the connection stays open.
     Hang,
-    /// The head arrives, and half of the body.
+    /// The head and half of the body are sent.
     Half,
     /// Its JSON is changed.
     Change(Change),
-    /// These bytes arrive in its place.
+    /// These bytes are sent in its place.
     Instead(Vec<u8>),
 }
 
-/// What is done with one request.
+/// What happens to one request.
 #[derive(Clone)]
 pub(crate) struct ProxyFault {
-    /// Whether the service hears of it.
+    /// Whether the service receives the request.
     forwards: bool,
     then: Then,
     /// The request waits here before anything is done with it.
@@ -55,7 +55,7 @@ pub(crate) struct ProxyFault {
 }
 
 impl ProxyFault {
-    /// The service does it; the answer is as told.
+    /// The service performs the request; the answer is handled as given.
     pub(crate) fn applied(then: Then) -> Self {
         Self {
             forwards: true,
@@ -65,7 +65,7 @@ impl ProxyFault {
         }
     }
 
-    /// The service never hears of it; [`Then::Pass`], `Half` and `Change` make no sense here.
+    /// The service never receives the request. [`Then::Pass`], `Half` and `Change` make no sense here.
     pub(crate) fn swallowed(then: Then) -> Self {
         Self {
             forwards: false,
@@ -75,17 +75,17 @@ impl ProxyFault {
         }
     }
 
-    /// Nothing is meddled with; for [`ProxyFault::behind`].
+    /// Passes everything on; for use with [`ProxyFault::behind`].
     pub(crate) fn passed() -> Self {
         Self::applied(Then::Pass)
     }
 
-    /// Applied, and the JSON of the answer changed.
+    /// The service performs the request, and the JSON of the answer is changed.
     pub(crate) fn change(change: impl Fn(&mut Value) + Send + Sync + 'static) -> Self {
         Self::applied(Then::Change(Arc::new(change)))
     }
 
-    /// The request waits at the gate; the service has not heard of it.
+    /// The request waits at the gate, before the service receives it.
     pub(crate) fn held(mut self, gate: &Gate) -> Self {
         self.held = Some(gate.clone());
         self
@@ -98,7 +98,7 @@ impl ProxyFault {
     }
 }
 
-/// Holds answers back until a test lets them go.
+/// Holds answers back until a test releases them.
 #[derive(Clone)]
 pub(crate) struct Gate {
     arrived: Arc<Semaphore>,
@@ -113,7 +113,7 @@ impl Gate {
         }
     }
 
-    /// Waits until an answer waits here: the service has done its part.
+    /// Waits until an answer is held here, so that the service has done its part.
     pub(crate) async fn reached(&self) {
         let arrived = tokio::time::timeout(DEADLINE, self.arrived.acquire());
         arrived
@@ -141,7 +141,7 @@ impl Gate {
 #[derive(Default)]
 struct Seen {
     requests: Vec<Request>,
-    /// What is to be done with the next requests of a method; those without are passed on.
+    /// The faults for the next requests of each method. Requests without one are passed on.
     orders: Vec<(&'static str, VecDeque<ProxyFault>)>,
 }
 
@@ -156,7 +156,7 @@ impl Seen {
     }
 }
 
-/// The proxy; stops when dropped.
+/// The proxy. It stops when dropped.
 pub(crate) struct FaultyProxy {
     address: SocketAddr,
     seen: Arc<Mutex<Seen>>,
@@ -164,7 +164,7 @@ pub(crate) struct FaultyProxy {
 }
 
 impl FaultyProxy {
-    /// Stands in front of the service at `service`.
+    /// Starts a proxy in front of the service at `service`.
     pub(crate) async fn before(service: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -194,7 +194,7 @@ impl FaultyProxy {
         format!("http://{}", self.address)
     }
 
-    /// Meddles with the next request of this method; orders queue up.
+    /// Applies the fault to the next request of this method; faults queue up.
     pub(crate) fn next(&self, method: &'static str, fault: ProxyFault) {
         let mut seen = lock(&self.seen);
         if let Some((_, orders)) = seen.orders.iter_mut().find(|(known, _)| *known == method) {
@@ -204,14 +204,14 @@ impl FaultyProxy {
         }
     }
 
-    /// Meddles with no further request of this method.
+    /// Removes the queued faults of this method.
     pub(crate) fn calm(&self, method: &'static str) {
         lock(&self.seen)
             .orders
             .retain(|(known, _)| *known != method);
     }
 
-    /// Methods of all requests so far, in order.
+    /// The methods of all requests so far, in order.
     pub(crate) fn methods(&self) -> Vec<String> {
         lock(&self.seen).requests.iter().map(method).collect()
     }
@@ -221,7 +221,7 @@ impl FaultyProxy {
         self.bodies(method).len()
     }
 
-    /// Bodies of the requests of this method.
+    /// The bodies of the requests of this method.
     pub(crate) fn bodies(&self, wanted: &str) -> Vec<Value> {
         lock(&self.seen)
             .requests
@@ -274,7 +274,7 @@ async fn serve(mut stream: TcpStream, service: SocketAddr, seen: &Mutex<Seen>) {
     }
 }
 
-/// The bytes of the answer; `None` when the connection is over.
+/// The bytes of the answer; `None` if the connection is over.
 async fn told(then: Then, answer: Option<Answer>, stream: &mut TcpStream) -> Option<Vec<u8>> {
     let real = || answer.expect("only an answer can be passed on");
     match then {
@@ -321,7 +321,7 @@ impl Answer {
     }
 }
 
-/// Asks the service over a connection of its own.
+/// Sends the request to the service over a new connection.
 async fn forward(request: &Request, service: SocketAddr) -> Answer {
     let mut stream = TcpStream::connect(service).await.expect("the service runs");
     let head = request.head();

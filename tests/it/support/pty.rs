@@ -1,5 +1,5 @@
-//! A program in a real pseudo terminal, and the screen that a person would see. It waits for what must come, with a
-//! deadline, and never sleeps; whatever still runs is killed when it is dropped.
+//! Runs a program in a real pseudo terminal and shows the screen that a person would see. It waits for expected output
+//! with a deadline and never sleeps; the program is killed on drop.
 
 mod ends;
 mod modes;
@@ -29,15 +29,16 @@ use super::{
     stall::{Stall, fill, is_open, other_side},
 };
 
-/// Between opening a terminal and marking it close-on-exec, another child could inherit it and keep it alive.
+/// A child process started between opening a terminal and setting close-on-exec could inherit the terminal and keep it
+/// alive.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// What to run, and in what terminal.
+/// What to run, and in which terminal.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     path: PathBuf,
     arguments: Vec<String>,
-    /// All there is: the environment of the test is not passed on.
+    /// The complete environment; that of the test is not inherited.
     variables: Vec<(String, String)>,
     folder: Option<PathBuf>,
     rows: u16,
@@ -64,7 +65,7 @@ impl Program {
         }
     }
 
-    /// Sets a variable; the last one of a name counts.
+    /// Sets a variable. The last value of a name counts.
     pub(crate) fn env(mut self, name: &str, value: impl Into<String>) -> Self {
         self.variables.push((name.to_owned(), value.into()));
         self
@@ -80,7 +81,7 @@ impl Program {
         self
     }
 
-    /// Starts it as the leader of a session of its own, with the terminal as the controlling one.
+    /// Starts the program as a session leader, with the terminal as its controlling terminal.
     pub(crate) fn start(self) -> Session {
         let guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let (terminal, program_side) = blocking::open().expect("a pseudo terminal");
@@ -102,17 +103,17 @@ impl Program {
     }
 }
 
-/// What the threads around the program report.
+/// Events from the threads around the program.
 enum Event {
     Output(Vec<u8>),
-    /// Nobody has the terminal open any more.
+    /// No process has the terminal open any more.
     Closed,
     Exited(ExitStatus),
 }
 
 /// A running program and its screen.
 pub(crate) struct Session {
-    /// `None` after [`Session::hang_up`], as is all that keeps it open.
+    /// `None` after [`Session::hang_up`], like everything that keeps the terminal open.
     line: Option<Line>,
     events: Receiver<Event>,
     screen: vt100::Parser,
@@ -120,16 +121,16 @@ pub(crate) struct Session {
     pid: Pid,
     status: Option<ExitStatus>,
     is_closed: bool,
-    /// The settings of the terminal as the program found it.
+    /// The terminal settings before the program started.
     before: String,
 }
 
-/// Our side of the terminal.
+/// The test's side of the terminal.
 struct Line {
     terminal: Arc<blocking::Pty>,
     stall: Arc<Stall>,
     input: Sender<Vec<u8>>,
-    /// The reading thread ends when this is dropped.
+    /// Dropping this ends the reading thread.
     _open: UnixStream,
 }
 
@@ -151,7 +152,7 @@ impl Session {
         let stalling = stall.clone();
         thread::spawn(move || {
             let mut buffer = [0; 16 * 1024];
-            // A terminal whose other side is closed ends with an error, not with 0 bytes.
+            // A terminal whose other side is closed returns an error instead of 0 bytes.
             while is_open(&reader, &hung_up)
                 && stalling.pass()
                 && let Ok(length @ 1..) = (&*reader).read(&mut buffer)
@@ -166,7 +167,7 @@ impl Session {
             drop(reader);
             let _ = reporter.send(Event::Closed);
         });
-        // Of its own, because a program that does not read would block the test.
+        // On a separate thread, because a program that does not read would block the test.
         thread::spawn(move || {
             for bytes in written {
                 if (&*writer).write_all(&bytes).is_err() {
@@ -196,9 +197,9 @@ impl Session {
         }
     }
 
-    /// Sends bytes as if typed.
+    /// Sends bytes as if they were typed.
     pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
-        // An error means that the program is gone; the test sees that where it waits.
+        // An error means that the program is gone; the test notices that when it waits.
         let _ = self.line().input.send(bytes.as_ref().to_vec());
     }
 
@@ -217,26 +218,26 @@ impl Session {
             .set_size(size(rows.max(1)), size(columns.max(1)));
     }
 
-    /// Reads nothing from now on, as a line that stalls: what is on the way is full, and whoever writes waits.
+    /// Stops reading, like a stalled connection: buffers are full, and writers block.
     pub(crate) fn stall(&mut self) {
         let stall = self.line().stall.clone();
         stall.set(Stall::WANTED);
         let terminal = other_side(&*self.line().terminal);
-        // Nothing that a terminal would show.
+        // A byte that a terminal does not show.
         fill(&terminal, b'\0', || stall.is(Stall::THERE));
     }
 
-    /// Reads again.
+    /// Starts reading again.
     pub(crate) fn read_on(&mut self) {
         self.line().stall.set(Stall::NONE);
     }
 
-    /// The process that was started.
+    /// The pid of the program.
     pub(crate) fn pid(&self) -> Pid {
         self.pid
     }
 
-    /// Closes our side of the terminal, as a broken line does. Nothing can be sent or read after it.
+    /// Closes the test's side of the terminal, as a lost connection does. Nothing can be sent or read afterwards.
     pub(crate) fn hang_up(&mut self) {
         self.line = None;
         while !self.is_closed && self.take_next(Instant::now() + Duration::from_secs(10)) {}
@@ -252,7 +253,7 @@ impl Session {
         rustix::process::kill_process(self.pid, signal).expect("the program is there");
     }
 
-    /// What is on the screen now, lines without their trailing spaces.
+    /// The current screen, without trailing spaces.
     pub(crate) fn screen(&mut self) -> String {
         self.take_what_came();
         self.contents()
@@ -264,7 +265,7 @@ impl Session {
         self.screen.screen()
     }
 
-    /// Every byte the program has written so far.
+    /// Every byte that the program has written so far.
     pub(crate) fn raw_output(&mut self) -> &[u8] {
         self.take_what_came();
         &self.raw
@@ -278,7 +279,7 @@ impl Session {
         })
     }
 
-    /// Waits until the screen does not contain a text any more and returns the screen.
+    /// Waits until the screen no longer contains a text and returns the screen.
     #[track_caller]
     pub(crate) fn wait_for_no(&mut self, text: &str, deadline: Duration) -> String {
         self.wait_until(&format!("no {text:?} on the screen"), deadline, |screen| {
@@ -294,7 +295,7 @@ impl Session {
         })
     }
 
-    /// Waits until something holds of the screen; `what` is for the message of the failure.
+    /// Waits until a condition holds for the screen; `what` describes it in the failure message.
     #[track_caller]
     pub(crate) fn wait_until(
         &mut self,
@@ -311,7 +312,7 @@ impl Session {
         self.contents()
     }
 
-    /// Collects what the program writes for a while; to show that it writes nothing, never to wait for something.
+    /// Collects what the program writes within a period; to show that it writes nothing, never to wait for something.
     pub(crate) fn output_during(&mut self, time: Duration) -> Vec<u8> {
         let end = Instant::now() + time;
         self.take_what_came();
@@ -320,7 +321,7 @@ impl Session {
         self.raw[before..].to_vec()
     }
 
-    /// Takes one event before a point in time; false if none came or none can come.
+    /// Handles one event before a deadline. Returns false if none came or none can come any more.
     fn take_next(&mut self, end: Instant) -> bool {
         let left = end.saturating_duration_since(Instant::now());
         match self.events.recv_timeout(left) {
@@ -376,7 +377,7 @@ impl Drop for Session {
         if self.status.is_none() {
             self.take_what_came();
         }
-        // Only while nobody has waited for it: afterwards the number may be another process's.
+        // Only while it was not reaped: afterwards the pid may belong to another process.
         if self.status.is_none() {
             let _ = rustix::process::kill_process_group(self.pid, Signal::KILL);
             let _ = rustix::process::kill_process(self.pid, Signal::KILL);

@@ -1,5 +1,5 @@
-//! The embedded service in a temporary folder, with two environments that may share ids, and a plain HTTP caller
-//! that shares nothing with our client.
+//! The embedded service in a temporary folder, with two environments that may share ids, and a plain HTTP client that
+//! shares no code with ours.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -22,7 +22,7 @@ pub(crate) const PRODUCTION: &str = "production";
 /// Name of the environment tagged `Testing`.
 pub(crate) const TESTING: &str = "testing";
 
-/// A service that runs; it ends, and its folder goes, with this value.
+/// A running service. It stops and its folder is removed on drop.
 pub(crate) struct TestService {
     pub(crate) store: Store,
     pub(crate) running: Running,
@@ -30,9 +30,9 @@ pub(crate) struct TestService {
     pub(crate) production_key: SecretString,
     pub(crate) testing_key: SecretString,
     pub(crate) database: PathBuf,
-    /// In place of the file below a module `shared`, and its schema.
+    /// The storage that replaces the file below a module `shared`, and its schema.
     storage: Option<(SharedStorage, String)>,
-    // Last: the database is closed before its folder goes.
+    // Last, so that the database is closed before its folder is removed.
     pub(crate) folder: tempfile::TempDir,
 }
 
@@ -75,7 +75,7 @@ impl TestService {
         }
     }
 
-    /// Scheme, host and port; what a profile calls its base URL.
+    /// Scheme, host and port, as in `base_url` of a profile.
     pub(crate) fn base_url(&self) -> String {
         format!("http://{}", self.running.address)
     }
@@ -88,13 +88,13 @@ impl TestService {
         Caller::new(&self.base_url(), &self.testing_key)
     }
 
-    /// A caller with a new key.
+    /// A client with a new key.
     pub(crate) fn caller(&self, environment: &str, tag: Option<&str>, read_only: bool) -> Caller {
         let made = self.store.create_key(environment, tag, read_only);
         Caller::new(&self.base_url(), &made.expect("a key").1)
     }
 
-    /// A second store on the same database, as another process would have one.
+    /// A second store on the same database, as another process would have.
     pub(crate) fn other_store(&self) -> Store {
         let opened = match &self.storage {
             Some((storage, _)) => Store::open_shared(storage, Options::default()),
@@ -103,7 +103,7 @@ impl TestService {
         opened.expect("open")
     }
 
-    /// The one row that a question brings, its columns with `|` between them.
+    /// The only row of a query's result, with its columns joined by `|`.
     pub(crate) fn stored(&self, question: &str) -> String {
         if let Some((_, schema)) = &self.storage {
             let server = postgres::server().expect("it is there");
@@ -123,7 +123,7 @@ impl TestService {
         row.expect("one row")
     }
 
-    /// All that the database holds.
+    /// The whole content of the database.
     pub(crate) fn everything(&self) -> Vec<u8> {
         if let Some((_, schema)) = &self.storage {
             let server = postgres::server().expect("it is there");
@@ -135,7 +135,7 @@ impl TestService {
         files.concat()
     }
 
-    /// A second connection to the database, as another process would have one.
+    /// A second connection to the database, as another process would have.
     pub(crate) fn other_connection(&self) -> rusqlite::Connection {
         let other = rusqlite::Connection::open(&self.database).expect("open");
         other
@@ -145,7 +145,7 @@ impl TestService {
     }
 }
 
-/// One environment as seen over plain HTTP.
+/// One environment, accessed over plain HTTP.
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) http: reqwest::Client,
@@ -153,7 +153,7 @@ pub(crate) struct Caller {
     pub(crate) authorization: String,
 }
 
-/// An answer, read to its end.
+/// A complete answer.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -170,7 +170,7 @@ impl Caller {
         }
     }
 
-    /// A request with key and media type; the body as it is.
+    /// Sends a request with key and media type, and the given body.
     pub(crate) fn request(
         &self,
         method: Method,
@@ -200,7 +200,7 @@ impl Caller {
         self.send(Method::POST, body.to_string()).await
     }
 
-    /// Gets or creates, and returns the token.
+    /// Gets or creates the group, and returns the token.
     pub(crate) async fn token_of(&self, user_group_id: &str) -> String {
         let reply = self.get(&json!({ "user_group_id": user_group_id })).await;
         reply.ok()["user_group"]["token"]
@@ -224,7 +224,7 @@ impl Reply {
         serde_json::from_str(&self.text).expect("JSON")
     }
 
-    /// The JSON of a success; anything else fails the test.
+    /// The JSON of a success. Panics for any other answer.
     #[track_caller]
     pub(crate) fn ok(&self) -> Value {
         assert_eq!(self.status, StatusCode::OK, "{}", self.text);
@@ -232,7 +232,7 @@ impl Reply {
         self.json()
     }
 
-    /// Status and code of a refusal; anything else fails the test.
+    /// Status and code of a refusal. Panics for any other answer.
     #[track_caller]
     pub(crate) fn refused(&self) -> (u16, String) {
         let body = self.json();
@@ -243,9 +243,9 @@ impl Reply {
     }
 }
 
-/// No proxy, no redirects, no CA store: loopback only.
+/// No proxy, no redirects, no certificate authorities: for loopback only.
 pub(crate) fn plain_client() -> reqwest::Client {
-    // Another test may have been first, with the same.
+    // Another test may have installed the same provider already.
     let _ = ring::default_provider().install_default();
     reqwest::Client::builder()
         .no_proxy()

@@ -1,4 +1,4 @@
-//! Readers that do not read: what is on the way to them is full, and whoever writes waits.
+//! Readers that do not read, so that buffers fill up and writers block.
 
 use std::{
     os::{
@@ -17,7 +17,7 @@ use rustix::{
     io::Errno,
 };
 
-/// Whether the reading thread is to read.
+/// Whether the reading thread should read.
 #[derive(Default)]
 pub(super) struct Stall(AtomicU8);
 
@@ -34,7 +34,7 @@ impl Stall {
         self.0.load(Ordering::SeqCst) == what
     }
 
-    /// Waits while nothing is to be read.
+    /// Waits while reading is stopped.
     pub(super) fn pass(&self) -> bool {
         while !self.is(Self::NONE) {
             self.set_there();
@@ -49,8 +49,8 @@ impl Stall {
     }
 }
 
-/// Fills what the other end of a pipe or terminal has not read, through an opening of our own that does not wait. It is full
-/// once it takes no byte while `is_over`.
+/// Fills the buffer of a pipe or terminal through a non-blocking file descriptor. It counts as full once `is_over`
+/// returns true and no further byte is accepted.
 pub(crate) fn fill(path: &Path, with: u8, is_over: impl Fn() -> bool) {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = rustix::fs::open(path, flags, Mode::empty()).expect("its other end is open");
@@ -68,7 +68,7 @@ pub(crate) fn fill(path: &Path, with: u8, is_over: impl Fn() -> bool) {
     }
 }
 
-/// Waits until the terminal has something for us; false once our side is to be closed.
+/// Waits until there is something to read from the terminal. Returns false when the test's side is to be closed.
 pub(super) fn is_open(terminal: &impl AsFd, hung_up: &UnixStream) -> bool {
     let mut ready = [
         PollFd::new(terminal, PollFlags::IN),
@@ -83,7 +83,7 @@ pub(super) fn is_open(terminal: &impl AsFd, hung_up: &UnixStream) -> bool {
     }
 }
 
-/// The program's side of a terminal, by its name; what the program has open is its own secret.
+/// The path of the program's side of a terminal; the program's own file descriptors cannot be inspected.
 pub(super) fn other_side(terminal: &impl AsFd) -> PathBuf {
     let ours = format!("/proc/self/fdinfo/{}", terminal.as_fd().as_raw_fd());
     let told = std::fs::read_to_string(ours).expect("our side is open");

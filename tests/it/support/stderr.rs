@@ -1,4 +1,4 @@
-//! Waits for what a program says on its standard error.
+//! Waits for text on a program's standard error.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tokio::{io::AsyncReadExt, process::Child};
 
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// Reads until the text is there; the rest stays for whoever reads on.
+/// Reads until the text appears; the rest is left for later readers.
 pub(crate) async fn says(child: &mut Child, text: &str) {
     let stderr = child.stderr.as_mut().expect("piped");
     let mut said = Vec::new();

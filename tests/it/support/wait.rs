@@ -1,4 +1,4 @@
-//! Waiting for what is seen only by asking again, with a deadline.
+//! Waiting, with a deadline, for conditions that can only be polled.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use super::faults::Faults;
 const DEADLINE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Asks again until it holds; other work of the test goes on.
+/// Polls until the condition holds. Other tasks of the test keep running.
 pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + DEADLINE;
     while !holds() {
@@ -16,7 +16,7 @@ pub(crate) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The same where nothing else has to go on.
+/// The same, blocking the thread.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + DEADLINE;
@@ -26,7 +26,7 @@ pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until the service has this many requests.
+/// Waits until the service has received this many requests.
 pub(crate) async fn received(service: &Faults, count: usize) {
     let arrived = || service.requests().len() >= count;
     eventually("the request arrives", arrived).await;

@@ -1,5 +1,5 @@
-//! The world every story plays in: the real service over loopback with a production and a testing environment, and
-//! the installations of its operators, all in one temporary folder. The one way to build a scene.
+//! The world of every test: the real service on loopback with a production and a testing environment, and the
+//! installations of its operators, all in one temporary folder. There is no other way to build a scene.
 
 mod empty;
 mod installation;
@@ -35,10 +35,10 @@ pub(crate) use installation::{Installation, acknowledge, bind, place, try_place,
 
 /// The usual operator.
 pub(crate) const ANA: &str = "ana@bastion2";
-/// Another one.
+/// Another operator.
 pub(crate) const LI: &str = "li@desk7";
 
-/// Bytes by which a scan recognises where a secret may begin.
+/// The length of the prefix by which a scan finds candidates for secrets, in bytes.
 const START: usize = 8;
 
 /// The two environments of the service.
@@ -65,12 +65,12 @@ impl Side {
     }
 }
 
-/// A service, its keys, and the folders of the installations. The folder goes with it.
+/// A service, its keys, and the folders of the installations. The folder is removed on drop.
 pub(crate) struct World {
     service: Option<Running>,
     store: Store,
     base_url: String,
-    /// Every API key there is: production, testing, and the two read-only ones.
+    /// All API keys: production, testing, and the two read-only ones.
     keys: Vec<String>,
     directory: Directory,
     /// Last, so that it is removed last.
@@ -78,7 +78,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A running service without groups, and one empty directory.
+    /// A running service without groups, and an empty directory.
     pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(&folder.path().join("service/service.db")).expect("a store");
@@ -116,17 +116,17 @@ impl World {
         &self.base_url
     }
 
-    /// Where the service listens.
+    /// The address of the service.
     pub(crate) fn address(&self) -> std::net::SocketAddr {
         self.service.as_ref().expect("it runs").address
     }
 
-    /// Everything of the world lives here.
+    /// The folder that contains everything of the world.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// What installations write; no secret may ever be in it. Other tests put their files here too.
+    /// The folder that installations write to; no secret may ever be in it. Other tests put their files here too.
     pub(crate) fn installations(&self) -> PathBuf {
         self.folder.path().join("desks")
     }
@@ -136,7 +136,7 @@ impl World {
         self.installations().join("groupdesk/directory.db")
     }
 
-    /// Where the usual directory is one of a team.
+    /// The location of the usual directory, if it is a team's.
     pub(crate) fn team(&self) -> Option<TeamLocation> {
         teams().get(&self.directory_file()).cloned().flatten()
     }
@@ -146,24 +146,24 @@ impl World {
         &self.directory
     }
 
-    /// Another installation's directory on the same service.
+    /// The directory of another installation that uses the same service.
     pub(crate) fn other_directory(&self, name: &str) -> Directory {
         open(self.folder.path(), name)
     }
 
-    /// The profile of one environment; its key stands in a 0600 file.
+    /// The profile of one environment. Its key is in a file with mode 0600.
     pub(crate) fn profile(&self, side: Side) -> Profile {
         Profile {
             environment: Some(side.tag()),
             production: side == Side::Production,
-            // Long enough for a busy machine; tests that wait for it set their own.
+            // Long enough for a busy machine; tests of timeouts set their own.
             timeout: Duration::from_secs(20),
             connect_timeout: Duration::from_secs(20),
             ..Profile::new(side.name(), &self.base_url, self.key_source(side, false))
         }
     }
 
-    /// Another key, of another environment where it is named so.
+    /// Creates another key; for another environment if the name is new.
     pub(crate) fn new_key(&self, environment: &str, tag: Option<&str>) -> String {
         let (_, key) = self
             .store
@@ -176,12 +176,12 @@ impl World {
         KeySource::File(key_file(self.folder.path(), side, read_only))
     }
 
-    /// Where the usual directory keeps what belongs to this environment.
+    /// The place of this environment in the usual directory.
     pub(crate) fn place(&self, side: Side) -> PlaceId {
         self.place_in(&self.directory, side)
     }
 
-    /// Both environments are at this address, too.
+    /// Declares that both environments can be reached at this address too.
     pub(crate) fn at(&self, base_url: &str) {
         for side in [Side::Production, Side::Testing] {
             let profile = Profile {
@@ -192,25 +192,25 @@ impl World {
         }
     }
 
-    /// Whether nobody writes to the service but through the usual directory, as a person tells it.
+    /// Declares, as a person would, whether the usual directory is the only one that writes to the service.
     pub(crate) fn alone(&self, alone: bool) {
         for side in [Side::Production, Side::Testing] {
             installation::tell_alone(&self.directory, self.place(side), alone);
         }
     }
 
-    /// The same of another directory.
+    /// The same for another directory.
     pub(crate) fn place_in(&self, directory: &Directory, side: Side) -> PlaceId {
         let profile = self.profile(side);
         installation::bind(directory, &profile, &Environment::default()).expect("bound")
     }
 
-    /// What [`ANA`] can do with the usual directory.
+    /// The operations of [`ANA`] on the usual directory.
     pub(crate) fn operations(&self, side: Side) -> Operations {
         self.installation(side).operations()
     }
 
-    /// Operations of another operator, directory, address, key or time.
+    /// Builds operations of another operator, directory, address, key or time.
     pub(crate) fn installation(&self, side: Side) -> Installation {
         Installation::new(self.profile(side), self.directory.clone())
     }
@@ -233,7 +233,7 @@ impl World {
         file
     }
 
-    /// Puts a group into the service, as somebody else would; `properties` is a JSON object.
+    /// Puts a group into the service, as another client would; `properties` is a JSON object.
     pub(crate) fn seed(
         &self,
         side: Side,
@@ -256,14 +256,14 @@ impl World {
             .expect("the group is put in");
     }
 
-    /// Every secret there is now: the API keys, and the tokens the service holds. Collect it before and after a
-    /// rotation to have them all.
+    /// Every secret there is now: the API keys, and the tokens in the service. Collect them before and after a rotation
+    /// to have all of them.
     pub(crate) fn secrets(&self) -> Vec<String> {
         let tokens = stored::tokens(&self.service_file());
         self.keys.iter().cloned().chain(tokens).collect()
     }
 
-    /// Panics when a file of the installations holds one of the secrets.
+    /// Panics if a file of the installations contains one of the secrets.
     pub(crate) fn scan_installations(&self, secrets: &[String]) {
         if let Some(team) = self.team() {
             let server = postgres::server().expect("a server");
@@ -281,7 +281,7 @@ impl World {
         self.folder.path().join("service/service.db")
     }
 
-    /// Stops the service and removes the folder; dropping does so too, without waiting.
+    /// Stops the service and removes the folder. Dropping does so too, but without waiting.
     pub(crate) async fn end(mut self) {
         if let Some(service) = self.service.take() {
             service.stop().await;
@@ -293,7 +293,7 @@ pub(crate) fn id(text: &str) -> UserGroupId {
     UserGroupId::parse(text).expect("a valid id")
 }
 
-/// Files below a folder, links not followed.
+/// Files below a folder; links are not followed.
 pub(crate) fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -307,7 +307,7 @@ pub(crate) fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Files below a folder that hold one of the texts.
+/// Files below a folder that contain one of the texts.
 fn holders(folder: &Path, texts: &[String]) -> io::Result<Vec<PathBuf>> {
     let holds = holding_one_of(texts);
     let mut found = Vec::new();
@@ -352,7 +352,7 @@ fn teams() -> MutexGuard<'static, Teams> {
 
 fn open(folder: &Path, name: &str) -> Directory {
     let file = folder.join("desks").join(name).join("directory.db");
-    // Not held meanwhile: what panics there is one test, not all of them.
+    // The lock is not held meanwhile, so that a panic here fails one test and not all of them.
     let known = teams().get(&file).cloned();
     let team = known.unwrap_or_else(|| {
         let team = postgres::team();

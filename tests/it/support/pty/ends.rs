@@ -1,4 +1,4 @@
-//! Waiting for the end of a program.
+//! Waiting for a program to end.
 
 use std::{
     process::ExitStatus,
@@ -8,13 +8,13 @@ use std::{
 use super::Session;
 
 impl Session {
-    /// Waits until the program has ended and everything it wrote was read.
+    /// Waits until the program has ended and all its output was read.
     #[track_caller]
     pub(crate) fn exit_status(&mut self, deadline: Duration) -> ExitStatus {
         self.end(deadline, |session| session.is_closed)
     }
 
-    /// Waits for the program's end alone, where nobody reads what it wrote.
+    /// Waits only for the program to end, when nobody reads its output.
     #[track_caller]
     pub(crate) fn exit_unread(&mut self, deadline: Duration) -> ExitStatus {
         self.end(deadline, |_| true)

@@ -1,4 +1,4 @@
-//! One operator's installation: whose it is, which directory and service it uses, and what time it is there.
+//! One operator's installation: its operator, directory, service and time.
 
 use std::{
     pin::pin,
@@ -24,7 +24,7 @@ use jiff::Timestamp;
 
 use super::ANA;
 
-/// Builds [`Operations`]; everything is as usual until it is said otherwise.
+/// Builds [`Operations`]. Everything has its usual value unless set.
 #[derive(Clone)]
 pub(crate) struct Installation {
     profile: Profile,
@@ -45,70 +45,70 @@ impl Installation {
         }
     }
 
-    /// The operator.
+    /// Sets the operator.
     pub(crate) fn by(mut self, operator: &str) -> Self {
         self.operator = operator.into();
         self
     }
 
-    /// Another directory.
+    /// Uses another directory.
     pub(crate) fn on(mut self, directory: &Directory) -> Self {
         self.directory = directory.clone();
         self
     }
 
-    /// Another address in place of the service: a fault server, a proxy.
+    /// Uses another address instead of the service's: a fault server, a proxy.
     pub(crate) fn through(mut self, base_url: impl Into<String>) -> Self {
         self.profile.base_url = base_url.into();
         self
     }
 
-    /// A clock that stands still.
+    /// Uses a clock that stands still.
     pub(crate) fn at(mut self, time: Timestamp) -> Self {
         self.clock = Clock::Fixed(time);
         self
     }
 
-    /// Any other clock.
+    /// Uses any other clock.
     pub(crate) fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
         self
     }
 
-    /// The time-out of an exchange; the settle window is twice as long, and at least a minute.
+    /// Sets the timeout of an exchange. The settle window is twice as long, and at least a minute.
     pub(crate) fn timeout(mut self, timeout: Duration) -> Self {
         self.profile.timeout = timeout;
         self.profile.connect_timeout = timeout;
         self
     }
 
-    /// This API key, from a variable.
+    /// Uses this API key, from a variable.
     pub(crate) fn key(mut self, key: &str) -> Self {
         self.profile.api_key = KeySource::Env("KEY".into());
         self.environment = [("KEY", key)].into_iter().collect();
         self
     }
 
-    /// What a command of this installation finds in its environment.
+    /// Sets the environment that commands of this installation get.
     pub(crate) fn environment(mut self, environment: Environment) -> Self {
         self.environment = environment;
         self
     }
 
-    /// Any other setting of the profile.
+    /// Changes any other setting of the profile.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Profile)) -> Self {
         change(&mut self.profile);
         self
     }
 
-    /// Bound to the place that goes by the profile's name, whatever its address and key: stories of other things meet no
-    /// question. [`Home::unbound`] meets it.
+    /// Builds operations that are bound to the place with the profile's name, whatever its address and key, so that
+    /// tests of other things meet no question. [`Home::unbound`] does meet it.
     pub(crate) fn operations(self) -> Operations {
         bind(&self.directory, &self.profile, &self.environment);
         self.unbound()
     }
 
-    /// As somebody who comes for the first time.
+    /// Builds the operations of somebody who uses groupdesk for the first time.
     pub(crate) fn unbound(self) -> Operations {
         Operations::new(
             self.profile,
@@ -120,8 +120,8 @@ impl Installation {
     }
 }
 
-/// Answers the question which place a profile means, as a person would who knows. `None` where its key cannot be read or
-/// is another place's: then its first use is refused.
+/// Answers the question which place a profile means, as a person who knows would. Returns `None` if the key cannot be
+/// read or belongs to another place; then the first use of the profile is refused.
 pub(crate) fn bind(
     directory: &Directory,
     profile: &Profile,
@@ -155,7 +155,7 @@ pub(crate) fn bind(
     })
 }
 
-/// Says of every alarm that it was looked into.
+/// Marks every alarm as looked into.
 pub(crate) fn acknowledge(directory: &Directory) {
     for place in wait_for(directory.places()).expect("readable") {
         let tag = place.tag.clone();
@@ -164,8 +164,9 @@ pub(crate) fn acknowledge(directory: &Directory) {
     }
 }
 
-/// Tells what lets stories of other things send updates as they are: what is not changed is sent unchanged, and a header of
-/// the service says nothing else. [`Home::unbound`] with a directory of its own knows nothing of it.
+/// Declares facts so that tests of other things can send updates unchanged: fields that did not change are sent
+/// unchanged, and a header of the service does not contradict that. [`Home::unbound`] with a directory of its own has
+/// none of these facts.
 async fn tell(directory: &Directory, place: PlaceId, profile: &Profile) {
     let known = directory.facts(place).await.expect("readable");
     let on_get = if profile.read_properties || known.properties_are_readable() {
@@ -185,7 +186,7 @@ async fn tell(directory: &Directory, place: PlaceId, profile: &Profile) {
     told.expect("writable");
 }
 
-/// Says whether anybody else writes there.
+/// Declares whether anybody else writes to the place.
 pub(super) fn tell_alone(directory: &Directory, place: PlaceId, alone: bool) {
     let said = Statement {
         fact: Fact::SoleWriter(alone),
@@ -196,7 +197,7 @@ pub(super) fn tell_alone(directory: &Directory, place: PlaceId, alone: bool) {
     wait_for(directory.state_facts(place, vec![said])).expect("writable");
 }
 
-/// Waits on this very thread: scenes are built where nothing can be awaited.
+/// Blocks this thread, because scenes are built where nothing can be awaited.
 pub(crate) fn wait_for<T>(work: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
     impl Wake for Unpark {
@@ -206,7 +207,7 @@ pub(crate) fn wait_for<T>(work: impl Future<Output = T>) -> T {
     }
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
-    // Inside a task of tokio its budget would run out here, with nobody to renew it.
+    // Inside a tokio task, its budget would run out here and nothing would renew it.
     let mut work = pin!(tokio::task::unconstrained(work));
     loop {
         match work.as_mut().poll(&mut context) {
@@ -216,12 +217,12 @@ pub(crate) fn wait_for<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
-/// The place of this name, made where there is none; with a key of its own.
+/// The place of this name, with a key of its own; created if necessary.
 pub(crate) fn place(directory: &Directory, name: &str) -> PlaceId {
     try_place(directory, name).expect("a good directory")
 }
 
-/// The same of a directory that may be damaged.
+/// The same for a directory that may be damaged.
 pub(crate) fn try_place(directory: &Directory, name: &str) -> Result<PlaceId, DirectoryError> {
     let known = wait_for(directory.places())?;
     if let Some(place) = known.iter().find(|place| place.name == name) {

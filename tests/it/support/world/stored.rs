@@ -1,4 +1,4 @@
-//! The truth: what the service's own database holds, read past its interface.
+//! The truth: what the service's own database contains, read without its interface.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(crate) struct Stored {
 }
 
 impl World {
-    /// The group as it is now; `None` when there is none.
+    /// The group as it is now; `None` if it does not exist.
     pub(crate) fn find_stored(&self, side: Side, id: &str) -> Option<Stored> {
         let json = |text: String| serde_json::from_str(&text).expect("stored JSON");
         open(&self.service_file())
@@ -55,7 +55,7 @@ impl World {
         count as usize
     }
 
-    /// Makes a group vanish, which the interface cannot.
+    /// Deletes a group, which the interface cannot do.
     pub(crate) fn vanish(&self, side: Side, id: &str) {
         let team_id = self.stored(side, id).team_id;
         let service = open(&self.service_file());
