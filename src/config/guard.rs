@@ -119,8 +119,8 @@ pub fn most(guards: &[Guard]) -> Option<(usize, &str)> {
         .min_by_key(|(most, _)| *most)
 }
 
-/// Why this many groups may not be created or updated at once; `None` if they may. Only guards of bulk that are not
-/// about rotations alone count.
+/// Why this many groups may not be created or updated at once; `None` if they may. Only guards of `bulk`
+/// apply, because they are not about rotations alone.
 pub fn too_many(guards: &[Guard], count: usize) -> Option<String> {
     let mut of_bulk = guards
         .iter()

@@ -232,7 +232,7 @@ fn count(bytes: &mut Bytes<'_>) -> Option<u32> {
 }
 
 impl<'a> Packed<'a> {
-    /// Returns `None` if the bytes are not a packed group: another layout, a mark, or damaged.
+    /// Returns `None` if the bytes are not a packed group: another layout, the mark of an odd group, or damaged.
     pub(super) fn read(packed: &'a [u8]) -> Option<Self> {
         let mut bytes = Bytes(packed);
         let [version, known, returned, imported, differs, times] = *bytes.array()?;

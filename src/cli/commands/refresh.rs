@@ -121,7 +121,7 @@ async fn plan_all(session: &Session, arguments: &Get) -> Result<Refresh, CliErro
     Ok(plan)
 }
 
-/// From when on a group counts as read.
+/// With `--resume`, the start of the unfinished refresh: groups read since then are not read again.
 async fn since(
     session: &Session,
     filter: &str,
