@@ -165,6 +165,7 @@ pub struct Exchange<'a> {
 /// `scrub` knows what must not come back out in any text, in the first place the API key; the old token of a rotation
 /// and the token of the answer are hidden anyway.
 pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) -> Verdict {
+    // A shorter lifetime: secrets of the request and of the answer are added.
     let mut scrub = scrub;
     if let Expected::Rotation { old, .. } = asked {
         scrub.add(old.expose());

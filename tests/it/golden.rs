@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use groupdesk::{
     api::{
-        answer::{Exchange, Expected, Group, Verdict, judge, rotation::rotation_answer},
+        answer::{
+            Exchange, Expected, Group, Verdict, error_message::Scrub, judge,
+            rotation::rotation_answer,
+        },
         client::Reply,
         facts::StatedFacts,
         wire::{self, GroupRequest, RotateRequest},
@@ -183,7 +186,7 @@ fn judged_as(case: &Case) -> (Value, Option<String>) {
         not_done: false,
         body: &read(&format!("answers/{}", case.body)),
     };
-    let verdict = judge(&exchange, &asked, &[KEY]);
+    let verdict = judge(&exchange, &asked, Scrub::of(&[KEY]));
     let said = format!("{verdict:?} {:?}", verdict.explain());
     for secret in [KEY, "c04d51aa", &"0".repeat(40)] {
         assert!(!said.contains(secret), "{}: {said}", case.body);

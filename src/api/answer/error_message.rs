@@ -6,7 +6,10 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::{
-    api::secret_text::{DISGUISED, behind_names, undisguised, without, without_hex},
+    api::{
+        masking::SeenTokens,
+        secret_text::{DISGUISED, behind_names, undisguised, without, without_hex},
+    },
     domain::text,
 };
 

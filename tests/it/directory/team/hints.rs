@@ -47,6 +47,31 @@ async fn each_of_thirty_writes_of_another_console_is_told_without_waiting_for_th
     told.expect("hints arrive");
 }
 
+/// A console that died between its commit and its hint.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_written_without_a_hint_is_told_all_the_same() {
+    let installation = Opened::new();
+    let Some(team) = &installation.team else {
+        return;
+    };
+    let ours = installation.open();
+    let place = place(&ours, "eu");
+    write(&ours, place, "acme").await;
+    let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
+    // The first when the connection stands, the second because the time has come to look.
+    for _ in 0..2 {
+        let stirred = tokio::time::timeout(Duration::from_mins(1), watch.stirred()).await;
+        stirred.expect("a look in any case");
+        watch.look(place).await.expect("read");
+    }
+    let server = postgres::server().expect("a server");
+    server.execute(
+        team.schema(),
+        "UPDATE user_groups SET name = 'New', desk = 1",
+    );
+    told_of(&mut watch, place, "acme").await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn of_a_burst_the_last_write_is_told_and_so_is_what_comes_after_a_lost_line() {
     let installation = Opened::new();
