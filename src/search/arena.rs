@@ -307,14 +307,13 @@ mod tests {
     #[test]
     fn a_usual_group_takes_little_beside_its_name_and_id() {
         const COUNT: usize = 20_000;
-        fn told<T>(value: T, at: Timestamp) -> Option<Known<T>> {
-            let (source, by) = (Source::Returned, "ana@bastion2".to_owned());
-            Some(Known {
+        fn told<T>(value: T, at: Timestamp) -> Known<T> {
+            Known {
                 value,
-                source,
+                source: Source::Returned,
                 at,
-                by,
-            })
+                by: "ana@bastion2".into(),
+            }
         }
         let mut arena = Arena::for_groups(COUNT);
         for number in 0..COUNT {
@@ -331,12 +330,12 @@ mod tests {
                 "seats": number % 300,
                 "contact": format!("{number}@example.com"),
             });
-            group.name = told(format!("Pied Piper Insurance {number}"), at);
-            group.team_id = told(number as i64, at);
-            group.environment_tag = told(EnvironmentTag::Customer, at);
-            group.fingerprint = told(Fingerprint::from_bytes([number as u8; 32]), at);
-            group.mapping = told(mapping.collect(), at);
-            group.properties = told(properties.as_object().expect("an object").clone(), at);
+            group.name = Some(told(format!("Pied Piper Insurance {number}"), at));
+            group.team_id = Some(told(number as i64, at));
+            group.environment_tag = Some(told(EnvironmentTag::Customer, at));
+            group.fingerprint = Some(told(Fingerprint::from_bytes([number as u8; 32]), at));
+            group.mapping = Some(told(mapping.collect(), at));
+            group.properties = Some(told(properties.as_object().expect("an object").clone(), at));
             let by = Some("li@desk".to_owned());
             group.last_rotated = Some(LastRotated { at, by });
             group.last_seen = Some(at);

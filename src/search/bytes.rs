@@ -91,9 +91,15 @@ mod tests {
             let ends = [0, 127, 128, u64::MAX];
             let numbers: Vec<u64> = numbers.into_iter().chain(ends).collect();
             let signed: Vec<i64> = signed.into_iter().chain([i64::MIN, -1, i64::MAX]).collect();
-            numbers.iter().for_each(|number| add_number(&mut bytes, *number));
-            signed.iter().for_each(|number| add_signed(&mut bytes, *number));
-            texts.iter().for_each(|text| add_text(&mut bytes, text));
+            for number in &numbers {
+                add_number(&mut bytes, *number);
+            }
+            for number in &signed {
+                add_signed(&mut bytes, *number);
+            }
+            for text in &texts {
+                add_text(&mut bytes, text);
+            }
             let mut read = Bytes(&bytes);
             for number in numbers {
                 prop_assert_eq!(read.number(), Some(number));
