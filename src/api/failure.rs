@@ -122,7 +122,7 @@ pub enum NotSent {
     #[error("no connection to {host}: {words}")]
     Other { host: String, words: String },
     /// The connection was established, but too late: others could have settled by then that nothing was sent.
-    #[error("the connection to {0} stood too late to send anything over it")]
+    #[error("connecting to {0} took too long")]
     Late(String),
 }
 
@@ -171,7 +171,7 @@ fn after(status: Option<u16>) -> String {
 fn next(call: Call) -> &'static str {
     match call {
         Call::GetOrCreate | Call::Create => {
-            "the request was sent, and a group that did not exist may exist now; ask again, that changes nothing more"
+            "the request was sent; run it again, a read is safe (a group that did not exist may exist now)"
         }
         Call::Update => {
             "the update was sent and may have taken effect; read the group before sending it again"

@@ -43,7 +43,7 @@ tokio::task_local! {
 
 /// The connection is established, but it is too late to use it.
 #[derive(Debug, thiserror::Error)]
-#[error("the time to send it in was over")]
+#[error("the deadline for sending has passed")]
 pub(super) struct TooLate;
 
 /// Checks the deadline once the connection is established.

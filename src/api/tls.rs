@@ -28,7 +28,7 @@ const LARGEST_FILE: u64 = 1024 * 1024;
 /// Why a server was not trusted. Nothing was sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
-    #[error("its certificate is signed by nobody who is known here")]
+    #[error("its certificate is not signed by a trusted authority")]
     UnknownAuthority {
         /// Whether the profile already names its own certificate authorities.
         own: bool,
@@ -166,7 +166,7 @@ fn private(file: &Path) -> Result<Zeroizing<Vec<u8>>, String> {
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     match metadata.mode() & 0o077 {
         0 => Ok(bytes),
-        _ => Err("others can read it; take that right away with chmod 600".into()),
+        _ => Err("others can read it; remove that permission with chmod 600".into()),
     }
 }
 
@@ -206,7 +206,7 @@ fn contents(file: &Path) -> io::Result<Vec<u8>> {
     // Whoever can write to this file decides whom the API key is sent to.
     if metadata.mode() & 0o002 != 0 {
         return Err(io::Error::other(
-            "every user can write to it; take that right away with chmod o-w",
+            "every user can write to it; remove that permission with chmod o-w",
         ));
     }
     let mut bytes = Vec::new();

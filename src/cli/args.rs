@@ -101,7 +101,7 @@ pub(super) struct Global {
     /// each line by itself
     #[arg(long, global = true, value_name = "EXPRESSION")]
     pub(super) jq: Option<String>,
-    /// Say only errors, alarms and questions
+    /// Print only errors, alarms and questions
     #[arg(long, short = 'q', global = true)]
     pub(super) quiet: bool,
     /// Tell each exchange with the service on standard error, with its times; keys and tokens are hidden. Of an import, each row

@@ -57,7 +57,7 @@ pub(super) async fn interruptible(
                     return Err(CliError::Interrupted { in_flight });
                 }
                 warned = true;
-                output::alarm("finishing what is in flight; Ctrl-C again leaves");
+                output::alarm("finishing running requests; a second signal exits at once");
             }
         }
     }
@@ -177,7 +177,7 @@ impl Session {
         let others = self.operations.other_places().await?;
         for other in &others {
             output::context(&format!(
-                "the same address has place {} with {} groups ({} open), which this key does not look into; if it is the \
+                "the same address has place {} with {} groups ({} open), which is not visible with this key; if it is the \
                  same environment: groupdesk profile bind --variables --same-environment {}",
                 other.name, other.groups, other.open, other.name
             ));

@@ -63,7 +63,7 @@ impl Sections {
         let sent = if has_unsettled_here() {
             "A change may be in flight: see `groupdesk history --open` and `groupdesk rotations --open`."
         } else if has_sent() {
-            "No change is in flight; what was done stands in `groupdesk history`."
+            "No change is in flight; what was done is in `groupdesk history`."
         } else {
             "Nothing was sent."
         };

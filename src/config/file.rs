@@ -82,7 +82,7 @@ fn bytes(file: &Path) -> io::Result<Vec<u8>> {
     // Whoever can write this file can send the API key to another host, or run a command as this user.
     if metadata.is_file() && metadata.mode() & 0o002 != 0 {
         return Err(io::Error::other(
-            "every user can write to it; take that right away with chmod o-w",
+            "every user can write to it; remove that permission with chmod o-w",
         ));
     }
     let us = rustix::process::geteuid().as_raw();

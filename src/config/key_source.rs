@@ -172,6 +172,6 @@ pub(super) fn key_in_the_file(entry: &Entry, near: Option<&str>) -> Option<Strin
     .iter()
     .any(|word| plain.contains(word));
     (entry.value.is_str() && (is_secret || near == Some("api_key")) || looks_like_a_key(entry.key)).then(|| {
-        format!("an API key or token must not stand in this file; take it out, then write api_key = with one of {KEY_SOURCES}")
+        format!("an API key or token must not be in this file; remove it, then write api_key = with one of {KEY_SOURCES}")
     })
 }

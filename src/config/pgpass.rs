@@ -35,7 +35,7 @@ pub fn password(file: &PathBuf, at: &[Endpoint]) -> Result<Option<Zeroizing<Vec<
     let metadata = fs::metadata(file).map_err(|error| why(error.to_string()))?;
     if metadata.mode() & 0o077 != 0 {
         return Err(why(
-            "others can read it; take that right away with chmod 600".into(),
+            "others can read it; remove that permission with chmod 600".into(),
         ));
     }
     let text = Zeroizing::new(fs::read_to_string(file).map_err(|error| why(error.to_string()))?);

@@ -110,7 +110,7 @@ pub enum DirectoryError {
     /// Before a schema upgrade; nothing was changed.
     #[error(
         "cannot keep a copy of the directory as {} before its schema changes: {source}; nothing was changed: make room \
-         on the disk, or move away what stands there, and try again",
+         on the disk, or move away what is there, and try again",
         backup.display()
     )]
     NotBackedUp {
@@ -148,9 +148,7 @@ pub enum DirectoryError {
         "this directory was moved to {to}, and is whole there; name that with --directory, GROUPDESK_DIRECTORY or as url in [directory]"
     )]
     MovedAway { to: String },
-    #[error(
-        "a file of one's own has no audit: who did what is in `groupdesk history`; the directory of a team has one"
-    )]
+    #[error("only a team's directory has an audit; use `groupdesk history`")]
     NoAudit,
     /// The configured location is not valid; the reason as text.
     #[error("the directory of the team cannot be used: {0}")]

@@ -215,13 +215,15 @@ pub enum TeamFault {
     )]
     NotSynchronous,
     #[error(
-        "has no key of fingerprints that you may read; name its source as fingerprint_key in [directory]"
+        "has no fingerprint key that you may read; name its source as fingerprint_key in [directory]"
     )]
     NoKey,
-    #[error("has its key of fingerprints elsewhere (fingerprint_key in [directory]), and {0}")]
+    #[error(
+        "keeps its fingerprint key outside the database (fingerprint_key in [directory]), and {0}"
+    )]
     NoOutsideKey(String),
     #[error(
-        "was set up with another key of fingerprints than fingerprint_key in [directory] tells; nothing was recorded: what is \
+        "was set up with another fingerprint key than fingerprint_key in [directory] gives; nothing was recorded: what is \
          known would match nothing"
     )]
     WrongKey,
@@ -239,7 +241,7 @@ pub enum TeamFault {
         }
     )]
     NoPassword(Option<String>),
-    #[error("is not believed: {0}; nothing was sent to it")]
+    #[error("could not be verified: {0}; nothing was sent to it")]
     Unsafe(String),
     #[error("cannot be used: {0}")]
     Unfit(&'static str),
@@ -266,8 +268,8 @@ pub enum TeamFault {
         "does not hold what was copied into it (table {0}); nothing was changed there, and the file stays as it is"
     )]
     CopyDiffers(&'static str),
-    #[error("has no role of that name; make it first: CREATE ROLE name LOGIN")]
-    Nobody,
+    #[error("has no role of that name; create it first: CREATE ROLE {0} LOGIN")]
+    Nobody(String),
     #[error(
         "has version {found} of its tables, and this groupdesk needs {known}: an admin brings them there with `groupdesk directory \
          migrate`"
@@ -300,7 +302,7 @@ impl From<ServerFault> for TeamFault {
             ServerFault::Unfit(why) => Self::Unfit(why),
             ServerFault::Unsafe(why) => Self::Unsafe(why),
             ServerFault::There => Self::SetUpAlready,
-            ServerFault::Nobody => Self::Nobody,
+            ServerFault::Nobody => Self::Nobody("NAME".into()),
             ServerFault::NotThere => Self::NotSetUp,
             ServerFault::Other(code) => match code.as_str() {
                 // Error codes of the SQL function `may_write`.

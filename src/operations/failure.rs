@@ -176,7 +176,7 @@ pub enum Failure {
         by: String,
         wait: Duration,
     },
-    #[error("nothing was changed: a reason is needed, it stands in the history")]
+    #[error("nothing was changed: a reason is required; it is recorded in the history")]
     NoReason,
     /// The operator has to decide something about the place first.
     #[error(transparent)]

@@ -228,7 +228,7 @@ impl fmt::Display for Warning {
             ),
             Self::LeftOutChanged { field } => write!(
                 f,
-                "ALARM: the update left the {} out, and the service changed it all the same. That it is kept is withdrawn; \
+                "ALARM: the update left the {} out, and the service changed it anyway. That it is kept is withdrawn; \
                  look at the group. `groupdesk profile facts` shows it",
                 field.as_str()
             ),

@@ -113,13 +113,13 @@ impl Metrics {
         let lines = Gauge::default();
         registry.register(
             "storage_lines",
-            "Lines to the database; 1 for a file",
+            "Connections to the database; 1 for a file",
             lines.clone(),
         );
         let busy_lines = Gauge::default();
         registry.register(
             "storage_lines_busy",
-            "Lines to the database that have something to do",
+            "Connections to the database that are in use",
             busy_lines.clone(),
         );
         let ready = Gauge::default();

@@ -25,7 +25,7 @@ pub enum TlsError {
     Open(PathBuf),
     #[error("{} holds no certificate in PEM; name the file with the whole chain, the own certificate first", .0.display())]
     NoCertificate(PathBuf),
-    #[error("{} holds no private key in PEM without a password; name the file with the key", .0.display())]
+    #[error("{} holds no unencrypted PEM private key; name the file with the key", .0.display())]
     NoKey(PathBuf),
     #[error("the key in {} does not fit the first certificate in {}; name both of one certificate", key.display(), cert.display())]
     Strangers { cert: PathBuf, key: PathBuf },

@@ -153,7 +153,7 @@ impl Ambiguous {
                 column,
             } => format!(
                 "the answer (HTTP {status}) has a key twice, at line {line}, column {column}, \
-                 so it is not believed"
+                 so it is not trusted"
             ),
             Self::NotAnAnswer { status, words } => format!(
                 "the answer (HTTP {status}) is JSON but {}",
@@ -175,7 +175,7 @@ impl Ambiguous {
             Self::NoGroup { .. } => "the answer reports success but has no `user_group`".into(),
             Self::NoToken { .. } => "the answer reports success but has no token".into(),
             Self::NoId { .. } => "the answer does not say which group it speaks of \
-                 (no `provided_id`), so it is not believed"
+                 (no `provided_id`), so it is not trusted"
                 .into(),
             Self::OtherGroup { asked, got, .. } => {
                 format!("the answer speaks of group \"{got}\", not of \"{asked}\"")

@@ -9,7 +9,7 @@ use crate::domain::{age, group::UserGroupId};
 #[derive(Debug, Args)]
 #[command(
     about = "List what was done in a team's directory, by whom the database knows it to be",
-    after_help = "A line `history` at the end was written by somebody, and nothing that changed stands behind it.\n\n\
+    after_help = "A line `history` at the end was written by somebody; no change belongs to it.\n\n\
                   Examples:\n  groupdesk audit acme-eu\n  groupdesk audit --by ben --since 7d --json"
 )]
 pub(crate) struct Audit {

@@ -10,10 +10,10 @@ use crate::operations::batch::RunLimits;
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct Pace {
-    /// So many at the same time [default: 4]
+    /// Maximum number of requests at the same time [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: Option<u16>,
-    /// At most so many per second or minute, such as 5/s or 30/m
+    /// Maximum rate per second or minute, such as 5/s or 30/m
     #[arg(long, value_name = "N/s", value_parser = rate)]
     rate: Option<f64>,
     /// Stop after so many failures in a row; 0 never stops [default: 3]

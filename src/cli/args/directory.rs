@@ -86,7 +86,7 @@ pub(crate) enum Command {
         /// What for
         role: Role,
     },
-    /// Take that right away again
+    /// Remove that right again
     #[command(
         after_help = "Examples:\n  groupdesk directory revoke ben\n  groupdesk directory revoke ben --json"
     )]

@@ -14,7 +14,7 @@ use crate::domain::group::UserGroupId;
                   Examples:\n  groupdesk doctor\n  groupdesk doctor --id acme-eu --json | jq '.findings[] | select(.severity == \"problem\")'"
 )]
 pub(crate) struct Doctor {
-    /// Also read this group, which the directory must know: tells whether the body of a GET survives the way
+    /// Also read this group, which the directory must know: tells whether a GET body reaches the service
     #[arg(long, value_name = "ID", value_parser = user_group_id)]
     pub(crate) id: Option<UserGroupId>,
     /// Prove with this expendable group what the service does where its interface is silent: it is changed and put back

@@ -31,7 +31,7 @@ pub(crate) struct Import {
     /// Read the groups of the file before the plan
     #[arg(long)]
     pub(crate) refresh: bool,
-    /// Also replace notes, labels and favourites that stand here and differ, as --update does
+    /// Also replace notes, labels and favourites that are here and differ, as --update does
     #[arg(long)]
     pub(crate) replace_notes: bool,
     /// Begin with the first row, though an earlier run of this file was interrupted
@@ -45,10 +45,10 @@ pub(crate) struct Import {
 
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Speed {
-    /// So many at the same time
+    /// Maximum number of requests at the same time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
-    /// At most so many per second or minute, such as 5/s or 30/m
+    /// Maximum rate per second or minute, such as 5/s or 30/m
     #[arg(long, value_name = "N/s", value_parser = rate)]
     rate: Option<f64>,
 }

@@ -165,7 +165,7 @@ pub(crate) enum ViewCommand {
         /// In the order of name, id, tag, map, props, token, age, read or prop:KEY [default: name]
         #[arg(long, value_name = "COLUMN", value_parser = super::listing::sort)]
         sort: Option<crate::search::SortBy>,
-        /// The other way round
+        /// Reverse the order
         #[arg(long)]
         reverse: bool,
         /// The columns of the console's list: name, id, age, token, map, props, due, labels, by, read, tag or prop.KEY

@@ -18,7 +18,7 @@ pub(crate) struct Selection {
     /// One group, or several
     #[arg(value_name = "ID", value_parser = user_group_id, help_heading = None::<&str>)]
     pub(crate) ids: Vec<UserGroupId>,
-    /// The ids that stand in this file, one per line; - reads standard input
+    /// Ids from this file, one per line; - reads standard input
     #[arg(long, value_name = "FILE", conflicts_with = "ids")]
     pub(crate) from: Option<PathBuf>,
     /// Groups whose name and id hold these words; also tests as in the console, such as tag:customer map:40=213 label:vip @view
@@ -52,10 +52,10 @@ pub(crate) struct Order {
     /// In the order of name, id, tag, map, props, token, age, read or prop:KEY; what is not known stands last [default: id]
     #[arg(long, value_name = "COLUMN", value_parser = sort)]
     pub(crate) sort: Option<SortBy>,
-    /// The other way round
+    /// Reverse the order
     #[arg(long)]
     pub(crate) reverse: bool,
-    /// At most so many groups, the first ones
+    /// Maximum number of groups, the first ones
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
 }

@@ -118,7 +118,7 @@ pub(crate) struct Add {
     /// Path of the interface [default: /api/user]
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
-    /// The tag that answers must carry; not said: none, and it counts as production
+    /// The tag that answers must carry; not given: none, and it counts as production
     #[arg(long, value_parser = ["Customer", "Testing"])]
     pub(crate) environment: Option<String>,
     #[command(flatten)]

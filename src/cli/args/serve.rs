@@ -45,10 +45,10 @@ pub(crate) struct Serve {
     /// Name the group in those lines, too
     #[arg(long, requires = "access_log")]
     pub(crate) log_ids: bool,
-    /// After SIGTERM be not ready for so long, and only then end: a balancer has time to lead callers elsewhere
+    /// After SIGTERM report not ready for this long before ending: a load balancer can route callers elsewhere
     #[arg(long, value_name = "DURATION", value_parser = drain)]
     pub(crate) drain: Option<Duration>,
-    /// Answer only requests for this name in Host; may stand several times [default: any name]
+    /// Answer only requests for this name in Host; may be repeated [default: any name]
     #[arg(long = "host", value_name = "NAME", value_parser = host)]
     pub(crate) hosts: Vec<String>,
     /// Requests a second of one API key; more are answered 429 with Retry-After

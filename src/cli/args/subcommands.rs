@@ -67,7 +67,7 @@ pub(crate) struct HandOff {
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// So many generated groups instead of the samples
+    /// Number of generated groups, instead of the samples
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub(crate) groups: Option<u32>,
     /// Open no console; print the variables to reach the demo from another shell, and stay until Ctrl-C

@@ -61,9 +61,9 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
         output::json(&values.collect::<Vec<_>>())?;
     } else if shown.is_empty() {
         output::say(if hidden > 0 {
-            "nothing else waits"
+            "nothing else needs attention"
         } else {
-            "nothing waits"
+            "nothing needs attention"
         });
     } else {
         let now = session.operations.now();

@@ -223,12 +223,12 @@ async fn status(global: &Global, overrides: &Overrides) -> Result<Exit, CliError
             let mut lines = vec![
                 format!("{shown}, shared by a team"),
                 format!(
-                    "PostgreSQL {}, as {} ({}), version {} of its schema; lines of groupdesk to it: {}",
+                    "PostgreSQL {}, as {} ({}), version {} of its schema; groupdesk connections: {}",
                     status.server, status.user, status.role, status.schema, status.sessions
                 ),
             ];
             if status.synchronous.is_empty() {
-                lines.push("no standby has to have a change before it is answered".into());
+                lines.push("commits are not confirmed by a standby".into());
             }
             if !status.is_readable {
                 lines.push("this groupdesk cannot work with it: update groupdesk, or have an admin run `groupdesk directory migrate`".into());

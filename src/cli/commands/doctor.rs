@@ -125,7 +125,7 @@ fn text(report: &Report) -> String {
     let lines = human::rows_within(Some(columns), [""; 3], &lines, Some(0));
     let counts = Severity::ALL.map(|severity| {
         let count = report.count(severity);
-        let more = if severity >= Severity::Warning && count != 1 {
+        let more = if severity > Severity::Ok && count != 1 {
             "s"
         } else {
             ""

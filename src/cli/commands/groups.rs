@@ -98,7 +98,7 @@ impl Lines {
         if is_empty && !session.say_elsewhere().await? && !session.json {
             let profile = &session.operations.profile().name;
             output::say(&if listing.is_filtered() {
-                format!("no group of profile {profile} is found by the filter")
+                format!("no group of profile {profile} matches the filter")
             } else {
                 format!(
                     "the directory knows no group of profile {profile} yet; read one with `groupdesk get ID --exists`, or make one with `groupdesk create ID`"
@@ -165,7 +165,7 @@ async fn show_several(session: &Session, groups: &Selection) -> Result<Exit, Cli
     }
     let place = session.place_for_json().await?;
     let value = |group| json::Group::of(group, place.as_deref());
-    let none = "no group is found by the filter";
+    let none = "no group matches the filter";
     output::list(session.json, &found, value, none, || {
         let now = session.operations.now();
         let found = found.iter().map(|group| human::group(group, now));

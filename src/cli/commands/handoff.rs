@@ -82,8 +82,8 @@ async fn chosen(
 fn say_elsewhere(session: &Session, row: &RotationRow) {
     let (id, profile) = (row.id.0, visible(&row.profile));
     output::alarm(&format!(
-        "! due in {profile}: the new token of \"{}\"; not run here. There: groupdesk --profile {profile} rotations handoff; \
-         here: groupdesk --profile {} rotations handoff {id}",
+        "! the new token of \"{}\" still has to be handed off by profile {profile}. To do it there: groupdesk --profile {profile} \
+         rotations handoff; to do it here: groupdesk --profile {} rotations handoff {id}",
         row.user_group_id,
         session.operations.profile().name
     ));

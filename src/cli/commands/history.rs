@@ -209,7 +209,7 @@ async fn line(session: &Session, line: &Line) -> Result<Numbered<Entry>, CliErro
     match line {
         Line::Number(number) => operations.history_line(*number).await?.ok_or_else(|| {
             CliError::Usage(format!(
-                "there is no line {number} in the history of this profile; `groupdesk history --json` has their numbers"
+                "there is no entry {number} in the history of this profile; `groupdesk history --json` has their numbers"
             ))
         }),
         Line::LastOf(id) => {
@@ -230,7 +230,7 @@ async fn line(session: &Session, line: &Line) -> Result<Numbered<Entry>, CliErro
                 session.known_here(id).await?;
             }
             found.ok_or_else(|| {
-                CliError::Guarded(format!("no update of \"{id}\" stands in the history; nothing was sent"))
+                CliError::Guarded(format!("the history has no update of \"{id}\"; nothing was sent"))
             })
         }
     }
@@ -240,7 +240,7 @@ async fn diff(session: &Session, which: &Line, now: bool) -> Result<Exit, CliErr
     let line = line(session, which).await?;
     let number = line.number;
     let entry = line.value;
-    let why_not = |why: &str| CliError::Guarded(format!("line {number}: {why}"));
+    let why_not = |why: &str| CliError::Guarded(format!("entry {number}: {why}"));
     let (before, after) = undo::changed(&entry).map_err(why_not)?;
     let change = if now {
         let known = session.known_here(&entry.user_group_id).await?;
@@ -279,7 +279,7 @@ async fn diff(session: &Session, which: &Line, now: bool) -> Result<Exit, CliErr
 
 fn told(session: &Session, number: i64, entry: &Entry, now: Timestamp) {
     output::context(&format!(
-        "{} \"{}\", line {number}: {} by {}, {}",
+        "{} \"{}\", entry {number}: {} by {}, {}",
         session.operations.profile().name,
         entry.user_group_id,
         entry.operation.as_str(),
@@ -296,7 +296,7 @@ async fn restore(
 ) -> Result<Exit, CliError> {
     let line = line(session, which).await?;
     let why_not =
-        |why: &str| CliError::Guarded(format!("line {}: {why}; nothing was sent", line.number));
+        |why: &str| CliError::Guarded(format!("entry {}: {why}; nothing was sent", line.number));
     let (parts, before) = undo::before(&line.value).map_err(why_not)?;
     let id = line.value.user_group_id.clone();
     told(session, line.number, &line.value, session.operations.now());

@@ -216,7 +216,7 @@ fn say_beside(number: usize, id: &str, beside: &AnnotationPlan) {
     }
     for one in &beside.kept {
         output::say(&format!(
-            "! row {number}: \"{id}\" {one}: what stands here stays; --replace-notes replaces it"
+            "! row {number}: \"{id}\" {one}: the existing value is kept; --replace-notes replaces it"
         ));
     }
 }

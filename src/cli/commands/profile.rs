@@ -177,7 +177,7 @@ impl Setup {
             let key = input::key(self.no_input).await?;
             if key.is_none() && self.no_input && io::stdin().is_terminal() {
                 return Err(CliError::Guarded(
-                    "the key would have to be typed, and --no-input was said; give it on standard input. Nothing was stored"
+                    "the key would have to be typed, and --no-input is set; give it on standard input. Nothing was stored"
                         .into(),
                 ));
             }

@@ -131,7 +131,7 @@ async fn since(
     match open {
         Some(open) if resume => {
             output::say(&format!(
-                "going on with the reading begun {:.0} by {}",
+                "resuming the refresh started {:.0} by {}",
                 open.started_at, open.by
             ));
             Ok(Some(open.started_at))

@@ -87,7 +87,7 @@ async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, 
     if let Some(time) = arguments.drain.filter(|_| cause == StopCause::Signal) {
         running.drain();
         output::alarm(&format!(
-            "not ready any more, still answering for {} s; Ctrl-C leaves",
+            "not ready any more, still answering for {} s; a signal exits at once",
             time.as_secs_f64()
         ));
         tokio::select! {
@@ -95,7 +95,7 @@ async fn serve(arguments: Serve, storage: &Storage, json: bool) -> Result<Exit, 
             () = signals.next() => return Err(CliError::Interrupted { in_flight: true }),
         }
     }
-    output::alarm("finishing what is in flight; Ctrl-C again leaves");
+    output::alarm("finishing running requests; a second signal exits at once");
     let exit = tokio::select! {
         () = running.stop() => Exit::Done,
         () = signals.next() => return Err(CliError::Interrupted { in_flight: true }),
@@ -165,7 +165,7 @@ fn say_where(
 ) -> Result<(), CliError> {
     if scheme == "http" && !address.ip().is_loopback() {
         output::alarm(&format!(
-            "! {address} can be reached from other machines, and http protects neither API keys nor tokens: put TLS before it, or give it --tls-cert and --tls-key"
+            "! {address} can be reached from other machines, and http protects neither API keys nor tokens: put a TLS proxy in front of it, or give it --tls-cert and --tls-key"
         ));
     }
     let url = format!("{scheme}://{address}{DEFAULT_PATH}");

@@ -67,7 +67,7 @@ impl Storage {
         match self {
             Self::File(file) => Ok(file),
             Self::Shared(_) => Err(CliError::Usage(format!(
-                "serve {what} is for a file; of a PostgreSQL database its own tools do that (pg_dump, pg_amcheck)"
+                "serve {what} is for a file; for PostgreSQL use its own tools (pg_dump, pg_amcheck)"
             ))),
         }
     }

@@ -174,7 +174,7 @@ impl Line {
         match seen {
             Err(error) if error.is_unreachable() => {
                 if !std::mem::replace(&mut self.is_lost, true) {
-                    output::alarm(&format!("! {error}; it is tried again"));
+                    output::alarm(&format!("! {error}; retrying"));
                 }
                 Ok(None)
             }
@@ -196,7 +196,7 @@ async fn until_asked(
 ) -> Result<Exit, CliError> {
     if chosen() == Some(Form::Json) {
         return Err(CliError::Usage(
-            "what goes on is no whole JSON; say -o jsonl, csv, name or table".into(),
+            "a live list cannot be one JSON document; use -o jsonl, csv, name or table".into(),
         ));
     }
     let mut signals = Signals::new()?;

@@ -83,7 +83,7 @@ const ELSEWHERE: &str = "it may still be the token of a group that was never rea
 pub(crate) async fn ask(no_input: bool) -> Result<Token, CliError> {
     if io::stdin().is_terminal() && no_input {
         return Err(CliError::Guarded(
-            "the token would have to be typed, and --no-input was said; give it on standard input"
+            "the token would have to be typed, and --no-input is set; give it on standard input"
                 .into(),
         ));
     }

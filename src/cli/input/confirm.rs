@@ -60,12 +60,12 @@ pub(crate) fn can_be_asked(session: &Session, yes: bool) -> Result<(), CliError>
         return Ok(());
     }
     let why = if session.no_input {
-        "--no-input was said"
+        "--no-input is set"
     } else {
         "there is no terminal"
     };
     Err(CliError::Guarded(format!(
-        "this has to be confirmed, and {why}; nothing was sent. Look with --dry-run, then say --yes"
+        "confirmation is required, but {why}; nothing was sent. Check with --dry-run, then pass --yes"
     )))
 }
 

@@ -15,7 +15,7 @@ static FORM: OnceLock<Form> = OnceLock::new();
 /// How a result is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
-    /// For people, in the room that is there
+    /// For people, fitted to the terminal width
     Table,
     /// With all columns, nothing cut or left out
     Wide,
@@ -23,7 +23,7 @@ pub(crate) enum Form {
     Json,
     /// One object on each line
     Jsonl,
-    /// Values between commas below their names; lists and objects as JSON
+    /// CSV with a header line; lists and objects as JSON
     Csv,
     /// The ids alone, one a line
     Name,

@@ -112,7 +112,7 @@ pub(super) fn applied(json: String) -> String {
                 why
             };
             alarm(&format!(
-                "x --jq failed, and the result stands as it is: {why}"
+                "x --jq failed; printing the result unchanged: {why}"
             ));
             json
         }

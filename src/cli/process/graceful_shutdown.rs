@@ -68,8 +68,12 @@ impl<'s> Shutdown<'s> {
             return ShutdownRequest::ToLeave;
         }
         control.stop(cause);
-        self.deadline.get_or_insert(Instant::now() + patience());
-        progress.alarm("finishing what is in flight, at most 35 s; Ctrl-C again leaves".into());
+        let patience = patience();
+        self.deadline.get_or_insert(Instant::now() + patience);
+        progress.alarm(format!(
+            "finishing running requests, at most {} s; a second Ctrl-C exits at once",
+            patience.as_secs_f64()
+        ));
         ShutdownRequest::ToFinish
     }
 }

@@ -155,7 +155,7 @@ fn distrust(error: &Error) -> Option<&'static str> {
                         "its certificate is for another name"
                     }
                     CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-                        "its certificate is signed by nobody who is known here; `ca` of [directory] names an authority"
+                        "its certificate is not signed by a trusted authority; `ca` of [directory] names an authority"
                     }
                     _ => "its certificate is not valid",
                 });

@@ -10,6 +10,7 @@ use crate::{
         sqlite::Fault,
         tables::{Role, as_owner, quoted},
     },
+    domain::text::visible,
 };
 
 /// Grants a database user exactly this role. Blocks.
@@ -46,7 +47,8 @@ fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<(), Direc
         // "public" would mean every user.
         let is_there = tx.one(EXISTS, values![&name], |_| Ok::<_, Fault>(()))?;
         if name == "public" || is_there.is_none() {
-            return Err(refused(TeamFault::Nobody));
+            let role = if name == "public" { "NAME" } else { &name };
+            return Err(refused(TeamFault::Nobody(visible(role).into_owned())));
         }
         let who = quoted(&name);
         let mut after = Vec::new();

@@ -158,7 +158,7 @@ fn of_a_read(verdict: &Verdict) -> String {
         // Another group was read than the one asked for: a get that lost its body could create (hazards 1 and 8).
         Verdict::Unclear(Ambiguous::OtherGroup { .. } | Ambiguous::NoId { .. }) => {
             return format!(
-                "{}; nothing was learnt from it; read no more until it is clear",
+                "{}; nothing was recorded; do not read more groups until this is resolved",
                 what_and_check(verdict)
             );
         }

@@ -42,7 +42,7 @@ pub(super) fn look(visit: &DoctorRequest, report: &mut Report) -> Option<(Settin
         (None, Some(file)) => report.note(
             AREA,
             format!("there is no file {}", path(file)),
-            "`groupdesk profile add NAME` writes one; variables do without.",
+            "`groupdesk profile add NAME` creates one; environment variables need none.",
         ),
         (None, None) => report.note(
             AREA,
@@ -85,7 +85,11 @@ fn refused(error: ConfigError, report: &mut Report) {
             report.problem(AREA, error.to_string(), "Set it for this shell.");
         }
         ConfigError::NoFolder { .. } => {
-            report.problem(AREA, error.to_string(), "Until then nothing is done.");
+            report.problem(
+                AREA,
+                error.to_string(),
+                "groupdesk does nothing until this is fixed.",
+            );
         }
         ConfigError::UnknownProfile { .. } | ConfigError::NoDefault { .. } => report.problem(
             AREA,
@@ -145,7 +149,7 @@ fn unprotected(profile: &Profile, report: &mut Report) {
     if profile.allow_plain_http && profile.base_url.starts_with("http://") {
         report.warning(
             AREA,
-            "the profile allows plain http: who sits on the way can read the API key and the tokens",
+            "the profile allows plain http: anyone on the network path can read the API key and the tokens",
             "Use https:// where the service has it.",
         );
     }

@@ -58,7 +58,7 @@ pub(super) async fn look(
         Ok(DirectoryAt::Team(team)) => return of_team(&team, overrides, report).await,
         Err(error) => {
             let advice = match error {
-                ConfigError::NoFolder { .. } => "Until then nothing is done.",
+                ConfigError::NoFolder { .. } => "groupdesk does nothing until this is fixed.",
                 _ => "Set it for this shell.",
             };
             report.problem(AREA, error.to_string(), advice);
@@ -91,7 +91,7 @@ pub(super) async fn look(
             None
         }
         Err(_) => {
-            report.problem(AREA, "the looking at it broke off", "Try again.");
+            report.problem(AREA, "checking it failed unexpectedly", "Try again.");
             None
         }
     }
@@ -109,7 +109,7 @@ async fn of_team(
     });
     let asked = match asked {
         Ok(asked) => asked.await.unwrap_or(Err(DirectoryError::NotAPlace(
-            "the looking at it broke off".into(),
+            "checking it failed unexpectedly".into(),
         ))),
         Err(error) => Err(error),
     };
@@ -119,7 +119,7 @@ async fn of_team(
             report.problem(
                 AREA,
                 error.to_string(),
-                "Until then change nothing: what is done with another directory, the others do not see.",
+                "Change nothing until then: your team does not see changes made in another directory.",
             );
             return None;
         }
@@ -134,8 +134,8 @@ async fn of_team(
     if status.synchronous.is_empty() {
         report.note(
             AREA,
-            "no standby has to have a change before it is answered (synchronous_standby_names is empty)",
-            "After a failover to a standby, look at the last rotations: what was answered last may not be there.",
+            "commits are not confirmed by a standby (synchronous_standby_names is empty)",
+            "After a failover to a standby, look at the last rotations: the most recent changes may be missing.",
         );
     }
     let away = status.clock.duration_since(Clock::System.now());
@@ -193,7 +193,7 @@ fn judge(file: &Path, inspected: &Inspected, report: &mut Report) -> bool {
         report.problem(
             AREA,
             format!(
-                "{size}: SQLite's integrity check finds {} in it",
+                "{size}: SQLite's integrity check found {}",
                 many(faults as u32, "fault", "faults")
             ),
             "Keep a copy of it. Then restore a backup, or move it away: groups and history begin anew, and the ids must \
@@ -241,8 +241,8 @@ fn waiting(contents: &Contents, report: &mut Report) {
         report.warning(
             AREA,
             format!(
-                "{} that the console shows groups from say something else than the groups; a form that is opened there, or copied \
-                 from there, begins with it",
+                "{} used by the console's list differ from the stored groups; forms opened or copied from the list start with \
+                 the wrong values",
                 many(contents.differing, "copy", "copies")
             ),
             "`groupdesk doctor --rebuild` makes them anew; the groups stay as they are.",
@@ -253,7 +253,7 @@ fn waiting(contents: &Contents, report: &mut Report) {
         open => report.warning(
             AREA,
             format!(
-                "{}: how they ended is still to be found out",
+                "{}: outcome unknown",
                 many(open, "open rotation", "open rotations")
             ),
             "`groupdesk rotations settle` finds out by reading, for each profile; never rotate again to find out.",

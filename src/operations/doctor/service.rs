@@ -63,12 +63,12 @@ pub(super) async fn look(
     match (&visit.id, probe.finding.is_good()) {
         (None, _) => report.note(
             Area::Service,
-            "whether the body of a GET survives the way was not tried: a get of an unknown id could create a group",
+            "whether a GET body reaches the service was not tested: a get of an unknown id could create a group",
             NEEDS_AN_ID,
         ),
         (Some(_), false) => report.note(
             Area::Service,
-            "whether the body of a GET survives the way was not tried: the service is not as it should be",
+            "whether a GET body reaches the service was not tested: the service is not as it should be",
             "Put that right first, then look again.",
         ),
         (Some(id), true) => get(visit, settings, profile, directory, id, report).await,
@@ -208,7 +208,10 @@ fn clock(answer: &RecordedExchange, (begun, ended): (Timestamp, Timestamp), repo
             "Set this clock by the network (`timedatectl set-ntp true`), or tell whoever runs the service.",
         );
     } else {
-        report.ok(Area::Clock, "as that of the service, to a minute");
+        report.ok(
+            Area::Clock,
+            "agrees with the service's clock to within a minute",
+        );
     }
 }
 
@@ -322,7 +325,7 @@ fn read(id: &UserGroupId, done: &Done, report: &mut Report) {
     report.ok(
         Area::Service,
         format!(
-            "a get of \"{id}\" came back with that id: the body of a GET survives the way ({} ms)",
+            "a get of \"{id}\" came back with that id: a GET body reaches the service ({} ms)",
             done.latency.as_millis()
         ),
     );
@@ -341,7 +344,7 @@ fn failed(id: &UserGroupId, failure: &Failure, report: &mut Report) {
         Failure::Unreadable(_) => report.problem(
             Area::Service,
             format!(
-                "the answer to a get of \"{id}\" is of no use: not about that id, or not of this interface; a proxy may drop the body of a GET"
+                "the answer to a get of \"{id}\" is unusable: it is for another id or from a different API; a proxy may drop the body of a GET"
             ),
             "`groupdesk get ID` says more; read nothing else until it is clear: a get without a body could create a group.",
         ),

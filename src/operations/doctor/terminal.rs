@@ -70,13 +70,13 @@ fn judge(visit: &DoctorRequest, tmux: Option<&str>, report: &mut Report) {
     if is_there {
         report.ok(
             AREA,
-            format!("standard input and output are one, TERM={term}"),
+            format!("standard input and output are a terminal, TERM={term}"),
         );
     } else {
         report.note(
             AREA,
-            "standard input or output is no terminal: the console would not open here",
-            "Commands work all the same.",
+            "standard input or output is not a terminal: the console would not open here",
+            "Commands still work.",
         );
     }
     match size {
@@ -109,7 +109,7 @@ fn judge(visit: &DoctorRequest, tmux: Option<&str>, report: &mut Report) {
     if ascii {
         report.note(
             AREA,
-            "boxes and signs are drawn in ASCII: the locale is not UTF-8, or the terminal is a poor one",
+            "boxes and signs are drawn in ASCII: the locale is not UTF-8, or the terminal supports ASCII only",
             "Set LANG to a UTF-8 locale (`locale -a` lists them), for example C.UTF-8.",
         );
     } else {

@@ -50,7 +50,7 @@ pub enum StoreError {
     UnknownEnvironment(String),
     #[error("the environment name must have 1 to 100 characters, none of them a control character")]
     InvalidEnvironment,
-    #[error("the key would have ended already; name a time to come")]
+    #[error("the key would already be expired; give a time in the future")]
     InvalidExpiry,
     #[error("the tag must be Customer or Testing")]
     InvalidTag,

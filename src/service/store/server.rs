@@ -152,13 +152,15 @@ impl From<ServerFault> for StoreError {
                     .into()
             }
             ServerFault::Nobody => {
-                "has no role of that name; make it first: CREATE ROLE name LOGIN".into()
+                "has no role of that name; create it first: CREATE ROLE NAME LOGIN".into()
             }
             ServerFault::NoPassword(None) => {
                 "asks for a password; name a file with it as --storage-password-file".into()
             }
             ServerFault::NoPassword(Some(why)) => format!("asks for a password, and {why}"),
-            ServerFault::Unsafe(why) => format!("is not believed: {why}; nothing was sent to it"),
+            ServerFault::Unsafe(why) => {
+                format!("could not be verified: {why}; nothing was sent to it")
+            }
             ServerFault::Unfit(why) => format!("cannot be used: {why}"),
             ServerFault::Other(code) => format!("reports SQLSTATE {code}"),
         };

@@ -58,10 +58,7 @@ fn wrong(change: &KeyOverride) -> Vec<Problem> {
         match Key::named(name) {
             None => found.push(problem(*at, no_key(name))),
             Some(key) if seen.contains(&key) => {
-                found.push(problem(
-                    *at,
-                    format!("the key \"{name}\" stands here twice"),
-                ));
+                found.push(problem(*at, format!("the key \"{name}\" is listed twice")));
             }
             Some(key) => {
                 seen.push(key);
@@ -73,7 +70,7 @@ fn wrong(change: &KeyOverride) -> Vec<Problem> {
     let kept = FIXED.iter().filter(|name| row.keys.contains(name));
     for name in kept.filter(|name| !change.keys.iter().any(|(key, _)| key == **name)) {
         let what = format!(
-            "\"{name}\" cannot be taken away from {}; add it",
+            "\"{name}\" must stay bound to {}; add it to the list",
             change.name
         );
         found.push(problem(change.at, what));
@@ -215,7 +212,7 @@ fn clash(focus: Focus, key: Key, one: &Bound, other: &Bound) -> Option<Problem> 
         .max_by_key(|written| written.at)?;
     let said = |bound: &Bound| match &bound.written {
         Some(written) => format!("{} (line {})", bound.name(), written.at.line),
-        None => format!("{} (as it comes)", bound.name()),
+        None => format!("{} (default)", bound.name()),
     };
     let what = format!(
         "the key {} means two things in {}: {} and {}; give one of them another key",

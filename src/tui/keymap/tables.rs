@@ -428,14 +428,14 @@ places! {
     ResumeCheck COMMANDS {
         Confirm "RESUME" "resume the batch (only y)";
         Refresh "check again" "check what is left again";
-        IncludeRecent ["f"] "old ones" "with / without what was last sent 30 days ago";
+        IncludeRecent ["f"] "old ones" "include / skip groups last sent over 30 days ago";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
     } + MOVE
 
     ResumeTyped TEXT {
         Enter "RESUME" "resume the batch (after typing)";
         Back "cancel (nothing sent)" "cancel (nothing sent)";
-        IncludeRecent ["f7"] "old ones" "with / without what was last sent 30 days ago";
+        IncludeRecent ["f7"] "old ones" "include / skip groups last sent over 30 days ago";
         Down; Up; PageUp ["pgup"]; PageDown ["pgdn"];
     }
 

@@ -249,7 +249,7 @@ impl View for Batches {
             }
             Action::Resume if batch.ended_at.is_some() => Some("this batch is finished".into()),
             Action::RetryFailed if batch.counts.not_applied == 0 => {
-                Some("no group of this batch is not applied".into())
+                Some("no group of this batch needs a retry".into())
             }
             Action::ReverseEdit if batch.kind == BatchKind::Rotate => {
                 Some("a rotation cannot be taken back".into())

@@ -128,7 +128,7 @@ impl View for Export {
         let inner = popup(buffer, area, (74, 7), "Export", theme);
         let what = format!("{}, without tokens; nothing is sent", self.what());
         paint::line(buffer, paint::row(inner, 0), &what, Style::new(), theme);
-        let how = "As its name ends: .jsonl, .json or .csv; behind it +note +labels.";
+        let how = "Format by extension: .jsonl, .json, .csv; add +note +labels after it.";
         paint::line(buffer, paint::row(inner, 1), how, theme.dim(), theme);
         if self.file.is_written() {
             paint::line(buffer, paint::row(inner, 3), "writing", theme.dim(), theme);

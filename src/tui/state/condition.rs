@@ -15,8 +15,8 @@ impl Context {
             WhyLost::NotAllowed => format!("directory: no rights, {since}; trying"),
             WhyLost::Viewer => "directory: you may only look (viewer)".to_owned(),
             WhyLost::OtherVersion => "directory: update groupdesk".to_owned(),
-            WhyLost::NotWritable => "directory only read: update groupdesk".to_owned(),
-            WhyLost::Moved => "directory was moved: only read".to_owned(),
+            WhyLost::NotWritable => "directory is read-only: update groupdesk".to_owned(),
+            WhyLost::Moved => "directory was moved: read-only".to_owned(),
         })
     }
 
@@ -26,16 +26,16 @@ impl Context {
         let since = self.second(lost.since);
         Some(match lost.why {
             WhyLost::Away => {
-                format!("The directory cannot be reached since {since}; nothing was sent")
+                format!("The directory has been unreachable since {since}; nothing was sent")
             }
             WhyLost::Standby => format!(
-                "The directory is a standby or read only since {since}; nothing was sent. It needs the primary"
+                "The directory has been a standby or read-only since {since}; nothing was sent. It needs the primary"
             ),
             WhyLost::NotAllowed => format!(
-                "The directory lets you in no more since {since}; nothing was sent. An admin gives the role operator back"
+                "The directory has not let you in since {since}; nothing was sent. An admin gives the role operator back"
             ),
             WhyLost::Viewer => {
-                "The directory lets you look only; nothing was sent. It needs the role operator, which an admin grants"
+                "The directory gives you read-only access; nothing was sent. It needs the role operator, which an admin grants"
                     .to_owned()
             }
             WhyLost::OtherVersion => {

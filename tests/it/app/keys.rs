@@ -216,11 +216,11 @@ fn a_key_that_would_mean_two_things_is_refused_with_both_lines() {
         "the key & means two things in list: edit (line 2) and sort (line 4); give one of them another key"
     );
     let (line, _, what) = problem("[keys.list]\nrotate_marked = [\"e\"]\n");
-    assert!(line == 2 && what.contains("edit (as it comes)"), "{what}");
+    assert!(line == 2 && what.contains("edit (default)"), "{what}");
     let (line, _, what) = problem("[keys.list]\nsort = [\"q\"]\n");
-    assert!(line == 2 && what.contains("quit (as it comes)"), "{what}");
+    assert!(line == 2 && what.contains("quit (default)"), "{what}");
     let (line, _, what) = problem("[keys.everywhere]\nquit = [\"e\"]\n");
-    assert!(line == 2 && what.contains("edit (as it comes)"), "{what}");
+    assert!(line == 2 && what.contains("edit (default)"), "{what}");
     let swapped = "[keys.list]\nedit = [\"t\"]\ntoken = [\"e\"]\n";
     assert!(
         keymap::resolve(&written(swapped)).is_ok(),
@@ -253,13 +253,13 @@ fn what_does_not_exist_is_refused_with_the_nearest_name_and_its_place() {
 fn the_ways_out_cannot_be_taken_away() {
     #[rustfmt::skip] // A table: one case a line.
     let table = [
-        ("[keys.everywhere]\ncancel = [\"x\"]\n", "\"ctrl-c\" cannot be taken away"),
-        ("[keys.everywhere]\nback = [\"x\"]\n", "\"esc\" cannot be taken away"),
-        ("[keys.everywhere]\nhelp = [\"x\"]\n", "\"f1\" cannot be taken away"),
+        ("[keys.everywhere]\ncancel = [\"x\"]\n", "\"ctrl-c\" must stay bound"),
+        ("[keys.everywhere]\nback = [\"x\"]\n", "\"esc\" must stay bound"),
+        ("[keys.everywhere]\nhelp = [\"x\"]\n", "\"f1\" must stay bound"),
         ("[keys.list]\nedit = [\"ctrl-c\"]\n", "keeps its meaning"),
         ("[keys.list]\nedit = [\"esc\"]\n", "keeps its meaning"),
         ("[keys.list]\nedit = [\"f1\"]\n", "keeps its meaning"),
-        ("[keys.group]\nback = []\n", "cannot be taken away"),
+        ("[keys.group]\nback = []\n", "must stay bound"),
     ];
     for (text, words) in table {
         let problems = refused(text);

@@ -90,7 +90,7 @@ fn q_with_a_draft_that_cannot_be_saved_warns_first() {
     assert_eq!(errors.count(), 1, "said once");
     scene.walk("q");
     let footer = scene.footer();
-    assert!(footer.contains("1 unsent draft goes"), "{footer}");
+    assert!(footer.contains("1 unsent draft will be lost"), "{footer}");
     assert!(footer.contains("q again quits"), "{footer}");
     scene.later(9).walk("q");
     assert!(scene.footer().contains("q again quits"), "too long ago");

@@ -136,7 +136,9 @@ fn a_field_of_which_nothing_is_known_is_left_out_until_it_is_chosen() {
         .shows("(*) leave out")
         .shows("properties: the present value is unknown here");
     scene.walk("<space>");
-    scene.shows("EMPTIES it").shows("it is REPLACED as a whole");
+    scene
+        .shows("EMPTIES the field")
+        .shows("it is REPLACED as a whole");
     scene.keys("<tab><enter>");
     let (_, wanted) = sent(&scene);
     assert_eq!(

@@ -350,7 +350,7 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_does_the_rest() {
         let mut child = command.spawn().expect("it starts");
         gate.reached().await;
         kill_process(pid(&child), signal).expect("it runs");
-        says(&mut child, "finishing what is in flight").await;
+        says(&mut child, "finishing running requests").await;
         // Twice, as a session that ends does; only a second Ctrl-C leaves.
         if signal != Signal::INT {
             kill_process(pid(&child), signal).expect("it runs");
@@ -414,7 +414,7 @@ async fn what_is_in_flight_is_waited_for_only_so_long() {
     let (code, _, err) = read(wait(child).await);
     assert_eq!(code, 130, "{err}");
     assert!(
-        err.contains("finishing what is in flight, at most 35 s"),
+        err.contains("finishing running requests, at most 0.05 s"),
         "{err}"
     );
     assert!(

@@ -216,7 +216,7 @@ async fn a_vanished_group_stops_it_and_the_first_is_read_alone() {
     );
     let (code, _, sum, err) = scene.refresh(&["--resume"]).await;
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("going on with the reading begun"), "{err}");
+    assert!(err.contains("resuming the refresh started"), "{err}");
     assert_sum(&sum, &[("unchanged", 4), ("done_before", 2)]);
     let (code, out, err) = scene.human(&["--resume"]).await;
     assert_eq!(

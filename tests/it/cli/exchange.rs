@@ -216,7 +216,7 @@ async fn a_signal_finishes_what_is_in_flight_and_the_rest_is_for_later() {
             assert!(first.contains("\"created\""), "{first}");
             received(&service, 2).await;
             running.signal(signal);
-            running.says("finishing what is in flight").await;
+            running.says("finishing running requests").await;
             if signal != Signal::INT {
                 // A session that ends sends it more than once.
                 running.signal(signal);
@@ -246,7 +246,7 @@ async fn a_second_interrupt_leaves_at_once() {
     running.line().await;
     received(&service, 2).await;
     running.signal(Signal::INT);
-    running.says("finishing what is in flight").await;
+    running.says("finishing running requests").await;
     running.signal(Signal::INT);
     assert_eq!(running.code().await, Some(130));
 }
@@ -385,7 +385,7 @@ async fn an_interrupt_that_leaves_nothing_undone_changes_nothing() {
     let mut running = Background::start(home.command(&import(&file, &CREATE)));
     received(&service, 1).await;
     running.signal(Signal::INT);
-    running.says("finishing what is in flight").await;
+    running.says("finishing running requests").await;
     assert!(running.line().await.contains("\"created\""));
     let last = sum(&running.line().await);
     assert_eq!(

@@ -210,7 +210,7 @@ async fn interrupted() {
         running.signal(Signal::TERM);
         if arguments.contains(&"--exists") {
             // It may create, and is waited for like a change.
-            running.says("finishing what is in flight").await;
+            running.says("finishing running requests").await;
             running.signal(Signal::TERM);
         }
         assert_eq!(running.code().await, Some(130), "{arguments:?}");

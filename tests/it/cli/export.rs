@@ -208,7 +208,7 @@ async fn a_note_that_somebody_wrote_is_replaced_only_in_sight() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
         ran.err
-            .contains("note: \"mine\" -> \"theirs\": what stands here stays"),
+            .contains("note: \"mine\" -> \"theirs\": the existing value is kept"),
         "{}",
         ran.err
     );

@@ -141,7 +141,7 @@ async fn a_signal_waits_for_the_hand_off_and_a_second_one_ends_it() {
     let mut rotating = Background::start(home.command(&["rotate", "acme", "--yes"]));
     exists(&home, "started").await;
     rotating.signal(Signal::INT);
-    rotating.says("finishing what is in flight").await;
+    rotating.says("finishing running requests").await;
     rotating.signal(Signal::INT);
     assert_eq!(rotating.code().await, Some(130));
     does(&home, "cat > $1/in");

@@ -169,7 +169,7 @@ async fn what_a_line_changed_is_shown_and_taken_back() {
             3,
             "only an update that took effect",
         ),
-        (["history", "diff", "999999"], 2, "there is no line 999999"),
+        (["history", "diff", "999999"], 2, "there is no entry 999999"),
         (["history", "restore", "acme-eux"], 3, "did you mean"),
     ] {
         let ran = home.run(&command).await;

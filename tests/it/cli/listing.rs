@@ -96,7 +96,7 @@ async fn what_a_filter_or_a_column_is_not_is_said_with_the_code_of_usage() {
     let ran = home.run(&["list", "--filter", "foo:bar"]).await;
     assert_eq!((ran.code, ran.out.as_str()), (0, ""));
     assert!(ran.err.contains("not a test"), "{}", ran.err);
-    assert!(ran.err.contains("is found by the filter"), "{}", ran.err);
+    assert!(ran.err.contains("matches the filter"), "{}", ran.err);
 }
 
 #[tokio::test]

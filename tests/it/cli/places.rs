@@ -207,7 +207,11 @@ async fn a_hand_off_is_run_by_the_profile_that_began_it_or_where_a_person_says_s
     assert_eq!(listed[0]["due_in"], "live", "{listed}");
     assert_eq!(listed[0]["handoff"]["state"], "failed");
     let ran = home.run(&[&second[..], &failed].concat()).await;
-    assert!(ran.err.contains("due in live"), "{}", ran.err);
+    assert!(
+        ran.err.contains("handed off by profile live"),
+        "{}",
+        ran.err
+    );
     assert!(
         ran.err.contains("--profile second rotations handoff 1"),
         "{}",

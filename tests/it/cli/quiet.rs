@@ -193,7 +193,7 @@ async fn without_input_nothing_is_asked_and_nothing_sent() {
     let key = ["profile", "key", "ring", "--config", &file, "--no-input"];
     let (shown, ended) = unasked(&home, &key);
     assert_eq!(ended, Some(3), "{shown}");
-    assert!(shown.contains("--no-input was said"), "{shown}");
+    assert!(shown.contains("--no-input is set"), "{shown}");
     assert_eq!(home.json(0, &["history"]).await, before);
 }
 

@@ -185,7 +185,7 @@ async fn abandoning_asks_and_frees_the_token() {
     #[rustfmt::skip] // A table: one case a line.
     let table = [
         (&["rotations", "abandon", "9", "--reason", "x", "--yes"][..], "no rotation 9"),
-        (&["rotations", "abandon", "1", "--reason", " ", "--yes"], "a reason is needed"),
+        (&["rotations", "abandon", "1", "--reason", " ", "--yes"], "a reason is required"),
         (&["rotations", "settle", "9"], "no rotation 9"),
     ];
     for (arguments, words) in table {

@@ -120,7 +120,7 @@ async fn what_is_in_flight_is_finished_when_it_is_told_to_stop() {
         );
         stream.write_all(first.as_bytes()).await.expect("written");
         serving.signal(signal);
-        serving.says("finishing what is in flight").await;
+        serving.says("finishing running requests").await;
         stream.write_all(rest.as_bytes()).await.expect("written");
         let mut answer = String::new();
         let read = tokio::time::timeout(DEADLINE, stream.read_to_string(&mut answer));

@@ -36,7 +36,7 @@ async fn a_read_that_may_create_is_waited_for() {
     let mut reading = Background::start(home.command(&["get", "told-only", "--exists"]));
     received(&service, 2).await;
     reading.signal(Signal::INT);
-    reading.says("finishing what is in flight").await;
+    reading.says("finishing running requests").await;
     reading.signal(Signal::INT);
     assert_eq!(reading.code().await, Some(130));
 }
@@ -47,7 +47,7 @@ async fn a_change_in_flight_is_waited_for_until_the_second() {
     let mut rotating = Background::start(home.command(&["rotate", "acme", "--yes"]));
     received(&service, 3).await;
     rotating.signal(Signal::INT);
-    rotating.says("finishing what is in flight").await;
+    rotating.says("finishing running requests").await;
     rotating.signal(Signal::INT);
     assert_eq!(rotating.code().await, Some(130));
     assert_eq!(methods(&service), ["GET", "GET", "POST"]);

@@ -82,7 +82,7 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
     );
     let nobody = ana.run(&["directory", "grant", "bne", "operator"]).await;
     assert!(
-        nobody.err.contains("no role of that name"),
+        nobody.err.contains("CREATE ROLE bne LOGIN"),
         "{}",
         nobody.err
     );

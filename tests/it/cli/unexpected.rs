@@ -8,7 +8,7 @@ use crate::support::faults::Fault;
 const IN_FLIGHT: &str =
     "A change may be in flight: see `groupdesk history --open` and `groupdesk rotations --open`.";
 const NOTHING: &str = "Nothing was sent.";
-const ANSWERED: &str = "No change is in flight; what was done stands in `groupdesk history`.";
+const ANSWERED: &str = "No change is in flight; what was done is in `groupdesk history`.";
 
 #[tokio::test]
 async fn a_panic_says_what_was_sent_when_it_came() {

@@ -103,9 +103,9 @@ async fn what_cannot_be_trusted_is_refused_and_says_the_way_out() {
     };
     let own_file = Some(own_file);
     // What is said of it: the reason, and the way out.
-    let ask = "signed by nobody who is known here|name that in PEM as `ca_file` of the profile";
+    let ask = "not signed by a trusted authority|name that in PEM as `ca_file` of the profile";
     let held =
-        "signed by nobody who is known here|`ca_file` of the profile does not hold the authority";
+        "not signed by a trusted authority|`ca_file` of the profile does not hold the authority";
     let authority = "that of an authority, not of a server|have a certificate issued";
     let name = "is for another name|check `base_url`|`ca_file` changes nothing";
     let old = "only a TLS older than 1.2|must speak TLS 1.2 or 1.3";

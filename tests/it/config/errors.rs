@@ -25,7 +25,7 @@ fn each_error_names_its_place_and_what_to_do() {
         ("max_token_age = 90", (4, 17), "max_token_age must be a text"),
         ("max_token_age = \"0d\"", (4, 17), "max_token_age is zero"),
         ("max_token_ag = \"90d\"", (4, 1), "did you mean \"max_token_age\"?"),
-        ("max_token = \"4eC39HqLyjWDarjtT1zdP7dc\"", (4, 1), "must not stand in this file"),
+        ("max_token = \"4eC39HqLyjWDarjtT1zdP7dc\"", (4, 1), "must not be in this file"),
         ("handof = { command = [\"x\"] }", (4, 1), "did you mean \"handoff\"?"),
         ("handoff = [\"x\"]", (4, 11), "handoff must be a table, and is of type array"),
         ("handoff = { timeout = \"30s\" }", (4, 11), "handoff has no command"),
@@ -119,7 +119,7 @@ fn a_key_in_the_file_is_refused_and_not_repeated() {
         let found = problems(&profile_and(&format!("{name} = \"{CANARY}\"")));
         assert_eq!(found[0].line, 4);
         assert!(
-            found[0].what.contains("must not stand in this file"),
+            found[0].what.contains("must not be in this file"),
             "{name}: {found:?}"
         );
         assert!(

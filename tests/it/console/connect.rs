@@ -200,7 +200,7 @@ async fn a_refused_key_and_a_missing_service_are_told_in_plain_words() {
         .await;
     console
         .shows("does not accept the API key")
-        .shows("w writes it all the same")
+        .shows("w writes it anyway")
         .hides("canary");
     console.keys("<esc>").await;
     console.shows("profile name");

@@ -194,7 +194,7 @@ async fn tables_that_became_newer_are_read_as_long_as_they_say_so() {
     );
     scene
         .console
-        .until("directory only read: update groupdesk")
+        .until("directory is read-only: update groupdesk")
         .await;
     scene.refuses("which this groupdesk only reads").await;
     scene.console.keys("r").await;
@@ -224,7 +224,7 @@ async fn of_a_directory_that_was_moved_it_is_said_where_to_ask() {
         schema,
         "UPDATE installation SET moved_to = 'postgres://db9/desk'",
     );
-    scene.console.until("directory was moved: only read").await;
+    scene.console.until("directory was moved: read-only").await;
     scene
         .refuses("`groupdesk directory status` says where to")
         .await;
@@ -281,12 +281,12 @@ async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
     // Nothing is begun that could not be written down first.
     for key in ["r", "<enter>"] {
         console.keys(key).await;
-        console.until("cannot be reached since").await;
+        console.until("has been unreachable since").await;
         console.shows("nothing was sent");
     }
     console.keys("<esc>").await;
     console.keys("q").await;
-    console.shows("1 unsent draft goes with the console: q again quits");
+    console.shows("1 unsent draft will be lost: q again quits");
     // Any other key takes the question back.
     console.keys("<up>").await;
     assert_eq!(proxy.count("PUT"), sent);

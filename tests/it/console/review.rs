@@ -152,7 +152,7 @@ async fn what_is_not_known_is_left_out_or_replaced_by_choice() {
 
     console.keys("<enter>e<end>3<ctrl-s><space>").await;
     console
-        .shows("EMPTIES it")
+        .shows("EMPTIES the field")
         .shows("it is REPLACED as a whole");
     console.keys("<tab><enter>").await;
     let stored = world.stored(Side::Testing, "aaa");

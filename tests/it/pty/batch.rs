@@ -239,7 +239,7 @@ async fn resumed_after(end: impl FnOnce(&mut Session)) {
 async fn asked_to_end_the_console_finishes_what_is_in_flight() {
     resumed_after(|session| {
         session.signal(Signal::TERM);
-        session.wait_for("finishing what is in flight", PATIENCE);
+        session.wait_for("finishing running requests", PATIENCE);
     })
     .await;
 }
@@ -248,7 +248,7 @@ async fn asked_to_end_the_console_finishes_what_is_in_flight() {
 async fn a_line_that_drops_lets_the_console_finish_what_is_in_flight() {
     resumed_after(|session| {
         session.signal(Signal::HUP);
-        session.wait_for("finishing what is in flight", PATIENCE);
+        session.wait_for("finishing running requests", PATIENCE);
         session.hang_up();
     })
     .await;
@@ -304,7 +304,7 @@ async fn reading_all_groups_shows_a_bar_and_asks_where_it_may_create_many() {
     session.wait_for("1 unchanged, 2 not started of 3", PATIENCE);
     assert!(session.screen().contains("1/3"), "{}", session.screen());
     session.send("\x03");
-    session.wait_for("finishing what is in flight", PATIENCE);
+    session.wait_for("finishing running requests", PATIENCE);
     gate.open();
     assert_eq!(session.exit_status(PATIENCE).code(), Some(130));
     assert!(session.screen().contains("2 unchanged, 1 not started of 3"));

@@ -96,7 +96,7 @@ fn the_service_in_a_terminal_ends_at_ctrl_c() {
         .start();
     session.wait_for("listening on http://127.0.0.1:", PATIENCE);
     session.send("\x03");
-    session.wait_for("finishing what is in flight", PATIENCE);
+    session.wait_for("finishing running requests", PATIENCE);
     assert_eq!(session.exit_status(PATIENCE).code(), Some(0));
     assert_given_back(&mut session);
 }

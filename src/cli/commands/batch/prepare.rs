@@ -157,7 +157,7 @@ pub(super) async fn begin(
     }
     if ids.is_empty() && !all_named {
         // For a nightly job this is a success.
-        output::say("no group is meant by that; nothing to rotate, nothing was sent");
+        output::say("no group matches; nothing to rotate, nothing was sent");
         if session.json {
             output::json_line(&report::summary(None, &[], 0))?;
         }
@@ -258,7 +258,7 @@ fn rotates(batch: &Batch) -> Result<(), CliError> {
     match batch.kind {
         BatchKind::Rotate => Ok(()),
         BatchKind::Edit(_) => Err(CliError::Guarded(format!(
-            "batch {0} is an edit, no rotation; nothing was sent; `groupdesk batches resume {0}` or the console resumes it",
+            "batch {0} is a batch of edits, not of rotations; nothing was sent; `groupdesk batches resume {0}` or the console resumes it",
             batch.id.0
         ))),
     }

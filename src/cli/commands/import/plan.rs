@@ -325,7 +325,7 @@ fn lines_beside(text: &mut String, indent: &str, beside: &AnnotationPlan) {
         line(if one.is_replacement() { "~" } else { "+" }, one, "");
     }
     for one in &beside.kept {
-        line("!", one, ": what stands here stays");
+        line("!", one, ": the existing value is kept");
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
             ask_facts(&added).await?;
         }
     } else if !arguments.dry_run {
-        output::alarm("the profile was not written; --yes or --no-check writes it all the same");
+        output::alarm("the profile was not written; --yes or --no-check writes it anyway");
     }
     tell(context, &new, &edit, probe.as_ref(), wanted)?;
     Ok(if wanted { Exit::Done } else { exit })
@@ -99,7 +99,7 @@ async fn all_the_same(context: &Setup) -> Result<bool, CliError> {
     if !input::has_person(context.no_input) {
         return Ok(false);
     }
-    let answer = input::line("Write the profile all the same? [y/N]").await?;
+    let answer = input::line("Write the profile anyway? [y/N]").await?;
     Ok(matches!(answer.to_lowercase().as_str(), "y" | "yes"))
 }
 
@@ -127,7 +127,7 @@ async fn complete(context: &Setup, arguments: &Add) -> Result<NewProfile, CliErr
     let environment = match &arguments.environment {
         Some(tag) => tag.clone(),
         None if is_complete => String::new(),
-        None => input::line("Environment: Customer, Testing, or Enter for not said:").await?,
+        None => input::line("Environment: Customer, Testing, or Enter to leave it unset:").await?,
     };
     let api_key = match said {
         Some(source) => source,

@@ -12,7 +12,7 @@ use crate::{
         output::{self, human},
         process::exit::Exit,
     },
-    domain::text::visible,
+    domain::text::{counted, visible},
     service::store::{self, Looked},
 };
 
@@ -40,7 +40,9 @@ pub(super) fn backup(database: &Path, to: &Path, json: bool) -> Result<Exit, Cli
     let value = || json!({"file": file, "bytes": bytes, "groups": groups, "keys": keys});
     output::either(json, value, || {
         format!(
-            "copied to {file}: {groups} groups, {keys} keys, {bytes} bytes. It holds every token; keep it private"
+            "copied to {file}: {}, {}, {bytes} bytes. It holds every token; keep it private",
+            counted(groups as usize, "group"),
+            counted(keys as usize, "key"),
         )
     })
 }

@@ -50,7 +50,7 @@ pub(super) const SHAPES: &[Shape] = &[
         field("role", "text", "of a file", "viewer, operator, admin or owner"),
         field("schema", "number", "of a file", "the version of the tables"),
         field("synchronous_standby_names", "text", "of a file", "empty: what was answered last may be lost in a failover"),
-        field("sessions", "number", "of a file", "lines of groupdesk to the database"),
+        field("sessions", "number", "of a file", "groupdesk connections to the database"),
         field("timeline", "text", "of a file", "another one after a failover"),
         field("moved_to", "text", "of a file, or it was not moved", "the address of where all of it is now"),
         field("open_rotations", "object[]", "", "rotations that are not settled"),

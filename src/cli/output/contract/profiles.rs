@@ -63,7 +63,7 @@ pub(super) const SHAPES: &[Shape] = &[
             FILE,
             field("written", "bool", "", "false with --dry-run, and where the test failed"),
             field("lines", "text", "", "the lines for the file"),
-            field("check", "object", "--no-check was said", "the test of the connection"),
+            field("check", "object", "--no-check was given", "the test of the connection"),
             field("check.finding", "text", "it could not be tested", "a word of `check`"),
             field("check.text", "text", "", "the same for people"),
             field("check.steps", "object[]", "", "as in `check`; not there where it could not be tested"),

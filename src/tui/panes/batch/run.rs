@@ -167,12 +167,12 @@ fn doing(run: &BatchRun, context: &Context) -> (String, Style) {
         return ended(run, context);
     }
     if let Some(halt) = &run.halt {
-        let text = format!("{}; finishing what is in flight", sentence(halt));
+        let text = format!("{}; finishing running requests", sentence(halt));
         return (text, theme.warning());
     }
     match run.command {
         RunCommand::Stop(_) => (
-            "Stopping: finishing what is in flight".into(),
+            "Stopping: finishing running requests".into(),
             theme.warning(),
         ),
         RunCommand::Pause => {

@@ -161,7 +161,7 @@ fn draw_choice(
         ("environment", ENVIRONMENTS.to_vec(), form.environment, hint)
     } else {
         let words = Source::ALL.map(Source::word).to_vec();
-        let hint = "Space or the arrows choose; a key never stands in the file";
+        let hint = "Space or the arrows choose; no key is written to the file";
         ("API key from", words, form.source as usize, hint)
     };
     let label_style = if is_here { theme.title() } else { theme.dim() };
@@ -226,7 +226,7 @@ fn checked(
     let heading = if what {
         format!("A new file, which only you can read: {file}")
     } else {
-        format!("Lines that come into {file}; the rest stays:")
+        format!("Lines to add to {file}; nothing else changes:")
     };
     sheet.heading(&heading);
     for line in edit.lines.lines() {
@@ -245,7 +245,7 @@ fn checked(
     let next = if is_good {
         format!("{write} writes it and opens the list ({word}). {back} goes back to the form.")
     } else {
-        format!("{back} goes back to the form. {write} writes it all the same ({word}).")
+        format!("{back} goes back to the form. {write} writes it anyway ({word}).")
     };
     sheet.text(&next, Style::new());
     sheet

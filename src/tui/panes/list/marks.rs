@@ -202,7 +202,7 @@ impl List {
         let loose = self.finder.found().map_or(0, |found| found.loose);
         if loose > 0 {
             let text = format!(
-                "{loose} of the marked only have the letters of the filter, scattered; \"...\" finds them together"
+                "{loose} of the marked match only letter by letter; \"...\" finds them together"
             );
             context.say(Severity::Warning, text);
         }

@@ -53,7 +53,7 @@ pub(super) fn draw(
             let text = match proposed {
                 Some(id) => format!("proposed: {id}; {tab} takes it"),
                 None if pane.looking.is_some() => "looking for one to propose".into(),
-                None => "name one that this place has seen".into(),
+                None => "enter a group that this environment has returned before".into(),
             };
             sheet.text(&text, context.theme.title());
             ("An API key on trial", Some(field))
@@ -124,7 +124,7 @@ fn choose(
                 visible(&place.name),
                 used(place, context)
             ),
-            Choice::New => "a new environment, which nothing here is known of".into(),
+            Choice::New => "a new environment, not known here yet".into(),
         };
         let room = sheet.width().saturating_sub(2);
         let text = paint::cut(&text, room, context.theme);

@@ -55,7 +55,7 @@ pub(super) fn write(
     if choices.count() > 0 {
         // Always the key of a review, in every place of it.
         let key = context.keys.key(Focus::Review, Action::Choose);
-        let text = format!("{key} chooses what is sent; the request follows.");
+        let text = format!("{key} chooses the value; the request is updated.");
         sheet.field("", &text, theme.dim(), "");
     }
     for (index, choice) in choices.rows().enumerate() {
@@ -98,9 +98,9 @@ fn unknown(sheet: &mut TextPage, head: &str, row: Unknown, theme: Theme) {
     let kept = "it is not in the request";
     option(sheet, !row.is_replaced, "leave out", kept, theme);
     let by = if row.is_typed {
-        "the whole, by what you typed"
+        "as a whole, by what you typed"
     } else {
-        "the whole, by nothing: EMPTIES it"
+        "by nothing: EMPTIES the field"
     };
     option(sheet, row.is_replaced, "replace  ", by, theme);
 }

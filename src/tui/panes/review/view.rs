@@ -215,10 +215,10 @@ fn uncertain(review: &Review, sheet: &mut TextPage, context: &Context) {
                 )
             }
             UnsafeUpdate::WouldClear { .. } => format!(
-                "left out, the {field} would be cleared, and nothing is known that could be sent: give it, too"
+                "omitting the {field} would clear it, and its value is unknown here: fill it in as well"
             ),
             UnsafeUpdate::Unsure { .. } => format!(
-                "the {field} may have been changed by what is open above: give it, too, or close that with a reason"
+                "the {field} may have been changed by what is open above: fill it in as well, or close that with a reason"
             ),
         };
         sheet.field(&format!("! {field}"), &text, theme.warning(), "");

@@ -159,12 +159,12 @@ fn draw_dialog(
     let mut sheet = TextPage::new(below.width, context.theme);
     let state = asking.row.rotation.state.as_str();
     let text = format!(
-        "The rotation of {} is {state}. Abandoned, nobody will find out how it ended, and its token may be rotated again.",
+        "The rotation of {} is {state}. If you abandon it, nobody will find out how it ended, and its token may be rotated again.",
         asking.row.user_group_id
     );
     sheet.text(&text, context.theme.warning());
     sheet.text(
-        "Nothing is sent. The reason stands in the history.",
+        "Nothing is sent. The reason is recorded in the history.",
         context.theme.dim(),
     );
     sheet.draw_still(buffer, below);

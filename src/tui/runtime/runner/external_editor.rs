@@ -53,7 +53,9 @@ impl<S: Screen> Runner<S> {
             .map_err(|error| format!("no private file for the editor: {error}"))?;
         match self.screen.give_away() {
             Ok(()) => Ok((editor, sheet)),
-            Err(error) => Err(format!("the terminal was not given away: {error}")),
+            Err(error) => Err(format!(
+                "the terminal could not be handed to the editor: {error}"
+            )),
         }
     }
 }

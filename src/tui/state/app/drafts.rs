@@ -197,8 +197,8 @@ impl App {
     pub(super) fn lost_drafts(&self) -> Option<String> {
         match self.unkept() {
             0 => None,
-            1 => Some("1 unsent draft goes".into()),
-            more => Some(format!("{more} unsent drafts go")),
+            1 => Some("1 unsent draft will be lost".into()),
+            more => Some(format!("{more} unsent drafts will be lost")),
         }
     }
 

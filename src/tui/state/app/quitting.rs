@@ -26,7 +26,7 @@ impl App {
             }
             let key = self.shown(Action::Cancel);
             let text = match (self.losses(), self.unsent()) {
-                (Some(losses), _) => format!("{losses} with the console: {key} again quits"),
+                (Some(losses), _) => format!("{losses}: {key} again quits"),
                 (None, Some(kept)) => format!("{key} again quits; {kept}"),
                 (None, None) => format!("{key} again quits"),
             };
@@ -39,7 +39,7 @@ impl App {
         if let Some(losses) = losses.filter(|_| !self.is_again(Action::Quit)) {
             self.warned = Some((Action::Quit, self.context.now));
             let key = self.shown(Action::Quit);
-            let text = format!("{losses} with the console: {key} again quits");
+            let text = format!("{losses}: {key} again quits");
             self.context.messages.ask(self.context.now, text);
         } else {
             self.leave(ExitReason::Asked, StopCause::Quit);
@@ -56,7 +56,7 @@ impl App {
         let drafts = self.lost_drafts();
         let bulk = self
             .left_of_the_batch()
-            .map(|left| format!("{left}. It stops"));
+            .map(|left| format!("{left}. It stops with the console"));
         bulk.into_iter()
             .chain(drafts)
             .reduce(|all, more| format!("{all} and {more}"))
@@ -102,7 +102,7 @@ impl App {
             .collect();
         if let Some(left) = self.left_of_the_batch() {
             let text = format!(
-                "Finishing what is in flight, at most 35 s; {} leaves now. {left}",
+                "Finishing running requests, at most 35 s; {} leaves now. {left}",
                 self.shown(Action::Cancel)
             );
             self.context.say(Severity::Warning, text);

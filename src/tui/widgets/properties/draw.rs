@@ -106,7 +106,7 @@ impl PropertyRows {
         if let Some(refused) = &self.refused {
             let here = self.all.get(self.cursor);
             let text = match here.filter(|row| row.mark == Mark::Removed) {
-                Some(_) => format!("! {refused}; {} brings it back", keys.drop),
+                Some(_) => format!("! {refused}; {} restores the old value", keys.drop),
                 None => format!("! {refused}"),
             };
             return Some((text, theme.error()));

@@ -34,7 +34,7 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_reads_the_rest() {
         let mut child = command.spawn().expect("it starts");
         gate.reached().await;
         kill_process(pid(&child), signal).expect("it runs");
-        says(&mut child, "finishing what is in flight").await;
+        says(&mut child, "finishing running requests").await;
         gate.open();
         let (code, lines, _) = read(wait(child).await);
         assert_eq!((code, lines.len()), (130, 3));

@@ -66,7 +66,7 @@ async fn what_is_wrong_with_the_service_has_its_code_and_sends_nothing_that_coul
 async fn the_body_of_a_get_is_tried_only_with_a_known_id() {
     let (home, service) = acquainted(vec![refusal()]).await;
     let without = home.json(0, &["doctor"]).await;
-    let finding = with(&without, "was not tried");
+    let finding = with(&without, "was not tested");
     assert_eq!(finding["severity"], "note");
     assert!(
         finding["advice"]
@@ -90,7 +90,7 @@ async fn a_get_without_its_body_is_told_apart() {
     );
     #[rustfmt::skip] // A table: one case a line.
     let table = [
-        (group("token-0", &Value::Null), 0, "ok", "the body of a GET survives the way"),
+        (group("token-0", &Value::Null), 0, "ok", "a GET body reaches the service"),
         (refusal(), 1, "problem", "a proxy may drop the body of a GET"),
         (group("token-1", &other), 1, "problem", "not about that id"),
         (created, 1, "problem", "CREATED the group"),

@@ -83,7 +83,7 @@ async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     let (shown, code) = talk(&home, &run, &steps);
     for words in [
         "1 created",
-        "finishing what is in flight",
+        "finishing running requests",
         "1 created, 1 unknown, 2 not started; 4 rows",
     ] {
         assert!(shown.contains(words), "{words}: {shown}");
@@ -158,7 +158,7 @@ async fn a_profile_is_asked_for_word_by_word() {
             ("Environment: Customer, Testing", "Customer\r"),
             ("variable, file, command or keyring?", "command\r"),
             ("Command, for example", "echo a-key\r"),
-            ("all the same? [y/N]", typed),
+            ("anyway? [y/N]", typed),
         ];
         let (shown, ended) = dialogue(
             &home,

@@ -212,7 +212,7 @@ async fn after_sigterm_it_is_not_ready_and_answers_until_its_time_is_over() {
 
     let mut short = Operated::start(&home, &["--drain", "1ms"]).await;
     short.serving.signal(Signal::TERM);
-    short.serving.says("finishing what is in flight").await;
+    short.serving.says("finishing running requests").await;
     assert_eq!(short.serving.code().await, Some(0));
 
     let mut person = Operated::start(&home, &["--drain", "10m"]).await;

@@ -178,7 +178,12 @@ async fn files_that_cannot_be_used_start_nothing_and_are_not_quoted() {
         (one.cert.as_str(), other.key.as_str(), 0o600, "does not fit"),
         (canary, &one.key, 0o600, "holds no certificate in PEM"),
         (&one.key, &one.key, 0o600, "holds no certificate in PEM"),
-        (&one.cert, canary, 0o600, "holds no private key in PEM"),
+        (
+            &one.cert,
+            canary,
+            0o600,
+            "holds no unencrypted PEM private key",
+        ),
         (&one.cert, &one.key, 0o644, "chmod 600"),
     ] {
         home.write("cert.pem", cert);

@@ -99,7 +99,7 @@ async fn a_line_is_made_to_whom_the_certificate_names_and_with_the_password_of_i
     #[rustfmt::skip] // A table: one case a line.
     let table = [
         ("127.0.0.1", BOTH, "its certificate is for another name"),
-        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "signed by nobody who is known here"),
+        ("localhost", "password = { env = \"DESK_PASSWORD\" }", "not signed by a trusted authority"),
         ("localhost", "ca = \"team-ca.pem\"", "asks for a password"),
         ("localhost", "ca = \"team-ca.pem\"\npassword = { env = \"NOT_SET\" }", "environment variable NOT_SET"),
         ("localhost", "ca = \"team-ca.pem\"\npassword = { command = [\"echo\", \"wrong\"] }", "SQLSTATE 28P01"),
@@ -263,7 +263,7 @@ async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file() {
     assert_eq!(scene.server.execute("public", lines), "t");
     for (url, more, words) in [
         (&other, &both[..], "its certificate is for another name"),
-        (&url, &both[2..], "signed by nobody who is known here"),
+        (&url, &both[2..], "not signed by a trusted authority"),
         (&url, &both[..2], "--storage-password-file"),
         (&url, &[both[0], both[1], both[2], &wrong], "28P01"),
         (&url, &[both[0], both[1], both[2], &open], "chmod 600"),

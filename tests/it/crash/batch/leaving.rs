@@ -70,7 +70,7 @@ async fn leaves_at_the_second(stage: &Stage, fault: Fault) {
     held.reached().await;
     let pid = Pid::from_raw(program.id().expect("it runs") as i32).expect("a process id");
     kill_process(pid, Signal::INT).expect("it runs");
-    says(&mut program, "finishing what is in flight").await;
+    says(&mut program, "finishing running requests").await;
     kill_process(pid, Signal::INT).expect("it runs");
     let ended = tokio::time::timeout(DEADLINE, program.wait_with_output()).await;
     let ended = ended.expect("it leaves").expect("it ran");
