@@ -107,7 +107,7 @@ pub(super) struct Global {
     /// Tell each exchange with the service on standard error, with its times; keys and tokens are hidden. Of an import, each row
     #[arg(long, short = 'v', global = true, conflicts_with = "quiet")]
     pub(super) verbose: bool,
-    /// Never ask; what would ask is refused unless --yes is said
+    /// Never ask; what would ask is refused unless --yes is given
     #[arg(long, global = true)]
     pub(super) no_input: bool,
     /// Colours in tables and messages: always, never, or on a terminal that can

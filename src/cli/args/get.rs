@@ -38,7 +38,7 @@ impl Get {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Several groups")]
 pub(crate) struct Reading {
-    /// Read every known group again; those that only files have told of are left out, unless --exists is said
+    /// Read every known group again; those that only files have told of are left out, unless --exists is given
     #[arg(long, conflicts_with_all = ["ids", "from", "sort", "reverse", "limit", "reveal", "token_out"])]
     pub(crate) refresh_all: bool,
     /// Go on with what was interrupted: what was seen since it began is not read again

@@ -49,7 +49,7 @@ pub(crate) struct Filter {
 /// The order of the groups, and how many of them.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Order {
-    /// In the order of name, id, tag, map, props, token, age, read or prop:KEY; what is not known stands last [default: id]
+    /// In the order of name, id, tag, map, props, token, age, read or prop:KEY; what is not known comes last [default: id]
     #[arg(long, value_name = "COLUMN", value_parser = sort)]
     pub(crate) sort: Option<SortBy>,
     /// Reverse the order
