@@ -16,7 +16,7 @@ const UNDER_WAY: &str = "\
 SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
 AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
 
-/// Moves the contents of place $2 into place $1; the groups themselves are united before.
+/// Place $1 receives the contents of place $2; the groups themselves are united before.
 pub(crate) const MERGE: [&str; 23] = [
     "INSERT INTO fingerprints (fingerprint, place, user_group_id, first_seen, last_seen) \
      SELECT fingerprint, $1, user_group_id, first_seen, last_seen FROM fingerprints WHERE place = $2 \
