@@ -45,7 +45,7 @@ use crate::{
         group::UserGroupId,
         handoff::HandOff,
         history::{Ending, Entry},
-        known::KnownGroup,
+        known::{KnownGroup, Observation},
         token::{Fingerprint, Fingerprinter},
     },
     search::{ListView, SortBy},
@@ -100,6 +100,9 @@ pub use watch::{
 /// A write whose caller has gone away is still executed. Dropping the last handle waits for work in progress.
 #[derive(Clone)]
 pub struct Directory(Arc<Inner>);
+
+/// Bytes. Smaller observations are copied, so that their transaction may be done again.
+const LARGE: usize = 16 * 1024;
 
 struct Inner {
     engine: Engine,
@@ -264,11 +267,14 @@ impl Directory {
             _ => None,
         };
         let mut records = records;
-        let written = self
-            .write_of(subject, move |tx| {
-                sqlite::record_all(tx, place, &mut records)
-            })
-            .await;
+        let observed = records.iter().filter_map(|one| one.observation.as_ref());
+        let is_large = observed.map(Observation::weight).sum::<usize>() > LARGE;
+        let write = move |tx: &Tx<'_>| sqlite::record_all(tx, place, &mut records, is_large);
+        let written = if is_large {
+            self.write_large(subject, write).await
+        } else {
+            self.write_of(subject, write).await
+        };
         for one in noted {
             one.written(written.is_ok());
         }

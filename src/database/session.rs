@@ -1,5 +1,6 @@
 //! The connection of a thread, and group commit: a batch is one transaction, and each piece of work in it is done
-//! completely or not at all. A connection that failed to write is never used again.
+//! completely or not at all. If one fails, the transaction is rolled back and done again with a savepoint for each. A
+//! connection that failed to write is never used again.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -74,15 +75,29 @@ impl<D: Database> Session<D> {
             let snapshot = Tx::of(snapshot.0);
             return Ok(batch.iter_mut().map(|work| work.run(&snapshot)).collect());
         }
-        let tx = self.database.begin(connection)?;
         if let [work] = batch {
-            // It has no neighbours that stay where it is undone.
+            // Nothing else would have to stay if it is rolled back.
+            let tx = self.database.begin(connection)?;
             return match work.run(&Tx::of(&tx)) {
                 Ok(()) => self.database.commit(tx).map(|()| vec![Ok(())]),
                 Err(error) if D::undoes_all(&error) => Err(error),
                 Err(error) => Ok(vec![Err(error)]),
             };
         }
+        if batch.iter().all(|work| work.is_repeatable()) {
+            // A savepoint costs a copy of every page that is touched, and is rarely needed.
+            let tx = self.database.begin(connection)?;
+            match batch.iter_mut().try_for_each(|work| work.run(&Tx::of(&tx))) {
+                Ok(()) => {
+                    self.database.commit(tx)?;
+                    return Ok(vec![Ok(()); batch.len()]);
+                }
+                Err(error) if D::undoes_all(&error) => return Err(error),
+                // Roll everything back and do it again, each in a savepoint.
+                Err(_) => drop(tx),
+            }
+        }
+        let tx = self.database.begin(connection)?;
         let mut outcomes = Vec::with_capacity(batch.len());
         for work in batch {
             outcomes.push(run_in_savepoint::<D>(&tx, work.as_mut())?);

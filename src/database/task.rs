@@ -32,6 +32,9 @@ pub(crate) trait Work<E>: Send {
     /// Always true for a write; for a read, only while somebody waits for it.
     fn is_wanted(&self) -> bool;
 
+    /// Whether SQLite's thread may execute it again from the start.
+    fn is_repeatable(&self) -> bool;
+
     /// Executes the work; the result is kept until [`Work::reply`].
     fn run(&mut self, tx: &Tx<'_>) -> Result<(), E>;
 
@@ -67,6 +70,7 @@ impl<T, E, F: FnOnce(Result<T, E>) + Send> Reply<T, E> for F {
 
 struct Task<F, T, R> {
     access: Access,
+    is_repeatable: bool,
     work: F,
     /// The result of the latest execution.
     result: Option<T>,
@@ -81,7 +85,7 @@ pub(crate) fn task<T: Send + 'static, E>(
 ) -> Box<dyn Work<E>> {
     let mut work = Some(work);
     let once = move |tx: &Tx<'_>| work.take().expect("it is done once")(tx);
-    repeatable(access, once, reply)
+    once_in_file(access, once, reply)
 }
 
 /// Work that may be executed again from the start.
@@ -90,8 +94,27 @@ pub(crate) fn repeatable<T: Send + 'static, E>(
     work: impl FnMut(&Tx<'_>) -> Result<T, E> + Send + 'static,
     reply: impl Reply<T, E> + 'static,
 ) -> Box<dyn Work<E>> {
+    boxed(access, access == Access::Write, work, reply)
+}
+
+/// Work that a server may execute again, and SQLite's thread may not, because it moves large values out.
+pub(crate) fn once_in_file<T: Send + 'static, E>(
+    access: Access,
+    work: impl FnMut(&Tx<'_>) -> Result<T, E> + Send + 'static,
+    reply: impl Reply<T, E> + 'static,
+) -> Box<dyn Work<E>> {
+    boxed(access, false, work, reply)
+}
+
+fn boxed<T: Send + 'static, E>(
+    access: Access,
+    is_repeatable: bool,
+    work: impl FnMut(&Tx<'_>) -> Result<T, E> + Send + 'static,
+    reply: impl Reply<T, E> + 'static,
+) -> Box<dyn Work<E>> {
     Box::new(Task {
         access,
+        is_repeatable,
         work,
         result: None,
         reply,
@@ -106,6 +129,10 @@ where
 {
     fn access(&self) -> Access {
         self.access
+    }
+
+    fn is_repeatable(&self) -> bool {
+        self.is_repeatable
     }
 
     fn is_wanted(&self) -> bool {

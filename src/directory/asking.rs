@@ -7,7 +7,7 @@ use super::{
     lanes::{LaneGuard, Subject},
     sqlite::Fault,
 };
-use crate::database::{Access, Reply, Request, Tx, repeatable, task};
+use crate::database::{Access, Reply, Request, Tx, Work, once_in_file, repeatable, task};
 
 /// Sends the answer to the caller; the lane is released first, so that the caller finds it free.
 struct Answer<T>(oneshot::Sender<Result<T, Fault>>, LaneGuard);
@@ -59,11 +59,29 @@ impl Directory {
         subject: Option<Subject>,
         work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
+        self.write_as(subject, work, repeatable).await
+    }
+
+    /// The same for large values, which SQLite's thread moves out instead of copying.
+    pub(super) async fn write_large<T: Send + 'static>(
+        &self,
+        subject: Option<Subject>,
+        work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, DirectoryError> {
+        self.write_as(subject, work, once_in_file).await
+    }
+
+    async fn write_as<T: Send + 'static, W>(
+        &self,
+        subject: Option<Subject>,
+        work: W,
+        task: impl FnOnce(Access, W, Answer<T>) -> Box<dyn Work<Fault>>,
+    ) -> Result<T, DirectoryError> {
         self.may(Role::Operator)?;
         let engine = &self.0.engine;
         let (guard, (reply, answer)) = (engine.lane_of(subject), oneshot::channel());
         let lane = guard.lane;
-        let work = repeatable(Access::Write, work, Answer(reply, guard));
+        let work = task(Access::Write, work, Answer(reply, guard));
         engine.ask(lane, work, answer).await
     }
 

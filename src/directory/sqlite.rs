@@ -68,11 +68,11 @@ struct WriteRecord<'r> {
 }
 
 impl<'r> WriteRecord<'r> {
-    /// On SQLite this runs once, so the observation can be moved; elsewhere it may run again.
-    fn of(tx: &Tx<'_>, place: PlaceId, record: &'r mut Record) -> Self {
+    /// With `may_take`, SQLite does this only once, so the observation can be moved; otherwise it may run again.
+    fn of(tx: &Tx<'_>, place: PlaceId, record: &'r mut Record, may_take: bool) -> Self {
         let observation = match tx.sqlite() {
-            Some(_) => record.observation.take(),
-            None => record.observation.clone(),
+            Some(_) if may_take => record.observation.take(),
+            _ => record.observation.clone(),
         };
         Self {
             place,
@@ -148,10 +148,11 @@ pub(super) fn record_all(
     tx: &Tx<'_>,
     place: PlaceId,
     records: &mut [Record],
+    may_take: bool,
 ) -> Result<Vec<Recorded>, Fault> {
     let last = records.len().saturating_sub(1);
     let recorded = records.iter_mut().enumerate().map(|(at, record)| {
-        let request = WriteRecord::of(tx, place, record);
+        let request = WriteRecord::of(tx, place, record, may_take);
         let recorded = if at == last {
             tx.run_last(&request)?
         } else {

@@ -2,6 +2,7 @@
 //! null or absent field in an answer never erases what is known.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::{
     group::{EnvironmentTag, Mapping, Properties, UserGroupId},
@@ -85,6 +86,42 @@ pub struct Observation {
     pub rotated_by: Option<String>,
     pub at: Timestamp,
     pub by: String,
+}
+
+impl Observation {
+    /// About how many bytes of memory its texts take.
+    pub fn weight(&self) -> usize {
+        let returned = self.returned.as_ref();
+        let told = returned.and_then(|returned| returned.properties.as_ref());
+        let rows = self.sent.mapping.iter().flatten();
+        let rows = rows.map(|(key, value)| key.len() + value.len() + TEXT);
+        let names = [
+            self.sent.name.as_ref(),
+            returned.and_then(|returned| returned.name.as_ref()),
+        ];
+        let names = names.into_iter().flatten().map(String::len);
+        let properties = self.sent.properties.iter().chain(told).map(of_object);
+        TEXT + rows.chain(names).chain(properties).sum::<usize>()
+    }
+}
+
+/// Bytes of a text beside its letters.
+const TEXT: usize = 24;
+
+fn of_object(object: &Properties) -> usize {
+    let rows = object.iter();
+    rows.map(|(key, value)| key.len() + TEXT + of_value(value))
+        .sum()
+}
+
+/// As deep as JSON is read.
+fn of_value(value: &Value) -> usize {
+    TEXT + match value {
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(of_value).sum(),
+        Value::Object(object) => of_object(object),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
 }
 
 /// What an observation contradicted: somebody else was at work.

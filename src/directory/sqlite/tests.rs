@@ -1,13 +1,19 @@
 //! How SQLite treats the files and statements of the directory.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use jiff::Timestamp;
 use rusqlite::{StatementStatus, ffi};
 
 use super::{schema::MIGRATIONS, snapshot::TakeSnapshot, *};
-use crate::directory::AskedBeside;
 use crate::{
-    database::{Access, Tx, Value, task},
-    directory::{BeginResult, HistoryFilter, RotationFilter, RotationId, RotationIntent},
+    database::{Access, Tx, Value, repeatable, task},
+    directory::{
+        AskedBeside, BeginResult, HistoryFilter, RotationFilter, RotationId, RotationIntent,
+    },
     domain::{group::UserGroupId, mutation, rotation::State, token::Fingerprint},
 };
 
@@ -294,39 +300,65 @@ fn every_failure_says_what_to_do() {
 
 #[test]
 fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
-    let mut scene = scene();
-    scene.session.database.commit = |tx| {
-        let rows: i64 = tx.query_row("SELECT count(*) FROM rotations", [], |row| row.get(0))?;
-        assert_eq!(rows, 2, "one commit for all");
-        tx.commit()
-    };
-    let mut answers = Vec::new();
-    let mut batch = Vec::new();
-    for group in ["acme", "refused", "globex"] {
-        let (reply, answer) = tokio::sync::oneshot::channel();
-        let work = move |tx: &Tx<'_>| {
-            let begun = tx.run(&begin_of(group))?;
-            if group == "refused" {
-                return Err(DirectoryError::NoBatch(7).into());
-            }
-            Ok(begun)
+    // Once each, one after another; or all again, where one was refused.
+    for (is_repeatable, tried) in [(false, 3), (true, 5)] {
+        let mut scene = scene();
+        scene.session.database.commit = |tx| {
+            let rows: i64 = tx.query_row("SELECT count(*) FROM rotations", [], |row| row.get(0))?;
+            assert_eq!(rows, 2, "one commit for all");
+            tx.commit()
         };
-        batch.push(task(Access::Write, work, reply));
-        answers.push(answer);
+        let tries = Arc::new(AtomicUsize::new(0));
+        let mut answers = Vec::new();
+        let mut batch = Vec::new();
+        for group in ["acme", "refused", "globex"] {
+            let (reply, answer) = tokio::sync::oneshot::channel();
+            let tries = Arc::clone(&tries);
+            let work = move |tx: &Tx<'_>| {
+                tries.fetch_add(1, Ordering::SeqCst);
+                let begun = tx.run(&begin_of(group))?;
+                if group == "refused" {
+                    return Err(DirectoryError::NoBatch(7).into());
+                }
+                Ok(begun)
+            };
+            batch.push(if is_repeatable {
+                repeatable(Access::Write, work, reply)
+            } else {
+                task(Access::Write, work, reply)
+            });
+            answers.push(answer);
+        }
+        scene.session.process_batch(batch);
+        assert_eq!(tries.load(Ordering::SeqCst), tried);
+        let answers: Vec<_> = answers.into_iter().map(heard).collect();
+        assert!(
+            matches!(
+                answers.as_slice(),
+                [
+                    Ok(BeginResult::Started(_)),
+                    Err(DirectoryError::NoBatch(7)),
+                    Ok(BeginResult::Started(_))
+                ]
+            ),
+            "{answers:?}"
+        );
     }
-    scene.session.process_batch(batch);
-    let answers: Vec<_> = answers.into_iter().map(heard).collect();
+}
+
+#[test]
+fn what_is_refused_alone_leaves_nothing() {
+    let mut scene = scene();
+    let refused = ask(&mut scene.session, Access::Write, |tx| {
+        tx.run(&begin_of("acme"))?;
+        Err::<(), _>(DirectoryError::NoBatch(7).into())
+    });
     assert!(
-        matches!(
-            answers.as_slice(),
-            [
-                Ok(BeginResult::Started(_)),
-                Err(DirectoryError::NoBatch(7)),
-                Ok(BeginResult::Started(_))
-            ]
-        ),
-        "{answers:?}"
+        matches!(refused, Err(DirectoryError::NoBatch(7))),
+        "{refused:?}"
     );
+    let begun = begin(&mut scene.session);
+    assert!(matches!(begun, Ok(BeginResult::Started(_))), "{begun:?}");
 }
 
 #[test]

@@ -154,7 +154,7 @@ mod tests {
                 if gives_back {
                     slot.give_back();
                     // Written down when the next one is under way.
-                    drop(before.map(|before| before.send(())));
+                    let _ = before.map(|before| before.send(()));
                     if !is_last {
                         ends.await.expect("another one begins");
                     }
