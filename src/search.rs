@@ -6,6 +6,7 @@ mod ascii;
 mod beside;
 mod bytes;
 mod conditions;
+mod entry;
 mod index;
 pub mod normalize;
 mod order;

@@ -1,19 +1,15 @@
-//! What an arena keeps of a group beside its name and its id: written and read in one order, the fingerprint, the tag, the
-//! team, the rows of the mapping and of the properties, the times, and where each field came from.
+//! The packed values of a group besides name and id, written and read in one order: fingerprint, tag, team, the rows of the
+//! mapping and of the properties, times, and the origin of each field.
 
 use jiff::Timestamp;
 
 use super::{
-    arena::{Arena, Entry},
+    arena::{Arena, Entry, Shape},
     bytes::{Bytes, add_number, add_signed, add_text},
     packed::{BY, FIELDS, JSON, Origin, Packed, RECORD, UNIT},
     pairs::{Pairs, Texts},
 };
 use crate::domain::known::{KnownGroup, Source};
-
-/// What is known, what of it was returned, what was imported, where an origin differs from the one before; and which times
-/// are there.
-pub(super) type Shape = [u8; 5];
 
 /// So few of the first are compared, each by itself: most are among them.
 const FIRST: usize = 8;

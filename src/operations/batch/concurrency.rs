@@ -58,6 +58,9 @@ pub(crate) trait Work {
     /// Begins it. Its slot may be given back before it ends.
     fn begin(&self, item: Self::Item, slot: Slot) -> BoxFuture<'static, Self::Outcome>;
 
+    /// An item has gone well and given its slot back; its outcome is still to come.
+    fn succeeded_early(&mut self) {}
+
     /// Records an outcome (`None` if the task panicked). Returns the reason if nothing new may be begun.
     fn ended(&mut self, outcome: Option<Self::Outcome>) -> Option<Halt>;
 
@@ -85,6 +88,9 @@ pub(crate) async fn run(
         tokio::select! {
             biased;
             Some(joined) = in_flight.join_next() => {
+                if room.was_given_back() {
+                    work.succeeded_early();
+                }
                 let stopped = work.ended(joined.ok());
                 if halt.is_none() && let Some(stopped) = stopped {
                     // Items waiting for a busy service have sent nothing yet; end their wait.

@@ -94,8 +94,8 @@ impl Queue {
     }
 }
 
-/// The result of a read; `None` if it was stopped before anything was sent.
-type Outcome = Option<GroupRead>;
+/// The result of a read, and whether its slot was given back before; `None` if it was stopped before anything was sent.
+type Outcome = Option<(GroupRead, bool)>;
 
 impl Work for Queue {
     type Item = UserGroupId;
@@ -117,16 +117,20 @@ impl Work for Queue {
         self.context.clone().read(id, slot).boxed()
     }
 
+    fn succeeded_early(&mut self) {
+        self.streak.succeeded();
+    }
+
     fn ended(&mut self, outcome: Option<Outcome>) -> Option<Halt> {
         let Some(outcome) = outcome else {
             return Some(Halt::Cannot("a read broke off in this program".into()));
         };
-        let Some(mut read) = outcome else {
+        let Some((mut read, was_early)) = outcome else {
             return Some(self.context.control.asked());
         };
         self.counts.ended(read.found);
         read.counts = self.counts;
-        let stops = self.stops(&read);
+        let stops = self.stops(&read, was_early);
         self.context.tell(RefreshEvent::Ended(Box::new(read)));
         stops
     }
@@ -137,12 +141,15 @@ impl Work for Queue {
 }
 
 impl Queue {
-    fn stops(&mut self, read: &GroupRead) -> Option<Halt> {
+    fn stops(&mut self, read: &GroupRead, was_early: bool) -> Option<Halt> {
         let alarm = || Some(Halt::Alarm(read.user_group_id.clone()));
         match read.found {
             ReadResult::Unchanged | ReadResult::Changed | ReadResult::FirstSeen => {
                 self.found = true;
-                self.streak.succeeded();
+                // Others may have failed since.
+                if !was_early {
+                    self.streak.succeeded();
+                }
                 None
             }
             ReadResult::CreatedAgain | ReadResult::Created
@@ -210,7 +217,7 @@ impl ReadContext {
             read.took = begun.elapsed();
             let tag = read.tag.as_ref();
             read.wrong_environment = self.operations.tag_alarm(tag).is_some();
-            return Some(read);
+            return Some((read, slot.is_back()));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use tokio::sync::Notify;
@@ -23,6 +23,8 @@ pub struct Room {
 struct Behind {
     count: AtomicUsize,
     freed: Notify,
+    /// A slot was given back since this was asked last.
+    has_news: AtomicBool,
 }
 
 /// The slot of an item in flight. An item that ends without giving it back takes room until its end was looked at.
@@ -53,6 +55,11 @@ impl Room {
         }
     }
 
+    /// Whether a slot was given back since this was asked last.
+    pub fn was_given_back(&self) -> bool {
+        self.behind.has_news.swap(false, Ordering::SeqCst)
+    }
+
     /// Waits until a slot was given back.
     pub async fn freed(&self) {
         self.behind.freed.notified().await;
@@ -64,9 +71,14 @@ impl Slot {
     pub fn give_back(&mut self) {
         if !self.is_back {
             self.is_back = true;
+            self.behind.has_news.store(true, Ordering::SeqCst);
             self.behind.count.fetch_add(1, Ordering::SeqCst);
             self.behind.freed.notify_one();
         }
+    }
+
+    pub fn is_back(&self) -> bool {
+        self.is_back
     }
 }
 

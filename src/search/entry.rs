@@ -1,0 +1,126 @@
+//! The values of a group in the arena: tag, fingerprint, times, mapping and properties, read from its packed bytes, or from
+//! the group itself if it could not be packed.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::{arena::Entry, rest::Rest};
+use crate::domain::token::Fingerprint;
+
+impl<'a> Entry<'a> {
+    pub fn tag(self) -> Option<&'a str> {
+        let tag = match Rest::of(self) {
+            Ok(mut rest) => {
+                let number = rest.tag()? as usize;
+                self.arena.words.get_index(number)?.as_str()
+            }
+            Err(odd) => odd.environment_tag.as_ref()?.value.as_str(),
+        };
+        (!tag.is_empty()).then_some(tag)
+    }
+
+    pub fn fingerprint(self) -> Option<Fingerprint> {
+        match Rest::of(self) {
+            Ok(rest) => rest
+                .fingerprint
+                .map(|bytes| Fingerprint::from_bytes(*bytes)),
+            Err(odd) => odd.fingerprint.as_ref().map(|known| known.value),
+        }
+    }
+
+    /// The number of rows of the mapping.
+    pub fn mapped(self) -> Option<u32> {
+        match Rest::of(self) {
+            Ok(rest) => rest.at_mapping().mapping().count,
+            Err(odd) => odd.mapping.as_ref().map(|known| known.value.len() as u32),
+        }
+    }
+
+    /// The number of properties.
+    pub fn keys(self) -> Option<u32> {
+        match Rest::of(self) {
+            Ok(rest) => rest.at_properties().properties().count,
+            Err(odd) => odd
+                .properties
+                .as_ref()
+                .map(|known| known.value.len() as u32),
+        }
+    }
+
+    pub fn rotated(self) -> Option<Timestamp> {
+        self.times().0
+    }
+
+    pub fn seen(self) -> Option<Timestamp> {
+        self.times().2
+    }
+
+    /// When it was rotated, made, where this directory saw it, and seen.
+    pub fn times(self) -> (Option<Timestamp>, Option<Timestamp>, Option<Timestamp>) {
+        match Rest::of(self) {
+            Ok(rest) => rest.at_times().times().into(),
+            Err(odd) => (
+                odd.last_rotated.as_ref().map(|last| last.at),
+                odd.created_at,
+                odd.last_seen,
+            ),
+        }
+    }
+
+    /// The value of a property; as JSON if it is not text.
+    pub fn property(self, key: &str) -> Option<Cow<'a, str>> {
+        match Rest::of(self) {
+            Ok(rest) => {
+                let mut properties = rest.at_properties().properties().parts();
+                properties
+                    .find(|(known, _, _)| *known == key)
+                    .map(|(_, _, value)| Cow::Borrowed(value))
+            }
+            Err(odd) => Some(value_text(odd.properties.as_ref()?.value.get(key)?)),
+        }
+    }
+
+    /// The keys of the properties. Empty for a group whose texts contain the separators.
+    pub fn property_keys(self) -> impl Iterator<Item = &'a str> {
+        let properties = Rest::of(self).map(|rest| rest.at_properties().properties().parts());
+        properties.into_iter().flatten().map(|(key, _, _)| key)
+    }
+
+    /// Whether a row of the mapping, schema id and data source id, is one.
+    pub(super) fn has_row(self, mut is_one: impl FnMut(&'a str, &'a str) -> bool) -> bool {
+        match Rest::of(self) {
+            Ok(rest) => {
+                let mut rows = rest.at_mapping().mapping().parts();
+                rows.any(|(schema, _, source)| is_one(schema, source))
+            }
+            Err(odd) => {
+                let mut rows = odd.mapping.iter().flat_map(|known| &known.value);
+                rows.any(|(schema, source)| is_one(schema, source))
+            }
+        }
+    }
+
+    /// Whether `is_one` accepts a property, given as key and value; a value that is not text as JSON.
+    pub(super) fn has_property(self, mut is_one: impl FnMut(&str, &str) -> bool) -> bool {
+        match Rest::of(self) {
+            Ok(rest) => {
+                let mut rows = rest.at_properties().properties().parts();
+                rows.any(|(key, _, value)| is_one(key, value))
+            }
+            Err(odd) => {
+                let mut rows = odd.properties.iter().flat_map(|known| &known.value);
+                rows.any(|(key, value)| is_one(key, &value_text(value)))
+            }
+        }
+    }
+}
+
+/// A text as it is, anything else as JSON.
+fn value_text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
+    }
+}
