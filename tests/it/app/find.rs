@@ -171,7 +171,7 @@ fn marking_all_says_what_only_resembles_the_filter() {
     let mut scene = few();
     scene.walk("/globex<enter>*");
     scene
-        .says("1 of the marked only have the letters")
+        .says("1 of the marked match only letter by letter")
         .shows("2 marked");
     let mut scene = few();
     scene.walk("/\"globex\"<enter>*").shows("1 marked");

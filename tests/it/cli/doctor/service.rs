@@ -92,7 +92,7 @@ async fn a_get_without_its_body_is_told_apart() {
     let table = [
         (group("token-0", &Value::Null), 0, "ok", "a GET body reaches the service"),
         (refusal(), 1, "problem", "a proxy may drop the body of a GET"),
-        (group("token-1", &other), 1, "problem", "not about that id"),
+        (group("token-1", &other), 1, "problem", "it is for another id"),
         (created, 1, "problem", "CREATED the group"),
         (Fault::Close, 5, "problem", "no answer to a get of \"acme\""),
         (group("token-0", &json!({"api_environment_tag": "Testing"})), 1, "problem", "is tagged Testing"),
