@@ -313,7 +313,7 @@ impl View for AttentionPane {
             }
             Action::Enter => (
                 concern.is_some_and(|concern| concern.profile.is_some()),
-                "no profile refers to this row's place",
+                "no profile for this row's place",
             ),
             Action::HandOff => (false, "this row is no hand-off"),
             Action::Hide => (concern.is_some(), "no row here"),
