@@ -179,10 +179,13 @@ impl<'a> Entry<'a> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
     use crate::domain::{
         group::{EnvironmentTag, UserGroupId},
         known::{Known, LastRotated, Source},
+        token::Fingerprint,
     };
 
     /// Counted, not measured: the same on every machine.

@@ -173,8 +173,8 @@ impl Place {
 }
 
 /// What the client says of it.
-fn is_expected(phase: Phase, call: Call, host: &str, error: CallError) -> bool {
-    if let (Phase::ResetAtOnce, CallError::NotSent { why, .. }) = (phase, &error) {
+fn is_expected(phase: Phase, call: Call, host: &str, error: &CallError) -> bool {
+    if let (Phase::ResetAtOnce, CallError::NotSent { why, .. }) = (phase, error) {
         // It can come while it is being connected.
         return matches!(why, NotSent::Other { .. });
     }
@@ -201,11 +201,11 @@ fn is_expected(phase: Phase, call: Call, host: &str, error: CallError) -> bool {
                 }
                 _ => phase.status(),
             };
-            return error == CallError::Lost { call, status, why };
+            return *error == CallError::Lost { call, status, why };
         }
     };
     let host = host.into();
-    error.to_string().contains("nothing was sent") && error == CallError::NotSent { host, why }
+    error.to_string().contains("nothing was sent") && *error == CallError::NotSent { host, why }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -236,10 +236,7 @@ async fn every_phase_of_every_call() {
                     CallError::Lost { .. } => RotateOutcome::Unclear,
                 };
                 assert_eq!(meant, expected, "{what}: {error:?}");
-                assert!(
-                    is_expected(phase, one, host, error.clone()),
-                    "{what}: {error:?}"
-                );
+                assert!(is_expected(phase, one, host, &error), "{what}: {error:?}");
             }
         }
         if let Some(server) = place.server {

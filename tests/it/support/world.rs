@@ -359,14 +359,13 @@ fn open(folder: &Path, name: &str) -> Directory {
         teams().insert(file.clone(), team.clone());
         team
     });
-    let opened = match &team {
-        Some(team) => Directory::open(team),
-        None => {
-            if !file.exists() {
-                empty::put(&file);
-            }
-            Directory::open(&file)
+    let opened = if let Some(team) = &team {
+        Directory::open(team)
+    } else {
+        if !file.exists() {
+            empty::put(&file);
         }
+        Directory::open(&file)
     };
     opened.expect("a directory")
 }
