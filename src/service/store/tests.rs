@@ -16,27 +16,26 @@ fn temporary() -> (tempfile::TempDir, std::path::PathBuf) {
     (folder, path)
 }
 
-fn add(name: &'static str) -> impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static {
+fn add(name: &'static str) -> impl FnMut(&Connection) -> Result<(), StoreError> + Send + 'static {
     move |connection| {
         connection.execute("INSERT INTO environments (name) VALUES (?1)", [name])?;
         Ok(())
     }
 }
 
-/// For a file, whose work is never executed again.
-fn once<T>(
-    work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+/// For a file. A write whose neighbour is refused is executed again.
+fn of_file<T>(
+    mut work: impl FnMut(&Connection) -> Result<T, StoreError> + Send + 'static,
 ) -> impl FnMut(&Tx<'_>) -> Result<T, StoreError> + Send + 'static {
-    let mut work = Some(work);
-    move |tx| work.take().expect("it is done once")(tx.sqlite().expect("a file"))
+    move |tx| work(tx.sqlite().expect("a file"))
 }
 
 fn on_file<T: Send + 'static>(
     store: &Store,
     access: Access,
-    work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    work: impl FnMut(&Connection) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    store.ask_blocking(access, once(work))
+    store.ask_blocking(access, of_file(work))
 }
 
 /// Needs more pages than the database has.
@@ -82,11 +81,11 @@ fn hold(store: &Store) -> std::sync::mpsc::Sender<()> {
 /// Queues work by polling its future once.
 fn queue<T: Send + 'static>(
     store: &Store,
-    work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    work: impl FnMut(&Connection) -> Result<T, StoreError> + Send + 'static,
 ) -> std::pin::Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>> {
     let store = store.clone();
     let mut future: std::pin::Pin<Box<dyn Future<Output = _> + Send>> =
-        Box::pin(async move { store.ask(Access::Write, once(work)).await });
+        Box::pin(async move { store.ask(Access::Write, of_file(work)).await });
     let polled = future
         .as_mut()
         .poll(&mut Context::from_waker(Waker::noop()));
@@ -267,7 +266,7 @@ fn a_full_queue_is_overload() {
     let store = Store::open_with(&path, options).expect("open");
     let release = hold(&store);
     let queued = queue(&store, add("queued"));
-    let refused = store.ask(Access::Write, once(add("refused")));
+    let refused = store.ask(Access::Write, of_file(add("refused")));
     let refused = finish(refused);
     assert_eq!(refused, Err(StoreError::Overloaded));
     assert_eq!(store.pending_writes(), 1);
