@@ -247,7 +247,7 @@ async fn going_on_past_vanished_ones_has_to_be_confirmed() {
     let scene = Scene::new(4).await;
     let (code, _, err) = scene.human(&["--keep-going"]).await;
     assert_eq!(code, 3, "{err}");
-    assert!(err.contains("say --yes"), "{err}");
+    assert!(err.contains("pass --yes"), "{err}");
     assert_eq!(scene.proxy.count("GET"), 0);
     scene.vanished();
     scene.proxy.next("GET", ProxyFault::passed());

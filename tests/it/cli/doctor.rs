@@ -292,7 +292,7 @@ async fn what_waits_for_a_person_is_counted_without_names() {
     let rotated = home.run(&["rotate", "acme", "--yes"]).await;
     assert_eq!(rotated.code, 7, "{}", rotated.err);
     let report = home.json(0, &["doctor"]).await;
-    let finding = with(&report, "1 open rotation: how they ended");
+    let finding = with(&report, "1 open rotation: outcome unknown");
     assert_eq!(finding["severity"], "warning");
     assert!(
         finding["advice"]

@@ -407,7 +407,7 @@ async fn a_viewer_lists_without_a_key_and_the_key_of_fingerprints_can_be_kept_el
     let by = history[0]["by"].as_str().expect("who");
     assert!(by == "olaf" || by.starts_with("olaf@"), "{by}");
     for (wrong, words) in [
-        (Some("0e".repeat(32)), "another key"),
+        (Some("0e".repeat(32)), "another fingerprint key"),
         (Some("short".into()), "64 hexadecimal"),
         (None, "fingerprint_key"),
     ] {

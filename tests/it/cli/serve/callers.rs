@@ -87,8 +87,8 @@ async fn a_key_that_would_have_ended_already_is_not_made() {
     let home = Home::new();
     let database = home.database();
     for (when, says) in [
-        ("2020-01-01", "name a time to come"),
-        ("0s", "name a time to come"),
+        ("2020-01-01", "give a time in the future"),
+        ("0s", "give a time in the future"),
         ("soon", "90d, 2027-01-31"),
         ("99999y", "90d, 2027-01-31"),
         ("2027-02-30", "90d, 2027-01-31"),
