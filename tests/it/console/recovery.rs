@@ -57,7 +57,7 @@ async fn one_that_stays_open_is_shown_settled_and_abandoned_in_its_pane() {
     console.keys("A").await;
     console
         .shows("Abandon a rotation")
-        .shows("nobody will find");
+        .shows("If you abandon it");
     console.keys("the customer is gone<enter>").await;
     console.shows("0 open").shows("abandoned");
     console.keys("<esc>2").await;
