@@ -97,7 +97,7 @@ pub(crate) fn repeatable<T: Send + 'static, E>(
     boxed(access, access == Access::Write, work, reply)
 }
 
-/// Work that a server may execute again, and SQLite's thread may not, because it moves large values out.
+/// Work that a server may execute again and SQLite's thread may not: it keeps a savepoint of its own there.
 pub(crate) fn once_in_file<T: Send + 'static, E>(
     access: Access,
     work: impl FnMut(&Tx<'_>) -> Result<T, E> + Send + 'static,

@@ -21,7 +21,7 @@ mod file;
 mod server;
 
 pub(super) use crate::database::Access;
-use crate::database::{Server, Session, THROWN_AWAY, Tx, Work, Worker, repeatable, values};
+use crate::database::{Server, Session, THROWN_AWAY, Tx, Work, Worker, once_in_file, values};
 pub use care::{Copied, Looked, backup, check};
 pub use error::StoreError;
 use file::File;
@@ -268,7 +268,7 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
             let failures = Arc::clone(&self.0.failures);
             (failures, self.0.report.clone())
         });
-        repeatable(access, work, move |result: Result<T, StoreError>| {
+        once_in_file(access, work, move |result: Result<T, StoreError>| {
             if let (Err(error), Some((failures, report))) = (&result, failed)
                 && error.is_of_the_storage()
             {
