@@ -199,22 +199,39 @@ pub fn run_search(
                 && new.beside == old.beside
         })
         .and_then(|before| before.hits.as_ref());
-    let take = |sieve: &mut Sieve<'_>, number| {
-        let fit = sieve.fit(index.entry(number)?, &look)?;
-        Some(Hit { number, fit })
-    };
+    let count = wider.map_or(order.len(), Vec::len);
     let number = |at: usize| wider.map_or_else(|| order[at], |hits| hits[at].number);
-    let some = |range: Range<usize>| {
+    let fit = |sieve: &mut Sieve<'_>, number| sieve.fit(index.entry(number)?, &look);
+    let each = |range: Range<usize>, take: &dyn Fn(&mut Sieve<'_>, usize) -> Option<Fit>| {
         let mut sieve = Sieve::of(&look.query, Some(index.base()));
-        let mut hits = Vec::new();
+        let mut fits = Vec::with_capacity(range.len());
         for start in range.clone().step_by(BREATH) {
             is_wanted().then_some(())?;
             let end = range.end.min(start + BREATH);
-            hits.extend((start..end).filter_map(|at| take(&mut sieve, number(at))));
+            fits.extend((start..end).map(|at| take(&mut sieve, at)));
         }
-        Some(hits)
+        Some(fits)
     };
-    let hits = in_parts(wider.map_or(order.len(), Vec::len), &some)?;
+    let fits = if count < index.len() / SOME {
+        let take = |sieve: &mut Sieve<'_>, at| fit(sieve, number(at));
+        in_parts(count, &|range| each(range, &take))?
+    } else {
+        // Groups lie in memory by number. In the order of a column, nearly every one would be a cache miss.
+        let mut is_asked = vec![wider.is_none(); index.len()];
+        for hit in wider.into_iter().flatten() {
+            is_asked[hit.number as usize] = true;
+        }
+        let take = |sieve: &mut Sieve<'_>, at: usize| {
+            is_asked[at].then(|| fit(sieve, at as u32)).flatten()
+        };
+        let fits = in_parts(index.len(), &|range| each(range, &take))?;
+        (0..count).map(|at| fits[number(at) as usize]).collect()
+    };
+    let hits = fits.into_iter().enumerate().filter_map(|(at, fit)| {
+        let (number, fit) = (number(at), fit?);
+        Some(Hit { number, fit })
+    });
+    let hits: Vec<Hit> = hits.collect();
     let loose = hits.iter().filter(|hit| !hit.fit.exact).count();
     let shown = if look.best_first {
         ranked(&hits).into()
@@ -231,6 +248,9 @@ pub fn run_search(
     })
 }
 
+/// A search of fewer than one in so many groups goes to each of them, instead of through all.
+const SOME: usize = 16;
+
 /// Looked up only once, because the answer is read from files.
 static PROCESSORS: LazyLock<usize> =
     LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
@@ -238,11 +258,11 @@ static PROCESSORS: LazyLock<usize> =
 /// Groups per thread. With fewer, a thread costs more than it saves.
 const PART: usize = 1 << 13;
 
-/// Searches `count` groups with several threads, one range each. Returns `None` if one was cancelled.
+/// How well each of `count` groups fits, with several threads, one range each. Returns `None` if one was cancelled.
 fn in_parts(
     count: usize,
-    find: &(dyn Fn(Range<usize>) -> Option<Vec<Hit>> + Sync),
-) -> Option<Vec<Hit>> {
+    find: &(dyn Fn(Range<usize>) -> Option<Vec<Option<Fit>>> + Sync),
+) -> Option<Vec<Option<Fit>>> {
     let parts = (count / PART).clamp(1, *PROCESSORS);
     let ends = (0..=parts).map(|part| count * part / parts);
     let ends: Vec<usize> = ends.collect();
@@ -253,12 +273,12 @@ fn in_parts(
             scope.spawn(move || find(range))
         });
         let others: Vec<_> = others.collect();
-        let mut hits = find(first)?;
+        let mut fits = find(first)?;
         for other in others {
             let found = other.join().unwrap_or_else(|panic| resume_unwind(panic));
-            hits.extend(found?);
+            fits.extend(found?);
         }
-        Some(hits)
+        Some(fits)
     })
 }
 
