@@ -243,7 +243,8 @@ impl Directory {
     ) -> Result<GroupSnapshot, DirectoryError> {
         let id = id.clone();
         let request = TakeSnapshot { place, id, beside };
-        self.ask(Access::Short, move |tx| tx.run(&request)).await
+        // What is sent depends on it.
+        self.ask(Access::Current, move |tx| tx.run(&request)).await
     }
 
     /// Records the result of one exchange: the group, the history and the journal, in one transaction.

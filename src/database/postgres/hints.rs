@@ -86,6 +86,13 @@ async fn listen(server: Server, heard: Arc<Notify>, down: watch::Sender<Option<S
     loop {
         let mut is_up = false;
         let ended = hear(&server, &heard, &down, &mut is_up).await;
+        let fault = match &ended {
+            Ok(()) => ServerFault::Unreachable,
+            Err((fault, _)) => fault.clone(),
+        };
+        down.send_replace(Some(fault));
+        // Hints may have been missed while there was no connection.
+        heard.notify_one();
         if matches!(ended, Err((_, Then::Reconnect))) && !is_up && can_be_read(&server).await {
             down.send_replace(None);
             for _ in 0..STANDBY {
@@ -94,13 +101,6 @@ async fn listen(server: Server, heard: Arc<Notify>, down: watch::Sender<Option<S
             }
             continue;
         }
-        let fault = match &ended {
-            Ok(()) => ServerFault::Unreachable,
-            Err((fault, _)) => fault.clone(),
-        };
-        down.send_replace(Some(fault));
-        // Hints may have been missed while there was no connection.
-        heard.notify_one();
         pause = if is_up {
             AGAIN.0
         } else {

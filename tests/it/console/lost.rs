@@ -315,3 +315,34 @@ async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
         .collect();
     assert_eq!(typed, ["A name one two"], "kept as it was typed");
 }
+
+/// Whoever was bound before, and has not seen yet that only a standby is left.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_sent_on_what_a_standby_says() {
+    let Some(server) = postgres::own() else {
+        return;
+    };
+    let team = postgres::at(server.folder(), "desk");
+    set_up(&team).expect("a schema");
+    let world = World::new().await;
+    let proxy = FaultyProxy::before(world.address()).await;
+    let directory = Directory::open(&team).expect("it opens");
+    let installation = world.installation(Side::Testing).on(&directory);
+    let ana = installation.through(proxy.base_url()).operations();
+    world.seed(Side::Testing, "acme-eu", "A name", &[], &json!({}));
+    let acme = id("acme-eu");
+    let met = ana.look_up(&acme, UnknownIdPolicy::Exists).await;
+    met.expect("it is known now");
+    tokio::task::block_in_place(|| {
+        server.stop();
+        server.follow_nobody();
+        server.start();
+    });
+    let sent = proxy.methods().len();
+    let known = ana.show(&acme).await.expect("read from the standby");
+    assert!(known.is_some());
+    let refused = ana.look_up(&acme, UnknownIdPolicy::KnownOnly).await;
+    let refused = refused.expect_err("refused").to_string();
+    assert!(refused.contains("is a standby"), "{refused}");
+    assert_eq!(proxy.methods().len(), sent, "nothing was sent");
+}
