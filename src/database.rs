@@ -22,13 +22,13 @@ use std::{
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use postgres::Line;
+use postgres::ServerConnection;
 
 pub(crate) use fault::Fault;
 pub(crate) use postgres::{AddressFault, Hints, Password, Server, ServerFault};
 pub(crate) use request::{Request, Tx};
 pub(crate) use session::Session;
-pub(crate) use statement::{Found, Row, Rows, Statement, Statements, values};
+pub(crate) use statement::{Results, Row, Rows, Statement, Statements, values};
 pub(crate) use task::{Access, Reply, Work, once_in_file, repeatable, task};
 pub(crate) use value::{Value, ValueRef};
 
@@ -65,7 +65,7 @@ pub(crate) trait Database: Send + 'static {
 }
 
 /// For a file that ends with the process: fast for many rows, and not durable if the machine crashes.
-pub(crate) const THROWN_AWAY: &str = "PRAGMA synchronous = OFF; PRAGMA cache_size = -24000";
+pub(crate) const EPHEMERAL: &str = "PRAGMA synchronous = OFF; PRAGMA cache_size = -24000";
 
 /// A thread that executes queued work until this is dropped; dropping waits until all of it is done and the connection
 /// is closed. `S` is the sender of its queue, so the creator chooses the capacity.
@@ -87,8 +87,8 @@ impl<S> Worker<S> {
         server: Server,
         (sender, queue): (S, Receiver<Box<dyn Work<E>>>),
     ) -> io::Result<Self> {
-        let line = Line::new(server)?;
-        Self::spawn(name, sender, move || lane::serve(line, &queue))
+        let connection = ServerConnection::new(server)?;
+        Self::spawn(name, sender, move || lane::serve(connection, &queue))
     }
 
     fn spawn(name: &str, sender: S, serve: impl FnOnce() + Send + 'static) -> io::Result<Self> {

@@ -153,14 +153,14 @@ impl Empty {
                 .tempdir()
                 .map_err(DemoError::Folder)?;
             let options = Options {
-                is_thrown_away: true,
+                is_ephemeral: true,
                 ..Options::default()
             };
             let store = Store::open_with(&folder.path().join("service.db"), options)?;
             let (_, production) = store.create_key("production", Some("Customer"), false)?;
             let (_, testing) = store.create_key("testing", Some("Testing"), false)?;
             Ok(Self {
-                directory: Directory::open_thrown_away(&directory_file(folder.path()))?,
+                directory: Directory::open_ephemeral(&directory_file(folder.path()))?,
                 store,
                 keys: [production, testing],
                 folder,

@@ -3,7 +3,6 @@
 //! SQLite or, for a team, in PostgreSQL.
 
 mod annotations;
-mod asking;
 mod audit;
 mod batch;
 mod columns;
@@ -11,6 +10,7 @@ mod copy;
 mod draft;
 mod engine;
 mod error;
+mod execute;
 mod facts;
 mod hidden;
 mod ids;
@@ -73,7 +73,7 @@ pub use place::{
 };
 pub use replay::replay;
 pub use sqlite::{
-    Contents, Inspected, backup_of, backups_of, copy_to, foresee_in, ids_beginning, inspect,
+    Contents, Inspected, backup_of, backups_of, copy_to, ids_beginning, inspect, preview_binding_in,
 };
 use sqlite::{
     batches, console, drafts, fingerprints, groups, handoff, history, journal,
@@ -84,13 +84,13 @@ pub use team::{Migrated, TeamStatus, grant, migrate, revoke, set_up, set_up_sql,
 use unsettled_here::Noted;
 pub use unsettled_here::has_unsettled_here;
 pub use values::{
-    AskedBeside, BeginResult, Damaged, EventKind, GroupSnapshot, HandOffStep, HistoryFilter,
-    JournalEvent, Numbered, Owner, Precondition, Record, Recorded, RotationFilter, RotationIntent,
-    RotationRow, RotationStep,
+    BeginResult, Damaged, EventKind, GroupSnapshot, HandOffStep, HistoryFilter, JournalEvent,
+    Numbered, Owner, Precondition, Record, Recorded, RotationFilter, RotationIntent, RotationRow,
+    RotationStep, SnapshotExtras,
 };
 pub use watch::{
-    ChangeCursor, Changes, DraftHead, HistoryCursor, Standing,
-    requests::{Watch, WatchedLine},
+    ChangeCursor, Changes, DraftHead, HistoryCursor, PlaceStatus,
+    requests::{Watch, WatchedConnection},
 };
 
 /// A handle to one directory; clones share it. Requests are executed in the order in which they are made; requests made
@@ -108,7 +108,7 @@ struct Inner {
     engine: Engine,
     fingerprinter: Fingerprinter,
     /// Set for a directory that a team shares.
-    desk: Option<team::Desk>,
+    membership: Option<team::Membership>,
 }
 
 impl Directory {
@@ -120,15 +120,15 @@ impl Directory {
         match location.into() {
             Location::File(path) => Engine::of_file(&path, false).map(Self::of_file),
             Location::Team(team) => {
-                let (engine, fingerprinter, desk) = team::open(&team)?;
-                Ok(Self::of(engine, fingerprinter, Some(desk)))
+                let (engine, fingerprinter, membership) = team::open(&team)?;
+                Ok(Self::of(engine, fingerprinter, Some(membership)))
             }
         }
     }
 
     /// As [`Self::open`], for a file that ends with this process, like that of a demo: its writes need not survive a
     /// crash of the machine.
-    pub(crate) fn open_thrown_away(path: &Path) -> Result<Self, DirectoryError> {
+    pub(crate) fn open_ephemeral(path: &Path) -> Result<Self, DirectoryError> {
         Engine::of_file(path, true).map(Self::of_file)
     }
 
@@ -136,40 +136,44 @@ impl Directory {
         Self::of(engine, fingerprinter, None)
     }
 
-    fn of(engine: Engine, fingerprinter: Fingerprinter, desk: Option<team::Desk>) -> Self {
+    fn of(
+        engine: Engine,
+        fingerprinter: Fingerprinter,
+        membership: Option<team::Membership>,
+    ) -> Self {
         Self(Arc::new(Inner {
             engine,
             fingerprinter,
-            desk,
+            membership,
         }))
     }
 
     /// The operator's role in a team's directory; `None` for a file.
     pub fn role(&self) -> Option<Role> {
-        self.0.desk.as_ref().map(|desk| desk.role)
+        self.0.membership.as_ref().map(|membership| membership.role)
     }
 
     /// The user name in a team's database, under which actions are recorded. `None` for a file, and for the role that may
     /// write under any name.
     pub fn user(&self) -> Option<&str> {
-        let desk = self.0.desk.as_ref();
-        let desk = desk.filter(|desk| desk.role != Role::Owner);
-        desk.map(|desk| desk.user.as_str())
+        let membership = self.0.membership.as_ref();
+        let membership = membership.filter(|membership| membership.role != Role::Owner);
+        membership.map(|membership| membership.user.as_str())
     }
 
     /// Refuses what needs a higher role, and every write if the directory was moved, before anything is read or sent.
     pub fn may(&self, needs: Role) -> Result<(), DirectoryError> {
-        let (Location::Team(team), Some(desk)) = (self.location(), &self.0.desk) else {
+        let (Location::Team(team), Some(membership)) = (self.location(), &self.0.membership) else {
             return Ok(());
         };
-        let has = desk.role;
+        let has = membership.role;
         if has < needs {
             return Err(DirectoryError::of_team(
                 team,
                 TeamFault::NeedsRole { needs, has },
             ));
         }
-        match &desk.moved_to {
+        match &membership.moved_to {
             Some(to) => Err(DirectoryError::of_team(
                 team,
                 TeamFault::Moved(Some(to.clone())),
@@ -211,7 +215,7 @@ impl Directory {
         take: impl FnMut(Vec<KnownGroup>) -> bool + Send + 'static,
     ) -> Result<(), DirectoryError> {
         let each = move |c: &Tx<'_>| groups::each(c, place, (&order.0, order.1), take);
-        self.ask(Access::Long, each).await
+        self.execute(Access::Long, each).await
     }
 
     /// Returns the group rows of a place that [`Self::groups`] could not read in full.
@@ -220,7 +224,8 @@ impl Directory {
     }
 
     async fn all_groups(&self, place: PlaceId) -> Result<groups::Groups, DirectoryError> {
-        self.ask(Access::Long, move |c| groups::all(c, place)).await
+        self.execute(Access::Long, move |c| groups::all(c, place))
+            .await
     }
 
     /// Returns one group if it is known.
@@ -230,21 +235,22 @@ impl Directory {
         id: &UserGroupId,
     ) -> Result<Option<KnownGroup>, DirectoryError> {
         let id = id.clone();
-        self.ask(Access::Short, move |c| groups::one(c, place, &id))
+        self.execute(Access::Short, move |c| groups::one(c, place, &id))
             .await
     }
 
-    /// One group, if it is known, what is open of it, and the facts of the place; and what is asked beside.
+    /// Returns one group if it is known, what is open of it, the facts of the place, and the requested extras.
     pub async fn snapshot(
         &self,
         place: PlaceId,
         id: &UserGroupId,
-        beside: AskedBeside,
+        extras: SnapshotExtras,
     ) -> Result<GroupSnapshot, DirectoryError> {
         let id = id.clone();
-        let request = TakeSnapshot { place, id, beside };
-        // What is sent depends on it.
-        self.ask(Access::Current, move |tx| tx.run(&request)).await
+        let request = TakeSnapshot { place, id, extras };
+        // The request that follows is decided by this, so the read must be current.
+        self.execute(Access::Current, move |tx| tx.run(&request))
+            .await
     }
 
     /// Records the result of one exchange: the group, the history and the journal, in one transaction.
@@ -274,7 +280,7 @@ impl Directory {
         let written = if is_large {
             self.write_large(subject, write).await
         } else {
-            self.write_of(subject, write).await
+            self.write_about(subject, write).await
         };
         for one in noted {
             one.written(written.is_ok());
@@ -287,7 +293,7 @@ impl Directory {
         &self,
         filter: HistoryFilter,
     ) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
-        self.ask(Access::Long, move |c| history::list(c, filter))
+        self.execute(Access::Long, move |c| history::list(c, filter))
             .await
     }
 
@@ -298,7 +304,7 @@ impl Directory {
         intent: RotationIntent,
     ) -> Result<BeginResult, DirectoryError> {
         let subject = Subject::Group(place, intent.user_group_id.clone());
-        self.request_of(Some(subject), journal::BeginRotation { place, intent })
+        self.request_about(Some(subject), journal::BeginRotation { place, intent })
             .await
     }
 
@@ -327,7 +333,7 @@ impl Directory {
 
     /// Returns all batches of a place, most recently begun first.
     pub async fn batches(&self, place: PlaceId) -> Result<Vec<Batch>, DirectoryError> {
-        self.ask(Access::Long, move |c| batches::list(c, place))
+        self.execute(Access::Long, move |c| batches::list(c, place))
             .await
     }
 
@@ -337,7 +343,7 @@ impl Directory {
         place: PlaceId,
         id: BatchId,
     ) -> Result<Vec<BatchItem>, DirectoryError> {
-        self.ask(Access::Long, move |c| batches::items(c, place, id))
+        self.execute(Access::Long, move |c| batches::items(c, place, id))
             .await
     }
 
@@ -384,7 +390,7 @@ impl Directory {
 
     /// Returns the drafts of a place, most recently changed first. One that cannot be read is left out.
     pub async fn drafts(&self, place: PlaceId) -> Result<Vec<KeptDraft>, DirectoryError> {
-        self.ask(Access::Short, move |c| drafts::list(c, place))
+        self.execute(Access::Short, move |c| drafts::list(c, place))
             .await
     }
 
@@ -423,7 +429,8 @@ impl Directory {
 
     /// Returns the current state of one rotation.
     pub async fn rotation(&self, id: RotationId) -> Result<Option<RotationRow>, DirectoryError> {
-        self.ask(Access::Short, move |c| journal::one(c, id)).await
+        self.execute(Access::Short, move |c| journal::one(c, id))
+            .await
     }
 
     /// Returns the current state of rotations, most recently begun first.
@@ -435,7 +442,8 @@ impl Directory {
             Some(_) => Access::Short,
             None => Access::Long,
         };
-        self.ask(access, move |c| journal::list(c, filter)).await
+        self.execute(access, move |c| journal::list(c, filter))
+            .await
     }
 
     /// Returns the journal of a rotation, in order; empty if there is no such rotation. [`replay()`] reconstructs the
@@ -444,14 +452,14 @@ impl Directory {
         &self,
         id: RotationId,
     ) -> Result<Vec<JournalEvent>, DirectoryError> {
-        self.ask(Access::Short, move |c| journal::events(c, id))
+        self.execute(Access::Short, move |c| journal::events(c, id))
             .await
     }
 
     /// Returns the list view as this profile last left it, if it was saved.
     pub async fn view(&self, profile: &str) -> Result<Option<ListView>, DirectoryError> {
         let profile = profile.to_owned();
-        self.ask(Access::Short, move |c| console::view(c, &profile))
+        self.execute(Access::Short, move |c| console::view(c, &profile))
             .await
     }
 
@@ -467,7 +475,7 @@ impl Directory {
 
     /// Returns every group of every place that has or had the token, current owners first.
     pub async fn owners(&self, fingerprint: Fingerprint) -> Result<Vec<Owner>, DirectoryError> {
-        self.ask(Access::Short, move |c| fingerprints::owners(c, fingerprint))
+        self.execute(Access::Short, move |c| fingerprints::owners(c, fingerprint))
             .await
     }
 

@@ -6,11 +6,11 @@ mod answer;
 mod at_work;
 pub mod attention;
 pub mod batch;
-mod breaking;
 mod bulk_edit;
 pub mod doctor;
 mod failpoints;
 mod failure;
+mod fault_injection;
 mod feed;
 mod files;
 mod groups;
@@ -33,14 +33,14 @@ use secrecy::SecretString;
 use tokio::sync::OnceCell;
 
 pub use crate::platform::clock::Clock;
-pub use breaking::break_at;
 pub use failpoints::Failpoint;
 pub use failure::Failure;
+pub use fault_injection::fail_at;
 pub use feed::{Feed, HistoryFeed};
 pub use files::export::{exported_row, format_of, path_and_columns};
 pub use files::import::{Permit, RowEnd, Sending};
 pub use groups::claim_holder::ClaimHolder;
-pub use groups::claims::Waiting;
+pub use groups::claims::WaitListener;
 pub use groups::not_known::UnknownFields;
 pub use groups::request;
 pub use groups::token_lookup::{TokenLookup, TokenReport, not_a_token};
@@ -69,8 +69,8 @@ pub use crate::{
         Alarm, Batch, BatchId, BatchItem, BindingAnswer, Bound, ChangeCursor, Changes,
         DirectoryError, DraftHead, DraftSaved, Fact, FirstGroups, Import, ImportId, Imported,
         ItemKey, ItemUpdate, KeptDraft, KeyState, Mutation, MutationId, Numbered, OtherDraft,
-        OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, Question, QuestionReason, Role,
-        RotationId, RotationRow, Standing, TeamFault, WatchedLine,
+        OtherPlace, Owner, Place, PlaceEvent, PlaceId, PlaceKey, PlaceStatus, Question,
+        QuestionReason, Role, RotationId, RotationRow, TeamFault, WatchedConnection,
     },
 };
 
@@ -84,7 +84,7 @@ use crate::{
     domain::{group::UserGroupId, history::Entry, known::KnownGroup, rotation::settle_window},
     operations::profiles::{
         facts,
-        places::{self, SeenGate},
+        places::{self, GateSnapshot},
     },
     search::{Builder, ListView, SortBy, suggest::near},
 };
@@ -121,7 +121,7 @@ pub struct Operations(
     /// Notified of every exchange made through this handle.
     Option<Listener>,
     /// Notified when this handle waits for a group that another mutation holds.
-    Option<Waiting>,
+    Option<WaitListener>,
 );
 
 struct Inner {
@@ -136,8 +136,8 @@ struct Inner {
     directory: Directory,
     operator: String,
     clock: Clock,
-    sendings: SentTimes,
-    heard: facts::LastStated,
+    sent_times: SentTimes,
+    last_stated: facts::LastStated,
     points: failpoints::Failpoints,
 }
 
@@ -169,8 +169,8 @@ impl Operations {
             directory,
             operator,
             clock,
-            sendings: SentTimes::default(),
-            heard: facts::LastStated::default(),
+            sent_times: SentTimes::default(),
+            last_stated: facts::LastStated::default(),
             points: failpoints::Failpoints::default(),
         });
         Self(inner, None, None)
@@ -257,7 +257,7 @@ impl Operations {
             .first_groups(place, view.sort.clone(), view.reverse, (all, some))
             .await?;
         if first.is_all {
-            self.repair_beside(place, &first.unreadable);
+            self.repair_in_background(place, &first.unreadable);
         }
         Ok(first)
     }
@@ -270,13 +270,13 @@ impl Operations {
     ) -> Result<Builder, DirectoryError> {
         let place = self.place().await?;
         let (builder, unreadable) = self.directory().load_groups(place, tell).await?;
-        self.repair_beside(place, &unreadable);
+        self.repair_in_background(place, &unreadable);
         Ok(builder)
     }
 
     /// Repairs unreadable copies in the background. A failure is harmless: the next list is still right, and tries
     /// again.
-    fn repair_beside(&self, place: PlaceId, unreadable: &[UserGroupId]) {
+    fn repair_in_background(&self, place: PlaceId, unreadable: &[UserGroupId]) {
         let parts: Vec<_> = unreadable.chunks(REPAIRED).map(<[_]>::to_vec).collect();
         if parts.is_empty() {
             return;
@@ -403,14 +403,14 @@ impl Operations {
     /// The only way to get a client for the service. Refuses what the profile forbids, and everything as long as the
     /// operator has to decide something about the place first. Every caller states what it is about to send.
     async fn client(&self, sends: RequestKind) -> Result<Client, Failure> {
-        self.client_upon(sends, None).await
+        self.client_with_gate(sends, None).await
     }
 
-    /// As [`Operations::client`]; `seen`: the gate, as it was just looked at.
-    async fn client_upon(
+    /// As [`Operations::client`]; `seen` is the gate if it was just read.
+    async fn client_with_gate(
         &self,
         sends: RequestKind,
-        seen: Option<SeenGate>,
+        seen: Option<GateSnapshot>,
     ) -> Result<Client, Failure> {
         match sends {
             RequestKind::Read => {}
@@ -512,7 +512,7 @@ impl Operations {
 
     /// Refuses to change a group that was last seen in another environment (hazard 11), unless the operator vouches
     /// that it exists here: the profile may have been corrected since.
-    fn right_environment(
+    fn check_environment(
         &self,
         group: &KnownGroup,
         assurance: UnknownIdPolicy,

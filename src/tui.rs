@@ -30,7 +30,7 @@ use theme::{Palette, Theme};
 
 use crate::{
     config::{Environment, UiSettings},
-    operations::{Clock, Connector, Operations, break_at},
+    operations::{Clock, Connector, Operations, fail_at},
     platform::time_zone::time_zone,
     tui::terminal::spoken,
 };
@@ -140,7 +140,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     };
     if start.comfort.plain {
         let screen = terminal::PlainScreen::enter(theme.ascii)?;
-        break_at("console")?;
+        fail_at("console")?;
         // The plain mode uses signs of its own to tell boxes from text.
         let theme = Theme {
             colour: false,
@@ -163,7 +163,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         return ended(reason, &runner.app);
     }
     let screen = terminal::Screen::enter(start.comfort.mouse)?;
-    break_at("console")?;
+    fail_at("console")?;
     // Opened before the size is read, so that no resize is missed.
     let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;

@@ -9,7 +9,7 @@ use groupdesk::{
     formats::GroupRow,
     operations::{
         RefreshEvent, RowEnd, Sending,
-        batch::{BatchEvent, Control, Room, RunLimits},
+        batch::{BatchEvent, Control, RunLimits, SlotPool},
     },
 };
 use jiff::Timestamp;
@@ -107,20 +107,20 @@ pub(crate) async fn send(
     getrandom::fill(&mut digest).expect("random numbers");
     let import: ImportId = operations.begin_import(digest).await.expect("durable").id;
     let control = &Control::default();
-    let room = Room::of(limits(concurrency));
+    let slots = SlotPool::of(limits(concurrency));
     let mut waiting = rows.iter().enumerate();
     let mut flying = FuturesUnordered::new();
     loop {
-        if room.is_free(flying.len())
+        if slots.is_free(flying.len())
             && let Some((number, (row, base))) = waiting.next()
         {
             assert!(control.may_begin(tokio::time::Instant::now()).await);
-            let (at, steered) = (Some((import, number + 1)), (control, room.slot()));
+            let (at, steered) = (Some((import, number + 1)), (control, slots.slot()));
             flying.push(operations.send_row(permit, at, row, base.as_ref(), steered, |_| {}));
             continue;
         }
         tokio::select! {
-            () = room.freed() => {}
+            () = slots.freed() => {}
             end = flying.next() => {
                 let Some(end) = end else { break };
                 assert!(matches!(end, RowEnd::Done { .. }), "{end:?}");

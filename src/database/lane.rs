@@ -8,35 +8,39 @@ use std::{
 
 use super::{
     Access, Fault, Tx, Work,
-    postgres::{Failure, Line, Open, PATIENCE, ServerFault, Then},
+    postgres::{Failure, PATIENCE, ServerConnection, ServerFault, ServerTransaction, Then},
 };
 
 /// How often one piece of work is attempted.
 const TRIES: usize = 5;
 
 /// Executes work until all senders are gone.
-pub(super) fn serve<E: From<Fault>>(mut line: Line, queue: &Receiver<Box<dyn Work<E>>>) {
-    while let Some(mut work) = next(&mut line, queue) {
+pub(super) fn serve<E: From<Fault>>(
+    mut connection: ServerConnection,
+    queue: &Receiver<Box<dyn Work<E>>>,
+) {
+    while let Some(mut work) = next(&mut connection, queue) {
         if !work.is_wanted() {
             continue;
         }
         match work.access() {
             access @ (Access::Short | Access::Current | Access::Long) => {
-                let open = Open::reading(&mut line, access != Access::Current);
-                let tx = Tx::of_server(open);
+                let transaction =
+                    ServerTransaction::reading(&mut connection, access != Access::Current);
+                let tx = Tx::of_server(transaction);
                 let done = work.run(&tx);
                 work.reply(done);
                 // Nobody has to wait for the end of a read.
                 tx.end();
             }
             Access::Write => {
-                let done = write(&mut line, &mut *work);
+                let done = write(&mut connection, &mut *work);
                 work.reply(done);
             }
             Access::Once => {
                 let deadline = Instant::now() + PATIENCE;
-                let open = Open::writing(&mut line, None, deadline);
-                let (done, _) = attempt(open, &mut *work);
+                let transaction = ServerTransaction::writing(&mut connection, None, deadline);
+                let (done, _) = attempt(transaction, &mut *work);
                 work.reply(done);
             }
         }
@@ -44,16 +48,16 @@ pub(super) fn serve<E: From<Fault>>(mut line: Line, queue: &Receiver<Box<dyn Wor
 }
 
 /// The next piece of work; if none is queued, others are first notified of what was written.
-fn next<W>(line: &mut Line, queue: &Receiver<W>) -> Option<W> {
+fn next<W>(connection: &mut ServerConnection, queue: &Receiver<W>) -> Option<W> {
     loop {
-        match line.tells_in() {
+        match connection.hint_due_in() {
             None => return queue.recv().ok(),
-            Some(Duration::ZERO) => line.tell(),
+            Some(Duration::ZERO) => connection.send_hint(),
             Some(left) => match queue.recv_timeout(left) {
                 Ok(work) => return Some(work),
-                Err(RecvTimeoutError::Timeout) => line.tell(),
+                Err(RecvTimeoutError::Timeout) => connection.send_hint(),
                 Err(RecvTimeoutError::Disconnected) => {
-                    line.tell();
+                    connection.send_hint();
                     return None;
                 }
             },
@@ -61,14 +65,20 @@ fn next<W>(line: &mut Line, queue: &Receiver<W>) -> Option<W> {
     }
 }
 
-fn write<E: From<Fault>>(line: &mut Line, work: &mut dyn Work<E>) -> Result<(), E> {
+fn write<E: From<Fault>>(
+    connection: &mut ServerConnection,
+    work: &mut dyn Work<E>,
+) -> Result<(), E> {
     // One deadline for all attempts together.
     let deadline = Instant::now() + PATIENCE;
     let mut tries = 0;
     loop {
         let stamp = stamp().ok_or(ServerFault::Other("no random numbers".into()));
         let stamp = stamp.map_err(Fault::from)?;
-        let (done, failure) = attempt(Open::writing(line, Some(stamp), deadline), work);
+        let (done, failure) = attempt(
+            ServerTransaction::writing(connection, Some(stamp), deadline),
+            work,
+        );
         match failure {
             Some((_, Then::Again | Then::Reconnect))
                 if tries < TRIES && Instant::now() < deadline =>
@@ -82,10 +92,10 @@ fn write<E: From<Fault>>(line: &mut Line, work: &mut dyn Work<E>) -> Result<(), 
 
 /// Executes the work in a transaction and commits.
 fn attempt<E: From<Fault>>(
-    open: Open<'_>,
+    transaction: ServerTransaction<'_>,
     work: &mut dyn Work<E>,
 ) -> (Result<(), E>, Option<Failure>) {
-    let tx = Tx::of_server(open);
+    let tx = Tx::of_server(transaction);
     let done = work.run(&tx).and_then(|()| Ok(tx.commit()?));
     (done, tx.end())
 }

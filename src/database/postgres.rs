@@ -1,17 +1,17 @@
 //! PostgreSQL: each lane has its own connection, and related statements are sent in one round trip. A write has one of
 //! three outcomes: committed, not committed, or (only if the server was away for long) unknown.
 
+mod connection;
 mod fault;
 mod hints;
-mod line;
-mod open;
 mod server;
+mod transaction;
 mod value;
 
+pub(super) use connection::ServerConnection;
 pub(crate) use fault::ServerFault;
 pub(super) use fault::{Failure, Then};
 pub(crate) use hints::Hints;
-pub(super) use line::Line;
-pub(crate) use open::Open;
 pub(super) use server::PATIENCE;
 pub(crate) use server::{AddressFault, Password, Server};
+pub(crate) use transaction::ServerTransaction;

@@ -3,18 +3,20 @@
 
 use std::{borrow::Cow, cell::RefCell};
 
-use super::{Fault, Found, Row, Statement, Statements, Value, postgres::Open, sqlite};
+use super::{
+    Fault, Results, Row, Statement, Statements, Value, postgres::ServerTransaction, sqlite,
+};
 
 /// Reads, decides, writes.
 pub(crate) trait Request {
     type Answer;
     type Error: From<Fault>;
 
-    /// Statements that read what is needed, and claims whose success is decided upon.
+    /// Statements that read what is needed, and claims whose success decides.
     fn read(&self) -> Statements;
 
     /// Decides by rules alone, from the results of [`Request::read`] in the same order. An error rolls the claims back.
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), Self::Error>;
+    fn decide(&self, found: &mut Results) -> Result<(Statements, Self::Answer), Self::Error>;
 
     /// Reads of the resulting state that the answer needs.
     fn read_after(&self) -> Statements {
@@ -23,12 +25,12 @@ pub(crate) trait Request {
 
     /// Adds the results of [`Request::read_after`] to the answer. The transaction is committed by then, so this cannot
     /// fail.
-    fn finish(&self, _answer: &mut Self::Answer, _after: &mut Found) {}
+    fn finish(&self, _answer: &mut Self::Answer, _after: &mut Results) {}
 }
 
 enum Engine<'c> {
     Sqlite(&'c rusqlite::Connection),
-    Server(RefCell<Open<'c>>),
+    Server(RefCell<ServerTransaction<'c>>),
 }
 
 /// An open transaction, on either database.
@@ -39,8 +41,8 @@ impl<'c> Tx<'c> {
         Self(Engine::Sqlite(connection))
     }
 
-    pub(super) fn of_server(open: Open<'c>) -> Self {
-        Self(Engine::Server(RefCell::new(open)))
+    pub(super) fn of_server(transaction: ServerTransaction<'c>) -> Self {
+        Self(Engine::Server(RefCell::new(transaction)))
     }
 
     /// The connection, for features that only SQLite has.
@@ -52,10 +54,10 @@ impl<'c> Tx<'c> {
     }
 
     /// The number of the connection to a server, once something was sent: it changes when the connection is reopened.
-    pub(crate) fn line(&self) -> u64 {
+    pub(crate) fn connection_number(&self) -> u64 {
         match &self.0 {
             Engine::Sqlite(_) => 0,
-            Engine::Server(open) => open.borrow().line(),
+            Engine::Server(transaction) => transaction.borrow().connection_number(),
         }
     }
 
@@ -74,31 +76,32 @@ impl<'c> Tx<'c> {
 
     /// Executes the only or last request of a transaction, together with the commit.
     pub(crate) fn run_last<R: Request>(&self, request: &R) -> Result<R::Answer, R::Error> {
-        let Engine::Server(open) = &self.0 else {
+        let Engine::Server(transaction) = &self.0 else {
             return self.run(request);
         };
         let mut found = self.send(request.read())?;
         let (writes, mut answer) = request.decide(&mut found)?;
         let reads = request.read_after();
-        let mut open = open.borrow_mut();
-        let writer = open.writer();
-        let after = open.send_and_commit(writes.for_server(writer), &reads.for_server(writer));
-        let mut after = Found::of(after.map_err(Fault::from)?);
+        let mut transaction = transaction.borrow_mut();
+        let writer = transaction.writer();
+        let after =
+            transaction.send_and_commit(writes.for_server(writer), &reads.for_server(writer));
+        let mut after = Results::of(after.map_err(Fault::from)?);
         request.finish(&mut answer, &mut after);
         Ok(answer)
     }
 
-    fn send(&self, statements: Statements) -> Result<Found, Fault> {
+    fn send(&self, statements: Statements) -> Result<Results, Fault> {
         let rows = match &self.0 {
             Engine::Sqlite(connection) => sqlite::run(connection, statements)?,
             Engine::Server(_) if statements.0.is_empty() => Vec::new(),
-            Engine::Server(open) => {
-                let mut open = open.borrow_mut();
-                let statements = statements.for_server(open.writer());
-                open.send(statements)?
+            Engine::Server(transaction) => {
+                let mut transaction = transaction.borrow_mut();
+                let statements = statements.for_server(transaction.writer());
+                transaction.send(statements)?
             }
         };
-        Ok(Found::of(rows))
+        Ok(Results::of(rows))
     }
 
     /// Passes on the rows of one statement one at a time; `take` returns whether it wants more.
@@ -117,14 +120,14 @@ impl<'c> Tx<'c> {
         statement: Statement,
         take: &mut dyn FnMut(&Row<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
-        let open = match &self.0 {
+        let transaction = match &self.0 {
             Engine::Sqlite(connection) => return sqlite::each(connection, &statement, take),
-            Engine::Server(open) => open,
+            Engine::Server(transaction) => transaction,
         };
-        let mut open = open.borrow_mut();
-        let statement = statement.for_server(open.writer());
+        let mut transaction = transaction.borrow_mut();
+        let statement = statement.for_server(transaction.writer());
         let mut refused = None;
-        let streamed = open.stream(&statement, &mut |row| {
+        let streamed = transaction.stream(&statement, &mut |row| {
             let taken = take(&Row::Kept(&row));
             taken.unwrap_or_else(|error| {
                 refused = Some(error);
@@ -187,10 +190,10 @@ impl<'c> Tx<'c> {
         let statement = Statement::new(text, values);
         match &self.0 {
             Engine::Sqlite(connection) => sqlite::write(connection, &statement),
-            Engine::Server(open) => {
-                let mut open = open.borrow_mut();
-                let statement = statement.for_server(open.writer());
-                let rows = open.send(vec![statement])?;
+            Engine::Server(transaction) => {
+                let mut transaction = transaction.borrow_mut();
+                let statement = statement.for_server(transaction.writer());
+                let rows = transaction.send(vec![statement])?;
                 Ok(rows.first().map_or(0, |rows| rows.changed))
             }
         }
@@ -200,7 +203,7 @@ impl<'c> Tx<'c> {
     pub(crate) fn batch(&self, text: &str) -> Result<(), Fault> {
         match &self.0 {
             Engine::Sqlite(connection) => Ok(connection.execute_batch(text)?),
-            Engine::Server(open) => Ok(open.borrow_mut().batch(text)?),
+            Engine::Server(transaction) => Ok(transaction.borrow_mut().batch(text)?),
         }
     }
 
@@ -208,7 +211,7 @@ impl<'c> Tx<'c> {
     pub(super) fn commit(&self) -> Result<(), Fault> {
         match &self.0 {
             Engine::Sqlite(_) => Ok(()),
-            Engine::Server(open) => Ok(open.borrow_mut().commit()?),
+            Engine::Server(transaction) => Ok(transaction.borrow_mut().commit()?),
         }
     }
 
@@ -216,7 +219,7 @@ impl<'c> Tx<'c> {
     pub(super) fn end(self) -> Option<super::postgres::Failure> {
         match self.0 {
             Engine::Sqlite(_) => None,
-            Engine::Server(open) => open.into_inner().end(),
+            Engine::Server(transaction) => transaction.into_inner().end(),
         }
     }
 }

@@ -12,7 +12,7 @@ use rusqlite::{Connection, Transaction};
 use super::{Access, Database, Tx, Work};
 
 /// Maximum number of pieces of work per transaction.
-const MOST: usize = 256;
+const MAX_BATCH: usize = 256;
 
 pub(crate) struct Session<D: Database> {
     pub(crate) database: D,
@@ -24,7 +24,7 @@ impl<D: Database> Session<D> {
     /// Executes work until all senders are gone.
     pub(super) fn serve(mut self, queue: &Receiver<Box<dyn Work<D::Error>>>) {
         while let Ok(first) = queue.recv() {
-            let queued: Vec<_> = queue.try_iter().take(MOST - 1).collect();
+            let queued: Vec<_> = queue.try_iter().take(MAX_BATCH - 1).collect();
             let mut batch = Vec::with_capacity(queued.len() + 1);
             for work in std::iter::once(first).chain(queued) {
                 // Do not hold the write lock while a long list is read.
@@ -114,7 +114,7 @@ impl<D: Database> Session<D> {
     }
 }
 
-/// What stands at one moment, until it is dropped. A transaction of rusqlite has its statements parsed anew each time.
+/// A read transaction, until it is dropped. A transaction of rusqlite would parse its statements again each time.
 struct Snapshot<'c>(&'c Connection);
 
 impl<'c> Snapshot<'c> {
@@ -126,7 +126,7 @@ impl<'c> Snapshot<'c> {
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        // Nothing was written; where it cannot be ended, the next one cannot begin, and says so.
+        // Nothing was written. If it cannot be ended, the next one cannot begin and reports that.
         let end = self.0.prepare_cached("ROLLBACK");
         drop(end.and_then(|mut end| end.execute([])));
     }

@@ -13,7 +13,7 @@ use super::{
 pub(crate) struct Statement {
     pub(super) text: Cow<'static, str>,
     pub(super) values: Vec<Value>,
-    /// On a server the row is locked until the end of the transaction, so that what is decided upon stays true. SQLite
+    /// On a server the row is locked until the end of the transaction, so that what was decided from it stays true. SQLite
     /// has a single writer.
     locks: bool,
 }
@@ -58,7 +58,7 @@ impl Statements {
         self.0.push(Statement::new(text, values));
     }
 
-    /// Reads and locks a row that is then decided upon.
+    /// Reads and locks a row that a decision depends on.
     pub(crate) fn lock(&mut self, text: &'static str, values: Vec<Value>) {
         let mut statement = Statement::new(text, values);
         statement.locks = true;
@@ -156,9 +156,9 @@ impl Rows {
 
 /// The results of several statements, in order.
 #[derive(Debug)]
-pub(crate) struct Found(pub(super) std::vec::IntoIter<Rows>);
+pub(crate) struct Results(pub(super) std::vec::IntoIter<Rows>);
 
-impl Found {
+impl Results {
     /// The result of the next statement.
     pub(crate) fn next(&mut self) -> Rows {
         self.0.next().unwrap_or_default()

@@ -58,7 +58,7 @@ impl Request for Take {
             .with("UPDATE counted SET number = number + 1", values![])
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Vec<i64>), Fault> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, Vec<i64>), Fault> {
         let taken: Option<i64> = found.next().first(|row| row.get(0))?;
         assert_eq!(found.next().changed, 1);
         let mut writes = Statements::default();
@@ -72,7 +72,7 @@ impl Request for Take {
         Statements::default().with("SELECT number FROM noted ORDER BY number", values![])
     }
 
-    fn finish(&self, answer: &mut Vec<i64>, after: &mut Found) {
+    fn finish(&self, answer: &mut Vec<i64>, after: &mut Results) {
         let all = after.next().all(|row| row.get(0));
         *answer = all.expect("numbers");
     }

@@ -21,7 +21,7 @@ impl Directory {
         &self,
         place: PlaceId,
     ) -> Result<BTreeMap<UserGroupId, Annotation>, DirectoryError> {
-        self.ask(Access::Short, move |c| annotations::all(c, place))
+        self.execute(Access::Short, move |c| annotations::all(c, place))
             .await
     }
 
@@ -31,7 +31,7 @@ impl Directory {
         place: PlaceId,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<Annotation>>, DirectoryError> {
-        self.ask(Access::Short, move |c| annotations::some(c, place, &ids))
+        self.execute(Access::Short, move |c| annotations::some(c, place, &ids))
             .await
     }
 
@@ -54,7 +54,7 @@ impl Directory {
 
     /// Returns the saved list views, by name.
     pub async fn saved_views(&self) -> Result<Vec<SavedView>, DirectoryError> {
-        self.ask(Access::Short, console::saved_views).await
+        self.execute(Access::Short, console::saved_views).await
     }
 
     /// Saves a view under a name, replacing any of that name.

@@ -62,7 +62,7 @@ impl Directory {
         if let Location::File(_) = self.location() {
             return Err(DirectoryError::NoAudit);
         }
-        self.ask(Access::Long, move |tx| {
+        self.execute(Access::Long, move |tx| {
             let mut lines = read(tx, AUDIT, &filter)?;
             lines.extend(read(tx, UNMATCHED, &filter)?);
             Ok(lines)

@@ -53,7 +53,7 @@ const TABLES: [&str; 24] = [
 ];
 
 /// Columns that the server fills itself: times by its clock, transactions, and its user names. They start anew there.
-const OF_THE_SERVER: [&str; 6] = [
+const SERVER_COLUMNS: [&str; 6] = [
     "boot_clock",
     "changed_in",
     "author",
@@ -63,7 +63,7 @@ const OF_THE_SERVER: [&str; 6] = [
 ];
 
 /// Statements sent together.
-const TOGETHER: usize = 500;
+const BATCH_SIZE: usize = 500;
 
 const COLUMNS: &str = "\
 SELECT column_name::text, data_type::text = 'boolean', is_identity::text = 'YES' FROM information_schema.columns \
@@ -92,12 +92,12 @@ pub fn copy_to_team(
     drop(sqlite::File::open(from)?);
     let engine = Engine::of_team(to)?;
     let (path, at) = (from.to_owned(), to.clone());
-    let (copied, file) = team::ask(&engine, Access::Once, move |tx| {
+    let (copied, file) = team::execute(&engine, Access::Once, move |tx| {
         let file = Connection::open(&path)?;
         file.execute_batch(
             "PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL; BEGIN IMMEDIATE",
         )?;
-        let copied = take_in(&Tx::of(&file), tx, &at)?;
+        let copied = copy_into_team(&Tx::of(&file), tx, &at)?;
         Ok((copied, file))
     })?;
     // Mark the file last: if this fails, both copies are complete.
@@ -109,10 +109,10 @@ pub fn copy_to_team(
     Ok(copied)
 }
 
-fn take_in(file: &Tx<'_>, team: &Tx<'_>, at: &TeamLocation) -> Result<Copied, Fault> {
+fn copy_into_team(file: &Tx<'_>, team: &Tx<'_>, at: &TeamLocation) -> Result<Copied, Fault> {
     let refused = |fault| Fault::from(DirectoryError::of_team(at, fault));
-    may_copy(team, at)?;
-    nothing_under_way(file)?;
+    check_copyable(team, at)?;
+    refuse_if_under_way(file)?;
     team.batch(&as_owner(at.schema()))?;
     // Keep others from beginning anything there meanwhile.
     team.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE; LOCK TABLE places IN ACCESS EXCLUSIVE MODE")?;
@@ -152,14 +152,14 @@ pub fn copy_from_team(
     let is_whole = Arc::new(AtomicBool::new(false));
     let (at, file, whole) = (from.clone(), path.clone(), Arc::clone(&is_whole));
     let access = if is_moved { Access::Once } else { Access::Long };
-    let copied = team::ask(&Engine::of_team(from)?, access, move |tx| {
+    let copied = team::execute(&Engine::of_team(from)?, access, move |tx| {
         let outside = team::key_outside(&at)?;
-        may_copy(tx, &at)?;
+        check_copyable(tx, &at)?;
         if is_moved {
             tx.batch(&as_owner(at.schema()))?;
             tx.batch("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")?;
         }
-        nothing_under_way(tx)?;
+        refuse_if_under_way(tx)?;
         let kept = tx.one("SELECT key FROM fingerprint_key", values![], |row| {
             row.get::<[u8; 32]>(0)
         })?;
@@ -196,15 +196,15 @@ pub fn copy_from_team(
     copied
 }
 
-fn may_copy(team: &Tx<'_>, at: &TeamLocation) -> Result<(), Fault> {
-    let stands = team::Stands::read(team)?;
-    let (found, known) = (stands.version, NEWEST);
-    let (needs, has) = (Role::Admin, stands.desk.role);
+fn check_copyable(team: &Tx<'_>, at: &TeamLocation) -> Result<(), Fault> {
+    let status = team::TableStatus::read(team)?;
+    let (found, known) = (status.version, NEWEST);
+    let (needs, has) = (Role::Admin, status.membership.role);
     let fault = match () {
         () if has < needs => TeamFault::NeedsRole { needs, has },
         () if found < known => TeamFault::Older { found, known },
         () if found > known => TeamFault::Newer { found, known },
-        () => match stands.desk.moved_to {
+        () => match status.membership.moved_to {
             Some(to) => TeamFault::Moved(Some(to)),
             None => return Ok(()),
         },
@@ -212,7 +212,7 @@ fn may_copy(team: &Tx<'_>, at: &TeamLocation) -> Result<(), Fault> {
     Err(DirectoryError::of_team(at, fault).into())
 }
 
-fn nothing_under_way(tx: &Tx<'_>) -> Result<(), Fault> {
+fn refuse_if_under_way(tx: &Tx<'_>) -> Result<(), Fault> {
     let under_way: Option<i64> = tx.one(UNDER_WAY, values![], |row| row.get(0))?;
     if under_way == Some(0) {
         return Ok(());
@@ -257,7 +257,7 @@ impl Table {
             if row.get(2)? {
                 counted = Some(column.name.clone());
             }
-            if !OF_THE_SERVER.contains(&column.name.as_str()) {
+            if !SERVER_COLUMNS.contains(&column.name.as_str()) {
                 columns.push(column);
             }
             Ok::<_, Fault>(())
@@ -312,7 +312,7 @@ impl Table {
             let values = (0..names.len()).map(|at| self.value(row, at));
             together.add(insert.clone(), values.collect::<Result<_, _>>()?);
             rows += 1;
-            if rows % TOGETHER as u64 == 0 {
+            if rows % BATCH_SIZE as u64 == 0 {
                 to.write_all(std::mem::take(&mut together))?;
             }
             Ok::<_, Fault>(())

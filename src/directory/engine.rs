@@ -13,7 +13,7 @@ use super::{
     sqlite::{self, Fault},
 };
 use crate::{
-    database::{Access, Hints, Server, THROWN_AWAY, Work, Worker},
+    database::{Access, EPHEMERAL, Hints, Server, Work, Worker},
     domain::token::Fingerprinter,
 };
 
@@ -33,10 +33,10 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// `is_thrown_away`: writes need not survive a crash of the machine.
+    /// `is_ephemeral`: writes need not survive a crash of the machine.
     pub(super) fn of_file(
         path: &Path,
-        is_thrown_away: bool,
+        is_ephemeral: bool,
     ) -> Result<(Self, Fingerprinter), DirectoryError> {
         // Absolute, because SQLite gives names like ":memory:" a meaning of their own.
         let path = std::path::absolute(path).map_err(|source| DirectoryError::Unusable {
@@ -44,8 +44,8 @@ impl Engine {
             source: source.into(),
         })?;
         let (session, fingerprinter) = sqlite::File::open(&path)?;
-        if is_thrown_away && let Some(connection) = &session.connection {
-            let done = connection.execute_batch(THROWN_AWAY).map_err(Fault::from);
+        if is_ephemeral && let Some(connection) = &session.connection {
+            let done = connection.execute_batch(EPHEMERAL).map_err(Fault::from);
             done.map_err(|fault| fault.explain(&path))?;
         }
         let location = Location::File(path.clone());
@@ -96,7 +96,7 @@ impl Engine {
         self.lanes.take(subject)
     }
 
-    pub(super) async fn ask<T>(
+    pub(super) async fn execute<T>(
         &self,
         lane: usize,
         work: Box<dyn Work<Fault>>,
@@ -108,7 +108,7 @@ impl Engine {
     }
 
     /// Sends the work to a thread and blocks until it is done.
-    pub(super) fn ask_blocking<T>(
+    pub(super) fn execute_blocking<T>(
         &self,
         work: Box<dyn Work<Fault>>,
         answer: &mpsc::Receiver<Result<T, Fault>>,

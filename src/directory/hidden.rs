@@ -10,7 +10,7 @@ pub struct HiddenConcern {
     /// Identifies the concern, whatever its state.
     pub concern: String,
     /// Its state when it was hidden; it is shown again when this changes.
-    pub stands: String,
+    pub state: String,
     /// When it is shown again.
     pub until: Timestamp,
     /// Who hid it.

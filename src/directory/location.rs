@@ -51,7 +51,7 @@ impl TeamLocation {
         let server = Server::parse(url, schema)?;
         Ok(Self {
             shown: format!("{url} ({schema})"),
-            server: server.with_stamp(stamp(false)).with_care(CARE),
+            server: server.with_stamp(stamp(false)).with_on_connect(CARE),
             fingerprint_key: None,
             connections: CONNECTIONS,
         })

@@ -34,7 +34,7 @@ mod schema;
 mod select;
 pub(super) mod snapshot;
 mod stops;
-pub(super) mod whole;
+pub(super) mod unpacked;
 
 use std::{
     cell::Cell,
@@ -47,7 +47,7 @@ use rusqlite::{Transaction, TransactionBehavior};
 
 use super::{DirectoryError, PlaceId, Record, Recorded};
 use crate::{
-    database::{Database, Found, Request, Session, Statements, Tx},
+    database::{Database, Request, Results, Session, Statements, Tx},
     domain::{group::UserGroupId, known::Observation, token::Fingerprinter},
 };
 pub(super) use fault::Fault;
@@ -55,7 +55,7 @@ pub(super) use schema::beside;
 
 pub use backup::{backup_of, backups_of, copy_to};
 pub use completion::ids_beginning;
-pub use inspect::{Contents, Inspected, foresee_in, inspect};
+pub use inspect::{Contents, Inspected, inspect, preview_binding_in};
 
 /// Records the result of one exchange: group, history and journals.
 struct WriteRecord<'r> {
@@ -90,21 +90,21 @@ impl Request for WriteRecord<'_> {
     fn read(&self) -> Statements {
         let mut reads = Statements::default();
         if let Some(step) = &self.record.rotation {
-            journal::look(&mut reads, step.id);
+            journal::query(&mut reads, step.id);
         }
         if let Some(step) = &self.record.mutation {
             mutations::claim_step(&mut reads, self.place, step);
         }
         if let Some(step) = &self.record.handoff {
-            handoff::look(&mut reads, step);
+            handoff::query(&mut reads, step);
         }
         if let Some(id) = &self.id {
-            groups::look_to_observe(&mut reads, self.place, id);
+            groups::query_for_observation(&mut reads, self.place, id);
         }
         reads
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Recorded), Fault> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, Recorded), Fault> {
         let Self { place, record, .. } = *self;
         let mut writes = Statements::default();
         // First, because this part is refused most often.
@@ -129,18 +129,18 @@ impl Request for WriteRecord<'_> {
 
     fn read_after(&self) -> Statements {
         let mut reads = Statements::default();
-        if let Some(id) = self.id.as_ref().filter(|_| !self.record.is_quiet) {
-            journal::look_for_open(&mut reads, self.place, id);
-            mutations::look_for_open(&mut reads, self.place, id);
-            facts::look(&mut reads, self.place);
+        if let Some(id) = self.id.as_ref().filter(|_| !self.record.discards_result) {
+            journal::query_open(&mut reads, self.place, id);
+            mutations::query_open(&mut reads, self.place, id);
+            facts::query(&mut reads, self.place);
         }
         reads
     }
 
-    fn finish(&self, recorded: &mut Recorded, after: &mut Found) {
-        recorded.open = after.next().readable(journal::understood);
-        recorded.mutations = after.next().readable(mutations::understood);
-        recorded.facts = facts::found(after).unwrap_or_default();
+    fn finish(&self, recorded: &mut Recorded, after: &mut Results) {
+        recorded.open = after.next().readable(journal::parse_row);
+        recorded.mutations = after.next().readable(mutations::parse_row);
+        recorded.facts = facts::parse(after).unwrap_or_default();
     }
 }
 

@@ -4,7 +4,7 @@
 mod key;
 mod migrations;
 mod roles;
-mod stands;
+mod table_status;
 
 use jiff::Timestamp;
 use zeroize::Zeroizing;
@@ -23,7 +23,7 @@ use crate::{
 pub(super) use key::outside as key_outside;
 pub use migrations::{Migrated, migrate, set_up, set_up_sql};
 pub use roles::{grant, revoke};
-pub(super) use stands::{Desk, Stands, ask};
+pub(super) use table_status::{Membership, TableStatus, execute};
 
 /// The status of the server and of the directory on it.
 #[derive(Debug, Clone)]
@@ -62,25 +62,25 @@ WHERE state IN ('intended', 'sent', 'rotated', 'unknown') ORDER BY id";
 
 /// Returns the status, even if this groupdesk cannot use the tables. Blocks.
 pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
-    let status = ask(&Engine::of_team(team)?, Access::Short, |tx| {
-        let stands = Stands::read(tx)?;
+    let status = execute(&Engine::of_team(team)?, Access::Short, |tx| {
+        let status_row = TableStatus::read(tx)?;
         let open = tx.all(OPEN, values![], |row| {
             Ok::<_, Fault>((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
         })?;
-        let desk = stands.desk;
+        let membership = status_row.membership;
         tx.one(STATUS, values![], |row| {
             let micros: i64 = row.get(3)?;
             Ok::<_, Fault>(TeamStatus {
                 server: row.get(0)?,
-                user: desk.user.clone(),
-                role: desk.role,
-                schema: stands.version,
-                is_readable: stands.version >= NEWEST && stands.reads_from <= NEWEST,
+                user: membership.user.clone(),
+                role: membership.role,
+                schema: status_row.version,
+                is_readable: status_row.version >= NEWEST && status_row.reads_from <= NEWEST,
                 synchronous: row.get(1)?,
                 sessions: row.get(2)?,
                 clock: Timestamp::from_microsecond(micros).unwrap_or_default(),
                 timeline: row.get(4)?,
-                moved_to: desk.moved_to.clone(),
+                moved_to: membership.moved_to.clone(),
                 open: open.clone(),
             })
         })
@@ -91,37 +91,39 @@ pub fn team_status(team: &TeamLocation) -> Result<TeamStatus, DirectoryError> {
 const KEY: &str = "SELECT key FROM fingerprint_key";
 
 /// Opens a directory that was set up before. Blocks.
-pub(super) fn open(team: &TeamLocation) -> Result<(Engine, Fingerprinter, Desk), DirectoryError> {
+pub(super) fn open(
+    team: &TeamLocation,
+) -> Result<(Engine, Fingerprinter, Membership), DirectoryError> {
     let engine = Engine::of_team(team)?;
     let at = team.clone();
-    let (fingerprinter, desk) = ask(&engine, Access::Short, move |tx| {
+    let (fingerprinter, membership) = execute(&engine, Access::Short, move |tx| {
         // First, because a person may have to type something for it.
         let outside = key::outside(&at)?;
-        let stands = Stands::read(tx)?;
+        let status_row = TableStatus::read(tx)?;
         let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
-        let (found, known) = (stands.version, NEWEST);
+        let (found, known) = (status_row.version, NEWEST);
         if found < known {
             return Err(refused(TeamFault::Older { found, known }));
         }
-        if stands.reads_from > known {
+        if status_row.reads_from > known {
             return Err(refused(TeamFault::Newer { found, known }));
         }
         // A viewer does not test tokens.
-        let kept = match stands.desk.role {
+        let kept = match status_row.membership.role {
             Role::Viewer => None,
             _ => tx.one(KEY, values![], |row| row.get::<[u8; 32]>(0))?,
         };
         let key = match (outside, kept.map(Zeroizing::new)) {
             (Some(key), _) | (None, Some(key)) => key,
-            (None, None) if stands.desk.role == Role::Viewer => key::random()?,
+            (None, None) if status_row.membership.role == Role::Viewer => key::random()?,
             (None, None) => return Err(refused(TeamFault::NoKey)),
         };
         let fingerprinter = Fingerprinter::new(&key);
-        let is_right = stands.key_check == Some(*fingerprinter.check().as_bytes());
-        if !is_right && stands.desk.role != Role::Viewer {
+        let is_right = status_row.key_check == Some(*fingerprinter.check().as_bytes());
+        if !is_right && status_row.membership.role != Role::Viewer {
             return Err(refused(TeamFault::WrongKey));
         }
-        Ok((fingerprinter, stands.desk))
+        Ok((fingerprinter, status_row.membership))
     })?;
-    Ok((engine, fingerprinter, desk))
+    Ok((engine, fingerprinter, membership))
 }

@@ -43,7 +43,7 @@ pub struct Record {
     pub rotation: Option<RotationStep>,
     pub handoff: Option<HandOffStep>,
     pub mutation: Option<MutationStep>,
-    pub upon: Precondition,
+    pub precondition: Precondition,
     /// Whether the exchange created the group.
     pub created: bool,
     /// For a reading: number of outcomes of the group recorded before it was sent; if there are more by now, the record
@@ -53,8 +53,8 @@ pub struct Record {
     pub key: Option<KeyId>,
     /// What in the answer contradicts the place, as text; needs an entry.
     pub alarm: Option<String>,
-    /// A reading that found all as it was known, and nothing open: nobody asks what stands after it.
-    pub is_quiet: bool,
+    /// The caller does not use the state after recording: a reading that confirmed what was known, with nothing open.
+    pub discards_result: bool,
 }
 
 /// What an observation is based on; if the token is a different one by now, the record is refused.
@@ -118,16 +118,16 @@ pub struct GroupSnapshot {
     pub facts: Facts,
     /// The place that the profile is bound to, if requested.
     pub bound: Option<PlaceId>,
-    /// What holds requests back, where that was asked for.
+    /// The gate of the place, if requested.
     pub gate: Option<Gate>,
 }
 
-/// What else is asked with a group.
+/// What else to read together with a group.
 #[derive(Debug, Clone, Default)]
-pub struct AskedBeside {
-    /// Name and address, where it is to be found out which place they mean by now.
+pub struct SnapshotExtras {
+    /// Name and address of the profile, to find the place that they are bound to now.
     pub profile: Option<(String, String)>,
-    /// The key whose requests may be held back.
+    /// The key whose gate is read.
     pub key: Option<KeyId>,
 }
 

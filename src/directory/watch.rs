@@ -51,7 +51,7 @@ pub struct Changes {
     pub open: Vec<RotationRow>,
     /// All drafts.
     pub drafts: Vec<DraftHead>,
-    pub standing: Standing,
+    pub status: PlaceStatus,
     /// Who is changing which group right now; filled in by `operations`, which has a clock.
     pub at_work: Vec<AtWork>,
 }
@@ -67,7 +67,7 @@ pub struct DraftHead {
 
 /// The state of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct PlaceStatus {
     /// The place that was looked at; changes if the profile was bound to another one.
     pub place: PlaceId,
     /// Number of unacknowledged alarms.

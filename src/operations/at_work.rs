@@ -18,7 +18,7 @@ impl Operations {
 
     fn rotating(&self, row: &RotationRow) -> Option<AtWork> {
         let work = match row.rotation.state {
-            _ if !self.is_rotation_in_hand(row) => return None,
+            _ if !self.is_rotation_in_progress(row) => return None,
             State::Rotated => Work::Confirming,
             _ => Work::Rotating,
         };
@@ -35,7 +35,7 @@ impl Operations {
     fn changing(&self, change: &Mutation) -> Option<AtWork> {
         // A rotation is listed from its own journal.
         let work = match change.operation {
-            _ if change.rotation.is_some() || !self.is_change_in_hand(change) => return None,
+            _ if change.rotation.is_some() || !self.is_change_in_progress(change) => return None,
             Operation::Create => Work::Creating,
             Operation::Update => Work::Updating,
             Operation::Get => Work::FirstRead,

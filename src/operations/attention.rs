@@ -31,7 +31,7 @@ const NEWS: Duration = Duration::from_hours(7 * 24);
 
 /// One kind of thing that needs attention. The variants are in the order of the list, worst first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Matter {
+pub enum ConcernKind {
     Rotation(RotationId, State, UserGroupId),
     Change(MutationId, Operation, UserGroupId),
     HandOff {
@@ -56,7 +56,7 @@ pub enum Matter {
     NoProfile(usize),
 }
 
-impl Matter {
+impl ConcernKind {
     fn rank(&self) -> u8 {
         match self {
             Self::Rotation(_, State::Unknown | State::Conflict, _) => 0,
@@ -76,7 +76,7 @@ impl Matter {
     pub fn filter(&self, limit: Option<Duration>) -> Option<String> {
         match self {
             Self::Over(..) => Some("old".into()),
-            Self::Due(..) => Some(due(limit)),
+            Self::Due(..) => Some(due_filter(limit)),
             _ => None,
         }
     }
@@ -105,11 +105,11 @@ pub struct Concern {
     pub profile: Option<usize>,
     /// Name of that profile, or of the place; for a hand-off, name of the profile that began it.
     pub place: String,
-    pub matter: Matter,
+    pub kind: ConcernKind,
     pub since: Option<Timestamp>,
     pub by: Option<String>,
     /// The place it belongs to.
-    pub held_by: PlaceId,
+    pub place_id: PlaceId,
     /// Until when it is hidden; set only while its state is the one it was hidden with.
     pub hidden_until: Option<Timestamp>,
 }
@@ -119,21 +119,21 @@ impl Concern {
     pub fn is_about(&self, other: &Self) -> bool {
         let place = (self.profile, &self.place) == (other.profile, &other.place);
         place
-            && match (&self.matter, &other.matter) {
-                (Matter::Rotation(one, ..), Matter::Rotation(other, ..))
+            && match (&self.kind, &other.kind) {
+                (ConcernKind::Rotation(one, ..), ConcernKind::Rotation(other, ..))
                 | (
-                    Matter::HandOff { rotation: one, .. },
-                    Matter::HandOff {
+                    ConcernKind::HandOff { rotation: one, .. },
+                    ConcernKind::HandOff {
                         rotation: other, ..
                     },
                 ) => one == other,
-                (Matter::Change(one, ..), Matter::Change(other, ..)) => one == other,
-                (Matter::Batch(one), Matter::Batch(other)) => one.id == other.id,
-                (Matter::ChangedElsewhere(one), Matter::ChangedElsewhere(other))
-                | (Matter::Draft(one, _), Matter::Draft(other, _)) => one == other,
-                (Matter::Over(..), Matter::Over(..))
-                | (Matter::Due(..), Matter::Due(..))
-                | (Matter::NoProfile(_), Matter::NoProfile(_)) => true,
+                (ConcernKind::Change(one, ..), ConcernKind::Change(other, ..)) => one == other,
+                (ConcernKind::Batch(one), ConcernKind::Batch(other)) => one.id == other.id,
+                (ConcernKind::ChangedElsewhere(one), ConcernKind::ChangedElsewhere(other))
+                | (ConcernKind::Draft(one, _), ConcernKind::Draft(other, _)) => one == other,
+                (ConcernKind::Over(..), ConcernKind::Over(..))
+                | (ConcernKind::Due(..), ConcernKind::Due(..))
+                | (ConcernKind::NoProfile(_), ConcernKind::NoProfile(_)) => true,
                 _ => false,
             }
     }
@@ -184,7 +184,7 @@ pub struct Attention {
 
 /// Findings from reading the groups of a place.
 #[derive(Default)]
-struct OfGroups {
+struct GroupFindings {
     ages: Ages,
     changed: Vec<(UserGroupId, Timestamp)>,
 }
@@ -192,13 +192,13 @@ struct OfGroups {
 const HOUR: u64 = 60 * 60;
 
 /// The filter that finds the tokens counted as due.
-fn due(limit: Option<Duration>) -> String {
+fn due_filter(limit: Option<Duration>) -> String {
     let due = due_within(limit.unwrap_or(USUAL_LIMIT));
-    format!("due<={} -old", whole(due))
+    format!("due<={} -old", in_days_or_hours(due))
 }
 
 /// Formats a duration for a filter: in whole days if possible, otherwise in hours.
-fn whole(time: Duration) -> String {
+fn in_days_or_hours(time: Duration) -> String {
     let hours = time.as_secs().div_ceil(HOUR);
     if hours.is_multiple_of(24) {
         format!("{}d", hours / 24)
@@ -209,11 +209,11 @@ fn whole(time: Duration) -> String {
 
 impl Operations {
     /// Collects what needs attention in the places of these profiles. Among concerns of equal rank, those of `first`
-    /// come first. Without `whole` no groups are read, which is enough for the counts.
+    /// come first. Without `with_groups` no groups are read, which is enough for the counts.
     pub async fn attention(
         all: &[Self],
         first: usize,
-        whole: bool,
+        with_groups: bool,
     ) -> Result<Attention, DirectoryError> {
         let mut attention = Attention::default();
         let places = Self::each_place(all, first).await?;
@@ -227,18 +227,18 @@ impl Operations {
                 hidden: Hidden::of(operations, place).await?,
                 found: &mut attention,
             };
-            gathering.all(whole).await?;
+            gathering.all(with_groups).await?;
         }
-        if let (true, Some(any)) = (whole, all.first()) {
+        if let (true, Some(any)) = (with_groups, all.first()) {
             for place in any.places().await? {
                 if place.open > 0 && places.iter().all(|(.., known)| *known != place.id) {
                     let mut concern = Concern {
                         profile: None,
                         place: place.name,
-                        matter: Matter::NoProfile(place.open as usize),
+                        kind: ConcernKind::NoProfile(place.open as usize),
                         since: place.last_used,
                         by: None,
-                        held_by: place.id,
+                        place_id: place.id,
                         hidden_until: None,
                     };
                     Hidden::of(any, place.id).await?.mark(&mut concern);
@@ -249,7 +249,7 @@ impl Operations {
         // The sort is stable: profiles keep their order within a rank.
         attention
             .concerns
-            .sort_by_key(|concern| concern.matter.rank());
+            .sort_by_key(|concern| concern.kind.rank());
         Ok(attention)
     }
 }
@@ -265,32 +265,32 @@ struct Gathering<'a> {
 }
 
 impl Gathering<'_> {
-    fn push(&mut self, matter: Matter, since: Option<Timestamp>, by: Option<&str>) {
+    fn push(&mut self, kind: ConcernKind, since: Option<Timestamp>, by: Option<&str>) {
         let place = self.operations.profile().name.clone();
-        self.push_of(place, matter, since, by);
+        self.push_of(place, kind, since, by);
     }
 
     fn push_of(
         &mut self,
         place: String,
-        matter: Matter,
+        kind: ConcernKind,
         since: Option<Timestamp>,
         by: Option<&str>,
     ) {
         let mut concern = Concern {
             profile: Some(self.index),
             place,
-            matter,
+            kind,
             since,
             by: by.map(str::to_owned),
-            held_by: self.place,
+            place_id: self.place,
             hidden_until: None,
         };
         self.hidden.mark(&mut concern);
         self.found.concerns.push(concern);
     }
 
-    async fn all(mut self, whole: bool) -> Result<(), DirectoryError> {
+    async fn all(mut self, with_groups: bool) -> Result<(), DirectoryError> {
         self.rotations().await?;
         for change in self
             .operations
@@ -308,15 +308,15 @@ impl Gathering<'_> {
                 let runner = batch.runner.as_ref().filter(|runner| runner.is_alive());
                 let at = runner.map_or(batch.started_at, |runner| runner.since);
                 let by = runner.map_or(&batch.by, |runner| &runner.by).clone();
-                self.push(Matter::Batch(Box::new(batch)), Some(at), Some(&by));
+                self.push(ConcernKind::Batch(Box::new(batch)), Some(at), Some(&by));
             }
         }
-        if whole {
+        if with_groups {
             self.groups().await?;
             for kept in self.operations.directory().drafts(self.place).await? {
                 let (draft, by) = (kept.draft, kept.by);
-                let matter = Matter::Draft(draft.user_group_id, draft.base_at);
-                self.push(matter, Some(draft.changed_at), Some(&by));
+                let kind = ConcernKind::Draft(draft.user_group_id, draft.base_at);
+                self.push(kind, Some(draft.changed_at), Some(&by));
             }
         }
         Ok(())
@@ -330,22 +330,22 @@ impl Gathering<'_> {
         };
         for row in self.operations.directory().rotations(filter).await? {
             // A rotation whose process may still be working on it is no concern yet.
-            if !self.operations.is_rotation_in_hand(&row) {
+            if !self.operations.is_rotation_in_progress(&row) {
                 let at = row.sent_at.unwrap_or(row.started_at);
-                let matter = Matter::Rotation(row.id, row.rotation.state, row.user_group_id);
-                self.push(matter, Some(at), Some(&row.by));
+                let kind = ConcernKind::Rotation(row.id, row.rotation.state, row.user_group_id);
+                self.push(kind, Some(at), Some(&row.by));
             }
         }
         Ok(())
     }
 
     fn change(&mut self, change: &Mutation) {
-        let is_left = !self.operations.is_change_in_hand(change);
+        let is_left = !self.operations.is_change_in_progress(change);
         // A rotation is reported from its own journal.
         if change.rotation.is_none() && is_left {
             let id = change.user_group_id.clone();
-            let matter = Matter::Change(change.id, change.operation, id);
-            self.push(matter, Some(change.since()), Some(&change.by));
+            let kind = ConcernKind::Change(change.id, change.operation, id);
+            self.push(kind, Some(change.since()), Some(&change.by));
         }
     }
 
@@ -359,7 +359,7 @@ impl Gathering<'_> {
             let is_in_hand = state == HandOffState::Pending
                 && self.operations.settle_window_left(&row).is_some();
             if !is_in_hand {
-                let matter = Matter::HandOff {
+                let kind = ConcernKind::HandOff {
                     rotation: row.id,
                     id: row.user_group_id,
                     state,
@@ -367,7 +367,7 @@ impl Gathering<'_> {
                     begun_in: self.profile_here(&row.profile).await?,
                 };
                 let at = row.sent_at.unwrap_or(row.started_at);
-                self.push_of(row.profile, matter, Some(at), Some(&row.by));
+                self.push_of(row.profile, kind, Some(at), Some(&row.by));
             }
         }
         Ok(())
@@ -387,15 +387,15 @@ impl Gathering<'_> {
         let limit = self.operations.profile().max_token_age;
         let limit = limit.unwrap_or(USUAL_LIMIT);
         let now = self.operations.now();
-        let told = Arc::new(Mutex::new(OfGroups::default()));
-        let telling = Arc::clone(&told);
+        let findings = Arc::new(Mutex::new(GroupFindings::default()));
+        let shared = Arc::clone(&findings);
         let take = move |some: Vec<KnownGroup>| {
-            let mut told = telling.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut findings = shared.lock().unwrap_or_else(PoisonError::into_inner);
             for group in some {
-                told.ages.add(age::age(&group, now), limit);
+                findings.ages.add(age::age(&group, now), limit);
                 let foreign = group.last_rotated.filter(|last| last.by.is_none());
                 if let Some(last) = foreign.filter(|last| age::since(last.at, now) < NEWS) {
-                    told.changed.push((group.id, last.at));
+                    findings.changed.push((group.id, last.at));
                 }
             }
             true
@@ -404,18 +404,19 @@ impl Gathering<'_> {
             .directory()
             .each_group(self.place, take)
             .await?;
-        let told = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
-        for (id, at) in told.changed {
-            self.push(Matter::ChangedElsewhere(id), Some(at), None);
+        let findings =
+            std::mem::take(&mut *findings.lock().unwrap_or_else(PoisonError::into_inner));
+        for (id, at) in findings.changed {
+            self.push(ConcernKind::ChangedElsewhere(id), Some(at), None);
         }
-        let ages = told.ages;
+        let ages = findings.ages;
         let over = ages.over + ages.far;
         if over > 0 {
-            self.push(Matter::Over(over, ages.oldest), None, None);
+            self.push(ConcernKind::Over(over, ages.oldest), None, None);
         }
         if ages.due > 0 {
             let left = limit.saturating_sub(ages.nearest);
-            self.push(Matter::Due(ages.due, left), None, None);
+            self.push(ConcernKind::Due(ages.due, left), None, None);
         }
         self.found.ages.push((self.index, ages));
         Ok(())
@@ -437,7 +438,7 @@ mod tests {
             (hours(100 * 24), "due<=400h -old"),
             (None, "due<=15d -old"),
         ] {
-            assert_eq!(due(limit), filter);
+            assert_eq!(due_filter(limit), filter);
             let query = Query::parse(filter, limit);
             assert_eq!(query.wrong, [], "{filter}");
         }

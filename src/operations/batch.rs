@@ -4,7 +4,7 @@
 
 pub(super) mod concurrency;
 mod edit_item;
-mod in_hand;
+mod in_progress;
 mod item;
 mod queue;
 mod resume;
@@ -15,7 +15,7 @@ use std::{collections::HashMap, io, sync::Arc, time::Duration};
 
 use tokio::sync::mpsc;
 
-pub use super::batch::concurrency::{Control, Room, RunCommand, RunLimits, Slot};
+pub use super::batch::concurrency::{Control, RunCommand, RunLimits, Slot, SlotPool};
 pub use resume::Resumption;
 pub use scheduled::ScheduledRun;
 
@@ -110,10 +110,14 @@ impl Operations {
             begun: None,
             now: self.now(),
         };
-        self.plan_by(wanted, &rules).await
+        self.plan_with_rules(wanted, &rules).await
     }
 
-    async fn plan_by(&self, wanted: &[UserGroupId], rules: &Rules) -> Result<Plan, DirectoryError> {
+    async fn plan_with_rules(
+        &self,
+        wanted: &[UserGroupId],
+        rules: &Rules,
+    ) -> Result<Plan, DirectoryError> {
         let groups = self.show_all(wanted).await?;
         let mut open = HashMap::new();
         for row in self.open_rotations().await? {
@@ -128,7 +132,7 @@ impl Operations {
     }
 
     /// Also enforces the limits of a plan on one that was made elsewhere.
-    pub(super) fn not_too_many(&self, count: usize) -> Result<(), Failure> {
+    pub(super) fn check_bulk_limit(&self, count: usize) -> Result<(), Failure> {
         let profile = self.profile();
         let guarded = guard::most(&profile.guards);
         let reason = match guarded {
@@ -150,7 +154,7 @@ impl Operations {
         reason: Option<String>,
     ) -> Result<BatchId, Failure> {
         self.permitted(Guarded::Bulk)?;
-        self.not_too_many(plan.ready.len())?;
+        self.check_bulk_limit(plan.ready.len())?;
         self.no_secret_as_reason(reason.as_deref()).await?;
         let batch = NewBatch {
             by: self.operator().to_owned(),
@@ -194,7 +198,7 @@ impl Operations {
         let left = items
             .iter()
             .filter(|item| item.status() == ItemStatus::NotStarted);
-        self.not_too_many(left.count())?;
+        self.check_bulk_limit(left.count())?;
         let control = Control::default();
         let (news, progress) = mpsc::unbounded_channel();
         let mut queue = queue::Queue::new(self.clone(), &found, &items, pace, keep);
@@ -215,7 +219,7 @@ impl Operations {
     /// Returns all batches of the places of these profiles, the most recently begun first, each with the index of a
     /// profile bound to its place (`first` if that one is). No API key is needed: a profile that was never bound has no
     /// batches.
-    pub async fn batches_of(
+    pub async fn batches_of_all(
         all: &[Self],
         first: usize,
     ) -> Result<Vec<(usize, Batch)>, DirectoryError> {
@@ -242,7 +246,10 @@ impl Operations {
 
     /// Returns the groups of a batch whose token is certainly still the old one. Those with an unknown outcome are
     /// excluded: only a get settles them.
-    pub async fn failed_of(&self, id: BatchId) -> Result<Vec<UserGroupId>, DirectoryError> {
+    pub async fn not_applied_groups(
+        &self,
+        id: BatchId,
+    ) -> Result<Vec<UserGroupId>, DirectoryError> {
         let items = self.batch_items(id).await?;
         let failed = items
             .into_iter()

@@ -155,7 +155,7 @@ impl Operations {
             .changing()
             .map(|row| (row.id.clone(), Some(row.edit.clone())))
             .collect();
-        self.not_too_many(items.len())?;
+        self.check_bulk_limit(items.len())?;
         self.no_secret_as_reason(reason.as_deref()).await?;
         let typed = plan.change.typed();
         self.no_secret_in(&DesiredFields::default(), &typed).await?;

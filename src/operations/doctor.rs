@@ -134,7 +134,7 @@ pub struct DoctorRequest {
 }
 
 /// Runs all checks. A check that cannot be made is a finding, too.
-pub async fn examine(visit: &DoctorRequest) -> Report {
+pub async fn examine(request: &DoctorRequest) -> Report {
     let mut report = Report {
         findings: Vec::new(),
     };
@@ -147,14 +147,14 @@ pub async fn examine(visit: &DoctorRequest) -> Report {
             std::env::consts::ARCH
         ),
     );
-    let settings = configuration::look(visit, &mut report);
+    let settings = configuration::check(request, &mut report);
     let profiles = settings
         .as_ref()
         .map(|(settings, _)| settings.profiles.as_slice());
-    let directory = directory::look(&visit.overrides, profiles, &mut report).await;
+    let directory = directory::check(&request.overrides, profiles, &mut report).await;
     match &settings {
         Some((settings, profile)) => {
-            service::look(visit, settings, profile, directory.as_ref(), &mut report).await;
+            service::check(request, settings, profile, directory.as_ref(), &mut report).await;
         }
         None => report.note(
             Area::Service,
@@ -162,17 +162,20 @@ pub async fn examine(visit: &DoctorRequest) -> Report {
             "Put the configuration right first, then look again.",
         ),
     }
-    terminal::look(visit, &mut report).await;
-    let home = visit.overrides.env.get("HOME").map(Path::new);
+    terminal::check(request, &mut report).await;
+    let home = request.overrides.env.get("HOME").map(Path::new);
     for finding in &mut report.findings {
-        finding.found = short(&finding.found, home);
-        finding.advice = finding.advice.as_deref().map(|text| short(text, home));
+        finding.found = shorten_home(&finding.found, home);
+        finding.advice = finding
+            .advice
+            .as_deref()
+            .map(|text| shorten_home(text, home));
     }
     report
 }
 
 /// Replaces the home folder, which contains the name of the user, and makes invisible characters visible.
-fn short(text: &str, home: Option<&Path>) -> String {
+fn shorten_home(text: &str, home: Option<&Path>) -> String {
     let home = home
         .map(|home| home.to_string_lossy())
         .map(|home| home.trim_end_matches('/').to_owned())
@@ -184,7 +187,7 @@ fn short(text: &str, home: Option<&Path>) -> String {
 }
 
 /// Formats a count: `one` for 1, otherwise the number with `more`.
-fn many(count: u32, one: &str, more: &str) -> String {
+fn count_of(count: u32, one: &str, more: &str) -> String {
     match count {
         1 => format!("1 {one}"),
         _ => format!("{count} {more}"),

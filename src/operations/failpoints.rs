@@ -45,7 +45,7 @@ impl Failpoints {
             watcher(point);
         }
         // Only a panic is possible here.
-        drop(super::break_at(&format!("{point:?}")));
+        drop(super::fail_at(&format!("{point:?}")));
     }
 
     #[cfg(not(feature = "failpoints"))]

@@ -27,7 +27,7 @@ pub enum Failure {
     /// Hazard 1: reading an unknown id could create it.
     #[error(
         "\"{id}\" is not in the directory of this profile; nothing was sent; {}",
-        nearest(near)
+        suggestion(near)
     )]
     NotKnown {
         id: UserGroupId,
@@ -188,13 +188,13 @@ pub enum Failure {
     #[error(
         "the service does not accept the API key{}; nothing was changed; check api_key of the profile, \
          and whether a proxy takes the key out of requests",
-        said(words.as_ref())
+        after_colon(words.as_ref())
     )]
     KeyRefused { words: Option<String> },
     #[error(
         "{} refused ({status}){}; nothing was changed; {}{}",
         if *stated { "the service" } else { "the service or a proxy" },
-        said(words.as_ref()),
+        after_colon(words.as_ref()),
         if *bodiless { BODILESS } else { "" },
         advice(*status, *stated, *retry_after)
     )]
@@ -354,7 +354,7 @@ impl Failure {
     }
 }
 
-fn nearest(near: &[UserGroupId]) -> String {
+fn suggestion(near: &[UserGroupId]) -> String {
     if near.is_empty() {
         return "check the id and the profile".into();
     }
@@ -362,7 +362,7 @@ fn nearest(near: &[UserGroupId]) -> String {
     format!("did you mean {}?", names.join(", "))
 }
 
-fn said(words: Option<&String>) -> String {
+fn after_colon(words: Option<&String>) -> String {
     words.map_or_else(String::new, |words| format!(": {}", visible(words)))
 }
 

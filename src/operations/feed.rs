@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    directory::{HistoryCursor, Numbered, Watch, WatchedLine},
+    directory::{HistoryCursor, Numbered, Watch, WatchedConnection},
     domain::history::Entry,
-    operations::{ChangeCursor, Changes, DirectoryError, Operations, break_at},
+    operations::{ChangeCursor, Changes, DirectoryError, Operations, fail_at},
 };
 
 /// Follows the place that the profile is bound to, also after it is bound to another one.
@@ -23,8 +23,8 @@ impl Operations {
     /// Follows changes of others from this cursor on. Must be called inside a Tokio runtime.
     pub fn feed(&self, from: ChangeCursor) -> Feed {
         let mut watch = self.directory().watch(from);
-        if break_at("file-events").is_err() {
-            watch.forget_events();
+        if fail_at("file-events").is_err() {
+            watch.disable_events();
         }
         Feed {
             operations: self.clone(),
@@ -38,7 +38,7 @@ pub struct HistoryFeed {
     feed: Feed,
     cursor: HistoryCursor,
     /// Numbers of the entries already returned; only the most recent are kept.
-    told: BTreeSet<i64>,
+    returned: BTreeSet<i64>,
 }
 
 /// How many numbers are remembered: a cursor never returns an entry that is older than that many others.
@@ -52,30 +52,30 @@ impl Operations {
         Ok(HistoryFeed {
             feed: self.feed(self.cursor().await?),
             cursor,
-            told: BTreeSet::new(),
+            returned: BTreeSet::new(),
         })
     }
 }
 
 impl HistoryFeed {
     /// Whether this entry is new, and marks it as seen.
-    pub fn is_new(&mut self, line: i64) -> bool {
-        let is_new = self.told.insert(line);
-        if self.told.len() > REMEMBERED {
-            self.told.pop_first();
+    pub fn is_new(&mut self, number: i64) -> bool {
+        let is_new = self.returned.insert(number);
+        if self.returned.len() > REMEMBERED {
+            self.returned.pop_first();
         }
         is_new
     }
 
-    /// Returns the entries written since the last look, oldest first.
-    pub async fn look(&mut self) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
+    /// Returns the entries written since the last call, oldest first.
+    pub async fn read_new(&mut self) -> Result<Vec<Numbered<Entry>>, DirectoryError> {
         let operations = &self.feed.operations;
         let place = operations.place().await?;
         let cursor = Some(self.cursor.clone());
-        let (next, mut lines) = operations.directory().history_since(place, cursor).await?;
+        let (next, mut entries) = operations.directory().history_since(place, cursor).await?;
         self.cursor = next;
-        lines.retain(|line| self.is_new(line.number));
-        Ok(lines)
+        entries.retain(|entry| self.is_new(entry.number));
+        Ok(entries)
     }
 
     /// The feed that signals when something may have been written.
@@ -91,24 +91,24 @@ impl Feed {
     }
 
     /// Waits until something may have been written; for ever if there are no notifications.
-    pub async fn stirred(&mut self) {
-        self.watch.stirred().await;
+    pub async fn maybe_written(&mut self) {
+        self.watch.maybe_written().await;
     }
 
     /// The state of the connection to the directory.
-    pub fn line(&self) -> WatchedLine {
-        self.watch.line()
+    pub fn connection(&self) -> WatchedConnection {
+        self.watch.connection()
     }
 
-    /// Why the directory could not be written at the last look, although it could be read.
-    pub fn refused(&self) -> Option<DirectoryError> {
-        self.watch.refused()
+    /// Why the directory could not be written at the last read of changes, although it could be read.
+    pub fn write_refusal(&self) -> Option<DirectoryError> {
+        self.watch.write_refusal()
     }
 
-    /// Returns what others have changed since the last look; `None` if nobody else has written.
-    pub async fn look(&mut self) -> Result<Option<Changes>, DirectoryError> {
+    /// Returns what others have changed since the last call; `None` if nobody else has written.
+    pub async fn read_changes(&mut self) -> Result<Option<Changes>, DirectoryError> {
         let place = self.operations.place().await?;
-        let mut changes = self.watch.look(place).await?;
+        let mut changes = self.watch.read_changes(place).await?;
         if let Some(changes) = &mut changes {
             changes.at_work = self.operations.at_work(&changes.open).await?;
         }

@@ -15,11 +15,11 @@ use super::{
     Done, Failpoint, Failure, Guarded, Operations, RequestKind, UnknownIdPolicy, Warning,
     answer::{
         error_response::ErrorResponse,
-        observe::{Before, Found, GoodAnswer, Lookup, ObservationInput},
+        observe::{Before, GoodAnswer, Lookup, ObservationInput, ReadEvidence},
     },
     batch::concurrency::Slot,
     groups::claims::Claim,
-    profiles::places::SeenGate,
+    profiles::places::GateSnapshot,
     recording::changes_for_history,
     rotation::settle::BeforeGet,
 };
@@ -52,23 +52,24 @@ impl Operations {
         id: &UserGroupId,
         assurance: UnknownIdPolicy,
     ) -> Result<Done, Failure> {
-        Ok(Box::pin(self.look_closely(id, assurance)).await?.done)
+        Ok(Box::pin(self.look_up_in_detail(id, assurance)).await?.done)
     }
 
     /// As [`Operations::look_up`], also returning what became of the rotations of the group.
-    pub(super) async fn look_closely(
+    pub(super) async fn look_up_in_detail(
         &self,
         id: &UserGroupId,
         assurance: UnknownIdPolicy,
     ) -> Result<Lookup, Failure> {
         let before = self.snapshot_before_get(id).await;
         let before = before.map_err(Failure::NothingSent)?;
-        self.look_upon(before, id, assurance, None).await
+        self.look_up_with_snapshot(before, id, assurance, None)
+            .await
     }
 
-    /// As [`Operations::look_closely`], by whoever has just asked what stands of the group. The slot is given back as soon as
-    /// no request that follows depends on what is written down.
-    pub(super) async fn look_upon(
+    /// As [`Operations::look_up_in_detail`], for a caller that has just read the snapshot of the group. The slot is released
+    /// as soon as no request that follows depends on what is being recorded.
+    pub(super) async fn look_up_with_snapshot(
         &self,
         mut before: BeforeGet,
         id: &UserGroupId,
@@ -93,7 +94,7 @@ impl Operations {
         let BeforeGet {
             known,
             facts,
-            asked,
+            open_before,
             gate,
         } = before;
         let carries = facts.properties_are_readable();
@@ -120,29 +121,29 @@ impl Operations {
             Some(false) | None => Ending::Found,
         };
         let fields = fields_in(&read.returned);
-        let mut learnt = ObservationInput {
+        let mut input = ObservationInput {
             operation: Operation::Get,
             ending,
             sent: Sent::default(),
             read,
             changes: None,
             before: Before::Read(known.map(Box::new)),
-            asked: Some(asked),
+            open_before: Some(open_before),
             claim: claim.map(|claim| claim.end(ending, None)),
             fields,
-            is_quiet: false,
+            discards_result: false,
         };
-        if let Some(slot) = slot.filter(|_| self.is_as_known(&learnt)) {
-            learnt.is_quiet = true;
-            slot.give_back();
+        if let Some(slot) = slot.filter(|_| self.confirms_what_is_known(&input)) {
+            input.discards_result = true;
+            slot.release();
         }
-        let is_quiet = learnt.is_quiet;
-        let mut lookup = Box::pin(self.observe(id, learnt)).await?;
-        if is_quiet {
+        let discards_result = input.discards_result;
+        let mut lookup = Box::pin(self.observe(id, input)).await?;
+        if discards_result {
             lookup.done.facts = facts;
         }
         self.reached(Failpoint::GetDurable);
-        self.warn_of_what_stands(&mut lookup);
+        self.add_directory_warnings(&mut lookup);
         Ok(lookup)
     }
 
@@ -160,7 +161,7 @@ impl Operations {
             Ok(read) => Ok((read, claim)),
             Err(no) => {
                 let may_have_created = no.may_have_changed();
-                let failure = no.of_read();
+                let failure = no.into_read_failure();
                 let note = Some(failure.to_string());
                 let record = if may_have_created {
                     let mut entry = self.entry(Operation::Get, id, Ending::Unknown);
@@ -186,7 +187,7 @@ impl Operations {
 
     /// Adds warnings that the directory, not the answer, gives reason for: an earlier wrong tag, a rotation still to be
     /// settled.
-    fn warn_of_what_stands(&self, lookup: &mut Lookup) {
+    fn add_directory_warnings(&self, lookup: &mut Lookup) {
         let done = &mut lookup.done;
         let tag = done.group.environment_tag.as_ref();
         let alarm = self.tag_alarm(tag.map(|known| &known.value));
@@ -208,13 +209,13 @@ impl Operations {
     /// Creates a group with a get-or-create. A group that existed already is returned unchanged, with its differences
     /// as warnings.
     pub async fn create(&self, id: &UserGroupId, wanted: &DesiredFields) -> Result<Done, Failure> {
-        self.create_upon(None, id, wanted).await
+        self.create_with_gate(None, id, wanted).await
     }
 
-    /// As [`Operations::create`]; `gate`: as it was just looked at.
-    pub(super) async fn create_upon(
+    /// As [`Operations::create`]; `gate` is the gate if it was just read.
+    pub(super) async fn create_with_gate(
         &self,
-        gate: Option<SeenGate>,
+        gate: Option<GateSnapshot>,
         id: &UserGroupId,
         wanted: &DesiredFields,
     ) -> Result<Done, Failure> {
@@ -231,7 +232,7 @@ impl Operations {
         let read = match self.judge(result) {
             Ok(read) => read,
             Err(no) => {
-                let failure = no.of_mutation("create", TRY_AGAIN_CREATE);
+                let failure = no.into_mutation_failure("create", TRY_AGAIN_CREATE);
                 return Err(self
                     .note_failure(Operation::Create, id, failure, claim)
                     .await);
@@ -246,7 +247,7 @@ impl Operations {
         } else {
             Ending::Existed
         };
-        let learnt = ObservationInput {
+        let input = ObservationInput {
             operation: Operation::Create,
             ending,
             sent: if created {
@@ -257,12 +258,12 @@ impl Operations {
             read,
             changes: created.then_some(all),
             before: Before::ToRead,
-            asked: None,
+            open_before: None,
             claim: Some(claim.end(ending, None)),
             fields: Vec::new(),
-            is_quiet: false,
+            discards_result: false,
         };
-        let mut done = Box::pin(self.observe(id, learnt)).await?.done;
+        let mut done = Box::pin(self.observe(id, input)).await?.done;
         if creation_unclear || (!created && self.may_have_created(id).await) {
             done.warnings.push(Warning::CreationUnclear);
         }
@@ -275,7 +276,7 @@ impl Operations {
 
     /// The group is there now: what earlier creates and first reads with an open end were about is settled.
     async fn found_by_create(&self, open: &[Mutation], new_user_group: Option<bool>) {
-        let found = Found {
+        let found = ReadEvidence {
             read: DesiredFields::default(),
             new_user_group,
         };
@@ -327,11 +328,11 @@ impl Operations {
         &self,
         request: &GroupRequest,
         id: &UserGroupId,
-        gate: Option<SeenGate>,
+        gate: Option<GateSnapshot>,
     ) -> Result<GoodAnswer, Failure> {
-        let client = self.client_upon(RequestKind::Read, gate).await?;
+        let client = self.client_with_gate(RequestKind::Read, gate).await?;
         let result = client.get_or_create(request, id).await;
-        self.judge(result).map_err(ErrorResponse::of_read)
+        self.judge(result).map_err(ErrorResponse::into_read_failure)
     }
 }
 

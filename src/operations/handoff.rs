@@ -87,7 +87,7 @@ impl Operations {
         if let Err(forbidden) = self.permitted(Guarded::HandOff) {
             // The new token stays pending, as after a crash; an operator who is allowed to can hand it off.
             let user_group_id = done.group.id.clone();
-            return Some(waiting(id, user_group_id, forbidden.to_string()));
+            return Some(pending(id, user_group_id, forbidden.to_string()));
         }
         let row = match self.directory().rotation(id).await {
             Ok(row) => row
@@ -95,7 +95,7 @@ impl Operations {
             Err(error) => {
                 let user_group_id = done.group.id.clone();
                 let why = format!("the journal cannot be read here: {error}");
-                return Some(waiting(id, user_group_id, why));
+                return Some(pending(id, user_group_id, why));
             }
         };
         let is_contradicted = done.ending == Ending::Rotated
@@ -109,15 +109,15 @@ impl Operations {
             }
             None => "the current token is not known; read the group again",
             Some(token) => {
-                let parcel = HandOffRequest {
+                let request = HandOffRequest {
                     row: &row,
                     group: &done.group,
                     token,
                 };
-                return Some(self.run_hand_off(command, parcel).await);
+                return Some(self.run_hand_off(command, request).await);
             }
         };
-        Some(waiting(id, row.user_group_id, why.into()))
+        Some(pending(id, row.user_group_id, why.into()))
     }
 
     /// Hands off again, or for the first time after a crash: the token is read from the service again, and the current
@@ -175,12 +175,12 @@ impl Operations {
         pending.map_err(|error| Failure::NoHandOff(error.to_string()))?;
         // The hand-off matters more than a failure to record this.
         drop(self.unhide_hand_off(row.place, id).await);
-        let parcel = HandOffRequest {
+        let request = HandOffRequest {
             row: &row,
             group: &read.group,
             token,
         };
-        Ok(self.run_hand_off(command, parcel).await)
+        Ok(self.run_hand_off(command, request).await)
     }
 
     async fn rotation_here(&self, id: RotationId) -> Result<Option<RotationRow>, Failure> {
@@ -193,9 +193,9 @@ impl Operations {
     async fn run_hand_off(
         &self,
         command: &HandOffCommand,
-        parcel: HandOffRequest<'_>,
+        request: HandOffRequest<'_>,
     ) -> HandedOff {
-        let HandOffRequest { row, group, token } = parcel;
+        let HandOffRequest { row, group, token } = request;
         let fingerprint = self.directory().fingerprinter().of(token);
         let message = command::message(&self.profile().name, row, group, token, fingerprint);
         let variables = self.variables_for_commands();
@@ -283,7 +283,7 @@ pub(super) fn hand_off_after(
     })
 }
 
-fn waiting(rotation: RotationId, user_group_id: UserGroupId, why: String) -> HandedOff {
+fn pending(rotation: RotationId, user_group_id: UserGroupId, why: String) -> HandedOff {
     HandedOff {
         rotation,
         user_group_id,

@@ -189,7 +189,7 @@ impl Operations {
     pub fn refresh_permitted(&self, plan: &Refresh, keep_going: bool) -> Result<(), Failure> {
         if keep_going || plan.unseen() > 0 {
             self.permitted(Guarded::Create)?;
-            self.not_too_many(plan.unseen())?;
+            self.check_bulk_limit(plan.unseen())?;
         }
         Ok(())
     }

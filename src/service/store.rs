@@ -21,7 +21,7 @@ mod file;
 mod server;
 
 pub(super) use crate::database::Access;
-use crate::database::{Server, Session, THROWN_AWAY, Tx, Work, Worker, once_in_file, values};
+use crate::database::{EPHEMERAL, Server, Session, Tx, Work, Worker, once_in_file, values};
 pub use care::{Copied, Looked, backup, check};
 pub use error::StoreError;
 use file::File;
@@ -39,7 +39,7 @@ pub struct Options {
     pub queue: usize,
     pub report: Option<ReportFailure>,
     /// Whether the file ends with the process, so that it need not survive a crash of the machine.
-    pub is_thrown_away: bool,
+    pub is_ephemeral: bool,
 }
 
 impl Default for Options {
@@ -48,7 +48,7 @@ impl Default for Options {
             busy_timeout: Duration::from_secs(5),
             queue: 1_024,
             report: None,
-            is_thrown_away: false,
+            is_ephemeral: false,
         }
     }
 }
@@ -109,8 +109,8 @@ impl Store {
     /// As [`Store::open`], with other limits.
     pub fn open_with(path: &Path, options: Options) -> Result<Self, StoreError> {
         let connection = file::open_or_create(path, options.busy_timeout)?;
-        if options.is_thrown_away {
-            connection.execute_batch(THROWN_AWAY)?;
+        if options.is_ephemeral {
+            connection.execute_batch(EPHEMERAL)?;
         }
         let failures = Arc::<AtomicU64>::default();
         let database = File {

@@ -12,7 +12,7 @@ use crate::{
     domain::{batch::RunnerState, text::visible},
     operations::{
         Operations,
-        attention::{Concern, Matter},
+        attention::{Concern, ConcernKind},
     },
 };
 
@@ -33,7 +33,7 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
     let shown: Vec<_> = found
         .iter()
         .map(|concern| {
-            let (what, object) = words(&concern.matter);
+            let (what, object) = words(&concern.kind);
             let next = next(concern, &profiles, session.names_profile);
             (concern, what, object, next)
         })
@@ -42,7 +42,7 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
         let places = session.operations.places().await?;
         let place = |concern: &Concern| {
             let mut places = places.iter();
-            let place = places.find(|place| place.id == concern.held_by);
+            let place = places.find(|place| place.id == concern.place_id);
             place.map(|place| &place.name)
         };
         let values = shown.iter().map(|(concern, what, object, next)| {
@@ -89,12 +89,12 @@ pub(crate) async fn run(session: &Session, all: bool, with_hidden: bool) -> Resu
 }
 
 /// The kind of concern as the JSON output names it, and what it is about.
-fn words(matter: &Matter) -> (&'static str, String) {
-    match matter {
-        Matter::Rotation(_, _, id) => ("rotation unknown", id.to_string()),
-        Matter::Change(_, _, id) => ("change unknown", id.to_string()),
-        Matter::HandOff { id, .. } => ("hand-off not done", id.to_string()),
-        Matter::Batch(batch) => {
+fn words(kind: &ConcernKind) -> (&'static str, String) {
+    match kind {
+        ConcernKind::Rotation(_, _, id) => ("rotation unknown", id.to_string()),
+        ConcernKind::Change(_, _, id) => ("change unknown", id.to_string()),
+        ConcernKind::HandOff { id, .. } => ("hand-off not done", id.to_string()),
+        ConcernKind::Batch(batch) => {
             let what = match batch.runner.as_ref().map(|runner| runner.state) {
                 Some(RunnerState::Running) => "batch running",
                 Some(RunnerState::Paused) => "batch paused",
@@ -102,44 +102,46 @@ fn words(matter: &Matter) -> (&'static str, String) {
             };
             (what, batch.id.0.to_string())
         }
-        Matter::ChangedElsewhere(id) => ("changed elsewhere", id.to_string()),
-        Matter::Over(count, _) => ("tokens over their limit", count.to_string()),
-        Matter::Due(count, _) => ("tokens due", count.to_string()),
-        Matter::Draft(id, _) => ("draft", id.to_string()),
-        Matter::NoProfile(count) => ("open, and no profile means the place", count.to_string()),
+        ConcernKind::ChangedElsewhere(id) => ("changed elsewhere", id.to_string()),
+        ConcernKind::Over(count, _) => ("tokens over their limit", count.to_string()),
+        ConcernKind::Due(count, _) => ("tokens due", count.to_string()),
+        ConcernKind::Draft(id, _) => ("draft", id.to_string()),
+        ConcernKind::NoProfile(count) => {
+            ("open, and no profile means the place", count.to_string())
+        }
     }
 }
 
 /// The command that continues with the concern. It names the profile of the place where that is necessary; with
 /// `names_first` also for the first profile, which was selected for this command only.
 fn next(concern: &Concern, profiles: &[Operations], names_first: bool) -> String {
-    let at = match concern.matter {
-        Matter::HandOff { begun_in, .. } => begun_in,
+    let at = match concern.kind {
+        ConcernKind::HandOff { begun_in, .. } => begun_in,
         _ => concern.profile,
     };
     let profile = at.and_then(|at| profiles.get(at)).map(Operations::profile);
     let limit = profile.and_then(|profile| profile.max_token_age);
-    let command = match &concern.matter {
-        Matter::Rotation(id, ..) => format!("rotations settle {}", id.0),
-        Matter::Change(..) => "rotations settle".into(),
-        Matter::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
-        Matter::Batch(batch) if batch.is_run() => format!("batches show {}", batch.id.0),
-        Matter::Batch(batch) => format!("batches resume {}", batch.id.0),
-        Matter::ChangedElsewhere(id) => format!("history {id}"),
-        Matter::Over(..) | Matter::Due(..) => {
-            let filter = concern.matter.filter(limit).unwrap_or_default();
+    let command = match &concern.kind {
+        ConcernKind::Rotation(id, ..) => format!("rotations settle {}", id.0),
+        ConcernKind::Change(..) => "rotations settle".into(),
+        ConcernKind::HandOff { rotation, .. } => format!("rotations handoff {}", rotation.0),
+        ConcernKind::Batch(batch) if batch.is_run() => format!("batches show {}", batch.id.0),
+        ConcernKind::Batch(batch) => format!("batches resume {}", batch.id.0),
+        ConcernKind::ChangedElsewhere(id) => format!("history {id}"),
+        ConcernKind::Over(..) | ConcernKind::Due(..) => {
+            let filter = concern.kind.filter(limit).unwrap_or_default();
             format!("rotate --filter '{filter}' --dry-run")
         }
-        Matter::Draft(..) => String::new(),
-        Matter::NoProfile(_) => "place list".into(),
+        ConcernKind::Draft(..) => String::new(),
+        ConcernKind::NoProfile(_) => "place list".into(),
     };
     let profile = profile.filter(|_| at != Some(0) || names_first);
     let program = profile.map_or_else(
         || "groupdesk".to_owned(),
         |profile| format!("groupdesk -P {}", profile.name),
     );
-    match &concern.matter {
-        Matter::Draft(..) => format!("{program}: e on the group in the console"),
+    match &concern.kind {
+        ConcernKind::Draft(..) => format!("{program}: e on the group in the console"),
         _ => format!("{program} {command}"),
     }
 }

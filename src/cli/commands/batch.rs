@@ -95,7 +95,7 @@ pub(crate) async fn retry(
         }
         let asked = prepare::Asked {
             selected: Selected {
-                ids: operations.failed_of(batch.id).await?,
+                ids: operations.not_applied_groups(batch.id).await?,
                 all_named: true,
             },
             include_recent: false,

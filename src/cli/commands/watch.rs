@@ -49,7 +49,7 @@ pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliEr
         lines.all(session, &first).await?;
         let mut line = Line::default();
         loop {
-            let Some(changes) = line.of(feed.look().await)? else {
+            let Some(changes) = line.of(feed.read_changes().await)? else {
                 tokio::time::sleep(NOW_AND_THEN).await;
                 continue;
             };
@@ -106,7 +106,7 @@ pub(crate) async fn history(global: &Global, arguments: History) -> Result<Exit,
         let mut goes_on = tell(session, &mut told, &last)?;
         let mut line = Line::default();
         while goes_on {
-            let Some(mut lines) = line.of(feed.look().await)? else {
+            let Some(mut lines) = line.of(feed.read_new().await)? else {
                 tokio::time::sleep(NOW_AND_THEN).await;
                 continue;
             };
@@ -157,7 +157,7 @@ fn is_meant(of: Option<&BTreeSet<UserGroupId>>, line: &Numbered<Entry>) -> bool 
 async fn wait(feed: &mut Feed) {
     tokio::time::sleep(GATHERED).await;
     if feed.has_events() {
-        feed.stirred().await;
+        feed.maybe_written().await;
     } else {
         tokio::time::sleep(NOW_AND_THEN).await;
     }

@@ -171,9 +171,9 @@ impl Exit {
     }
 
     fn of_place(problem: &PlaceProblem) -> Self {
-        if problem.is_of_the_key() {
+        if problem.is_about_key() {
             Self::Key
-        } else if problem.is_alarm() || problem.is_of_the_moment() {
+        } else if problem.is_alarm() || problem.is_temporary() {
             Self::Guarded
         } else {
             Self::Usage

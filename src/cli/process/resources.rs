@@ -8,7 +8,7 @@ use tokio::{
     signal::unix::{SignalKind, signal},
 };
 
-use crate::{cli::error::CliError, operations::break_at};
+use crate::{cli::error::CliError, operations::fail_at};
 
 /// Open files that a console with a connection needs, plus a margin.
 const FILES: usize = 32;
@@ -48,7 +48,7 @@ pub(crate) fn runtime() -> Result<Runtime, CliError> {
         ))
     })?;
     let start = || -> io::Result<Runtime> {
-        break_at("start")?;
+        fail_at("start")?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(workers)
             .enable_all()

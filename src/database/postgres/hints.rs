@@ -23,19 +23,19 @@ use super::{
 };
 
 /// Minimum interval between two hints of one console; the last one is always sent.
-pub(super) const APART: Duration = Duration::from_millis(50);
+pub(super) const MIN_INTERVAL: Duration = Duration::from_millis(50);
 /// Interval at which watchers look in any case, also if hints do not arrive.
-const IN_ANY_CASE: Duration = Duration::from_secs(5);
-const UNHEARD: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+const POLL_INTERVAL_UNHEARD: Duration = Duration::from_secs(1);
 /// How long to wait for one's own test hint.
-const OWN: Duration = Duration::from_secs(2);
+const OWN_HINT_TIMEOUT: Duration = Duration::from_secs(2);
 /// First and maximum pause before reconnecting; doubled each time.
-const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+const RECONNECT_PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
 /// Looks without hints before the next attempt, if the server refused the connection.
-const REFUSED: usize = 60;
+const POLLS_AFTER_REFUSAL: usize = 60;
 /// The same, a second apart, where there is only a standby: nobody can listen there.
-const STANDBY: usize = 5;
+const POLLS_ON_STANDBY: usize = 5;
 
 /// The channel name is unique to this directory.
 const CHANNEL: &str =
@@ -82,10 +82,10 @@ impl Hints {
 }
 
 async fn listen(server: Server, heard: Arc<Notify>, down: watch::Sender<Option<ServerFault>>) {
-    let mut pause = AGAIN.0;
+    let mut pause = RECONNECT_PAUSE.0;
     loop {
         let mut is_up = false;
-        let ended = hear(&server, &heard, &down, &mut is_up).await;
+        let ended = listen_once(&server, &heard, &down, &mut is_up).await;
         let fault = match &ended {
             Ok(()) => ServerFault::Unreachable,
             Err((fault, _)) => fault.clone(),
@@ -95,16 +95,16 @@ async fn listen(server: Server, heard: Arc<Notify>, down: watch::Sender<Option<S
         heard.notify_one();
         if matches!(ended, Err((_, Then::Reconnect))) && !is_up && can_be_read(&server).await {
             down.send_replace(None);
-            for _ in 0..STANDBY {
+            for _ in 0..POLLS_ON_STANDBY {
                 heard.notify_one();
-                sleep(UNHEARD).await;
+                sleep(POLL_INTERVAL_UNHEARD).await;
             }
             continue;
         }
         pause = if is_up {
-            AGAIN.0
+            RECONNECT_PAUSE.0
         } else {
-            (pause * 2).min(AGAIN.1)
+            (pause * 2).min(RECONNECT_PAUSE.1)
         };
         // Retrying a refused password quickly could lock the account.
         let is_refused = matches!(ended, Err((_, Then::GiveUp)));
@@ -112,8 +112,8 @@ async fn listen(server: Server, heard: Arc<Notify>, down: watch::Sender<Option<S
             sleep(pause).await;
             continue;
         }
-        for _ in 0..REFUSED {
-            sleep(IN_ANY_CASE).await;
+        for _ in 0..POLLS_AFTER_REFUSAL {
+            sleep(POLL_INTERVAL).await;
             heard.notify_one();
         }
     }
@@ -124,8 +124,8 @@ async fn can_be_read(server: &Server) -> bool {
     matches!(connected, Ok(Ok(_)))
 }
 
-/// Until the line breaks.
-async fn hear(
+/// Listens until the connection breaks.
+async fn listen_once(
     server: &Server,
     heard: &Arc<Notify>,
     down: &watch::Sender<Option<ServerFault>>,
@@ -137,31 +137,31 @@ async fn hear(
     let is_heard = Arc::new(AtomicBool::new(false));
     let hearing = {
         let (heard, is_heard, test) = (Arc::clone(heard), Arc::clone(&is_heard), test.clone());
-        move |said: &str| {
-            if said == test {
+        move |payload: &str| {
+            if payload == test {
                 is_heard.store(true, Ordering::SeqCst);
-            } else if said != own && !said.starts_with('?') {
+            } else if payload != own && !payload.starts_with('?') {
                 heard.notify_one();
             }
         }
     };
-    server.know_password().await?;
+    server.fetch_password().await?;
     let listening = timeout(PATIENCE, subscribe(server, hearing, &test)).await;
     let silent = (ServerFault::Unreachable, Then::Reconnect);
     let (_client, mut talk) = listening.map_err(|_| silent)??;
     *is_up = true;
     down.send_replace(None);
     heard.notify_one();
-    let mut every = OWN;
+    let mut every = OWN_HINT_TIMEOUT;
     loop {
         tokio::select! {
             _ = &mut talk => return Ok(()),
             () = sleep(every) => heard.notify_one(),
         }
         every = if is_heard.load(Ordering::SeqCst) {
-            IN_ANY_CASE
+            POLL_INTERVAL
         } else {
-            UNHEARD
+            POLL_INTERVAL_UNHEARD
         };
     }
 }
@@ -173,11 +173,11 @@ async fn subscribe(
     test: &str,
 ) -> Result<(Client, JoinHandle<()>), Failure> {
     let kind = TargetSessionAttrs::ReadWrite;
-    let (client, talk, _) = server.connect_hearing(kind, hearing).await?;
+    let (client, talk, _) = server.connect_with_listener(kind, hearing).await?;
     let failed = |error| ServerFault::of(&error);
     let settings = format!("{SETTINGS}\"{}\", pg_temp; {CHANNEL}", server.schema());
-    let told = client.simple_query(&settings).await.map_err(failed)?;
-    let channel = told.iter().find_map(|message| match message {
+    let answers = client.simple_query(&settings).await.map_err(failed)?;
+    let channel = answers.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0),
         _ => None,
     });

@@ -39,7 +39,7 @@ pub(in crate::database) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a connection may be silent while a request is in progress.
 const SILENT: Duration = Duration::from_secs(10);
 /// How long each of several servers is waited for, so that the next one is tried within the patience.
-const NEXT: Duration = Duration::from_secs(3);
+const CONNECT_TIMEOUT_EACH: Duration = Duration::from_secs(3);
 
 /// Fetched once, and again after it was refused. The error text says why there is no password.
 pub(crate) type Password = Arc<
@@ -65,10 +65,10 @@ pub(crate) struct Server {
     hints: bool,
     /// Whether a standby is read from while no server can be written.
     standby: bool,
-    /// Leaves the row of a write, `$1`; it fails where no write may be.
+    /// Inserts the stamp row of a write (`$1`). Fails when writes are not allowed, and so aborts the transaction.
     stamp: Cow<'static, str>,
     /// Executed whenever a connection is opened; its failure is ignored.
-    care: Option<&'static str>,
+    on_connect: Option<&'static str>,
     /// Number of commits, on all connections, whose outcome had to be asked for after the connection broke.
     decided: Arc<AtomicU64>,
 }
@@ -119,7 +119,11 @@ impl Server {
         config
             .application_name("groupdesk")
             .options(options.trim_start())
-            .connect_timeout(if several { NEXT } else { SILENT })
+            .connect_timeout(if several {
+                CONNECT_TIMEOUT_EACH
+            } else {
+                SILENT
+            })
             .keepalives_idle(SILENT)
             .keepalives_interval(SILENT / 3)
             .keepalives_retries(3)
@@ -140,7 +144,7 @@ impl Server {
             hints: true,
             standby: false,
             stamp: STAMP.into(),
-            care: None,
+            on_connect: None,
             decided: Arc::default(),
         })
     }
@@ -194,13 +198,13 @@ impl Server {
     }
 
     /// Sets the statement to execute when a connection is opened.
-    pub(crate) fn with_care(mut self, text: &'static str) -> Self {
-        self.care = Some(text);
+    pub(crate) fn with_on_connect(mut self, text: &'static str) -> Self {
+        self.on_connect = Some(text);
         self
     }
 
-    pub(super) fn care(&self) -> Option<&'static str> {
-        self.care
+    pub(super) fn on_connect(&self) -> Option<&'static str> {
+        self.on_connect
     }
 
     /// Draws a writer number, which distinguishes its writes from those of others.
@@ -218,7 +222,7 @@ impl Server {
         self
     }
 
-    /// While no server can be written, one that only reads will do for reading.
+    /// Allows reading from a standby while no server can be written.
     pub(crate) fn with_standby(mut self) -> Self {
         self.standby = true;
         self
@@ -228,12 +232,12 @@ impl Server {
         self.standby
     }
 
-    /// Commits that the line broke in, and of which the server has said since whether they took place.
+    /// The number of commits during which the connection broke and whose outcome the server has told since.
     pub(crate) fn decided(&self) -> u64 {
         self.decided.load(Ordering::Relaxed)
     }
 
-    pub(super) fn has_decided(&self) {
+    pub(super) fn count_decided(&self) {
         self.decided.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -246,7 +250,7 @@ impl Server {
     }
 
     /// Fetches the password, if that was not done yet.
-    pub(super) async fn know_password(&self) -> Result<(), Failure> {
+    pub(super) async fn fetch_password(&self) -> Result<(), Failure> {
         let Some(password) = self.password.as_ref().filter(|_| self.known().is_none()) else {
             return Ok(());
         };
@@ -265,16 +269,16 @@ impl Server {
     /// Opens a session with the first server that is of that kind: `ReadWrite`, or `Any`, which may be a standby.
     /// Inside a runtime.
     pub(super) async fn connect(&self, kind: TargetSessionAttrs) -> Result<Connected, Failure> {
-        self.connect_hearing(kind, |_| {}).await
+        self.connect_with_listener(kind, |_| {}).await
     }
 
-    /// As [`Self::connect`], passing the payload of notifications to `hear`.
-    pub(super) async fn connect_hearing(
+    /// As [`Self::connect`], passing the payload of notifications to `on_notify`.
+    pub(super) async fn connect_with_listener(
         &self,
         kind: TargetSessionAttrs,
-        hear: impl FnMut(&str) + Send + 'static,
+        on_notify: impl FnMut(&str) + Send + 'static,
     ) -> Result<Connected, Failure> {
-        self.know_password().await?;
+        self.fetch_password().await?;
         let mut config = Config::clone(&self.config);
         config.target_session_attrs(kind);
         if let Some(password) = &*self.known() {
@@ -298,21 +302,21 @@ impl Server {
             Some(tls) if self.needs_tls => {
                 let tls = MakeRustlsConnect::new(ClientConfig::clone(tls));
                 let (client, connection) = config.connect(tls).await.map_err(failed)?;
-                Ok((client, talk(connection, hear, warn), warned))
+                Ok((client, drive(connection, on_notify, warn), warned))
             }
             None if self.needs_tls => Err((ServerFault::Unsafe("no TLS".into()), Then::GiveUp)),
             _ => {
                 let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
-                Ok((client, talk(connection, hear, warn), warned))
+                Ok((client, drive(connection, on_notify, warn), warned))
             }
         }
     }
 }
 
 /// Drives the connection; callers that wait for an answer see when it breaks.
-fn talk<T>(
+fn drive<T>(
     mut connection: Connection<Socket, T>,
-    mut hear: impl FnMut(&str) + Send + 'static,
+    mut on_notify: impl FnMut(&str) + Send + 'static,
     warned: Arc<AtomicBool>,
 ) -> JoinHandle<()>
 where
@@ -321,8 +325,10 @@ where
     tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
             match message {
-                AsyncMessage::Notification(said) => hear(said.payload()),
-                AsyncMessage::Notice(said) if said.parsed_severity() == Some(Severity::Warning) => {
+                AsyncMessage::Notification(note) => on_notify(note.payload()),
+                AsyncMessage::Notice(notice)
+                    if notice.parsed_severity() == Some(Severity::Warning) =>
+                {
                     warned.store(true, Ordering::SeqCst);
                 }
                 _ => {}
@@ -360,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_over_a_network_is_protected_and_an_address_holds_no_password() {
+    fn a_connection_over_a_network_is_protected_and_an_address_holds_no_password() {
         for url in [
             "postgres://ana@db1/desk",
             "postgresql://ana@db1,db2:5433/desk?sslmode=verify-full",

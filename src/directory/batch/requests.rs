@@ -11,7 +11,7 @@ use crate::{
 impl Directory {
     /// Returns the scheduled rotation of a place whose end was not recorded, if any.
     pub async fn scheduled_run(&self, place: PlaceId) -> Result<Option<BatchRun>, DirectoryError> {
-        self.ask(Access::Short, move |c| scheduled::stands(c, place))
+        self.execute(Access::Short, move |c| scheduled::current(c, place))
             .await
     }
 

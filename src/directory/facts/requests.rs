@@ -10,7 +10,8 @@ use crate::{
 impl Directory {
     /// Returns the facts of this place; by default nothing is known.
     pub async fn facts(&self, place: PlaceId) -> Result<Facts, DirectoryError> {
-        self.ask(Access::Short, move |c| facts::of(c, place)).await
+        self.execute(Access::Short, move |c| facts::of(c, place))
+            .await
     }
 
     /// Records the stated facts, replacing what was known before.

@@ -14,7 +14,7 @@ impl Directory {
         &self,
         place: PlaceId,
     ) -> Result<Vec<HiddenConcern>, DirectoryError> {
-        self.ask(Access::Short, move |c| hidden::list(c, place))
+        self.execute(Access::Short, move |c| hidden::list(c, place))
             .await
     }
 

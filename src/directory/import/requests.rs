@@ -20,13 +20,14 @@ impl Directory {
         place: PlaceId,
         ids: Vec<UserGroupId>,
     ) -> Result<Vec<Option<KnownGroup>>, DirectoryError> {
-        self.ask(Access::Short, move |c| groups::some(c, place, &ids))
+        self.execute(Access::Short, move |c| groups::some(c, place, &ids))
             .await
     }
 
     /// Returns the known ids of a place in ascending order.
     pub async fn known_ids(&self, place: PlaceId) -> Result<Vec<UserGroupId>, DirectoryError> {
-        self.ask(Access::Long, move |c| groups::ids(c, place)).await
+        self.execute(Access::Long, move |c| groups::ids(c, place))
+            .await
     }
 
     /// Adds ids with the values of the file where nothing better is known, in one transaction. Notes and labels that
@@ -50,7 +51,7 @@ impl Directory {
         place: PlaceId,
         digest: [u8; 32],
     ) -> Result<Option<Import>, DirectoryError> {
-        self.ask(Access::Long, move |c| imports::open(c, place, digest))
+        self.execute(Access::Long, move |c| imports::open(c, place, digest))
             .await
     }
 

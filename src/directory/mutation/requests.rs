@@ -17,7 +17,7 @@ impl Directory {
         intent: MutationIntent,
     ) -> Result<Claimed, DirectoryError> {
         let subject = Subject::Group(place, intent.user_group_id.clone());
-        self.request_of(Some(subject), mutations::BeginMutation { place, intent })
+        self.request_about(Some(subject), mutations::BeginMutation { place, intent })
             .await
     }
 
@@ -35,7 +35,7 @@ impl Directory {
 
     /// Returns the creates and updates of a place whose outcome is unknown, most recently begun first.
     pub async fn open_mutations(&self, place: PlaceId) -> Result<Vec<Mutation>, DirectoryError> {
-        self.ask(Access::Long, move |c| mutations::open(c, place))
+        self.execute(Access::Long, move |c| mutations::open(c, place))
             .await
     }
 
@@ -45,7 +45,7 @@ impl Directory {
         place: PlaceId,
         id: MutationId,
     ) -> Result<Option<Mutation>, DirectoryError> {
-        self.ask(Access::Short, move |c| mutations::one(c, place, id))
+        self.execute(Access::Short, move |c| mutations::one(c, place, id))
             .await
     }
 }

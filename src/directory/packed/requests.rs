@@ -6,7 +6,7 @@ use crate::{
     database::{Access, values},
     directory::{
         Directory, DirectoryError, FirstGroups, Location, PlaceId, Role,
-        sqlite::{Fault, backup, copies, groups, loading, whole},
+        sqlite::{Fault, backup, copies, groups, loading, unpacked},
         tables::NEWEST,
     },
     domain::{group::UserGroupId, known::KnownGroup},
@@ -23,9 +23,9 @@ impl Directory {
         reverse: bool,
         (all, some): (usize, usize),
     ) -> Result<FirstGroups, DirectoryError> {
-        self.ask(Access::Short, move |c| match c.sqlite() {
+        self.execute(Access::Short, move |c| match c.sqlite() {
             Some(file) => copies::first(file, place, (&sort, reverse), (all, some)),
-            None => whole::first(c, place, all),
+            None => unpacked::first(c, place, all),
         })
         .await
     }
@@ -37,9 +37,9 @@ impl Directory {
         place: PlaceId,
         tell: impl FnMut(usize) -> bool + Send + 'static,
     ) -> Result<(Builder, Vec<UserGroupId>), DirectoryError> {
-        self.ask(Access::Long, move |c| {
+        self.execute(Access::Long, move |c| {
             let Some(file) = c.sqlite() else {
-                return Ok((whole::load(c, place, tell)?, Vec::new()));
+                return Ok((unpacked::load(c, place, tell)?, Vec::new()));
             };
             let total = copies::count(file, place)?;
             let mut builder = Builder::for_groups(total);
@@ -51,7 +51,7 @@ impl Directory {
 
     /// Call before many [`Directory::fill`]; nothing may be listed until [`Directory::end_filling`].
     pub async fn begin_filling(&self) -> Result<(), DirectoryError> {
-        self.write(|tx| tx.sqlite().map_or(Ok(()), copies::disorder))
+        self.write(|tx| tx.sqlite().map_or(Ok(()), copies::drop_title_index))
             .await
     }
 
@@ -64,7 +64,7 @@ impl Directory {
         // The channel can be read only once.
         let parts = std::iter::from_fn(move || parts.blocking_recv());
         self.may(Role::Operator)?;
-        self.ask(Access::Once, move |tx| {
+        self.execute(Access::Once, move |tx| {
             if tx.sqlite().is_none() {
                 tx.one("SELECT may_write($1, FALSE)", values![NEWEST], |_| {
                     Ok::<_, Fault>(())
@@ -80,7 +80,7 @@ impl Directory {
             tx.sqlite().map_or(Ok(()), |file| {
                 // An index is sorted in as much memory as pages may take, and what fills no more needs less.
                 file.execute_batch("PRAGMA cache_size = -4000")?;
-                copies::order(file)
+                copies::create_title_index(file)
             })
         })
         .await

@@ -24,7 +24,7 @@ impl Directory {
         url: &str,
     ) -> Result<Option<PlaceId>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.ask(Access::Short, move |c| places::place_of(c, &profile, &url))
+        self.execute(Access::Short, move |c| places::place_of(c, &profile, &url))
             .await
     }
 
@@ -35,13 +35,13 @@ impl Directory {
         url: &str,
     ) -> Result<Option<PlaceId>, DirectoryError> {
         let (name, url) = (name.to_owned(), url.to_owned());
-        self.ask(Access::Short, move |c| places::named(c, &name, &url))
+        self.execute(Access::Short, move |c| places::named(c, &name, &url))
             .await
     }
 
     /// Returns the name of a place; `None` if there is no place with that number.
     pub async fn place_name(&self, place: PlaceId) -> Result<Option<String>, DirectoryError> {
-        self.ask(Access::Short, move |c| places::name_of(c, place))
+        self.execute(Access::Short, move |c| places::name_of(c, place))
             .await
     }
 
@@ -52,16 +52,16 @@ impl Directory {
         key: Fingerprint,
     ) -> Result<Option<PlaceId>, DirectoryError> {
         let url = url.to_owned();
-        self.ask(Access::Short, move |c| places::with_key(c, &url, key))
+        self.execute(Access::Short, move |c| places::with_key(c, &url, key))
             .await
     }
 
     /// Compares address, key and name with what is known, and binds the profile if there is no doubt.
     pub async fn bind(&self, caller: Caller) -> Result<Binding, DirectoryError> {
-        let looked = caller.clone();
+        let copy = caller.clone();
         // Nothing needs to be written for a profile that is used every day.
         let settled = self
-            .ask(Access::Short, move |c| places::bound(c, &looked))
+            .execute(Access::Short, move |tx| places::bound(tx, &copy))
             .await?;
         match settled {
             Some(bound) => Ok(Binding::Bound(bound)),
@@ -70,8 +70,8 @@ impl Directory {
     }
 
     /// Returns what [`Directory::bind`] would result in; nothing is written.
-    pub async fn foresee(&self, caller: Caller) -> Result<BindingPreview, DirectoryError> {
-        self.ask(Access::Short, move |c| places::foresee(c, &caller))
+    pub async fn preview_binding(&self, caller: Caller) -> Result<BindingPreview, DirectoryError> {
+        self.execute(Access::Short, move |c| places::preview_binding(c, &caller))
             .await
     }
 
@@ -82,7 +82,7 @@ impl Directory {
         url: &str,
     ) -> Result<Vec<(String, String)>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.ask(Access::Short, move |c| places::elsewhere(c, &profile, &url))
+        self.execute(Access::Short, move |c| places::elsewhere(c, &profile, &url))
             .await
     }
 
@@ -104,7 +104,7 @@ impl Directory {
         place: PlaceId,
     ) -> Result<Vec<OtherPlace>, DirectoryError> {
         let (profile, url) = (profile.to_owned(), url.to_owned());
-        self.ask(Access::Short, move |c| {
+        self.execute(Access::Short, move |c| {
             places::others(c, &profile, &url, place)
         })
         .await
@@ -112,8 +112,9 @@ impl Directory {
 
     /// Returns what blocks requests with this key.
     pub async fn gate(&self, place: PlaceId, key: KeyId) -> Result<Gate, DirectoryError> {
-        let look = places::LookAtGate { place, key };
-        self.ask(Access::Current, move |tx| tx.run(&look)).await
+        let request = places::ReadGate { place, key };
+        self.execute(Access::Current, move |tx| tx.run(&request))
+            .await
     }
 
     /// Whether the group of this place ever had this token.
@@ -124,7 +125,7 @@ impl Directory {
         token: Fingerprint,
     ) -> Result<bool, DirectoryError> {
         let id = id.clone();
-        self.ask(Access::Short, move |c| {
+        self.execute(Access::Short, move |c| {
             places::had_token(c, place, &id, token)
         })
         .await
@@ -149,18 +150,18 @@ impl Directory {
         &self,
         texts: Vec<[Fingerprint; 2]>,
     ) -> Result<Option<usize>, DirectoryError> {
-        self.ask(Access::Short, move |c| places::first_secret(c, &texts))
+        self.execute(Access::Short, move |c| places::first_secret(c, &texts))
             .await
     }
 
     /// Returns all places, by name.
     pub async fn places(&self) -> Result<Vec<Place>, DirectoryError> {
-        self.ask(Access::Long, places::all).await
+        self.execute(Access::Long, places::all).await
     }
 
     /// Returns the events of a place, oldest first.
     pub async fn place_events(&self, place: PlaceId) -> Result<Vec<PlaceEvent>, DirectoryError> {
-        self.ask(Access::Long, move |c| places::events(c, place))
+        self.execute(Access::Long, move |c| places::events(c, place))
             .await
     }
 

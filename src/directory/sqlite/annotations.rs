@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::fault::Fault;
 use crate::{
-    database::{Found, Request, Row, Statements, Tx, Value, values},
+    database::{Request, Results, Row, Statements, Tx, Value, values},
     directory::{PlaceId, columns},
     domain::{
         annotation::{Annotation, AnnotationChange, InvalidAnnotation, Label, Written},
@@ -70,16 +70,16 @@ impl Request for Annotate {
     fn read(&self) -> Statements {
         let mut reads = Statements::default();
         for id in self.sorted() {
-            look(&mut reads, self.place, id);
+            query(&mut reads, self.place, id);
         }
         reads
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), Fault> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, Self::Answer), Fault> {
         let mut writes = Statements::default();
         let mut changed = BTreeMap::new();
         for id in self.sorted() {
-            let (is_new, mut annotation) = self::found(found)?;
+            let (is_new, mut annotation) = self::parse(found)?;
             match annotation.apply(&self.change, &self.by) {
                 Ok(true) => keep(&mut writes, self.place, id, (is_new, &annotation))?,
                 Ok(false) => {}
@@ -101,12 +101,12 @@ impl Annotate {
 }
 
 /// Adds the statement whose rows [`found`] reads.
-pub(super) fn look(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+pub(super) fn query(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.lock(ONE, values![place.0, id.as_str()]);
 }
 
 /// Whether the row is new, and its content.
-pub(super) fn found(found: &mut Found) -> Result<(bool, Annotation), Fault> {
+pub(super) fn parse(found: &mut Results) -> Result<(bool, Annotation), Fault> {
     let known = found.next().first(read)?;
     Ok((known.is_none(), known.unwrap_or_default()))
 }

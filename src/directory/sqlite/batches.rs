@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::{edits, fault::Fault, rows, stops};
 use crate::{
-    database::{Found, Request, Row, Statements, Tx, values},
+    database::{Request, Results, Row, Statements, Tx, values},
     directory::{
         Batch, BatchId, BatchItem, BatchRun, DirectoryError, ItemKey, MutationId, NewBatch,
         PlaceId, RotationId, RunBeat, RunId, columns,
@@ -49,7 +49,7 @@ impl Request for BeginBatch {
         Statements::default().with(ADD_BATCH, values)
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, BatchId), Fault> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, BatchId), Fault> {
         let id: Option<i64> = found.next().first(|row| row.get(0))?;
         let id = id.ok_or(Fault::Row("batches"))?;
         let mut writes = Statements::default();
@@ -114,13 +114,13 @@ pub(super) fn run(row: &Row<'_>) -> Result<(BatchId, BatchRun), Fault> {
 
 /// The states of the items of a batch. The states of their rotations and updates are read from the journals, never
 /// copied.
-const STANDINGS: &str = "\
+const ITEM_STATES: &str = "\
 SELECT r.state, COALESCE(m.ending, i.outcome), m.state FROM batch_items i \
 LEFT JOIN rotations r ON r.id = i.rotation_id LEFT JOIN mutations m ON m.id = i.mutation_id \
 WHERE i.batch_id = $1";
 
 fn counts(tx: &Tx<'_>, id: BatchId) -> Result<Counts, Fault> {
-    let standings = tx.all(STANDINGS, values![id.0], |row| {
+    let standings = tx.all(ITEM_STATES, values![id.0], |row| {
         rows::item_status(row)?.ok_or(Fault::Row(TABLE))
     })?;
     Ok(Counts::of(standings))
@@ -147,12 +147,12 @@ SELECT rotation_id, outcome IS NOT NULL FROM batch_items \
 WHERE batch_id = $1 AND position = $2 AND user_group_id = $3";
 
 /// Reads the state of a batch item together with the group that it names.
-pub(super) fn look(reads: &mut Statements, item: ItemKey, group: &UserGroupId) {
+pub(super) fn query(reads: &mut Statements, item: ItemKey, group: &UserGroupId) {
     reads.add(ITEM, values![item.batch.0, item.position, group.as_str()]);
 }
 
 /// The rotation that has already taken the item; `None` if it is free.
-pub(super) fn taken(found: &mut Found, item: ItemKey) -> Result<Option<RotationId>, Fault> {
+pub(super) fn taken(found: &mut Results, item: ItemKey) -> Result<Option<RotationId>, Fault> {
     let found = found
         .next()
         .first(|row| Ok::<(Option<i64>, bool), Fault>((row.get(0)?, row.get(1)?)))?;
@@ -191,7 +191,7 @@ pub(super) fn claim_for_update(claims: &mut Statements, item: ItemKey, update: M
     claims.add(TAKE_FOR_UPDATE, values);
 }
 
-pub(super) fn taken_for_update(found: &mut Found, item: ItemKey) -> Result<(), Fault> {
+pub(super) fn taken_for_update(found: &mut Results, item: ItemKey) -> Result<(), Fault> {
     match found.next().changed {
         1 => Ok(()),
         _ => Err(ended(item).into()),
@@ -269,10 +269,10 @@ impl Request for EndRun {
     type Error = Fault;
 
     fn read(&self) -> Statements {
-        Statements::default().with(STANDINGS, values![self.id.0])
+        Statements::default().with(ITEM_STATES, values![self.id.0])
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, bool), Fault> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, bool), Fault> {
         let standings = found.next().all(rows::item_status)?;
         let is_any = |status| standings.contains(&Some(status));
         let mut writes = Statements::default().with(RUN_ENDED, values![self.id.0, self.run.0]);

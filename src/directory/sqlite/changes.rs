@@ -1,4 +1,4 @@
-//! What others have changed in a place since a look: groups by the number of their last write (in a file) or by the
+//! What others have changed in a place since the last read: groups by the number of their last write (in a file) or by the
 //! transactions seen (on a server); everything else completely, because it is small.
 
 use std::time::Instant;
@@ -7,12 +7,12 @@ use super::{fault::Fault, groups, history, journal, open};
 use crate::{
     database::{Tx, Value, values},
     directory::{
-        ChangeCursor, Changes, DraftHead, Numbered, PlaceId, Role, RotationFilter, Standing,
+        ChangeCursor, Changes, DraftHead, Numbered, PlaceId, PlaceStatus, Role, RotationFilter,
         TeamFault, columns,
         tables::NEWEST,
         watch::{
             HistoryCursor, Seen,
-            snapshots::{Look, NOTHING, Snapshots},
+            snapshots::{NOTHING, ServerState, Snapshots},
         },
     },
     domain::{group::UserGroupId, history::Entry},
@@ -21,15 +21,15 @@ use crate::{
 /// Maximum number of groups reported one by one; beyond that the list is to be loaded again.
 const MOST: usize = 1_000;
 
-/// The start of the next look. If it is taken before something is read, no later change is missed.
+/// The start of the next read. If it is taken before something is read, no later change is missed.
 pub(crate) fn cursor(tx: &Tx<'_>, place: PlaceId) -> Result<ChangeCursor, Fault> {
-    let (seen, ..) = look(tx, place, None)?;
+    let (seen, ..) = read_state(tx, place, None)?;
     Ok(ChangeCursor { place, seen })
 }
 
-/// The result of a look.
-pub(crate) struct Looked {
-    /// The start of the next look.
+/// The result of reading changes.
+pub(crate) struct ChangesRead {
+    /// The start of the next read.
     pub(crate) next: ChangeCursor,
     /// What others have changed; `None` if nobody else has written.
     pub(crate) changes: Option<Changes>,
@@ -37,8 +37,9 @@ pub(crate) struct Looked {
     pub(crate) refused: Option<TeamFault>,
 }
 
-/// Returns how far this look sees, from where on changes are to be reported (if any), and why nothing can be written.
-fn look(
+/// Reads the state of the database: how far it was seen, from where on changes are to be reported (if any), and why
+/// nothing can be written.
+fn read_state(
     tx: &Tx<'_>,
     place: PlaceId,
     before: Option<&Seen>,
@@ -53,7 +54,7 @@ fn look(
         return Ok((Seen::File { change, commits }, since.map(Value::from), None));
     }
     let mut refused = None;
-    let told = tx.one(SNAPSHOT, values![], |row| {
+    let state = tx.one(SNAPSHOT, values![], |row| {
         let (found, known): (i64, i64) = (row.get(2)?, NEWEST);
         if found > known {
             return Err(Fault::Newer { found, known });
@@ -69,29 +70,28 @@ fn look(
             }),
             _ => None,
         };
-        Ok(Look {
+        Ok(ServerState {
             snapshot: row.get(0)?,
             server: row.get(1)?,
-            line: 0,
+            connection: 0,
             at: Instant::now(),
         })
     })?;
-    // The number of the connection that this look came over.
-    let line = tx.line();
-    let told = Look {
-        line,
-        ..told.ok_or(Fault::Column)?
+    let state = ServerState {
+        // Known only after the query, which may have reconnected.
+        connection: tx.connection_number(),
+        ..state.ok_or(Fault::Column)?
     };
     let (since, seen) = match before {
-        Some(Seen::Team(seen)) => (seen.since(&told).map(Value::from), seen.then(told)),
-        _ => (Some(Value::from(NOTHING)), Snapshots::begin(told)),
+        Some(Seen::Team(seen)) => (seen.since(&state).map(Value::from), seen.then(state)),
+        _ => (Some(Value::from(NOTHING)), Snapshots::begin(state)),
     };
     Ok((Seen::Team(seen), since, refused))
 }
 
-/// That of the transaction: what it reads and what it has seen are one. Then which installation this is and on which timeline,
-/// the oldest versions that may still read and write it, where it was moved to, whether one may work there, and whether it
-/// is a standby or a server that only reads.
+/// The snapshot is that of the transaction, so it matches what the transaction reads. The other columns: the installation
+/// and its timeline, the oldest versions that may still read and write it, where it was moved to, whether the caller may
+/// write, and whether the server is a standby or read-only.
 const SNAPSHOT: &str = "\
 SELECT pg_current_snapshot()::text, instance::text || '/' || timeline(), v.reads_from, v.writes_from, moved_to, \
  has_any_column_privilege('rotations', 'UPDATE'), \
@@ -101,12 +101,16 @@ FROM installation, \
 
 /// Runs on the writing connection under its lock: any commit in progress has then ended, and an unchanged commit count
 /// proves that only this directory has written.
-pub(crate) fn since(tx: &Tx<'_>, place: PlaceId, cursor: &ChangeCursor) -> Result<Looked, Fault> {
+pub(crate) fn since(
+    tx: &Tx<'_>,
+    place: PlaceId,
+    cursor: &ChangeCursor,
+) -> Result<ChangesRead, Fault> {
     let before = (cursor.place == place).then_some(&cursor.seen);
-    let (seen, since, refused) = look(tx, place, before)?;
+    let (seen, since, refused) = read_state(tx, place, before)?;
     let next = ChangeCursor { place, seen };
     let Some(since) = since else {
-        return Ok(Looked {
+        return Ok(ChangesRead {
             next,
             changes: None,
             refused,
@@ -123,17 +127,17 @@ pub(crate) fn since(tx: &Tx<'_>, place: PlaceId, cursor: &ChangeCursor) -> Resul
         are_more,
         open: journal::list(tx, open)?,
         drafts: drafts(tx, place)?,
-        standing: standing(tx, place)?,
+        status: place_status(tx, place)?,
         at_work: Vec::new(),
     };
-    Ok(Looked {
+    Ok(ChangesRead {
         next,
         changes: Some(changes),
         refused,
     })
 }
 
-/// The history entries added since, oldest first, and the cursor of the next look; without a cursor only the latter.
+/// The history entries added since, oldest first, and the cursor of the next read; without a cursor only the latter.
 pub(crate) fn history(
     tx: &Tx<'_>,
     place: PlaceId,
@@ -155,7 +159,7 @@ pub(crate) fn history(
             (seen, since)
         }
         (None, before) => {
-            let (seen, since, _) = look(tx, place, before)?;
+            let (seen, since, _) = read_state(tx, place, before)?;
             (seen, since)
         }
     };
@@ -189,9 +193,9 @@ fn drafts(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<DraftHead>, Fault> {
     Ok(heads.into_iter().flatten().collect())
 }
 
-fn standing(tx: &Tx<'_>, place: PlaceId) -> Result<Standing, Fault> {
+fn place_status(tx: &Tx<'_>, place: PlaceId) -> Result<PlaceStatus, Fault> {
     let text = "SELECT COUNT(*) FROM alarms WHERE place = $1 AND acknowledged_at IS NULL";
     let alarms = tx.one(text, values![place.0], |row| row.get(0))?;
     let alarms = alarms.unwrap_or_default();
-    Ok(Standing { place, alarms })
+    Ok(PlaceStatus { place, alarms })
 }

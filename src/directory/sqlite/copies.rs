@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The order, if an index provides it.
-fn kept_order(sort: &SortBy, reverse: bool) -> Option<&'static str> {
+fn indexed_order(sort: &SortBy, reverse: bool) -> Option<&'static str> {
     match (sort, reverse) {
         (SortBy::Name, false) => Some("title, user_group_id"),
         (SortBy::Name, true) => Some("title DESC, user_group_id"),
@@ -31,9 +31,9 @@ pub(crate) fn first(
 ) -> Result<FirstGroups, Fault> {
     let total = count(connection, place)?;
     let (order, limit) = if total <= all {
-        (kept_order(&SortBy::Id, false), all + 1)
+        (indexed_order(&SortBy::Id, false), all + 1)
     } else {
-        (kept_order(sort, reverse), some)
+        (indexed_order(sort, reverse), some)
     };
     let mut rows: Vec<(String, Vec<u8>)> = Vec::new();
     if let Some(order) = order {
@@ -105,10 +105,10 @@ const COMPARED: &str = concat!(
 );
 
 /// The number of copies that differ from their groups, are missing or superfluous; an empty copy does not differ.
-pub(super) fn differing(connection: &Connection) -> Result<usize, Fault> {
+pub(super) fn count_differing(connection: &Connection) -> Result<usize, Fault> {
     let mut statement = connection.prepare(COMPARED)?;
     let mut found = statement.query([])?;
-    let mut differing = 0;
+    let mut count_differing = 0;
     while let Some(row) = found.next()? {
         let group = rows::group(&Row::Sqlite(row))?.group;
         let title = row.get_ref(12)?.as_str().ok();
@@ -120,7 +120,7 @@ pub(super) fn differing(connection: &Connection) -> Result<usize, Fault> {
             }
             (Some(_), None) => false,
         };
-        differing += usize::from(!is_right);
+        count_differing += usize::from(!is_right);
     }
     let of_nothing: i64 = connection.query_row(
         "SELECT (SELECT count(*) FROM packed_groups p WHERE NOT EXISTS (SELECT 1 FROM user_groups g \
@@ -131,26 +131,26 @@ pub(super) fn differing(connection: &Connection) -> Result<usize, Fault> {
         [],
         |row| row.get(0),
     )?;
-    Ok(differing + of_nothing as usize)
+    Ok(count_differing + of_nothing as usize)
 }
 
 /// As in the schema.
 const BY_TITLE: &str = "CREATE INDEX packed_groups_by_title ON packed_groups (place, title)";
 
 /// Drops the index before many groups are added; nothing may be listed before [`order`].
-pub(crate) fn disorder(tx: &Connection) -> Result<(), Fault> {
+pub(crate) fn drop_title_index(tx: &Connection) -> Result<(), Fault> {
     Ok(tx.execute_batch("DROP INDEX IF EXISTS packed_groups_by_title")?)
 }
 
 /// Creates the index of titles: building it over existing rows costs a fraction of maintaining it.
-pub(crate) fn order(tx: &Connection) -> Result<(), Fault> {
-    disorder(tx)?;
+pub(crate) fn create_title_index(tx: &Connection) -> Result<(), Fault> {
+    drop_title_index(tx)?;
     Ok(tx.execute_batch(BY_TITLE)?)
 }
 
 /// Rebuilds all copies and counts, and their index if it is missing.
 pub(crate) fn rebuild(tx: &Connection) -> Result<(), Fault> {
-    disorder(tx)?;
+    drop_title_index(tx)?;
     tx.execute_batch(
         "DELETE FROM packed_groups; DELETE FROM group_counts; \
          INSERT INTO group_counts (place, groups) SELECT place, count(*) FROM user_groups GROUP BY place;",
@@ -177,5 +177,5 @@ pub(crate) fn rebuild(tx: &Connection) -> Result<(), Fault> {
             None => continue,
         };
     }
-    order(tx)
+    create_title_index(tx)
 }

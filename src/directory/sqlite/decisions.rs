@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{Fault, WriteRecord, journal, mutations};
 use crate::{
-    database::{Found, Request, Rows, values},
+    database::{Request, Results, Rows, values},
     directory::{
         BeginResult, Claimed, DirectoryError, MutationId, MutationIntent, MutationStep, PlaceId,
         Record, RotationId, RotationIntent, RotationStep,
@@ -101,7 +101,7 @@ fn begin() -> journal::BeginRotation {
 fn a_rotation_is_written_down_only_where_its_claim_succeeded() {
     let begin = begin();
     let unsettled = || rotation(3, State::Unknown, 1);
-    let decide = |found: Vec<Rows>| begin.decide(&mut Found::of(found)).expect("decided");
+    let decide = |found: Vec<Rows>| begin.decide(&mut Results::of(found)).expect("decided");
 
     let (writes, answer) = decide(vec![number(4), unsettled(), holder(), unsettled()]);
     assert!(
@@ -138,7 +138,7 @@ fn a_rotation_is_written_down_only_where_its_claim_succeeded() {
     );
     assert_eq!(writes.len(), 0);
     // The claim was refused but no holder is found: this is an error, not an invented answer.
-    let nobody = begin.decide(&mut Found::of(vec![none(), none(), none(), none()]));
+    let nobody = begin.decide(&mut Results::of(vec![none(), none(), none(), none()]));
     assert!(matches!(nobody, Err(Fault::Row("rotations"))), "{nobody:?}");
 }
 
@@ -157,14 +157,14 @@ fn a_claim_that_was_refused_says_who_holds_the_group() {
         },
     };
     let (_, answer) = begin
-        .decide(&mut Found::of(vec![number(4), holder()]))
+        .decide(&mut Results::of(vec![number(4), holder()]))
         .expect("decided");
     assert!(
         matches!(answer, Claimed::Begun(MutationId(4))),
         "{answer:?}"
     );
     let (_, answer) = begin
-        .decide(&mut Found::of(vec![none(), holder()]))
+        .decide(&mut Results::of(vec![none(), holder()]))
         .expect("decided");
     assert!(
         matches!(&answer, Claimed::HeldBy(by) if by.by == "li"),
@@ -195,7 +195,7 @@ fn a_step_from_another_state_or_place_is_refused_whatever_else_was_found() {
         id: None,
         observation: None.into(),
     };
-    let decide = |found| request.decide(&mut Found::of(vec![found]));
+    let decide = |found| request.decide(&mut Results::of(vec![found]));
     let (writes, _) = decide(rotation(3, State::Intended, 1)).expect("decided");
     assert_eq!(writes.len(), 3, "the rotation, its claim, the event");
     let moved = decide(rotation(3, State::Sent, 1)).map(drop);
@@ -233,7 +233,7 @@ fn a_mutation_steps_only_where_its_row_was_changed() {
     let decide = |from, to, changed| {
         let found = Rows::changed(changed);
         step(from, to)
-            .decide(&mut Found::of(vec![found]))
+            .decide(&mut Results::of(vec![found]))
             .map(|(writes, ())| writes.len())
     };
     assert!(

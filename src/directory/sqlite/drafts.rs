@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
 use crate::{
-    database::{Found, Request, Row, Statements, Tx, values},
+    database::{Request, Results, Row, Statements, Tx, values},
     directory::{DraftSaved, KeptDraft, OtherDraft, PlaceId, columns},
     domain::{
         change::DesiredFields,
@@ -122,7 +122,7 @@ impl Request for SaveDraft {
         reads
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, DraftSaved), Fault> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, DraftSaved), Fault> {
         let changed_at = columns::micros(self.draft.changed_at);
         let found: Option<(i64, String)> = found
             .next()

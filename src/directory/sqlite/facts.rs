@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use crate::{
-    database::{Found, Row, Statements, Tx, values},
+    database::{Results, Row, Statements, Tx, values},
     directory::{Fact, PlaceId, Statement, columns},
     domain::{
         facts::{Basis, Facts, Field, Stated},
@@ -19,11 +19,11 @@ pub(crate) fn of(tx: &Tx<'_>, place: PlaceId) -> Result<Facts, Fault> {
 }
 
 /// Adds the same query to other statements.
-pub(super) fn look(reads: &mut Statements, place: PlaceId) {
+pub(super) fn query(reads: &mut Statements, place: PlaceId) {
     reads.add(FACTS, values![place.0]);
 }
 
-pub(super) fn found(found: &mut Found) -> Result<Facts, Fault> {
+pub(super) fn parse(found: &mut Results) -> Result<Facts, Fault> {
     let mut facts = Facts::default();
     found.next().all(|row| take(&mut facts, row))?;
     Ok(facts)

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{annotations, facts, fault::Fault, fingerprints, mutations, packed, rows};
 use crate::{
-    database::{Found, Request, Statements, Tx, Value, values},
+    database::{Request, Results, Statements, Tx, Value, values},
     directory::{
         Damaged, DirectoryError, Imported, KeyId, PlaceId, Precondition, Record, Recorded,
         columns::{self, Origins},
@@ -67,9 +67,9 @@ pub(crate) fn all(tx: &Tx<'_>, place: PlaceId) -> Result<Groups, Fault> {
 }
 
 /// Groups per chunk; few, so that the receiver is almost done when the last chunk arrives.
-const SOME: usize = 128;
+const CHUNK: usize = 128;
 
-const BACKWARDS: &str = concat!(
+const DESCENDING: &str = concat!(
     "SELECT ",
     group_columns!(),
     " FROM user_groups WHERE place = $1 ORDER BY user_group_id DESC"
@@ -82,7 +82,7 @@ const BY_TITLE: &str = concat!(
      WHERE place = $1 ORDER BY title, user_group_id"
 );
 
-const BY_TITLE_BACKWARDS: &str = concat!(
+const BY_TITLE_DESCENDING: &str = concat!(
     "SELECT ",
     group_columns!(),
     " FROM packed_groups CROSS JOIN user_groups USING (place, user_group_id) \
@@ -108,16 +108,16 @@ pub(crate) fn each(
     }
     let text = match (by_title, reverse) {
         (false, false) => GROUPS,
-        (false, true) => BACKWARDS,
+        (false, true) => DESCENDING,
         (true, false) => BY_TITLE,
-        (true, true) => BY_TITLE_BACKWARDS,
+        (true, true) => BY_TITLE_DESCENDING,
     };
-    let mut some = Vec::with_capacity(SOME);
+    let mut some = Vec::with_capacity(CHUNK);
     let mut is_wanted = true;
     tx.each_while(text, values![place.0], |row| {
         some.extend(rows::group(row)?.group);
-        if some.len() == SOME {
-            is_wanted = take(std::mem::replace(&mut some, Vec::with_capacity(SOME)));
+        if some.len() == CHUNK {
+            is_wanted = take(std::mem::replace(&mut some, Vec::with_capacity(CHUNK)));
         }
         Ok::<_, Fault>(is_wanted)
     })?;
@@ -153,15 +153,15 @@ pub(crate) fn one(
 }
 
 /// Reads one group on its own.
-pub(super) fn look_at(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+pub(super) fn query(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(GROUP, values![place.0, id.as_str()]);
 }
 
-fn look(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+fn query_locked(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.lock(GROUP, values![place.0, id.as_str()]);
 }
 
-pub(super) fn found(found: &mut Found) -> Result<Option<KnownGroup>, Fault> {
+pub(super) fn parse(found: &mut Results) -> Result<Option<KnownGroup>, Fault> {
     let row = found.next().first(rows::group)?;
     Ok(row.and_then(|row| row.group))
 }
@@ -177,14 +177,14 @@ pub(crate) fn some(
 }
 
 /// Reads what [`observe`] needs to decide.
-pub(super) fn look_to_observe(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
-    look(reads, place, id);
-    mutations::look_for_recorded(reads, place, id);
+pub(super) fn query_for_observation(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+    query_locked(reads, place, id);
+    mutations::query_recorded(reads, place, id);
 }
 
 /// Applies an observation to the group and writes it back.
 pub(super) fn observe(
-    found: &mut Found,
+    found: &mut Results,
     writes: &mut Statements,
     place: PlaceId,
     record: &Record,
@@ -194,12 +194,12 @@ pub(super) fn observe(
         return Ok(Recorded::default());
     };
     observation.at = columns::as_kept(observation.at);
-    let known = self::found(found)?;
-    let recorded = mutations::found_recorded(found)?;
+    let known = self::parse(found)?;
+    let recorded = mutations::parse_recorded(found)?;
     let is_new = known.is_none();
     let mut group = known.unwrap_or_else(|| KnownGroup::new(observation.id.clone()));
     let token = group.fingerprint.as_ref().map(|known| known.value);
-    if matches!(record.upon, Precondition::Token(seen) if seen != token) {
+    if matches!(record.precondition, Precondition::Token(seen) if seen != token) {
         return Err(DirectoryError::Overtaken(Box::new(observation)).into());
     }
     if record.since.is_some_and(|since| recorded > Some(since)) {
@@ -243,15 +243,15 @@ impl Request for ImportRow<'_> {
 
     fn read(&self) -> Statements {
         let mut reads = Statements::default();
-        look(&mut reads, self.place, &self.row.id);
+        query_locked(&mut reads, self.place, &self.row.id);
         if !self.row.beside.is_empty() {
-            annotations::look(&mut reads, self.place, &self.row.id);
+            annotations::query(&mut reads, self.place, &self.row.id);
         }
         reads
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), Fault> {
-        let known = self::found(found)?;
+    fn decide(&self, found: &mut Results) -> Result<(Statements, Self::Answer), Fault> {
+        let known = self::parse(found)?;
         let is_new = known.is_none();
         let mut group = known.unwrap_or_else(|| KnownGroup::new(self.row.id.clone()));
         let before = group.clone();
@@ -264,7 +264,7 @@ impl Request for ImportRow<'_> {
         }
         let mut beside = AnnotationPlan::default();
         if !self.row.beside.is_empty() {
-            let (is_new, mut annotation) = annotations::found(found)?;
+            let (is_new, mut annotation) = annotations::parse(found)?;
             beside = self.row.beside.upon(&annotation, self.replaces);
             let by = self.by.to_owned();
             // The change is based on what was just read, so it is never refused.
@@ -337,7 +337,7 @@ pub(crate) fn fill(
 }
 
 /// A group that exists in both places is united field by field; the others are moved.
-pub(super) fn unite(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<(), Fault> {
+pub(super) fn merge_groups(tx: &Tx<'_>, from: PlaceId, into: PlaceId) -> Result<(), Fault> {
     for group in all(tx, from)?.groups {
         let group = match one(tx, into, &group.id)? {
             Some(other) => other.combined_with(group),

@@ -3,7 +3,7 @@
 
 use super::{fault::Fault, history, journal};
 use crate::{
-    database::{Found, Request, Statements, values},
+    database::{Request, Results, Statements, values},
     directory::{DirectoryError, HandOffStep, PlaceId, RotationId},
     domain::{
         handoff::{HandOff, HandOffState},
@@ -22,13 +22,13 @@ UPDATE rotations SET handoff = 'none', handoff_note = $1 \
 WHERE id < $2 AND place = $3 AND user_group_id = $4 AND handoff IN ('pending', 'failed')";
 
 /// Reads what [`set`] needs to decide.
-pub(super) fn look(reads: &mut Statements, step: &HandOffStep) {
-    journal::look(reads, step.id);
+pub(super) fn query(reads: &mut Statements, step: &HandOffStep) {
+    journal::query(reads, step.id);
 }
 
 /// Sets the state of the hand-off of a rotation of this place.
 pub(super) fn set(
-    found: &mut Found,
+    found: &mut Results,
     writes: &mut Statements,
     place: PlaceId,
     step: &HandOffStep,
@@ -38,7 +38,7 @@ pub(super) fn set(
         moved_to,
         after,
     } = step;
-    let row = journal::found(found)?
+    let row = journal::parse(found)?
         .filter(|row| row.place == place)
         .ok_or(DirectoryError::NoRotation { id: *id })?;
     let values = values![
@@ -80,7 +80,7 @@ impl Request for EndHandOff {
 
     fn read(&self) -> Statements {
         let mut reads = Statements::default();
-        journal::look(&mut reads, self.id);
+        journal::query(&mut reads, self.id);
         let values = values![
             self.handoff.state.as_str(),
             self.handoff.exit,
@@ -90,8 +90,8 @@ impl Request for EndHandOff {
         reads.with(END_HAND_OFF, values)
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, bool), Fault> {
-        let row = journal::found(found)?.ok_or(DirectoryError::NoRotation { id: self.id })?;
+    fn decide(&self, found: &mut Results) -> Result<(Statements, bool), Fault> {
+        let row = journal::parse(found)?.ok_or(DirectoryError::NoRotation { id: self.id })?;
         let mut writes = Statements::default();
         history::add(&mut writes, row.place, None, &self.entry);
         let ended = found.next().changed == 1;

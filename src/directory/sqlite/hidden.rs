@@ -19,7 +19,7 @@ pub(crate) fn list(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<HiddenConcern>, Fa
 fn read(row: &Row<'_>) -> Result<HiddenConcern, Fault> {
     Ok(HiddenConcern {
         concern: row.get(0)?,
-        stands: row.get(1)?,
+        state: row.get(1)?,
         until: columns::timestamp(row.get(2)?).ok_or(Fault::Row("hidden_concerns"))?,
         by: row.get(3)?,
     })
@@ -41,7 +41,7 @@ pub(crate) fn hide(
     let values = values![
         place.0,
         &hidden.concern,
-        &hidden.stands,
+        &hidden.state,
         columns::micros(hidden.until),
         &hidden.by,
     ];

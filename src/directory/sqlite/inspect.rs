@@ -65,21 +65,21 @@ pub fn inspect(path: &Path) -> Result<Inspected, DirectoryError> {
             path: path.to_owned(),
         });
     }
-    look(path, found.len()).map_err(|fault| fault.explain(path))
+    inspect_open(path, found.len()).map_err(|fault| fault.explain(path))
 }
 
-/// As [`Directory::foresee`](crate::directory::Directory::foresee), for a file of the newest schema. Like [`inspect`],
+/// As [`Directory::preview_binding`](crate::directory::Directory::preview_binding), for a file of the newest schema. Like [`inspect`],
 /// it must not be called while this process has the file open.
-pub fn foresee_in(
+pub fn preview_binding_in(
     path: &Path,
     caller: impl FnOnce(&Fingerprinter) -> Caller,
 ) -> Result<BindingPreview, DirectoryError> {
-    let look = || {
+    let preview = || {
         let connection = read_only(path)?;
         let caller = caller(&key(&connection)?);
-        places::foresee(&Tx::of(&connection), &caller)
+        places::preview_binding(&Tx::of(&connection), &caller)
     };
-    look().map_err(|fault| fault.explain(path))
+    preview().map_err(|fault| fault.explain(path))
 }
 
 fn read_only(path: &Path) -> Result<Connection, Fault> {
@@ -89,7 +89,7 @@ fn read_only(path: &Path) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-fn look(path: &Path, bytes: u64) -> Result<Inspected, Fault> {
+fn inspect_open(path: &Path, bytes: u64) -> Result<Inspected, Fault> {
     let connection = read_only(path)?;
     let schema = version(&connection)?;
     let faults = faults(&connection)?;
@@ -140,7 +140,7 @@ fn contents(connection: &Connection) -> Result<Contents, Fault> {
         })
     })?;
     Ok(Contents {
-        differing: copies::differing(connection)? as u32,
+        differing: copies::count_differing(connection)? as u32,
         ..contents
     })
 }

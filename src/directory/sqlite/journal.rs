@@ -2,7 +2,7 @@
 
 use super::{batches, fault::Fault, fingerprints, mutations, rows, select::Select};
 use crate::{
-    database::{Found, Request, Row, Statements, Tx, Value, values},
+    database::{Request, Results, Row, Statements, Tx, Value, values},
     directory::{
         BeginResult, DirectoryError, EventKind, JournalEvent, PlaceId, RotationFilter, RotationId,
         RotationIntent, RotationRow, RotationStep,
@@ -86,7 +86,7 @@ impl Request for BeginRotation {
         let (place, group) = (self.place.0, intent.user_group_id.as_str());
         let mut reads = Statements::default();
         if let Some(item) = intent.item {
-            batches::look(&mut reads, item, &intent.user_group_id);
+            batches::query(&mut reads, item, &intent.user_group_id);
             reads.add(TAKER, values![item.batch.0, item.position]);
         }
         let claim = values![
@@ -106,15 +106,15 @@ impl Request for BeginRotation {
         reads.add(BEGIN_ROTATION, claim);
         // Read after the claim, which may have waited for whoever held the group.
         reads.add(UNSETTLED, values![place, group]);
-        mutations::look_for_holder(&mut reads, self.place, &intent.user_group_id);
+        mutations::query_holder(&mut reads, self.place, &intent.user_group_id);
         reads.with(HOLDER, values![place, group, intent.previous.as_bytes()])
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, BeginResult), Fault> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, BeginResult), Fault> {
         let none = |answer| Ok((Statements::default(), answer));
         if let Some(item) = self.intent.item {
             let taken = batches::taken(found, item)?;
-            let taker = found.next().first(understood)?;
+            let taker = found.next().first(parse_row)?;
             if taken.is_some() {
                 return none(BeginResult::TakenBy(taker.ok_or(Fault::Row(TABLE))?));
             }
@@ -124,13 +124,13 @@ impl Request for BeginRotation {
             return Ok((self.begun(id), BeginResult::Started(id)));
         }
         // Until the outcome of an earlier rotation is known, a different token may be the result of that one.
-        if let Some(row) = found.next().first(understood)? {
+        if let Some(row) = found.next().first(parse_row)? {
             return none(BeginResult::TakenBy(row));
         }
         if let Some(holder) = mutations::holder(found)? {
             return none(BeginResult::HeldBy(Box::new(holder)));
         }
-        let holder = found.next().first(understood)?;
+        let holder = found.next().first(parse_row)?;
         none(BeginResult::TakenBy(holder.ok_or(Fault::Row(TABLE))?))
     }
 }
@@ -162,7 +162,7 @@ WHERE id = $8";
 
 /// Takes one step, if the rotation is still in the state that the step starts from and the step is valid there.
 pub(super) fn step(
-    found: &mut Found,
+    found: &mut Results,
     writes: &mut Statements,
     place: PlaceId,
     step: &RotationStep,
@@ -174,7 +174,7 @@ pub(super) fn step(
         after,
         ..
     } = *step;
-    let before = self::found(found)?
+    let before = self::parse(found)?
         .filter(|row| row.place == place)
         .ok_or(DirectoryError::NoRotation { id })?;
     let moved_on = || DirectoryError::MovedOn {
@@ -242,19 +242,19 @@ fn add(
 const ROTATION: &str = concat!("SELECT ", columns!(), " FROM rotations WHERE id = $1");
 
 pub(crate) fn one(tx: &Tx<'_>, id: RotationId) -> Result<Option<RotationRow>, Fault> {
-    tx.one(ROTATION, values![id.0], understood)
+    tx.one(ROTATION, values![id.0], parse_row)
 }
 
 /// Reads one rotation to decide about it.
-pub(super) fn look(reads: &mut Statements, id: RotationId) {
+pub(super) fn query(reads: &mut Statements, id: RotationId) {
     reads.lock(ROTATION, values![id.0]);
 }
 
-pub(super) fn found(found: &mut Found) -> Result<Option<RotationRow>, Fault> {
-    found.next().first(understood)
+pub(super) fn parse(found: &mut Results) -> Result<Option<RotationRow>, Fault> {
+    found.next().first(parse_row)
 }
 
-pub(super) fn understood(row: &Row<'_>) -> Result<RotationRow, Fault> {
+pub(super) fn parse_row(row: &Row<'_>) -> Result<RotationRow, Fault> {
     rows::rotation(row)?.ok_or(Fault::Row(TABLE))
 }
 
@@ -267,7 +267,7 @@ pub(super) const OPEN_OF_GROUP: &str = concat!(
 );
 
 /// Reads the rotations of a group with an unknown outcome.
-pub(super) fn look_for_open(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+pub(super) fn query_open(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(OPEN_OF_GROUP, values![place.0, id.as_str()]);
 }
 
@@ -291,7 +291,7 @@ pub(super) fn selected(filter: RotationFilter) -> (String, Vec<Value>) {
 
 pub(crate) fn list(tx: &Tx<'_>, filter: RotationFilter) -> Result<Vec<RotationRow>, Fault> {
     let (text, values) = selected(filter);
-    tx.all(text, values, understood)
+    tx.all(text, values, parse_row)
 }
 
 const EVENTS: &str = "\

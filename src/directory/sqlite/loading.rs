@@ -20,13 +20,13 @@ const ALL: &str = "\
 SELECT user_group_id, packed FROM packed_groups WHERE place = $1 ORDER BY user_group_id";
 
 /// Groups between two words about how many there are.
-const TOLD: usize = 1 << 14;
+const PROGRESS_EVERY: usize = 1 << 14;
 
 /// Groups of a part.
 const PART: usize = 1 << 11;
 
 /// Copies that are named to be repaired; where more cannot be read, the next list names others.
-const MOST_REPAIRED: usize = 1 << 14;
+const MAX_REPAIRED: usize = 1 << 14;
 
 /// Packs all groups of a place; names those whose copies could not be read. `tell` hears how many are there so far, and says
 /// whether more are wanted.
@@ -41,8 +41,8 @@ pub(crate) fn load(
     thread::scope(|scope| {
         let (give, given) = sync_channel(1);
         let (back, taken) = sync_channel(1);
-        scope.spawn(move || take_in(builder, &given, &back));
-        let mut line = Line {
+        scope.spawn(move || pack_chunks(builder, &given, &back));
+        let mut packer = Packer {
             give,
             taken,
             is_busy: false,
@@ -56,16 +56,16 @@ pub(crate) fn load(
                 packed,
             );
             if part.ends.len() == PART {
-                part = line.hand_over(connection, place, part)?;
+                part = packer.hand_over(connection, place, part)?;
             }
             count += 1;
-            if count.is_multiple_of(TOLD) && !tell(count) {
+            if count.is_multiple_of(PROGRESS_EVERY) && !tell(count) {
                 break;
             }
         }
-        line.hand_over(connection, place, part)?;
-        line.wait(connection, place)?;
-        Ok(line.unreadable)
+        packer.hand_over(connection, place, part)?;
+        packer.wait(connection, place)?;
+        Ok(packer.unreadable)
     })
 }
 
@@ -100,7 +100,7 @@ impl Part {
 }
 
 /// A part to be taken in.
-struct Given {
+struct Chunk {
     part: Part,
     /// From this row on.
     from: usize,
@@ -109,8 +109,8 @@ struct Given {
 }
 
 /// Takes in what is given, and gives it back with the number of the row whose copy could not be read, or of all.
-fn take_in(builder: &mut Builder, given: &Receiver<Given>, back: &SyncSender<(Part, usize)>) {
-    while let Ok(Given { part, from, own }) = given.recv() {
+fn pack_chunks(builder: &mut Builder, given: &Receiver<Chunk>, back: &SyncSender<(Part, usize)>) {
+    while let Ok(Chunk { part, from, own }) = given.recv() {
         if let Some(group) = own {
             builder.push(&group);
         }
@@ -127,14 +127,14 @@ fn take_in(builder: &mut Builder, given: &Receiver<Given>, back: &SyncSender<(Pa
 }
 
 /// To the thread that takes rows in.
-struct Line {
-    give: SyncSender<Given>,
+struct Packer {
+    give: SyncSender<Chunk>,
     taken: Receiver<(Part, usize)>,
     is_busy: bool,
     unreadable: Vec<UserGroupId>,
 }
 
-impl Line {
+impl Packer {
     /// Hands a part over as soon as the one before has been taken in; gives that one back, empty.
     fn hand_over(
         &mut self,
@@ -150,7 +150,7 @@ impl Line {
 
     fn give(&mut self, part: Part, from: usize, own: Option<KnownGroup>) {
         // Where nobody takes it, the other thread has panicked, and so will this one.
-        self.is_busy = self.give.send(Given { part, from, own }).is_ok();
+        self.is_busy = self.give.send(Chunk { part, from, own }).is_ok();
     }
 
     /// Until all that was handed over is taken in; what cannot be is read here, from its own row.
@@ -163,8 +163,8 @@ impl Line {
             let Some(copy) = part.row(row) else {
                 return Ok(part);
             };
-            let (group, repair) = own(connection, place, copy)?;
-            let has_room = self.unreadable.len() < MOST_REPAIRED;
+            let (group, repair) = read_own_row(connection, place, copy)?;
+            let has_room = self.unreadable.len() < MAX_REPAIRED;
             self.unreadable.extend(repair.filter(|_| has_room));
             self.give(part, row + 1, group);
         }
@@ -182,7 +182,7 @@ pub(super) fn push(
     if builder.push_packed(id, packed) {
         return Ok(None);
     }
-    let (group, repair) = own(connection, place, (id, packed))?;
+    let (group, repair) = read_own_row(connection, place, (id, packed))?;
     if let Some(group) = group {
         builder.push(&group);
     }
@@ -190,7 +190,7 @@ pub(super) fn push(
 }
 
 /// The group by its own row, and its id where the copy is to be repaired.
-fn own(
+fn read_own_row(
     connection: &Connection,
     place: PlaceId,
     (id, packed): (&str, &[u8]),

@@ -2,7 +2,7 @@
 
 use super::{batches, fault::Fault};
 use crate::{
-    database::{Found, Request, Row, Statements, Tx, values},
+    database::{Request, Results, Row, Statements, Tx, values},
     directory::{
         Claimed, DirectoryError, Mutation, MutationId, MutationIntent, MutationStep, PlaceId,
         RotationId, RotationIntent, RotationStep,
@@ -86,11 +86,11 @@ impl Request for BeginMutation {
             intent.changes.as_ref().map(serde_json::Value::to_string),
         ];
         let mut reads = Statements::default().with(BEGIN, claim);
-        look_for_holder(&mut reads, self.place, &intent.user_group_id);
+        query_holder(&mut reads, self.place, &intent.user_group_id);
         reads
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Claimed), Fault> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, Claimed), Fault> {
         let begun: Option<i64> = found.next().first(|row| row.get(0))?;
         let answer = match begun {
             Some(id) => Claimed::Begun(MutationId(id)),
@@ -136,12 +136,12 @@ const HOLDER: &str = concat!(
     " ORDER BY id DESC LIMIT 1"
 );
 
-pub(super) fn look_for_holder(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+pub(super) fn query_holder(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(HOLDER, values![place.0, id.as_str()]);
 }
 
-pub(super) fn holder(found: &mut Found) -> Result<Option<Mutation>, Fault> {
-    found.next().first(understood)
+pub(super) fn holder(found: &mut Results) -> Result<Option<Mutation>, Fault> {
+    found.next().first(parse_row)
 }
 
 /// Compare and set: changes nothing if the state is not the expected one.
@@ -172,7 +172,7 @@ impl Request for StepMutation {
         claims
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, ()), Fault> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, ()), Fault> {
         let mut writes = Statements::default();
         step(found, &mut writes, &self.step)?;
         Ok((writes, ()))
@@ -202,7 +202,7 @@ pub(super) fn claim_step(claims: &mut Statements, place: PlaceId, step: &Mutatio
 
 /// Refuses a step that [`claim_step`] could not take or that is not allowed.
 pub(super) fn step(
-    found: &mut Found,
+    found: &mut Results,
     writes: &mut Statements,
     step: &MutationStep,
 ) -> Result<(), Fault> {
@@ -248,11 +248,11 @@ const RECORDED: &str = "\
 SELECT COALESCE(MAX(recorded), 0) FROM mutations WHERE place = $1 AND user_group_id = $2";
 
 /// Reads the number of outcomes of the group recorded so far.
-pub(super) fn look_for_recorded(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+pub(super) fn query_recorded(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(RECORDED, values![place.0, id.as_str()]);
 }
 
-pub(super) fn found_recorded(found: &mut Found) -> Result<Option<i64>, Fault> {
+pub(super) fn parse_recorded(found: &mut Results) -> Result<Option<i64>, Fault> {
     Ok(found.next().first(|row| row.get(0))?)
 }
 
@@ -263,7 +263,7 @@ const ONE: &str = concat!(
 );
 
 pub(crate) fn one(tx: &Tx<'_>, place: PlaceId, id: MutationId) -> Result<Option<Mutation>, Fault> {
-    tx.one(ONE, values![place.0, id.0], understood)
+    tx.one(ONE, values![place.0, id.0], parse_row)
 }
 
 /// Rotations are listed from their own journal. They are not excluded by `rotation_id IS NULL`: SQLite would then use
@@ -277,7 +277,7 @@ const OPEN: &str = concat!(
 );
 
 pub(crate) fn open(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<Mutation>, Fault> {
-    tx.all(OPEN, values![place.0], understood)
+    tx.all(OPEN, values![place.0], parse_row)
 }
 
 pub(super) const OPEN_OF_GROUP: &str = concat!(
@@ -288,11 +288,11 @@ pub(super) const OPEN_OF_GROUP: &str = concat!(
     " ORDER BY id DESC"
 );
 
-pub(super) fn look_for_open(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
+pub(super) fn query_open(reads: &mut Statements, place: PlaceId, id: &UserGroupId) {
     reads.add(OPEN_OF_GROUP, values![place.0, id.as_str()]);
 }
 
-pub(super) fn understood(row: &Row<'_>) -> Result<Mutation, Fault> {
+pub(super) fn parse_row(row: &Row<'_>) -> Result<Mutation, Fault> {
     as_written(row)?.ok_or(Fault::Row(TABLE))
 }
 

@@ -8,8 +8,10 @@ mod renaming;
 use jiff::Timestamp;
 
 pub(crate) use answering::{answer, end_trial};
-pub(super) use binding::look_for_place;
-pub(crate) use binding::{bind, bound, elsewhere, foresee, named, others, place_of, with_key};
+pub(super) use binding::query_place;
+pub(crate) use binding::{
+    bind, bound, elsewhere, named, others, place_of, preview_binding, with_key,
+};
 #[cfg(test)]
 pub(super) use merging::MERGE;
 pub(crate) use merging::merge;
@@ -17,7 +19,7 @@ pub(crate) use renaming::rename_profile;
 
 use super::{copies, fault::Fault, groups};
 use crate::{
-    database::{Fault as DatabaseFault, Found, Request, Row, Statements, Tx, Value, values},
+    database::{Fault as DatabaseFault, Request, Results, Row, Statements, Tx, Value, values},
     directory::{
         Alarm, Caller, Gate, KeyId, KeyState, Place, PlaceEvent, PlaceId, PlaceKey, columns,
     },
@@ -31,48 +33,48 @@ use crate::{
 const TABLE: &str = "places";
 
 /// A required time column.
-fn moment(row: &Row<'_>, column: usize) -> Result<Timestamp, DatabaseFault> {
+fn required_time(row: &Row<'_>, column: usize) -> Result<Timestamp, DatabaseFault> {
     columns::timestamp(row.get(column)?).ok_or(DatabaseFault::Column)
 }
 
-fn is_there(tx: &Tx<'_>, text: &'static str, values: Vec<Value>) -> Result<bool, Fault> {
+fn exists(tx: &Tx<'_>, text: &'static str, values: Vec<Value>) -> Result<bool, Fault> {
     let found = tx.one(text, values, |_| Ok::<_, Fault>(()))?;
     Ok(found.is_some())
 }
 
-pub(super) fn number(row: &Row<'_>) -> Result<PlaceId, DatabaseFault> {
+pub(super) fn place_id(row: &Row<'_>) -> Result<PlaceId, DatabaseFault> {
     row.get(0).map(PlaceId)
 }
 
 const KEY_STATE: &str = "SELECT k.state, p.tag FROM place_keys k JOIN places p ON p.number = k.place \
      WHERE k.number = $1 AND k.place = $2";
 
-pub(crate) struct LookAtGate {
+pub(crate) struct ReadGate {
     pub(crate) place: PlaceId,
     pub(crate) key: KeyId,
 }
 
-impl Request for LookAtGate {
+impl Request for ReadGate {
     type Answer = Gate;
     type Error = Fault;
 
     fn read(&self) -> Statements {
         let mut reads = Statements::default();
-        look_at_gate(&mut reads, self.place, self.key);
+        query_gate(&mut reads, self.place, self.key);
         reads
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Gate), Fault> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, Gate), Fault> {
         Ok((Statements::default(), gate(found)?))
     }
 }
 
-pub(super) fn look_at_gate(reads: &mut Statements, place: PlaceId, key: KeyId) {
+pub(super) fn query_gate(reads: &mut Statements, place: PlaceId, key: KeyId) {
     reads.add(KEY_STATE, values![key.0, place.0]);
     reads.add(ALARMS, values![place.0]);
 }
 
-pub(super) fn gate(found: &mut Found) -> Result<Gate, Fault> {
+pub(super) fn gate(found: &mut Results) -> Result<Gate, Fault> {
     let known = found.next().first(|row| {
         let tag: Option<String> = row.get(1)?;
         Ok::<_, Fault>((KeyState::parse(row.text(0)?), tag))
@@ -100,7 +102,7 @@ fn alarm(row: &Row<'_>) -> Result<Alarm, Fault> {
         number: row.get(0)?,
         user_group_id: row.get(1)?,
         what: row.get(2)?,
-        at: moment(row, 3)?,
+        at: required_time(row, 3)?,
         by: row.get(4)?,
     })
 }
@@ -160,7 +162,7 @@ pub(crate) fn had_token(
     id: &UserGroupId,
     token: Fingerprint,
 ) -> Result<bool, Fault> {
-    is_there(
+    exists(
         tx,
         HAD_TOKEN,
         values![token.as_bytes(), place.0, id.as_str()],
@@ -178,7 +180,7 @@ pub(crate) fn first_secret(
 ) -> Result<Option<usize>, Fault> {
     for (at, fingerprints) in texts.iter().enumerate() {
         for fingerprint in fingerprints {
-            if is_there(tx, IS_SECRET, values![fingerprint.as_bytes()])? {
+            if exists(tx, IS_SECRET, values![fingerprint.as_bytes()])? {
                 return Ok(Some(at));
             }
         }
@@ -240,7 +242,7 @@ fn keys(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<PlaceKey>, Fault> {
             fingerprint: Fingerprint::from_bytes(row.get(1)?),
             // An unknown state is not trusted with anything.
             state: KeyState::parse(&state).unwrap_or(KeyState::Withdrawn),
-            added_at: moment(row, 3)?,
+            added_at: required_time(row, 3)?,
             added_by: row.get(4)?,
             recorded: row.get(5)?,
         })
@@ -253,7 +255,7 @@ SELECT at, by, profile, event, note FROM place_events WHERE place = $1 ORDER BY 
 pub(crate) fn events(tx: &Tx<'_>, place: PlaceId) -> Result<Vec<PlaceEvent>, Fault> {
     tx.all(EVENTS, values![place.0], |row| {
         Ok(PlaceEvent {
-            at: moment(row, 0)?,
+            at: required_time(row, 0)?,
             by: row.get(1)?,
             profile: row.get(2)?,
             event: row.get(3)?,
@@ -320,13 +322,13 @@ fn is_empty(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
 const HAS_KEY: &str = "SELECT 1 FROM place_keys WHERE place = $1 AND state <> 'withdrawn' LIMIT 1";
 
 fn has_no_key(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
-    Ok(!is_there(tx, HAS_KEY, values![place.0])?)
+    Ok(!exists(tx, HAS_KEY, values![place.0])?)
 }
 
 const HAS_TOKEN: &str = "SELECT 1 FROM fingerprints WHERE place = $1 LIMIT 1";
 
 fn has_no_tokens(tx: &Tx<'_>, place: PlaceId) -> Result<bool, Fault> {
-    Ok(!is_there(tx, HAS_TOKEN, values![place.0])?)
+    Ok(!exists(tx, HAS_TOKEN, values![place.0])?)
 }
 
 const RENAME: &str = "\

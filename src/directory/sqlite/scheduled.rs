@@ -7,13 +7,13 @@ use crate::{
     directory::{BatchRun, PlaceId, RunId, columns},
 };
 
-const STANDS: &str = "\
+const CURRENT: &str = "\
 SELECT place, run, by, process, FALSE, stands_since, seen, since(boot_clock) FROM scheduled_runs \
 WHERE place = $1 AND ended = FALSE";
 
-pub(crate) fn stands(tx: &Tx<'_>, place: PlaceId) -> Result<Option<BatchRun>, Fault> {
-    let stands = tx.one(STANDS, values![place.0], batches::run)?;
-    Ok(stands.map(|(_, run)| run))
+pub(crate) fn current(tx: &Tx<'_>, place: PlaceId) -> Result<Option<BatchRun>, Fault> {
+    let current = tx.one(CURRENT, values![place.0], batches::run)?;
+    Ok(current.map(|(_, run)| run))
 }
 
 /// The last two parameters identify the run that was found to be gone; if it has sent a heartbeat since, it is not.

@@ -2,15 +2,15 @@
 
 use super::{facts, fault::Fault, groups, journal, mutations, places};
 use crate::{
-    database::{Found, Request, Statements},
-    directory::{AskedBeside, GroupSnapshot, PlaceId},
+    database::{Request, Results, Statements},
+    directory::{GroupSnapshot, PlaceId, SnapshotExtras},
     domain::group::UserGroupId,
 };
 
 pub(crate) struct TakeSnapshot {
     pub(crate) place: PlaceId,
     pub(crate) id: UserGroupId,
-    pub(crate) beside: AskedBeside,
+    pub(crate) extras: SnapshotExtras,
 }
 
 impl Request for TakeSnapshot {
@@ -18,35 +18,35 @@ impl Request for TakeSnapshot {
     type Error = Fault;
 
     fn read(&self) -> Statements {
-        let Self { place, id, beside } = self;
+        let Self { place, id, extras } = self;
         let mut reads = Statements::default();
-        groups::look_at(&mut reads, *place, id);
-        journal::look_for_open(&mut reads, *place, id);
-        mutations::look_for_open(&mut reads, *place, id);
-        mutations::look_for_recorded(&mut reads, *place, id);
-        facts::look(&mut reads, *place);
-        if let Some(profile) = &beside.profile {
-            places::look_for_place(&mut reads, profile);
+        groups::query(&mut reads, *place, id);
+        journal::query_open(&mut reads, *place, id);
+        mutations::query_open(&mut reads, *place, id);
+        mutations::query_recorded(&mut reads, *place, id);
+        facts::query(&mut reads, *place);
+        if let Some(profile) = &extras.profile {
+            places::query_place(&mut reads, profile);
         }
-        if let Some(key) = beside.key {
-            places::look_at_gate(&mut reads, *place, key);
+        if let Some(key) = extras.key {
+            places::query_gate(&mut reads, *place, key);
         }
         reads
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, GroupSnapshot), Fault> {
-        let Self { beside, .. } = self;
+    fn decide(&self, found: &mut Results) -> Result<(Statements, GroupSnapshot), Fault> {
+        let Self { extras, .. } = self;
         let snapshot = GroupSnapshot {
-            group: groups::found(found)?,
-            open: found.next().all(journal::understood)?,
-            mutations: found.next().all(mutations::understood)?,
-            recorded: mutations::found_recorded(found)?.unwrap_or_default(),
-            facts: facts::found(found)?,
-            bound: match beside.profile {
-                Some(_) => found.next().first(places::number)?,
+            group: groups::parse(found)?,
+            open: found.next().all(journal::parse_row)?,
+            mutations: found.next().all(mutations::parse_row)?,
+            recorded: mutations::parse_recorded(found)?.unwrap_or_default(),
+            facts: facts::parse(found)?,
+            bound: match extras.profile {
+                Some(_) => found.next().first(places::place_id)?,
                 None => None,
             },
-            gate: beside.key.map(|_| places::gate(found)).transpose()?,
+            gate: extras.key.map(|_| places::gate(found)).transpose()?,
         };
         Ok((Statements::default(), snapshot))
     }

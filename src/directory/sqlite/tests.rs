@@ -12,7 +12,7 @@ use super::{schema::MIGRATIONS, snapshot::TakeSnapshot, *};
 use crate::{
     database::{Access, Tx, Value, repeatable, task},
     directory::{
-        AskedBeside, BeginResult, HistoryFilter, RotationFilter, RotationId, RotationIntent,
+        BeginResult, HistoryFilter, RotationFilter, RotationId, RotationIntent, SnapshotExtras,
     },
     domain::{group::UserGroupId, mutation, rotation::State, token::Fingerprint},
 };
@@ -53,7 +53,7 @@ fn intent(group: &str) -> RotationIntent {
     }
 }
 
-fn ask<T: Send + 'static>(
+fn execute<T: Send + 'static>(
     session: &mut Session<File>,
     access: Access,
     work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
@@ -75,7 +75,7 @@ fn begin_of(group: &str) -> journal::BeginRotation {
 }
 
 fn begin(session: &mut Session<File>) -> Result<BeginResult, DirectoryError> {
-    ask(session, Access::Write, |tx| tx.run(&begin_of("acme")))
+    execute(session, Access::Write, |tx| tx.run(&begin_of("acme")))
 }
 
 fn io_error() -> rusqlite::Error {
@@ -107,7 +107,7 @@ fn what_was_written_before_the_connection_was_opened_again_is_told() {
     let mut scene = scene();
     // A new connection does not count commits that others made before it was opened.
     scene.session.connection = None;
-    let seen = ask(&mut scene.session, Access::Long, |c| {
+    let seen = execute(&mut scene.session, Access::Long, |c| {
         changes::cursor(c, PLACE)
     });
     let seen = seen.expect("readable");
@@ -116,14 +116,14 @@ fn what_was_written_before_the_connection_was_opened_again_is_told() {
     other.execute(text, []).expect("an alarm");
     scene.session.connection = None;
     let mut look = |seen| {
-        let looked = ask(&mut scene.session, Access::Write, move |tx| {
+        let looked = execute(&mut scene.session, Access::Write, move |tx| {
             changes::since(tx, PLACE, &seen)
         });
         looked.expect("readable")
     };
     let looked = look(seen);
     let told = looked.changes.expect("somebody has written");
-    assert_eq!(told.standing.alarms, 1);
+    assert_eq!(told.status.alarms, 1);
     let told = look(looked.next).changes;
     assert!(told.is_none(), "told once: {told:?}");
 }
@@ -254,7 +254,7 @@ fn a_row_that_makes_no_sense_is_an_error_with_its_table() {
         [],
     )
     .expect("inserted");
-    let listed = ask(&mut scene.session, Access::Long, |c| {
+    let listed = execute(&mut scene.session, Access::Long, |c| {
         history::list(c, HistoryFilter::default())
     });
     assert!(
@@ -349,7 +349,7 @@ fn what_is_queued_is_committed_together_and_a_refusal_undoes_only_itself() {
 #[test]
 fn what_is_refused_alone_leaves_nothing() {
     let mut scene = scene();
-    let refused = ask(&mut scene.session, Access::Write, |tx| {
+    let refused = execute(&mut scene.session, Access::Write, |tx| {
         tx.run(&begin_of("acme"))?;
         Err::<(), _>(DirectoryError::NoBatch(7).into())
     });
@@ -447,7 +447,7 @@ fn the_states_that_hold_and_are_open_are_those_of_the_domain_and_of_the_indexes(
 
 /// SQLite's steps to begin a rotation of one group, to read the group and to list its rotations, with so many other
 /// groups that have everything.
-fn steps_beside(others: usize) -> i32 {
+fn steps_with_others(others: usize) -> i32 {
     let mut scene = scene();
     let raw = Connection::open(&scene.path).expect("a second connection");
     let fill = format!(
@@ -466,7 +466,7 @@ fn steps_beside(others: usize) -> i32 {
     let snapshot = TakeSnapshot {
         place: PLACE,
         id: group.clone(),
-        beside: AskedBeside::default(),
+        extras: SnapshotExtras::default(),
     };
     let of_group = RotationFilter {
         place: Some(PLACE),
@@ -474,7 +474,7 @@ fn steps_beside(others: usize) -> i32 {
         ..RotationFilter::default()
     };
     let (listed, _) = journal::selected(of_group.clone());
-    ask(&mut scene.session, Access::Write, move |tx| {
+    execute(&mut scene.session, Access::Write, move |tx| {
         tx.run(&snapshot)?;
         journal::list(tx, of_group)
     })
@@ -493,8 +493,8 @@ fn steps_beside(others: usize) -> i32 {
 }
 
 #[test]
-fn what_one_group_needs_is_found_without_reading_what_stands_there_of_others() {
-    let (few, many) = (steps_beside(1), steps_beside(300));
+fn one_group_is_found_without_reading_rows_of_others() {
+    let (few, many) = (steps_with_others(1), steps_with_others(300));
     assert!(few > 100, "{few} steps were counted");
     assert!(many < few + few / 4, "{few} steps, then {many}");
 }

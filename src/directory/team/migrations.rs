@@ -2,7 +2,7 @@
 
 use super::{
     key,
-    stands::{Stands, ask},
+    table_status::{TableStatus, execute},
 };
 use crate::{
     database::{Access, Tx, values},
@@ -29,7 +29,7 @@ SELECT has_database_privilege(current_database(), 'CREATE'), (SELECT rolcreatero
 /// already.
 pub fn set_up(team: &TeamLocation) -> Result<(), DirectoryError> {
     let at = team.clone();
-    ask(&Engine::of_team(team)?, Access::Once, move |tx| {
+    execute(&Engine::of_team(team)?, Access::Once, move |tx| {
         let outside = key::outside(&at)?;
         let refused = |right| {
             Err(Fault::from(DirectoryError::of_team(
@@ -134,9 +134,9 @@ pub fn migrate(
 ) -> Result<Migrated, DirectoryError> {
     let at = team.clone();
     let access = if is_done { Access::Once } else { Access::Short };
-    ask(&Engine::of_team(team)?, access, move |tx| {
+    execute(&Engine::of_team(team)?, access, move |tx| {
         let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
-        let has = Stands::read(tx)?.desk.role;
+        let has = TableStatus::read(tx)?.membership.role;
         if is_done {
             if has < Role::Admin {
                 let needs = Role::Admin;
@@ -146,7 +146,7 @@ pub fn migrate(
             tx.batch(LOCK)?;
         }
         // Read the version once nobody else can change it.
-        let from = Stands::read(tx)?.version;
+        let from = TableStatus::read(tx)?.version;
         let newest = known.last().map_or(from, |last| last.version);
         if from > newest {
             let (found, known) = (from, newest);

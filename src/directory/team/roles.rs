@@ -1,6 +1,6 @@
 //! Who may access a team's directory, and in which role: members of its database roles.
 
-use super::stands::{Stands, ask};
+use super::table_status::{TableStatus, execute};
 use crate::{
     database::{Access, values},
     directory::{
@@ -35,13 +35,13 @@ const AUDIT: &str =
 fn change(team: &TeamLocation, name: &str, to: Option<Role>) -> Result<(), DirectoryError> {
     let (name, schema) = (name.to_owned(), team.schema().to_owned());
     let at = team.clone();
-    ask(&Engine::of_team(team)?, Access::Once, move |tx| {
-        let stands = Stands::read(tx)?;
+    execute(&Engine::of_team(team)?, Access::Once, move |tx| {
+        let status_row = TableStatus::read(tx)?;
         let refused = |fault| Fault::from(DirectoryError::of_team(&at, fault));
-        if stands.desk.role < Role::Admin {
+        if status_row.membership.role < Role::Admin {
             return Err(refused(TeamFault::NeedsRole {
                 needs: Role::Admin,
-                has: stands.desk.role,
+                has: status_row.membership.role,
             }));
         }
         // "public" would mean every user.

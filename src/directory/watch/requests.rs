@@ -1,4 +1,4 @@
-//! Waiting for hints, and looking.
+//! Waits for hints, and reads what has changed.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct Watch {
 }
 
 impl Directory {
-    fn explain_line(&self, fault: impl Into<TeamFault>) -> DirectoryError {
+    fn explain_fault(&self, fault: impl Into<TeamFault>) -> DirectoryError {
         DirectoryError::Team {
             at: self.location().shown().display().to_string(),
             fault: fault.into(),
@@ -39,7 +39,7 @@ impl Directory {
     /// Returns the cursor from which a look misses nothing written later.
     pub async fn cursor(&self, place: PlaceId) -> Result<ChangeCursor, DirectoryError> {
         // On the connection that does the looks, so that writes of this directory in between need no look.
-        self.ask(Access::Long, move |c| changes::cursor(c, place))
+        self.execute(Access::Long, move |c| changes::cursor(c, place))
             .await
     }
 
@@ -51,7 +51,7 @@ impl Directory {
         cursor: Option<HistoryCursor>,
     ) -> Result<(HistoryCursor, Vec<Numbered<Entry>>), DirectoryError> {
         let look = move |tx: &Tx<'_>| changes::history(tx, place, cursor.as_ref());
-        self.ask(Access::Long, look).await
+        self.execute(Access::Long, look).await
     }
 
     /// Watches what others write from this cursor on; writes of this directory are not reported. Must be called inside
@@ -72,12 +72,12 @@ impl Directory {
 
 /// The state of the connection to a directory, for callers that want to know whether it is up. That to a file never
 /// breaks.
-pub struct WatchedLine {
+pub struct WatchedConnection {
     directory: Directory,
     down: Option<watch::Receiver<Option<ServerFault>>>,
 }
 
-impl WatchedLine {
+impl WatchedConnection {
     /// Waits until the connection has been down for `time`, and returns why. Waits for ever while it is up.
     pub async fn lost_for(&mut self, time: Duration) -> DirectoryError {
         let Some(down) = &mut self.down else {
@@ -91,7 +91,7 @@ impl WatchedLine {
             let is_back = timeout(time, down.wait_for(Option::is_none)).await.is_ok();
             let fault = down.borrow().clone().filter(|_| !is_back);
             if let Some(fault) = fault {
-                return self.directory.explain_line(fault);
+                return self.directory.explain_fault(fault);
             }
         }
     }
@@ -110,12 +110,12 @@ impl Watch {
     }
 
     /// Behaves as on a file system that does not report writes.
-    pub fn forget_events(&mut self) {
+    pub fn disable_events(&mut self) {
         self.events = None;
     }
 
     /// Waits until something may have been written; for ever if nothing reports that.
-    pub async fn stirred(&mut self) {
+    pub async fn maybe_written(&mut self) {
         match &mut self.events {
             Some(Events::File(events)) => events.next().await,
             Some(Events::Team(hints)) => hints.next().await,
@@ -124,8 +124,8 @@ impl Watch {
     }
 
     /// The state of the connection that brings the hints.
-    pub fn line(&self) -> WatchedLine {
-        WatchedLine {
+    pub fn connection(&self) -> WatchedConnection {
+        WatchedConnection {
             directory: self.directory.clone(),
             down: match &self.events {
                 Some(Events::Team(hints)) => Some(hints.down()),
@@ -136,7 +136,10 @@ impl Watch {
 
     /// Returns what others have changed in the place since the last look; `None` if nobody else has written. Waits for
     /// a commit in progress, so that a hint from the middle of a commit is enough.
-    pub async fn look(&mut self, place: PlaceId) -> Result<Option<Changes>, DirectoryError> {
+    pub async fn read_changes(
+        &mut self,
+        place: PlaceId,
+    ) -> Result<Option<Changes>, DirectoryError> {
         let seen = self.cursor.clone();
         // On a server nobody needs to wait.
         let access = match self.directory.location() {
@@ -144,7 +147,7 @@ impl Watch {
             Location::Team(_) => Access::Long,
         };
         let look = move |tx: &Tx<'_>| changes::since(tx, place, &seen);
-        let looked = self.directory.ask(access, look).await?;
+        let looked = self.directory.execute(access, look).await?;
         self.cursor = looked.next;
         self.refused = looked.refused;
         Ok(looked.changes)
@@ -152,8 +155,8 @@ impl Watch {
 
     /// Why the directory could not be written at the last look although it could be read: rights or tables have
     /// changed.
-    pub fn refused(&self) -> Option<DirectoryError> {
+    pub fn write_refusal(&self) -> Option<DirectoryError> {
         let fault = self.refused.clone()?;
-        Some(self.directory.explain_line(fault))
+        Some(self.directory.explain_fault(fault))
     }
 }

@@ -8,16 +8,16 @@ pub(in crate::directory) const NOTHING: &str = "1:1:";
 
 /// How long a server must stay up until no transaction of a snapshot can be lost in a crash: it writes its log several
 /// times a second.
-const LASTS: Duration = Duration::from_mins(1);
+const LASTING_AFTER: Duration = Duration::from_mins(1);
 
-/// The state of the server at a look.
+/// The state of the server when changes were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::directory) struct Look {
+pub(in crate::directory) struct ServerState {
     pub(in crate::directory) snapshot: String,
     /// The installation and its timeline: after a failover to a standby, what was seen may be gone.
     pub(in crate::directory) server: String,
     /// The number of the connection used; if it changes, the server may have crashed.
-    pub(in crate::directory) line: u64,
+    pub(in crate::directory) connection: u64,
     pub(in crate::directory) at: Instant,
 }
 
@@ -25,49 +25,49 @@ pub(in crate::directory) struct Look {
 /// claim to have seen rows that were written later. A lasting snapshot is kept for that case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::directory) struct Snapshots {
-    last: Look,
+    last: ServerState,
     lasting: Option<String>,
     /// The next snapshot to become the lasting one, and when it was taken.
     next: (String, Instant),
 }
 
 impl Snapshots {
-    pub(in crate::directory) fn begin(look: Look) -> Self {
+    pub(in crate::directory) fn begin(state: ServerState) -> Self {
         Self {
-            next: (look.snapshot.clone(), look.at),
-            last: look,
+            next: (state.snapshot.clone(), state.at),
+            last: state,
             lasting: None,
         }
     }
 
-    /// The snapshot that this look reports changes against. `None` if nobody has written.
-    pub(in crate::directory) fn since(&self, look: &Look) -> Option<&str> {
-        if look.server != self.last.server {
+    /// The snapshot to report changes against. `None` if nobody has written.
+    pub(in crate::directory) fn since(&self, state: &ServerState) -> Option<&str> {
+        if state.server != self.last.server {
             return Some(NOTHING);
         }
-        if look.line != self.last.line {
+        if state.connection != self.last.connection {
             // If the server was restored from an earlier copy, or is another one, nothing of it was seen.
             let lasting = self.lasting.as_deref();
-            let lasting = lasting.filter(|lasting| end(lasting) <= end(&look.snapshot));
+            let lasting = lasting.filter(|lasting| end(lasting) <= end(&state.snapshot));
             return Some(lasting.unwrap_or(NOTHING));
         }
-        (look.snapshot != self.last.snapshot).then_some(&*self.last.snapshot)
+        (state.snapshot != self.last.snapshot).then_some(&*self.last.snapshot)
     }
 
-    /// The state after that look.
-    pub(in crate::directory) fn then(&self, look: Look) -> Self {
-        if look.server != self.last.server {
-            return Self::begin(look);
+    /// The snapshots to remember after that read.
+    pub(in crate::directory) fn then(&self, state: ServerState) -> Self {
+        if state.server != self.last.server {
+            return Self::begin(state);
         }
         let (mut lasting, mut next) = (self.lasting.clone(), self.next.clone());
-        let taken = (look.snapshot.clone(), look.at);
-        if look.line != self.last.line {
+        let taken = (state.snapshot.clone(), state.at);
+        if state.connection != self.last.connection {
             next = taken;
-        } else if look.at.saturating_duration_since(next.1) >= LASTS {
+        } else if state.at.saturating_duration_since(next.1) >= LASTING_AFTER {
             lasting = Some(std::mem::replace(&mut next, taken).0);
         }
         Self {
-            last: look,
+            last: state,
             lasting,
             next,
         }
@@ -86,18 +86,18 @@ mod tests {
     #[test]
     fn after_another_line_only_a_snapshot_that_the_server_outlived_counts() {
         let begun = Instant::now();
-        let look = |snapshot: &str, line, seconds| Look {
+        let state = |snapshot: &str, connection, seconds| ServerState {
             snapshot: snapshot.into(),
             server: "desk/1".into(),
-            line,
+            connection,
             at: begun + Duration::from_secs(seconds),
         };
-        let since = |seen: &Snapshots, snapshot, line| {
-            let since = seen.since(&look(snapshot, line, 0));
+        let since = |seen: &Snapshots, snapshot, connection| {
+            let since = seen.since(&state(snapshot, connection, 0));
             since.map(str::to_owned)
         };
         let some = |text: &str| Some(text.to_owned());
-        let first = Snapshots::begin(look("3:3:", 1, 0));
+        let first = Snapshots::begin(state("3:3:", 1, 0));
         assert_eq!(since(&first, "3:3:", 1), None, "nobody has written");
         assert_eq!(since(&first, "3:4:", 1), some("3:3:"));
         assert_eq!(
@@ -106,28 +106,28 @@ mod tests {
             "nothing is certain"
         );
 
-        let second = first.then(look("5:5:", 1, 59));
+        let second = first.then(state("5:5:", 1, 59));
         assert_eq!(since(&second, "6:6:", 1), some("5:5:"));
         assert_eq!(since(&second, "6:6:", 2), some(NOTHING));
 
         // The first snapshot is lasting; time that passed without a connection does not count.
-        let third = second.then(look("7:7:", 1, 60));
+        let third = second.then(state("7:7:", 1, 60));
         assert_eq!(since(&third, "7:7:", 2), some("3:3:"));
-        let back = third.then(look("4:4:", 2, 500));
+        let back = third.then(state("4:4:", 2, 500));
         assert_eq!(since(&back, "6:6:", 2), some("4:4:"));
         assert_eq!(since(&back, "6:6:", 3), some("3:3:"), "as before");
-        let soon = back.then(look("8:8:", 2, 559));
+        let soon = back.then(state("8:8:", 2, 559));
         assert_eq!(since(&soon, "9:9:", 3), some("3:3:"));
-        let later = soon.then(look("9:9:", 2, 560));
+        let later = soon.then(state("9:9:", 2, 560));
         assert_eq!(since(&later, "9:9:", 3), some("4:4:"));
 
         // Restored tables have begun to count anew.
         assert_eq!(since(&later, "3:3:", 3), some(NOTHING));
 
         // Another server took over: nothing that was seen counts, whatever the connection.
-        let elsewhere = |line| Look {
+        let elsewhere = |connection| ServerState {
             server: "desk/2".into(),
-            ..look("9:9:", line, 600)
+            ..state("9:9:", connection, 600)
         };
         assert_eq!(later.since(&elsewhere(2)), Some(NOTHING));
         let over = later.then(elsewhere(3));

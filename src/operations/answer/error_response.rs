@@ -29,7 +29,7 @@ impl ErrorResponse {
         }
     }
 
-    pub(crate) fn of_read(self) -> Failure {
+    pub(crate) fn into_read_failure(self) -> Failure {
         match self {
             Self::Answered(reply) => match reply.verdict {
                 Verdict::Refused {
@@ -49,7 +49,7 @@ impl ErrorResponse {
                     ..
                 }) => Failure::Busy {
                     status,
-                    why: of_a_read(&reply.verdict),
+                    why: problem_of_read(&reply.verdict),
                     retry_after,
                 },
                 Verdict::Refused {
@@ -68,14 +68,18 @@ impl ErrorResponse {
                     refused(reply.status, stated, words, None)
                 }
                 verdict @ (Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Unclear(_)) => {
-                    Failure::Unreadable(of_a_read(&verdict))
+                    Failure::Unreadable(problem_of_read(&verdict))
                 }
             },
             Self::Failed(error) => Failure::Unreachable(error),
         }
     }
 
-    pub(crate) fn of_mutation(self, operation: &'static str, next: &'static str) -> Failure {
+    pub(crate) fn into_mutation_failure(
+        self,
+        operation: &'static str,
+        next: &'static str,
+    ) -> Failure {
         let unknown = |why| Failure::Unknown {
             operation,
             why,
@@ -102,7 +106,7 @@ impl ErrorResponse {
                     retry_after,
                     ..
                 } => refused(reply.status, true, words, retry_after),
-                verdict => unknown(what_and_check(&verdict)),
+                verdict => unknown(problem_with_check(&verdict)),
             },
             Self::Failed(error @ CallError::NotSent { .. }) => Failure::Unreachable(error),
             Self::Failed(error @ CallError::Lost { .. }) => unknown(error.what()),
@@ -138,28 +142,28 @@ fn may_be_bodiless(status: u16) -> bool {
 const OF_ANOTHER_KIND: &str = "the answer is a success of another kind than was asked for";
 
 /// Describes what was wrong with an answer, without advice.
-pub(crate) fn what(verdict: &Verdict) -> String {
+pub(crate) fn problem(verdict: &Verdict) -> String {
     verdict.what().unwrap_or_else(|| OF_ANOTHER_KIND.into())
 }
 
-/// As [`what`], and also says what in the profile or on the network path may be wrong.
-pub(crate) fn what_and_check(verdict: &Verdict) -> String {
+/// As [`problem`], and also says what in the profile or on the network path may be wrong.
+pub(crate) fn problem_with_check(verdict: &Verdict) -> String {
     let check = match verdict {
         Verdict::Unclear(unclear) => unclear.check(),
         Verdict::Success(_) | Verdict::SameToken(_) | Verdict::Refused { .. } => None,
     };
     let check = check.map_or_else(String::new, |check| format!("; {check}"));
-    what(verdict) + &check
+    problem(verdict) + &check
 }
 
 /// Describes what was wrong with the answer to a read; it says nothing about a change.
-fn of_a_read(verdict: &Verdict) -> String {
+fn problem_of_read(verdict: &Verdict) -> String {
     let next = match verdict {
         // Another group was read than the one asked for: a get that lost its body could create (hazards 1 and 8).
         Verdict::Unclear(Ambiguous::OtherGroup { .. } | Ambiguous::NoId { .. }) => {
             return format!(
                 "{}; nothing was recorded; do not read more groups until this is resolved",
-                what_and_check(verdict)
+                problem_with_check(verdict)
             );
         }
         Verdict::Unclear(unclear) => unclear.check(),
@@ -168,7 +172,7 @@ fn of_a_read(verdict: &Verdict) -> String {
     let next = next.unwrap_or_else(|| "read it again in a while".into());
     format!(
         "{}; it was only read, nothing was changed; {next}",
-        what(verdict)
+        problem(verdict)
     )
 }
 

@@ -12,8 +12,8 @@ use crate::{
         failure::CallError,
     },
     directory::{
-        AskedBeside, DirectoryError, MutationId, MutationStep, Precondition, Record, RotationId,
-        RotationRow,
+        DirectoryError, MutationId, MutationStep, Precondition, Record, RotationId, RotationRow,
+        SnapshotExtras,
     },
     domain::{
         change::{Change, DesiredFields},
@@ -53,17 +53,17 @@ pub(crate) struct ObservationInput {
     pub changes: Option<Change>,
     pub before: Before,
     /// What was open before the get was sent; `None` if the answer settles nothing.
-    pub asked: Option<OpenBeforeGet>,
+    pub open_before: Option<OpenBeforeGet>,
     /// Ends the claim under which the request was made.
     pub claim: Option<MutationStep>,
     /// The fields that the get returned.
     pub fields: Vec<Field>,
-    /// Nobody asks what stands after it.
-    pub is_quiet: bool,
+    /// The caller does not use the state after recording.
+    pub discards_result: bool,
 }
 
 /// What a get found, used to settle creates and updates whose outcome is unknown.
-pub(crate) struct Found {
+pub(crate) struct ReadEvidence {
     /// Name and properties, as far as the answer contained them.
     pub read: DesiredFields,
     /// Whether this request created the group.
@@ -76,7 +76,7 @@ pub(crate) enum Before {
     ToRead,
 }
 
-/// What an answer taught, and how the rotations of the group stand now.
+/// What was learnt from an answer, and the state of the group's rotations now.
 pub(crate) struct Lookup {
     pub done: Done,
     /// The rotations that this answer settled or advanced, with their new state.
@@ -123,14 +123,14 @@ impl Operations {
                 facts,
             }) => Ok(GoodAnswer {
                 facts,
-                ..self.take_apart(group, status, latency)
+                ..self.split_answer(group, status, latency)
             }),
             Ok(reply) => Err(ErrorResponse::Answered(Box::new(reply))),
             Err(error) => Err(ErrorResponse::Failed(error)),
         }
     }
 
-    pub(crate) fn take_apart(&self, group: Group, status: u16, latency: Duration) -> GoodAnswer {
+    pub(crate) fn split_answer(&self, group: Group, status: u16, latency: Duration) -> GoodAnswer {
         GoodAnswer {
             returned: Returned {
                 name: group.name,
@@ -186,10 +186,10 @@ impl Operations {
             .any(|owner| owner.place == self.here() && owner.user_group_id == group.id))
     }
 
-    /// Whether a get told nothing that was not known already, settles nothing, and raises no alarm.
-    pub(crate) fn is_as_known(&self, learnt: &ObservationInput) -> bool {
-        let (Before::Read(Some(before)), Some(asked), None) =
-            (&learnt.before, &learnt.asked, &learnt.claim)
+    /// Whether a get returned only what was known already, settles nothing, and raises no alarm.
+    pub(crate) fn confirms_what_is_known(&self, input: &ObservationInput) -> bool {
+        let (Before::Read(Some(before)), Some(open_before), None) =
+            (&input.before, &input.open_before, &input.claim)
         else {
             return false;
         };
@@ -199,34 +199,34 @@ impl Operations {
             environment_tag,
             fingerprint,
             ..
-        } = &learnt.read.returned;
+        } = &input.read.returned;
         let is_name = |new: &String| before.name.as_ref().is_some_and(|old| old.value == *new);
         let known = before.properties.as_ref();
         let is_same = |new: &Properties| known.is_some_and(|old| old.value == *new);
         token_of(before) == Some(*fingerprint)
             && name.as_ref().is_none_or(is_name)
             && properties.as_ref().is_none_or(is_same)
-            && asked.open.is_empty()
-            && asked.mutations.is_empty()
-            && learnt.ending == Ending::Found
+            && open_before.open.is_empty()
+            && open_before.mutations.is_empty()
+            && input.ending == Ending::Found
             && self.tag_alarm(environment_tag.as_ref()).is_none()
-            && !self.is_told_anew(learnt.read.facts)
+            && !self.states_new_facts(input.read.facts)
     }
 
-    /// Writes down a good answer and says what it means for the person who asked.
+    /// Records a good answer and returns what it means for the caller.
     pub(crate) async fn observe(
         &self,
         id: &UserGroupId,
-        learnt: ObservationInput,
+        input: ObservationInput,
     ) -> Result<Lookup, Failure> {
-        let mut learnt = learnt;
-        let heard = self.record_stated_facts(learnt.read.facts).await;
-        heard.map_err(Failure::NotWritten)?;
+        let mut input = input;
+        let recorded = self.record_stated_facts(input.read.facts).await;
+        recorded.map_err(Failure::NotWritten)?;
         let Returned {
             fingerprint,
             ref environment_tag,
             ..
-        } = learnt.read.returned;
+        } = input.read.returned;
         let judged = Returned {
             name: None,
             team_id: None,
@@ -235,20 +235,20 @@ impl Operations {
             fingerprint,
         };
         // The large values exist only in the observation; the directory takes it, and gives it back if it refuses it.
-        let returned = mem::replace(&mut learnt.read.returned, judged);
-        let mut observation = self.observation(id, mem::take(&mut learnt.sent), returned);
+        let returned = mem::replace(&mut input.read.returned, judged);
+        let mut observation = self.observation(id, mem::take(&mut input.sent), returned);
         let mut tries = TRIES;
         loop {
             tries -= 1;
-            let before = match mem::replace(&mut learnt.before, Before::ToRead) {
+            let before = match mem::replace(&mut input.before, Before::ToRead) {
                 Before::Read(before) => before.map(|group| *group),
                 Before::ToRead => {
                     let known = self.directory().group(self.here(), id).await;
                     known.map_err(Failure::NotWritten)?
                 }
             };
-            let observed = self.observe_once(id, &learnt, observation, before).await;
-            learnt.is_quiet = false;
+            let observed = self.observe_once(id, &input, observation, before).await;
+            input.discards_result = false;
             match observed {
                 Ok(lookup) => return Ok(lookup),
                 // Another process has advanced these rotations meanwhile; leave them to it.
@@ -256,14 +256,14 @@ impl Operations {
                     DirectoryError::MovedOn { .. } | DirectoryError::ClaimMoved { .. },
                     Some(spare),
                 )) if tries > 0 => {
-                    learnt.asked = None;
+                    input.open_before = None;
                     observation = *spare;
                 }
                 // A change made from here meanwhile is more recent than this reading.
                 Err((DirectoryError::ReadOvertaken(given), spare)) if tries > 0 => {
-                    if let Some(asked) = &mut learnt.asked {
-                        asked.overtaken = true;
-                        asked.mutations.clear();
+                    if let Some(open_before) = &mut input.open_before {
+                        open_before.overtaken = true;
+                        open_before.mutations.clear();
                     }
                     observation = *spare.unwrap_or(given);
                 }
@@ -279,7 +279,7 @@ impl Operations {
     async fn observe_once(
         &self,
         id: &UserGroupId,
-        learnt: &ObservationInput,
+        input: &ObservationInput,
         mut observation: Observation,
         before: Option<KnownGroup>,
     ) -> Result<Lookup, (DirectoryError, Option<Box<Observation>>)> {
@@ -288,29 +288,32 @@ impl Operations {
             ending,
             read,
             ..
-        } = learnt;
-        let overtaken = learnt.asked.as_ref().is_some_and(|asked| asked.overtaken);
+        } = input;
+        let overtaken = input
+            .open_before
+            .as_ref()
+            .is_some_and(|open_before| open_before.overtaken);
         let stale = self.is_stale(before.as_ref(), &read.returned).await;
         let stale = stale.map_err(|error| (error, None))?;
         let alarm = self.alarm(*ending, &read.returned);
         let tag_alarm = alarm.as_ref().filter(|alarm| alarm.is_wrong_environment());
         let tag_alarm = tag_alarm.map(Warning::bare);
-        let asked = learnt.asked.as_ref().filter(|_| !stale);
-        let settled = asked
-            .map(|asked| self.plan_settlement(asked, &evidence(alarm.as_ref(), read)))
+        let open_before = input.open_before.as_ref().filter(|_| !stale);
+        let settled = open_before
+            .map(|open_before| self.plan_settlement(open_before, &evidence(alarm.as_ref(), read)))
             .unwrap_or_default();
         let mut records = settled.steps;
-        if let Some(asked) = asked.filter(|_| alarm.is_none()) {
-            records.extend(self.settle_mutations(asked, &observation, read.new_user_group));
+        if let Some(open_before) = open_before.filter(|_| alarm.is_none()) {
+            records.extend(self.settle_mutations(open_before, &observation, read.new_user_group));
         }
         // Under our own claim no other change can overtake the reading.
-        let is_alone = learnt.claim.is_some();
-        let since = learnt.asked.as_ref();
+        let is_alone = input.claim.is_some();
+        let since = input.open_before.as_ref();
         let since = since.filter(|_| !stale && !overtaken && !is_alone);
         let previous = before.as_ref().and_then(token_of);
         // The rotation may also be one of another process that has not recorded its own answer yet.
-        let ours = asked.and_then(|asked| {
-            let mut open = asked.open.iter();
+        let ours = open_before.and_then(|open_before| {
+            let mut open = open_before.open.iter();
             open.find(|row| row.sent_at.is_some() && previous == Some(row.rotation.previous))
         });
         let is_new = previous != Some(read.returned.fingerprint);
@@ -328,7 +331,7 @@ impl Operations {
         // The directory returns the group as it is after recording; keeping a copy until then would only take memory.
         let mut noticed = before.map_or_else(Drift::default, |group| group.drift(&observation));
         let mut is_foreign = noticed.is_foreign();
-        let own = learnt.claim.as_ref().map(|step| step.id);
+        let own = input.claim.as_ref().map(|step| step.id);
         if is_foreign && self.is_being_changed(id, own).await {
             noticed.name_was = None;
             is_foreign = false;
@@ -346,7 +349,7 @@ impl Operations {
             let mut entry = self.entry(*operation, id, *ending);
             entry.previous_fingerprint = previous;
             entry.fingerprint = token;
-            let changes = learnt.changes.as_ref();
+            let changes = input.changes.as_ref();
             entry.changes = changes.and_then(|changes| changes_for_history(*operation, changes));
             let notes: Vec<_> = warnings.iter().map(Warning::to_string).collect();
             entry.note = (!notes.is_empty()).then(|| notes.join("; "));
@@ -357,13 +360,13 @@ impl Operations {
         records.push(Record {
             observation: Some(observation),
             entry,
-            upon: Precondition::Token(previous),
+            precondition: Precondition::Token(previous),
             created: matches!(ending, Ending::Created | Ending::CreatedByGet),
             key: self.key_id(),
             alarm: tag_alarm,
-            since: since.map(|asked| asked.recorded),
-            mutation: learnt.claim.clone(),
-            is_quiet: learnt.is_quiet,
+            since: since.map(|open_before| open_before.recorded),
+            mutation: input.claim.clone(),
+            discards_result: input.discards_result,
             ..Record::default()
         });
         let recorded = self.directory().record_all(self.here(), records).await;
@@ -384,8 +387,8 @@ impl Operations {
             status: read.status,
             latency: read.latency,
             rotation: None,
-            read: learnt.fields.clone(),
-            facts: self.with_told(recorded.facts),
+            read: input.fields.clone(),
+            facts: self.with_configured_facts(recorded.facts),
             open: recorded.mutations,
         };
         Ok(Lookup {
@@ -398,15 +401,15 @@ impl Operations {
     /// Settles creates and updates that were open when the get was sent, as far as its answer allows.
     fn settle_mutations(
         &self,
-        asked: &OpenBeforeGet,
+        open_before: &OpenBeforeGet,
         observation: &Observation,
         new_user_group: Option<bool>,
     ) -> Vec<Record> {
-        if asked.mutations.is_empty() {
+        if open_before.mutations.is_empty() {
             return Vec::new();
         }
         let returned = observation.returned.as_ref();
-        let found = Found {
+        let found = ReadEvidence {
             read: DesiredFields {
                 name: returned.and_then(|returned| returned.name.clone()),
                 mapping: None,
@@ -414,7 +417,7 @@ impl Operations {
             },
             new_user_group,
         };
-        let mutations = asked.mutations.iter();
+        let mutations = open_before.mutations.iter();
         mutations
             .flat_map(|mutation| self.plan_mutation_settlement(mutation, Some(&found)))
             .collect()
@@ -422,14 +425,14 @@ impl Operations {
 
     /// Whether the answer may show a change made from here whose own answer has not arrived yet.
     pub(crate) async fn is_being_changed(&self, id: &UserGroupId, own: Option<MutationId>) -> bool {
-        let standing = self
+        let snapshot = self
             .directory()
-            .snapshot(self.here(), id, AskedBeside::default())
+            .snapshot(self.here(), id, SnapshotExtras::default())
             .await;
-        standing.is_ok_and(|standing| {
-            let mut others = standing.mutations.iter();
+        snapshot.is_ok_and(|snapshot| {
+            let mut others = snapshot.mutations.iter();
             let rotates = |row: &RotationRow| row.rotation.state != State::Rotated;
-            standing.open.iter().any(rotates)
+            snapshot.open.iter().any(rotates)
                 || others
                     .any(|other| Some(other.id) != own && other.state != mutation::State::Intended)
         })

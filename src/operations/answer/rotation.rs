@@ -2,7 +2,7 @@
 //! and anything unclear is settled by one get. No rotation is sent from here.
 
 use super::{
-    error_response::{explain, refused, what_and_check},
+    error_response::{explain, problem_with_check, refused},
     observe::{GoodAnswer, Lookup},
 };
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
 const NEXT: &str = "Read the group; never rotate again to find out";
 
 impl Operations {
-    pub(crate) async fn take_answer(
+    pub(crate) async fn handle_answer(
         &self,
         mut under_way: UnderWay<'_>,
         result: Result<Reply, CallError>,
@@ -51,7 +51,7 @@ impl Operations {
                     ..
                 }),
             ) => {
-                let read = self.take_apart(group, status, latency);
+                let read = self.split_answer(group, status, latency);
                 self.rotated(under_way, event, read).await
             }
             (RotateOutcome::NotSent, Err(error)) => {
@@ -89,7 +89,7 @@ impl Operations {
                 let ended = self.end(&mut under_way, event, Ending::Unknown, &why, None);
                 let why = bare(&result);
                 ended.await.map_err(|error| not_written(&why, &error))?;
-                self.find_out(under_way, why, result).await
+                self.decide_by_get(under_way, why, result).await
             }
         }
     }
@@ -159,29 +159,29 @@ impl Operations {
             ..self.observation(under_way.id, Sent::default(), returned.clone())
         };
         for known in [under_way.rotation.previous, returned.fingerprint] {
-            let beside = StepRecord {
+            let step = StepRecord {
                 observation: Some(observation.clone()),
                 entry: Some(entry.clone()),
-                upon: Precondition::Token(Some(known)),
+                precondition: Precondition::Token(Some(known)),
                 ..StepRecord::default()
             };
-            match self.advance(under_way, event, beside).await {
+            match self.advance(under_way, event, step).await {
                 Err(DirectoryError::Overtaken(_)) => {}
                 recorded => return recorded,
             }
         }
-        let beside = StepRecord {
+        let step = StepRecord {
             entry: Some(entry),
             ..StepRecord::default()
         };
-        let recorded = self.advance(under_way, event, beside).await?;
+        let recorded = self.advance(under_way, event, step).await?;
         let group = self.show(under_way.id).await?;
         Ok(Recorded { group, ..recorded })
     }
 
     /// The get that decides what the answer did not (docs/design/rotation.md, rule 2). The look-up settles the journal,
     /// and the journal tells what became of the rotation.
-    async fn find_out(
+    async fn decide_by_get(
         &self,
         under_way: UnderWay<'_>,
         why: String,
@@ -225,7 +225,8 @@ impl Operations {
     /// the group cannot be read.
     pub async fn confirm(&self, rotated: Done) -> Done {
         let mut done = rotated;
-        let looked = Box::pin(self.look_closely(&done.group.id, UnknownIdPolicy::Exists)).await;
+        let looked =
+            Box::pin(self.look_up_in_detail(&done.group.id, UnknownIdPolicy::Exists)).await;
         let lookup = match looked {
             Ok(lookup) => lookup,
             Err(failure) => {
@@ -276,14 +277,14 @@ impl Operations {
         alarm: Option<String>,
     ) -> Result<(), DirectoryError> {
         let why = Some(why.to_owned());
-        let beside = StepRecord {
+        let step = StepRecord {
             observation: None,
             entry: Some(self.rotation_entry(under_way, ending, None, why.clone())),
             alarm,
             note: why,
             ..StepRecord::default()
         };
-        self.advance(under_way, event, beside).await?;
+        self.advance(under_way, event, step).await?;
         self.reached(match ending {
             Ending::Unknown => Failpoint::UnknownDurable,
             _ => Failpoint::OutcomeDurable,
@@ -307,7 +308,7 @@ fn words(result: &Result<Reply, CallError>) -> String {
 /// What was wrong, without advice: the failure gives that once.
 fn bare(result: &Result<Reply, CallError>) -> String {
     match result {
-        Ok(reply) => what_and_check(&reply.verdict),
+        Ok(reply) => problem_with_check(&reply.verdict),
         Err(error) => error.what(),
     }
 }

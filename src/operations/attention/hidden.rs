@@ -4,7 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use jiff::Timestamp;
 
-use super::{Concern, Matter};
+use super::{Concern, ConcernKind};
 use crate::{
     directory::{DirectoryError, HiddenConcern, PlaceId, RotationId},
     operations::Operations,
@@ -12,17 +12,17 @@ use crate::{
 
 const DAY: Duration = Duration::from_hours(24);
 
-fn hand_off(rotation: RotationId) -> String {
+fn hand_off_key(rotation: RotationId) -> String {
     format!("hand-off/{}", rotation.0)
 }
 
-impl Matter {
+impl ConcernKind {
     /// Identifies what the concern is about, whatever its state.
     fn key(&self) -> String {
         match self {
             Self::Rotation(id, ..) => format!("rotation/{}", id.0),
             Self::Change(id, ..) => format!("change/{}", id.0),
-            Self::HandOff { rotation, .. } => hand_off(*rotation),
+            Self::HandOff { rotation, .. } => hand_off_key(*rotation),
             Self::Batch(batch) => format!("batch/{}", batch.id.0),
             Self::ChangedElsewhere(id) => format!("changed/{id}"),
             Self::Over(..) => "over".into(),
@@ -42,16 +42,16 @@ impl Concern {
     /// Whether it counts as unfinished or failed work that is not hidden, as opposed to mere ageing. Unknown outcomes
     /// always count.
     pub fn is_counted(&self) -> bool {
-        self.matter.is_counted() && (self.hidden_until.is_none() || self.matter.is_unclear())
+        self.kind.is_counted() && (self.hidden_until.is_none() || self.kind.is_unclear())
     }
 
     /// Describes the state; the concern stays hidden as long as this is unchanged. Ages grow by themselves and are left
     /// out.
-    fn stands(&self) -> String {
-        let how = match &self.matter {
-            Matter::Rotation(_, state, _) => state.as_str().into(),
-            Matter::HandOff { state, exit, .. } => format!("{} {exit:?}", state.as_str()),
-            Matter::Batch(batch) => {
+    fn state_text(&self) -> String {
+        let how = match &self.kind {
+            ConcernKind::Rotation(_, state, _) => state.as_str().into(),
+            ConcernKind::HandOff { state, exit, .. } => format!("{} {exit:?}", state.as_str()),
+            ConcernKind::Batch(batch) => {
                 let counts = &batch.counts;
                 return format!(
                     "{} left, {} unknown, {} done",
@@ -60,17 +60,21 @@ impl Concern {
                     counts.done()
                 );
             }
-            Matter::Over(count, _) | Matter::Due(count, _) | Matter::NoProfile(count) => {
+            ConcernKind::Over(count, _)
+            | ConcernKind::Due(count, _)
+            | ConcernKind::NoProfile(count) => {
                 return count.to_string();
             }
-            Matter::Change(..) | Matter::ChangedElsewhere(_) | Matter::Draft(..) => String::new(),
+            ConcernKind::Change(..) | ConcernKind::ChangedElsewhere(_) | ConcernKind::Draft(..) => {
+                String::new()
+            }
         };
         let since = self.since.map(Timestamp::as_microsecond);
         format!("{how} {}", since.unwrap_or_default())
     }
 }
 
-/// The hidden concerns of a place, by [`Matter::key`].
+/// The hidden concerns of a place, by [`ConcernKind::key`].
 #[derive(Default)]
 pub(super) struct Hidden(HashMap<String, HiddenConcern>);
 
@@ -92,8 +96,8 @@ impl Hidden {
         if self.0.is_empty() {
             return;
         }
-        let hidden = self.0.get(&concern.matter.key());
-        let hidden = hidden.filter(|hidden| hidden.stands == concern.stands());
+        let hidden = self.0.get(&concern.kind.key());
+        let hidden = hidden.filter(|hidden| hidden.state == concern.state_text());
         concern.hidden_until = hidden.map(|hidden| hidden.until);
     }
 }
@@ -104,13 +108,15 @@ impl Operations {
         let now = self.now();
         let until = now + DAY;
         let hidden = HiddenConcern {
-            concern: concern.matter.key(),
-            stands: concern.stands(),
+            concern: concern.kind.key(),
+            state: concern.state_text(),
             until,
             by: self.operator().to_owned(),
         };
         let directory = self.directory();
-        directory.hide_concern(concern.held_by, hidden, now).await?;
+        directory
+            .hide_concern(concern.place_id, hidden, now)
+            .await?;
         Ok(until)
     }
 
@@ -120,14 +126,14 @@ impl Operations {
         place: PlaceId,
         rotation: RotationId,
     ) -> Result<(), DirectoryError> {
-        let key = hand_off(rotation);
+        let key = hand_off_key(rotation);
         self.directory().unhide_concern(place, key).await
     }
 
     /// Shows a hidden concern again.
     pub async fn unhide_concern(&self, concern: &Concern) -> Result<(), DirectoryError> {
         let directory = self.directory();
-        let key = concern.matter.key();
-        directory.unhide_concern(concern.held_by, key).await
+        let key = concern.kind.key();
+        directory.unhide_concern(concern.place_id, key).await
     }
 }

@@ -4,7 +4,7 @@
 mod control;
 mod pace;
 mod retry_budget;
-mod room;
+mod slots;
 
 use futures_util::future::BoxFuture;
 use tokio::task::JoinSet;
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 pub use control::{Control, RunCommand};
 pub(crate) use pace::Pace;
 pub(crate) use retry_budget::RetryBudget;
-pub use room::{Room, Slot};
+pub use slots::{Slot, SlotPool};
 
 use crate::domain::batch::Halt;
 
@@ -55,10 +55,10 @@ pub(crate) trait Work {
     /// Takes the next item, if any is left.
     fn next(&mut self) -> Option<Self::Item>;
 
-    /// Begins it. Its slot may be given back before it ends.
+    /// Begins the item. Its slot may be released before it ends.
     fn begin(&self, item: Self::Item, slot: Slot) -> BoxFuture<'static, Self::Outcome>;
 
-    /// An item has gone well and given its slot back; its outcome is still to come.
+    /// An item has gone well and released its slot; its outcome is still to come.
     fn succeeded_early(&mut self) {}
 
     /// Records an outcome (`None` if the task panicked). Returns the reason if nothing new may be begun.
@@ -77,18 +77,18 @@ pub(crate) async fn run(
     let mut in_flight = JoinSet::new();
     let mut halt = None;
     let mut pace = limits.pace();
-    let room = Room::of(limits);
+    let slots = SlotPool::of(limits);
     loop {
-        let has_room = room.is_free(in_flight.len());
+        let has_slot = slots.is_free(in_flight.len());
         let is_left = halt.is_none() && work.waiting() > 0;
-        let wants = is_left && has_room;
+        let wants = is_left && has_slot;
         if !wants && in_flight.is_empty() {
             return halt;
         }
         tokio::select! {
             biased;
             Some(joined) = in_flight.join_next() => {
-                if room.was_given_back() {
+                if slots.take_released() {
                     work.succeeded_early();
                 }
                 let stopped = work.ended(joined.ok());
@@ -99,15 +99,15 @@ pub(crate) async fn run(
                     halt = Some(stopped);
                 }
             }
-            () = room.freed(), if is_left && !has_room => {}
+            () = slots.freed(), if is_left && !has_slot => {}
             may = control.may_begin(pace.next_start()), if wants => {
                 if !may {
-                    let asked = control.asked();
-                    work.halted(&asked);
-                    halt = Some(asked);
+                    let reason = control.halt_reason();
+                    work.halted(&reason);
+                    halt = Some(reason);
                 } else if let Some(item) = work.next() {
                     pace.begun();
-                    in_flight.spawn(work.begin(item, room.slot()));
+                    in_flight.spawn(work.begin(item, slots.slot()));
                 }
             }
         }
@@ -126,15 +126,15 @@ mod tests {
     /// Items that end one after another, the last begun first; what happened, in order.
     struct Items {
         left: usize,
-        gives_back: bool,
-        said: Arc<Mutex<Vec<String>>>,
+        releases: bool,
+        log: Arc<Mutex<Vec<String>>>,
         /// Ends the item before.
         before: Mutex<Option<oneshot::Sender<()>>>,
     }
 
     impl Items {
-        fn say(&self, what: String) {
-            self.said.lock().expect("no panic").push(what);
+        fn record(&self, what: String) {
+            self.log.lock().expect("no panic").push(what);
         }
     }
 
@@ -152,13 +152,13 @@ mod tests {
         }
 
         fn begin(&self, item: usize, mut slot: Slot) -> BoxFuture<'static, usize> {
-            self.say(format!("begun {item}"));
+            self.record(format!("begun {item}"));
             let (end, ends) = oneshot::channel();
             let before = self.before.lock().expect("no panic").replace(end);
-            let (gives_back, is_last) = (self.gives_back, item == 0);
+            let (releases, is_last) = (self.releases, item == 0);
             async move {
-                if gives_back {
-                    slot.give_back();
+                if releases {
+                    slot.release();
                     // Written down when the next one is under way.
                     let _ = before.map(|before| before.send(()));
                     if !is_last {
@@ -172,18 +172,18 @@ mod tests {
 
         fn ended(&mut self, outcome: Option<usize>) -> Option<Halt> {
             let item = outcome.expect("no panic");
-            self.say(format!("ended {item}"));
+            self.record(format!("ended {item}"));
             (item == 1).then_some(Halt::Internal)
         }
 
         fn halted(&self, _: &Halt) {}
     }
 
-    async fn said(gives_back: bool) -> Vec<String> {
+    async fn run_log(releases: bool) -> Vec<String> {
         let mut items = Items {
             left: 4,
-            gives_back,
-            said: Arc::default(),
+            releases,
+            log: Arc::default(),
             before: Mutex::default(),
         };
         let limits = RunLimits {
@@ -192,21 +192,21 @@ mod tests {
         };
         let halt = run(&mut items, limits, &Control::default()).await;
         assert_eq!(halt, Some(Halt::Internal));
-        let said = items.said.lock().expect("no panic");
-        said.clone()
+        let log = items.log.lock().expect("no panic");
+        log.clone()
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn the_next_one_begins_when_the_end_was_looked_at_or_the_slot_was_given_back() {
+    async fn the_next_one_begins_when_the_end_was_handled_or_the_slot_released() {
         let one_by_one = [
             "begun 3", "ended 3", "begun 2", "ended 2", "begun 1", "ended 1",
         ];
-        assert_eq!(said(false).await, one_by_one, "none after the halt");
-        let beside = said(true).await;
-        let place = |what: &str| beside.iter().position(|said| said == what);
+        assert_eq!(run_log(false).await, one_by_one, "none after the halt");
+        let log = run_log(true).await;
+        let place = |what: &str| log.iter().position(|event| event == what);
         for item in 1..4 {
             let (next, end) = (format!("begun {}", item - 1), format!("ended {item}"));
-            assert!(place(&next) < place(&end), "{beside:?}");
+            assert!(place(&next) < place(&end), "{log:?}");
         }
     }
 }

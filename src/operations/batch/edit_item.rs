@@ -35,14 +35,14 @@ impl ItemContext {
                 .update_item(&item.user_group_id, &edit, item.key);
             let answer = Box::pin(update).await;
             let wait = patience.put_off_row(&answer);
-            if !self.waits(wait) && !self.waits_for_the_directory(&answer) {
+            if !self.pause_for(wait) && !self.waits_for_the_directory(&answer) {
                 break Some(answer);
             }
         };
         match answer {
             None => {
                 let why = "stopped before it was sent".to_owned();
-                let left = self.after_sending(&item, ItemStatus::NotStarted, why, begun);
+                let left = self.outcome_from_journal(&item, ItemStatus::NotStarted, why, begun);
                 left.await.stopped()
             }
             Some(Ok(done)) => self.edited(&item, done, begun).await,
@@ -67,7 +67,7 @@ impl ItemContext {
         if let (true, Some(alarm)) = (is_sent, alarm) {
             outcome.fatal = Some(alarm);
         }
-        outcome.warned(done.warnings)
+        outcome.with_warnings(done.warnings)
     }
 
     async fn not_edited(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
@@ -97,7 +97,7 @@ impl ItemContext {
                 .look_up(id, UnknownIdPolicy::KnownOnly)
                 .await;
             let wait = patience.put_off(&answer);
-            if !self.waits(wait) {
+            if !self.pause_for(wait) {
                 read = Some(answer);
             }
         }
@@ -106,12 +106,12 @@ impl ItemContext {
             Some(Err(failure)) => failure.to_string(),
             _ => item.note.clone().unwrap_or_default(),
         };
-        let mut outcome = self.after_sending(&item, seems, why, begun).await;
+        let mut outcome = self.outcome_from_journal(&item, seems, why, begun).await;
         outcome.ended.settled = true;
         outcome.harmless = true;
         match read {
             None => outcome.stopped(),
-            Some(Ok(done)) => outcome.warned(done.warnings),
+            Some(Ok(done)) => outcome.with_warnings(done.warnings),
             Some(Err(_)) => outcome,
         }
     }

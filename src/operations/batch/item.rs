@@ -1,5 +1,5 @@
 //! One item of a batch: the single rotation and its confirming get, or the get that settles one sent by an earlier run.
-//! If the service asks for a pause, the item waits before anything is sent, never after.
+//! If the service asks for a pause, the item pause_for before anything is sent, never after.
 
 use std::{sync::Arc, time::Duration};
 
@@ -51,7 +51,7 @@ pub(super) struct Outcome {
 impl Outcome {
     pub(super) fn of(
         item: &BatchItem,
-        standing: ItemStatus,
+        status: ItemStatus,
         outcome: &'static str,
         begun: Instant,
     ) -> Self {
@@ -59,7 +59,7 @@ impl Outcome {
             ended: Ended {
                 key: item.key,
                 user_group_id: item.user_group_id.clone(),
-                status: standing,
+                status,
                 outcome,
                 rotation: item.rotation,
                 previous: item.previous,
@@ -82,13 +82,13 @@ impl Outcome {
         self
     }
 
-    pub(super) fn warned(mut self, warnings: Vec<Warning>) -> Self {
+    pub(super) fn with_warnings(mut self, warnings: Vec<Warning>) -> Self {
         self.ended.wrong_environment = warnings.iter().any(Warning::is_wrong_environment);
         self.ended.warnings = warnings;
         self
     }
 
-    fn noted(mut self, note: impl Into<String>) -> Self {
+    fn with_note(mut self, note: impl Into<String>) -> Self {
         self.ended.note = Some(note.into());
         self
     }
@@ -170,23 +170,23 @@ impl ItemContext {
             Some(row) => (row.rotation.state, row.rotation.fingerprint),
             None => (item.state.unwrap_or(State::Unknown), item.fingerprint),
         };
-        let standing = ItemStatus::of(Some(state), None);
-        let mut outcome = Outcome::of(&item, standing, state.as_str(), begun);
+        let status = ItemStatus::of(Some(state), None);
+        let mut outcome = Outcome::of(&item, status, state.as_str(), begun);
         outcome.ended.settled = true;
         outcome.ended.fingerprint = fingerprint;
         match read {
             None => outcome.stopped(),
             Some(Err(failure)) => {
                 outcome.harmless = true;
-                outcome.noted(failure.to_string())
+                outcome.with_note(failure.to_string())
             }
             Some(Ok(done)) => {
                 // Whatever the result: the service answers, and the rest of the batch is still to be done.
-                outcome.harmless = standing != ItemStatus::Conflict;
-                if standing == ItemStatus::Confirmed {
+                outcome.harmless = status != ItemStatus::Conflict;
+                if status == ItemStatus::Confirmed {
                     outcome.fatal = self.keep(&done).await;
                 }
-                outcome.warned(done.warnings)
+                outcome.with_warnings(done.warnings)
             }
         }
     }
@@ -213,13 +213,13 @@ impl ItemContext {
         }
         // A failed hand-off stays recorded with its rotation, and is offered again.
         let handed = self.operations.hand_off(&done).await;
-        let standing = match done.ending {
+        let status = match done.ending {
             Ending::Rotated => ItemStatus::Rotated,
             Ending::Conflict => ItemStatus::Conflict,
             _ => ItemStatus::Confirmed,
         };
-        let outcome = Outcome::of(item, standing, done.ending.as_str(), begun);
-        let mut outcome = outcome.warned(done.warnings);
+        let outcome = Outcome::of(item, status, done.ending.as_str(), begun);
+        let mut outcome = outcome.with_warnings(done.warnings);
         let fingerprinter = self.operations.directory().fingerprinter();
         outcome.ended.rotation = done.rotation;
         outcome.ended.previous = done.previous_fingerprint;
@@ -239,20 +239,25 @@ impl ItemContext {
         begun: Instant,
     ) -> Outcome {
         let wrong_environment = failure.is_wrong_environment();
-        let mut outcome = self.of_failure(item, failure, begun).await;
+        let mut outcome = self.outcome_of_failure(item, failure, begun).await;
         outcome.ended.wrong_environment = wrong_environment;
         outcome
     }
 
-    async fn of_failure(&self, item: &BatchItem, failure: Failure, begun: Instant) -> Outcome {
+    async fn outcome_of_failure(
+        &self,
+        item: &BatchItem,
+        failure: Failure,
+        begun: Instant,
+    ) -> Outcome {
         let why = failure.to_string();
         match failure {
             Failure::Unknown { .. } => {
-                self.after_sending(item, ItemStatus::Unknown, why, begun)
+                self.outcome_from_journal(item, ItemStatus::Unknown, why, begun)
                     .await
             }
             Failure::Conflict { .. } => {
-                self.after_sending(item, ItemStatus::Conflict, why, begun)
+                self.outcome_from_journal(item, ItemStatus::Conflict, why, begun)
                     .await
             }
             Failure::CreatedByGet { .. } => {
@@ -264,7 +269,7 @@ impl ItemContext {
             // Another run of the same batch took the item first, or this run was told that nothing was written.
             Failure::NothingSent(DirectoryError::ItemEnded { .. }) => {
                 let why = OTHER_RUN.to_owned();
-                let outcome = self.after_sending(item, ItemStatus::UnderWay, why, begun);
+                let outcome = self.outcome_from_journal(item, ItemStatus::UnderWay, why, begun);
                 Outcome {
                     harmless: true,
                     ..outcome.await
@@ -277,7 +282,7 @@ impl ItemContext {
             | Failure::Client(_)
             | Failure::NothingSent(_) => {
                 let mut outcome = self
-                    .after_sending(item, ItemStatus::NotStarted, why, begun)
+                    .outcome_from_journal(item, ItemStatus::NotStarted, why, begun)
                     .await;
                 outcome.fatal.clone_from(&outcome.ended.note);
                 outcome
@@ -290,7 +295,7 @@ impl ItemContext {
     }
 
     /// The outcome according to the journal, or as it appears if the journal cannot be read.
-    pub(super) async fn after_sending(
+    pub(super) async fn outcome_from_journal(
         &self,
         item: &BatchItem,
         seems: ItemStatus,
@@ -303,9 +308,9 @@ impl ItemContext {
             items.find(|now| now.key == item.key)
         });
         let Some(now) = now else {
-            return Outcome::of(item, seems, word(seems), begun).noted(why);
+            return Outcome::of(item, seems, word(seems), begun).with_note(why);
         };
-        Outcome::of(&now, now.status(), now.outcome(), begun).noted(why)
+        Outcome::of(&now, now.status(), now.outcome(), begun).with_note(why)
     }
 
     /// Ends an item for which nothing was sent. If this or another run did send it, the outcome stays as the journal
@@ -317,24 +322,24 @@ impl ItemContext {
         why: &str,
         begun: Instant,
     ) -> Outcome {
-        let standing = ItemStatus::of(None, Some(ending));
-        let mut outcome = Outcome::of(item, standing, ending.as_str(), begun).noted(why);
+        let status = ItemStatus::of(None, Some(ending));
+        let mut outcome = Outcome::of(item, status, ending.as_str(), begun).with_note(why);
         let directory = self.operations.directory();
         let written = directory.end_item(item.key, ending, why.to_owned()).await;
         match written {
             Ok(true) => outcome,
             Ok(false) => {
-                let told = self
-                    .after_sending(item, standing, why.to_owned(), begun)
+                let recorded = self
+                    .outcome_from_journal(item, status, why.to_owned(), begun)
                     .await;
-                match told.ended.status {
+                match recorded.ended.status {
                     // This run sent it: report the outcome of its answer. A conflict that stops the run is not hidden
                     // by what another run did.
-                    status if status == standing || standing == ItemStatus::Conflict => outcome,
+                    journalled if journalled == status || status == ItemStatus::Conflict => outcome,
                     ItemStatus::Confirmed | ItemStatus::Rotated | ItemStatus::UnderWay => {
-                        told.noted(OTHER_RUN)
+                        recorded.with_note(OTHER_RUN)
                     }
-                    _ => told,
+                    _ => recorded,
                 }
             }
             Err(error) => {
@@ -360,7 +365,7 @@ impl ItemContext {
     /// Whether the service refused the request for now and the item should try again, after a pause in which nothing is
     /// sent.
     fn put_off<T>(&self, answer: &Result<T, Failure>, patience: &mut RetryBudget) -> bool {
-        self.waits(patience.put_off(answer))
+        self.pause_for(patience.put_off(answer))
     }
 
     /// Whether the directory was unreachable and nothing was sent: then the item is tried again once it is back.
@@ -379,7 +384,7 @@ impl ItemContext {
     }
 
     /// Whether there is something to wait for; if so, nothing is sent for that time.
-    pub(super) fn waits(&self, wait: Option<Duration>) -> bool {
+    pub(super) fn pause_for(&self, wait: Option<Duration>) -> bool {
         let Some(wait) = wait else {
             return false;
         };
@@ -394,8 +399,8 @@ impl ItemContext {
     }
 }
 
-fn word(standing: ItemStatus) -> &'static str {
-    match standing {
+fn word(status: ItemStatus) -> &'static str {
+    match status {
         ItemStatus::NotStarted => "not_started",
         ItemStatus::UnderWay => State::Sent.as_str(),
         ItemStatus::Confirmed => State::Confirmed.as_str(),

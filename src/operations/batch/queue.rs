@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::{
     BatchEvent, Control, Report, RunLimits, TokenSink,
     item::{ItemContext, Outcome},
-    runs::ThisRun,
+    runs::RunRecord,
 };
 use crate::{
     directory::{Batch, BatchId, BatchItem},
@@ -84,8 +84,8 @@ impl Queue {
             began: self.began,
         };
         let (operations, batch) = (self.operations.clone(), self.batch);
-        let work = self.work(&context, &control);
-        let halt = ThisRun::of(&operations, batch, &control, work).await;
+        let work = self.run_passes(&context, &control);
+        let halt = RunRecord::run_with_heartbeat(&operations, batch, &control, work).await;
         let items = self.operations.batch_items(self.batch).await;
         context.tell(BatchEvent::Finished(Report {
             batch: self.batch,
@@ -96,24 +96,24 @@ impl Queue {
         }));
     }
 
-    async fn work(&mut self, context: &ItemContext, control: &Control) -> Option<Halt> {
-        let halt = self.go(context).await;
+    async fn run_passes(&mut self, context: &ItemContext, control: &Control) -> Option<Halt> {
+        let halt = self.run_pass(context).await;
         if halt.is_some() || control.command().is_stop() {
             return halt;
         }
         // Tries once more to confirm what could not be read right after its rotation.
         self.waiting = self.rotated_only().await;
-        self.go(context).await
+        self.run_pass(context).await
     }
 
-    async fn go(&mut self, context: &ItemContext) -> Option<Halt> {
+    async fn run_pass(&mut self, context: &ItemContext) -> Option<Halt> {
         let pace = self.pace;
-        let mut shift = Shift {
+        let mut pass = Pass {
             streak: FailureStreak::new(pace.stop_after),
             queue: self,
             context,
         };
-        concurrency::run(&mut shift, pace, &context.control).await
+        concurrency::run(&mut pass, pace, &context.control).await
     }
 
     async fn rotated_only(&self) -> VecDeque<BatchItem> {
@@ -125,13 +125,13 @@ impl Queue {
 }
 
 /// One pass over the queue, until it is empty or stops.
-struct Shift<'a> {
+struct Pass<'a> {
     queue: &'a mut Queue,
     context: &'a ItemContext,
     streak: FailureStreak,
 }
 
-impl Work for Shift<'_> {
+impl Work for Pass<'_> {
     type Item = BatchItem;
     type Outcome = Outcome;
 
@@ -170,19 +170,19 @@ impl Work for Shift<'_> {
             self.queue.counts.moved(before, ended.status);
         }
         ended.counts = self.queue.counts;
-        let (id, standing) = (ended.user_group_id.clone(), ended.status);
+        let (id, status) = (ended.user_group_id.clone(), ended.status);
         self.context.tell(BatchEvent::Ended(Box::new(ended)));
         self.queue.operations.reached(Failpoint::ItemEnded);
         if let Some(why) = fatal {
             return Some(Halt::Cannot(why));
         }
         if stopped {
-            return Some(self.context.control.asked());
+            return Some(self.context.control.halt_reason());
         }
         if harmless {
             return None;
         }
-        self.streak.ended(&id, standing)
+        self.streak.ended(&id, status)
     }
 
     fn halted(&self, halt: &Halt) {

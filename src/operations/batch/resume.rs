@@ -81,7 +81,7 @@ impl Operations {
             .iter()
             .filter(|item| item.status() == ItemStatus::NotStarted)
             .collect();
-        self.not_too_many(left.len())?;
+        self.check_bulk_limit(left.len())?;
         let checked = match &batch.kind {
             BatchKind::Rotate => self.check_rotations(&left, &batch).await,
             BatchKind::Edit(change) => {
@@ -90,7 +90,7 @@ impl Operations {
             }
         };
         let checked = checked.map_err(Failure::NothingSent)?;
-        let (level, guard) = self.level_of_resuming(&batch);
+        let (level, guard) = self.confirmation_level(&batch);
         let oldest = checked.blind.iter().min_by_key(|blind| blind.at);
         Ok(Resumption {
             open: items.iter().filter(|item| item.is_open()).count(),
@@ -120,7 +120,7 @@ impl Operations {
             now: self.now(),
         };
         let ids: Vec<_> = left.iter().map(|item| item.user_group_id.clone()).collect();
-        let plan = self.plan_by(&ids, &rules).await?;
+        let plan = self.plan_with_rules(&ids, &rules).await?;
         let refused = plan.skipped.into_iter();
         Ok(Checked {
             ready: plan.ready,
@@ -179,7 +179,7 @@ impl Operations {
         Ok(checked)
     }
 
-    fn level_of_resuming(&self, batch: &Batch) -> (Level, Option<String>) {
+    fn confirmation_level(&self, batch: &Batch) -> (Level, Option<String>) {
         if batch.counts.not_started == 0 && !batch.is_run() {
             // Nothing is left to begin: open items are only read, and the batch is closed. Nothing is sent that typed
             // words could hold back.

@@ -16,29 +16,29 @@ use crate::{
 };
 
 /// This run of a batch, as recorded in the directory.
-pub(super) struct ThisRun {
+pub(super) struct RunRecord {
     operations: Operations,
     batch: BatchId,
     id: RunId,
 }
 
-impl ThisRun {
+impl RunRecord {
     /// Does the work of the run with heartbeats meanwhile, and records how it ended. A panic in the work is recorded as
     /// the end, too.
-    pub(super) async fn of(
+    pub(super) async fn run_with_heartbeat(
         operations: &Operations,
         batch: BatchId,
         control: &Control,
         work: impl Future<Output = Option<Halt>>,
     ) -> Option<Halt> {
-        let begun = begun(operations);
+        let run_row = new_run(operations);
         let run = Self {
             operations: operations.clone(),
             batch,
-            id: begun.id,
+            id: run_row.id,
         };
         // If this cannot be written, no item can be begun either.
-        drop(operations.directory().begin_run(batch, begun).await);
+        drop(operations.directory().begin_run(batch, run_row).await);
         let work = AssertUnwindSafe(work).catch_unwind();
         let halt = tokio::select! {
             done = work => done.unwrap_or(Some(Halt::Internal)),
@@ -76,16 +76,16 @@ impl ThisRun {
 
     async fn end(&self, halt: Option<Halt>) -> Result<bool, DirectoryError> {
         let operations = &self.operations;
-        let stands = operations.batch(self.batch).await?;
+        let batch = operations.batch(self.batch).await?;
         let now = operations.0.clock.moment();
-        let others = stands.runs.iter().filter(|run| run.id != self.id);
-        let goes_on = others
-            .map(|run| runner(run, &now))
+        let others = batch.runs.iter().filter(|run| run.id != self.id);
+        let has_live_runs = others
+            .map(|run| runner_of(run, &now))
             .any(|other| other.is_alive());
         let run = (self.batch, self.id);
         let directory = operations.directory();
         directory
-            .end_run(run, operations.now(), halt, goes_on)
+            .end_run(run, operations.now(), halt, has_live_runs)
             .await
     }
 }
@@ -109,7 +109,7 @@ impl Operations {
             return;
         }
         let now = self.0.clock.moment();
-        let mut runners = batch.runs.iter().map(|run| runner(run, &now));
+        let mut runners = batch.runs.iter().map(|run| runner_of(run, &now));
         let first = runners.next();
         let alive = first.clone().into_iter().chain(runners);
         let alive = alive.filter(Runner::is_alive);
@@ -120,7 +120,7 @@ impl Operations {
 }
 
 /// A run of this process that begins now.
-pub(super) fn begun(operations: &Operations) -> BatchRun {
+pub(super) fn new_run(operations: &Operations) -> BatchRun {
     let mut number = [0; 8];
     // Without randomness, two runs may be taken for one.
     let _ = getrandom::fill(&mut number);
@@ -137,7 +137,7 @@ pub(super) fn begun(operations: &Operations) -> BatchRun {
 }
 
 /// The state of the process of a run.
-pub(super) fn runner(run: &BatchRun, now: &Moment) -> Runner {
+pub(super) fn runner_of(run: &BatchRun, now: &Moment) -> Runner {
     let silent = now.since_recorded(run.boot_clock.as_ref(), run.seen);
     let state = match run.process.as_deref().and_then(process::has_ended) {
         Some(true) => RunnerState::Killed,

@@ -3,7 +3,7 @@
 
 use tokio::{sync::watch, task::JoinHandle, time::MissedTickBehavior};
 
-use super::runs::{begun, runner};
+use super::runs::{new_run, runner_of};
 use crate::{
     directory::{PlaceId, RunId},
     domain::batch::{BEAT, Runner},
@@ -48,17 +48,17 @@ impl Operations {
     pub async fn begin_scheduled_run(&self) -> Result<Result<ScheduledRun, Runner>, Failure> {
         let place = self.may_record().await?;
         let directory = self.directory();
-        let run = begun(self);
+        let run = new_run(self);
         loop {
-            let stands = directory.scheduled_run(place).await;
-            let stands = stands.map_err(Failure::NothingSent)?;
+            let current = directory.scheduled_run(place).await;
+            let current = current.map_err(Failure::NothingSent)?;
             let now = self.0.clock.moment();
-            let alive = stands.as_ref().map(|run| runner(run, &now));
+            let alive = current.as_ref().map(|run| runner_of(run, &now));
             if let Some(alive) = alive.filter(Runner::is_alive) {
                 return Ok(Err(alive));
             }
             let taken = directory
-                .begin_scheduled_run(place, run.clone(), stands)
+                .begin_scheduled_run(place, run.clone(), current)
                 .await;
             if taken.map_err(Failure::NothingSent)? {
                 break;

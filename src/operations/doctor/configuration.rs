@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Area, DoctorRequest, Report, many};
+use super::{Area, DoctorRequest, Report, count_of};
 use crate::config::{ConfigError, Problem, Profile, Settings, file_of, scrub::shown};
 
 const AREA: Area = Area::Configuration;
@@ -15,13 +15,13 @@ const WITHOUT_FILE: &str = "only completions, demo, help, man and serve work";
 const WITHOUT_CONSOLE: &str = "the console does not start; the commands work";
 
 /// Returns the settings and the profile that would be used, if there are any.
-pub(super) fn look(visit: &DoctorRequest, report: &mut Report) -> Option<(Settings, Profile)> {
-    let (file, named_by) = file_of(&visit.overrides);
+pub(super) fn check(request: &DoctorRequest, report: &mut Report) -> Option<(Settings, Profile)> {
+    let (file, named_by) = file_of(&request.overrides);
     let there = file.as_ref().filter(|file| file.exists());
     if let Some(file) = there {
-        rights(file, report);
+        check_permissions(file, report);
     }
-    let settings = match Settings::load(&visit.overrides) {
+    let settings = match Settings::load(&request.overrides) {
         Ok(settings) => settings,
         Err(error) => {
             refused(error, report);
@@ -31,10 +31,10 @@ pub(super) fn look(visit: &DoctorRequest, report: &mut Report) -> Option<(Settin
     let named = named_by.map_or_else(String::new, |by| format!(", named by {by}"));
     match (there, &file) {
         (Some(file), _) => {
-            let wrong = (visit.wrong_keys)(&settings.keys);
+            let wrong = (request.wrong_keys)(&settings.keys);
             if wrong.is_empty() {
                 let count = settings.profiles.len() as u32;
-                let profiles = many(count, "profile", "profiles");
+                let profiles = count_of(count, "profile", "profiles");
                 report.ok(AREA, format!("{}{named}: {profiles}", path(file)));
             }
             each(file, &wrong, WITHOUT_CONSOLE, report);
@@ -117,7 +117,7 @@ fn each(file: &Path, problems: &[Problem], until_then: &str, report: &mut Report
 
 /// Whoever can write the file can send the API key to another host. A file that every user can write is already refused
 /// when it is read.
-fn rights(file: &Path, report: &mut Report) {
+fn check_permissions(file: &Path, report: &mut Report) {
     let folder = file.parent().map_or_else(PathBuf::new, Path::to_owned);
     for (place, what) in [(file, "file"), (folder.as_path(), "folder")] {
         let Ok(found) = std::fs::metadata(place) else {

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Area, Report, many, places};
+use super::{Area, Report, count_of, places};
 use crate::{
     config::{
         ConfigError, DirectoryAt, Overrides, Profile, TeamSettings, directory_of, paths,
@@ -28,23 +28,23 @@ fn service(overrides: &Overrides, report: &mut Report) {
     if let Ok(file) = paths::service_database(&overrides.env)
         && file.symlink_metadata().is_ok()
     {
-        rights(&file, report);
+        check_permissions(&file, report);
     }
 }
 
 /// A directory that can be opened.
-pub(super) struct Usable {
+pub(super) struct UsableDirectory {
     pub at: DirectoryAt,
     /// Whether opening it leaves its schema unchanged.
     pub is_current: bool,
 }
 
 /// Returns the directory, if there is a usable one.
-pub(super) async fn look(
+pub(super) async fn check(
     overrides: &Overrides,
     profiles: Option<&[Profile]>,
     report: &mut Report,
-) -> Option<Usable> {
+) -> Option<UsableDirectory> {
     service(overrides, report);
     let at = match directory_of(overrides) {
         // The problem with the file has been reported already.
@@ -65,7 +65,7 @@ pub(super) async fn look(
             return None;
         }
     };
-    if file.symlink_metadata().is_err() && beside(&file, "-wal").symlink_metadata().is_err() {
+    if file.symlink_metadata().is_err() && with_suffix(&file, "-wal").symlink_metadata().is_err() {
         report.note(
             AREA,
             format!("there is none yet at {}", shown(&file.to_string_lossy())),
@@ -73,17 +73,17 @@ pub(super) async fn look(
         );
         return None;
     }
-    rights(&file, report);
-    folder_rights(&file, report);
+    check_permissions(&file, report);
+    check_folder_permissions(&file, report);
     let place = file.clone();
     let looking = tokio::task::spawn_blocking(move || inspect(&place)).await;
     match looking {
         Ok(Ok(inspected)) => {
             let is_whole = judge(&file, &inspected, report);
-            places::look(&inspected.places, profiles, report);
+            places::check(&inspected.places, profiles, report);
             let is_current = inspected.schema == inspected.newest;
             let at = DirectoryAt::File(file);
-            is_whole.then_some(Usable { at, is_current })
+            is_whole.then_some(UsableDirectory { at, is_current })
         }
         Ok(Err(error)) => {
             broken(&error, report);
@@ -102,7 +102,7 @@ async fn of_team(
     team: &TeamSettings,
     overrides: &Overrides,
     report: &mut Report,
-) -> Option<Usable> {
+) -> Option<UsableDirectory> {
     let location = team_location(team, &overrides.env);
     let asked = location.map(|location| {
         tokio::task::spawn_blocking(move || team_status(&location).map(|status| (status, location)))
@@ -151,7 +151,7 @@ async fn of_team(
         Ok(directory) => {
             if let Ok(found) = directory.places().await {
                 // Who else is bound to these places is in the configuration files of others.
-                places::look(&found, None, report);
+                places::check(&found, None, report);
             }
         }
         Err(error) => {
@@ -159,7 +159,7 @@ async fn of_team(
             return None;
         }
     }
-    Some(Usable {
+    Some(UsableDirectory {
         at: DirectoryAt::Team(team.clone()),
         is_current: true,
     })
@@ -194,7 +194,7 @@ fn judge(file: &Path, inspected: &Inspected, report: &mut Report) -> bool {
             AREA,
             format!(
                 "{size}: SQLite's integrity check found {}",
-                many(faults as u32, "fault", "faults")
+                count_of(faults as u32, "fault", "faults")
             ),
             "Keep a copy of it. Then restore a backup, or move it away: groups and history begin anew, and the ids must \
              be read again.",
@@ -235,7 +235,7 @@ fn copies(file: &Path, report: &mut Report) {
 }
 
 fn waiting(contents: &Contents, report: &mut Report) {
-    let groups = many(contents.groups, "group", "groups");
+    let groups = count_of(contents.groups, "group", "groups");
     report.ok(AREA, format!("{groups} known, over all profiles"));
     if contents.differing > 0 {
         report.warning(
@@ -243,7 +243,7 @@ fn waiting(contents: &Contents, report: &mut Report) {
             format!(
                 "{} used by the console's list differ from the stored groups; forms opened or copied from the list start with \
                  the wrong values",
-                many(contents.differing, "copy", "copies")
+                count_of(contents.differing, "copy", "copies")
             ),
             "`groupdesk doctor --rebuild` makes them anew; the groups stay as they are.",
         );
@@ -254,7 +254,7 @@ fn waiting(contents: &Contents, report: &mut Report) {
             AREA,
             format!(
                 "{}: outcome unknown",
-                many(open, "open rotation", "open rotations")
+                count_of(open, "open rotation", "open rotations")
             ),
             "`groupdesk rotations settle` finds out by reading, for each profile; never rotate again to find out.",
         ),
@@ -264,7 +264,7 @@ fn waiting(contents: &Contents, report: &mut Report) {
             AREA,
             format!(
                 "{}: whether they took effect is not known",
-                many(
+                count_of(
                     contents.open_changes,
                     "open create or update",
                     "open creates or updates"
@@ -286,21 +286,25 @@ fn waiting(contents: &Contents, report: &mut Report) {
     if contents.drafts > 0 {
         report.note(
             AREA,
-            many(contents.drafts, "unsent draft", "unsent drafts"),
+            count_of(contents.drafts, "unsent draft", "unsent drafts"),
             "The console offers them when it opens the profile.",
         );
     }
 }
 
-fn beside(file: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
 /// The history says who did what, which is nobody else's business.
-fn rights(file: &Path, report: &mut Report) {
-    let mut files = vec![file.to_owned(), beside(file, "-wal"), beside(file, "-shm")];
+fn check_permissions(file: &Path, report: &mut Report) {
+    let mut files = vec![
+        file.to_owned(),
+        with_suffix(file, "-wal"),
+        with_suffix(file, "-shm"),
+    ];
     files.extend(backups_of(file).into_iter().map(|(_, copy)| copy));
     let us = rustix::process::geteuid().as_raw();
     for file in files {
@@ -332,7 +336,7 @@ fn rights(file: &Path, report: &mut Report) {
 }
 
 /// Whoever can create files in the folder can put another directory in place of this one.
-fn folder_rights(file: &Path, report: &mut Report) {
+fn check_folder_permissions(file: &Path, report: &mut Report) {
     let Some(folder) = file.parent() else { return };
     if let Ok(found) = std::fs::metadata(folder) {
         let mode = found.mode() & 0o7777;

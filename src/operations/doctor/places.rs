@@ -1,6 +1,6 @@
 //! Checks the places of the directory: who uses them, and what in them waits for a person.
 
-use super::{Area, Report, many};
+use super::{Area, Report, count_of};
 use crate::{
     config::Profile,
     directory::{KeyState, Place},
@@ -10,7 +10,7 @@ use crate::{
 const AREA: Area = Area::Directory;
 
 /// `profiles`: those of the configuration, if it can be read.
-pub(super) fn look(places: &[Place], profiles: Option<&[Profile]>, report: &mut Report) {
+pub(super) fn check(places: &[Place], profiles: Option<&[Profile]>, report: &mut Report) {
     for place in places {
         let name = visible(&place.name);
         let users = match place.profiles.as_slice() {
@@ -21,7 +21,7 @@ pub(super) fn look(places: &[Place], profiles: Option<&[Profile]>, report: &mut 
             AREA,
             format!(
                 "place {name}: {}, {} open; {users}",
-                many(place.groups, "group", "groups"),
+                count_of(place.groups, "group", "groups"),
                 place.open
             ),
         );
@@ -57,7 +57,7 @@ fn orphan(place: &Place, profiles: &[Profile], report: &mut Report) {
         AREA,
         format!(
             "no profile of the configuration is bound to place {name}, which has {} and {} open",
-            many(place.groups, "group", "groups"),
+            count_of(place.groups, "group", "groups"),
             place.open
         ),
         &format!(
@@ -83,7 +83,7 @@ fn keys(place: &Place, report: &mut Report) {
                 AREA,
                 format!(
                     "{} of place {name} were written with API key {fingerprint}, which was taken back",
-                    many(key.recorded, "line of the history", "lines of the history")
+                    count_of(key.recorded, "line of the history", "lines of the history")
                 ),
                 &format!(
                     "What was read then may be of another environment. Read it again with a key of the place: groupdesk get \

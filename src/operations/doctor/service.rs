@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use secrecy::SecretString;
 use tokio::sync::mpsc;
 
-use super::{Area, DoctorRequest, Report, directory::Usable};
+use super::{Area, DoctorRequest, Report, directory::UsableDirectory};
 use crate::{
     api::{
         client::Client,
@@ -16,7 +16,7 @@ use crate::{
         recording::{ExchangeKind, Listener, RecordedExchange},
     },
     config::{DirectoryAt, KeySource, Profile, Settings, scrub::shown},
-    directory::{BindingPreview, Caller, DirectoryError, Role, foresee_in},
+    directory::{BindingPreview, Caller, DirectoryError, Role, preview_binding_in},
     domain::{group::UserGroupId, token::Fingerprinter},
     operations::{Done, Failure, Operations, PlaceProblem, UnknownIdPolicy, open_directory},
 };
@@ -29,29 +29,29 @@ const SLOW: Duration = Duration::from_secs(2);
 const NEEDS_AN_ID: &str =
     "`groupdesk doctor --id ID` tries it with a group that `groupdesk list` shows.";
 
-pub(super) async fn look(
-    visit: &DoctorRequest,
+pub(super) async fn check(
+    request: &DoctorRequest,
     settings: &Settings,
     profile: &Profile,
-    directory: Option<&Usable>,
+    directory: Option<&UsableDirectory>,
     report: &mut Report,
 ) {
-    let Some((client, key, mut heard)) = client(visit, profile, report).await else {
+    let Some((client, key, mut exchanges)) = client(request, profile, report).await else {
         return;
     };
     if let Some(directory) = directory.filter(|directory| directory.is_current) {
-        place(visit, settings, profile, &key, &directory.at, report).await;
+        place(request, settings, profile, &key, &directory.at, report).await;
     }
-    let begun = visit.clock.now();
+    let begun = request.clock.now();
     let probe = client.probe().await;
-    let ended = visit.clock.now();
+    let ended = request.clock.now();
     let mut answer = None;
-    while let Ok(heard) = heard.try_recv() {
-        if let Some(listener) = &visit.listener {
-            listener.tell(heard.clone());
+    while let Ok(exchange) = exchanges.try_recv() {
+        if let Some(listener) = &request.listener {
+            listener.tell(exchange.clone());
         }
-        if heard.sort != ExchangeKind::InFlight {
-            answer.get_or_insert(heard);
+        if exchange.sort != ExchangeKind::InFlight {
+            answer.get_or_insert(exchange);
         }
     }
     steps(profile, &probe, report);
@@ -60,7 +60,7 @@ pub(super) async fn look(
         clock(answer, (begun, ended), report);
         between(answer, report);
     }
-    match (&visit.id, probe.finding.is_good()) {
+    match (&request.id, probe.finding.is_good()) {
         (None, _) => report.note(
             Area::Service,
             "whether a GET body reaches the service was not tested: a get of an unknown id could create a group",
@@ -71,13 +71,13 @@ pub(super) async fn look(
             "whether a GET body reaches the service was not tested: the service is not as it should be",
             "Put that right first, then look again.",
         ),
-        (Some(id), true) => get(visit, settings, profile, directory, id, report).await,
+        (Some(id), true) => get(request, settings, profile, directory, id, report).await,
     }
 }
 
 /// Returns a client with the key of the profile, the key, and a recording of its exchanges.
 async fn client(
-    visit: &DoctorRequest,
+    request: &DoctorRequest,
     profile: &Profile,
     report: &mut Report,
 ) -> Option<(
@@ -86,7 +86,7 @@ async fn client(
     mpsc::UnboundedReceiver<RecordedExchange>,
 )> {
     let source = &profile.api_key;
-    let key = match source.read(&visit.overrides.env).await {
+    let key = match source.read(&request.overrides.env).await {
         Ok(key) => key,
         Err(error) => {
             let advice = match source {
@@ -112,8 +112,12 @@ async fn client(
         }
     };
     report.ok(Area::Key, format!("can be read now, from {source}"));
-    let (to, heard) = mpsc::unbounded_channel();
-    Some((client.with_listener(Some(Listener::new(0, to))), key, heard))
+    let (to, exchanges) = mpsc::unbounded_channel();
+    Some((
+        client.with_listener(Some(Listener::new(0, to))),
+        key,
+        exchanges,
+    ))
 }
 
 fn steps(profile: &Profile, probe: &Probe, report: &mut Report) {
@@ -228,7 +232,7 @@ fn between(answer: &RecordedExchange, report: &mut Report) {
 
 /// Reports whether the operator will be asked which place the profile means.
 async fn place(
-    visit: &DoctorRequest,
+    request: &DoctorRequest,
     settings: &Settings,
     profile: &Profile,
     key: &SecretString,
@@ -242,15 +246,19 @@ async fn place(
         environment: profile.environment.clone(),
         from_variables: profile.from_variables,
         key_changes: profile.key_changes,
-        at: visit.clock.now(),
+        at: request.clock.now(),
         by: settings.operator.clone(),
     };
     let foreseen = match at {
-        DirectoryAt::File(file) => foresee_in(file, caller),
-        DirectoryAt::Team(_) => match open_directory(at, &visit.overrides.env) {
+        DirectoryAt::File(file) => preview_binding_in(file, caller),
+        DirectoryAt::Team(_) => match open_directory(at, &request.overrides.env) {
             // A viewer binds nothing.
             Ok(directory) if directory.role() == Some(Role::Viewer) => return,
-            Ok(directory) => directory.foresee(caller(directory.fingerprinter())).await,
+            Ok(directory) => {
+                directory
+                    .preview_binding(caller(directory.fingerprinter()))
+                    .await
+            }
             Err(error) => Err(error),
         },
     };
@@ -266,19 +274,19 @@ async fn place(
 }
 
 fn operations(
-    visit: &DoctorRequest,
+    request: &DoctorRequest,
     settings: &Settings,
     profile: &Profile,
     at: &DirectoryAt,
 ) -> Result<Operations, DirectoryError> {
     let operations = Operations::new(
         profile.clone(),
-        visit.overrides.env.clone(),
-        open_directory(at, &visit.overrides.env)?,
+        request.overrides.env.clone(),
+        open_directory(at, &request.overrides.env)?,
         settings.operator.clone(),
-        visit.clock,
+        request.clock,
     );
-    Ok(match &visit.listener {
+    Ok(match &request.listener {
         Some(listener) => operations.with_listener(listener.clone()),
         None => operations,
     })
@@ -286,10 +294,10 @@ fn operations(
 
 /// Sends a get as `groupdesk get` does: the body has arrived if the same id comes back.
 async fn get(
-    visit: &DoctorRequest,
+    request: &DoctorRequest,
     settings: &Settings,
     profile: &Profile,
-    directory: Option<&Usable>,
+    directory: Option<&UsableDirectory>,
     id: &UserGroupId,
     report: &mut Report,
 ) {
@@ -300,7 +308,7 @@ async fn get(
         report.warning(Area::Service, unknown, NEEDS_AN_ID);
         return;
     };
-    let operations = match operations(visit, settings, profile, &directory.at) {
+    let operations = match operations(request, settings, profile, &directory.at) {
         Ok(operations) => operations,
         Err(error) => {
             report.problem(Area::Directory, error.to_string(), "No group was read.");

@@ -28,13 +28,13 @@ pub struct Terminal {
     pub colour: bool,
 }
 
-pub(super) async fn look(visit: &DoctorRequest, report: &mut Report) {
-    let env = &visit.overrides.env;
+pub(super) async fn check(request: &DoctorRequest, report: &mut Report) {
+    let env = &request.overrides.env;
     let tmux = match env.get("TMUX") {
         Some(_) => set_clipboard(env).await,
         None => None,
     };
-    judge(visit, tmux.as_deref(), report);
+    judge(request, tmux.as_deref(), report);
 }
 
 /// The value of the option `set-clipboard` of the surrounding tmux: `on`, `external` or `off`.
@@ -55,15 +55,15 @@ async fn set_clipboard(env: &Environment) -> Option<String> {
 }
 
 /// `tmux`: the result of [`set_clipboard`], if known.
-fn judge(visit: &DoctorRequest, tmux: Option<&str>, report: &mut Report) {
+fn judge(request: &DoctorRequest, tmux: Option<&str>, report: &mut Report) {
     let Terminal {
         is_there,
         size,
         ascii,
         colour,
-    } = visit.terminal;
+    } = request.terminal;
     let variable = |name: &str| {
-        let value = visit.overrides.env.get(name)?;
+        let value = request.overrides.env.get(name)?;
         Some(value.to_string_lossy().into_owned())
     };
     let term = variable("TERM").unwrap_or_default();
@@ -197,7 +197,7 @@ mod tests {
         terminal: Terminal,
         variables: &[(&str, &str)],
     ) -> Vec<(Severity, String)> {
-        let visit = DoctorRequest {
+        let request = DoctorRequest {
             overrides: Overrides {
                 env: variables.iter().copied().collect(),
                 ..Overrides::default()
@@ -211,7 +211,7 @@ mod tests {
         let mut report = Report {
             findings: Vec::new(),
         };
-        judge(&visit, tmux, &mut report);
+        judge(&request, tmux, &mut report);
         let findings = report.findings.into_iter();
         findings
             .map(|finding| (finding.severity, finding.found))

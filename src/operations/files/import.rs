@@ -217,11 +217,11 @@ impl Operations {
         })
     }
 
-    /// Sends what one row needs, as the plan showed it (`base`: what an update begins with; `beside` of
-    /// the row: what was planned of it), and writes down that it is done where its file has a journal. Doing it twice does no
-    /// harm: an existing group is returned unchanged, and an update sends the same whole. What the service puts off is
-    /// sent again after the pause it asks for, which holds for all rows; `held` gets to know of it. The slot is given back
-    /// when the next row may be begun: what is written down last need not be waited for.
+    /// Sends what one row needs, as the plan showed it (`base`: the state that an update starts from; the row's annotations
+    /// as planned), and records that the row is done if its file has a journal. Doing it twice does no harm: an existing
+    /// group is returned unchanged, and an update sends the same whole values. A request that the service postpones is sent
+    /// again after the pause it asks for, which applies to all rows; `on_wait` is called with it. The slot is released when
+    /// the next row may begin: the last write need not be waited for.
     pub async fn send_row(
         &self,
         permit: &Permit,
@@ -229,25 +229,25 @@ impl Operations {
         row: &GroupRow,
         base: Option<&DesiredFields>,
         (control, mut slot): (&Control, Slot),
-        held: impl Fn(Duration),
+        on_wait: impl Fn(Duration),
     ) -> RowEnd {
         let mut patience = RetryBudget::new();
-        let mut is_taken = false;
+        let mut is_counted = false;
         let mut end = loop {
-            let settling = self.settle_row(row, base, permit, &mut is_taken, &mut slot);
+            let settling = self.send_row_once(row, base, permit, &mut is_counted, &mut slot);
             let settled = settling.await;
             let Some(wait) = patience.put_off_row(&settled) else {
                 break settled.unwrap_or_else(RowEnd::Failed);
             };
             control.hold(wait);
-            held(wait);
+            on_wait(wait);
             if !control.may_send().await {
                 return RowEnd::NotStarted;
             }
         };
         self.annotate_row(row, &mut end).await;
         if matches!(end, RowEnd::Done { .. }) && !end.is_alarm() {
-            slot.give_back();
+            slot.release();
         }
         if let RowEnd::Done { outcome, .. } = &end
             && !end.is_alarm()
@@ -261,11 +261,11 @@ impl Operations {
 
     /// Reads a group that the directory knows. A read that the service postpones is repeated after the pause it asks
     /// for, which applies to everything under this control.
-    pub async fn read_patiently(
+    pub async fn read_with_retries(
         &self,
         id: &UserGroupId,
         control: &Control,
-        held: impl Fn(Duration),
+        on_wait: impl Fn(Duration),
     ) -> Result<Done, Failure> {
         let mut patience = RetryBudget::new();
         loop {
@@ -274,21 +274,21 @@ impl Operations {
                 return read;
             };
             control.hold(wait);
-            held(wait);
+            on_wait(wait);
             if !control.may_send().await {
                 return read;
             }
         }
     }
 
-    /// `is_taken`: whether the permit already counts this row. `base`: the state of the group that the plan showed for
+    /// `is_counted`: whether the permit already counts this row. `base`: the state of the group that the plan showed for
     /// an update.
-    async fn settle_row(
+    async fn send_row_once(
         &self,
         row: &GroupRow,
         base: Option<&DesiredFields>,
         permit: &Permit,
-        is_taken: &mut bool,
+        is_counted: &mut bool,
         slot: &mut Slot,
     ) -> Result<RowEnd, Failure> {
         let sending = permit.sending;
@@ -309,8 +309,8 @@ impl Operations {
             return Ok(RowEnd::NotThere);
         }
         // More may differ now than when the operator confirmed.
-        *is_taken = *is_taken || permit.take();
-        if !*is_taken {
+        *is_counted = *is_counted || permit.take();
+        if !*is_counted {
             return Ok(RowEnd::NotStarted);
         }
         if sending.update && is_there {
@@ -318,13 +318,15 @@ impl Operations {
             fits(&planned.wanted)?;
             return self.update_row(before, row, base, slot).await;
         }
-        let created = self.create_upon(before.gate, &row.id, &row.said).await?;
+        let created = self
+            .create_with_gate(before.gate, &row.id, &row.said)
+            .await?;
         // Nobody has seen what it would replace: the next plan shows it.
         let differs: Vec<_> = created
             .warnings
             .iter()
             .filter_map(|warning| match warning {
-                Warning::Differs(differs) if sending.update => Some(since_created(differs)),
+                Warning::Differs(differs) if sending.update => Some(difference_text(differs)),
                 _ => None,
             })
             .collect();
@@ -354,7 +356,7 @@ impl Operations {
         let edit = Edit::whole(base, &row.said.over(base));
         let done = if edit.fields().is_empty() {
             let known = UnknownIdPolicy::KnownOnly;
-            let looking = self.look_upon(before, &row.id, known, Some(slot));
+            let looking = self.look_up_with_snapshot(before, &row.id, known, Some(slot));
             let read = Box::pin(looking).await?.done;
             if read.ending == Ending::CreatedByGet {
                 let id = row.id.clone();
@@ -370,7 +372,7 @@ impl Operations {
             }
             read
         } else {
-            self.update_upon(before, &row.id, &edit).await?
+            self.update_with_snapshot(before, &row.id, &edit).await?
         };
         let outcome = match done.ending {
             Ending::Found => UNCHANGED,
@@ -388,7 +390,7 @@ impl Operations {
     }
 }
 
-fn since_created(differs: &Difference) -> String {
+fn difference_text(differs: &Difference) -> String {
     format!(
         "{}: planned \"{}\" for a new group, the service has \"{}\"",
         differs.field,

@@ -18,7 +18,7 @@ use crate::{
         mutation::State,
     },
     operations::{
-        ClaimHolder, Failure, Guarded, Operations, RequestKind, profiles::places::SeenGate,
+        ClaimHolder, Failure, Guarded, Operations, RequestKind, profiles::places::GateSnapshot,
     },
     platform::clock::Moment,
 };
@@ -30,7 +30,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 const SEND_BY: u32 = 4;
 
 /// Called with the claim that is being waited for.
-pub type Waiting = Arc<dyn Fn(&ClaimHolder) + Send + Sync>;
+pub type WaitListener = Arc<dyn Fn(&ClaimHolder) + Send + Sync>;
 
 /// Our own claim on a group. If dropped before anything was marked as sent, it is released.
 pub(crate) struct Claim {
@@ -126,7 +126,7 @@ pub(crate) struct Wait {
 impl Operations {
     /// Returns the same operations; `waiting` is called when another mutation holds the group for more than a moment.
     #[must_use]
-    pub fn with_wait_listener(&self, waiting: Waiting) -> Self {
+    pub fn with_wait_listener(&self, waiting: WaitListener) -> Self {
         Self(Arc::clone(&self.0), self.1.clone(), Some(waiting))
     }
 
@@ -145,7 +145,7 @@ impl Operations {
         id: &UserGroupId,
         operation: Operation,
         changes: Option<Value>,
-        gate: Option<SeenGate>,
+        gate: Option<GateSnapshot>,
     ) -> Result<Claim, Failure> {
         let sends = match operation {
             Operation::Create => RequestKind::Change(Guarded::Create),
@@ -153,7 +153,7 @@ impl Operations {
             Operation::Get | Operation::Rotate | Operation::HandOff => RequestKind::MayCreate,
         };
         // Before anything is written down for the place.
-        self.client_upon(sends, gate).await?;
+        self.client_with_gate(sends, gate).await?;
         let mut wait = self.patience();
         loop {
             let intent = MutationIntent {

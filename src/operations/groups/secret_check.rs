@@ -37,24 +37,24 @@ impl Operations {
         let before: HashSet<_> = texts(base).into_iter().map(|text| text.text).collect();
         let mut new = texts(wanted);
         new.retain(|text| !before.contains(text.text));
-        self.none_is_secret(&new).await
+        self.refuse_secrets(&new).await
     }
 
     /// Refuses rows of a file that contain a known secret.
     pub async fn no_secret_in_rows(&self, rows: &[GroupRow]) -> Result<(), Failure> {
         let all = rows.iter().flat_map(|row| {
-            let texts = texts(&row.said).into_iter().chain(texts_beside(row));
-            texts.map(|text| of_row(row, text))
+            let texts = texts(&row.said).into_iter().chain(annotation_texts(row));
+            texts.map(|text| with_row(row, text))
         });
-        self.none_is_secret(&all.collect::<Vec<_>>()).await
+        self.refuse_secrets(&all.collect::<Vec<_>>()).await
     }
 
     /// Refuses rows whose note or labels contain a known secret; the other fields are checked before they are sent.
-    pub async fn no_secret_beside_rows(&self, rows: &[GroupRow]) -> Result<(), Failure> {
+    pub async fn no_secret_in_annotations(&self, rows: &[GroupRow]) -> Result<(), Failure> {
         let all = rows
             .iter()
-            .flat_map(|row| texts_beside(row).map(|text| of_row(row, text)));
-        self.none_is_secret(&all.collect::<Vec<_>>()).await
+            .flat_map(|row| annotation_texts(row).map(|text| with_row(row, text)));
+        self.refuse_secrets(&all.collect::<Vec<_>>()).await
     }
 
     /// Refuses a draft that contains a known secret. Its texts may not parse, so every word is checked.
@@ -79,11 +79,11 @@ impl Operations {
                 text,
             })
             .collect();
-        self.none_is_secret(&all).await
+        self.refuse_secrets(&all).await
     }
 
     /// Validates a required reason and returns it as stored: trimmed, without secrets.
-    pub(crate) async fn good_reason(&self, reason: &str) -> Result<String, Failure> {
+    pub(crate) async fn checked_reason(&self, reason: &str) -> Result<String, Failure> {
         let text = reason.trim();
         if text.is_empty() {
             return Err(Failure::NoReason);
@@ -107,10 +107,10 @@ impl Operations {
             field: field.to_owned(),
             text,
         });
-        self.none_is_secret(&words.collect::<Vec<_>>()).await
+        self.refuse_secrets(&words.collect::<Vec<_>>()).await
     }
 
-    async fn none_is_secret(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
+    async fn refuse_secrets(&self, texts: &[Text<'_>]) -> Result<(), Failure> {
         let fingerprinter = self.directory().fingerprinter();
         let candidates: Vec<_> = texts
             .iter()
@@ -152,13 +152,13 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     parts.chain([text])
 }
 
-fn of_row<'t>(row: &GroupRow, Text { field, text }: Text<'t>) -> Text<'t> {
+fn with_row<'t>(row: &GroupRow, Text { field, text }: Text<'t>) -> Text<'t> {
     let field = format!("{field} of \"{}\"", visible(row.id.as_str()));
     Text { field, text }
 }
 
 /// The note, any part of which may be a secret, and the labels.
-fn texts_beside(row: &GroupRow) -> impl Iterator<Item = Text<'_>> {
+fn annotation_texts(row: &GroupRow) -> impl Iterator<Item = Text<'_>> {
     let notes = row.beside.note.iter().flat_map(|note| words(note));
     let labels = row.beside.labels.iter().flatten();
     let labels = labels.flat_map(|label| words(label.as_str()));
@@ -185,27 +185,27 @@ fn texts(wanted: &DesiredFields) -> Vec<Text<'_>> {
     for (key, value) in wanted.properties.iter().flatten() {
         let field = "properties".to_owned();
         all.push(Text { field, text: key });
-        of_value(value, &mut all);
+        collect_texts(value, &mut all);
     }
     all
 }
 
 /// Recursion is bounded: JSON nested deeper was refused when it was read.
-fn of_value<'t>(value: &'t Value, all: &mut Vec<Text<'t>>) {
+fn collect_texts<'t>(value: &'t Value, all: &mut Vec<Text<'t>>) {
     let field = || "properties".to_owned();
     match value {
         Value::String(text) => all.push(Text {
             field: field(),
             text,
         }),
-        Value::Array(values) => values.iter().for_each(|value| of_value(value, all)),
+        Value::Array(values) => values.iter().for_each(|value| collect_texts(value, all)),
         Value::Object(object) => {
             for (key, value) in object {
                 all.push(Text {
                     field: field(),
                     text: key,
                 });
-                of_value(value, all);
+                collect_texts(value, all);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}

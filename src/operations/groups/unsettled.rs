@@ -9,7 +9,7 @@ use crate::{
         history::{Ending, Entry, Operation},
         mutation::{State, settled_by},
     },
-    operations::{Failure, Guarded, Operations, UnknownIdPolicy, answer::observe::Found},
+    operations::{Failure, Guarded, Operations, UnknownIdPolicy, answer::observe::ReadEvidence},
 };
 
 impl Operations {
@@ -45,7 +45,7 @@ impl Operations {
     /// Closes a create or an update with an unknown outcome, for a reason that the operator gives. Nothing is sent.
     pub async fn abandon_change(&self, id: MutationId, reason: &str) -> Result<Mutation, Failure> {
         self.permitted(Guarded::Abandon)?;
-        let reason = self.good_reason(reason).await?;
+        let reason = self.checked_reason(reason).await?;
         let place = self.may_record().await?;
         let found = self.directory().mutation(place, id).await;
         let found = found.map_err(Failure::NothingSent)?;
@@ -132,7 +132,7 @@ impl Operations {
     pub(crate) fn plan_mutation_settlement(
         &self,
         mutation: &Mutation,
-        found: Option<&Found>,
+        found: Option<&ReadEvidence>,
     ) -> Vec<Record> {
         let is_over = self.window_left(mutation).is_zero();
         let begun = format!(

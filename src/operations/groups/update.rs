@@ -58,8 +58,8 @@ impl Operations {
         self.update_as(id, edit, assurance, None, None).await
     }
 
-    /// As [`Operations::update_edit`], by whoever has just asked what stands of the group.
-    pub(in crate::operations) async fn update_upon(
+    /// As [`Operations::update_edit`], for a caller that has just read the snapshot of the group.
+    pub(in crate::operations) async fn update_with_snapshot(
         &self,
         before: BeforeGet,
         id: &UserGroupId,
@@ -101,7 +101,7 @@ impl Operations {
         };
         self.may_read(id, known.as_ref(), assurance).await?;
         match known {
-            Some(known) => self.right_environment(&known, assurance)?,
+            Some(known) => self.check_environment(&known, assurance)?,
             // This read can create: it is a mutation of its own.
             None => not_created(id, &self.look_up(id, assurance).await?)?,
         }
@@ -154,7 +154,7 @@ impl Operations {
         let read = match self.judge(result) {
             Ok(read) => read,
             Err(no) => {
-                let failure = no.of_mutation("update", TRY_AGAIN_UPDATE);
+                let failure = no.into_mutation_failure("update", TRY_AGAIN_UPDATE);
                 return Err(self
                     .note_failure(Operation::Update, id, failure, claim)
                     .await);
@@ -162,19 +162,19 @@ impl Operations {
         };
         let answered = answered(&read.returned);
         let told = fields_in(&read.returned);
-        let learnt = ObservationInput {
+        let input = ObservationInput {
             operation: Operation::Update,
             ending: Ending::Updated,
             sent: sent(&plan.send),
             read,
             changes: Some(change),
             before: Before::ToRead,
-            asked: None,
+            open_before: None,
             claim: Some(claim.end(Ending::Updated, None)),
             fields: Vec::new(),
-            is_quiet: false,
+            discards_result: false,
         };
-        let mut done = Box::pin(self.observe(id, learnt)).await?.done;
+        let mut done = Box::pin(self.observe(id, input)).await?.done;
         self.reached(Failpoint::OutcomeDurable);
         let different = differences(&plan.send, &answered);
         done.warnings

@@ -30,7 +30,7 @@ struct Message<'a> {
 }
 
 /// Capacity that no message exceeds, so that the buffer is never reallocated, which would leave its old memory unwiped.
-const ROOM: usize = 8 * 1024;
+const CAPACITY: usize = 8 * 1024;
 
 /// The message: one JSON object on one line.
 pub(super) fn message(
@@ -49,7 +49,7 @@ pub(super) fn message(
         fingerprint: fingerprint.to_string(),
         profile,
     };
-    let room = ROOM + 6 * (token.expose().len() + name.map_or(0, str::len));
+    let room = CAPACITY + 6 * (token.expose().len() + name.map_or(0, str::len));
     let mut bytes = Zeroizing::new(Vec::with_capacity(room));
     serde_json::to_writer(&mut *bytes, &message).expect("texts become JSON, and memory takes it");
     bytes.push(b'\n');

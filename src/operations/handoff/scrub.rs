@@ -53,17 +53,17 @@ pub(super) fn scrubbed(tail: &Tail, token: &Token) -> String {
         0
     };
     let line = line.get(line.ceil_char_boundary(lost)..).unwrap_or("");
-    shown(&without(line, token))
+    shown(&redacted(line, token))
 }
 
 /// Replaces every part of the token by `…`: raw or JSON-escaped, in any case and with any spacing, since a shell
 /// collapses several spaces into one.
-fn without(line: &str, token: &Token) -> String {
+fn redacted(line: &str, token: &Token) -> String {
     let json = Zeroizing::new(serde_json::to_string(token.expose()).unwrap_or_default());
-    let (letters, places) = unspaced(line);
+    let (letters, places) = without_spaces(line);
     let mut hidden = vec![false; line.len()];
     for secret in [token.expose(), json.trim_matches('"')] {
-        let (secret, _) = unspaced(secret);
+        let (secret, _) = without_spaces(secret);
         let part = PART.min(secret.len());
         if part == 0 {
             continue;
@@ -89,7 +89,7 @@ fn without(line: &str, token: &Token) -> String {
 }
 
 /// The bytes that are not white space, in lower case, and their positions.
-fn unspaced(text: &str) -> (Zeroizing<Vec<u8>>, Vec<usize>) {
+fn without_spaces(text: &str) -> (Zeroizing<Vec<u8>>, Vec<usize>) {
     let bytes = text.as_bytes();
     let is_letter = |at: &usize| !bytes[*at].is_ascii_whitespace();
     let places: Vec<_> = (0..bytes.len()).filter(is_letter).collect();

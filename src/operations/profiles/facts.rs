@@ -18,13 +18,13 @@ const SERVICE: &str = "the service";
 pub(crate) struct LastStated(Mutex<StatedFacts>);
 
 impl LastStated {
-    fn is_news(&self, said: StatedFacts) -> bool {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) != said
+    fn differs_from(&self, stated: StatedFacts) -> bool {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) != stated
     }
 
     /// Call this only once they are recorded: concurrent callers rely on that.
-    fn keep(&self, said: StatedFacts) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = said;
+    fn keep(&self, stated: StatedFacts) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = stated;
     }
 }
 
@@ -32,11 +32,11 @@ impl Operations {
     /// Returns what is known of how this place treats updates and gets.
     pub async fn facts(&self) -> Result<Facts, DirectoryError> {
         let place = self.place().await?;
-        Ok(self.with_told(self.directory().facts(place).await?))
+        Ok(self.with_configured_facts(self.directory().facts(place).await?))
     }
 
     /// Adds what the profile's configuration states, which predates stored facts.
-    pub(crate) fn with_told(&self, mut facts: Facts) -> Facts {
+    pub(crate) fn with_configured_facts(&self, mut facts: Facts) -> Facts {
         if self.profile().read_properties && facts.properties_on_get.by.is_none() {
             facts.properties_on_get = Stated {
                 value: OnGet::Returned,
@@ -49,16 +49,16 @@ impl Operations {
     }
 
     /// Records facts that an operator states about the place.
-    pub async fn tell_facts(&self, facts: Vec<Fact>) -> Result<Facts, Failure> {
+    pub async fn state_facts(&self, facts: Vec<Fact>) -> Result<Facts, Failure> {
         let place = self.may_record().await?;
         let statements = facts
             .into_iter()
             .map(|fact| self.statement(fact, Basis::Told));
-        let told = self
+        let stored = self
             .directory()
             .state_facts(place, statements.collect())
             .await;
-        told.map_err(Failure::NothingSent)?;
+        stored.map_err(Failure::NothingSent)?;
         self.facts().await.map_err(Failure::NothingSent)
     }
 
@@ -71,17 +71,17 @@ impl Operations {
         }
     }
 
-    /// Whether a service says something else of itself than before.
-    pub(crate) fn is_told_anew(&self, said: StatedFacts) -> bool {
-        self.0.heard.is_news(said)
+    /// Whether the service states other facts about itself than last time.
+    pub(crate) fn states_new_facts(&self, stated: StatedFacts) -> bool {
+        self.0.last_stated.differs_from(stated)
     }
 
-    /// What a service says of itself counts where no person and no exchange has said more.
+    /// Records the facts that the service states about itself, where neither a person nor an exchange has said more.
     pub(crate) async fn record_stated_facts(
         &self,
-        said: StatedFacts,
+        stated: StatedFacts,
     ) -> Result<(), DirectoryError> {
-        if !self.is_told_anew(said) {
+        if !self.states_new_facts(stated) {
             return Ok(());
         }
         let place = self.here();
@@ -96,7 +96,7 @@ impl Operations {
                 });
             }
         };
-        let on_get = said.properties_on_get.map(|said| match said {
+        let on_get = stated.properties_on_get.map(|stated| match stated {
             PropertiesOnGet::Returned => OnGet::Returned,
             PropertiesOnGet::Echoed => OnGet::Echoed,
         });
@@ -106,26 +106,26 @@ impl Operations {
             before.by.as_ref(),
             Some(before.value) == on_get,
         );
-        for (field, said) in [
-            (Field::Name, said.absent_name),
-            (Field::Mapping, said.absent_mapping),
-            (Field::Properties, said.absent_properties),
+        for (field, stated) in [
+            (Field::Name, stated.absent_name),
+            (Field::Mapping, stated.absent_mapping),
+            (Field::Properties, stated.absent_properties),
         ] {
-            let said = said.map(|said| match said {
+            let stated = stated.map(|stated| match stated {
                 AbsentField::Keep => Absent::Keep,
                 AbsentField::Clear => Absent::Clear,
             });
             let before = known.absent(field);
             add(
-                said.map(|said| Fact::Absent(field, said)),
+                stated.map(|stated| Fact::Absent(field, stated)),
                 before.by.as_ref(),
-                Some(before.value) == said,
+                Some(before.value) == stated,
             );
         }
         if !statements.is_empty() {
             self.directory().state_facts(place, statements).await?;
         }
-        self.0.heard.keep(said);
+        self.0.last_stated.keep(stated);
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! Which place a profile means, decided before anything is sent, recorded or settled (hazard 12: a key decides the
 //! environment, and a get carries no tag).
 
-mod held;
 mod problem;
+mod undecided;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,8 +12,8 @@ use crate::{
     api::wire::GroupRequest,
     config::objection,
     directory::{
-        Alarm, AskedBeside, Binding, BindingAnswer, Bound, Caller, DirectoryError, Gate, KeyId,
-        KeyState, OtherPlace, Place, PlaceEvent, PlaceId, Role,
+        Alarm, Binding, BindingAnswer, Bound, Caller, DirectoryError, Gate, KeyId, KeyState,
+        OtherPlace, Place, PlaceEvent, PlaceId, Role, SnapshotExtras,
     },
     domain::{
         group::{EnvironmentTag, UserGroupId},
@@ -28,11 +28,11 @@ pub(crate) struct CurrentPlace(Mutex<Option<Bound>>);
 
 impl CurrentPlace {
     fn get(&self) -> Option<Bound> {
-        self.tell(Bound::clone)
+        self.map(Bound::clone)
     }
 
-    /// Something of it.
-    fn tell<T>(&self, of: impl FnOnce(&Bound) -> T) -> Option<T> {
+    /// Applies a function to it.
+    fn map<T>(&self, of: impl FnOnce(&Bound) -> T) -> Option<T> {
         let bound = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         bound.as_ref().map(of)
     }
@@ -42,13 +42,13 @@ impl CurrentPlace {
     }
 }
 
-/// What held the requests of a key back, when something else was asked of the directory.
-pub(crate) struct SeenGate {
+/// The gate of a place and key, as it was read together with something else.
+pub(crate) struct GateSnapshot {
     of: (PlaceId, KeyId),
     gate: Gate,
 }
 
-impl SeenGate {
+impl GateSnapshot {
     pub(crate) fn of(place: PlaceId, key: KeyId, gate: Gate) -> Self {
         let of = (place, key);
         Self { of, gate }
@@ -84,12 +84,12 @@ impl Operations {
 
     /// As [`Operations::place_name`], but as it was when this process compared the API key: needs no query.
     pub fn bound_place_name(&self) -> Option<String> {
-        self.0.here.tell(|bound| bound.name.clone())
+        self.0.here.map(|bound| bound.name.clone())
     }
 
     /// As [`Operations::place`], by name and address alone: no API key is read.
     pub(crate) async fn place_by_name(&self) -> Result<Option<PlaceId>, DirectoryError> {
-        let here = self.0.here.tell(|bound| bound.place);
+        let here = self.0.here.map(|bound| bound.place);
         let profile = self.profile();
         // Several profiles may share name and address and differ by their keys.
         if profile.from_variables && here.is_some() {
@@ -138,19 +138,19 @@ impl Operations {
 
     /// The place that was bound in this process; for recording the result of an exchange.
     pub(crate) fn here(&self) -> PlaceId {
-        let here = self.0.here.tell(|bound| bound.place);
+        let here = self.0.here.map(|bound| bound.place);
         here.unwrap_or(PlaceId::NONE)
     }
 
     /// The key that requests are now sent with.
     pub(crate) fn key_id(&self) -> Option<KeyId> {
-        self.0.here.tell(|bound| bound.key)
+        self.0.here.map(|bound| bound.key)
     }
 
     /// The tag that answers must not contradict.
     pub(crate) fn expected_tag(&self) -> Option<EnvironmentTag> {
-        let told = self.profile().environment.clone();
-        told.or_else(|| self.0.here.tell(|bound| bound.tag.clone()).flatten())
+        let configured = self.profile().environment.clone();
+        configured.or_else(|| self.0.here.map(|bound| bound.tag.clone()).flatten())
     }
 
     /// Returns other places of the same address that contain something. Only for a profile made of variables, which
@@ -208,7 +208,7 @@ impl Operations {
                 self.0.here.set(Some(bound.clone()));
                 Ok(bound)
             }
-            Binding::Asked(question) => Err(self.asked(question).into()),
+            Binding::Asked(question) => Err(self.undecided(question).into()),
             Binding::TagConflict {
                 place,
                 profile: other,
@@ -221,21 +221,24 @@ impl Operations {
         }
     }
 
-    /// The gate of every request: the key is one of the place and not on trial, and no alarm stands. `seen`: it was looked
-    /// at just before, with something else.
-    pub(crate) async fn may_send(&self, seen: Option<SeenGate>) -> Result<(), Failure> {
-        let bound = self.without_alarm(seen).await?;
-        self.trusted(bound).map(|_| ())
+    /// The gate of every request: the key belongs to the place and is not on trial, and no alarm is open. `seen` is the
+    /// gate if it was read just before.
+    pub(crate) async fn may_send(&self, seen: Option<GateSnapshot>) -> Result<(), Failure> {
+        let bound = self.bound_without_alarm(seen).await?;
+        self.require_trusted(bound).map(|_| ())
     }
 
     /// The check before recording anything without a request: the key belongs to the place and is not on trial.
     pub(crate) async fn may_record(&self) -> Result<PlaceId, Failure> {
-        let (bound, _) = self.looked_at_anew(None).await?;
-        self.trusted(bound)
+        let (bound, _) = self.reload_bound(None).await?;
+        self.require_trusted(bound)
     }
 
-    /// What was bound, as other processes have left it, and the alarms that stand.
-    async fn looked_at_anew(&self, seen: Option<SeenGate>) -> Result<(Bound, Vec<Alarm>), Failure> {
+    /// Reads again what was bound, as other processes may have changed it, and the open alarms.
+    async fn reload_bound(
+        &self,
+        seen: Option<GateSnapshot>,
+    ) -> Result<(Bound, Vec<Alarm>), Failure> {
         let mut bound = self.bound().await?;
         let mut gate = match seen.filter(|seen| seen.of == (bound.place, bound.key)) {
             Some(seen) => seen.gate,
@@ -259,8 +262,8 @@ impl Operations {
         gate.map_err(Failure::NothingSent)
     }
 
-    async fn without_alarm(&self, seen: Option<SeenGate>) -> Result<Bound, Failure> {
-        let (bound, alarms) = self.looked_at_anew(seen).await?;
+    async fn bound_without_alarm(&self, seen: Option<GateSnapshot>) -> Result<Bound, Failure> {
+        let (bound, alarms) = self.reload_bound(seen).await?;
         if alarms.is_empty() {
             return Ok(bound);
         }
@@ -268,7 +271,7 @@ impl Operations {
         Err(PlaceProblem::Alarmed { place, alarms }.into())
     }
 
-    fn trusted(&self, bound: Bound) -> Result<PlaceId, Failure> {
+    fn require_trusted(&self, bound: Bound) -> Result<PlaceId, Failure> {
         if !bound.on_trial {
             return Ok(bound.place);
         }
@@ -295,7 +298,7 @@ impl Operations {
     /// Reads one group named by the operator to prove that a key on trial belongs to its place: the token must be one
     /// that was seen there. Anything else withdraws the binding. Returns whether a key was on trial at all.
     pub async fn prove(&self, id: &UserGroupId) -> Result<bool, Failure> {
-        let bound = self.without_alarm(None).await?;
+        let bound = self.bound_without_alarm(None).await?;
         if !bound.on_trial {
             return Ok(false);
         }
@@ -306,18 +309,18 @@ impl Operations {
                 why,
             })
         };
-        let standing = self
+        let snapshot = self
             .directory()
-            .snapshot(bound.place, id, AskedBeside::default())
+            .snapshot(bound.place, id, SnapshotExtras::default())
             .await;
-        let standing = standing.map_err(Failure::NothingSent)?;
-        let known = standing
+        let snapshot = snapshot.map_err(Failure::NothingSent)?;
+        let known = snapshot
             .group
             .and_then(|group| group.fingerprint.zip(group.last_seen));
         if known.is_none() {
             return Err(no_proof("its token was never seen there"));
         }
-        if !standing.open.is_empty() {
+        if !snapshot.open.is_empty() {
             return Err(no_proof("something of it is still to be found out"));
         }
         let request = GroupRequest {
@@ -328,7 +331,7 @@ impl Operations {
         let reply = reply.get_or_create(&request, id).await;
         let read = self
             .judge(reply)
-            .map_err(crate::operations::answer::error_response::ErrorResponse::of_read)?;
+            .map_err(crate::operations::answer::error_response::ErrorResponse::into_read_failure)?;
         let created = read.new_user_group == Some(true);
         let token = read.returned.fingerprint;
         let had = self.directory().had_token(bound.place, id, token).await;
@@ -392,7 +395,7 @@ impl Operations {
 
     /// Acknowledges the alarms of a place, with a reason: what the operator found. Returns their number.
     pub async fn acknowledge(&self, place: &Place, reason: &str) -> Result<usize, Failure> {
-        let reason = self.good_reason(reason).await?;
+        let reason = self.checked_reason(reason).await?;
         // The profile's tag says nothing about a place that the profile is not bound to.
         let tag = if place.profiles.contains(&self.profile().name) {
             self.profile().environment.clone()

@@ -36,7 +36,9 @@ impl Operations {
         let known = known.filter(|group| group.last_seen.is_some());
         known.ok_or_else(|| Failure::NeverSeen { id: id.clone() })?;
         let mut claim = self.claim(id, Operation::Update, None, None).await?;
-        let read = self.look_closely(id, UnknownIdPolicy::KnownOnly).await?;
+        let read = self
+            .look_up_in_detail(id, UnknownIdPolicy::KnownOnly)
+            .await?;
         let others = read.done.open.iter().any(|other| other.id != claim.id());
         if others || !read.open.is_empty() || read.done.warnings.iter().any(Warning::is_alarm) {
             return Err(Failure::NotExpendable { id: id.clone() });
@@ -54,7 +56,7 @@ impl Operations {
         let (facts, put_back) = match proven {
             Ok(proven) => proven,
             Err(no) => {
-                let failure = no.of_mutation("probe", NEXT);
+                let failure = no.into_mutation_failure("probe", NEXT);
                 return Err(self
                     .note_failure(Operation::Update, id, failure, claim)
                     .await);
@@ -67,7 +69,7 @@ impl Operations {
         let place = self.here();
         let told = self.directory().state_facts(place, statements).await;
         told.map_err(Failure::NotWritten)?;
-        let learnt = ObservationInput {
+        let input = ObservationInput {
             operation: Operation::Update,
             ending: Ending::Updated,
             sent: Sent {
@@ -78,12 +80,12 @@ impl Operations {
             read: put_back,
             changes: None,
             before: Before::ToRead,
-            asked: None,
+            open_before: None,
             claim: Some(claim.end(Ending::Updated, Some("a probe, put back".into()))),
             fields: Vec::new(),
-            is_quiet: false,
+            discards_result: false,
         };
-        self.observe(id, learnt).await?;
+        self.observe(id, input).await?;
         self.facts().await.map_err(Failure::NotWritten)
     }
 

@@ -94,7 +94,7 @@ impl Queue {
     }
 }
 
-/// The result of a read, and whether its slot was given back before; `None` if it was stopped before anything was sent.
+/// The result of a read, and whether its slot was released before it ended; `None` if it was stopped before anything was sent.
 type Outcome = Option<(GroupRead, bool)>;
 
 impl Work for Queue {
@@ -126,7 +126,7 @@ impl Work for Queue {
             return Some(Halt::Cannot("a read broke off in this program".into()));
         };
         let Some((mut read, was_early)) = outcome else {
-            return Some(self.context.control.asked());
+            return Some(self.context.control.halt_reason());
         };
         self.counts.ended(read.found);
         read.counts = self.counts;
@@ -161,7 +161,9 @@ impl Queue {
                 alarm()
             }
             ReadResult::Failed => match &read.failure {
-                Some(failure) if of_all(failure) => Some(Halt::Cannot(failure.to_string())),
+                Some(failure) if concerns_all_reads(failure) => {
+                    Some(Halt::Cannot(failure.to_string()))
+                }
                 _ => self.streak.failed(),
             },
         }
@@ -169,7 +171,7 @@ impl Queue {
 }
 
 /// Whether the next read would fail in the same way, or could not be recorded.
-fn of_all(failure: &Failure) -> bool {
+fn concerns_all_reads(failure: &Failure) -> bool {
     matches!(
         failure,
         Failure::Place(_)
@@ -194,16 +196,19 @@ impl ReadContext {
             let (seen, answer) = match self.operations.snapshot_before_get(&id).await {
                 Ok(before) => {
                     let seen = before.known.clone();
-                    // What only files have told of stands in the plan where a person vouched for it.
+                    // A group known only from files is in the plan only if a person vouched for it.
                     let unseen = seen.as_ref().is_some_and(|seen| seen.last_seen.is_none());
                     let assurance = if unseen {
                         UnknownIdPolicy::Exists
                     } else {
                         UnknownIdPolicy::KnownOnly
                     };
-                    let reading =
-                        self.operations
-                            .look_upon(before, &id, assurance, Some(&mut slot));
+                    let reading = self.operations.look_up_with_snapshot(
+                        before,
+                        &id,
+                        assurance,
+                        Some(&mut slot),
+                    );
                     (seen, Box::pin(reading).await.map(|lookup| lookup.done))
                 }
                 Err(error) => (None, Err(Failure::NothingSent(error))),
@@ -213,11 +218,11 @@ impl ReadContext {
                 self.tell(RefreshEvent::Throttled(wait));
                 continue;
             }
-            let mut read = judged(id, seen.as_ref(), answer);
+            let mut read = group_read(id, seen.as_ref(), answer);
             read.took = begun.elapsed();
             let tag = read.tag.as_ref();
             read.wrong_environment = self.operations.tag_alarm(tag).is_some();
-            return Some((read, slot.is_back()));
+            return Some((read, slot.is_released()));
         }
     }
 
@@ -227,7 +232,11 @@ impl ReadContext {
     }
 }
 
-fn judged(id: UserGroupId, seen: Option<&KnownGroup>, answer: Result<Done, Failure>) -> GroupRead {
+fn group_read(
+    id: UserGroupId,
+    seen: Option<&KnownGroup>,
+    answer: Result<Done, Failure>,
+) -> GroupRead {
     let mut read = GroupRead {
         user_group_id: id,
         done: None,

@@ -196,14 +196,14 @@ impl Operations {
         rows: Vec<RotationRow>,
     ) -> Result<Vec<RotationRow>, DirectoryError> {
         for row in &rows {
-            let asked = OpenBeforeGet {
+            let open_before = OpenBeforeGet {
                 open: vec![row.clone()],
                 mutations: Vec::new(),
                 recorded: 0,
                 overtaken: false,
                 at: self.moment(),
             };
-            let settled = self.plan_settlement(&asked, &Evidence::Nothing);
+            let settled = self.plan_settlement(&open_before, &Evidence::Nothing);
             if settled.steps.is_empty() {
                 continue;
             }
@@ -268,7 +268,7 @@ impl Operations {
     /// Refused while its process may still be working on it ([`Failure::UnderWay`]).
     pub async fn abandon(&self, id: RotationId, reason: &str) -> Result<RotationRow, Failure> {
         self.permitted(Guarded::Abandon)?;
-        let reason = self.good_reason(reason).await?;
+        let reason = self.checked_reason(reason).await?;
         self.may_record().await?;
         let row = self.rotation(id).await?;
         let before = row.rotation;

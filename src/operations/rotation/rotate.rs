@@ -29,13 +29,13 @@ pub(crate) struct UnderWay<'a> {
     pub warnings: Vec<Warning>,
 }
 
-/// What is written together with a step.
+/// What is recorded together with a step.
 #[derive(Default)]
 pub(crate) struct StepRecord {
     pub observation: Option<Observation>,
     pub entry: Option<Entry>,
     pub note: Option<String>,
-    pub upon: Precondition,
+    pub precondition: Precondition,
     /// What in the answer contradicts the place.
     pub alarm: Option<String>,
 }
@@ -76,8 +76,8 @@ impl Operations {
         self.rotate_item(id, seen, reason, assurance, None).await
     }
 
-    /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once. With it comes
-    /// what was just asked of the group.
+    /// As [`Operations::rotate_seen`]; an item of a batch is taken together with the intent, and only once. It comes with
+    /// the snapshot of the group, if that was just read.
     pub(crate) async fn rotate_item(
         &self,
         id: &UserGroupId,
@@ -120,7 +120,7 @@ impl Operations {
         let client = client.until(self.send_by(sending));
         let result = client.rotate(&current, Some(id)).await;
         self.reached(Failpoint::Answered);
-        self.take_answer(under_way, result).await
+        self.handle_answer(under_way, result).await
     }
 
     /// Checks that the group exists in this environment and has the token that this installation had seen.
@@ -132,14 +132,16 @@ impl Operations {
         assurance: UnknownIdPolicy,
     ) -> Result<Preflight, Failure> {
         let read = match before {
-            Some(before) => Box::pin(self.look_upon(before, id, assurance, None)).await?,
-            None => Box::pin(self.look_closely(id, assurance)).await?,
+            Some(before) => {
+                Box::pin(self.look_up_with_snapshot(before, id, assurance, None)).await?
+            }
+            None => Box::pin(self.look_up_in_detail(id, assurance)).await?,
         };
         let read = read.done;
         if read.ending == Ending::CreatedByGet {
             return Err(Failure::CreatedByGet { id: id.clone() });
         }
-        self.right_environment(&read.group, assurance)?;
+        self.check_environment(&read.group, assurance)?;
         let token = read
             .token
             .ok_or_else(|| Failure::Unreadable(format!("{}", Warning::StaleAnswer)))?;
@@ -206,7 +208,7 @@ impl Operations {
         &self,
         under_way: &mut UnderWay<'_>,
         event: Event,
-        beside: StepRecord,
+        step: StepRecord,
     ) -> Result<Recorded, DirectoryError> {
         let from = under_way.rotation.state;
         let after = under_way
@@ -214,15 +216,15 @@ impl Operations {
             .step(event, self.settle_window())
             .expect("sending follows the intent, and an answer the sending");
         let record = Record {
-            observation: beside.observation,
-            entry: beside.entry,
+            observation: step.observation,
+            entry: step.entry,
             rotation: Some(RotationStep {
                 id: under_way.row,
                 from,
                 event,
                 after,
                 at: self.now(),
-                note: beside.note,
+                note: step.note,
             }),
             handoff: hand_off_after(
                 under_way.row,
@@ -230,13 +232,13 @@ impl Operations {
                 from,
                 after.state,
             ),
-            upon: beside.upon,
+            precondition: step.precondition,
             created: false,
             mutation: None,
             since: None,
             key: self.key_id(),
-            alarm: beside.alarm,
-            is_quiet: false,
+            alarm: step.alarm,
+            discards_result: false,
         };
         let recorded = self.directory().record(self.here(), record).await?;
         under_way.rotation = after;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::{
     directory::{
-        AskedBeside, DirectoryError, GroupSnapshot, Mutation, PlaceId, Record, RotationId,
-        RotationRow, RotationStep,
+        DirectoryError, GroupSnapshot, Mutation, PlaceId, Record, RotationId, RotationRow,
+        RotationStep, SnapshotExtras,
     },
     domain::{
         facts::Facts,
@@ -16,7 +16,7 @@ use crate::{
         rotation::{Event, Rotation, State},
         token::Fingerprint,
     },
-    operations::{Operations, handoff::hand_off_after, profiles::places::SeenGate},
+    operations::{Operations, handoff::hand_off_after, profiles::places::GateSnapshot},
     platform::clock::Moment,
 };
 
@@ -32,13 +32,13 @@ pub(crate) struct OpenBeforeGet {
     pub at: Moment,
 }
 
-/// What stood of a group before a get leaves.
+/// What the directory knew of a group just before a get is sent.
 pub(crate) struct BeforeGet {
     pub known: Option<KnownGroup>,
     pub facts: Facts,
-    pub asked: OpenBeforeGet,
-    /// What holds requests back, where it was asked with the rest.
-    pub gate: Option<SeenGate>,
+    pub open_before: OpenBeforeGet,
+    /// The gate of the place, if it was read in the same query.
+    pub gate: Option<GateSnapshot>,
 }
 
 /// What a get found.
@@ -67,13 +67,13 @@ impl Operations {
     /// Call this when the sending is durable and the request has not left: the horizon begins.
     pub(crate) fn note_sending(&self, id: RotationId) {
         if let Some(at) = self.moment().monotonic {
-            self.0.sendings.note(id, at);
+            self.0.sent_times.note(id, at);
         }
     }
 
     /// Time since a rotation was sent, or intended if it was not sent.
     pub(crate) fn since_sent(&self, row: &RotationRow, now: &Moment) -> Duration {
-        self.0.sendings.since(row, now)
+        self.0.sent_times.since(row, now)
     }
 
     /// Returns what is known and what is open. Call this before the get is sent.
@@ -83,7 +83,7 @@ impl Operations {
     ) -> Result<BeforeGet, DirectoryError> {
         let at = self.moment();
         let (found, gate) = self.snapshot(id).await?;
-        let asked = OpenBeforeGet {
+        let open_before = OpenBeforeGet {
             open: found.open,
             mutations: found.mutations,
             recorded: found.recorded,
@@ -92,48 +92,48 @@ impl Operations {
         };
         Ok(BeforeGet {
             known: found.group,
-            facts: self.with_told(found.facts),
-            asked,
+            facts: self.with_configured_facts(found.facts),
+            open_before,
             gate,
         })
     }
 
-    /// What stands of a group, and what holds requests back, in one journey where this process knows its place.
+    /// Reads the snapshot of a group, and the gate in the same round trip if this process knows its place.
     async fn snapshot(
         &self,
         id: &UserGroupId,
-    ) -> Result<(GroupSnapshot, Option<SeenGate>), DirectoryError> {
+    ) -> Result<(GroupSnapshot, Option<GateSnapshot>), DirectoryError> {
         let (directory, profile) = (self.directory(), self.profile());
         let here = self.here();
         if here != PlaceId::NONE {
             let key = self.key_id();
-            let named = !profile.from_variables;
-            let beside = AskedBeside {
-                profile: named.then(|| (profile.name.clone(), profile.url())),
+            let is_named = !profile.from_variables;
+            let extras = SnapshotExtras {
+                profile: is_named.then(|| (profile.name.clone(), profile.url())),
                 key,
             };
-            let mut found = directory.snapshot(here, id, beside).await?;
-            // Else another process has bound it to another place.
+            let mut found = directory.snapshot(here, id, extras).await?;
+            // Otherwise another process has bound it to another place.
             if found.bound.is_none_or(|bound| bound == here) {
                 let gate = found.gate.take().zip(key);
-                let gate = gate.map(|(gate, key)| SeenGate::of(here, key, gate));
+                let gate = gate.map(|(gate, key)| GateSnapshot::of(here, key, gate));
                 return Ok((found, gate));
             }
         }
-        let beside = AskedBeside::default();
-        let found = directory.snapshot(self.place().await?, id, beside);
+        let extras = SnapshotExtras::default();
+        let found = directory.snapshot(self.place().await?, id, extras);
         Ok((found.await?, None))
     }
 
     /// Plans the steps of every rotation that was open when the get was sent.
     pub(crate) fn plan_settlement(
         &self,
-        asked: &OpenBeforeGet,
+        open_before: &OpenBeforeGet,
         evidence: &Evidence,
     ) -> SettlementPlan {
         let mut settled = SettlementPlan::default();
-        for row in &asked.open {
-            self.settle_one(row, &asked.at, evidence, &mut settled);
+        for row in &open_before.open {
+            self.settle_one(row, &open_before.at, evidence, &mut settled);
         }
         settled
     }
@@ -141,11 +141,11 @@ impl Operations {
     fn settle_one(
         &self,
         row: &RotationRow,
-        asked_at: &Moment,
+        read_at: &Moment,
         evidence: &Evidence,
         settled: &mut SettlementPlan,
     ) {
-        let since_sent = self.since_sent(row, asked_at);
+        let since_sent = self.since_sent(row, read_at);
         let mut rotation = row.rotation;
         // Younger ones may be under way in their process, and are its business.
         let left_behind = since_sent >= self.settle_window();

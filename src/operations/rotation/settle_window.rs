@@ -65,28 +65,28 @@ mod tests {
 
     #[test]
     fn a_wall_clock_that_jumps_ends_no_horizon_of_this_process() {
-        let sendings = SentTimes::default();
+        let sent_times = SentTimes::default();
         let sent = Instant::now();
-        sendings.note(RotationId(1), sent);
+        sent_times.note(RotationId(1), sent);
         let second = Duration::from_secs(1);
         let now = Moment {
             wall: Timestamp::UNIX_EPOCH + Duration::from_hours(10),
             monotonic: Some(sent + second),
             boot: BootTime::now(),
         };
-        assert_eq!(sendings.since(&row(1), &now), second);
-        let others = sendings.since(&row(2), &now);
+        assert_eq!(sent_times.since(&row(1), &now), second);
+        let others = sent_times.since(&row(2), &now);
         assert_eq!(others, Duration::from_hours(10), "nothing but the wall");
         if now.boot.is_some() {
             let mut others = row(2);
             others.boot_clock.clone_from(&now.boot);
-            let since = sendings.since(&others, &now);
+            let since = sent_times.since(&others, &now);
             assert_eq!(since, Duration::ZERO, "sent by another process");
         }
         let back = Moment {
             wall: Timestamp::UNIX_EPOCH - second,
             ..now
         };
-        assert_eq!(sendings.since(&row(2), &back), Duration::ZERO);
+        assert_eq!(sent_times.since(&row(2), &back), Duration::ZERO);
     }
 }

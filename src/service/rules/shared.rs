@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     api::wire::ResponseBody,
-    database::{Fault, Found, Request, Row, Statements, Tx, values},
+    database::{Fault, Request, Results, Row, Statements, Tx, values},
     service::{
         keys::{self, Caller},
         refusal::Refusal,
@@ -121,7 +121,7 @@ impl Request for Look<'_> {
             .with(FIND_OF_KEY, values![self.key, &self.wanted.user_group_id])
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), StoreError> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, Self::Answer), StoreError> {
         let caller = found.next().first(keys::read_caller)?;
         let row = found.next().first(StoredGroup::read)?;
         let is_known = caller.is_some_and(|caller| caller.was_used_lately());
@@ -153,7 +153,7 @@ impl Request for Creation<'_> {
             .with(OTHERS_OF_KEY, values![self.key, id])
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), StoreError> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, Self::Answer), StoreError> {
         found.next();
         let caller = found.next().first(keys::read_caller)?;
         let row = found.next().first(StoredGroup::read)?;
@@ -182,7 +182,7 @@ impl Request for Creation<'_> {
         Statements::default().with(FIND_OF_KEY, values)
     }
 
-    fn finish(&self, answer: &mut Self::Answer, after: &mut Found) {
+    fn finish(&self, answer: &mut Self::Answer, after: &mut Results) {
         if let Ok(got) = answer {
             // A row that cannot be decoded is reported by its reader.
             got.row = after.next().first(StoredGroup::read).ok().flatten();
@@ -219,7 +219,7 @@ impl Request for Update<'_> {
             .with(keys::CALLER, values![self.key, now()])
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), StoreError> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, Self::Answer), StoreError> {
         let won = found.next().first(with_tag)?;
         let caller = found.next().first(keys::read_caller)?;
         let answer = match won {
@@ -249,7 +249,7 @@ impl Request for Rotation<'_> {
             .with(WAS_CURRENT_OF_KEY, values![&self.hash, self.key])
     }
 
-    fn decide(&self, found: &mut Found) -> Result<(Statements, Self::Answer), StoreError> {
+    fn decide(&self, found: &mut Results) -> Result<(Statements, Self::Answer), StoreError> {
         let won = found.next().first(with_tag)?;
         let caller = found.next().first(keys::read_caller)?;
         let was_current = found.next().first(|_| Ok::<_, Fault>(()))?.is_some();

@@ -13,7 +13,7 @@ use crate::{
     domain::group::UserGroupId,
     operations::{
         Guarded,
-        attention::{Attention, Concern, Matter},
+        attention::{Attention, Concern, ConcernKind},
     },
     search::quoted,
     tui::{
@@ -82,7 +82,8 @@ impl AttentionPane {
         let running = context.bulk.as_ref().filter(|run| run.is_under_way());
         let running = running.and_then(|run| run.batch);
         let is_meant = |concern: &&Concern| {
-            let runs = matches!(&concern.matter, Matter::Batch(batch) if Some(batch.id) == running);
+            let runs =
+                matches!(&concern.kind, ConcernKind::Batch(batch) if Some(batch.id) == running);
             !runs && (!self.only_here || concern.profile == here)
         };
         self.found.concerns.iter().filter(is_meant).collect()
@@ -109,29 +110,29 @@ impl AttentionPane {
     fn go(&self, context: &mut Context) {
         let Some(Concern {
             profile: Some(profile),
-            matter,
+            kind,
             ..
         }) = self.here(context)
         else {
             return;
         };
-        match matter {
-            Matter::Rotation(_, _, id)
-            | Matter::Change(_, _, id)
-            | Matter::HandOff { id, .. }
-            | Matter::ChangedElsewhere(id) => {
+        match kind {
+            ConcernKind::Rotation(_, _, id)
+            | ConcernKind::Change(_, _, id)
+            | ConcernKind::HandOff { id, .. }
+            | ConcernKind::ChangedElsewhere(id) => {
                 open_in(*profile, PaneRequest::Group(id.clone()), context);
             }
-            Matter::Batch(batch) => {
+            ConcernKind::Batch(batch) => {
                 let opening = PaneRequest::Batch(batch.id, BatchAim::Look);
                 open_in(*profile, opening, context);
             }
-            Matter::Draft(id, _) => open_draft(*profile, id, context),
-            Matter::Over(..) | Matter::Due(..) => {
-                let filter = matter.filter(view::limit(*profile, context));
+            ConcernKind::Draft(id, _) => open_draft(*profile, id, context),
+            ConcernKind::Over(..) | ConcernKind::Due(..) => {
+                let filter = kind.filter(view::limit(*profile, context));
                 context.show_list(ProfileIndex(*profile), &filter.unwrap_or_default());
             }
-            Matter::NoProfile(_) => {}
+            ConcernKind::NoProfile(_) => {}
         }
     }
 
@@ -153,10 +154,12 @@ impl AttentionPane {
     /// The job that reads the row at the service, and its profile; `None` if reading would not help.
     fn to_check(&self, context: &Context) -> Option<(Job, usize)> {
         let concern = self.here(context)?;
-        let job = match &concern.matter {
-            Matter::Rotation(..) => Job::Settle,
-            Matter::Batch(batch) if batch.counts.unknown > 0 => Job::settle(&batch.kind),
-            Matter::Change(_, _, id) | Matter::ChangedElsewhere(id) => Job::LookUp(id.clone()),
+        let job = match &concern.kind {
+            ConcernKind::Rotation(..) => Job::Settle,
+            ConcernKind::Batch(batch) if batch.counts.unknown > 0 => Job::settle(&batch.kind),
+            ConcernKind::Change(_, _, id) | ConcernKind::ChangedElsewhere(id) => {
+                Job::LookUp(id.clone())
+            }
             _ => return None,
         };
         Some((job, concern.profile?))
@@ -201,7 +204,7 @@ pub(crate) fn draft_is_gone(id: &UserGroupId) -> String {
 
 /// Why a hand-off cannot be run again; for example, the command of another profile must not get the token.
 fn not_handed_off(concern: &Concern, context: &Context) -> Option<String> {
-    let Matter::HandOff { begun_in, .. } = &concern.matter else {
+    let ConcernKind::HandOff { begun_in, .. } = &concern.kind else {
         return None;
     };
     let Some(at) = *begun_in else {
@@ -249,7 +252,7 @@ impl View for AttentionPane {
             return;
         }
         let here = self.here(context).cloned();
-        let at = here.and_then(|concern| Some((concern.profile?, concern.matter)));
+        let at = here.and_then(|concern| Some((concern.profile?, concern.kind)));
         match (action, at) {
             (Action::Enter, _) => self.go(context),
             (Action::Refresh, _) => match self.to_check(context) {
@@ -260,7 +263,7 @@ impl View for AttentionPane {
                 Action::HandOff,
                 Some((
                     _,
-                    Matter::HandOff {
+                    ConcernKind::HandOff {
                         rotation,
                         id,
                         begun_in: Some(profile),
@@ -268,11 +271,11 @@ impl View for AttentionPane {
                     },
                 )),
             ) => self.work(Job::HandOffAgain(rotation, id), profile, context),
-            (Action::Resume, Some((profile, Matter::Batch(batch)))) => {
+            (Action::Resume, Some((profile, ConcernKind::Batch(batch)))) => {
                 let opening = PaneRequest::Batch(batch.id, BatchAim::Resume);
                 open_in(profile, opening, context);
             }
-            (Action::Edit, Some((profile, Matter::Draft(id, _)))) => {
+            (Action::Edit, Some((profile, ConcernKind::Draft(id, _)))) => {
                 open_draft(profile, &id, context);
             }
             (Action::NextField, _) => {
@@ -303,12 +306,12 @@ impl View for AttentionPane {
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         let concern = self.here(context);
-        let matter = concern.map(|concern| &concern.matter);
+        let kind = concern.map(|concern| &concern.kind);
         let (fits, why) = match action {
             Action::HandOff | Action::Refresh | Action::Hide if self.working.is_waiting() => {
                 (false, "a row is being read")
             }
-            Action::HandOff if matches!(matter, Some(Matter::HandOff { .. })) => {
+            Action::HandOff if matches!(kind, Some(ConcernKind::HandOff { .. })) => {
                 return concern.and_then(|concern| not_handed_off(concern, context));
             }
             Action::Enter => (
@@ -322,11 +325,11 @@ impl View for AttentionPane {
                 "no row is hidden",
             ),
             Action::Resume => (
-                matches!(matter, Some(Matter::Batch(_))),
+                matches!(kind, Some(ConcernKind::Batch(_))),
                 "this row is no batch",
             ),
             Action::Edit => (
-                matches!(matter, Some(Matter::Draft(..))),
+                matches!(kind, Some(ConcernKind::Draft(..))),
                 "this row is no draft",
             ),
             _ => (true, ""),

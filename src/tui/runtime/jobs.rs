@@ -216,7 +216,7 @@ impl Backends {
             }
             Job::BulkEdit(plan) => batch::edit(operations, &plan, context).await,
             Job::AnswerPlace(answer) => places::answer(operations, answer).await,
-            Job::Proof => listed(operations.proof().await.map(Outcome::Proof)),
+            Job::Proof => listed(operations.proof_candidate().await.map(Outcome::Proof)),
             Job::Prove(id) => places::prove(operations, &id).await,
             Job::Acknowledge(place, reason) => {
                 places::acknowledge(operations, &place, &reason).await

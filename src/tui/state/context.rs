@@ -32,7 +32,7 @@ use crate::{
     },
     operations::{
         Guarded, PlaceProblem, RotationId, RotationRow,
-        attention::{Attention, Matter},
+        attention::{Attention, ConcernKind},
         batch::{Resumption, RunCommand},
     },
     search::ListView,
@@ -473,8 +473,9 @@ impl Context {
         self.attention.clear();
         self.runner_gone_at = None;
         for concern in &found.concerns {
-            let runs = matches!(&concern.matter, Matter::Batch(batch) if Some(batch.id) == running);
-            if let Matter::Batch(batch) = &concern.matter
+            let runs =
+                matches!(&concern.kind, ConcernKind::Batch(batch) if Some(batch.id) == running);
+            if let ConcernKind::Batch(batch) = &concern.kind
                 && let Some(runner) = batch.runner.as_ref().filter(|runner| runner.is_alive())
                 && !runs
             {

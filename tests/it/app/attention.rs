@@ -15,7 +15,7 @@ use groupdesk::{
     },
     operations::{
         KeptDraft, PlaceId, RotationId,
-        attention::{Attention, Concern, Matter},
+        attention::{Attention, Concern, ConcernKind},
     },
     tui::state::message::{Job, Msg, Outcome, ProfileIndex},
 };
@@ -26,14 +26,14 @@ use super::{
 };
 use crate::support::world::id;
 
-pub(super) fn concern(profile: usize, matter: Matter) -> Concern {
+pub(super) fn concern(profile: usize, kind: ConcernKind) -> Concern {
     Concern {
         profile: Some(profile),
         place: ["testing", "production"][profile].into(),
-        matter,
+        kind,
         since: Some(BEGIN),
         by: Some("li@bastion2".into()),
-        held_by: PlaceId::NONE,
+        place_id: PlaceId::NONE,
         hidden_until: None,
     }
 }
@@ -47,10 +47,10 @@ fn opened() -> Scene {
         concerns: vec![
             concern(
                 TESTING,
-                Matter::Rotation(RotationId(1), State::Unknown, id("globex")),
+                ConcernKind::Rotation(RotationId(1), State::Unknown, id("globex")),
             ),
-            concern(PRODUCTION, Matter::Batch(Box::new(batch))),
-            concern(TESTING, Matter::Draft(id("acme-eu"), BEGIN)),
+            concern(PRODUCTION, ConcernKind::Batch(Box::new(batch))),
+            concern(TESTING, ConcernKind::Draft(id("acme-eu"), BEGIN)),
         ],
         ages: Vec::new(),
         profiles: 2,
@@ -125,7 +125,7 @@ fn with_hand_offs(command: bool) -> Scene {
         place: place.into(),
         ..concern(
             TESTING,
-            Matter::HandOff {
+            ConcernKind::HandOff {
                 rotation: RotationId(number),
                 id: id("globex"),
                 state: HandOffState::Failed,
@@ -183,10 +183,10 @@ fn answer_to(scene: &mut Scene, to: &Job, outcome: Outcome) {
     scene.msg(Msg::Done(ticket, outcome));
 }
 
-fn batch(number: i64, not_started: usize) -> Matter {
+fn batch(number: i64, not_started: usize) -> ConcernKind {
     let mut batch = left(groupdesk::operations::BatchId(number)).batch;
     batch.counts.not_started = not_started;
-    Matter::Batch(Box::new(batch))
+    ConcernKind::Batch(Box::new(batch))
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_row_is_hidden_for_a_day_counted_in_the_title_and_shown_again() {
     let mut scene = opened();
     scene.keys("js");
     let (at, ..) = asked(&scene).into_iter().fold((None, 0), |(found, at), (_, job)| {
-        let is_meant = matches!(job, Job::Hide(concern, true) if matches!(concern.matter, Matter::Batch(_)));
+        let is_meant = matches!(job, Job::Hide(concern, true) if matches!(concern.kind, ConcernKind::Batch(_)));
         (found.or(is_meant.then_some(at)), at + 1)
     });
     let (ticket, profile, _) = scene.pending.remove(at.expect("the batch is hidden"));
@@ -205,10 +205,10 @@ fn a_row_is_hidden_for_a_day_counted_in_the_title_and_shown_again() {
     let mut rows = vec![
         concern(
             TESTING,
-            Matter::Rotation(RotationId(1), State::Unknown, id("globex")),
+            ConcernKind::Rotation(RotationId(1), State::Unknown, id("globex")),
         ),
         concern(PRODUCTION, batch(12, 1)),
-        concern(TESTING, Matter::Draft(id("acme-eu"), BEGIN)),
+        concern(TESTING, ConcernKind::Draft(id("acme-eu"), BEGIN)),
     ];
     rows[0].hidden_until = Some(until);
     rows[1].hidden_until = Some(until);
@@ -256,13 +256,13 @@ fn the_cursor_stays_on_its_row_whatever_comes_and_changes() {
     scene.keys("0");
     let rotation = |number| {
         let id = id("globex");
-        Matter::Rotation(RotationId(number), State::Unknown, id)
+        ConcernKind::Rotation(RotationId(number), State::Unknown, id)
     };
     let rows = vec![
         concern(PRODUCTION, rotation(1)),
-        concern(PRODUCTION, Matter::Over(3, Duration::from_secs(9))),
+        concern(PRODUCTION, ConcernKind::Over(3, Duration::from_secs(9))),
         concern(TESTING, batch(12, 28)),
-        concern(TESTING, Matter::Over(3, Duration::from_secs(9))),
+        concern(TESTING, ConcernKind::Over(3, Duration::from_secs(9))),
     ];
     come(&mut scene, rows);
     scene.keys("jj");
@@ -271,9 +271,9 @@ fn the_cursor_stays_on_its_row_whatever_comes_and_changes() {
     let rows = vec![
         concern(PRODUCTION, rotation(2)),
         concern(PRODUCTION, rotation(1)),
-        concern(PRODUCTION, Matter::Over(3, Duration::from_secs(9))),
+        concern(PRODUCTION, ConcernKind::Over(3, Duration::from_secs(9))),
         concern(TESTING, batch(12, 11)),
-        concern(TESTING, Matter::Over(2, Duration::from_secs(9))),
+        concern(TESTING, ConcernKind::Over(2, Duration::from_secs(9))),
     ];
     scene.keys("<tab>");
     scene.shows("2 items").shows("> x batch unfinished");
@@ -293,8 +293,8 @@ fn the_draft_of_a_new_group_is_opened_and_an_odd_id_is_no_test() {
     scene.walk("oinitech<enter>Typed<esc>");
     scene.keys("0");
     let rows = vec![
-        concern(TESTING, Matter::Draft(id("initech"), BEGIN)),
-        concern(PRODUCTION, Matter::Draft(id("old"), BEGIN)),
+        concern(TESTING, ConcernKind::Draft(id("initech"), BEGIN)),
+        concern(PRODUCTION, ConcernKind::Draft(id("old"), BEGIN)),
     ];
     come(&mut scene, rows);
     scene.keys("e");
@@ -333,7 +333,7 @@ fn the_draft_of_a_new_group_is_opened_and_an_odd_id_is_no_test() {
 fn a_draft_that_is_gone_by_then_is_said() {
     let mut scene = Scene::on(TESTING);
     scene.keys("0");
-    let row = concern(PRODUCTION, Matter::Draft(id("old"), BEGIN));
+    let row = concern(PRODUCTION, ConcernKind::Draft(id("old"), BEGIN));
     come(&mut scene, vec![row]);
     scene.keys("<enter>");
     answer_to(&mut scene, &Job::Drafts, Outcome::Drafts(Vec::new()));
@@ -346,7 +346,7 @@ fn a_draft_that_is_gone_by_then_is_said() {
     scene.keys("0");
     come(
         &mut scene,
-        vec![concern(TESTING, Matter::Draft(id("nobody"), BEGIN))],
+        vec![concern(TESTING, ConcernKind::Draft(id("nobody"), BEGIN))],
     );
     scene.keys("e");
     scene.says("The draft of nobody is gone");

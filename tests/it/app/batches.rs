@@ -10,7 +10,7 @@ use groupdesk::{
     },
     operations::{
         Batch, BatchId,
-        attention::Matter,
+        attention::ConcernKind,
         batch::{Resumption, RunCommand},
     },
     tui::state::message::{Effect, Job, Msg, Outcome, ProfileIndex},
@@ -159,7 +159,7 @@ fn why_a_batch_stopped_stands_in_the_list_on_its_page_and_in_what_waits() {
         scene.answer_with(Outcome::Batch(Box::new((batch.clone(), items))));
         scene.shows(on_its_page);
         scene.keys("<esc><esc>0");
-        let concern = concern(TESTING, Matter::Batch(Box::new(batch)));
+        let concern = concern(TESTING, ConcernKind::Batch(Box::new(batch)));
         come(&mut scene, vec![concern]);
         let said = said.get(..7).unwrap_or(said);
         scene.shows(&format!("R resume: 1 of 2 left, {said}"));
@@ -260,7 +260,7 @@ fn who_runs_it_elsewhere_and_who_was_killed_are_told_apart_everywhere() {
         scene.keys("<esc><esc>0");
         come(
             &mut scene,
-            vec![concern(TESTING, Matter::Batch(Box::new(batch)))],
+            vec![concern(TESTING, ConcernKind::Batch(Box::new(batch)))],
         );
         scene.shows(concern_row);
         let first = scene.screen().lines().next().map(str::to_owned);

@@ -2,7 +2,7 @@
 //! all that is only a part.
 
 use groupdesk::{
-    directory::{Changes, Directory, Standing},
+    directory::{Changes, Directory, PlaceStatus},
     domain::{history::Ending, known::KnownGroup},
     search::{ListView, SortBy},
     tui::state::{
@@ -327,7 +327,7 @@ async fn others_are_heard_where_only_a_part_came() {
         are_more: false,
         open: Vec::new(),
         drafts: Vec::new(),
-        standing: Standing {
+        status: PlaceStatus {
             place: since.place(),
             alarms: 0,
         },

@@ -13,7 +13,7 @@ use groupdesk::{
     operations::{
         Alarm, Batch, BatchId, BatchItem, MutationId, Numbered, Place, PlaceId, PlaceProblem,
         Question, QuestionReason, RotationId,
-        attention::{Concern, Matter},
+        attention::{Concern, ConcernKind},
     },
     tui::state::message::{Job, JobError, Msg, Outcome, ProfileIndex},
 };
@@ -29,22 +29,22 @@ use crate::support::world::id;
 /// One of every sort.
 pub(super) fn concerns() -> Vec<Concern> {
     let batch = |counts| {
-        Matter::Batch(Box::new(Batch {
+        ConcernKind::Batch(Box::new(Batch {
             counts,
             ..left(BatchId(12)).batch
         }))
     };
     let counts = Counts::default;
     let days = |days: u64| Duration::from_hours(24 * days);
-    let of = |state| Matter::Rotation(RotationId(1), state, id("globex"));
+    let of = |state| ConcernKind::Rotation(RotationId(1), state, id("globex"));
     let mut all: Vec<Concern> = [
         of(State::Unknown),
         of(State::Conflict),
         of(State::Rotated),
         of(State::Sent),
-        Matter::Change(MutationId(1), Operation::Create, id("globex")),
-        Matter::Change(MutationId(2), Operation::Update, id("globex")),
-        Matter::Change(MutationId(3), Operation::Get, id("globex")),
+        ConcernKind::Change(MutationId(1), Operation::Create, id("globex")),
+        ConcernKind::Change(MutationId(2), Operation::Update, id("globex")),
+        ConcernKind::Change(MutationId(3), Operation::Get, id("globex")),
         hand_off(HandOffState::Failed),
         hand_off(HandOffState::Pending),
         batch(Counts {
@@ -56,13 +56,13 @@ pub(super) fn concerns() -> Vec<Concern> {
             ..counts()
         }),
         batch(counts()),
-        Matter::ChangedElsewhere(id("globex")),
-        Matter::Over(3, days(402)),
-        Matter::Due(3, days(3)),
-        Matter::Draft(id("acme-eu"), BEGIN),
-        Matter::NoProfile(2),
+        ConcernKind::ChangedElsewhere(id("globex")),
+        ConcernKind::Over(3, days(402)),
+        ConcernKind::Due(3, days(3)),
+        ConcernKind::Draft(id("acme-eu"), BEGIN),
+        ConcernKind::NoProfile(2),
     ]
-    .map(|matter| concern(TESTING, matter))
+    .map(|kind| concern(TESTING, kind))
     .into();
     if let Some(nowhere) = all.last_mut() {
         nowhere.profile = None;
@@ -70,8 +70,8 @@ pub(super) fn concerns() -> Vec<Concern> {
     all
 }
 
-fn hand_off(state: HandOffState) -> Matter {
-    Matter::HandOff {
+fn hand_off(state: HandOffState) -> ConcernKind {
+    ConcernKind::HandOff {
         rotation: RotationId(7),
         id: id("globex"),
         state,

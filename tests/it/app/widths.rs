@@ -6,7 +6,7 @@ use groupdesk::{
         batch::{Halt, LastRun},
         known::{Known, KnownGroup, Source},
     },
-    operations::{Batch, attention::Matter},
+    operations::{Batch, attention::ConcernKind},
     tui::state::message::{Msg, Outcome, ProfileIndex},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -100,10 +100,10 @@ fn later_views() -> Vec<(&'static str, Scene)> {
     };
     let mut waits = scene();
     waits.keys("0");
-    let mut hidden = concern(TESTING, Matter::Draft(id("acme-eu"), BEGIN));
+    let mut hidden = concern(TESTING, ConcernKind::Draft(id("acme-eu"), BEGIN));
     hidden.hidden_until = Some(BEGIN);
     let rows = vec![
-        concern(TESTING, Matter::Batch(Box::new(batch.clone()))),
+        concern(TESTING, ConcernKind::Batch(Box::new(batch.clone()))),
         hidden,
     ];
     come(&mut waits, rows);

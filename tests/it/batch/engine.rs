@@ -48,7 +48,7 @@ async fn the_batches_of_a_place_are_those_of_the_profile_one_is_in() {
     second.look_up(&id("g000"), known).await.expect("read");
     let all = [scene.ana.clone(), second];
     for here in 0..2 {
-        let found = groupdesk::operations::Operations::batches_of(&all, here)
+        let found = groupdesk::operations::Operations::batches_of_all(&all, here)
             .await
             .expect("readable");
         let found: Vec<_> = found.into_iter().map(|(at, one)| (at, one.id)).collect();
@@ -139,7 +139,7 @@ async fn failures_in_a_row_stop_it_and_the_failed_ones_can_be_tried_again() {
 
     let (_, report) = watch(scene.run(batch, pace).await).await;
     assert_eq!((report.counts.not_applied, report.counts.confirmed), (2, 3));
-    let failed = scene.ana.failed_of(batch).await.expect("readable");
+    let failed = scene.ana.not_applied_groups(batch).await.expect("readable");
     assert_eq!(failed, [id("g000"), id("g001")]);
     let plan = scene
         .ana
@@ -199,7 +199,7 @@ async fn a_pause_lets_what_is_in_flight_end_and_begins_nothing() {
     let quiet = tokio::time::timeout(std::time::Duration::from_millis(100), run.progress.recv());
     assert!(quiet.await.is_err(), "nothing is begun");
     assert_eq!(scene.proxy.count("POST"), 1);
-    run.control.go_on();
+    run.control.resume();
     let (ended, report) = watch(run).await;
     assert_eq!((ended.len(), report.counts.confirmed), (2, 3));
     scene.check(&report).await;
@@ -214,7 +214,7 @@ async fn a_stop_finishes_what_is_in_flight_and_resuming_does_the_rest() {
     let run = scene.run(batch, one_at_a_time()).await;
     gate.reached().await;
     run.control.stop(StopCause::LineLost);
-    run.control.go_on();
+    run.control.resume();
     gate.open();
     let (_, report) = watch(run).await;
     assert_eq!(report.halt, Some(Halt::Asked(StopCause::LineLost)));

@@ -81,7 +81,7 @@ async fn storm(seed: u64) {
         assert_eq!(counts.conflict, 0, "{counts}");
         rounds.push(counts.to_string());
         let batch = stage.ana.batches().await.expect("readable")[0].id;
-        let failed = stage.ana.failed_of(batch).await.expect("readable");
+        let failed = stage.ana.not_applied_groups(batch).await.expect("readable");
         left = failed.iter().map(|id| id.as_str().to_owned()).collect();
     }
     // What left this installation: no token twice, and every one has its intent.

@@ -76,7 +76,7 @@ async fn what_was_sent_is_written_down_when_it_is_back_and_the_rest_waits_for_it
 
     // Nothing new is begun while it is away, and the run goes on by itself.
     server.stop();
-    run.control.go_on();
+    run.control.resume();
     until(&mut run, |event| {
         matches!(event, BatchEvent::NoDirectory(_))
     })

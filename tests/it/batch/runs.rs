@@ -8,7 +8,7 @@ use groupdesk::{
     domain::batch::{Halt, LastRun, Runner, RunnerState, StopCause},
     operations::{
         BatchId, Failpoint, Operations,
-        attention::Matter,
+        attention::ConcernKind,
         batch::{BatchEvent, Run, RunLimits},
     },
 };
@@ -54,7 +54,7 @@ async fn counted(seen_by: &Operations) -> Option<bool> {
     let found = Operations::attention(std::slice::from_ref(seen_by), 0, false).await;
     let concerns = found.expect("readable").concerns;
     let mut batches = concerns.iter();
-    let batch = batches.find(|one| matches!(one.matter, Matter::Batch(_)));
+    let batch = batches.find(|one| matches!(one.kind, ConcernKind::Batch(_)));
     batch.map(groupdesk::operations::attention::Concern::is_counted)
 }
 
@@ -89,7 +89,7 @@ async fn others_see_who_runs_it_who_paused_it_and_who_fell_silent() {
     assert_eq!(gone.state, RunnerState::Silent);
     assert_eq!(counted(&at(3_600)).await, Some(true));
 
-    run.control.go_on();
+    run.control.resume();
     stands(&now, batch, RunnerState::Running).await;
     gate.open();
     let (_, report) = watch(run).await;

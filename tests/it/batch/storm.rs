@@ -74,7 +74,7 @@ async fn two_hundred_groups_in_bad_weather() {
         "the two that were answered 429"
     );
 
-    let failed = scene.ana.failed_of(batch).await.expect("readable");
+    let failed = scene.ana.not_applied_groups(batch).await.expect("readable");
     let plan = scene
         .ana
         .plan_batch(&failed, false)

@@ -84,7 +84,7 @@ async fn a_new_environment_is_never_said_by_enter_alone() {
         .shows("begins with an empty list");
     console.keys("<enter><enter>").await;
     console.shows("A new environment");
-    let held = operations.held().await;
+    let held = operations.place_problem().await;
     assert!(held.is_some(), "nothing was said yet");
     console.keys("<esc>").await;
     console.shows("> not now");
@@ -93,7 +93,7 @@ async fn a_new_environment_is_never_said_by_enter_alone() {
         .shows("This profile is place testing-2 from here on")
         .shows("0 groups")
         .hides("! WHICH ENVIRONMENT?");
-    assert!(operations.held().await.is_none());
+    assert!(operations.place_problem().await.is_none());
     assert_eq!(proxy.methods(), Vec::<String>::new());
 }
 
@@ -138,8 +138,14 @@ async fn a_key_that_proves_to_be_of_another_environment_is_taken_back() {
         .shows("is taken back");
     console.keys("<enter>").await;
     console.hides("Not the same environment");
-    assert!(operations.held().await.is_some(), "it is asked again");
-    assert!(known.held().await.is_none(), "the first key is as it was");
+    assert!(
+        operations.place_problem().await.is_some(),
+        "it is asked again"
+    );
+    assert!(
+        known.place_problem().await.is_none(),
+        "the first key is as it was"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -248,7 +248,7 @@ impl<'a> Look<'a> {
                     if !self.scene.is_durable(&words) {
                         self.wrong.push("shown before it was durable".into());
                     }
-                    installation.go_on().await;
+                    installation.resume().await;
                 }
                 Some(_) => {}
                 None => break,

@@ -27,7 +27,7 @@ async fn rotate(scene: &Scene<'_>, full: u8) -> Vec<String> {
     while let Some((what, words)) = installation.said().await {
         assert_ne!(what, "shown", "a token that is not durable");
         if what == "full" {
-            installation.go_on().await;
+            installation.resume().await;
         } else {
             said.push(format!("{what} {words}"));
         }

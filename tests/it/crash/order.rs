@@ -42,7 +42,7 @@ async fn record(scene: &Scene<'_>, variant: Variant) -> Vec<String> {
     while let Some((what, words)) = installation.said().await {
         assert_ne!(what, "failed", "{words}");
         if what == "shown" {
-            installation.go_on().await;
+            installation.resume().await;
         }
     }
     let notes = fs::read_to_string(notes).expect("notes");

@@ -151,7 +151,7 @@ impl Run<'_> {
             match said {
                 Some((what, words)) if what == "shown" => {
                     self.must_be_durable(&words);
-                    installation.go_on().await;
+                    installation.resume().await;
                 }
                 Some((what, words)) => self.hears(&what, words),
                 None => break,
@@ -160,7 +160,7 @@ impl Run<'_> {
         self.played.died = installation.is_killed().await;
         if in_command {
             // What the crash left running may end now.
-            self.sink.go_on();
+            self.sink.resume();
         }
     }
 

@@ -28,7 +28,7 @@ impl Sink {
         fs::write(self.0.join("wait"), "").expect("written");
     }
 
-    pub(super) fn go_on(&self) {
+    pub(super) fn resume(&self) {
         fs::remove_file(self.0.join("wait")).expect("it waits");
     }
 

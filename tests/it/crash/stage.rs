@@ -259,7 +259,7 @@ impl Process {
     }
 
     /// Lets an installation go on that waits.
-    pub(super) async fn go_on(&mut self) {
+    pub(super) async fn resume(&mut self) {
         let input = self.child.stdin.as_mut().expect("piped");
         // One that was killed needs no answer.
         let _ = input.write_all(b"\n").await;

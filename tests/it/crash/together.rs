@@ -23,7 +23,7 @@ async fn three_processes_rotate_a_hundred_times_and_send_one_request_for_each_to
     let (mut rotated, mut turned_away) = (0, 0);
     for _ in 0..ROUNDS {
         for installation in &mut installations {
-            installation.go_on().await;
+            installation.resume().await;
         }
         let before = rotated;
         for installation in &mut installations {

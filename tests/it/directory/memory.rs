@@ -15,7 +15,7 @@ async fn something_put_aside_that_cannot_be_read_hides_no_other() {
     let place = place(&directory, "eu");
     let hidden = |concern: &str| HiddenConcern {
         concern: concern.into(),
-        stands: "open".into(),
+        state: "open".into(),
         until: second(9),
         by: "ana".into(),
     };
@@ -306,7 +306,7 @@ async fn a_lesson_drawn_upon_another_token_is_refused_whole() {
     let installation = Opened::new();
     let directory = installation.open();
     let upon = |fingerprint, seen| Record {
-        upon: Precondition::Token(seen),
+        precondition: Precondition::Token(seen),
         entry: Some(entry("eu", "acme", 1)),
         ..learnt(observation("acme", fingerprint, 1))
     };

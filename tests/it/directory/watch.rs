@@ -20,7 +20,7 @@ async fn watching(directory: &Directory) -> (Watch, PlaceId) {
 }
 
 async fn look(watch: &mut Watch, place: PlaceId) -> Option<Changes> {
-    watch.look(place).await.expect("readable")
+    watch.read_changes(place).await.expect("readable")
 }
 
 fn ids(changes: &Changes) -> Vec<&str> {
@@ -84,7 +84,7 @@ async fn open_rotations_and_drafts_are_told_whole() {
         .map(|head| (head.id.as_str(), head.by.as_str(), head.at))
         .collect();
     assert_eq!(drafts, [("acme", "li@desk7", second(1))]);
-    assert_eq!(changes.standing.place, place);
+    assert_eq!(changes.status.place, place);
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn a_hint_comes_with_every_write_and_the_look_after_it_finds_the_write() {
         let writing = write(&theirs, &group, OLD, n);
         let told = async {
             loop {
-                watch.stirred().await;
+                watch.maybe_written().await;
                 if let Some(changes) = look(&mut watch, place).await {
                     return changes;
                 }

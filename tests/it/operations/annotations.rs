@@ -233,7 +233,7 @@ async fn a_known_token_is_no_note_and_an_unknown_group_has_none() {
         let rows = [row(ACME, note(&text))];
         for refused in [
             scene.ana.no_secret_in_rows(&rows).await,
-            scene.ana.no_secret_beside_rows(&rows).await,
+            scene.ana.no_secret_in_annotations(&rows).await,
         ] {
             let Err(Failure::HoldsSecret { field }) = refused else {
                 panic!("{refused:?}");

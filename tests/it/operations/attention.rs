@@ -11,7 +11,7 @@ use groupdesk::{
     },
     operations::{
         Operations,
-        attention::{Concern, Matter},
+        attention::{Concern, ConcernKind},
     },
 };
 use jiff::Timestamp;
@@ -20,13 +20,13 @@ use super::{ACME, Scene, places::lost};
 use crate::support::world::{ANA, Side, World, id};
 
 fn named(concerns: &[Concern]) -> Vec<(Option<usize>, &'static str)> {
-    let name = |matter: &Matter| match matter {
-        Matter::Rotation(..) => "rotation",
-        Matter::Batch(_) => "batch",
-        Matter::Draft(..) => "draft",
+    let name = |matter: &ConcernKind| match matter {
+        ConcernKind::Rotation(..) => "rotation",
+        ConcernKind::Batch(_) => "batch",
+        ConcernKind::Draft(..) => "draft",
         _ => "other",
     };
-    let named = concerns.iter().map(|one| (one.profile, name(&one.matter)));
+    let named = concerns.iter().map(|one| (one.profile, name(&one.kind)));
     named.filter(|(_, name)| *name != "other").collect()
 }
 
@@ -115,8 +115,8 @@ async fn a_hidden_row_is_back_after_a_day_or_once_it_changed_and_what_is_unclear
     }
     let standing = async |all: &[Operations]| {
         let found = concerns(all, 0).await.into_iter();
-        let found =
-            found.filter(|one| matches!(one.matter, Matter::Rotation(..) | Matter::Batch(_)));
+        let found = found
+            .filter(|one| matches!(one.kind, ConcernKind::Rotation(..) | ConcernKind::Batch(_)));
         let of = |one: Concern| (one.hidden_until.is_some(), one.is_counted());
         found.map(of).collect::<Vec<_>>()
     };

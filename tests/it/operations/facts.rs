@@ -141,7 +141,7 @@ async fn what_somebody_else_set_survives_on_every_service_or_nothing_is_sent() {
             let facts = fields.map(|field| Fact::Absent(field, absent));
             let readable = Fact::PropertiesOnGet(Proven::Returned);
             let told = facts.into_iter().chain([readable]).collect();
-            ana.tell_facts(told).await.expect("told");
+            ana.state_facts(told).await.expect("told");
             let done = ana.update_edit(&id(GROUP), &edit, known).await;
             assert_eq!(done.expect("updated").ending, Ending::Updated, "{odd:?}");
             let all = json!({"tier": "gold", "theirs": true, "ours": 1});
@@ -164,7 +164,7 @@ async fn a_service_that_clears_what_was_told_to_be_kept_is_an_alarm() {
     let fields = groupdesk::domain::facts::Field::ALL;
     let mut told: Vec<_> = fields.map(|field| Fact::Absent(field, Absent::Keep)).into();
     told.push(Fact::PropertiesOnGet(Proven::Returned));
-    ana.tell_facts(told).await.expect("told");
+    ana.state_facts(told).await.expect("told");
     let edit = property(&ana).await;
     let done = ana
         .update_edit(&id(GROUP), &edit, UnknownIdPolicy::KnownOnly)

@@ -9,7 +9,7 @@ use groupdesk::{
         history::{Ending, Operation},
         rotation::State,
     },
-    operations::{HandedOff, Operations, UnknownIdPolicy, attention::Matter},
+    operations::{HandedOff, Operations, UnknownIdPolicy, attention::ConcernKind},
 };
 use tokio::task::JoinHandle;
 
@@ -171,8 +171,8 @@ async fn what_waits_names_the_profile_that_began_it_and_never_another_one_of_the
         let found = Operations::attention(all, 0, false).await;
         let found = found.expect("readable").concerns;
         match &found[..] {
-            [concern] => match &concern.matter {
-                Matter::HandOff { begun_in, .. } => {
+            [concern] => match &concern.kind {
+                ConcernKind::HandOff { begun_in, .. } => {
                     assert_eq!((concern.profile, &*concern.place), (Some(0), "testing"));
                     *begun_in
                 }

@@ -10,7 +10,7 @@ use groupdesk::{
         rotation::State,
         token::Token,
     },
-    operations::{Done, Failure, HandedOff, Operations, Warning, attention::Matter},
+    operations::{Done, Failure, HandedOff, Operations, Warning, attention::ConcernKind},
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -228,7 +228,7 @@ async fn one_that_was_put_aside_is_shown_again_once_it_is_run_again() {
         let here = std::slice::from_ref(&scene.ana);
         let found = Operations::attention(here, 0, true).await;
         let mut all = found.expect("readable").concerns.into_iter();
-        let waiting = all.find(|one| matches!(one.matter, Matter::HandOff { .. }));
+        let waiting = all.find(|one| matches!(one.kind, ConcernKind::HandOff { .. }));
         waiting.expect("it failed")
     };
     let concern = waiting().await;

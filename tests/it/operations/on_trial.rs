@@ -34,7 +34,7 @@ async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_ala
     };
     let rows = li().rotations().await.expect("readable");
     on_trial(&li().abandon(rows[0].id, "why").await.expect_err("held"));
-    on_trial(&li().tell_facts(vec![]).await.expect_err("held"));
+    on_trial(&li().state_facts(vec![]).await.expect_err("held"));
     let plan = Plan {
         ready: vec![id(ACME)],
         ..Plan::default()

@@ -4,7 +4,7 @@ use groupdesk::{
     config::profile::Profile,
     directory::{Binding, BindingAnswer, Caller, Directory, Refusal},
     domain::rotation::{Event, RotateOutcome as Answered, State},
-    operations::{Failure, Operations, PlaceProblem, UnknownIdPolicy, attention::Matter},
+    operations::{Failure, Operations, PlaceProblem, UnknownIdPolicy, attention::ConcernKind},
 };
 use jiff::Timestamp;
 
@@ -353,15 +353,15 @@ async fn a_place_that_another_process_united_is_followed_without_a_request() {
         .expect("united");
     assert_eq!(li.place().await.expect("readable"), older);
     assert_eq!(li.list().await.expect("readable").len(), 1);
-    let changes = feed.look().await.expect("readable").expect("news");
-    assert_eq!(changes.standing.place, older);
+    let changes = feed.read_changes().await.expect("readable").expect("news");
+    assert_eq!(changes.status.place, older);
     let waits = Operations::attention(std::slice::from_ref(&li), 0, true).await;
     let waits = waits.expect("readable").concerns;
     let places: Vec<_> = waits.iter().map(|one| (one.profile, &one.place)).collect();
     assert!(
         waits
             .iter()
-            .any(|one| matches!(one.matter, Matter::Rotation(..))),
+            .any(|one| matches!(one.kind, ConcernKind::Rotation(..))),
         "{waits:?}"
     );
     assert!(

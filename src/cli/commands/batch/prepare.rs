@@ -82,7 +82,7 @@ pub(super) async fn rotate(
         let batch = operations.batch(BatchId(batch)).await?;
         rotates(&batch)?;
         Selected {
-            ids: operations.failed_of(batch.id).await?,
+            ids: operations.not_applied_groups(batch.id).await?,
             all_named: true,
         }
     } else {

@@ -74,7 +74,7 @@ pub(super) async fn read(
                     starts.begun();
                     let control = &control;
                     let read = async move {
-                        let read = operations.read_patiently(&id, control, held).await;
+                        let read = operations.read_with_retries(&id, control, held).await;
                         (id, read)
                     };
                     reads.push(read.boxed());

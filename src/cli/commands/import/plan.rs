@@ -104,7 +104,7 @@ async fn refresh(session: &Session, checked: &Checked) -> Result<(), CliError> {
             async move {
                 let read = session
                     .operations
-                    .read_patiently(&group.id, control, |_| {});
+                    .read_with_retries(&group.id, control, |_| {});
                 read.await
             }
         });
@@ -266,7 +266,7 @@ async fn planned(
     let (numbers, rows): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
     let ids = rows.iter().map(|row| row.id.clone()).collect();
     let known = session.operations.show_some(ids).await?;
-    session.operations.no_secret_beside_rows(&rows).await?;
+    session.operations.no_secret_in_annotations(&rows).await?;
     let beside = beside(session, &rows, asked.replaces).await?;
     let rows = numbers.into_iter().zip(rows).zip(known).zip(beside);
     Ok(rows.map(move |(((number, row), known), beside)| {

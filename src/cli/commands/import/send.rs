@@ -27,7 +27,7 @@ use crate::{
     formats::GroupRow,
     operations::{
         Import, Permit, RowEnd,
-        batch::{Control, Room, RunLimits},
+        batch::{Control, RunLimits, SlotPool},
     },
 };
 
@@ -102,12 +102,12 @@ pub(crate) async fn run(
     let mut flying: FuturesUnordered<BoxFuture<'_, Ended>> = FuturesUnordered::new();
     let mut run = Run::new(job.pace.stop_after);
     let mut starts = job.pace.pace();
-    let room = Room::of(job.pace);
+    let slots = SlotPool::of(job.pace);
     let mut finishing = Shutdown::of(signals);
     let left_at_once = loop {
         let is_stopped = run.stopped.is_some();
-        let has_room = room.is_free(flying.len());
-        let wants = !is_stopped && has_room && !queue.waiting.is_empty();
+        let has_slot = slots.is_free(flying.len());
+        let wants = !is_stopped && has_slot && !queue.waiting.is_empty();
         let reads = !is_stopped && queue.waiting.is_empty() && !queue.is_all;
         if flying.is_empty() && !wants && !reads {
             break false;
@@ -133,12 +133,12 @@ pub(crate) async fn run(
                 run.interrupt();
             }
             next = queue.rows.recv(), if reads => run.counts.done_before += queue.take(next)?,
-            () = room.freed(), if !has_room => {}
+            () = slots.freed(), if !has_slot => {}
             may = control.may_begin(starts.next_start()), if wants => {
                 if may && let Some((number, mut row)) = queue.waiting.pop_front() {
                     starts.begun();
                     let place = import.map(|import| (import, number));
-                    let (permit, control, slot) = (&job.permit, &control, room.slot());
+                    let (permit, control, slot) = (&job.permit, &control, slots.slot());
                     let base = job.bases.get(&number);
                     row.beside = job.annotations.get(&number).cloned().unwrap_or_default();
                     let sent = async move {

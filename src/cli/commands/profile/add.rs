@@ -62,7 +62,7 @@ pub(super) async fn add(context: &Setup, arguments: Add) -> Result<Exit, CliErro
 /// Decides which environment the profile is, if its address or key is known already: by the flags, otherwise by asking.
 /// Nothing is sent before that is decided, now or later.
 async fn which_place(context: &Setup, added: &Operations, arguments: &Add) -> Result<(), CliError> {
-    let asked = match added.held().await {
+    let asked = match added.place_problem().await {
         Some(problem @ PlaceProblem::Asked { .. }) => Some(problem),
         _ => None,
     };

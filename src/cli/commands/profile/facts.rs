@@ -51,7 +51,7 @@ pub(super) async fn run(context: &Setup, arguments: FactsArgs) -> Result<Exit, C
     let facts = if told.is_empty() {
         operations.facts().await?
     } else {
-        operations.tell_facts(told).await?
+        operations.state_facts(told).await?
     };
     print(&session, &facts)?;
     Ok(Exit::Done)

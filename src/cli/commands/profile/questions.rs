@@ -46,7 +46,7 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
     if told.is_empty() {
         return Ok(());
     }
-    match added.tell_facts(told).await {
+    match added.state_facts(told).await {
         Ok(_) => Ok(()),
         // The profile is written. Facts have to wait until it is known which place it belongs to.
         Err(failure @ Failure::Place(_)) => {

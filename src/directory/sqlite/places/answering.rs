@@ -2,7 +2,7 @@
 
 use super::{
     TABLE,
-    binding::{BOUND, KnownPlaces, UNBIND, bound_of, caller_of, make, take},
+    binding::{BOUND, KnownPlaces, UNBIND, bound_of, caller_of, create, take},
     event, has_no_key, has_no_tokens, merge, name,
 };
 use crate::{
@@ -26,10 +26,10 @@ pub(crate) fn answer(
                 let place = name(tx, *here)?;
                 return Ok(Err(Refusal::AlreadyKnown { place }));
             }
-            (make(tx, caller)?, KeyState::Trusted)
+            (create(tx, caller)?, KeyState::Trusted)
         }
         BindingAnswer::Same { place, unproven } => {
-            let place = match same(tx, &known, place)? {
+            let place = match resolve_same(tx, &known, place)? {
                 Ok(place) => place,
                 Err(refusal) => return Ok(Err(refusal)),
             };
@@ -72,7 +72,7 @@ pub(crate) fn answer(
 }
 
 /// The place meant by "the same": the named one, otherwise the only possible one.
-fn same(
+fn resolve_same(
     tx: &Tx<'_>,
     known: &KnownPlaces,
     named: Option<PlaceId>,
@@ -81,7 +81,7 @@ fn same(
         return Ok(Ok(place));
     }
     // What was stored under the name goes into the place that address and key identify, if there is one.
-    let likely = known.exact.or(known.before);
+    let likely = known.exact.or(known.legacy);
     if let Some(place) = likely.or(known.here.first().copied()) {
         return Ok(Ok(place));
     }

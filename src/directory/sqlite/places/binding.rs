@@ -1,6 +1,6 @@
 //! Determines which place a profile means from address, key and name.
 
-use super::{SET_TAG, TABLE, all, event, is_empty, merge, number};
+use super::{SET_TAG, TABLE, all, event, is_empty, merge, place_id};
 use crate::{
     database::{Row, Statements, Tx, Value, values},
     directory::{
@@ -19,7 +19,7 @@ pub(super) struct KnownPlaces {
     /// Bound with this name and this address.
     pub(super) exact: Option<PlaceId>,
     /// Bound with this name before addresses were stored.
-    pub(super) before: Option<PlaceId>,
+    pub(super) legacy: Option<PlaceId>,
     /// Bound with this name and other addresses.
     pub(super) elsewhere: Vec<PlaceId>,
 }
@@ -33,8 +33,8 @@ const BY_NAME: &str = "SELECT url, place FROM bindings WHERE profile = $1 ORDER 
 
 impl KnownPlaces {
     pub(super) fn of(tx: &Tx<'_>, caller: &Caller) -> Result<Self, Fault> {
-        let by_key = tx.all(BY_KEY, values![caller.key.as_bytes()], number)?;
-        let by_url = tx.all(BY_URL, values![&caller.url], number)?;
+        let by_key = tx.all(BY_KEY, values![caller.key.as_bytes()], place_id)?;
+        let by_url = tx.all(BY_URL, values![&caller.url], place_id)?;
         let here = by_key.iter().copied().filter(|p| by_url.contains(p));
         let here = here.collect();
         let named = tx.all(BY_NAME, values![&caller.profile], |row| {
@@ -53,7 +53,7 @@ impl KnownPlaces {
             by_key,
             by_url,
             exact: at(&caller.url),
-            before: at("").filter(|_| counts),
+            legacy: at("").filter(|_| counts),
             elsewhere: named
                 .iter()
                 .filter(|(url, _)| counts && !url.is_empty() && *url != caller.url)
@@ -65,7 +65,7 @@ impl KnownPlaces {
     /// All possible places, most likely first.
     pub(super) fn candidates(&self) -> Vec<PlaceId> {
         let mut all = Vec::new();
-        let found = self.here.iter().chain(&self.exact).chain(&self.before);
+        let found = self.here.iter().chain(&self.exact).chain(&self.legacy);
         let found = found.chain(&self.by_key).chain(&self.by_url);
         for place in found.chain(&self.elsewhere) {
             if !all.contains(place) {
@@ -81,11 +81,11 @@ const PLACE_OF: &str = "\
 SELECT place FROM bindings WHERE profile = $1 AND url IN ($2, '') ORDER BY url = '' LIMIT 1";
 
 pub(crate) fn place_of(tx: &Tx<'_>, profile: &str, url: &str) -> Result<Option<PlaceId>, Fault> {
-    Ok(tx.one(PLACE_OF, values![profile, url], number)?)
+    Ok(tx.one(PLACE_OF, values![profile, url], place_id)?)
 }
 
 /// Adds the same query to other statements.
-pub(in crate::directory::sqlite) fn look_for_place(
+pub(in crate::directory::sqlite) fn query_place(
     reads: &mut Statements,
     (profile, url): &(String, String),
 ) {
@@ -113,7 +113,7 @@ SELECT u.place FROM place_urls u JOIN place_keys k ON k.place = u.place \
 WHERE u.url = $1 AND k.fingerprint = $2 AND k.state = 'trusted' LIMIT 1";
 
 pub(crate) fn with_key(tx: &Tx<'_>, url: &str, key: Fingerprint) -> Result<Option<PlaceId>, Fault> {
-    Ok(tx.one(WITH_KEY, values![url, key.as_bytes()], number)?)
+    Ok(tx.one(WITH_KEY, values![url, key.as_bytes()], place_id)?)
 }
 
 const ELSEWHERE: &str = "\
@@ -198,72 +198,72 @@ pub(crate) fn others(
 
 /// What address, key and name determine, before anything is written.
 enum Verdict {
-    Take(PlaceId, Option<KeyState>),
+    Bind(PlaceId, Option<KeyState>),
     /// The place stored by name alone is empty, and is merged into the place that address and key identify.
-    Unite(PlaceId, PlaceId),
-    Make,
+    Merge(PlaceId, PlaceId),
+    Create,
     Ask(QuestionReason),
 }
 
 pub(crate) fn bind(tx: &Tx<'_>, caller: &Caller) -> Result<Binding, Fault> {
     let known = KnownPlaces::of(tx, caller)?;
-    match judge(tx, caller, &known)? {
-        Verdict::Take(place, state) => take(tx, caller, place, state),
-        Verdict::Unite(empty, place) => {
+    match decide(tx, caller, &known)? {
+        Verdict::Bind(place, state) => take(tx, caller, place, state),
+        Verdict::Merge(empty, place) => {
             // An empty place has nothing under way.
             let merged = merge(tx, empty, place, caller.at, &caller.by)?;
             merged.map_err(|_| Fault::Row(TABLE))?;
             take(tx, caller, place, None)
         }
-        Verdict::Make => {
-            let place = make(tx, caller)?;
+        Verdict::Create => {
+            let place = create(tx, caller)?;
             take(tx, caller, place, Some(KeyState::Trusted))
         }
-        Verdict::Ask(why) => ask(tx, caller, &known, why).map(Binding::Asked),
+        Verdict::Ask(why) => question(tx, caller, &known, why).map(Binding::Asked),
     }
 }
 
 /// What binding would result in; nothing is written.
-pub(crate) fn foresee(tx: &Tx<'_>, caller: &Caller) -> Result<BindingPreview, Fault> {
+pub(crate) fn preview_binding(tx: &Tx<'_>, caller: &Caller) -> Result<BindingPreview, Fault> {
     let known = KnownPlaces::of(tx, caller)?;
-    Ok(match judge(tx, caller, &known)? {
-        Verdict::Take(..) | Verdict::Unite(..) => BindingPreview::Known,
-        Verdict::Make => BindingPreview::New,
-        Verdict::Ask(why) => BindingPreview::Asked(ask(tx, caller, &known, why)?),
+    Ok(match decide(tx, caller, &known)? {
+        Verdict::Bind(..) | Verdict::Merge(..) => BindingPreview::Known,
+        Verdict::Create => BindingPreview::New,
+        Verdict::Ask(why) => BindingPreview::Asked(question(tx, caller, &known, why)?),
     })
 }
 
-fn judge(tx: &Tx<'_>, caller: &Caller, known: &KnownPlaces) -> Result<Verdict, Fault> {
+fn decide(tx: &Tx<'_>, caller: &Caller, known: &KnownPlaces) -> Result<Verdict, Fault> {
     if let Some(place) = known.here.first().copied() {
         let exact = known.exact.filter(|_| !caller.from_variables);
-        let others = known.before.iter().chain(&known.elsewhere);
+        let others = known.legacy.iter().chain(&known.elsewhere);
         let named: Vec<_> = match exact {
             Some(exact) => vec![exact],
             None => others.copied().collect(),
         };
         return if named.iter().all(|named| *named == place) {
-            Ok(Verdict::Take(place, None))
+            Ok(Verdict::Bind(place, None))
         } else if exact.is_none() && known.elsewhere.is_empty() {
-            before(tx, known)
+            decide_legacy(tx, known)
         } else {
             Ok(Verdict::Ask(QuestionReason::OtherName))
         };
     }
     if let (true, Some(place)) = (caller.key_changes, known.exact) {
-        return Ok(Verdict::Take(place, Some(KeyState::Trial)));
+        return Ok(Verdict::Bind(place, Some(KeyState::Trial)));
     }
     if caller.from_variables {
         return Ok(if known.by_key.is_empty() {
-            Verdict::Make
+            Verdict::Create
         } else {
             Verdict::Ask(QuestionReason::OtherAddress)
         });
     }
-    if known.exact.is_none() && known.before.is_some() {
-        return before(tx, known);
+    if known.exact.is_none() && known.legacy.is_some() {
+        return decide_legacy(tx, known);
     }
     Ok(if known.candidates().is_empty() {
-        Verdict::Make
+        Verdict::Create
     } else if known.by_url.is_empty() {
         Verdict::Ask(QuestionReason::OtherAddress)
     } else {
@@ -272,21 +272,21 @@ fn judge(tx: &Tx<'_>, caller: &Caller, known: &KnownPlaces) -> Result<Verdict, F
 }
 
 /// For a name stored before addresses were: its place is bound automatically only if it is empty.
-fn before(tx: &Tx<'_>, known: &KnownPlaces) -> Result<Verdict, Fault> {
-    let empty = match known.before {
+fn decide_legacy(tx: &Tx<'_>, known: &KnownPlaces) -> Result<Verdict, Fault> {
+    let empty = match known.legacy {
         Some(place) => is_empty(tx, place)?.then_some(place),
         None => None,
     };
     Ok(match (empty, known.here.first()) {
-        (Some(empty), Some(here)) => Verdict::Unite(empty, *here),
+        (Some(empty), Some(here)) => Verdict::Merge(empty, *here),
         (Some(empty), None) if known.by_key.is_empty() && known.by_url.is_empty() => {
-            Verdict::Take(empty, Some(KeyState::Trusted))
+            Verdict::Bind(empty, Some(KeyState::Trusted))
         }
         _ => Verdict::Ask(QuestionReason::FromBefore),
     })
 }
 
-fn ask(
+fn question(
     tx: &Tx<'_>,
     caller: &Caller,
     known: &KnownPlaces,
@@ -306,14 +306,14 @@ fn ask(
 const ADD_PLACE: &str = "\
 INSERT INTO places (name, made_at, made_by) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING number";
 
-pub(super) fn make(tx: &Tx<'_>, caller: &Caller) -> Result<PlaceId, Fault> {
+pub(super) fn create(tx: &Tx<'_>, caller: &Caller) -> Result<PlaceId, Fault> {
     let names = (1..).map(|n| match n {
         1 => caller.profile.clone(),
         n => format!("{}-{n}", caller.profile),
     });
     for name in names {
         let values = values![name, columns::micros(caller.at), &caller.by];
-        let made = tx.one(ADD_PLACE, values, number)?;
+        let made = tx.one(ADD_PLACE, values, place_id)?;
         if let Some(place) = made {
             event(tx, place, caller, "made", None)?;
             return Ok(place);

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// Who is about to send a change, or sent one a moment ago.
+/// Who is about to send a change, or sent one a required_time ago.
 const UNDER_WAY: &str = "\
 SELECT by FROM mutations WHERE place = $1 AND state IN ('intended', 'sent') \
 AND COALESCE(sent_at, started_at) > $2 ORDER BY id LIMIT 1";
@@ -105,7 +105,7 @@ pub(crate) fn merge(
     if is_shared {
         tx.one(AS_OWNER, values![], |_| Ok::<_, Fault>(()))?;
     }
-    groups::unite(tx, from, into)?;
+    groups::merge_groups(tx, from, into)?;
     for text in MERGE {
         tx.write(text, values![into.0, from.0])?;
     }

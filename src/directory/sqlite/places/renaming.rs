@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{add_event, number};
+use super::{add_event, place_id};
 use crate::{
     database::{Tx, values},
     directory::{PlaceId, sqlite::fault::Fault},
@@ -40,7 +40,7 @@ pub(crate) fn rename_profile(
     if let Some(place) = taken {
         return Ok(Err(place));
     }
-    let places: Vec<PlaceId> = tx.all(PLACES, values![name], number)?;
+    let places: Vec<PlaceId> = tx.all(PLACES, values![name], place_id)?;
     for text in MOVE {
         tx.write(text, values![to, name])?;
     }

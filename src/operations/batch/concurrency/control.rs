@@ -10,7 +10,7 @@ use crate::domain::batch::{Halt, StopCause};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunCommand {
     Go,
-    /// Begin nothing new until [`Control::go_on`].
+    /// Begin nothing new until [`Control::resume`].
     Pause,
     /// Begin nothing new any more.
     Stop(StopCause),
@@ -43,7 +43,7 @@ impl Control {
         self.request(RunCommand::Pause);
     }
 
-    pub fn go_on(&self) {
+    pub fn resume(&self) {
         self.request(RunCommand::Go);
     }
 
@@ -57,8 +57,8 @@ impl Control {
         self.stop(StopCause::Person);
     }
 
-    /// The halt reason to report when a stop was requested.
-    pub(crate) fn asked(&self) -> Halt {
+    /// The reason to report when a stop was requested.
+    pub(crate) fn halt_reason(&self) -> Halt {
         match self.command() {
             RunCommand::Stop(cause) => Halt::Asked(cause),
             RunCommand::Go | RunCommand::Pause => Halt::Asked(StopCause::Person),

@@ -13,7 +13,7 @@ pub enum PlaceProblem {
     #[error(
         "profile {profile}: {}; nothing was sent. {}",
         question.reason(),
-        what_to_type(profile, *from_variables, question)
+        command_to_type(profile, *from_variables, question)
     )]
     Asked {
         profile: String,
@@ -58,7 +58,7 @@ pub enum PlaceProblem {
     #[error(
         "ALARM at place {place} {}; nothing by id is sent for it until a person acknowledges that: \
          groupdesk place acknowledge {place} --reason WHY",
-        oldest_of(alarms)
+        oldest_alarm(alarms)
     )]
     Alarmed { place: String, alarms: Vec<Alarm> },
     #[error("{}; nothing was changed", refused(refusal))]
@@ -81,7 +81,7 @@ impl PlaceProblem {
     }
 
     /// Whether this is temporary: somebody else is at work there.
-    pub fn is_of_the_moment(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         matches!(
             self,
             Self::Refused {
@@ -91,7 +91,7 @@ impl PlaceProblem {
     }
 
     /// Whether the question is which place the API key belongs to.
-    pub fn is_of_the_key(&self) -> bool {
+    pub fn is_about_key(&self) -> bool {
         match self {
             Self::Asked { .. } | Self::OnTrial { .. } => true,
             Self::TagConflict { .. }
@@ -107,7 +107,7 @@ impl PlaceProblem {
 }
 
 /// Since when the oldest alarm stands, what it is, and whether there are more.
-fn oldest_of(alarms: &[Alarm]) -> String {
+fn oldest_alarm(alarms: &[Alarm]) -> String {
     let Some(alarm) = alarms.first() else {
         return String::new();
     };
@@ -124,7 +124,7 @@ fn oldest_of(alarms: &[Alarm]) -> String {
     )
 }
 
-fn what_to_type(profile: &str, from_variables: bool, question: &Question) -> String {
+fn command_to_type(profile: &str, from_variables: bool, question: &Question) -> String {
     let name = if from_variables {
         "--variables"
     } else {

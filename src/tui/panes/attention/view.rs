@@ -18,7 +18,7 @@ use crate::{
         history::Operation,
         rotation::State,
     },
-    operations::attention::{Ages, Concern, Matter},
+    operations::attention::{Ages, Concern, ConcernKind},
     tui::{
         keymap::{Action, Focus},
         state::context::Context,
@@ -118,28 +118,34 @@ fn columns(window: &[&Concern], context: &Context) -> Vec<Column> {
 
 fn place(concern: &Concern) -> String {
     let place = &concern.place;
-    match &concern.matter {
-        Matter::Rotation(_, _, id)
-        | Matter::Change(_, _, id)
-        | Matter::HandOff { id, .. }
-        | Matter::ChangedElsewhere(id)
-        | Matter::Draft(id, _) => format!("{place} {id}"),
-        Matter::Batch(batch) => match batch.kind {
+    match &concern.kind {
+        ConcernKind::Rotation(_, _, id)
+        | ConcernKind::Change(_, _, id)
+        | ConcernKind::HandOff { id, .. }
+        | ConcernKind::ChangedElsewhere(id)
+        | ConcernKind::Draft(id, _) => format!("{place} {id}"),
+        ConcernKind::Batch(batch) => match batch.kind {
             BatchKind::Rotate => format!("{place} rotate {}", batch.id.0),
             BatchKind::Edit(_) => format!("{place} edit {}", batch.id.0),
         },
-        Matter::Over(..) | Matter::Due(..) | Matter::NoProfile(_) => place.clone(),
+        ConcernKind::Over(..) | ConcernKind::Due(..) | ConcernKind::NoProfile(_) => place.clone(),
     }
 }
 
 /// Sign, text and style of an entry.
 fn what(concern: &Concern, theme: Theme) -> (&'static str, String, Style) {
-    match &concern.matter {
-        Matter::Rotation(_, State::Unknown, _) => ("?", "rotation unknown".into(), theme.unknown()),
-        Matter::Rotation(_, State::Conflict, _) => ("x", "rotation conflict".into(), theme.error()),
-        Matter::Rotation(_, State::Rotated, _) => ("!", "not confirmed".into(), theme.warning()),
-        Matter::Rotation(..) => ("?", "rotation open".into(), theme.unknown()),
-        Matter::Change(_, operation, _) => {
+    match &concern.kind {
+        ConcernKind::Rotation(_, State::Unknown, _) => {
+            ("?", "rotation unknown".into(), theme.unknown())
+        }
+        ConcernKind::Rotation(_, State::Conflict, _) => {
+            ("x", "rotation conflict".into(), theme.error())
+        }
+        ConcernKind::Rotation(_, State::Rotated, _) => {
+            ("!", "not confirmed".into(), theme.warning())
+        }
+        ConcernKind::Rotation(..) => ("?", "rotation open".into(), theme.unknown()),
+        ConcernKind::Change(_, operation, _) => {
             let word = match operation {
                 Operation::Create => "create unknown",
                 Operation::Update => "update unknown",
@@ -147,30 +153,30 @@ fn what(concern: &Concern, theme: Theme) -> (&'static str, String, Style) {
             };
             ("?", word.into(), theme.unknown())
         }
-        Matter::HandOff { state, .. } if *state == HandOffState::Failed => {
+        ConcernKind::HandOff { state, .. } if *state == HandOffState::Failed => {
             ("x", "hand-off failed".into(), theme.error())
         }
-        Matter::HandOff { .. } => ("x", "hand-off due".into(), theme.error()),
-        Matter::Batch(batch) => match batch.runner.as_ref().map(|runner| runner.state) {
+        ConcernKind::HandOff { .. } => ("x", "hand-off due".into(), theme.error()),
+        ConcernKind::Batch(batch) => match batch.runner.as_ref().map(|runner| runner.state) {
             Some(RunnerState::Running) => ("/", "batch running".into(), theme.focus()),
             Some(RunnerState::Paused) => ("!", "batch paused".into(), theme.warning()),
             Some(RunnerState::Killed | RunnerState::Silent) | None => {
                 ("x", "batch unfinished".into(), theme.error())
             }
         },
-        Matter::ChangedElsewhere(_) => ("~", "changed elsewhere".into(), theme.news()),
-        Matter::Over(1, _) => ("!", "1 token over".into(), theme.age(TokenAge::Over)),
-        Matter::Over(count, _) => {
+        ConcernKind::ChangedElsewhere(_) => ("~", "changed elsewhere".into(), theme.news()),
+        ConcernKind::Over(1, _) => ("!", "1 token over".into(), theme.age(TokenAge::Over)),
+        ConcernKind::Over(count, _) => {
             let text = format!("{count} tokens over");
             ("!", text, theme.age(TokenAge::Over))
         }
-        Matter::Due(1, _) => ("!", "1 token due".into(), theme.age(TokenAge::Due)),
-        Matter::Due(count, _) => {
+        ConcernKind::Due(1, _) => ("!", "1 token due".into(), theme.age(TokenAge::Due)),
+        ConcernKind::Due(count, _) => {
             let text = format!("{count} tokens due");
             ("!", text, theme.age(TokenAge::Due))
         }
-        Matter::Draft(..) => ("d", "draft".into(), theme.label()),
-        Matter::NoProfile(_) => ("!", "no profile".into(), theme.warning()),
+        ConcernKind::Draft(..) => ("d", "draft".into(), theme.label()),
+        ConcernKind::NoProfile(_) => ("!", "no profile".into(), theme.warning()),
     }
 }
 
@@ -182,18 +188,18 @@ fn step(concern: &Concern, context: &Context) -> String {
         return format!("{} show; back {until}", key(Action::Hide));
     }
     let (enter, read) = (key(Action::Enter), key(Action::Refresh));
-    match &concern.matter {
-        Matter::Rotation(_, State::Conflict, _) => format!("{enter} look at the group"),
-        Matter::Rotation(..) => format!("{read} read it; never rotate"),
-        Matter::Change(..) => format!("{read} read it"),
-        Matter::HandOff { exit, .. } => {
+    match &concern.kind {
+        ConcernKind::Rotation(_, State::Conflict, _) => format!("{enter} look at the group"),
+        ConcernKind::Rotation(..) => format!("{read} read it; never rotate"),
+        ConcernKind::Change(..) => format!("{read} read it"),
+        ConcernKind::HandOff { exit, .. } => {
             let exit = exit.map_or_else(String::new, |exit| format!(": exit {exit}"));
             match not_handed_off(concern, context) {
                 Some(why) => why,
                 None => format!("{} run again{exit}", key(Action::HandOff)),
             }
         }
-        Matter::Batch(batch) => {
+        ConcernKind::Batch(batch) => {
             let (left, all) = (batch.counts.not_started, batch.counts.planned());
             let told = batch.last_run_in_words(|at| context.when(at));
             if batch.is_run() {
@@ -208,22 +214,22 @@ fn step(concern: &Concern, context: &Context) -> String {
                 }
             }
         }
-        Matter::ChangedElsewhere(_) => format!("{enter} compare: token"),
-        Matter::Over(_, oldest) => format!("{enter} list: oldest {}", days(*oldest)),
-        Matter::Due(..) => {
+        ConcernKind::ChangedElsewhere(_) => format!("{enter} compare: token"),
+        ConcernKind::Over(_, oldest) => format!("{enter} list: oldest {}", days(*oldest)),
+        ConcernKind::Due(..) => {
             let limit = concern.profile.and_then(|at| limit(at, context));
             format!(
                 "{enter} list: next {}",
                 about(due_within(limit.unwrap_or(USUAL_LIMIT)))
             )
         }
-        Matter::Draft(..) => format!("{} open", key(Action::Edit)),
-        Matter::NoProfile(open) => format!("bind a profile: {open} open"),
+        ConcernKind::Draft(..) => format!("{} open", key(Action::Edit)),
+        ConcernKind::NoProfile(open) => format!("bind a profile: {open} open"),
     }
 }
 
 fn since(concern: &Concern, context: &Context) -> String {
-    if let Matter::Due(_, left) = concern.matter {
+    if let ConcernKind::Due(_, left) = concern.kind {
         return format!("in {}", days(left));
     }
     let at = concern.since;

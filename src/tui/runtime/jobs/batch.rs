@@ -41,7 +41,7 @@ pub(super) async fn of_all(
     all: &[Operations],
     first: ProfileIndex,
 ) -> Result<Outcome, DirectoryError> {
-    let found = Operations::batches_of(all, first.0).await?.into_iter();
+    let found = Operations::batches_of_all(all, first.0).await?.into_iter();
     let found = found.map(|(index, batch)| (ProfileIndex(index), batch));
     Ok(Outcome::AllBatches(found.collect()))
 }
@@ -153,7 +153,7 @@ async fn follow(
 
 fn steer(control: &Control, command: RunCommand) {
     match command {
-        RunCommand::Go => control.go_on(),
+        RunCommand::Go => control.resume(),
         RunCommand::Pause => control.pause(),
         RunCommand::Stop(cause) => control.stop(cause),
     }

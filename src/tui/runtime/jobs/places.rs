@@ -9,7 +9,7 @@ use crate::{
 
 /// Returns the rotations to settle, after checking whether anything may be sent at all.
 pub(super) async fn open_rotations(operations: &Operations) -> Result<Outcome, JobError> {
-    if let Some(problem) = operations.held().await {
+    if let Some(problem) = operations.place_problem().await {
         return Err(Failure::Place(problem).into());
     }
     // Without a readable API key, the person cannot be asked about the place.

@@ -59,19 +59,19 @@ async fn follow(
     looks: Arc<Notify>,
     news: mpsc::Sender<Msg>,
 ) {
-    let mut line = feed.line();
+    let mut line = feed.connection();
     // Since when reading has failed.
     let mut failing: Option<Instant> = None;
     loop {
         let looked = Instant::now();
         let seen = tokio::select! {
-            seen = feed.look() => seen,
+            seen = feed.read_changes() => seen,
             error = line.lost_for(SHORT), if told.is_none_or(WhyLost::can_be_read) => Err(error),
         };
         let next = match seen {
             Ok(changes) => {
                 failing = None;
-                let why = feed.refused().and_then(|error| WhyLost::of(&error));
+                let why = feed.write_refusal().and_then(|error| WhyLost::of(&error));
                 let line = (why != told).then(|| why.map(|why| (Duration::ZERO, why)));
                 told = why;
                 let line = line.map(|line| Msg::Line(profile, line));
@@ -112,7 +112,7 @@ async fn follow(
         }
         let has_events = feed.has_events();
         tokio::select! {
-            () = feed.stirred() => {}
+            () = feed.maybe_written() => {}
             () = looks.notified(), if !has_events => {}
         }
         sleep_until(looked + GATHERED).await;

@@ -67,7 +67,7 @@ impl App {
         if profile != self.context.current {
             return;
         }
-        let standing = changes.standing;
+        let standing = changes.status;
         if self.context.live.place != Some(standing.place) {
             // The profile now means another place, so nothing on the screen belongs to it.
             self.begin_anew();

@@ -68,7 +68,11 @@ async fn on_a_standby_that_took_over_horizons_begin_anew_and_everything_is_told_
         standby.execute("over", "SELECT count(*) FROM audit WHERE what = 'timeline'"),
         "1"
     );
-    let told = watch.look(place).await.expect("read").expect("something");
+    let told = watch
+        .read_changes(place)
+        .await
+        .expect("read")
+        .expect("something");
     let told: Vec<_> = told.groups.iter().map(|group| group.id.as_str()).collect();
     assert_eq!(told, ["before", "after"], "also what was told before");
 }
@@ -111,8 +115,8 @@ async fn while_only_a_standby_is_there_it_is_read_and_nothing_is_written() {
             "an hour old, as before: {differs:?}"
         );
     }
-    watch.look(place).await.expect("read");
-    let refused = watch.refused().expect("refused").to_string();
+    watch.read_changes(place).await.expect("read");
+    let refused = watch.write_refusal().expect("refused").to_string();
     assert!(refused.contains("is a standby"), "{refused}");
     let record = learnt(observation("after", OLD, 0));
     let refused = ours.record(place, record).await;
@@ -120,8 +124,12 @@ async fn while_only_a_standby_is_there_it_is_read_and_nothing_is_written() {
 
     tokio::task::block_in_place(|| standby.promote());
     write(&ours, place, "after").await;
-    watch.look(place).await.expect("read");
-    assert!(watch.refused().is_none(), "{:?}", watch.refused());
+    watch.read_changes(place).await.expect("read");
+    assert!(
+        watch.write_refusal().is_none(),
+        "{:?}",
+        watch.write_refusal()
+    );
     assert_eq!(ours.groups(place).await.expect("read").len(), 2);
 }
 
@@ -273,7 +281,11 @@ async fn what_was_dumped_and_put_back_on_another_server_is_the_directory() {
     let row = ours.rotation(rotation).await.expect("read").expect("there");
     assert_eq!(row.rotation, Rotation::intended(OLD));
     write(&ours, place, "after").await;
-    let told = watch.look(place).await.expect("read").expect("something");
+    let told = watch
+        .read_changes(place)
+        .await
+        .expect("read")
+        .expect("something");
     let told: Vec<_> = told.groups.iter().map(|group| group.id.as_str()).collect();
     assert_eq!(told, ["after"]);
 }

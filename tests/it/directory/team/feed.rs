@@ -102,7 +102,7 @@ impl Listener {
         self.looks += 1;
         let changes = self
             .watch
-            .look(self.place)
+            .read_changes(self.place)
             .await
             .expect("it is back in time");
         let Some(changes) = changes else {

@@ -8,8 +8,8 @@ use super::*;
 async fn told_of(watch: &mut Watch, place: PlaceId, group: &str) {
     let telling = async {
         loop {
-            watch.stirred().await;
-            let changes = watch.look(place).await.ok().flatten();
+            watch.maybe_written().await;
+            let changes = watch.read_changes(place).await.ok().flatten();
             let mut groups = changes.iter().flat_map(|changes| &changes.groups);
             if groups.any(|known| known.id.as_str() == group) {
                 return;
@@ -60,9 +60,10 @@ async fn what_was_written_without_a_hint_is_told_all_the_same() {
     let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
     // The first when the connection stands, the second because the time has come to look.
     for _ in 0..2 {
-        let stirred = tokio::time::timeout(Duration::from_mins(1), watch.stirred()).await;
-        stirred.expect("a look in any case");
-        watch.look(place).await.expect("read");
+        let maybe_written =
+            tokio::time::timeout(Duration::from_mins(1), watch.maybe_written()).await;
+        maybe_written.expect("a look in any case");
+        watch.read_changes(place).await.expect("read");
     }
     let server = postgres::server().expect("a server");
     server.execute(

@@ -17,7 +17,10 @@ async fn watching(directory: &Directory) -> Watch {
 
 /// The groups that a look tells.
 async fn told_by(watch: &mut Watch, directory: &Directory) -> Vec<String> {
-    let changes = watch.look(place(directory, "eu")).await.expect("read");
+    let changes = watch
+        .read_changes(place(directory, "eu"))
+        .await
+        .expect("read");
     let groups = changes.into_iter().flat_map(|changes| changes.groups);
     groups.map(|group| group.id.as_str().to_owned()).collect()
 }

@@ -64,13 +64,16 @@ async fn who_is_older_than_the_tables_writes_reads_or_is_refused_as_they_say() {
             .len(),
         1
     );
-    watch.look(place).await.expect("it may be looked at");
+    watch
+        .read_changes(place)
+        .await
+        .expect("it may be looked at");
 
     migrate(UP_TO[3], true);
     let (found, known) = (NEWEST + 3, NEWEST);
     let newer = TeamFault::Newer { found, known };
     assert_eq!(fault_of(Directory::open(&team)), newer);
-    assert_eq!(fault_of(watch.look(place).await), newer);
+    assert_eq!(fault_of(watch.read_changes(place).await), newer);
     let status = tokio::task::block_in_place(|| team_status(&team)).expect("told");
     assert_eq!((status.schema, status.is_readable), (NEWEST + 3, false));
     assert_eq!(

@@ -12,7 +12,7 @@ const BREAK: &str = "GROUPDESK_TEST_BREAK";
 /// # Panics
 /// If the variable asks for a panic.
 #[cfg(feature = "failpoints")]
-pub fn break_at(place: &str) -> io::Result<()> {
+pub fn fail_at(place: &str) -> io::Result<()> {
     let said = std::env::var(BREAK).unwrap_or_default();
     let mut words = said.splitn(3, ' ');
     let how = words.next();
@@ -25,6 +25,6 @@ pub fn break_at(place: &str) -> io::Result<()> {
 }
 
 #[cfg(not(feature = "failpoints"))]
-pub fn break_at(_: &str) -> io::Result<()> {
+pub fn fail_at(_: &str) -> io::Result<()> {
     Ok(())
 }

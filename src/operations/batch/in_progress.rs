@@ -8,7 +8,7 @@ use crate::{
 
 impl Operations {
     /// Whether the process that began this rotation may still be working on it.
-    pub(in crate::operations) fn is_rotation_in_hand(&self, row: &RotationRow) -> bool {
+    pub(in crate::operations) fn is_rotation_in_progress(&self, row: &RotationRow) -> bool {
         let moves = matches!(
             row.rotation.state,
             State::Intended | State::Sent | State::Rotated
@@ -16,8 +16,8 @@ impl Operations {
         moves && self.settle_window_left(row).is_some()
     }
 
-    /// As [`Self::is_rotation_in_hand`], for a create or an update.
-    pub(in crate::operations) fn is_change_in_hand(&self, change: &Mutation) -> bool {
+    /// As [`Self::is_rotation_in_progress`], for a create or an update.
+    pub(in crate::operations) fn is_change_in_progress(&self, change: &Mutation) -> bool {
         let moves = matches!(
             change.state,
             mutation::State::Intended | mutation::State::Sent

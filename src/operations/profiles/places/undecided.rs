@@ -34,7 +34,7 @@ impl Question {
 }
 
 impl Operations {
-    pub(super) fn asked(&self, question: Question) -> PlaceProblem {
+    pub(super) fn undecided(&self, question: Question) -> PlaceProblem {
         let profile = self.profile();
         PlaceProblem::Asked {
             profile: profile.name.clone(),
@@ -45,10 +45,10 @@ impl Operations {
 
     /// What the operator has to decide before anything is sent for this profile. Sends nothing. Also `None` if that
     /// cannot be determined now: then the requests themselves are refused, with the reason.
-    pub async fn held(&self) -> Option<PlaceProblem> {
+    pub async fn place_problem(&self) -> Option<PlaceProblem> {
         let caller = self.caller().await.ok()?;
-        match self.directory().foresee(caller).await.ok()? {
-            BindingPreview::Asked(question) => Some(self.asked(question)),
+        match self.directory().preview_binding(caller).await.ok()? {
+            BindingPreview::Asked(question) => Some(self.undecided(question)),
             BindingPreview::New => None,
             BindingPreview::Known => match self.may_send(None).await {
                 Err(Failure::Place(problem)) => Some(problem),
@@ -58,7 +58,7 @@ impl Operations {
     }
 
     /// The best group to prove a key on trial with: its token was seen most recently, and nothing of it is open.
-    pub async fn proof(&self) -> Result<Option<UserGroupId>, DirectoryError> {
+    pub async fn proof_candidate(&self) -> Result<Option<UserGroupId>, DirectoryError> {
         let open = self.open_rotations().await?;
         let best = move |best: &mut Option<(Timestamp, UserGroupId)>, group: KnownGroup| {
             let is_open = open.iter().any(|row| row.user_group_id == group.id);

@@ -6,8 +6,8 @@ use std::time::Instant;
 use tokio_postgres::config::TargetSessionAttrs;
 
 use super::{
+    connection::{COMMIT, ServerConnection},
     fault::{Failure, ServerFault, Then},
-    line::{COMMIT, Line},
     server::PATIENCE,
 };
 use crate::database::{Rows, Statement, Value, values};
@@ -20,7 +20,7 @@ INSERT INTO writes (stamp, asked) VALUES (($1::text)::uuid, TRUE) \
 ON CONFLICT (stamp) DO UPDATE SET stamp = excluded.stamp RETURNING asked";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stands {
+enum TransactionState {
     /// Nothing was sent yet.
     New,
     Open,
@@ -30,30 +30,33 @@ enum Stands {
     Over,
 }
 
-pub(crate) struct Open<'l> {
-    line: &'l mut Line,
+pub(crate) struct ServerTransaction<'l> {
+    connection: &'l mut ServerConnection,
     begin: &'static str,
-    /// Which servers will do.
+    /// The kind of server that it needs.
     kind: TargetSessionAttrs,
     /// Of a write: the row that tells whether it was committed.
     stamp: Option<String>,
-    stands: Stands,
+    state: TransactionState,
     /// How long to wait for the server.
     deadline: Instant,
     /// The first failure, even if the work ignored it.
     failure: Option<Failure>,
 }
 
-impl<'l> Open<'l> {
-    /// `may_be_standby`: where no server can be written.
-    pub(in crate::database) fn reading(line: &'l mut Line, may_be_standby: bool) -> Self {
+impl<'l> ServerTransaction<'l> {
+    /// `may_be_standby`: a standby may be read if no server can be written.
+    pub(in crate::database) fn reading(
+        connection: &'l mut ServerConnection,
+        may_be_standby: bool,
+    ) -> Self {
         let kind = if may_be_standby {
-            line.to_read_from()
+            connection.readable_servers()
         } else {
             TargetSessionAttrs::ReadWrite
         };
         Self::new(
-            line,
+            connection,
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
             kind,
             None,
@@ -63,12 +66,12 @@ impl<'l> Open<'l> {
 
     /// `stamp` is `None` if its table does not exist yet; then the outcome of an unanswered commit is unknown.
     pub(in crate::database) fn writing(
-        line: &'l mut Line,
+        connection: &'l mut ServerConnection,
         stamp: Option<String>,
         deadline: Instant,
     ) -> Self {
         Self::new(
-            line,
+            connection,
             "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
             TargetSessionAttrs::ReadWrite,
             stamp,
@@ -77,29 +80,29 @@ impl<'l> Open<'l> {
     }
 
     fn new(
-        line: &'l mut Line,
+        connection: &'l mut ServerConnection,
         begin: &'static str,
         kind: TargetSessionAttrs,
         stamp: Option<String>,
         deadline: Instant,
     ) -> Self {
         Self {
-            line,
+            connection,
             begin,
             kind,
             stamp,
-            stands: Stands::New,
+            state: TransactionState::New,
             deadline,
             failure: None,
         }
     }
 
     pub(crate) fn writer(&self) -> i64 {
-        self.line.writer()
+        self.connection.writer()
     }
 
-    pub(in crate::database) fn line(&self) -> u64 {
-        self.line.opened()
+    pub(in crate::database) fn connection_number(&self) -> u64 {
+        self.connection.opened()
     }
 
     /// Several statements as one text, without parameters.
@@ -120,20 +123,24 @@ impl<'l> Open<'l> {
         mut statements: Vec<Statement>,
         reads: &[Statement],
     ) -> Result<Vec<Rows>, ServerFault> {
-        self.not_failed()?;
+        self.check_not_failed()?;
         let count = reads.len();
         statements.extend(reads.iter().cloned());
         match self.exchange(statements, Some(COMMIT)) {
             Ok(mut rows) => {
-                self.is_committed();
+                self.mark_committed();
                 Ok(rows.split_off(rows.len() - count))
             }
             Err(fault) => {
-                if self.stands != Stands::Open || !self.was_committed()? {
+                if self.state != TransactionState::Open || !self.was_committed()? {
                     return Err(fault);
                 }
-                let Self { line, failure, .. } = self;
-                let again = line.send(None, reads, None, Instant::now() + PATIENCE);
+                let Self {
+                    connection,
+                    failure,
+                    ..
+                } = self;
+                let again = connection.send(None, reads, None, Instant::now() + PATIENCE);
                 // The write is committed, but the result could not be read.
                 again.map_err(|_| keep(failure, (ServerFault::Unclear, Then::GiveUp)))
             }
@@ -142,14 +149,17 @@ impl<'l> Open<'l> {
 
     /// Commits a transaction whose work has succeeded.
     pub(in crate::database) fn commit(&mut self) -> Result<(), ServerFault> {
-        if matches!(self.stands, Stands::New | Stands::Committed) {
+        if matches!(
+            self.state,
+            TransactionState::New | TransactionState::Committed
+        ) {
             return Ok(());
         }
-        self.not_failed()?;
+        self.check_not_failed()?;
         match self.exchange(Vec::new(), Some(COMMIT)) {
-            Ok(_) => self.is_committed(),
+            Ok(_) => self.mark_committed(),
             Err(fault) => {
-                if self.stands != Stands::Open || !self.was_committed()? {
+                if self.state != TransactionState::Open || !self.was_committed()? {
                     return Err(fault);
                 }
             }
@@ -159,17 +169,20 @@ impl<'l> Open<'l> {
 
     /// Rolls back what was not committed, so that the connection is free for the next transaction.
     pub(in crate::database) fn end(mut self) -> Option<Failure> {
-        if matches!(self.stands, Stands::Open | Stands::Refused) {
-            self.stands = Stands::Over;
+        if matches!(
+            self.state,
+            TransactionState::Open | TransactionState::Refused
+        ) {
+            self.state = TransactionState::Over;
             let rolled_back =
-                self.line
+                self.connection
                     .send(None, &[], Some("ROLLBACK"), Instant::now() + PATIENCE);
             if rolled_back.is_err() {
-                self.line.hang_up();
+                self.connection.disconnect();
             }
         }
         // What is committed is never executed again.
-        let is_done = self.stands == Stands::Committed;
+        let is_done = self.state == TransactionState::Committed;
         self.failure
             .map(|(fault, then)| (fault, if is_done { Then::GiveUp } else { then }))
     }
@@ -187,35 +200,36 @@ impl<'l> Open<'l> {
         if let Some((fault, _)) = &self.failure {
             return Err(fault.clone());
         }
-        let begin = self.begins()?;
+        let begin = self.begin_text()?;
         let mut handed_over = false;
-        let mut streamed = self.line.stream(begin, statement, &mut |row| {
+        let mut streamed = self.connection.stream(begin, statement, &mut |row| {
             handed_over = true;
             take(row)
         });
         if begin.is_some() && matches!(streamed, Err((_, Then::Reconnect))) && !handed_over {
-            streamed = self.again(|line| line.stream(begin, statement, take));
+            streamed =
+                self.reconnect_and_send(|connection| connection.stream(begin, statement, take));
         }
         streamed.map_err(|failure| keep(&mut self.failure, failure))
     }
 
     /// Reconnects and sends again: the connection broke while it was idle, and nothing had begun.
-    fn again<T>(
+    fn reconnect_and_send<T>(
         &mut self,
-        send: impl FnOnce(&mut Line) -> Result<T, Failure>,
+        send: impl FnOnce(&mut ServerConnection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.line.connect(self.kind, self.deadline)?;
-        send(self.line)
+        self.connection.connect(self.kind, self.deadline)?;
+        send(self.connection)
     }
 
     /// The text to begin with, if nothing was sent yet.
-    fn begins(&mut self) -> Result<Option<&'static str>, ServerFault> {
-        if self.stands != Stands::New {
+    fn begin_text(&mut self) -> Result<Option<&'static str>, ServerFault> {
+        if self.state != TransactionState::New {
             return Ok(None);
         }
-        let connected = self.line.connect(self.kind, self.deadline);
+        let connected = self.connection.connect(self.kind, self.deadline);
         connected.map_err(|failure| keep(&mut self.failure, failure))?;
-        self.stands = Stands::Open;
+        self.state = TransactionState::Open;
         Ok(Some(self.begin))
     }
 
@@ -224,26 +238,27 @@ impl<'l> Open<'l> {
         mut statements: Vec<Statement>,
         after: Option<&str>,
     ) -> Result<Vec<Rows>, ServerFault> {
-        self.not_failed()?;
-        let begin = self.begins()?;
+        self.check_not_failed()?;
+        let begin = self.begin_text()?;
         let stamp = begin.and(self.stamp.as_ref());
         if let Some(stamp) = stamp {
-            statements.insert(0, Statement::new(self.line.stamp(), values![stamp]));
+            statements.insert(0, Statement::new(self.connection.stamp(), values![stamp]));
         }
         let skipped = usize::from(stamp.is_some());
-        let send =
-            |line: &mut Line| line.send(begin, &statements, after, Instant::now() + PATIENCE);
-        let mut sent = send(self.line);
+        let send = |connection: &mut ServerConnection| {
+            connection.send(begin, &statements, after, Instant::now() + PATIENCE)
+        };
+        let mut sent = send(self.connection);
         if begin.is_some() && after.is_none() && matches!(sent, Err((_, Then::Reconnect))) {
-            sent = self.again(send);
+            sent = self.reconnect_and_send(send);
         }
         match sent {
             Ok(mut rows) => Ok(rows.split_off(skipped)),
             Err(failure) => {
                 // If the connection is down, the outcome of the commit has to be asked for; otherwise the server
                 // refused it.
-                if after == Some(COMMIT) && self.line.is_up() {
-                    self.stands = Stands::Refused;
+                if after == Some(COMMIT) && self.connection.is_up() {
+                    self.state = TransactionState::Refused;
                 }
                 Err(keep(&mut self.failure, failure))
             }
@@ -251,14 +266,14 @@ impl<'l> Open<'l> {
     }
 
     /// After a failure nothing more is sent or committed, even if the work ignored it.
-    fn not_failed(&self) -> Result<(), ServerFault> {
+    fn check_not_failed(&self) -> Result<(), ServerFault> {
         let failed = self.failure.as_ref();
         failed.map_or(Ok(()), |(fault, _)| Err(fault.clone()))
     }
 
-    fn is_committed(&mut self) {
-        self.stands = Stands::Committed;
-        self.line.has_written();
+    fn mark_committed(&mut self) {
+        self.state = TransactionState::Committed;
+        self.connection.note_commit();
     }
 
     /// Determines the outcome after the connection broke during a commit. The request may be executed again only if
@@ -270,26 +285,26 @@ impl<'l> Open<'l> {
         let deadline = Instant::now() + PATIENCE;
         let take = Statement::new(TAKE_STAMP, values![stamp]);
         loop {
-            let asked = self.line.connect(self.kind, deadline).and_then(|()| {
-                self.line
+            let asked = self.connection.connect(self.kind, deadline).and_then(|()| {
+                self.connection
                     .send(None, std::slice::from_ref(&take), None, deadline)
             });
             match asked {
                 Ok(rows) => {
-                    self.line.has_decided();
+                    self.connection.count_decided();
                     let asked = rows.first().and_then(|rows| rows.rows.first());
                     let committed = asked.is_some_and(|row| row[..] == [Value::Bool(false)]);
                     if committed {
-                        self.is_committed();
+                        self.mark_committed();
                         self.failure = None;
                     } else {
-                        self.stands = Stands::Over;
+                        self.state = TransactionState::Over;
                     }
                     return Ok(committed);
                 }
                 Err((_, Then::Reconnect | Then::Again)) if Instant::now() < deadline => {}
                 Err(_) => {
-                    self.stands = Stands::Over;
+                    self.state = TransactionState::Over;
                     self.failure = Some((ServerFault::Unclear, Then::GiveUp));
                     return Err(ServerFault::Unclear);
                 }

@@ -10,7 +10,7 @@ use crate::{
 
 /// The caller's identity, and what the directory allows.
 #[derive(Debug, Clone)]
-pub(in crate::directory) struct Desk {
+pub(in crate::directory) struct Membership {
     /// The user name as the server knows it.
     pub(in crate::directory) user: String,
     pub(in crate::directory) role: Role,
@@ -19,14 +19,14 @@ pub(in crate::directory) struct Desk {
 }
 
 /// The state of the tables, and the caller.
-pub(in crate::directory) struct Stands {
+pub(in crate::directory) struct TableStatus {
     pub(in crate::directory) version: i64,
     pub(super) reads_from: i64,
     pub(super) key_check: Option<[u8; 32]>,
-    pub(in crate::directory) desk: Desk,
+    pub(in crate::directory) membership: Membership,
 }
 
-const STANDS: &str = "\
+const TABLE_STATUS: &str = "\
 SELECT v.version, v.reads_from, i.key_check, i.moved_to, session_user::text, \
  pg_has_role(session_user, n.nspowner, 'USAGE'), pg_has_role(session_user, n.nspowner, 'MEMBER'), \
  has_any_column_privilege('rotations', 'UPDATE') \
@@ -34,9 +34,9 @@ FROM installation i, pg_namespace n, \
  (SELECT MAX(version) AS version, MAX(reads_from) AS reads_from FROM schema_versions) v \
 WHERE n.nspname = current_schema()";
 
-impl Stands {
+impl TableStatus {
     pub(in crate::directory) fn read(tx: &Tx<'_>) -> Result<Self, Fault> {
-        let stands = tx.one(STANDS, values![], |row| {
+        let status_row = tx.one(TABLE_STATUS, values![], |row| {
             let (is_owner, is_admin): (bool, bool) = (row.get(5)?, row.get(6)?);
             let version: Option<i64> = row.get(0)?;
             let role = match () {
@@ -49,24 +49,24 @@ impl Stands {
                 version: version.unwrap_or_default(),
                 reads_from: row.get::<Option<i64>>(1)?.unwrap_or_default(),
                 key_check: row.get(2)?,
-                desk: Desk {
+                membership: Membership {
                     user: row.get(4)?,
                     role,
                     moved_to: row.get(3)?,
                 },
             })
         })?;
-        stands.ok_or_else(|| Fault::Server(ServerFault::NotThere))
+        status_row.ok_or_else(|| Fault::Server(ServerFault::NotThere))
     }
 }
 
 /// Runs the work and waits for its answer. The threads of an engine are not tasks of an async runtime.
-pub(in crate::directory) fn ask<T: Send + 'static>(
+pub(in crate::directory) fn execute<T: Send + 'static>(
     engine: &Engine,
     access: Access,
     work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, DirectoryError> {
     let (reply, answer) = mpsc::sync_channel(1);
     let reply = move |told| drop(reply.send(told));
-    engine.ask_blocking(task(access, work, reply), &answer)
+    engine.execute_blocking(task(access, work, reply), &answer)
 }

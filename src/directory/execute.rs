@@ -28,11 +28,11 @@ impl Directory {
     where
         R: Request<Answer: Send + 'static, Error = Fault> + Send + 'static,
     {
-        self.request_of(None, request).await
+        self.request_about(None, request).await
     }
 
     /// A request about one subject.
-    pub(super) async fn request_of<R>(
+    pub(super) async fn request_about<R>(
         &self,
         subject: Option<Subject>,
         request: R,
@@ -40,7 +40,7 @@ impl Directory {
     where
         R: Request<Answer: Send + 'static, Error = Fault> + Send + 'static,
     {
-        self.write_of(subject, move |tx| tx.run_last(&request))
+        self.write_about(subject, move |tx| tx.run_last(&request))
             .await
     }
 
@@ -50,16 +50,16 @@ impl Directory {
         &self,
         work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
-        self.write_of(None, work).await
+        self.write_about(None, work).await
     }
 
     /// A write about one subject.
-    pub(super) async fn write_of<T: Send + 'static>(
+    pub(super) async fn write_about<T: Send + 'static>(
         &self,
         subject: Option<Subject>,
         work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
-        self.write_as(subject, work, repeatable).await
+        self.write_with(subject, work, repeatable).await
     }
 
     /// The same for large values, which SQLite's thread moves out instead of copying.
@@ -68,10 +68,10 @@ impl Directory {
         subject: Option<Subject>,
         work: impl FnMut(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, DirectoryError> {
-        self.write_as(subject, work, once_in_file).await
+        self.write_with(subject, work, once_in_file).await
     }
 
-    async fn write_as<T: Send + 'static, W>(
+    async fn write_with<T: Send + 'static, W>(
         &self,
         subject: Option<Subject>,
         work: W,
@@ -82,11 +82,11 @@ impl Directory {
         let (guard, (reply, answer)) = (engine.lane_of(subject), oneshot::channel());
         let lane = guard.lane;
         let work = task(Access::Write, work, Answer(reply, guard));
-        engine.ask(lane, work, answer).await
+        engine.execute(lane, work, answer).await
     }
 
     /// Work that is executed once: a read, or something that cannot be repeated.
-    pub(super) async fn ask<T: Send + 'static>(
+    pub(super) async fn execute<T: Send + 'static>(
         &self,
         access: Access,
         work: impl FnOnce(&Tx<'_>) -> Result<T, Fault> + Send + 'static,
@@ -94,10 +94,10 @@ impl Directory {
         let engine = &self.0.engine;
         let (reply, answer) = oneshot::channel();
         if matches!(access, Access::Short | Access::Current) {
-            return engine.ask(0, task(access, work, reply), answer).await;
+            return engine.execute(0, task(access, work, reply), answer).await;
         }
         let guard = engine.lane_of(None);
         let work = task(access, work, Answer(reply, guard));
-        engine.ask(0, work, answer).await
+        engine.execute(0, work, answer).await
     }
 }

@@ -1,4 +1,4 @@
-//! A connection to a server ("line"): reopened when it breaks, with several statements per round trip.
+//! A connection to a server: reopened when it breaks, with several statements per round trip.
 
 use std::{
     borrow::Cow,
@@ -19,7 +19,7 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage, config::TargetSessionAtt
 
 use super::{
     fault::{Failure, POOLED, ServerFault, Then},
-    hints::{APART, hint},
+    hints::{MIN_INTERVAL, hint},
     server::{PATIENCE, SETTINGS, Server},
 };
 use crate::database::{Rows, Statement, Value};
@@ -27,23 +27,24 @@ use crate::database::{Rows, Statement, Value};
 /// Ends a transaction so that it takes effect.
 pub(super) const COMMIT: &str = "COMMIT";
 /// Minimum time for connecting, however long entering the password took.
-const LEAST: Duration = Duration::from_secs(3);
+const MIN_CONNECT_TIME: Duration = Duration::from_secs(3);
 /// How long a server may take to send the next rows of a long list.
-const SILENCE: Duration = Duration::from_mins(1);
+const STREAM_TIMEOUT: Duration = Duration::from_mins(1);
 /// Rows handed over together, if there are that many.
-const TOGETHER: usize = 256;
+const ROWS_PER_CHUNK: usize = 256;
 /// How long a standby is read from until the primary is looked for again.
-const STANDBY: Duration = Duration::from_secs(5);
+const STANDBY_LIFETIME: Duration = Duration::from_secs(5);
 
-/// Whether it keeps what it has answered, and can hold any text; the last column: whether it is a standby or read only.
-const FIT: &str = "\
+/// Whether the server keeps what it has answered, and can hold any text. The last column: whether it is a standby or
+/// read-only.
+const CHECKS: &str = "\
 SELECT current_setting('server_version_num')::int >= 140000, getdatabaseencoding() = 'UTF8', \
  current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on', \
  current_setting('groupdesk.session', true) = 'own', \
  pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'";
 
-/// Why it cannot hold a directory, for each column of [`FIT`] but the last.
-const UNFIT: [&str; 4] = [
+/// Why a server cannot hold a directory, for each column of [`CHECKS`] but the last.
+const FAILED_CHECKS: [&str; 4] = [
     "it is older than PostgreSQL 14",
     "its encoding is not UTF8",
     "it loses what it has answered when it crashes (fsync or full_page_writes is off)",
@@ -64,25 +65,25 @@ struct Session {
 impl Session {
     fn serves(&self, kind: TargetSessionAttrs) -> bool {
         let is_kind = match self.read_only {
-            Some(since) => kind == TargetSessionAttrs::Any && since.elapsed() < STANDBY,
+            Some(since) => kind == TargetSessionAttrs::Any && since.elapsed() < STANDBY_LIFETIME,
             None => true,
         };
         is_kind && !self.client.is_closed()
     }
 }
 
-pub(in crate::database) struct Line {
+pub(in crate::database) struct ServerConnection {
     server: Server,
     runtime: Runtime,
     session: Option<Session>,
     /// How often the connection was opened.
     opened: u64,
     /// Whether something was committed and not yet announced.
-    has_news: bool,
-    told: Option<Instant>,
+    is_hint_due: bool,
+    last_hint: Option<Instant>,
 }
 
-impl Line {
+impl ServerConnection {
     pub(in crate::database) fn new(server: Server) -> std::io::Result<Self> {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         Ok(Self {
@@ -90,8 +91,8 @@ impl Line {
             runtime: runtime.enable_all().build()?,
             session: None,
             opened: 0,
-            has_news: false,
-            told: None,
+            is_hint_due: false,
+            last_hint: None,
         })
     }
 
@@ -107,12 +108,12 @@ impl Line {
         self.server.writer()
     }
 
-    pub(super) fn has_decided(&self) {
-        self.server.has_decided();
+    pub(super) fn count_decided(&self) {
+        self.server.count_decided();
     }
 
-    /// Which servers will do for reading.
-    pub(super) fn to_read_from(&self) -> TargetSessionAttrs {
+    /// The kind of server that may be read from.
+    pub(super) fn readable_servers(&self) -> TargetSessionAttrs {
         if self.server.may_be_standby() {
             TargetSessionAttrs::Any
         } else {
@@ -125,26 +126,27 @@ impl Line {
     }
 
     /// Notes that something was committed that others may want to see.
-    pub(super) fn has_written(&mut self) {
-        self.has_news = self.server.hints();
+    pub(super) fn note_commit(&mut self) {
+        self.is_hint_due = self.server.hints();
     }
 
     /// Time until the next hint is due; `None` if there is nothing to announce.
-    pub(in crate::database) fn tells_in(&self) -> Option<Duration> {
-        let passed = self.told.map_or(APART, |told| told.elapsed());
-        self.has_news.then(|| APART.saturating_sub(passed))
+    pub(in crate::database) fn hint_due_in(&self) -> Option<Duration> {
+        let passed = self.last_hint.map_or(MIN_INTERVAL, |at| at.elapsed());
+        self.is_hint_due
+            .then(|| MIN_INTERVAL.saturating_sub(passed))
     }
 
     /// Sends the hint without waiting: its answer is read together with the next ones.
-    pub(in crate::database) fn tell(&mut self) {
-        (self.has_news, self.told) = (false, Some(Instant::now()));
+    pub(in crate::database) fn send_hint(&mut self) {
+        (self.is_hint_due, self.last_hint) = (false, Some(Instant::now()));
         let Some(session) = &self.session else {
             return;
         };
         let hint = hint(self.server.writer());
         self.runtime.block_on(async {
-            let mut said = pin!(session.client.batch_execute(&hint));
-            let sent = futures_util::poll!(said.as_mut());
+            let mut sending = pin!(session.client.batch_execute(&hint));
+            let sent = futures_util::poll!(sending.as_mut());
             // Let the task of the connection write it.
             if sent.is_pending() {
                 tokio::task::yield_now().await;
@@ -153,12 +155,12 @@ impl Line {
         });
     }
 
-    pub(super) fn hang_up(&mut self) {
+    pub(super) fn disconnect(&mut self) {
         self.session = None;
     }
 
-    /// Makes sure of a session, waited for until the deadline. What is sent never opens one: it could be the middle of a
-    /// transaction. `Any`: where no server can be written, one that can be read will do.
+    /// Ensures that a session is open, waiting until the deadline. Sending never opens one: it could be the middle of a
+    /// transaction. With `Any`, a server that can only be read is accepted if none can be written.
     pub(super) fn connect(
         &mut self,
         kind: TargetSessionAttrs,
@@ -172,14 +174,14 @@ impl Line {
         let (server, mut pause) = (self.server.clone(), Duration::from_millis(100));
         let session = self.runtime.block_on(async {
             // Before the deadline counts: a person may have to type the password.
-            server.know_password().await?;
-            let deadline = deadline.max(Instant::now() + LEAST);
+            server.fetch_password().await?;
+            let deadline = deadline.max(Instant::now() + MIN_CONNECT_TIME);
             loop {
                 let left = deadline.saturating_duration_since(Instant::now());
                 let mut opened = open_within(left, &server, TargetSessionAttrs::ReadWrite).await;
                 if kind == TargetSessionAttrs::Any
                     && matches!(opened, Err((_, Then::Reconnect)))
-                    && let Ok(session) = open_within(LEAST, &server, kind).await
+                    && let Ok(session) = open_within(MIN_CONNECT_TIME, &server, kind).await
                 {
                     opened = Ok(session);
                 }
@@ -225,14 +227,14 @@ impl Line {
         // whether it took effect.
         let commits = after.map_or(before.is_none(), |after| after == COMMIT);
         let (failure, is_refused) = match sent {
-            Ok(Ok(_)) if commits && warned.load(Ordering::SeqCst) => (silent(), false),
+            Ok(Ok(_)) if commits && warned.load(Ordering::SeqCst) => (timed_out(), false),
             Ok(Ok(rows)) => return Ok(rows),
             Ok(Err(error)) => (ServerFault::of(&error), error.code().is_some()),
-            Err(_) => (silent(), false),
+            Err(_) => (timed_out(), false),
         };
         // If the failure was on our side only, the server would still execute what follows, so hang up.
         if failure.1 == Then::Reconnect || after.is_some() && !is_refused {
-            self.hang_up();
+            self.disconnect();
         }
         Err(failure)
     }
@@ -258,26 +260,26 @@ impl Line {
                 prepare(session, std::slice::from_ref(statement)).await?;
                 let text = &session.prepared[statement.text.as_ref()];
                 let rows = session.client.query_raw(text, &statement.values).await?;
-                Ok(Box::pin(rows.ready_chunks(TOGETHER)))
+                Ok(Box::pin(rows.ready_chunks(ROWS_PER_CHUNK)))
             };
             timeout(PATIENCE, begin).await
         });
         let streamed = || {
             let mut rows = begun
-                .map_err(|_| silent())?
+                .map_err(|_| timed_out())?
                 .map_err(|error: Error| ServerFault::of(&error))?;
             let mut is_wanted = true;
             // Rows that nobody wants any more must still be received: they come before the next answer on this
             // connection.
             loop {
-                let next = runtime.block_on(async { timeout(SILENCE, rows.next()).await });
-                let Some(some) = next.map_err(|_| silent())? else {
+                let next = runtime.block_on(async { timeout(STREAM_TIMEOUT, rows.next()).await });
+                let Some(some) = next.map_err(|_| timed_out())? else {
                     return Ok(());
                 };
                 // Outside the runtime, because the receiver may block.
                 for row in some {
                     let row = row
-                        .and_then(|row| kept(&row))
+                        .and_then(|row| row_values(&row))
                         .map_err(|error| ServerFault::of(&error))?;
                     is_wanted = is_wanted && take(row);
                 }
@@ -292,7 +294,7 @@ impl Line {
 }
 
 /// The connection no longer answers; nobody waits for what is in progress on it.
-fn silent() -> Failure {
+fn timed_out() -> Failure {
     (ServerFault::Unreachable, Then::Reconnect)
 }
 
@@ -302,30 +304,30 @@ async fn open_within(
     kind: TargetSessionAttrs,
 ) -> Result<Session, Failure> {
     let opened = timeout(time, open(server, kind)).await;
-    opened.unwrap_or_else(|_| Err(silent()))
+    opened.unwrap_or_else(|_| Err(timed_out()))
 }
 
 async fn open(server: &Server, kind: TargetSessionAttrs) -> Result<Session, Failure> {
     let (client, talk, warned) = server.connect(kind).await?;
-    let settings = format!("{SETTINGS}\"{}\", pg_temp; {FIT}", server.schema());
-    let (told, _) = tokio::join!(client.simple_query(&settings), async {
-        // Pipelined after the settings. If the schema does not exist yet, there is nothing to care for.
-        match server.care() {
-            Some(care) => client.batch_execute(care).await.ok(),
+    let settings = format!("{SETTINGS}\"{}\", pg_temp; {CHECKS}", server.schema());
+    let (answers, _) = tokio::join!(client.simple_query(&settings), async {
+        // Pipelined after the settings. If the schema does not exist yet, this fails, which does not matter.
+        match server.on_connect() {
+            Some(text) => client.batch_execute(text).await.ok(),
             None => None,
         }
     });
-    let told = told.map_err(|error| ServerFault::of(&error))?;
-    let fits = told.iter().find_map(|message| match message {
+    let answers = answers.map_err(|error| ServerFault::of(&error))?;
+    let checks = answers.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
         _ => None,
     });
-    for (column, why) in UNFIT.iter().enumerate() {
-        if fits.and_then(|row| row.get(column)) != Some("t") {
+    for (column, why) in FAILED_CHECKS.iter().enumerate() {
+        if checks.and_then(|row| row.get(column)) != Some("t") {
             return Err((ServerFault::Unfit(why), Then::GiveUp));
         }
     }
-    let is_read_only = fits.and_then(|row| row.get(UNFIT.len())) == Some("t");
+    let is_read_only = checks.and_then(|row| row.get(FAILED_CHECKS.len())) == Some("t");
     Ok(Session {
         client,
         _talk: talk,
@@ -378,7 +380,7 @@ async fn exchange(
             pin_mut!(found);
             let mut rows = Vec::new();
             while let Some(row) = found.try_next().await? {
-                rows.push(kept(&row)?);
+                rows.push(row_values(&row)?);
             }
             let changed = found.rows_affected().unwrap_or_default();
             Ok(Rows {
@@ -395,7 +397,7 @@ async fn exchange(
     Ok(rows)
 }
 
-fn kept(row: &tokio_postgres::Row) -> Result<Vec<Value>, Error> {
+fn row_values(row: &tokio_postgres::Row) -> Result<Vec<Value>, Error> {
     (0..row.len()).map(|index| row.try_get(index)).collect()
 }
 
