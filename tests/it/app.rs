@@ -34,5 +34,5 @@ mod views;
 mod widths;
 
 pub(crate) use code_points::{escape, is_dangerous};
-pub(crate) use groups::learnt;
-pub(crate) use scene::{Scene, TESTING, canned};
+pub(crate) use groups::known_group;
+pub(crate) use scene::{Scene, TESTING, canned_outcome};

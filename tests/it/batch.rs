@@ -1,5 +1,5 @@
-//! Many groups: rotating them (what is left out and why, what stops a run, and that whatever happens no group is sent a
-//! second rotation for one token and the counts add up), and reading all of them again.
+//! Batches: rotating many groups (what is left out and why, what stops a run, that no token is ever sent twice, and
+//! that the counts add up), editing them, and reading all groups again.
 
 mod binary;
 mod command;
@@ -60,7 +60,7 @@ impl Scene {
         }
     }
 
-    /// Plans all groups and makes the batch.
+    /// Plans all groups and creates the batch.
     async fn begin(&self) -> BatchId {
         let ids: Vec<_> = self.groups.iter().map(|group| id(group)).collect();
         let plan = self.ana.plan_batch(&ids, false).await.expect("readable");
@@ -110,7 +110,7 @@ fn one_at_a_time() -> RunLimits {
     }
 }
 
-/// Everything that is told until the end.
+/// All events until the run ends.
 async fn watch(run: Run) -> (Vec<Ended>, Report) {
     let mut progress = run.progress;
     let mut ended = Vec::new();

@@ -1,4 +1,4 @@
-//! The client on the wire: what it sends, that it sends it once, follows nothing, and what it says.
+//! The client on the wire: what it assert_sends, that it assert_sends it once, that it follows no redirect, and what it reports.
 
 mod answers;
 mod bodies;
@@ -70,7 +70,7 @@ pub(crate) fn request() -> GroupRequest {
     }
 }
 
-/// Calls, and makes sure of what holds for every outcome: no secret in any text.
+/// Sends the request, and checks what holds for every outcome: no secret in any text.
 pub(crate) async fn call(client: &Client, call: Call) -> Result<Reply, CallError> {
     let result = match call {
         Call::GetOrCreate => client.get_or_create(&request(), &id()).await,
@@ -168,9 +168,9 @@ async fn writes_never_share_a_connection() {
     }
 }
 
-/// Where it leads is `redirects`' business.
+/// The target of redirects is tested in `redirects`.
 #[tokio::test]
-async fn what_was_sent_is_not_shown_where_a_redirect_points() {
+async fn sent_values_are_not_shown_in_the_target_of_a_redirect() {
     for one in CALLS {
         let sent = if one == Call::Rotate { OLD } else { KEY };
         let location = format!("Location: http://user:canary@a.example/{sent}?key={KEY}#canary");
@@ -188,7 +188,7 @@ async fn what_was_sent_is_not_shown_where_a_redirect_points() {
 }
 
 #[tokio::test]
-async fn the_words_of_the_service_come_through_without_what_was_sent() {
+async fn words_of_the_service_are_shown_without_sent_values() {
     let body =
         json!({"error": {"code": "retired", "message": format!("{OLD} is not {KEY}\u{202e}")}});
     let bytes = http("429 Slow", &["Retry-After: 7"], body.to_string());
@@ -208,9 +208,9 @@ async fn the_words_of_the_service_come_through_without_what_was_sent() {
     assert!(said.ends_with("wait 7 s, then try again"), "{said}");
 }
 
-/// With `success`, and with every other body: `answers`.
+/// With `success` and with every other body: see `answers`.
 #[tokio::test]
-async fn words_in_json_are_a_refusal_by_the_service() {
+async fn an_error_in_json_is_a_refusal_by_the_service() {
     let server = Faults::always(faults::json("403 Forbidden", &json!({"message": "no"}))).await;
     let result = call(&client(&server, LONG), Call::Rotate).await;
     assert_eq!(answer(&result), RotateOutcome::Refused);

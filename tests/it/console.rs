@@ -1,4 +1,4 @@
-//! The whole console against the real service: every story that a person at the screen lives through.
+//! The whole console against the real service: the tasks that a person at the screen goes through.
 
 mod asked;
 mod attention;
@@ -29,5 +29,5 @@ mod story;
 mod texts;
 mod trouble;
 
-pub(crate) use places::judge;
+pub(crate) use places::assert_screen;
 pub(crate) use scene::{NOW, USUAL, a_world, open, open_with};

@@ -1,4 +1,5 @@
-//! What this installation remembers: recorded in one transaction, kept for ever, shared by several processes, never a token.
+//! What an installation remembers: recorded in one transaction, kept for ever, shared by several processes, and never a
+//! token.
 
 use crate::support::{postgres, world::place};
 mod care;
@@ -51,7 +52,7 @@ fn second(n: i64) -> Timestamp {
     Timestamp::from_second(1_767_225_600 + n).expect("in range")
 }
 
-/// A directory in a folder of its own; below `team`, in a database that is shared.
+/// A directory in a folder of its own, or for tests in `team` in a shared database.
 struct Opened {
     folder: tempfile::TempDir,
     team: Option<TeamLocation>,
@@ -76,7 +77,7 @@ impl Opened {
         .expect("it opens")
     }
 
-    /// One text.
+    /// The only value of a query, as text.
     fn ask(&self, text: &str) -> String {
         match &self.team {
             Some(team) => postgres::server()
@@ -89,11 +90,11 @@ impl Opened {
         }
     }
 
-    /// Writes what no groupdesk would.
+    /// Runs SQL that groupdesk itself would never run.
     fn tamper(&self, text: &str) {
         match &self.team {
             Some(team) => drop(
-                // There they are of several people.
+                // In the server, tables are shared by several people's directories.
                 postgres::server().expect("a server").execute(
                     team.schema(),
                     &text.replace("UPDATE drafts", "UPDATE all_drafts"),
@@ -141,14 +142,14 @@ fn entry(profile: &str, group: &str, at: i64) -> Entry {
     }
 }
 
-fn learnt(observation: Observation) -> Record {
+fn observation_record(observation: Observation) -> Record {
     Record {
         observation: Some(observation),
         ..Record::default()
     }
 }
 
-fn told(entry: Entry) -> Record {
+fn history_record(entry: Entry) -> Record {
     Record {
         entry: Some(entry),
         ..Record::default()
@@ -192,7 +193,7 @@ fn step(id: RotationId, before: Rotation, event: Event, at: i64) -> RotationStep
     }
 }
 
-fn stepped(step: RotationStep) -> Record {
+fn step_record(step: RotationStep) -> Record {
     Record {
         rotation: Some(step),
         ..Record::default()
@@ -204,13 +205,13 @@ fn mode(path: &Path) -> u32 {
     metadata.permissions().mode() & 0o777
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// Everything a group can have.
+/// An observation with every field that a group can have.
 fn full_observation() -> Observation {
     let mut full = observation("acme", OLD, 0);
     full.sent = Sent {

@@ -1,8 +1,9 @@
-//! The `sh` blocks of README, guide and operations do what they say: each is run by bash with the shipped binary, in a home
-//! of its own, on a demo of its own or the service that it starts itself. Nothing but loopback is reached.
+//! The `sh` blocks of README, guide and operations do what they say: each is run by bash with the shipped binary, in a
+//! home of its own, with a demo of its own or the service that it starts itself. Only loopback is used.
 //!
-//! `sh,console` ends in the console, which `q` leaves; `sh,team` has a PostgreSQL server of its own; `sh,manual` is not run and stands in [`MANUAL`]. A line that ends with
-//! `# ends with N` must end with that exit code, every other one with 0.
+//! `sh,console` ends in the console, which `q` leaves; `sh,team` has a PostgreSQL server of its own; `sh,manual` is not
+//! run and is listed in [`MANUAL`]. A line that ends with `# ends with N` must end with that exit code, every other one
+//! with 0.
 
 mod run;
 
@@ -14,7 +15,7 @@ use std::{
 use super::house::citations::below;
 use crate::support::postgres;
 
-/// What needs more than a test has, by the file and the first line of the block.
+/// Blocks that need more than a test has, by file and first line.
 #[rustfmt::skip] // A table: one case a line.
 const MANUAL: [(&str, &str, &str); 10] = [
     ("CONTRIBUTING.md", "cargo run --release", "builds"),
@@ -37,14 +38,14 @@ enum Kind {
     Manual,
 }
 
-/// One fenced block.
+/// One fenced code block.
 #[derive(Debug, PartialEq, Eq)]
 struct Block {
     kind: Kind,
     text: String,
 }
 
-/// The blocks of a page that are for a shell.
+/// The shell blocks of a page.
 fn blocks(page: &str) -> Vec<Block> {
     let mut found = Vec::new();
     let mut lines = page.lines();
@@ -78,7 +79,7 @@ fn page(file: &str) -> String {
     std::fs::read_to_string(path).expect("a page")
 }
 
-/// Pages whose blocks are run, and how many there are at least.
+/// Pages whose blocks are run, and the least number of them.
 const PAGES: [(&str, usize); 13] = [
     ("README.md", 1),
     ("docs/guide/everyday.md", 1),
@@ -95,14 +96,14 @@ const PAGES: [(&str, usize); 13] = [
     ("docs/operations/service.md", 1),
 ];
 
-/// `.ci/run` installs it; the tests need nothing but Rust and a C compiler.
+/// `.ci/run` installs jq; the tests need nothing but Rust and a C compiler.
 fn has_jq() -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join("jq").exists())
 }
 
 /// Runs every block of a page.
-async fn all_of(file: &str) {
+async fn run_page(file: &str) {
     let blocks = blocks(&page(file));
     let blocks = blocks.iter().filter(|block| block.kind != Kind::Manual);
     let mut ran = 0;
@@ -110,7 +111,7 @@ async fn all_of(file: &str) {
     for block in blocks {
         ran += 1;
         if !has_jq && block.text.contains("| jq ") {
-            // Not captured: whoever runs the tests is to know.
+            // Not captured, so that whoever runs the tests sees it.
             let _ = writeln!(
                 io::stderr(),
                 "left out, there is no jq: an example of {file}"
@@ -121,7 +122,7 @@ async fn all_of(file: &str) {
             Kind::Console => run::in_a_terminal(&block.text),
             Kind::Team => match postgres::own() {
                 Some(server) => run::with_a_server(&block.text, server.folder()).await,
-                // It was said what is left out.
+                // A line was printed about what is left out.
                 None => Ok(()),
             },
             _ => run::without_a_terminal(&block.text).await,
@@ -136,59 +137,59 @@ async fn all_of(file: &str) {
 
 #[tokio::test]
 async fn readme() {
-    all_of("README.md").await;
+    run_page("README.md").await;
 }
 
 #[tokio::test]
 async fn getting_started() {
-    all_of("docs/guide/getting-started.md").await;
+    run_page("docs/guide/getting-started.md").await;
 }
 
 #[tokio::test]
 async fn everyday() {
-    all_of("docs/guide/everyday.md").await;
+    run_page("docs/guide/everyday.md").await;
 }
 
 #[tokio::test]
 async fn rotation_and_many_groups() {
-    all_of("docs/guide/rotation.md").await;
-    all_of("docs/guide/many-groups.md").await;
-    all_of("docs/guide/scheduled-rotation.md").await;
+    run_page("docs/guide/rotation.md").await;
+    run_page("docs/guide/many-groups.md").await;
+    run_page("docs/guide/scheduled-rotation.md").await;
 }
 
 #[tokio::test]
 async fn import_and_apply() {
-    all_of("docs/guide/import-and-apply.md").await;
+    run_page("docs/guide/import-and-apply.md").await;
 }
 
 #[tokio::test]
 async fn scripting() {
-    all_of("docs/guide/scripting.md").await;
+    run_page("docs/guide/scripting.md").await;
 }
 
 #[tokio::test]
 async fn team() {
-    all_of("docs/guide/team.md").await;
+    run_page("docs/guide/team.md").await;
 }
 
 #[tokio::test]
 async fn environments() {
-    all_of("docs/guide/wrong-environment.md").await;
+    run_page("docs/guide/wrong-environment.md").await;
 }
 
 #[tokio::test]
 async fn troubleshooting() {
-    all_of("docs/guide/troubleshooting.md").await;
+    run_page("docs/guide/troubleshooting.md").await;
 }
 
 #[tokio::test]
 async fn operations() {
-    all_of("docs/operations/service.md").await;
-    all_of("docs/operations/files.md").await;
+    run_page("docs/operations/service.md").await;
+    run_page("docs/operations/files.md").await;
 }
 
 #[test]
-fn every_page_with_a_block_is_run_and_what_is_not_run_is_named() {
+fn every_page_with_a_block_is_run_and_manual_blocks_are_listed() {
     let mut manual = Vec::new();
     let mut files = below("docs", &["md"]);
     files.extend(["README.md", "CONTRIBUTING.md", "SECURITY.md"].map(str::to_owned));
@@ -226,7 +227,7 @@ fn blocks_are_found_by_their_fences() {
 }
 
 #[tokio::test]
-async fn a_block_that_does_not_do_what_it_says_is_noticed() {
+async fn a_block_that_fails_is_noticed() {
     for (block, words) in [
         ("groupdesk lst\ntrue", "lst"),
         ("groupdesk show nobody | cat\ntrue", "nobody"),

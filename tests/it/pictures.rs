@@ -1,5 +1,5 @@
-//! The pictures are what the console draws now, and docs/reference says what the code and the program say.
-//! `GROUPDESK_PICTURES=write cargo test --test it pictures` draws and writes them anew.
+//! The pictures show what the console draws now, and docs/reference has what the code and the program say.
+//! `GROUPDESK_PICTURES=write cargo test --test it pictures` writes them anew.
 
 mod keys;
 mod reference;
@@ -19,21 +19,21 @@ use crate::{
 
 const SIZE: (u16, u16) = (100, 28);
 
-/// Whether what is kept is to be made anew.
+/// Whether the stored files are to be written anew.
 fn is_writing() -> bool {
     env::var_os("GROUPDESK_PICTURES").is_some_and(|value| value == "write")
 }
 
-/// Compares a picture with the screen after a script, or writes it where that is asked for.
+/// Compares a picture with the screen after a script, or writes it when asked to.
 async fn picture(name: &str, side: Side, script: &str) {
     let world = a_world().await;
     let mut console = open(&world, side, SIZE).await;
     console.keys(script).await;
-    is_kept(name, console.buffer());
+    compare_or_write(name, console.buffer());
 }
 
-/// Compares a picture with a screen, or writes it where that is asked for.
-fn is_kept(name: &str, screen: &Buffer) {
+/// Compares a picture with a screen, or writes it when asked to.
+fn compare_or_write(name: &str, screen: &Buffer) {
     let screen = steady(screen);
     let drawn = svg(&screen, &format!("groupdesk: {name}"));
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))

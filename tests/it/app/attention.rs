@@ -1,4 +1,4 @@
-//! What waits for a person, at the screen: the count in line 1, and where the keys of a row lead.
+//! //! The attention view and its count in line 1: the order of its rows, and where the keys of a row lead.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use groupdesk::{
 };
 
 use super::{
-    batch::left,
+    batch::unfinished,
     scene::{BEGIN, PRODUCTION, Scene, TESTING, group},
 };
 use crate::support::world::id;
@@ -38,11 +38,11 @@ pub(super) fn concern(profile: usize, kind: ConcernKind) -> Concern {
     }
 }
 
-/// An unknown rotation here, a batch in production, and a draft here.
+/// The attention view with an unknown rotation here, a batch in production, and a draft here.
 fn opened() -> Scene {
     let mut scene = Scene::on(TESTING);
     scene.keys("0");
-    let batch = left(groupdesk::operations::BatchId(12)).batch;
+    let batch = unfinished(groupdesk::operations::BatchId(12)).batch;
     let found = Attention {
         concerns: vec![
             concern(
@@ -59,13 +59,13 @@ fn opened() -> Scene {
     scene
 }
 
-fn asked(scene: &Scene) -> Vec<(ProfileIndex, &Job)> {
+fn pending_jobs(scene: &Scene) -> Vec<(ProfileIndex, &Job)> {
     let jobs = scene.pending.iter();
     jobs.map(|(_, profile, job)| (*profile, job)).collect()
 }
 
 #[test]
-fn what_waits_stands_worst_first_with_its_next_step_and_is_counted_in_line_1() {
+fn rows_are_sorted_worst_first_with_their_next_step_and_counted_in_line_1() {
     let scene = opened();
     scene
         .shows("3 items in 2 profiles")
@@ -84,7 +84,10 @@ fn what_waits_stands_worst_first_with_its_next_step_and_is_counted_in_line_1() {
 fn an_unknown_rotation_is_settled_in_two_keys() {
     let mut scene = opened();
     scene.keys("r");
-    assert_eq!(asked(&scene), [(ProfileIndex(TESTING), &Job::Settle)]);
+    assert_eq!(
+        pending_jobs(&scene),
+        [(ProfileIndex(TESTING), &Job::Settle)]
+    );
     scene.keys("<tab>");
     scene.shows("2 items in this profile");
     assert!(!scene.screen().contains("batch unfinished"));
@@ -97,7 +100,7 @@ fn a_batch_of_another_profile_is_resumed_there() {
     scene.says("this row is no batch");
     scene.later(1).keys("jR");
     assert_eq!(scene.app.context.current, ProfileIndex(PRODUCTION));
-    let jobs = asked(&scene);
+    let jobs = pending_jobs(&scene);
     let planned = Job::PlanResumption(groupdesk::operations::BatchId(12), false);
     assert!(
         jobs.contains(&(ProfileIndex(PRODUCTION), &planned)),
@@ -112,7 +115,7 @@ fn a_draft_is_opened_by_its_key() {
     assert_eq!(scene.focus(), "EditName");
 }
 
-/// Two hand-offs of this place that failed: one that production began, one of a profile that is gone.
+/// Two failed hand-offs of this place: one begun by production, one by a profile that is no longer configured.
 fn with_hand_offs(command: bool) -> Scene {
     let mut scene = Scene::on(TESTING);
     if command {
@@ -153,10 +156,14 @@ fn a_hand_off_is_run_by_the_command_of_the_profile_that_began_it() {
     scene.shows("!2").shows("h run again: exit 1");
     scene.keys("jh");
     scene.says("no profile here is \"gone\"");
-    assert!(asked(&scene).is_empty(), "{:?}", asked(&scene));
+    assert!(
+        pending_jobs(&scene).is_empty(),
+        "{:?}",
+        pending_jobs(&scene)
+    );
     scene.keys("kh");
     let again = Job::HandOffAgain(RotationId(7), id("globex"));
-    assert_eq!(asked(&scene), [(ProfileIndex(PRODUCTION), &again)]);
+    assert_eq!(pending_jobs(&scene), [(ProfileIndex(PRODUCTION), &again)]);
 }
 
 #[test]
@@ -172,7 +179,11 @@ fn a_hand_off_without_a_command_or_against_a_guard_is_not_run() {
     }];
     scene.keys("h");
     scene.says("not at night");
-    assert!(asked(&scene).is_empty(), "{:?}", asked(&scene));
+    assert!(
+        pending_jobs(&scene).is_empty(),
+        "{:?}",
+        pending_jobs(&scene)
+    );
 }
 
 fn answer_to(scene: &mut Scene, to: &Job, outcome: Outcome) {
@@ -184,7 +195,7 @@ fn answer_to(scene: &mut Scene, to: &Job, outcome: Outcome) {
 }
 
 fn batch(number: i64, not_started: usize) -> ConcernKind {
-    let mut batch = left(groupdesk::operations::BatchId(number)).batch;
+    let mut batch = unfinished(groupdesk::operations::BatchId(number)).batch;
     batch.counts.not_started = not_started;
     ConcernKind::Batch(Box::new(batch))
 }
@@ -193,7 +204,7 @@ fn batch(number: i64, not_started: usize) -> ConcernKind {
 fn a_row_is_hidden_for_a_day_counted_in_the_title_and_shown_again() {
     let mut scene = opened();
     scene.keys("js");
-    let (at, ..) = asked(&scene).into_iter().fold((None, 0), |(found, at), (_, job)| {
+    let (at, ..) = pending_jobs(&scene).into_iter().fold((None, 0), |(found, at), (_, job)| {
         let is_meant = matches!(job, Job::Hide(concern, true) if matches!(concern.kind, ConcernKind::Batch(_)));
         (found.or(is_meant.then_some(at)), at + 1)
     });
@@ -212,7 +223,7 @@ fn a_row_is_hidden_for_a_day_counted_in_the_title_and_shown_again() {
     ];
     rows[0].hidden_until = Some(until);
     rows[1].hidden_until = Some(until);
-    come(&mut scene, rows);
+    answer_concerns(&mut scene, rows);
     scene
         .shows("1 item in 2 profiles, 2 hidden")
         .shows("> d draft");
@@ -229,15 +240,15 @@ fn a_row_is_hidden_for_a_day_counted_in_the_title_and_shown_again() {
         .shows("x batch unfinished")
         .shows("s show; back 27 Oct 07:33 UTC");
     scene.keys("gjs");
-    let again = asked(&scene);
+    let again = pending_jobs(&scene);
     assert!(
         again.iter().any(|(_, job)| matches!(job, Job::Hide(concern, false) if concern.profile == Some(PRODUCTION))),
         "{again:?}"
     );
 }
 
-/// The rows come anew.
-pub(super) fn come(scene: &mut Scene, concerns: Vec<Concern>) {
+/// Reads the rows again, and answers with these.
+pub(super) fn answer_concerns(scene: &mut Scene, concerns: Vec<Concern>) {
     let found = Attention {
         concerns,
         ages: Vec::new(),
@@ -264,10 +275,10 @@ fn the_cursor_stays_on_its_row_whatever_comes_and_changes() {
         concern(TESTING, batch(12, 28)),
         concern(TESTING, ConcernKind::Over(3, Duration::from_secs(9))),
     ];
-    come(&mut scene, rows);
+    answer_concerns(&mut scene, rows);
     scene.keys("jj");
     scene.shows("> x batch unfinished");
-    // Another one is worse, and of this one less is left.
+    // Of the batch under the cursor fewer groups are left, and a worse row was added above it.
     let rows = vec![
         concern(PRODUCTION, rotation(2)),
         concern(PRODUCTION, rotation(1)),
@@ -279,16 +290,16 @@ fn the_cursor_stays_on_its_row_whatever_comes_and_changes() {
     scene.shows("2 items").shows("> x batch unfinished");
     scene.keys("<tab>");
     scene.shows("4 items").shows("> x batch unfinished");
-    // Nothing of it is unknown: there is nothing to check at the service.
+    // The batch has no unknown outcome, so there is nothing to check at the service.
     scene.keys("r");
-    come(&mut scene, rows);
+    answer_concerns(&mut scene, rows);
     scene
         .shows("> x batch unfinished")
         .shows("resume: 11 of 12 left");
 }
 
 #[test]
-fn the_draft_of_a_new_group_is_opened_and_an_odd_id_is_no_test() {
+fn the_draft_of_a_new_group_is_opened_here_and_in_another_profile() {
     let mut scene = Scene::on(TESTING);
     scene.walk("oinitech<enter>Typed<esc>");
     scene.keys("0");
@@ -296,13 +307,13 @@ fn the_draft_of_a_new_group_is_opened_and_an_odd_id_is_no_test() {
         concern(TESTING, ConcernKind::Draft(id("initech"), BEGIN)),
         concern(PRODUCTION, ConcernKind::Draft(id("old"), BEGIN)),
     ];
-    come(&mut scene, rows);
+    answer_concerns(&mut scene, rows);
     scene.keys("e");
     assert_eq!(scene.focus(), "EditName");
     scene.shows("Typed");
     scene.keys("<esc>");
     assert_eq!(scene.focus(), "Attention");
-    // That of another profile, once its groups and drafts are read there.
+    // The draft of another profile opens once that profile's groups and drafts are read.
     scene.keys("j<enter>");
     scene.shows("PRODUCTION");
     assert_eq!(scene.focus(), "List");
@@ -330,11 +341,11 @@ fn the_draft_of_a_new_group_is_opened_and_an_odd_id_is_no_test() {
 }
 
 #[test]
-fn a_draft_that_is_gone_by_then_is_said() {
+fn opening_a_draft_that_is_gone_says_so() {
     let mut scene = Scene::on(TESTING);
     scene.keys("0");
     let row = concern(PRODUCTION, ConcernKind::Draft(id("old"), BEGIN));
-    come(&mut scene, vec![row]);
+    answer_concerns(&mut scene, vec![row]);
     scene.keys("<enter>");
     answer_to(&mut scene, &Job::Drafts, Outcome::Drafts(Vec::new()));
     let groups = Outcome::listed(vec![group("old", 2)]);
@@ -344,7 +355,7 @@ fn a_draft_that_is_gone_by_then_is_said() {
     scene.keys("P<up><enter>");
     scene.answer();
     scene.keys("0");
-    come(
+    answer_concerns(
         &mut scene,
         vec![concern(TESTING, ConcernKind::Draft(id("nobody"), BEGIN))],
     );

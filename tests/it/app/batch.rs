@@ -1,4 +1,4 @@
-//! Bulk rotation at the screen: marks, the check, the words that must be typed, events of the run, and steering it.
+//! Bulk rotation on the screen: marks, the check, the words to type, progress of the run, and its controls.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ fn key(position: usize) -> ItemKey {
     }
 }
 
-/// A batch of the journal, of which nothing is left.
+/// A batch as the journal has it, with nothing left to do.
 pub(super) fn stored(id: BatchId) -> Batch {
     Batch {
         id,
@@ -47,8 +47,8 @@ pub(super) fn stored(id: BatchId) -> Batch {
     }
 }
 
-/// Of the first group nothing is known any more, the second was not begun.
-pub(super) fn left(batch: BatchId) -> Resumption {
+/// The first group is confirmed, the second was not begun.
+pub(super) fn unfinished(batch: BatchId) -> Resumption {
     let mut items = items([State::Confirmed, State::Confirmed]);
     items[1].rotation = None;
     items[1].state = None;
@@ -101,7 +101,7 @@ pub(super) fn ended(
     }))
 }
 
-/// Both groups marked and checked, the words typed; the run is the only job.
+/// Both groups marked and checked, and the words typed: the run is the only job under way.
 fn running(profile: usize, words: &str) -> (Scene, Ticket) {
     let mut scene = Scene::on(profile);
     scene.walk("*T");
@@ -119,7 +119,7 @@ fn running(profile: usize, words: &str) -> (Scene, Ticket) {
 
 const WORDS: &str = "rotate 2 in testing";
 
-/// The first has failed, the second is under way.
+/// A run whose first group has failed and whose second is in flight.
 pub(super) fn half_way() -> (Scene, Ticket) {
     let (mut scene, ticket) = running(TESTING, WORDS);
     let counts = Counts {
@@ -157,7 +157,7 @@ pub(super) fn finish(scene: &mut Scene, halt: Option<Halt>) {
 }
 
 #[test]
-fn an_item_that_met_another_environment_marks_the_profile() {
+fn an_item_that_reached_another_environment_marks_the_profile() {
     let (mut scene, ticket) = half_way();
     assert!(!scene.screen().contains("WRONG ENVIRONMENT"));
     let BatchEvent::Ended(mut item) = ended(1, "globex", ItemStatus::Confirmed, Counts::default())
@@ -198,7 +198,7 @@ fn a_filter_takes_the_marking_keys_as_text() {
 }
 
 #[test]
-fn without_marks_or_rights_nothing_opens() {
+fn the_check_does_not_open_without_marks_or_rights() {
     let mut scene = Scene::on(TESTING);
     scene.walk("T");
     scene.says("nothing is marked; t: this row");
@@ -236,7 +236,7 @@ fn nothing_starts_without_the_exact_words() {
 }
 
 #[test]
-fn the_run_is_told_in_counts_that_add_up_and_rows() {
+fn a_run_shows_a_row_per_group_and_counts_that_add_up() {
     let (mut scene, _) = half_way();
     scene
         .shows("1 of 2  50%  4s left")
@@ -264,7 +264,7 @@ fn the_run_is_told_in_counts_that_add_up_and_rows() {
     assert!(scene.writes().is_empty(), "it is checked and asked again");
 }
 
-/// The items of the batch as the journal has them.
+/// The items of the batch as the journal has them, with these states.
 pub(super) fn items(states: [State; 2]) -> Vec<BatchItem> {
     let item = |(position, (group, state)): (usize, (&str, State))| BatchItem {
         key: key(position),
@@ -283,7 +283,7 @@ pub(super) fn items(states: [State; 2]) -> Vec<BatchItem> {
 }
 
 #[test]
-fn what_somebody_else_settles_changes_row_counts_and_what_can_be_retried() {
+fn an_item_settled_by_another_process_changes_its_row_the_counts_and_what_can_be_retried() {
     let (mut scene, ticket) = running(TESTING, WORDS);
     let counts = Counts {
         confirmed: 1,
@@ -307,7 +307,7 @@ fn what_somebody_else_settles_changes_row_counts_and_what_can_be_retried() {
     scene.answer();
     scene.later(5).keys("F");
     scene.says("nothing to retry");
-    // The key made it look: meanwhile another process has found out.
+    // The key also made the batch be read again: meanwhile another process has settled its item.
     let stands = (stored(BATCH), items([State::NotApplied, State::Confirmed]));
     scene.answer_with(Outcome::Batch(Box::new(stands)));
     scene
@@ -326,7 +326,7 @@ fn what_somebody_else_settles_changes_row_counts_and_what_can_be_retried() {
 }
 
 #[test]
-fn those_to_look_at_stand_first_and_n_goes_to_the_next() {
+fn failed_items_come_first_and_n_goes_to_the_next() {
     let (mut scene, ticket) = running(TESTING, WORDS);
     let news = vec![
         BatchEvent::Started(key(0)),
@@ -346,7 +346,7 @@ fn those_to_look_at_stand_first_and_n_goes_to_the_next() {
 }
 
 #[test]
-fn it_is_paused_continued_and_stopped_once() {
+fn a_run_is_paused_continued_and_stopped_once() {
     let (mut scene, ticket) = half_way();
     assert_eq!(scene.keys("p"), [Effect::Steer(ticket, RunCommand::Pause)]);
     scene.shows("Paused: p resumes");
@@ -362,7 +362,7 @@ fn it_is_paused_continued_and_stopped_once() {
 }
 
 #[test]
-fn left_it_goes_on_and_the_list_says_so() {
+fn a_run_goes_on_when_its_page_is_left_and_the_list_says_so() {
     let (mut scene, _) = half_way();
     scene.keys("<esc>");
     assert_eq!(scene.focus(), "List");
@@ -380,12 +380,15 @@ fn left_it_goes_on_and_the_list_says_so() {
 }
 
 #[test]
-fn another_profile_does_not_show_it_nor_begin_one() {
+fn another_profile_neither_shows_the_run_nor_starts_one() {
     let (mut scene, _) = half_way();
     scene.keys("<esc>P<down><enter>");
     let others = scene.pending.split_off(1);
     for (ticket, profile, job) in others {
-        scene.msg(Msg::Done(ticket, super::scene::canned(profile, &job)));
+        scene.msg(Msg::Done(
+            ticket,
+            super::scene::canned_outcome(profile, &job),
+        ));
     }
     scene.keys("*T");
     scene.says("a batch in testing is running");
@@ -395,7 +398,7 @@ fn another_profile_does_not_show_it_nor_begin_one() {
 }
 
 #[test]
-fn leaving_stops_it_and_waits_for_what_is_in_flight() {
+fn quitting_stops_the_run_and_waits_for_what_is_in_flight() {
     let (mut scene, ticket) = half_way();
     scene.keys("<esc>");
     assert_eq!(scene.keys("q"), []);
@@ -450,7 +453,7 @@ fn the_report_holds_every_group_as_json_or_csv() {
 }
 
 #[test]
-fn one_that_was_left_unfinished_is_told_at_the_start() {
+fn an_unfinished_batch_is_announced_at_the_start() {
     let mut scene = Scene::on(TESTING);
     scene.keys("P<down><enter>");
     let at = scene
@@ -482,7 +485,7 @@ fn one_that_was_left_unfinished_is_told_at_the_start() {
 }
 
 #[test]
-fn it_looks_like_this() {
+fn marks_check_run_and_background_look_as_in_the_snapshots() {
     let look = |name: &str, scene: &Scene| {
         insta::with_settings!({
             snapshot_path => "snapshots",

@@ -1,4 +1,4 @@
-//! The list of batches, at the screen: what is resumed, watched and read again from it.
+//! The list of batches: what can be resumed, watched and read again from it.
 
 use std::time::Duration;
 
@@ -17,19 +17,19 @@ use groupdesk::{
 };
 
 use super::{
-    attention::{come, concern},
-    batch::{BATCH, half_way, left, stored},
+    attention::{answer_concerns, concern},
+    batch::{BATCH, half_way, stored, unfinished},
     scene::{BEGIN, PRODUCTION, Scene, TESTING, failed},
 };
 use crate::support::world::id;
 
-/// The list with one batch of which something is left.
+/// The list with one unfinished batch, begun by this person in this profile.
 pub(super) fn listed(by: &str, profile: usize) -> Scene {
     let mut scene = Scene::on(profile);
     scene.keys("5");
     let batch = Batch {
         by: by.into(),
-        ..left(BATCH).batch
+        ..unfinished(BATCH).batch
     };
     let all = vec![(ProfileIndex(profile), batch)];
     scene.answer_with(Outcome::AllBatches(all));
@@ -69,7 +69,7 @@ fn the_running_batch_is_watched_from_another_profile_too() {
     let (read, ..) = scene.pending.remove(at);
     scene.msg(Msg::Done(read, Outcome::AllBatches(all)));
     scene.shows(">   +   8");
-    // The cursor stays on its batch when those of other profiles come in.
+    // The cursor stays on its batch when the batches of other profiles are added.
     scene.keys("<tab>j<tab>");
     scene.shows(">   +   8");
     scene.keys("<tab>j");
@@ -81,7 +81,7 @@ fn the_running_batch_is_watched_from_another_profile_too() {
 }
 
 #[test]
-fn what_could_not_be_read_is_read_again_as_it_was_asked_for() {
+fn a_failed_read_is_repeated_as_it_was_asked_for() {
     let mut scene = listed("ana@bastion2", TESTING);
     scene.keys("<enter>");
     let look = [&Job::Batch(BATCH)];
@@ -92,7 +92,7 @@ fn what_could_not_be_read_is_read_again_as_it_was_asked_for() {
     scene.keys("r");
     let jobs: Vec<Job> = asked(&scene);
     assert_eq!(jobs.iter().collect::<Vec<_>>(), look, "not the resumption");
-    let left = left(BATCH);
+    let left = unfinished(BATCH);
     scene.answer_with(Outcome::Batch(Box::new((left.batch, left.items))));
     scene
         .shows("Stopped: 1 of 2 not started. R resumes them, nothing is sent twice")
@@ -100,7 +100,7 @@ fn what_could_not_be_read_is_read_again_as_it_was_asked_for() {
 }
 
 #[test]
-fn a_batch_that_only_lacks_its_end_is_not_closed() {
+fn a_batch_with_nothing_left_is_closed_by_resuming_it() {
     let mut scene = Scene::on(TESTING);
     scene.keys("5");
     let batch = Batch {
@@ -120,7 +120,7 @@ fn a_batch_that_only_lacks_its_end_is_not_closed() {
             ..stored(BATCH)
         },
         ready: Vec::new(),
-        ..left(BATCH)
+        ..unfinished(BATCH)
     };
     scene.answer_with(Outcome::Resumable(Box::new(asked)));
     scene
@@ -131,9 +131,9 @@ fn a_batch_that_only_lacks_its_end_is_not_closed() {
 }
 
 #[test]
-fn why_a_batch_stopped_stands_in_the_list_on_its_page_and_in_what_waits() {
+fn why_a_batch_stopped_is_shown_in_the_list_on_its_page_and_in_attention() {
     let stopped = |last_run| {
-        let left = left(BATCH);
+        let left = unfinished(BATCH);
         let batch = Batch {
             last_run: Some(last_run),
             ..left.batch
@@ -160,19 +160,19 @@ fn why_a_batch_stopped_stands_in_the_list_on_its_page_and_in_what_waits() {
         scene.shows(on_its_page);
         scene.keys("<esc><esc>0");
         let concern = concern(TESTING, ConcernKind::Batch(Box::new(batch)));
-        come(&mut scene, vec![concern]);
+        answer_concerns(&mut scene, vec![concern]);
         let said = said.get(..7).unwrap_or(said);
         scene.shows(&format!("R resume: 1 of 2 left, {said}"));
     }
 }
 
 #[test]
-fn where_words_are_asked_for_nothing_is_resumed_without_them() {
+fn nothing_is_resumed_without_the_words_that_are_asked_for() {
     let mut scene = listed("li@bastion2", PRODUCTION);
     scene.keys("R");
     let asked = Resumption {
         level: Level::Words,
-        ..left(BATCH)
+        ..unfinished(BATCH)
     };
     scene.answer_with(Outcome::Resumable(Box::new(asked)));
     assert_eq!(scene.focus(), "ResumeTyped");
@@ -187,7 +187,7 @@ fn where_words_are_asked_for_nothing_is_resumed_without_them() {
 }
 
 #[test]
-fn what_is_sent_unread_and_who_may_still_run_it_stand_above_the_confirmation() {
+fn groups_sent_unread_and_a_possible_runner_are_shown_above_the_confirmation() {
     let mut scene = listed("ana@bastion2", TESTING);
     scene.keys("R");
     let oldest = Blind {
@@ -199,7 +199,7 @@ fn what_is_sent_unread_and_who_may_still_run_it_stand_above_the_confirmation() {
         blind: Some((17, oldest)),
         batch: run_by_bob(RunnerState::Running),
         level: Level::Words,
-        ..left(BATCH)
+        ..unfinished(BATCH)
     };
     scene.answer_with(Outcome::Resumable(Box::new(asked)));
     scene
@@ -208,7 +208,7 @@ fn what_is_sent_unread_and_who_may_still_run_it_stand_above_the_confirmation() {
         .shows("no group is taken twice");
 }
 
-/// The batch that was left, with somebody else at it.
+/// The unfinished batch, run by somebody else who is in this state.
 fn run_by_bob(state: RunnerState) -> Batch {
     let runner = Runner {
         by: "bob@desk7".into(),
@@ -220,12 +220,12 @@ fn run_by_bob(state: RunnerState) -> Batch {
     Batch {
         last_run: Some(LastRun::Begun),
         runner: Some(runner),
-        ..left(BATCH).batch
+        ..unfinished(BATCH).batch
     }
 }
 
 #[test]
-fn who_runs_it_elsewhere_and_who_was_killed_are_told_apart_everywhere() {
+fn running_paused_killed_and_silent_runners_are_told_apart_in_every_view() {
     #[rustfmt::skip] // A table: one case a line.
     let table = [
         (RunnerState::Running, "running: bob@desk7, since", "/ batch running", false, "Running: bob@desk7, since"),
@@ -249,7 +249,7 @@ fn who_runs_it_elsewhere_and_who_was_killed_are_told_apart_everywhere() {
         });
         scene.shows(if is_alive { "R JOIN" } else { "R RESUME" });
         scene.keys("<enter>");
-        let stands = Box::new((batch.clone(), left(BATCH).items));
+        let stands = Box::new((batch.clone(), unfinished(BATCH).items));
         scene.answer_with(Outcome::Batch(stands));
         scene.shows(page);
         scene.shows(if is_alive {
@@ -258,7 +258,7 @@ fn who_runs_it_elsewhere_and_who_was_killed_are_told_apart_everywhere() {
             "1 of 2 not started"
         });
         scene.keys("<esc><esc>0");
-        come(
+        answer_concerns(
             &mut scene,
             vec![concern(TESTING, ConcernKind::Batch(Box::new(batch)))],
         );
@@ -266,7 +266,7 @@ fn who_runs_it_elsewhere_and_who_was_killed_are_told_apart_everywhere() {
         let first = scene.screen().lines().next().map(str::to_owned);
         let badge = first.is_some_and(|line| line.contains("!1"));
         assert_eq!(badge, is_counted, "{state:?}");
-        // Whoever is not heard of by then counts as gone: it is looked at again then, and not before.
+        // A runner not heard of by then counts as gone: the batch is read again then, and not before.
         let due = scene.app.context.runner_gone_at;
         assert_eq!(due.is_some(), is_alive, "{state:?}");
         if let Some(due) = due {
@@ -278,11 +278,11 @@ fn who_runs_it_elsewhere_and_who_was_killed_are_told_apart_everywhere() {
 }
 
 #[test]
-fn what_is_skipped_for_its_age_is_included_by_a_key_and_not_sent_without() {
+fn recently_rotated_groups_are_sent_only_when_a_key_includes_them() {
     let old = || Resumption {
         old: vec![id("globex")],
         ready: Vec::new(),
-        ..left(BATCH)
+        ..unfinished(BATCH)
     };
     let mut scene = listed("ana@bastion2", TESTING);
     scene.keys("R");
@@ -293,7 +293,7 @@ fn what_is_skipped_for_its_age_is_included_by_a_key_and_not_sent_without() {
     scene.keys("f");
     let jobs: Vec<_> = scene.pending.iter().map(|(.., job)| job).collect();
     assert_eq!(jobs, [&Job::PlanResumption(BATCH, true)]);
-    scene.answer_with(Outcome::Resumable(Box::new(left(BATCH))));
+    scene.answer_with(Outcome::Resumable(Box::new(unfinished(BATCH))));
     scene.shows("Also what was last sent more than 30 days ago; f leaves it out.");
     scene.keys("f");
     scene.answer_with(Outcome::Resumable(Box::new(old())));

@@ -1,4 +1,4 @@
-//! One change over the marked groups: fields, review and confirmation; nothing is sent before that.
+//! One change to the marked groups: its fields, review and confirmation. Nothing is sent before the confirmation.
 
 use groupdesk::{
     config::guard::{Guard, Level, Operation, Rule},
@@ -17,7 +17,7 @@ use super::{
     scene::{PRODUCTION, READ_ONLY, Scene, TESTING},
 };
 
-/// The change that is sent, and to how many.
+/// The change that is sent, and to how many groups.
 fn sent(scene: &Scene) -> Option<(BulkChange, usize)> {
     scene.pending.iter().find_map(|(.., job)| match job {
         Job::BulkEdit(plan) => Some((plan.change.clone(), plan.counts().0)),
@@ -82,7 +82,7 @@ fn a_guard_that_raises_updates_asks_for_the_words_and_says_why() {
 }
 
 #[test]
-fn the_filter_fills_the_row_and_the_focus_waits_for_the_value() {
+fn the_row_is_filled_from_the_filter_and_the_focus_is_on_its_value() {
     let mut scene = Scene::on(TESTING);
     scene.walk("*/map:40=213<enter>B214");
     scene.keys("5");
@@ -95,7 +95,7 @@ fn the_filter_fills_the_row_and_the_focus_waits_for_the_value() {
     };
     let expected = BulkChange::mapping("40", Some("2145"), Some("213"));
     assert_eq!(Ok(change), expected.as_ref());
-    // What is typed is checked anew before it can be confirmed.
+    // What was typed is checked again before it can be confirmed.
     scene.keys("<ctrl-s>");
     assert_eq!(scene.focus(), "BulkEditField");
     scene.answer();
@@ -104,7 +104,7 @@ fn the_filter_fills_the_row_and_the_focus_waits_for_the_value() {
 }
 
 #[test]
-fn it_needs_marks_and_a_profile_that_may_be_written() {
+fn a_bulk_edit_needs_marks_and_a_writable_profile() {
     let mut scene = Scene::on(TESTING);
     scene.walk("B");
     scene.says("nothing is marked");
@@ -115,7 +115,7 @@ fn it_needs_marks_and_a_profile_that_may_be_written() {
     scene.says("read-only");
 }
 
-/// A batch of edits in the list; one group is changed, one is not, and of one the end is unknown.
+/// An edit batch in the list: one group is changed, one is not, and the outcome of one is unknown.
 fn listed_edit() -> Scene {
     let mut scene = Scene::on(TESTING);
     scene.keys("5");
@@ -140,7 +140,7 @@ fn has(scene: &Scene, wanted: &Job) -> bool {
 }
 
 #[test]
-fn an_edit_is_retried_and_taken_back_as_an_edit() {
+fn an_edit_batch_is_retried_and_undone_as_an_edit() {
     for (key, title, asked) in [
         ("z", "Reverse edit of batch 7", AskedEdit::Reverse(BATCH)),
         ("F", "Retry batch 7", AskedEdit::Again(BATCH)),
@@ -148,7 +148,7 @@ fn an_edit_is_retried_and_taken_back_as_an_edit() {
         let mut scene = listed_edit();
         scene.shows("edit map 40");
         scene.keys(key);
-        // The page of a batch that is retried is read first.
+        // The page of a batch is read before it is retried.
         if key == "F" {
             let (batch, items) = edited();
             scene.answer_with(Outcome::Batch(Box::new((batch, items))));
@@ -163,7 +163,7 @@ fn an_edit_is_retried_and_taken_back_as_an_edit() {
     }
 }
 
-/// The page of such a batch.
+/// The edit batch and its items, as its page shows them.
 fn edited() -> (Batch, Vec<BatchItem>) {
     let change = BulkChange::mapping("40", Some("214"), None).expect("a change");
     let mut items = items([State::NotApplied, State::Confirmed]);
@@ -180,7 +180,7 @@ fn edited() -> (Batch, Vec<BatchItem>) {
 }
 
 #[test]
-fn the_unknown_ones_of_an_edit_are_read_as_changes() {
+fn unknown_items_of_an_edit_are_settled_as_changes() {
     let mut scene = listed_edit();
     scene.shows("1 UNKNOWN");
     scene.keys("r");

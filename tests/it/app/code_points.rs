@@ -1,5 +1,5 @@
-//! Every control, bidi and format character of Unicode through every widget: what must be escaped is taken from the
-//! tables of another crate, not from ours.
+//! Every control, bidi and format character of Unicode through every widget. Which ones must be escaped is taken from
+//! the tables of another crate, not from ours.
 
 use groupdesk::{
     api::inspect::escape_hidden,
@@ -31,13 +31,13 @@ use icu_properties::{
 };
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::{Scene, TESTING, canned, learnt};
+use super::{Scene, TESTING, canned_outcome, known_group};
 use crate::support::{console::text_of, long};
 
-/// Beyond the classes: drawn as a blank by every font, and no space to anybody who compares.
+/// In none of the classes, but every font draws it as a blank, and no comparison treats it as a space.
 const BLANK_BRAILLE: char = '\u{2800}';
 
-/// Whether a terminal could act on it, or an eye miss it: Cc, Cf, Zl, Zp, bidi controls, default ignorables.
+/// Whether a terminal could act on it or a reader overlook it: Cc, Cf, Zl, Zp, bidi controls, default ignorables.
 pub(crate) fn is_dangerous(c: char) -> bool {
     let category = CodePointMapData::<GeneralCategory>::new().get(c);
     matches!(
@@ -51,7 +51,7 @@ pub(crate) fn is_dangerous(c: char) -> bool {
         || c == BLANK_BRAILLE
 }
 
-/// How it is to be shown.
+/// How the character must be shown.
 pub(crate) fn escape(c: char) -> String {
     match c {
         '\n' => r"\n".into(),
@@ -86,7 +86,7 @@ fn every_code_point_is_escaped_exactly_where_it_must_be() {
 
 #[test]
 fn machines_get_every_code_point_back() {
-    // All of them in one text, and each of the dangerous ones alone.
+    // All of them in one text, and each dangerous one alone.
     let all: String = ('\0'..=char::MAX).collect();
     let alone = dangerous().into_iter().map(|c| format!("a{c}b"));
     let mut count = 0;
@@ -125,7 +125,7 @@ fn properties(text: &str) -> Properties {
 
 type Widget = (&'static str, fn(&str) -> Buffer, usize);
 
-/// Each with how often it shows the text.
+/// The widgets, and how often each shows the text.
 #[rustfmt::skip] // A table: one widget a line.
 const WIDGETS: [Widget; 11] = [
     ("a line of text", |text| drawn(|on, area| line(on, area, text)), 1),
@@ -174,14 +174,14 @@ fn cells(on: &mut Buffer, area: Rect, text: &str) {
     layout.draw_row(on, area, &cells, THEME.dim(), THEME);
 }
 
-/// Shown escaped as often as it is to be shown, and nothing raw.
+/// The text is shown escaped at least `times` times, and nothing is shown raw.
 #[track_caller]
-fn judge(what: &str, c: char, buffer: &Buffer, times: usize) {
+fn assert_escaped(what: &str, c: char, buffer: &Buffer, times: usize) {
     let screen = text_of(buffer);
     let at = format!("U+{:04X} in {what}:\n{screen}", u32::from(c));
     let raw = screen.chars().find(|c| *c != '\n' && is_dangerous(*c));
     assert_eq!(raw, None, "{at}");
-    // JSON has escapes of its own, which come first.
+    // JSON escapes the character first, in its own way.
     let json = serde_json::to_string(&c.to_string()).expect("JSON");
     let json: String = json.trim_matches('"').chars().map(shown).collect();
     let count = |text: &str| screen.matches(&format!("a{text}b")).count();
@@ -198,9 +198,9 @@ fn shown(c: char) -> String {
 }
 
 #[test]
-fn every_widget_escapes_every_one() {
+fn every_widget_escapes_every_dangerous_character() {
     let all = dangerous();
-    // Tags and selectors without a name are 4,096 alike.
+    // The 4,096 tags and selectors without a name are all alike: a sample is enough.
     let (alike, others): (Vec<char>, Vec<char>) =
         all.iter().partition(|c| ('\u{e0000}'..).contains(*c));
     let mut cases = others;
@@ -209,11 +209,11 @@ fn every_widget_escapes_every_one() {
     for c in &cases {
         let text = format!("a{c}b");
         for (what, draw, times) in WIDGETS {
-            // A line break is one in a text of several lines.
+            // This editor breaks the line there.
             if (*c == '\n' || *c == '\r') && what == "the JSON editor, typed" {
                 continue;
             }
-            judge(what, *c, &draw(&text), times);
+            assert_escaped(what, *c, &draw(&text), times);
             count += 1;
         }
     }
@@ -222,7 +222,7 @@ fn every_widget_escapes_every_one() {
     assert!(count > 2_500);
 }
 
-/// A group that is known by these texts.
+/// A known group with this character in all its texts.
 fn group(number: usize, c: char) -> groupdesk::domain::known::KnownGroup {
     let text = format!("{number:04}a{c}b");
     let wanted = DesiredFields {
@@ -230,8 +230,8 @@ fn group(number: usize, c: char) -> groupdesk::domain::known::KnownGroup {
         mapping: Some(mapping(&text)),
         properties: Some(properties(&text)),
     };
-    // An id cannot hold it.
-    learnt(&text.replace('\0', "0"), &wanted, 1)
+    // An id cannot contain it.
+    known_group(&text.replace('\0', "0"), &wanted, 1)
 }
 
 /// The console with these characters in its list.
@@ -247,16 +247,16 @@ fn listed(characters: &[char]) -> Scene {
                 let groups = characters.iter().enumerate();
                 Outcome::listed(groups.map(|(at, c)| group(at, *c)).collect())
             }
-            job => canned(profile, &job),
+            job => canned_outcome(profile, &job),
         };
         scene.msg(Msg::Done(ticket, outcome));
     }
     scene
 }
 
-/// Nothing raw, and each with its number.
+/// Nothing is shown raw, and each character by its number. Returns how many were shown.
 #[track_caller]
-fn judge_all(what: &str, screen: &str, characters: &[char]) -> usize {
+fn count_escaped(what: &str, screen: &str, characters: &[char]) -> usize {
     let raw = screen.chars().find(|c| *c != '\n' && is_dangerous(*c));
     assert_eq!(raw, None, "{what}:\n{screen}");
     for (number, c) in characters.iter().enumerate() {
@@ -267,26 +267,26 @@ fn judge_all(what: &str, screen: &str, characters: &[char]) -> usize {
 }
 
 #[test]
-fn every_list_and_message_escapes_every_one() {
+fn every_list_and_message_escapes_every_dangerous_character() {
     let all = dangerous();
     let mut count = 0;
     let chunks = all.chunks(100);
     for some in long::spread(chunks, 4) {
         let mut scene = listed(some);
-        count += judge_all("the list", &scene.screen(), some);
+        count += count_escaped("the list", &scene.screen(), some);
         for (number, c) in some.iter().enumerate() {
             let text = format!("{number:04}a{c}b");
             scene.app.context.say(Severity::Error, text);
         }
         scene.keys("m");
-        count += judge_all("the messages", &scene.screen(), some);
+        count += count_escaped("the messages", &scene.screen(), some);
     }
     println!("{count} characters in lists");
     assert!(count > 2_000 && (count == 2 * all.len() || !long::all()));
 }
 
 #[test]
-fn every_page_of_a_group_escapes_every_one() {
+fn every_page_of_a_group_escapes_every_dangerous_character() {
     let all = dangerous();
     let mut cases: Vec<char> = all.iter().copied().filter(|c| *c < '\u{e0000}').collect();
     let alike = all.iter().copied().filter(|c| *c >= '\u{e0000}');
@@ -294,7 +294,7 @@ fn every_page_of_a_group_escapes_every_one() {
     let cases = long::spread(cases, 24);
     let mut count = 0;
     for c in &cases {
-        // Detail, form and review, the message line, and one message of its own.
+        // Detail page, form and review, the message line, and the page of one message.
         for (what, script, times) in [
             ("the detail", "<enter>", 5),
             ("the form", "e", 4),
@@ -306,7 +306,7 @@ fn every_page_of_a_group_escapes_every_one() {
             scene.keys(script);
             scene.app.context.say(Severity::Error, format!("0000a{c}b"));
             let screen = scene.screen();
-            judge_all(what, &screen, &[*c]);
+            count_escaped(what, &screen, &[*c]);
             let text = format!("0000a{}", escape(*c));
             let json = format!("0000a{}", json_escape(*c));
             let found = screen.matches(&text).count() + screen.matches(&json).count();

@@ -10,7 +10,7 @@ use groupdesk::{
 
 use ratatui::style::Modifier;
 
-use super::scene::{BEGIN, PRODUCTION, Scene, TESTING, canned, group};
+use super::scene::{BEGIN, PRODUCTION, Scene, TESTING, canned_outcome, group};
 use crate::support::world::id;
 
 /// A list of three groups; "acme-eu" is under the cursor.
@@ -54,12 +54,12 @@ fn a_note_is_written_with_a_enter_and_found_again() {
         .walk("<esc>g<enter>")
         .shows("call first")
         .shows("#sso #vip");
-    // A label of another group is completed.
+    // The label of another group is completed.
     scene.walk("<esc>ja<tab>v<tab>").shows("vip");
     scene.keys("<enter>");
     assert_eq!(changes(&scene)[0].1.add, labels("vip"));
     scene.answer();
-    // What stays as it was is not written.
+    // An unchanged note is not written.
     scene.keys("a<enter>");
     assert_eq!(changes(&scene), []);
     scene.keys("a<tab>x,y z!<enter>");
@@ -72,7 +72,7 @@ fn a_note_is_written_with_a_enter_and_found_again() {
 fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_kept() {
     let mut scene = three();
     scene.keys("amine<enter>");
-    // They added a label, too; it is not this one's to remove.
+    // They added a label, too, which this change must not remove.
     let theirs = Annotation {
         note: Some("theirs".into()),
         labels: labels("vip"),
@@ -86,7 +86,7 @@ fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_ke
     assert_eq!(scene.focus(), "Note");
     scene.says("Not saved: the note was changed by li@bastion2 meanwhile. Enter replaces it");
     scene.shows("Theirs: theirs").shows("mine");
-    // The second Enter knows of it.
+    // The second Enter is based on the note that was just shown.
     scene.keys("<enter>");
     let expected = AnnotationChange {
         note: Some("mine".into()),
@@ -96,14 +96,14 @@ fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_ke
     assert_eq!(changes(&scene), [(1, expected)]);
     scene.answer();
     assert_eq!(scene.focus(), "List");
-    // By `:note` the same is a message, and nothing is lost.
+    // With `:note` a conflict is shown as a message, and nothing is lost.
     scene.keys(":note again<enter>");
     let change = &changes(&scene)[0].1;
     assert_eq!(change.seen, Some(SeenNote(Some("mine".into()))));
 }
 
 #[test]
-fn a_row_that_matches_no_longer_stays_dim_is_not_marked_and_goes_with_the_filter() {
+fn a_row_that_no_longer_matches_is_dimmed_not_marked_and_leaves_with_the_filter() {
     let mut scene = three();
     scene
         .walk("*")
@@ -122,7 +122,7 @@ fn a_row_that_matches_no_longer_stays_dim_is_not_marked_and_goes_with_the_filter
         buffer[(x, y as u16)].modifier.contains(Modifier::DIM)
     };
     assert!(!is_dim(&scene), "{}", scene.screen());
-    // The answer takes the label from the row above the cursor.
+    // The answer to this change removes the label from the row above the cursor.
     let gone = Annotation::default();
     let change = AnnotationChange::default();
     scene.keys("f");
@@ -130,7 +130,7 @@ fn a_row_that_matches_no_longer_stays_dim_is_not_marked_and_goes_with_the_filter
         vec![(id("acme-eu"), gone)],
         Box::new(change),
     ));
-    // Also without colours it is told apart.
+    // The row is also told apart without colours.
     scene.shows("3 of 3").shows("\n   -Name of acme-eu");
     assert!(is_dim(&scene), "{}", scene.screen());
     scene.walk("*").shows("2 marked");
@@ -140,7 +140,7 @@ fn a_row_that_matches_no_longer_stays_dim_is_not_marked_and_goes_with_the_filter
 }
 
 #[test]
-fn what_no_journal_knows_of_reads_none_anew() {
+fn only_changes_in_a_journal_read_the_attention_count_again() {
     let counts = |effects: &[Effect]| {
         let is_count = |effect: &&Effect| matches!(effect, Effect::Start(.., job) if matches!(**job, Job::Attention { .. }));
         effects.iter().filter(is_count).count()
@@ -151,7 +151,7 @@ fn what_no_journal_knows_of_reads_none_anew() {
         let is_write = |(.., job): &(_, _, Job)| job.is_write();
         let at = scene.pending.iter().rposition(is_write).expect("a write");
         let (ticket, profile, job) = scene.pending.remove(at);
-        let ended = Msg::Done(ticket, canned(profile, &job));
+        let ended = Msg::Done(ticket, canned_outcome(profile, &job));
         let effects = scene.app.update(BEGIN, ended);
         assert_eq!(counts(&effects), reads, "{key}: {effects:?}");
     }
@@ -219,7 +219,7 @@ fn columns_are_switched_moved_and_added() {
     scene.walk("vatier<enter>");
     assert_eq!(scene.focus(), "List");
     assert_eq!(columns(&mut scene), all);
-    // Below the saved view: id goes away, name comes first.
+    // In the dialog below the saved view: id goes away, name comes first.
     scene.walk(":columns id,name,age<enter>v<down>J<space>");
     assert_eq!(columns(&mut scene), "name,age");
 }
@@ -291,7 +291,7 @@ fn batches_attention_and_colours_have_commands() {
 }
 
 #[test]
-fn what_is_wrong_in_a_filter_does_not_cut_where_one_is() {
+fn a_filter_error_leaves_room_for_the_name_of_the_view() {
     let mut scene = three();
     scene.walk("/age>soon acme<enter>");
     for width in 40..=120 {
@@ -304,7 +304,7 @@ fn what_is_wrong_in_a_filter_does_not_cut_where_one_is() {
 }
 
 #[test]
-fn without_a_row_no_key_of_a_row_is_offered() {
+fn row_keys_are_not_offered_without_a_row() {
     let mut scene = three();
     scene.msg(Msg::Resize(200, 24));
     scene.walk("/nothing<enter>").shows("0 of 3");
@@ -318,7 +318,7 @@ fn without_a_row_no_key_of_a_row_is_offered() {
         scene.says("Not available: no group here; o opens or creates one");
         assert_eq!(scene.focus(), "List", "{key}");
     }
-    // While a filter is typed, Enter applies it whatever it finds.
+    // While a filter is typed, Enter applies it whether or not it matches anything.
     scene.walk("<esc>/nobody");
     assert!(footer(&scene).is_some_and(|keys| keys.contains("Enter apply")));
     scene.walk("<enter>");
@@ -326,7 +326,7 @@ fn without_a_row_no_key_of_a_row_is_offered() {
 }
 
 #[test]
-fn a_group_is_gone_to_and_an_unknown_id_is_not_read() {
+fn go_to_opens_a_known_group_and_does_not_read_an_unknown_id() {
     let mut scene = three();
     scene.walk(":glob").shows("group globex");
     scene.walk("<enter>");
@@ -364,11 +364,11 @@ fn the_palette_completes_remembers_and_orders() {
     scene
         .walk("<esc>:zzz")
         .shows("No command \u{201c}zzz\u{201d}");
-    // What can be done comes first, then groups, then what cannot be done here.
+    // Available commands come first, then groups, then commands that are not available here.
     scene.walk("<esc>:acme");
     scene.shows("group acme-eu");
     scene.walk("<esc>");
-    // In a form the list cannot be sorted.
+    // A form has no list to sort.
     scene.walk("e<end> 2<ctrl-p>sort age<enter>");
     scene.shows(":sort acts in the list");
     let effects = three().keys(":q<enter>");
@@ -389,7 +389,7 @@ fn notes_and_labels_go_to_the_group_of_the_page_and_nowhere_else() {
     };
     assert_eq!(ids(&scene), [id("acme-eu")]);
     scene.answer();
-    // No group is meant by the list of rotations.
+    // The list of rotations is about no group.
     scene.walk("<esc><esc>3").keys(":note lost<enter>");
     scene.says("it acts on a group");
     assert_eq!(changes(&scene), []);

@@ -1,5 +1,5 @@
-//! The comparison of two environments: it reads the directory alone until it is asked, and what it brings here goes
-//! through a form and a review.
+//! The comparison of two environments: it reads only the directory until the services are asked for, and what it copies
+//! here goes through a form and a review.
 
 use groupdesk::{
     domain::{group::UserGroupId, history::Ending},
@@ -7,11 +7,11 @@ use groupdesk::{
 };
 
 use super::scene::{
-    PRODUCTION, READ_ONLY, Scene, TESTING, base, done, failed, group, learnt, wanted,
+    PRODUCTION, READ_ONLY, Scene, TESTING, base, done, failed, group, known_group, wanted,
 };
 use crate::support::world::id;
 
-/// Who knows an id in every scene, and as what.
+/// Which profiles know an id in every scene, and how.
 pub(super) fn everywhere(id: &UserGroupId) -> Outcome {
     let live = wanted(
         "Live name",
@@ -20,7 +20,7 @@ pub(super) fn everywhere(id: &UserGroupId) -> Outcome {
     );
     Outcome::SameId(vec![
         (ProfileIndex(TESTING), group(id.as_str(), 1)),
-        (ProfileIndex(PRODUCTION), learnt(id.as_str(), &live, 2)),
+        (ProfileIndex(PRODUCTION), known_group(id.as_str(), &live, 2)),
     ])
 }
 
@@ -48,7 +48,7 @@ fn only_the_directory_is_read_at_first_and_both_services_on_request() {
     assert!(read(PRODUCTION, &effects), "{effects:?}");
     let mut newer = base("acme-eu");
     newer.name = Some("Newest".into());
-    scene.answer_with(done(Ending::Found, learnt("acme-eu", &newer, 2)));
+    scene.answer_with(done(Ending::Found, known_group("acme-eu", &newer, 2)));
     scene
         .shows("testing: no route to host")
         .shows("Newest")
@@ -64,7 +64,7 @@ fn only_the_directory_is_read_at_first_and_both_services_on_request() {
 }
 
 #[test]
-fn one_row_or_all_is_brought_into_a_form_here() {
+fn one_row_or_all_are_copied_into_a_form_here() {
     let mut scene = Scene::on(TESTING);
     scene.walk("x<down><enter>");
     assert_eq!(scene.focus(), "EditName");
@@ -90,14 +90,14 @@ fn one_row_or_all_is_brought_into_a_form_here() {
 }
 
 #[test]
-fn a_draft_is_kept_below_what_is_brought() {
+fn a_draft_is_kept_below_the_copied_values() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<esc>x<down><enter>");
     scene.shows("Name of acme-eu 2").shows("2 changes");
 }
 
 #[test]
-fn a_read_only_profile_compares_and_brings_nothing() {
+fn a_read_only_profile_compares_and_copies_nothing() {
     let mut scene = Scene::on(READ_ONLY);
     scene.walk("x");
     scene.shows("READ-ONLY").shows("PRODUCTION");
@@ -111,7 +111,7 @@ fn a_read_only_profile_compares_and_brings_nothing() {
 }
 
 #[test]
-fn leaving_gives_up_what_is_read() {
+fn leaving_cancels_the_reads() {
     let mut scene = Scene::on(TESTING);
     scene.walk("x");
     scene.keys("r");

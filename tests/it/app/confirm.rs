@@ -1,4 +1,4 @@
-//! Nothing is sent before its review or check, and only the right key of the level sends it (docs/design/console.md,
+//! Nothing is sent before its review or check, and only the right key of the level assert_sends it (docs/design/console.md,
 //! "Confirmation").
 
 use groupdesk::{
@@ -73,7 +73,7 @@ fn nothing_is_sent_before_the_copy_has_been_read() {
 }
 
 #[test]
-fn an_alarm_stops_the_review_and_cannot_be_read_away() {
+fn an_alarm_stops_the_review_and_reading_again_does_not_lift_it() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2");
     scene.keys("<ctrl-s>");
@@ -83,7 +83,7 @@ fn an_alarm_stops_the_review_and_cannot_be_read_away() {
     scene.shows("ALARM");
 }
 
-/// Of the token that the scene's service returned.
+/// A rotation of the token that the scene's service returned.
 fn rotation(reason: Option<&str>) -> Job {
     Job::Rotate {
         id: id("acme-eu"),

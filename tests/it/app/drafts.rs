@@ -1,4 +1,4 @@
-//! What was typed is never lost: it survives Esc, another profile, an error, and it ends when it was sent.
+//! What was typed is never lost: it survives Esc, a change of profile and an error, and is dropped once it was sent.
 
 use groupdesk::{
     domain::{group::EnvironmentTag, history::Ending},
@@ -65,17 +65,17 @@ fn a_draft_survives_a_failed_sending() {
 }
 
 #[test]
-fn what_was_sent_is_no_draft_any_more() {
+fn a_change_that_was_sent_is_no_longer_a_draft() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<ctrl-s><tab><enter>");
     assert_eq!(drafts(&scene), 0);
-    // The same, when nobody waited for it.
+    // The same when the pane was left while the request was in flight.
     scene.walk("<esc>e<end>3<ctrl-s><tab>");
     scene.keys("<enter><esc><esc>");
     assert_eq!(drafts(&scene), 1);
     scene.answer();
     assert_eq!(drafts(&scene), 0);
-    // And when the form is still open.
+    // And when the form was opened again meanwhile.
     scene.walk("e<end>4<ctrl-s><tab>");
     scene.keys("<enter><esc>");
     scene.answer();
@@ -86,7 +86,7 @@ fn what_was_sent_is_no_draft_any_more() {
 }
 
 #[test]
-fn an_outcome_nobody_knows_keeps_the_draft() {
+fn an_unknown_outcome_keeps_the_draft() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<ctrl-s><tab>");
     scene.keys("<enter><esc><esc>");

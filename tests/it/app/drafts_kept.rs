@@ -1,4 +1,4 @@
-//! Drafts are written down as they are typed, one save at a time; forgotten when sent or discarded; offered again.
+//! Drafts are saved as they are typed, one save at a time, forgotten when sent or discarded, and offered again.
 
 use groupdesk::{
     domain::{batch::StopCause, draft::Draft},
@@ -7,16 +7,19 @@ use groupdesk::{
 };
 use jiff::SignedDuration;
 
-use super::scene::{PRODUCTION, Scene, TESTING, failed, is_of_drafts};
+use super::scene::{PRODUCTION, Scene, TESTING, failed, is_about_drafts};
 use crate::support::world::id;
 
-/// The jobs about drafts that are under way, taken out of the scene.
+/// Takes the pending jobs about drafts out of the scene.
 fn jobs(scene: &mut Scene) -> Vec<Job> {
-    let of_drafts = scene.pending.iter().filter(|(.., job)| is_of_drafts(job));
+    let of_drafts = scene
+        .pending
+        .iter()
+        .filter(|(.., job)| is_about_drafts(job));
     of_drafts.map(|(.., job)| job.clone()).collect()
 }
 
-/// The name that the only save under way carries.
+/// The name in the only pending save.
 #[track_caller]
 fn name(scene: &mut Scene) -> String {
     match jobs(scene).as_slice() {
@@ -38,7 +41,7 @@ fn one_save_at_a_time_and_the_newest_wins() {
         "the batch is still running"
     );
     let (ticket, profile, job) = scene.pending.remove(0);
-    let outcome = super::scene::canned(profile, &job);
+    let outcome = super::scene::canned_outcome(profile, &job);
     scene.msg(Msg::Done(ticket, outcome));
     assert_eq!(
         name(&mut scene),
@@ -56,7 +59,7 @@ fn one_save_at_a_time_and_the_newest_wins() {
 }
 
 #[test]
-fn a_signal_waits_for_what_is_typed_last() {
+fn a_signal_waits_for_the_last_save() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end>");
     scene.keys("12");
@@ -66,23 +69,23 @@ fn a_signal_waits_for_what_is_typed_last() {
         "a save is under way"
     );
     let (ticket, profile, job) = scene.pending.remove(0);
-    let outcome = super::scene::canned(profile, &job);
+    let outcome = super::scene::canned_outcome(profile, &job);
     assert_eq!(scene.msg(Msg::Done(ticket, outcome)), [], "and another");
     assert_eq!(name(&mut scene), "Name of acme-eu12");
     let (ticket, profile, job) = scene.pending.remove(0);
-    let outcome = super::scene::canned(profile, &job);
+    let outcome = super::scene::canned_outcome(profile, &job);
     let effects = scene.msg(Msg::Done(ticket, outcome));
     assert!(matches!(effects[..], [Effect::Quit(_)]), "{effects:?}");
 }
 
 #[test]
-fn what_was_sent_is_forgotten() {
+fn a_draft_that_was_sent_is_forgotten() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<ctrl-s><tab>");
     scene.keys("<enter>");
     assert!(jobs(&mut scene).is_empty());
     let (ticket, profile, job) = scene.pending.remove(0);
-    let outcome = super::scene::canned(profile, &job);
+    let outcome = super::scene::canned_outcome(profile, &job);
     scene.msg(Msg::Done(ticket, outcome));
     assert!(
         matches!(&jobs(&mut scene)[..], [Job::ForgetDraft(group, _)] if *group == id("acme-eu")),
@@ -110,7 +113,7 @@ fn discarding_asks_first_and_forgets() {
 }
 
 #[test]
-fn a_save_that_fails_is_said_once_and_tried_again() {
+fn a_failed_save_is_announced_once_and_tried_again() {
     let mut scene = Scene::on(TESTING);
     scene.is_full = true;
     scene.walk("e<end>123");
@@ -123,7 +126,7 @@ fn a_save_that_fails_is_said_once_and_tried_again() {
     scene.says("Drafts are saved again");
 }
 
-/// What a console typed into the name.
+/// The draft that a console saves after these keys in the name.
 fn typed(scene: &mut Scene, keys: &str) -> Draft {
     scene.keys(keys);
     match jobs(scene).as_slice() {
@@ -132,7 +135,7 @@ fn typed(scene: &mut Scene, keys: &str) -> Draft {
     }
 }
 
-/// A console that starts `minutes` after a draft was typed, with it in the directory.
+/// A console that starts `minutes` after a draft was typed, with the draft in the directory.
 fn after(minutes: i64, by: &str) -> Scene {
     let mut first = Scene::on(TESTING);
     first.walk("e");
@@ -152,7 +155,7 @@ fn after(minutes: i64, by: &str) -> Scene {
     scene
 }
 
-/// As [`after`], answering every read with what the directory had.
+/// As [`after`], and every read is answered.
 fn open(scene: &mut Scene) {
     scene.keys("e");
     scene.pending.clear();
@@ -172,14 +175,14 @@ fn a_draft_is_offered_at_the_start_and_opens_with_its_age() {
 }
 
 #[test]
-fn a_draft_of_somebody_else_says_so() {
+fn a_draft_of_another_person_says_so() {
     let mut scene = after(5, "li@desk7");
     open(&mut scene);
     scene.says("unsent draft of li@desk7 (5m ago); nothing was sent");
 }
 
 #[test]
-fn an_old_copy_is_read_again_and_what_was_typed_stays() {
+fn a_stale_copy_is_read_again_and_the_typed_text_stays() {
     let mut scene = after(120, "ana@bastion2");
     open(&mut scene);
     scene.keys("<f5>");
@@ -202,7 +205,7 @@ fn an_old_copy_is_read_again_and_what_was_typed_stays() {
 }
 
 #[test]
-fn a_newer_draft_of_another_console_is_taken_in_where_nothing_was_typed() {
+fn a_newer_draft_of_another_console_replaces_an_untouched_form() {
     let mut scene = Scene::on(TESTING);
     let mut other = Scene::on(TESTING);
     other.walk("e");
@@ -237,7 +240,7 @@ fn a_newer_draft_of_another_console_is_taken_in_where_nothing_was_typed() {
 }
 
 #[test]
-fn two_consoles_on_one_group_are_told() {
+fn two_consoles_on_one_group_are_warned() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e");
     scene.keys("x");
@@ -280,7 +283,7 @@ fn sending_mine_does_not_forget_the_newer_draft_of_another_console() {
     scene.walk("<ctrl-s><tab>");
     scene.keys("<enter>");
     let (ticket, profile, job) = scene.pending.remove(0);
-    let outcome = super::scene::canned(profile, &job);
+    let outcome = super::scene::canned_outcome(profile, &job);
     scene.msg(Msg::Done(ticket, outcome));
     match jobs(&mut scene).as_slice() {
         [Job::ForgetDraft(group, until)] => {
@@ -291,7 +294,7 @@ fn sending_mine_does_not_forget_the_newer_draft_of_another_console() {
 }
 
 #[test]
-fn drafts_that_cannot_be_read_are_no_silence() {
+fn unreadable_drafts_are_announced() {
     let mut scene = Scene::on(TESTING);
     scene.keys("e");
     let (ticket, ..) = scene.pending.remove(0);
@@ -300,7 +303,7 @@ fn drafts_that_cannot_be_read_are_no_silence() {
 }
 
 #[test]
-fn any_other_key_takes_the_question_back() {
+fn any_other_key_cancels_the_question() {
     for between in ["y", "<left>", "<f8>"] {
         let mut scene = Scene::on(TESTING);
         scene.walk("ex<ctrl-x>");

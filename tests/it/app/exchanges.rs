@@ -1,4 +1,4 @@
-//! Messages, the requests they are about, and the inspector, as pure state.
+//! Messages, the requests they are about, and the request inspector, as pure state.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn body(text: &str, is_masked: bool) -> Body {
     }
 }
 
-/// What a job sends in the scene, and what comes.
+/// The exchange that a job of the scene makes, with a good answer; `None` where it assert_sends nothing.
 pub(super) fn sent(ticket: Ticket, job: &Job) -> Option<RecordedExchange> {
     let (call, id) = match job {
         Job::LookUp(id) => (Call::GetOrCreate, id),
@@ -62,12 +62,12 @@ fn refused(ticket: Ticket) -> RecordedExchange {
         sort: ExchangeKind::Refused,
         words: "the service refused (HTTP 403)".into(),
         answer: Some(body("{\n  \"error\": \"no\"\n}", false)),
-        ..sent(ticket, &job).expect("it sends")
+        ..sent(ticket, &job).expect("it assert_sends")
     }
 }
 
 #[test]
-fn the_inspector_lists_what_was_sent_and_shows_one_whole() {
+fn the_inspector_lists_requests_and_shows_one_in_full() {
     let mut scene = Scene::on(TESTING);
     scene.walk("4").shows("Nothing was sent yet");
     scene.walk("<esc><enter><esc>4");
@@ -92,7 +92,7 @@ fn the_inspector_lists_what_was_sent_and_shows_one_whole() {
 }
 
 #[test]
-fn the_row_of_the_cursor_stays_while_others_come_and_the_ring_forgets_the_oldest() {
+fn the_cursor_stays_on_its_row_and_the_ring_drops_the_oldest() {
     let mut scene = Scene::on(TESTING);
     for number in 1..=3 {
         scene.msg(Msg::Exchanged(vec![RecordedExchange {
@@ -117,7 +117,7 @@ fn the_row_of_the_cursor_stays_while_others_come_and_the_ring_forgets_the_oldest
 }
 
 #[test]
-fn a_failure_is_among_the_messages_with_its_request_even_where_the_pane_shows_it() {
+fn a_failure_is_in_the_message_log_with_its_request_even_if_the_pane_shows_it() {
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter>");
     let (ticket, ..) = scene.pending[0];
@@ -138,7 +138,7 @@ fn a_failure_is_among_the_messages_with_its_request_even_where_the_pane_shows_it
 }
 
 #[test]
-fn a_long_message_is_shown_whole_and_one_without_a_request_says_so() {
+fn a_long_message_is_shown_in_full_and_one_without_a_request_says_so() {
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter>");
     let words = (0..40).map(|number| format!("word-{number}"));
@@ -152,7 +152,7 @@ fn a_long_message_is_shown_whole_and_one_without_a_request_says_so() {
 }
 
 #[test]
-fn the_cursor_of_the_messages_is_always_in_sight() {
+fn the_cursor_of_the_messages_is_always_visible() {
     for size in [(80, 24), (40, 10), (40, 8)] {
         let mut scene = Scene::on(TESTING);
         scene.app.context.size = size;

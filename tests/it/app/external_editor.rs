@@ -1,12 +1,12 @@
-//! The person's own editor: what it is given, and what comes of what it leaves. Nothing is sent.
+//! The external editor: the text it is given, and what is done with the text it leaves. Nothing is sent.
 
 use groupdesk::tui::state::message::{Effect, Msg, Ticket};
 
 use super::scene::{READ_ONLY, Scene, TESTING};
 
-/// Opens the editor by a script; what it is given.
+/// Opens the editor by a script. Returns the ticket, the name of the temporary file, and its text.
 #[track_caller]
-fn opens(scene: &mut Scene, script: &str) -> (Ticket, &'static str, String) {
+fn open_editor(scene: &mut Scene, script: &str) -> (Ticket, &'static str, String) {
     let effects = scene.keys(script);
     let [Effect::OpenEditor(ticket, outside)] = effects.as_slice() else {
         panic!("{effects:?}");
@@ -14,48 +14,48 @@ fn opens(scene: &mut Scene, script: &str) -> (Ticket, &'static str, String) {
     (*ticket, outside.file, outside.text.clone())
 }
 
-fn leaves(scene: &mut Scene, ticket: Ticket, text: &str) {
+fn close_editor(scene: &mut Scene, ticket: Ticket, text: &str) {
     let effects = scene.msg(Msg::Edited(ticket, Ok(text.to_owned())));
     assert_eq!(effects, [], "nothing is sent");
     scene.answer();
 }
 
 #[test]
-fn every_field_goes_out_and_comes_back() {
+fn every_field_is_edited_and_taken_over() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e");
-    let (ticket, file, text) = opens(&mut scene, "<ctrl-e>");
+    let (ticket, file, text) = open_editor(&mut scene, "<ctrl-e>");
     assert_eq!((file, text.as_str()), ("name.txt", "Name of acme-eu"));
-    leaves(&mut scene, ticket, "Acme\n");
+    close_editor(&mut scene, ticket, "Acme\n");
     scene.shows("1 change").says("Loaded from the editor");
     scene.walk("<tab>");
-    let (ticket, file, text) = opens(&mut scene, "<ctrl-e>");
+    let (ticket, file, text) = open_editor(&mut scene, "<ctrl-e>");
     assert_eq!(
         (file, text.as_str()),
         ("mapping.json", "{\n  \"7\": \"40\"\n}")
     );
-    leaves(&mut scene, ticket, "7 = 41\n8 = 42\n");
+    close_editor(&mut scene, ticket, "7 = 41\n8 = 42\n");
     scene.shows("was 40").shows("3 changes");
     scene.walk("<tab>");
-    let (ticket, file, text) = opens(&mut scene, "<ctrl-e>");
+    let (ticket, file, text) = open_editor(&mut scene, "<ctrl-e>");
     assert_eq!(
         (file, text.as_str()),
         ("properties.json", "{\n  \"tier\": \"gold\"\n}")
     );
-    leaves(&mut scene, ticket, "{\"tier\": \"go\n");
+    close_editor(&mut scene, ticket, "{\"tier\": \"go\n");
     scene
         .shows("a problem: F8")
         .says("Properties: line 1, column");
-    let (ticket, _, text) = opens(&mut scene, "<ctrl-e>");
+    let (ticket, _, text) = open_editor(&mut scene, "<ctrl-e>");
     assert_eq!(text, "{\"tier\": \"go", "the text is kept");
-    leaves(&mut scene, ticket, "{\"tier\": \"silver\"}");
+    close_editor(&mut scene, ticket, "{\"tier\": \"silver\"}");
     scene.shows("4 changes");
 }
 
 #[test]
-fn the_whole_group_goes_out_and_comes_back() {
+fn the_whole_group_is_edited_and_taken_over() {
     let mut scene = Scene::on(TESTING);
-    let (ticket, file, text) = opens(&mut scene, "E");
+    let (ticket, file, text) = open_editor(&mut scene, "E");
     assert_eq!(scene.focus(), "EditName");
     assert_eq!(file, "group.json");
     let expected = r#"{
@@ -70,39 +70,39 @@ fn the_whole_group_goes_out_and_comes_back() {
 }"#;
     assert_eq!(text, expected);
     let edited = text.replace("\"40\"", "\"213\"").replace("gold", "silver");
-    leaves(&mut scene, ticket, &edited);
+    close_editor(&mut scene, ticket, &edited);
     scene.shows("2 changes");
-    let (ticket, ..) = opens(&mut scene, "<tab>E");
-    leaves(&mut scene, ticket, &edited);
+    let (ticket, ..) = open_editor(&mut scene, "<tab>E");
+    close_editor(&mut scene, ticket, &edited);
     scene.says("Nothing was changed in the editor");
 }
 
 #[test]
-fn a_group_that_cannot_be_read_is_kept_and_opened_again() {
+fn a_group_that_cannot_be_parsed_is_kept_and_opened_again() {
     let mut scene = Scene::on(TESTING);
-    let (ticket, _, text) = opens(&mut scene, "E");
+    let (ticket, _, text) = open_editor(&mut scene, "E");
     let broken = text.replace("\"mapping\":", "\"mapping\"");
-    leaves(&mut scene, ticket, &broken);
+    close_editor(&mut scene, ticket, &broken);
     scene.says("line 4, column 13: expected `:`");
     scene.shows("a text from the editor");
     assert_eq!(scene.keys("<ctrl-s>"), [], "no review of half a text");
     scene.says("cannot be read");
-    // It is part of the draft.
+    // The text is part of the draft.
     scene.walk("<esc>");
     scene.shows("> d ");
-    let (ticket, _, text) = opens(&mut scene, "E");
+    let (ticket, _, text) = open_editor(&mut scene, "E");
     assert_eq!(text, broken);
-    leaves(&mut scene, ticket, &broken);
+    close_editor(&mut scene, ticket, &broken);
     scene.says("line 4, column 13");
-    let (ticket, ..) = opens(&mut scene, "<f4>");
-    leaves(
+    let (ticket, ..) = open_editor(&mut scene, "<f4>");
+    close_editor(
         &mut scene,
         ticket,
         &broken.replace("acme-eu\"", "acme-us\""),
     );
     scene.says("line 4, column 13");
-    let (ticket, ..) = opens(&mut scene, "<f4>");
-    leaves(&mut scene, ticket, "\n");
+    let (ticket, ..) = open_editor(&mut scene, "<f4>");
+    close_editor(&mut scene, ticket, "\n");
     scene
         .says("the group stays as it was")
         .shows("nothing changed");
@@ -111,8 +111,8 @@ fn a_group_that_cannot_be_read_is_kept_and_opened_again() {
 #[test]
 fn the_id_must_stay() {
     let mut scene = Scene::on(TESTING);
-    let (ticket, _, text) = opens(&mut scene, "E");
-    leaves(
+    let (ticket, _, text) = open_editor(&mut scene, "E");
+    close_editor(
         &mut scene,
         ticket,
         &text.replace("\"acme-eu\"", "\"acme-us\""),
@@ -121,16 +121,16 @@ fn the_id_must_stay() {
 }
 
 #[test]
-fn a_mapping_that_cannot_be_read_is_kept() {
+fn a_mapping_that_cannot_be_parsed_is_kept() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<tab>");
-    let (ticket, ..) = opens(&mut scene, "<ctrl-e>");
-    leaves(&mut scene, ticket, "{\n  \"7\": \"1\",\n  \"7\": \"2\"\n}");
+    let (ticket, ..) = open_editor(&mut scene, "<ctrl-e>");
+    close_editor(&mut scene, ticket, "{\n  \"7\": \"1\",\n  \"7\": \"2\"\n}");
     scene.says("mapping: line 3, column 3: this key is in line 2 already");
     scene.shows("40");
-    let (ticket, _, text) = opens(&mut scene, "<ctrl-e>");
+    let (ticket, _, text) = open_editor(&mut scene, "<ctrl-e>");
     assert!(text.contains("\"7\": \"2\""), "{text}");
-    leaves(&mut scene, ticket, "{}");
+    close_editor(&mut scene, ticket, "{}");
     scene.shows("will be removed");
 }
 
@@ -138,7 +138,7 @@ fn a_mapping_that_cannot_be_read_is_kept() {
 fn an_editor_that_fails_changes_nothing() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e");
-    let (ticket, ..) = opens(&mut scene, "<ctrl-e>");
+    let (ticket, ..) = open_editor(&mut scene, "<ctrl-e>");
     scene.msg(Msg::Edited(ticket, Err("the editor ended with 1".into())));
     scene
         .says("the editor ended with 1")
@@ -157,21 +157,21 @@ fn a_read_only_profile_opens_no_editor() {
 fn a_group_to_be_created_begins_with_a_template() {
     let mut scene = Scene::on(TESTING);
     scene.walk("onew-group<enter>");
-    let (ticket, _, text) = opens(&mut scene, "<f4>");
+    let (ticket, _, text) = open_editor(&mut scene, "<f4>");
     assert!(
         text.contains("\"name\": \"\",\n  \"mapping\": {},"),
         "{text}"
     );
-    leaves(&mut scene, ticket, &text.replace("\"\"", "\"New\""));
+    close_editor(&mut scene, ticket, &text.replace("\"\"", "\"New\""));
     scene.shows("1 change").shows("New");
 }
 
 #[test]
 fn a_token_in_the_text_of_a_group_is_no_draft() {
     let mut scene = Scene::on(TESTING);
-    let (ticket, ..) = opens(&mut scene, "E");
+    let (ticket, ..) = open_editor(&mut scene, "E");
     let answer = r#"{"user_group_id": "acme-eu", "token": "canary-token"}"#;
-    leaves(&mut scene, ticket, answer);
+    close_editor(&mut scene, ticket, answer);
     scene.says("kept nowhere");
     scene.walk("<esc>");
     assert_eq!(scene.app.context.drafts.len(), 0);

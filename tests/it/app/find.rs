@@ -1,4 +1,5 @@
-//! Finding groups: the filter, its order and its errors, searches beside the loop, near ids, and what is kept of it.
+//! Finding groups: the filter, its order and its errors, searches in the background, near ids, and what is stored of
+//! them.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use jiff::Timestamp;
 use super::scene::{PRODUCTION, Scene, TESTING, group, rotation};
 use crate::support::world::id;
 
-/// What a job about the list or the near ids comes to.
+/// The outcome of a job about the list or the near ids.
 pub(super) fn found(job: &Job) -> Outcome {
     match job {
         Job::Search {
@@ -48,7 +49,7 @@ fn named(name: &str, text: &str) -> KnownGroup {
     group
 }
 
-/// A list of these groups.
+/// The list of these groups.
 fn listed(groups: Vec<KnownGroup>) -> Scene {
     let mut scene = Scene::on(TESTING);
     scene.keys("r");
@@ -67,7 +68,7 @@ fn few() -> Scene {
     ])
 }
 
-/// More groups than are searched at once.
+/// More groups than are searched in the event loop.
 fn many() -> Scene {
     listed(
         (0..2_500)
@@ -76,7 +77,7 @@ fn many() -> Scene {
     )
 }
 
-/// The row of the cursor.
+/// The row under the cursor.
 fn cursor(scene: &Scene) -> String {
     let screen = scene.screen();
     let row = screen.lines().find_map(|line| line.strip_prefix(">"));
@@ -105,13 +106,13 @@ fn the_cursor_stays_on_its_group_while_the_list_changes() {
 }
 
 #[test]
-fn the_cursor_goes_to_the_best_where_its_group_is_not_found() {
+fn the_cursor_goes_to_the_best_match_when_its_group_is_not_found() {
     let mut scene = few();
     scene.walk("G/acme us");
     assert!(cursor(&scene).starts_with("Acme US"), "{}", scene.screen());
     scene.walk("<esc>");
     assert!(cursor(&scene).starts_with("Scattered"), "back where it was");
-    // The letters are there, but another group has the word.
+    // The letters occur here, but another group has the whole word.
     scene.walk("/globex");
     assert!(cursor(&scene).starts_with("Globex"), "{}", scene.screen());
     scene.shows("2 of 5 (1 loosely)").shows("sort best match");
@@ -131,7 +132,7 @@ fn a_wrong_test_is_named_and_hides_nothing() {
 }
 
 #[test]
-fn a_word_that_looks_like_a_test_is_named_where_it_is_nowhere() {
+fn a_word_that_looks_like_a_test_is_named_when_nothing_matches() {
     let mut scene = few();
     scene.walk("/foo:bar");
     scene
@@ -143,7 +144,7 @@ fn a_word_that_looks_like_a_test_is_named_where_it_is_nowhere() {
 }
 
 #[test]
-fn what_is_typed_on_a_kept_filter_is_a_new_one_and_a_space_adds_to_it() {
+fn typing_replaces_an_applied_filter_and_a_space_adds_to_it() {
     let mut scene = few();
     scene.walk("/acme<enter>").shows("2 of 5");
     scene.walk("/globex").shows("filter  globex");
@@ -167,7 +168,7 @@ fn a_minus_leaves_out_and_drafts_are_found() {
 }
 
 #[test]
-fn marking_all_says_what_only_resembles_the_filter() {
+fn marking_all_says_how_many_only_resemble_the_filter() {
     let mut scene = few();
     scene.walk("/globex<enter>*");
     scene
@@ -237,13 +238,13 @@ fn an_entry_of_the_history_is_found_by_its_own_id() {
     });
     scene.answer_with(Outcome::History(entries.collect()));
     scene.shows("globex");
-    // A sigma at the end of what is typed is not one at the end of a word.
+    // A sigma at the end of the typed text need not be at the end of a word.
     scene.walk("/ΣΑΣ").shows("ΣΑΣ.eu");
     assert!(!scene.screen().contains("globex"));
 }
 
 #[test]
-fn many_groups_are_searched_beside_the_loop() {
+fn many_groups_are_searched_in_the_background() {
     let mut scene = many();
     scene.keys("/");
     let effects = scene.keys("2");
@@ -269,7 +270,7 @@ fn the_newest_search_wins_and_a_late_answer_is_ignored() {
     scene.msg(Msg::Done(old, found(&job)));
     scene.msg(Msg::Lost(old));
     assert_eq!(scene.screen(), before);
-    // Back at what is shown: nothing is left to be asked.
+    // Back at the filter that is shown: nothing is left to search.
     scene.keys("1");
     let effects = scene.keys("<backspace>");
     assert!(matches!(&effects[..], [Effect::Cancel(_)]), "{effects:?}");
@@ -277,7 +278,7 @@ fn the_newest_search_wins_and_a_late_answer_is_ignored() {
 }
 
 #[test]
-fn a_search_that_broke_off_is_not_begun_again_by_itself() {
+fn a_search_that_was_lost_is_not_repeated_by_itself() {
     let mut scene = many();
     scene.keys("/0");
     let (ticket, ..) = scene.pending.remove(0);
@@ -290,7 +291,7 @@ fn a_search_that_broke_off_is_not_begun_again_by_itself() {
 }
 
 #[test]
-fn rows_that_are_not_up_to_date_are_not_marked_as_a_whole() {
+fn all_rows_cannot_be_marked_while_a_search_runs() {
     let mut scene = many();
     scene.keys("/0001<enter>*");
     scene.says("the search is still running");
@@ -299,7 +300,7 @@ fn rows_that_are_not_up_to_date_are_not_marked_as_a_whole() {
 }
 
 #[test]
-fn near_ids_come_from_beside_the_loop_where_there_are_many() {
+fn near_ids_of_many_groups_are_searched_in_the_background() {
     let mut scene = many();
     scene.keys("oid-000");
     assert_eq!(scene.pending.len(), 1, "the older ones are given up");
@@ -311,7 +312,7 @@ fn near_ids_come_from_beside_the_loop_where_there_are_many() {
 }
 
 #[test]
-fn filter_and_order_are_kept_per_profile() {
+fn filter_and_order_are_stored_per_profile() {
     let mut scene = Scene::on(TESTING);
     scene.walk("s");
     scene.keys("/acm");
@@ -334,7 +335,7 @@ fn filter_and_order_are_kept_per_profile() {
 }
 
 #[test]
-fn what_was_kept_is_shown_at_the_start_unless_the_person_was_faster() {
+fn the_stored_filter_is_applied_at_the_start_unless_a_key_came_first() {
     let view = ListView {
         filter: "globex".into(),
         sort: SortBy::Seen,

@@ -1,5 +1,5 @@
-//! The first groups of a long list are there before the others: nothing moves when these come, and nothing is taken for
-//! all that is only a part.
+//! The first groups of a long list are shown before the rest is read. They do not move when the rest arrives, and the
+//! part is not mistaken for the whole.
 
 use groupdesk::{
     directory::{Changes, Directory, PlaceStatus},
@@ -12,10 +12,10 @@ use groupdesk::{
 };
 use jiff::SignedDuration;
 
-use super::scene::{PRODUCTION, Scene, TESTING, canned, done, failed, group};
+use super::scene::{PRODUCTION, Scene, TESTING, canned_outcome, done, failed, group};
 use crate::support::world::place;
 
-/// The first groups of 5,000, by name, and what is read before them.
+/// The first groups, by name, of 5,000, and what is read before them.
 fn first(ids: &[&str]) -> Listing {
     let groups: Vec<_> = ids.iter().map(|id| group(id, 1)).collect();
     let mut first = Listing::from(groups);
@@ -27,17 +27,17 @@ fn first(ids: &[&str]) -> Listing {
     first
 }
 
-/// Opened, with nothing but the list under way.
-fn opening() -> (Scene, Ticket) {
+/// The console just opened, with only the list being read.
+fn opened() -> (Scene, Ticket) {
     let mut scene = Scene::opening(TESTING);
     scene.pending.retain(|(_, _, job)| *job == Job::List);
     let ticket = scene.pending[0].0;
     (scene, ticket)
 }
 
-/// With the first groups of many; the others are being read.
+/// The first groups of many are shown; the rest is being read.
 pub(super) fn loading() -> (Scene, Ticket) {
-    let (mut scene, ticket) = opening();
+    let (mut scene, ticket) = opened();
     assert!(scene.app.waits_for_groups());
     let first = first(&["acme-eu", "globex"]);
     scene.msg(Msg::FirstRows(ticket, Box::new(first)));
@@ -50,8 +50,8 @@ fn all() -> Outcome {
     Outcome::listed(groups.map(|id| group(id, 1)).to_vec())
 }
 
-/// All of them, with what was read before the first ones.
-fn all_with(beside: ReadBeside) -> Outcome {
+/// All groups, with the listing extras that were read before the first groups.
+fn all_groups_with(beside: ReadBeside) -> Outcome {
     let Outcome::Listed(mut listing) = all() else {
         unreachable!()
     };
@@ -59,7 +59,7 @@ fn all_with(beside: ReadBeside) -> Outcome {
     Outcome::Listed(listing)
 }
 
-/// Takes the job of this kind out of what is under way.
+/// Takes the first pending job that matches.
 #[track_caller]
 fn take(scene: &mut Scene, is_it: impl Fn(&Job) -> bool) -> (Ticket, Job) {
     let at = scene.pending.iter().position(|(_, _, job)| is_it(job));
@@ -67,7 +67,7 @@ fn take(scene: &mut Scene, is_it: impl Fn(&Job) -> bool) -> (Ticket, Job) {
     (ticket, job)
 }
 
-/// The only row that is drawn with a cursor.
+/// The row of the only line with this id.
 fn row_of(scene: &Scene, id: &str) -> Option<usize> {
     let screen = scene.screen();
     screen.lines().position(|line| line.contains(id))
@@ -111,7 +111,7 @@ fn the_first_groups_are_shown_while_the_others_are_read() {
 }
 
 #[test]
-fn a_part_is_not_taken_for_all() {
+fn a_part_is_not_mistaken_for_the_whole_list() {
     let (mut scene, _) = loading();
     scene.keys("*");
     scene.says("Not available: not all groups are read yet");
@@ -127,9 +127,9 @@ fn a_part_is_not_taken_for_all() {
 }
 
 #[test]
-fn another_order_waits_for_all() {
+fn another_order_waits_for_the_whole_list() {
     let (mut scene, ticket) = loading();
-    // By id, falling: globex would stand above acme-eu.
+    // By id, descending: globex would come before acme-eu.
     scene.keys("sS");
     scene.shows("sort id");
     assert!(row_of(&scene, "acme-eu") < row_of(&scene, "globex"));
@@ -141,9 +141,9 @@ fn another_order_waits_for_all() {
 }
 
 #[test]
-fn an_order_that_is_no_longer_the_one_of_the_first_rows_waits_from_the_start() {
-    let (mut scene, ticket) = opening();
-    // Before anything is there; the rows that come are the first by name.
+fn first_rows_in_an_order_that_changed_meanwhile_are_not_shown() {
+    let (mut scene, ticket) = opened();
+    // Before any row arrived; the rows that arrive are the first by name.
     scene.keys("sS");
     let first = first(&["acme-eu", "globex"]);
     scene.msg(Msg::FirstRows(ticket, Box::new(first)));
@@ -154,8 +154,8 @@ fn an_order_that_is_no_longer_the_one_of_the_first_rows_waits_from_the_start() {
 }
 
 #[test]
-fn how_the_list_was_left_is_known_with_the_first_groups() {
-    let (mut scene, ticket) = opening();
+fn the_stored_view_is_applied_to_the_first_groups() {
+    let (mut scene, ticket) = opened();
     let mut first = first(&["acme-eu"]);
     first.view = Some(ListView {
         sort: SortBy::Id,
@@ -173,7 +173,7 @@ fn how_the_list_was_left_is_known_with_the_first_groups() {
 }
 
 #[test]
-fn what_is_known_meanwhile_is_newer_than_what_was_read() {
+fn a_look_up_during_the_read_is_newer_than_the_list() {
     let (mut scene, ticket) = loading();
     scene.keys("j<enter>r");
     // A look-up that ends before the list.
@@ -186,7 +186,7 @@ fn what_is_known_meanwhile_is_newer_than_what_was_read() {
 }
 
 #[test]
-fn what_is_known_while_the_list_is_read_again_is_newer_too() {
+fn a_look_up_during_a_second_read_is_newer_too() {
     let mut scene = Scene::on(TESTING);
     scene.keys("r<enter>r");
     let (list, _) = take(&mut scene, |job| *job == Job::List);
@@ -199,11 +199,11 @@ fn what_is_known_while_the_list_is_read_again_is_newer_too() {
 }
 
 #[test]
-fn what_is_known_while_two_lists_are_read_is_newer_than_both() {
+fn a_look_up_during_two_reads_is_newer_than_both_lists() {
     let mut scene = Scene::on(TESTING);
     scene.keys("r");
     let (first, _) = take(&mut scene, |job| *job == Job::List);
-    // A second one, as when a batch ends.
+    // A second read, as when a batch ends.
     let second = scene.app.context.start(Job::List);
     scene.keys("<enter>r");
     let (look_up, _) = take(&mut scene, |job| matches!(job, Job::LookUp(_)));
@@ -217,7 +217,7 @@ fn what_is_known_while_two_lists_are_read_is_newer_than_both() {
 }
 
 #[test]
-fn what_was_known_before_a_list_that_failed_is_older_than_the_next() {
+fn a_look_up_before_a_failed_read_is_older_than_the_next_list() {
     let (mut scene, ticket) = loading();
     scene.keys("<enter>r");
     let (look_up, _) = take(&mut scene, |job| matches!(job, Job::LookUp(_)));
@@ -232,23 +232,23 @@ fn what_was_known_before_a_list_that_failed_is_older_than_the_next() {
     scene.shows("Since then").shows("1 group");
 }
 
-/// Makes the group of the cursor a favourite.
-fn favour(scene: &mut Scene) {
+/// Makes the group under the cursor a favourite.
+fn toggle_favourite(scene: &mut Scene) {
     scene.keys("f");
     let (ticket, job) = take(scene, |job| matches!(job, Job::Annotate(..)));
     let profile = scene.app.context.current;
-    scene.msg(Msg::Done(ticket, canned(profile, &job)));
+    scene.msg(Msg::Done(ticket, canned_outcome(profile, &job)));
     scene.shows("\u{2605}");
 }
 
 #[test]
-fn what_is_written_beside_a_group_meanwhile_stays() {
+fn an_annotation_written_during_the_read_stays() {
     let (mut scene, ticket) = loading();
-    favour(&mut scene);
-    scene.msg(Msg::Done(ticket, all_with(ReadBeside::default())));
+    toggle_favourite(&mut scene);
+    scene.msg(Msg::Done(ticket, all_groups_with(ReadBeside::default())));
     scene.shows("4 groups").shows("\u{2605}");
 
-    // Also where the list stands there already.
+    // Also when the list is already complete.
     scene.keys("r");
     let (list, _) = take(&mut scene, |job| *job == Job::List);
     scene.pending.clear();
@@ -258,13 +258,13 @@ fn what_is_written_beside_a_group_meanwhile_stays() {
     let first = first(&["acme-eu"]);
     scene.msg(Msg::FirstRows(again, Box::new(first)));
     assert!(!scene.screen().contains('\u{2605}'), "as it was read");
-    favour(&mut scene);
-    scene.msg(Msg::Done(again, all_with(ReadBeside::default())));
+    toggle_favourite(&mut scene);
+    scene.msg(Msg::Done(again, all_groups_with(ReadBeside::default())));
     scene.shows("\u{2605}");
 }
 
 #[test]
-fn a_refresh_keeps_what_stands_there_until_all_is_read() {
+fn a_refresh_keeps_the_old_rows_until_all_are_read() {
     let mut scene = Scene::on(TESTING);
     let before = scene.screen();
     scene.keys("r");
@@ -289,7 +289,7 @@ fn a_list_that_fails_half_way_says_so_and_is_read_again() {
 }
 
 #[test]
-fn a_part_can_be_searched_where_the_others_did_not_come() {
+fn a_part_can_be_searched_when_the_rest_failed() {
     let (mut scene, ticket) = loading();
     scene.msg(Msg::Done(ticket, failed("no room left on the disk", None)));
     scene.pending.clear();
@@ -298,18 +298,18 @@ fn a_part_can_be_searched_where_the_others_did_not_come() {
     assert_eq!(row_of(&scene, "acme-eu"), None);
     scene.keys("<esc>sS");
     assert!(row_of(&scene, "globex") < row_of(&scene, "acme-eu"));
-    // The error has had its time in the line.
+    // The error has been shown long enough to make way.
     scene.later(20).keys("*");
     scene.says("Not available: not all groups are read yet");
 }
 
 #[tokio::test]
-async fn others_are_heard_where_only_a_part_came() {
+async fn changes_by_others_are_shown_when_only_a_part_was_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let directory = Directory::open(&folder.path().join("directory.db")).expect("usable");
     let since = directory.cursor(place(&directory, "eu")).await;
     let since = since.expect("readable");
-    let (mut scene, ticket) = opening();
+    let (mut scene, ticket) = opened();
     let mut first = first(&["acme-eu", "globex"]);
     first.since = Some(since.clone());
     let effects = scene.msg(Msg::FirstRows(ticket, Box::new(first)));
@@ -336,7 +336,7 @@ async fn others_are_heard_where_only_a_part_came() {
     if let Some(known) = &mut newer.name {
         known.at += SignedDuration::from_secs(1);
     }
-    // The other one is no new group: it was not read yet.
+    // umbrella is not a new group: it was just not read yet.
     let changes = changes(vec![newer, named("umbrella", "Umbrella")]);
     scene.msg(Msg::Changed(here, Box::new(changes)));
     scene
@@ -347,7 +347,7 @@ async fn others_are_heard_where_only_a_part_came() {
 }
 
 #[test]
-fn nothing_is_said_of_groups_that_are_not_read_yet() {
+fn changes_to_groups_not_read_yet_are_not_announced() {
     let (mut scene, ticket) = loading();
     scene.keys("e<tab>");
     scene.shows("40: also in globex; others are not all read yet");
@@ -363,7 +363,7 @@ fn nothing_is_said_of_groups_that_are_not_read_yet() {
 }
 
 #[test]
-fn a_list_of_a_profile_that_was_left_is_not_read_on() {
+fn the_list_of_a_profile_that_was_left_is_not_read_further() {
     let (mut scene, ticket) = loading();
     let effects = scene.keys("P<down><enter>");
     assert_eq!(scene.app.context.current.0, PRODUCTION);

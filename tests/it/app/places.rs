@@ -1,4 +1,4 @@
-//! Where one is, and what can be done there: the help, the footer, the token's time, the debug text.
+//! Each place (focus): its help, its footer, how long the token is shown there, and its debug text.
 
 use groupdesk::tui::{
     keymap::{self, Action, Focus},
@@ -8,7 +8,7 @@ use groupdesk::tui::{
 use super::scene::{PRODUCTION, Scene, TESTING, TOKEN};
 use crate::support::console::PLACES;
 
-/// Not among the places of every test: they need a past of their own, and have tests of their own.
+/// Places that need a history of their own, and so have tests of their own.
 const ELSEWHERE: [Focus; 17] = [
     // Without a profile.
     Focus::Welcome,
@@ -18,15 +18,15 @@ const ELSEWHERE: [Focus; 17] = [
     // While a request is in flight.
     Focus::ConfirmTyped,
     Focus::RotateRunning,
-    // With an open rotation, or a pasted token.
+    // With an open rotation or a pasted token.
     Focus::AbandonReason,
     Focus::Whose,
     Focus::WhoseFound,
-    // With no group that is ready, or a batch that was stopped.
+    // With no group that is ready, or a stopped batch.
     Focus::BulkCheck,
     Focus::ResumeCheck,
     Focus::ResumeTyped,
-    // At an API key whose environment is not known, or an alarm.
+    // With an API key whose environment is not known, or an alarm.
     Focus::PlaceChoice,
     Focus::PlaceNew,
     Focus::PlaceProof,
@@ -81,7 +81,7 @@ fn the_help_lists_every_binding_of_the_place() {
 }
 
 #[test]
-fn the_help_of_a_field_names_no_key_that_is_text_there() {
+fn the_help_of_a_field_lists_no_key_that_types_text() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<f1>");
     let screen = scene.screen();
@@ -108,7 +108,7 @@ fn the_help_finds_and_runs_an_action() {
 }
 
 #[test]
-fn every_action_of_the_footer_does_something_or_says_why_not() {
+fn every_footer_action_acts_or_says_why_not() {
     for (script, focus) in PLACES {
         for binding in keymap::bindings(focus).filter(|binding| !binding.hint.is_empty()) {
             if binding.action == Action::InField {
@@ -169,7 +169,7 @@ fn the_token_is_copied_only_on_request() {
 }
 
 #[test]
-fn no_place_tells_the_token_in_its_debug_text_or_unasked() {
+fn no_place_shows_the_token_unasked_or_in_its_debug_text() {
     for profile in [TESTING, PRODUCTION] {
         for (script, _) in PLACES {
             let mut scene = Scene::on(profile);

@@ -1,4 +1,4 @@
-//! Quitting waits for writes and says so; drafts are warned of; Ctrl-C twice is always enough.
+//! Quitting waits for writes and says so, and warns about drafts that cannot be saved. Ctrl-C twice always quits.
 
 use groupdesk::{
     domain::batch::StopCause,
@@ -55,7 +55,7 @@ fn a_slow_second_ctrl_c_is_a_first_one() {
 }
 
 #[test]
-fn a_draft_that_is_kept_holds_nobody() {
+fn a_saved_draft_does_not_delay_quitting() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<esc>");
     scene.keys("<ctrl-c>");
@@ -65,7 +65,7 @@ fn a_draft_that_is_kept_holds_nobody() {
     assert_eq!(unsent.as_deref(), Some("1 unsent draft is kept"));
 }
 
-/// With a draft that cannot be saved.
+/// The list, with a draft that cannot be saved.
 fn unsaved() -> Scene {
     let mut scene = Scene::on(TESTING);
     scene.is_full = true;
@@ -73,8 +73,8 @@ fn unsaved() -> Scene {
     scene
 }
 
-/// The last save is tried, and fails.
-fn the_save_fails(scene: &mut Scene) -> Vec<Effect> {
+/// Lets the last save fail.
+fn fail_the_save(scene: &mut Scene) -> Vec<Effect> {
     let (ticket, _, job) = scene.pending.remove(0);
     assert!(matches!(job, Job::KeepDraft(..)), "{job:?}");
     assert!(scene.pending.is_empty());
@@ -95,15 +95,12 @@ fn q_with_a_draft_that_cannot_be_saved_warns_first() {
     scene.later(9).walk("q");
     assert!(scene.footer().contains("q again quits"), "too long ago");
     assert_eq!(scene.keys("q"), [], "it tries once more");
-    assert_eq!(
-        the_save_fails(&mut scene),
-        [Effect::Quit(ExitReason::Asked)]
-    );
+    assert_eq!(fail_the_save(&mut scene), [Effect::Quit(ExitReason::Asked)]);
     assert_eq!(scene.app.unsent(), None);
 }
 
 #[test]
-fn ctrl_c_is_no_answer_to_the_warning_of_q() {
+fn ctrl_c_does_not_confirm_the_warning_of_q() {
     let mut scene = unsaved();
     scene.walk("<ctrl-c>q");
     assert!(
@@ -111,14 +108,11 @@ fn ctrl_c_is_no_answer_to_the_warning_of_q() {
         "q has not warned yet"
     );
     scene.keys("q");
-    assert_eq!(
-        the_save_fails(&mut scene),
-        [Effect::Quit(ExitReason::Asked)]
-    );
+    assert_eq!(fail_the_save(&mut scene), [Effect::Quit(ExitReason::Asked)]);
 }
 
 #[test]
-fn leaving_waits_for_writes_and_says_so() {
+fn quitting_waits_for_writes_and_says_so() {
     let mut scene = Scene::on(TESTING);
     scene.walk("tT");
     scene.keys("y<esc>");
@@ -128,10 +122,10 @@ fn leaving_waits_for_writes_and_says_so() {
         "{}",
         scene.footer()
     );
-    // The rotation, and the read that confirms it: its hand-off follows that.
+    // Waits for the rotation and for the read that confirms it, because the hand-off follows that read.
     for is_last in [false, true] {
         let (ticket, profile, job) = scene.pending.remove(0);
-        let outcome = super::scene::canned(profile, &job);
+        let outcome = super::scene::canned_outcome(profile, &job);
         let effects = scene.msg(Msg::Done(ticket, outcome));
         let leaves = effects.contains(&Effect::Quit(ExitReason::Asked));
         assert_eq!(leaves, is_last, "{effects:?}");
@@ -139,7 +133,7 @@ fn leaving_waits_for_writes_and_says_so() {
 }
 
 #[test]
-fn ctrl_c_while_leaving_leaves_at_once() {
+fn ctrl_c_while_quitting_quits_at_once() {
     let mut scene = Scene::on(TESTING);
     scene.walk("tT");
     scene.keys("y<esc>");
@@ -168,7 +162,7 @@ fn a_signal_waits_for_writes_too() {
 }
 
 #[test]
-fn reads_hold_nobody() {
+fn reads_do_not_delay_quitting() {
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter><esc>r");
     assert_eq!(scene.pending.len(), 1);

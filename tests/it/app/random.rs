@@ -1,8 +1,8 @@
-//! Whatever is typed, pasted and answered: no write begins but from a review or a check, by the key of its level.
+//! Random keys, pastes and answers: no write starts except from a review or a check, by the key of its level.
 
 use proptest::prelude::*;
 
-use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, canned, failed};
+use super::scene::{PRODUCTION, READ_ONLY, Scene, TESTING, canned_outcome, failed};
 use crate::support::console::parse;
 use groupdesk::{
     domain::history::Ending,
@@ -12,12 +12,12 @@ use groupdesk::{
     },
 };
 
-/// One step of a story.
+/// One step of a random session.
 #[derive(Debug, Clone)]
 enum Step {
     Type(&'static str),
     Paste(&'static str),
-    /// The oldest job ends well, badly, or breaks off.
+    /// The oldest job succeeds, fails, or is lost.
     Succeed,
     Fail,
     Lose,
@@ -25,7 +25,7 @@ enum Step {
     Wait,
 }
 
-/// Some more often than others.
+/// The frequent ones are repeated.
 const KEYS: &str = "<enter>|<enter>|<esc>|<tab>|<tab>|<shift-tab>|<up>|<down>|<ctrl-s>|<ctrl-s>|<f1>|<f2>|<f5>|<f8>|\
     <ctrl-c>|<ctrl-r>|<ctrl-t>|<ctrl-z>|<backspace>|<end>|<space>|y|y|Y|T|T|t|e|e|a|D|z|Z|d|s|S|/|?|o|P|\
     m|1|2|3|3A|3Agone<enter>|W|Wtoken<enter>|r|v|w|u|c|x|x<enter>|xa<ctrl-s>|q|j|k|g|G|acme-eu|\
@@ -44,8 +44,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Panics where an effect is not allowed from this place by this key.
-fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effects: &[Effect]) {
+/// Panics when the effect is not allowed from this place by this key.
+fn assert_allowed(
+    place: Focus,
+    typed: Option<&str>,
+    screen: &str,
+    profile: usize,
+    effects: &[Effect],
+) {
     for effect in effects {
         let Effect::Start(_, at, job) = effect else {
             continue;
@@ -53,7 +59,7 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
         if !job.is_write() {
             continue;
         }
-        // A file of one's own is no change at the service.
+        // Writing a local file changes nothing at the service.
         let is_file = matches!(
             **job,
             Job::WriteToken(..)
@@ -93,8 +99,7 @@ fn judge(place: Focus, typed: Option<&str>, screen: &str, profile: usize, effect
                 let words = format!("Type edit {} in production", plan.counts().0);
                 matches!(place, Focus::BulkEditTyped | Focus::Help) && screen.contains(&words)
             }
-            // How the list was left: a comfort of one's own.
-            // What is written beside the groups is kept in the directory, too.
+            // Filter and order of the list, and annotations of groups, are stored only in the directory.
             (Job::KeepView(_) | Job::Annotate(..) | Job::SaveView(..) | Job::RemoveView(_), ..) => {
                 true
             }
@@ -119,12 +124,12 @@ fn play(profile: usize, steps: &[Step]) {
     for step in steps {
         match step {
             Step::Type(script) => {
-                for (key, name) in parse(script).into_iter().zip(names(script)) {
+                for (key, name) in parse(script).into_iter().zip(keys_of(script)) {
                     let place = scene.app.top().focus();
                     let profile = scene.app.context.current.0;
                     let screen = screen_at_ease(&mut scene);
                     let effects = scene.msg(Msg::Key(key));
-                    judge(place, Some(&name), &screen, profile, &effects);
+                    assert_allowed(place, Some(&name), &screen, profile, &effects);
                     if effects
                         .iter()
                         .any(|effect| matches!(effect, Effect::Quit(_)))
@@ -143,11 +148,11 @@ fn play(profile: usize, steps: &[Step]) {
                 let msg = match step {
                     Step::Lose => Msg::Lost(ticket),
                     Step::Fail => Msg::Done(ticket, failed("it broke", Some(Ending::Unknown))),
-                    _ => Msg::Done(ticket, canned(at, &job)),
+                    _ => Msg::Done(ticket, canned_outcome(at, &job)),
                 };
                 let effects = scene.msg(msg);
                 let place = scene.app.top().focus();
-                judge(place, None, "", at.0, &effects);
+                assert_allowed(place, None, "", at.0, &effects);
                 if effects
                     .iter()
                     .any(|effect| matches!(effect, Effect::Quit(_)))
@@ -168,7 +173,7 @@ fn play(profile: usize, steps: &[Step]) {
     scene.screen();
 }
 
-/// The screen where there is room to read it, whatever the window is.
+/// The screen at a readable size, whatever the size of the window.
 fn screen_at_ease(scene: &mut Scene) -> String {
     let size = std::mem::replace(&mut scene.app.context.size, (100, 40));
     let screen = scene.screen();
@@ -176,8 +181,8 @@ fn screen_at_ease(scene: &mut Scene) -> String {
     screen
 }
 
-/// The keys of a script by name.
-fn names(script: &str) -> Vec<String> {
+/// Splits a script into its keys.
+fn keys_of(script: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut rest = script;
     while let Some(c) = rest.chars().next() {
@@ -195,7 +200,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_write_begins_unreviewed(
+    fn no_write_starts_unreviewed(
         profile in prop::sample::select(&[TESTING, PRODUCTION, READ_ONLY][..]),
         steps in prop::collection::vec(step(), 1..150),
     ) {
@@ -204,8 +209,8 @@ proptest! {
 }
 
 #[test]
-fn the_stories_do_reach_every_write() {
-    // The judge would be content with stories in which nothing happens.
+fn scripted_sessions_reach_every_write() {
+    // Otherwise the test would also pass if nothing happened in any session.
     for (profile, story) in [
         (TESTING, &["e<end>x<ctrl-s>", "!", "<tab>", "<enter>"][..]),
         (PRODUCTION, &["e<end>x<ctrl-s>", "!", "y"]),
@@ -228,9 +233,9 @@ fn the_stories_do_reach_every_write() {
 
 #[test]
 #[should_panic(expected = "by Some(\"j\")")]
-fn the_judge_notices_a_write_by_another_key() {
+fn a_write_by_another_key_is_noticed() {
     let mut scene = Scene::on(PRODUCTION);
     scene.walk("e<end>x<ctrl-s>");
     let effects = scene.keys("y");
-    judge(Focus::ReviewKey, Some("j"), "", PRODUCTION, &effects);
+    assert_allowed(Focus::ReviewKey, Some("j"), "", PRODUCTION, &effects);
 }

@@ -1,5 +1,5 @@
-//! Open rotations at the screen: settled when a profile is opened and again when it is time; the pane of rotations; whose
-//! token it is.
+//! Open rotations on the screen: settled when a profile is opened and again when it is time, the pane of rotations, and
+//! the look-up of a token's owner.
 
 use std::time::Duration;
 
@@ -21,18 +21,19 @@ use groupdesk::{
 };
 
 use super::scene::{
-    BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, canned, failed, owner, rotation, whose,
+    BEGIN, PRODUCTION, READ_ONLY, Scene, TESTING, canned_outcome, failed, owner, owners_found,
+    rotation,
 };
 use crate::support::world::id;
 
-/// Answers the job under way that `which` takes.
+/// Answers the pending job that `which` accepts.
 fn answer(scene: &mut Scene, which: impl Fn(&Job) -> bool, outcome: Outcome) {
     let at = scene.pending.iter().position(|(_, _, job)| which(job));
     let (ticket, ..) = scene.pending.remove(at.expect("it is under way"));
     scene.msg(Msg::Done(ticket, outcome));
 }
 
-/// In testing, where these were found open.
+/// The testing profile, after this many open rotations were found.
 fn found_open(rows: usize) -> Scene {
     let mut scene = Scene::on(PRODUCTION);
     scene.keys("P<up><enter>");
@@ -56,7 +57,7 @@ fn still_open(again_in: Option<u64>) -> Recovered {
 }
 
 #[test]
-fn open_rotations_are_settled_in_the_background_and_the_end_is_said() {
+fn open_rotations_are_settled_in_the_background_and_the_result_is_announced() {
     let mut scene = found_open(2);
     scene.shows("2 rotations with an unknown result: checking");
     assert_eq!(settling(&scene), 1);
@@ -98,14 +99,14 @@ fn another_environment_found_in_the_background_marks_the_profile() {
 }
 
 #[test]
-fn nothing_open_is_not_worth_a_word() {
+fn without_open_rotations_nothing_is_said() {
     let scene = found_open(0);
     assert_eq!(settling(&scene), 0);
     assert!(!scene.footer().contains("unknown result"));
 }
 
 #[test]
-fn what_waits_for_the_horizon_is_settled_again_when_it_is_over() {
+fn a_rotation_waiting_for_the_horizon_is_settled_again_after_it() {
     let mut scene = found_open(1);
     let open = Outcome::Recovered(vec![still_open(Some(40))]);
     answer(&mut scene, |job| *job == Job::Settle, open);
@@ -142,7 +143,7 @@ fn what_waits_for_the_horizon_is_settled_again_when_it_is_over() {
 }
 
 #[test]
-fn an_answer_for_a_profile_one_has_left_starts_nothing() {
+fn an_answer_for_a_profile_that_was_left_starts_nothing() {
     let mut scene = Scene::on(PRODUCTION);
     scene.keys("P<up><enter>P<down><enter>");
     let at = scene
@@ -156,7 +157,7 @@ fn an_answer_for_a_profile_one_has_left_starts_nothing() {
 }
 
 #[test]
-fn the_pane_shows_open_ones_first_and_r_settles_them() {
+fn the_pane_shows_open_rotations_first_and_r_settles_them() {
     let mut scene = Scene::on(TESTING);
     scene.walk("3");
     scene
@@ -236,7 +237,7 @@ fn whose_token_leads_to_the_token_of_its_group_in_its_profile() {
 }
 
 #[test]
-fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_said_to_be() {
+fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_reported() {
     let mut scene = Scene::on(TESTING);
     assert_eq!(scene.keys("W<enter>"), []);
     scene.shows("Paste or type the token first");
@@ -244,7 +245,7 @@ fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_said_to_be() {
     answer(
         &mut scene,
         |job| matches!(job, Job::Whose(_)),
-        whose(Vec::new()),
+        owners_found(Vec::new()),
     );
     scene.shows("No group of this directory");
     scene.walk("t");
@@ -254,7 +255,7 @@ fn an_empty_token_is_not_looked_up_and_an_unknown_one_is_said_to_be() {
 }
 
 #[test]
-fn each_token_of_a_log_is_answered_and_what_is_none_is_no_all_clear() {
+fn each_token_of_a_log_is_looked_up_and_other_text_is_not_called_clean() {
     let mut scene = Scene::on(TESTING);
     scene.keys("Wx<enter>");
     let is_lookup = |job: &Job| matches!(job, Job::Whose(_));
@@ -264,7 +265,8 @@ fn each_token_of_a_log_is_answered_and_what_is_none_is_no_all_clear() {
     scene.shows("not the shape of a token (87 characters)");
     assert_eq!(scene.focus(), "Whose", "another one can be given at once");
     scene.keys("x<enter>");
-    let Outcome::Whose(TokenLookup::Answered(known)) = whose(vec![owner("production", true)])
+    let Outcome::Whose(TokenLookup::Answered(known)) =
+        owners_found(vec![owner("production", true)])
     else {
         panic!("an answer")
     };
@@ -290,8 +292,8 @@ fn each_token_of_a_log_is_answered_and_what_is_none_is_no_all_clear() {
     assert_eq!(scene.focus(), "Token");
 }
 
-/// Messages of an unknown result that stand in the log, unresolved.
-fn unknown(scene: &Scene) -> usize {
+/// How many unresolved messages about an unknown outcome the log has.
+fn unknown_messages(scene: &Scene) -> usize {
     let said = scene.app.context.messages.all();
     said.filter(|one| one.severity == Severity::Unknown && one.resolved.is_none())
         .count()
@@ -329,14 +331,14 @@ fn unknown_update() -> Scene {
 }
 
 #[test]
-fn what_is_unknown_stays_unread_until_a_reading_says_how_it_ended() {
+fn an_unknown_outcome_stays_unread_until_a_read_settles_it() {
     let mut scene = unknown_update();
-    assert_eq!(unknown(&scene), 1, "{}", scene.screen());
-    let mut done = match canned(ProfileIndex(TESTING), &Job::LookUp(id("acme-eu"))) {
+    assert_eq!(unknown_messages(&scene), 1, "{}", scene.screen());
+    let mut done = match canned_outcome(ProfileIndex(TESTING), &Job::LookUp(id("acme-eu"))) {
         Outcome::Done(done) => done,
         other => panic!("{other:?}"),
     };
-    // It may still have arrived.
+    // The rotation may still have arrived.
     done.warnings.push(Warning::RotationOpen {
         state: State::Sent,
         by: "li".into(),
@@ -348,7 +350,7 @@ fn what_is_unknown_stays_unread_until_a_reading_says_how_it_ended() {
         |job| matches!(job, Job::LookUp(_)),
         Outcome::Done(done.clone()),
     );
-    assert_eq!(unknown(&scene), 1, "{}", scene.screen());
+    assert_eq!(unknown_messages(&scene), 1, "{}", scene.screen());
     done.warnings.clear();
     scene.walk("<esc>").keys("<enter>");
     answer(
@@ -356,22 +358,22 @@ fn what_is_unknown_stays_unread_until_a_reading_says_how_it_ended() {
         |job| matches!(job, Job::LookUp(_)),
         Outcome::Done(done),
     );
-    assert_eq!(unknown(&scene), 0, "{}", scene.screen());
+    assert_eq!(unknown_messages(&scene), 0, "{}", scene.screen());
 }
 
 #[test]
-fn open_changes_are_said_once_however_often_they_are_checked() {
+fn open_changes_are_announced_once_however_often_they_are_checked() {
     let mut scene = Scene::on(TESTING);
     let open = || Outcome::ChangesSettled(vec![change(mutation::State::Unknown)]);
     for _ in 0..2 {
         scene.app.context.start(Job::SettleChanges);
         scene.msg(Msg::Tick);
         answer(&mut scene, |job| *job == Job::SettleChanges, open());
-        assert_eq!(unknown(&scene), 1);
+        assert_eq!(unknown_messages(&scene), 1);
     }
     scene.app.context.start(Job::SettleChanges);
     scene.msg(Msg::Tick);
     let none = Outcome::ChangesSettled(vec![change(mutation::State::Ended)]);
     answer(&mut scene, |job| *job == Job::SettleChanges, none);
-    assert_eq!(unknown(&scene), 0);
+    assert_eq!(unknown_messages(&scene), 0);
 }

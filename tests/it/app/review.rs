@@ -1,15 +1,15 @@
-//! A review with choices: the request follows them, nothing of either side is dropped unseen, and only the key of the
-//! level sends it.
+//! A review with choices: the request follows them, no value of either side is dropped unseen, and only the key of the
+//! level assert_sends it.
 
 use groupdesk::{
     domain::{change::DesiredFields, history::Ending, known::KnownGroup},
     tui::state::message::{Effect, Job},
 };
 
-use super::scene::{PRODUCTION, Scene, TESTING, done, learnt, wanted};
+use super::scene::{PRODUCTION, Scene, TESTING, done, known_group, wanted};
 use crate::support::world::id;
 
-/// What somebody else made of it meanwhile.
+/// The group as somebody else has changed it meanwhile.
 fn theirs() -> DesiredFields {
     wanted(
         "Theirs",
@@ -18,12 +18,12 @@ fn theirs() -> DesiredFields {
     )
 }
 
-/// At the review of a new name, with the copy of somebody else read.
+/// The review of a new name, after the copy changed by somebody else was read.
 fn disputed(profile: usize) -> Scene {
     let mut scene = Scene::on(profile);
     scene.walk("e<end> 2");
     scene.keys("<ctrl-s>");
-    scene.answer_with(done(Ending::Found, learnt("acme-eu", &theirs(), 1)));
+    scene.answer_with(done(Ending::Found, known_group("acme-eu", &theirs(), 1)));
     scene
 }
 
@@ -35,7 +35,7 @@ fn sent(scene: &Scene) -> (DesiredFields, DesiredFields) {
 }
 
 #[test]
-fn what_i_did_not_touch_stays_theirs_and_what_i_did_is_mine() {
+fn untouched_fields_stay_theirs_and_edited_fields_are_mine() {
     let mut scene = disputed(TESTING);
     scene
         .shows("CHANGED BY SOMEONE")
@@ -52,7 +52,7 @@ fn what_i_did_not_touch_stays_theirs_and_what_i_did_is_mine() {
 }
 
 #[test]
-fn every_choice_can_be_turned_and_the_request_follows() {
+fn every_choice_can_be_changed_and_the_request_follows() {
     let mut scene = disputed(TESTING);
     scene.walk("<space>");
     scene.shows("(*) theirs  Theirs").shows("no field changes");
@@ -66,23 +66,23 @@ fn every_choice_can_be_turned_and_the_request_follows() {
 }
 
 #[test]
-fn choices_survive_reading_again_but_not_another_value() {
+fn choices_survive_a_new_read_unless_the_value_changed() {
     let mut scene = disputed(TESTING);
     scene.walk("<space>");
     scene.keys("r");
-    scene.answer_with(done(Ending::Found, learnt("acme-eu", &theirs(), 1)));
+    scene.answer_with(done(Ending::Found, known_group("acme-eu", &theirs(), 1)));
     scene.shows("(*) theirs  Theirs");
     scene.keys("r");
     let mut newer = theirs();
     newer.name = Some("Newer".into());
-    scene.answer_with(done(Ending::Found, learnt("acme-eu", &newer, 1)));
+    scene.answer_with(done(Ending::Found, known_group("acme-eu", &newer, 1)));
     scene
         .shows("( ) theirs  Newer")
         .shows("(*) mine    Name of acme-eu 2");
 }
 
 #[test]
-fn turning_a_choice_sends_nothing_and_production_still_asks_for_y() {
+fn changing_a_choice_sends_nothing_and_production_still_asks_for_y() {
     let mut scene = disputed(PRODUCTION);
     assert_eq!(scene.keys("<space><down><space><tab><enter>"), []);
     let effects = scene.keys("y");
@@ -108,7 +108,7 @@ fn a_request_that_followed_a_choice_settles_the_draft_it_came_from() {
 }
 
 #[test]
-fn with_nothing_disputed_there_is_nothing_to_choose() {
+fn without_a_conflict_there_is_nothing_to_choose() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2");
     scene.keys("<ctrl-s><space>");
@@ -120,10 +120,10 @@ fn with_nothing_disputed_there_is_nothing_to_choose() {
 }
 
 #[test]
-fn a_field_of_which_nothing_is_known_is_left_out_until_it_is_chosen() {
+fn an_unknown_field_is_left_out_until_it_is_chosen() {
     let nameless = KnownGroup::new(id("acme-eu"));
     let known = KnownGroup {
-        name: learnt("acme-eu", &theirs(), 1).name,
+        name: known_group("acme-eu", &theirs(), 1).name,
         ..nameless
     };
     let mut scene = Scene::on(TESTING);
@@ -149,7 +149,7 @@ fn a_field_of_which_nothing_is_known_is_left_out_until_it_is_chosen() {
 }
 
 #[test]
-fn the_request_is_seen_as_json_and_as_curl_and_the_choices_wait() {
+fn the_request_is_shown_as_json_and_as_curl_and_the_choices_stay() {
     let mut scene = disputed(TESTING);
     scene.app.context.size = (100, 40);
     scene.walk("v");
@@ -165,15 +165,15 @@ fn the_request_is_seen_as_json_and_as_curl_and_the_choices_wait() {
 }
 
 #[test]
-fn the_choice_under_the_cursor_is_always_in_sight() {
+fn the_choice_under_the_cursor_is_always_visible() {
     let many: Vec<String> = (0..40).map(|n| n.to_string()).collect();
     let rows: Vec<(&str, &str)> = many.iter().map(|n| (n.as_str(), "1")).collect();
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2");
     scene.keys("<ctrl-s>");
     let many = wanted("Name of acme-eu", &rows, r#"{"tier":"gold"}"#);
-    scene.answer_with(done(Ending::Found, learnt("acme-eu", &many, 1)));
-    // What my edit has too comes first.
+    scene.answer_with(done(Ending::Found, known_group("acme-eu", &many, 1)));
+    // The field that my edit also has comes first.
     for n in std::iter::once(7).chain((0..40).filter(|n| *n != 7)) {
         scene.shows(&format!("> mapping {n}: it was"));
         scene.walk("<space>");

@@ -1,4 +1,4 @@
-//! Guards at the screen, the profile from every place, and where one is in sight at every size.
+//! Guards on the screen, switching the profile from every place, and the profile's name at every size.
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use groupdesk::{
@@ -54,7 +54,7 @@ fn a_forbidden_action_is_dimmed_and_says_why() {
 }
 
 #[test]
-fn a_raised_update_wants_its_words_typed() {
+fn a_guard_on_updates_asks_for_typed_words() {
     for (level, words) in [
         (Level::Typed, "acme-eu"),
         (Level::Words, "update acme-eu in testing"),
@@ -62,7 +62,7 @@ fn a_raised_update_wants_its_words_typed() {
         let mut scene = guarded(TESTING, Operation::Update, Rule::AtLeast(level));
         scene.walk("e<end> 2<ctrl-s>");
         scene.shows("two people look").shows("press y, then type");
-        assert_eq!(scene.keys("<tab><enter>"), [], "Enter sends nothing");
+        assert_eq!(scene.keys("<tab><enter>"), [], "Enter assert_sends nothing");
         assert_eq!(scene.keys("y"), []);
         assert_eq!(scene.focus(), "ConfirmTyped");
         scene.shows(words).shows("two people look");
@@ -75,7 +75,8 @@ fn a_raised_update_wants_its_words_typed() {
         let sent = scene.writes();
         assert!(matches!(sent.as_slice(), [Job::Update { .. }]), "{sent:?}");
     }
-    // Key, where Enter on the button is usual; and nothing less than usual in production.
+    // The level is the higher one of the guard's and the usual: `y` instead of Enter on the button, and no less than
+    // usual in production.
     let mut scene = guarded(TESTING, Operation::Update, Rule::AtLeast(Level::Key));
     scene.walk("e<end> 2<ctrl-s>");
     assert_eq!(scene.focus(), "ReviewKey");
@@ -85,7 +86,7 @@ fn a_raised_update_wants_its_words_typed() {
 }
 
 #[test]
-fn typed_words_do_not_help_against_an_alarm_that_came_meanwhile() {
+fn typed_words_do_not_override_an_alarm_that_came_meanwhile() {
     let mut scene = guarded(TESTING, Operation::Update, Rule::AtLeast(Level::Typed));
     scene.walk("e<end> 2<ctrl-s>y");
     scene.keys("acme-eu");
@@ -95,7 +96,7 @@ fn typed_words_do_not_help_against_an_alarm_that_came_meanwhile() {
 }
 
 #[test]
-fn a_raised_rotation_wants_its_words_typed() {
+fn a_guard_on_rotations_asks_for_typed_words() {
     let words = "rotate acme-eu in testing";
     let mut scene = guarded(TESTING, Operation::Rotate, Rule::AtLeast(Level::Words));
     scene.walk("tT");
@@ -130,7 +131,7 @@ fn the_profile_can_be_switched_from_every_place_and_the_draft_stays() {
             continue;
         }
         assert_eq!(there, "Profiles", "F6 from {script}");
-        // The list of help finds it in fields, too.
+        // The list of help offers it in fields, too.
         scene.keys("<esc><f1>");
         if !matches!(focus, Focus::Help | Focus::Palette) {
             scene.shows("F6");
@@ -165,7 +166,7 @@ fn the_profile_can_be_switched_while_the_service_hangs() {
         scene.answer();
         scene.shows(" PRODUCTION ");
     }
-    // What is being written goes on, and a message says how it ended.
+    // A write in flight goes on, and a message says how it ended.
     let mut scene = Scene::on(TESTING);
     scene.walk("tT");
     scene.keys("y<f6><down><enter>");
@@ -189,7 +190,7 @@ fn screen_of(scene: &Scene, (columns, rows): (u16, u16)) -> Buffer {
 }
 
 #[test]
-fn production_is_in_sight_on_every_pane_at_every_size() {
+fn production_is_visible_on_every_pane_at_every_size() {
     for (script, _) in PLACES {
         if script.starts_with("P<down>") || script.contains("rotate 1 in") {
             continue;
@@ -220,7 +221,7 @@ fn production_is_in_sight_on_every_pane_at_every_size() {
 }
 
 #[test]
-fn the_other_tag_marks_the_profile_until_the_end() {
+fn an_answer_with_another_tag_marks_the_profile_for_the_session() {
     let alarm = Warning::WrongTag {
         expected: EnvironmentTag::Testing,
         got: EnvironmentTag::Customer,
@@ -229,7 +230,7 @@ fn the_other_tag_marks_the_profile_until_the_end() {
     scene.keys("<enter>");
     scene.answer_with(warned(group("acme-eu", 1), alarm));
     scene.shows("! WRONG ENVIRONMENT").shows("ALARM");
-    // Dismissing the message and reading again do not take the mark away.
+    // Dismissing the message and reading again do not remove the mark.
     scene.walk("<esc><esc><esc>m<esc><enter><esc>");
     scene.shows("! WRONG ENVIRONMENT");
     scene.walk("P<down><enter>");
@@ -239,7 +240,7 @@ fn the_other_tag_marks_the_profile_until_the_end() {
     );
     scene.walk("P<up><enter>");
     scene.shows("! WRONG ENVIRONMENT");
-    // And as the end of a rotation.
+    // Also when a rotation ends so.
     let mut scene = Scene::on(TESTING);
     scene.walk("tT");
     scene.keys("y");
@@ -293,7 +294,7 @@ fn no_click_on_the_footer_confirms_sends_or_rotates() {
                     row: 23,
                     modifiers: KeyModifiers::NONE,
                 }));
-                let sends = scene.pending.iter().find(|(_, _, job)| {
+                let assert_sends = scene.pending.iter().find(|(_, _, job)| {
                     job.can_be_steered()
                         || matches!(
                             job,
@@ -305,7 +306,10 @@ fn no_click_on_the_footer_confirms_sends_or_rotates() {
                                 | Job::HandOffAgain(..)
                         )
                 });
-                assert!(sends.is_none(), "{script:?}, {column}: {sends:?}");
+                assert!(
+                    assert_sends.is_none(),
+                    "{script:?}, {column}: {assert_sends:?}"
+                );
                 scene.answer();
             }
             pressed += usize::from(scene.screen() != before);

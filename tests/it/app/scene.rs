@@ -32,33 +32,33 @@ use groupdesk::{
 use jiff::{SignedDuration, Timestamp};
 use ratatui::{buffer::Buffer, layout::Rect};
 
-pub(super) use super::groups::{base, group, learnt, wanted};
+pub(super) use super::groups::{base, group, known_group, wanted};
 use super::{
     compare::everywhere,
     exchanges::sent,
     find::found,
-    groups::{taught, told},
+    groups::{known_as, stated},
 };
 use crate::support::{
     console::{parse, text_of},
     world::id,
 };
 
-/// The profiles of every scene.
+/// Indices of the profiles of every scene.
 pub(crate) const TESTING: usize = 0;
 pub(super) const PRODUCTION: usize = 1;
 pub(super) const READ_ONLY: usize = 2;
 
-/// Stands for every token there is.
+/// The token in every canned answer.
 pub(super) const TOKEN: &str = "canary-token-0123456789abcdef";
 
-/// Where the scenes begin.
+/// The time at which every scene begins.
 pub(super) const BEGIN: Timestamp = Timestamp::constant(1_793_000_000, 0);
 
 pub(crate) struct Scene {
     pub(crate) app: App,
     pub(crate) now: Timestamp,
-    /// Started, not cancelled, and not yet answered.
+    /// Jobs that were started, not cancelled, and not yet answered, with their profiles.
     pub(crate) pending: Vec<(Ticket, ProfileIndex, Job)>,
     /// No draft can be saved.
     pub(crate) is_full: bool,
@@ -72,7 +72,7 @@ impl Scene {
         scene
     }
 
-    /// Opened on a profile; nothing is read yet.
+    /// Opened on a profile, with nothing read yet.
     pub(crate) fn opening(profile: usize) -> Self {
         let profiles = vec![
             a_profile("testing", EnvironmentTag::Testing, false, false),
@@ -98,19 +98,19 @@ impl Scene {
         scene
     }
 
-    /// Takes in a message; returns what is to be done.
+    /// Handles a message and returns its effects.
     pub(crate) fn msg(&mut self, msg: Msg) -> Vec<Effect> {
         let effects = self.app.update(self.now, msg);
         self.note(effects)
     }
 
-    /// Types a script; nothing is answered meanwhile.
+    /// Types a script without answering any job.
     pub(crate) fn keys(&mut self, script: &str) -> Vec<Effect> {
         let keys = parse(script).into_iter();
         keys.flat_map(|key| self.msg(Msg::Key(key))).collect()
     }
 
-    /// Types a script, and answers everything after every key.
+    /// Types a script, and answers all jobs after every key.
     pub(crate) fn walk(&mut self, script: &str) -> &mut Self {
         for key in parse(script) {
             self.msg(Msg::Key(key));
@@ -122,11 +122,11 @@ impl Scene {
     fn note(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
         for effect in &effects {
             match effect {
-                // Counts what waits, beside everything; no test waits for it.
+                // Counting the concerns is answered at once, because no test waits for it.
                 Effect::Start(ticket, profile, job)
                     if matches!(**job, Job::Attention { whole: false }) =>
                 {
-                    self.msg(Msg::Done(*ticket, canned(*profile, job)));
+                    self.msg(Msg::Done(*ticket, canned_outcome(*profile, job)));
                 }
                 Effect::Start(ticket, profile, job) => {
                     self.pending.push((*ticket, *profile, (**job).clone()));
@@ -141,22 +141,22 @@ impl Scene {
                 | Effect::Quit(_) => {}
             }
         }
-        // Drafts are kept beside everything else; the tests of them look at what is pending.
-        let is_of_drafts =
-            |effect: &Effect| matches!(effect, Effect::Start(.., job) if is_of_drafts(job));
+        // Jobs about drafts run in the background of everything; only their own tests look at them, in `pending`.
+        let starts_draft_job =
+            |effect: &Effect| matches!(effect, Effect::Start(.., job) if is_about_drafts(job));
         effects
             .into_iter()
-            .filter(|effect| !is_of_drafts(effect))
+            .filter(|effect| !starts_draft_job(effect))
             .collect()
     }
 
-    /// Answers everything under way, and what follows from it, as a service in good health.
+    /// Answers all pending jobs, and those that follow from them, as a healthy service would.
     pub(crate) fn answer(&mut self) {
         while let Some((ticket, profile, job)) = self.pending.pop() {
             let outcome = if self.is_full && matches!(job, Job::KeepDraft(..)) {
                 failed("no room left on the disk", None)
             } else {
-                canned(profile, &job)
+                canned_outcome(profile, &job)
             };
             if let Some(exchange) = sent(ticket, &job) {
                 self.msg(Msg::Exchanged(vec![exchange]));
@@ -165,11 +165,11 @@ impl Scene {
         }
     }
 
-    /// Answers the only job under way with something else.
+    /// Answers the only pending job with this outcome.
     pub(super) fn answer_with(&mut self, outcome: Outcome) -> Vec<Effect> {
         let (others, mut asked) = std::mem::take(&mut self.pending)
             .into_iter()
-            .partition::<Vec<_>, _>(|(.., job)| is_of_drafts(job));
+            .partition::<Vec<_>, _>(|(.., job)| is_about_drafts(job));
         self.pending = others;
         assert_eq!(asked.len(), 1, "{asked:?}");
         let (ticket, ..) = asked.remove(0);
@@ -181,7 +181,7 @@ impl Scene {
         self
     }
 
-    /// The writes under way.
+    /// The pending writes.
     pub(super) fn writes(&self) -> Vec<&Job> {
         let jobs = self.pending.iter().map(|(_, _, job)| job);
         jobs.filter(|job| job.is_write()).collect()
@@ -233,14 +233,14 @@ impl Scene {
         self
     }
 
-    /// Where keys go, as a word.
+    /// The name of the focus.
     pub(super) fn focus(&self) -> String {
         format!("{:?}", self.app.top().focus())
     }
 }
 
-/// It concerns unsent drafts, or counts what waits, and nothing else.
-pub(super) fn is_of_drafts(job: &Job) -> bool {
+/// Whether the job is about unsent drafts or only counts the concerns.
+pub(super) fn is_about_drafts(job: &Job) -> bool {
     matches!(
         job,
         Job::Drafts | Job::KeepDraft(..) | Job::ForgetDraft(..) | Job::Attention { whole: false }
@@ -257,8 +257,8 @@ fn a_profile(name: &str, tag: EnvironmentTag, production: bool, read_only: bool)
     }
 }
 
-/// What the service would say of it.
-pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
+/// The outcome with which a healthy service would answer the job.
+pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
     match job {
         Job::List => Outcome::listed(vec![group("acme-eu", 1), group("globex", 2)]),
         Job::Search { .. } | Job::Near(..) | Job::KeepView(_) => found(job),
@@ -300,9 +300,9 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::ForgetDraft(..) => Outcome::DraftForgotten,
         Job::SameId(id) => everywhere(id),
         Job::LookUp(id) => done(Ending::Found, group(id.as_str(), 1)),
-        Job::Create(id, wanted) => done(Ending::Created, taught(id.as_str(), wanted, profile)),
+        Job::Create(id, wanted) => done(Ending::Created, known_as(id.as_str(), wanted, profile)),
         Job::Update { id, wanted, .. } => {
-            done(Ending::Updated, taught(id.as_str(), wanted, profile))
+            done(Ending::Updated, known_as(id.as_str(), wanted, profile))
         }
         Job::Rotate { id, .. } => rotated(group(id.as_str(), 9)),
         Job::Confirm(rotated) => Outcome::Done(Box::new(Done {
@@ -326,13 +326,13 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::Abandon(number, _) => {
             Outcome::Abandoned(Box::new(rotation(number.0, "acme-eu", State::Abandoned)))
         }
-        Job::Whose(_) => whose(vec![owner("production", true), owner("testing", false)]),
+        Job::Whose(_) => owners_found(vec![owner("production", true), owner("testing", false)]),
         Job::Batches => Outcome::Batches(Vec::new()),
         Job::Batch(id) => Outcome::Batch(Box::new((super::batch::stored(*id), Vec::new()))),
         Job::Attention { .. } => Outcome::Attention(Box::default()),
         Job::Hide(..) => Outcome::Hidden(None),
         Job::AllBatches => Outcome::AllBatches(Vec::new()),
-        Job::PlanResumption(id, _) => Outcome::Resumable(Box::new(super::batch::left(*id))),
+        Job::PlanResumption(id, _) => Outcome::Resumable(Box::new(super::batch::unfinished(*id))),
         Job::Resume(id, count, _) => Outcome::BulkEnded(Report {
             batch: *id,
             counts: Counts {
@@ -374,12 +374,12 @@ pub(crate) fn canned(profile: ProfileIndex, job: &Job) -> Outcome {
         Job::WriteReport(_, path) => Outcome::ReportWritten(path.clone()),
         Job::Export { ids, path, .. } => Outcome::Exported(ids.len(), path.clone()),
         Job::PendingHandOffs => Outcome::PendingHandOffs(Vec::new()),
-        Job::HandOff(done) => handed(done.group.id.as_str(), HandOffState::Done, Some(0), None),
-        Job::HandOffAgain(_, id) => handed(id.as_str(), HandOffState::Done, Some(0), None),
+        Job::HandOff(done) => handed_off(done.group.id.as_str(), HandOffState::Done, Some(0), None),
+        Job::HandOffAgain(_, id) => handed_off(id.as_str(), HandOffState::Done, Some(0), None),
     }
 }
 
-/// Every group changes, from 213.
+/// Every group is changed, from 213.
 fn edit_plan(change: &BulkChange, ids: &[UserGroupId]) -> EditPlan {
     let row = |id: &UserGroupId| EditRow {
         id: id.clone(),
@@ -421,8 +421,8 @@ pub(super) fn rotation(number: i64, group: &str, state: State) -> RotationRow {
     }
 }
 
-/// The answer for one token.
-pub(super) fn whose(owners: Vec<Owner>) -> Outcome {
+/// The result of looking up one token.
+pub(super) fn owners_found(owners: Vec<Owner>) -> Outcome {
     Outcome::Whose(TokenLookup::Answered(vec![TokenReport {
         fingerprint: Fingerprint::from_bytes([0x2a; 32]),
         line: 1,
@@ -451,13 +451,13 @@ pub(super) fn done(ending: Ending, group: KnownGroup) -> Outcome {
         latency: Duration::from_millis(7),
         rotation: None,
         read: Vec::new(),
-        facts: told(),
+        facts: stated(),
         open: Vec::new(),
     }))
 }
 
 /// How a hand-off ended.
-pub(super) fn handed(
+pub(super) fn handed_off(
     group: &str,
     state: HandOffState,
     exit: Option<i32>,
@@ -475,7 +475,7 @@ pub(super) fn handed(
     })))
 }
 
-/// What `Done` a rotation of the scene carries.
+/// The `Done` of a rotation in the scene.
 pub(super) fn rotated(group: KnownGroup) -> Outcome {
     let Outcome::Done(mut done) = done(Ending::Rotated, group) else {
         unreachable!("done makes Done");

@@ -1,4 +1,4 @@
-//! Scenes of the later views: what waits, batches, the history, the dialogs about places, each as it can stand.
+//! Scenes of the later views (attention, batches, history, dialogs about places) in each of their states.
 
 use std::time::Duration;
 
@@ -20,18 +20,18 @@ use groupdesk::{
 use serde_json::json;
 
 use super::{
-    attention::{come, concern},
-    batch::{BATCH, items, left, stored},
+    attention::{answer_concerns, concern},
+    batch::{BATCH, items, stored, unfinished},
     scene::{BEGIN, Scene, TESTING},
 };
 use crate::support::world::id;
 
-/// One of every sort.
+/// One concern of every kind.
 pub(super) fn concerns() -> Vec<Concern> {
     let batch = |counts| {
         ConcernKind::Batch(Box::new(Batch {
             counts,
-            ..left(BatchId(12)).batch
+            ..unfinished(BatchId(12)).batch
         }))
     };
     let counts = Counts::default;
@@ -83,11 +83,11 @@ fn hand_off(state: HandOffState) -> ConcernKind {
 pub(super) fn attention(rows: Vec<Concern>) -> Scene {
     let mut scene = Scene::on(TESTING);
     scene.keys("0");
-    come(&mut scene, rows);
+    answer_concerns(&mut scene, rows);
     scene
 }
 
-/// Batches as they can stand, with what tells them apart.
+/// Batches in each state, with what tells them apart.
 #[rustfmt::skip] // A table: one case a line.
 pub(super) fn batches() -> Vec<(&'static str, Batch)> {
     let edit = BulkChange::mapping("40", Some("214"), None).expect("a change");
@@ -97,7 +97,7 @@ pub(super) fn batches() -> Vec<(&'static str, Batch)> {
     };
     let counts = Counts::default;
     vec![
-        ("left", left(BATCH).batch),
+        ("left", unfinished(BATCH).batch),
         ("not closed", Batch { ended_at: None, ..stored(BATCH) }),
         ("done", counted(Counts { confirmed: 2, ..counts() })),
         ("not applied", counted(Counts { not_applied: 2, ..counts() })),
@@ -115,7 +115,7 @@ pub(super) fn listed(profile: usize, batch: &Batch) -> Scene {
     scene
 }
 
-/// The page of a batch of the journal whose items stand so.
+/// The page of a batch whose items have these states.
 pub(super) fn page(states: [State; 2]) -> Scene {
     let mut scene = Scene::on(TESTING);
     scene.keys(":batch 7<enter>");
@@ -129,7 +129,7 @@ pub(super) fn page(states: [State; 2]) -> Scene {
     scene
 }
 
-/// The history of the profile: what every field of an entry can hold.
+/// The history of the profile, with every value that a field of an entry can have.
 pub(super) fn with_history() -> Scene {
     let mut scene = Scene::on(TESTING);
     scene.keys("2");
@@ -157,7 +157,7 @@ pub(super) fn with_history() -> Scene {
     scene
 }
 
-/// The dialogs that hold a profile back.
+/// The dialogs that keep a profile from being used.
 pub(super) fn dialogs() -> Vec<(&'static str, Scene)> {
     let held = |problem: PlaceProblem| {
         let mut scene = Scene::on(TESTING);

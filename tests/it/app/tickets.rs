@@ -1,4 +1,4 @@
-//! Late answers, lost jobs, left panes: every outcome finds the one who asked, or becomes a notice.
+//! Late answers, lost jobs, panes that were left: every outcome reaches the pane that asked, or becomes a message.
 
 use groupdesk::{
     domain::history::Ending,
@@ -8,7 +8,7 @@ use groupdesk::{
     },
 };
 
-use super::scene::{PRODUCTION, Scene, TESTING, canned, done, failed, group};
+use super::scene::{PRODUCTION, Scene, TESTING, canned_outcome, done, failed, group};
 use crate::support::world::id;
 
 #[test]
@@ -42,7 +42,7 @@ fn the_newest_read_wins() {
 }
 
 #[test]
-fn esc_gives_up_the_read_of_a_review() {
+fn esc_cancels_the_read_of_a_review() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2");
     scene.keys("<ctrl-s>");
@@ -52,7 +52,7 @@ fn esc_gives_up_the_read_of_a_review() {
 }
 
 #[test]
-fn a_write_of_a_left_pane_ends_as_a_notice() {
+fn a_write_whose_pane_was_left_ends_as_a_message() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<ctrl-s><tab>");
     scene.keys("<enter><esc><esc>");
@@ -65,7 +65,7 @@ fn a_write_of_a_left_pane_ends_as_a_notice() {
 }
 
 #[test]
-fn the_result_comes_below_what_was_opened_above_the_review() {
+fn the_result_appears_below_a_pane_opened_over_the_review() {
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<ctrl-s><tab>");
     scene.keys("<enter>m");
@@ -77,14 +77,14 @@ fn the_result_comes_below_what_was_opened_above_the_review() {
 }
 
 #[test]
-fn a_left_rotation_is_confirmed_and_told() {
+fn a_rotation_whose_pane_was_left_is_confirmed_and_announced() {
     let mut scene = Scene::on(TESTING);
     scene.walk("tT");
     scene.keys("y<esc>");
     assert_eq!(scene.focus(), "List");
     scene.says("continues");
     let (ticket, profile, job) = scene.pending.remove(0);
-    let effects = scene.msg(Msg::Done(ticket, canned(profile, &job)));
+    let effects = scene.msg(Msg::Done(ticket, canned_outcome(profile, &job)));
     assert!(
         matches!(effects.as_slice(), [Effect::Start(_, _, job)] if matches!(**job, Job::Confirm(_))),
         "{effects:?}"
@@ -124,12 +124,12 @@ fn a_lost_write_is_unknown_and_a_lost_read_is_not() {
 }
 
 #[test]
-fn a_new_token_stays_on_the_screen_when_something_beside_it_breaks() {
+fn a_new_token_stays_available_when_another_job_is_lost() {
     let mut scene = Scene::on(TESTING);
     scene.walk("tT");
     scene.keys("y");
     let (ticket, profile, job) = scene.pending.remove(0);
-    scene.msg(Msg::Done(ticket, canned(profile, &job)));
+    scene.msg(Msg::Done(ticket, canned_outcome(profile, &job)));
     let (confirming, ..) = scene.pending.remove(0);
     scene.msg(Msg::Lost(confirming));
     scene.shows("not confirmed").shows("v shows it");
@@ -180,7 +180,7 @@ fn an_answer_of_another_profile_is_not_shown_as_one_of_this() {
 }
 
 #[test]
-fn an_error_makes_way_for_what_comes_after_it_and_stays_unread() {
+fn an_error_makes_way_for_the_next_message_and_stays_unread() {
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter>");
     scene.answer_with(failed("no route to host", Some(Ending::Unreachable)));
@@ -209,7 +209,7 @@ fn an_error_makes_way_for_what_comes_after_it_and_stays_unread() {
 }
 
 #[test]
-fn an_error_is_resolved_when_the_same_is_tried_again_and_succeeds() {
+fn an_error_is_resolved_when_the_same_action_succeeds() {
     let mut scene = Scene::on(TESTING);
     scene.keys("<enter>");
     scene.answer_with(failed("no route to host", Some(Ending::Unreachable)));

@@ -1,10 +1,10 @@
-//! Saved views and columns at the screen: what they do while others save and remove some.
+//! Saved views and columns on the screen, while others save and remove views.
 
 use groupdesk::tui::state::message::{Job, Msg, Outcome};
 
-use super::scene::{Scene, TESTING, canned};
+use super::scene::{Scene, TESTING, canned_outcome};
 
-/// With one saved view, whose removal is asked for and not yet done.
+/// The dialog with one saved view, whose removal is pending.
 fn removing() -> Scene {
     let mut scene = Scene::on(TESTING);
     scene.walk("vwnight<enter>");
@@ -13,11 +13,11 @@ fn removing() -> Scene {
     scene
 }
 
-fn removed(scene: &mut Scene) {
+fn answer_the_removal(scene: &mut Scene) {
     let asked = |(.., job): &(_, _, Job)| matches!(job, Job::RemoveView(_));
     let at = scene.pending.iter().position(asked).expect("asked");
     let (ticket, profile, job) = scene.pending.remove(at);
-    let outcome = canned(profile, &job);
+    let outcome = canned_outcome(profile, &job);
     assert!(matches!(&outcome, Outcome::SavedViews(left, _) if left.is_empty()));
     scene.msg(Msg::Done(ticket, outcome));
     assert!(
@@ -28,29 +28,29 @@ fn removed(scene: &mut Scene) {
 }
 
 #[test]
-fn the_cursor_stays_on_its_column_when_a_view_goes() {
+fn the_cursor_stays_on_its_column_when_a_view_is_removed() {
     let mut scene = removing();
     scene.keys("jj");
     scene.shows("> [x] id");
-    removed(&mut scene);
+    answer_the_removal(&mut scene);
     scene.shows("> [x] id");
     scene.keys("<space>");
     scene.shows("[ ] id");
 }
 
 #[test]
-fn the_last_column_is_still_a_column_when_a_view_goes() {
+fn the_cursor_stays_on_the_last_column_when_a_view_is_removed() {
     let mut scene = removing();
     scene.keys("G");
     scene.shows("> [x] tag");
-    removed(&mut scene);
+    answer_the_removal(&mut scene);
     scene.shows("> [x] tag");
     scene.keys("<space>");
     scene.shows("[ ] tag");
 }
 
 #[test]
-fn id_or_name_stays() {
+fn id_or_name_must_stay_visible() {
     let mut scene = Scene::on(TESTING);
     scene.walk("vj<space>");
     scene.shows("[ ] id");

@@ -1,4 +1,4 @@
-//! The list at every width: what is cut, where, and what the mouse does there.
+//! The list at every width: which texts are cut, where, and which column a click hits.
 
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use groupdesk::{
@@ -12,14 +12,14 @@ use groupdesk::{
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    attention::{come, concern},
-    batch::{BATCH, left},
+    attention::{answer_concerns, concern},
+    batch::{BATCH, unfinished},
     scene::{BEGIN, Scene, TESTING, group},
     stages::{dialogs, with_history},
 };
 use crate::support::world::id;
 
-/// Ids of 15 cells, names of many lengths, tokens of every age.
+/// Groups with ids of 15 cells, names of many lengths and tokens of every age.
 fn many() -> Vec<KnownGroup> {
     let names = [
         "Acme",
@@ -53,7 +53,7 @@ fn sized(scene: &mut Scene, width: u16, height: u16) -> String {
     scene.screen()
 }
 
-/// The id and the name as they stand in the first row.
+/// Id and name in the first row.
 fn first_row(screen: &str) -> &str {
     screen
         .lines()
@@ -62,7 +62,7 @@ fn first_row(screen: &str) -> &str {
 }
 
 #[test]
-fn no_id_is_cut_and_no_text_in_its_middle() {
+fn no_id_is_cut_and_texts_are_cut_only_at_the_end() {
     let mut scene = scene();
     for height in [12, 24, 40] {
         for width in 60..=200 {
@@ -87,7 +87,7 @@ fn no_id_is_cut_and_no_text_in_its_middle() {
     }
 }
 
-/// The views that came after the list, each with a state whose text is longer than a narrow window.
+/// The views added after the list, each with a state whose text is longer than a narrow window.
 fn later_views() -> Vec<(&'static str, Scene)> {
     let failures = LastRun::Stopped(Halt::Cannot(
         "a new token cannot be kept (No space left on device); read it again from the service"
@@ -96,7 +96,7 @@ fn later_views() -> Vec<(&'static str, Scene)> {
     let batch = Batch {
         last_run: Some(failures),
         reason: Some("leaked in a ticket of somebody who left the company last year".into()),
-        ..left(BATCH).batch
+        ..unfinished(BATCH).batch
     };
     let mut waits = scene();
     waits.keys("0");
@@ -106,7 +106,7 @@ fn later_views() -> Vec<(&'static str, Scene)> {
         concern(TESTING, ConcernKind::Batch(Box::new(batch.clone()))),
         hidden,
     ];
-    come(&mut waits, rows);
+    answer_concerns(&mut waits, rows);
     waits.keys("f");
     let mut batches = scene();
     batches.keys("5");
@@ -117,7 +117,7 @@ fn later_views() -> Vec<(&'static str, Scene)> {
     let all = vec![(ProfileIndex(TESTING), batch.clone())];
     page.answer_with(Outcome::AllBatches(all));
     page.keys("<enter>");
-    let items = left(BATCH).items;
+    let items = unfinished(BATCH).items;
     page.answer_with(Outcome::Batch(Box::new((batch, items))));
     let opened = |keys: &str| {
         let mut opened = scene();
@@ -152,7 +152,7 @@ fn later_views() -> Vec<(&'static str, Scene)> {
 }
 
 #[test]
-fn no_text_of_the_later_views_is_cut_in_its_middle_and_a_sentence_ends_with_a_word() {
+fn texts_of_the_later_views_are_cut_only_at_the_end_and_sentences_after_a_word() {
     for (name, mut scene) in later_views() {
         for height in [15, 24, 40] {
             for width in (60..=200).step_by(3) {
@@ -215,8 +215,8 @@ fn press(scene: &mut Scene, column: u16, row: u16) {
     scene.answer();
 }
 
-/// The column at which a title begins.
-fn at(screen: &str, title: &str) -> (u16, u16) {
+/// The column where a title begins.
+fn title_position(screen: &str, title: &str) -> (u16, u16) {
     let found = screen.lines().enumerate().find_map(|(row, line)| {
         let before = line.split_once(title)?.0;
         Some((before.chars().count() as u16, row as u16))
@@ -228,7 +228,7 @@ fn at(screen: &str, title: &str) -> (u16, u16) {
 fn a_click_on_a_title_sorts_and_a_second_one_on_a_row_opens_it() {
     let mut scene = scene();
     let screen = sized(&mut scene, 120, 36);
-    let (column, row) = at(&screen, "AGE");
+    let (column, row) = title_position(&screen, "AGE");
     press(&mut scene, column, row);
     scene.shows("sort rotated ▴").shows("AGE ▴");
     press(&mut scene, column, row);
@@ -237,7 +237,7 @@ fn a_click_on_a_title_sorts_and_a_second_one_on_a_row_opens_it() {
     let screen = scene.screen();
     let there = screen.lines().position(|line| line.starts_with('>'));
     assert_eq!(there, Some(usize::from(row) + 3), "{screen}");
-    // A slow second one is another first one.
+    // A slow second click counts as a first one.
     scene.now += SignedDuration::from_secs(2);
     press(&mut scene, 6, row + 3);
     scene.shows(" Groups  300 groups");

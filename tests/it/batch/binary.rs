@@ -1,4 +1,4 @@
-//! The shipped binary: its output, its exit codes, and what a kill or a signal leaves to `--resume`.
+//! Batches with the shipped binary: its output, its exit codes, and what a kill or a signal leaves to `--resume`.
 
 use std::{
     os::unix::fs::MetadataExt,
@@ -29,7 +29,7 @@ impl Scene {
         self.program(&[&["rotate"], arguments].concat())
     }
 
-    /// The program at an installation behind the proxy.
+    /// The program with an installation behind the proxy.
     pub(super) fn program(&self, arguments: &[&str]) -> Command {
         let config = self.world.folder().join("meddled.toml");
         let text = std::fs::read_to_string(self.world.config_file()).expect("readable");
@@ -85,7 +85,7 @@ pub(super) fn assert_adds_up(summary: &Value) {
 }
 
 #[tokio::test]
-async fn many_are_rotated_one_line_each_and_the_tokens_stand_in_the_file() {
+async fn each_rotation_prints_a_line_and_its_token_is_in_the_file() {
     let scene = Scene::new(6).await;
     let arguments = [
         "--filter",
@@ -130,7 +130,7 @@ async fn many_are_rotated_one_line_each_and_the_tokens_stand_in_the_file() {
 }
 
 #[tokio::test]
-async fn what_is_said_decides_whether_anything_is_sent() {
+async fn nothing_is_sent_without_the_exact_words() {
     let scene = Scene::new(2).await;
     for (arguments, code) in [
         (&["g000", "g001"][..], 3),
@@ -169,7 +169,7 @@ async fn what_is_said_decides_whether_anything_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_another_process_works_on_is_joined_only_where_a_person_says_so() {
+async fn a_batch_run_by_another_process_is_joined_only_on_request() {
     let scene = Scene::new(3).await;
     let batch = scene.begin().await;
     let gate = Gate::new();
@@ -207,7 +207,7 @@ async fn one_that_another_process_works_on_is_joined_only_where_a_person_says_so
     assert_eq!(code, 3, "{err}");
     assert_eq!(scene.proxy.count("POST"), sent, "nothing was sent");
 
-    // Both work on it, and the one that was held ends its own.
+    // Both work on it, and the run that was held up finishes its own item.
     let (code, _, err) = ask(&["resume", &number, "--join", "--yes", "--json"]).await;
     assert!(
         err.contains("joins a run of another process: running: "),
@@ -220,7 +220,7 @@ async fn one_that_another_process_works_on_is_joined_only_where_a_person_says_so
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_is_told_with_a_command_that_works_in_its_own_profile() {
+async fn unfinished_batches_are_listed_with_a_command_for_their_own_profile() {
     let scene = Scene::new(1).await;
     scene.begin().await;
     let there = scene.world.place(Side::Production);
@@ -266,7 +266,7 @@ async fn what_waits_is_told_with_a_command_that_works_in_its_own_profile() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_filter_that_means_no_group_ends_as_done_and_explicit_ids_do_not() {
+async fn an_empty_filter_result_succeeds_and_unknown_ids_fail() {
     let scene = Scene::new(2).await;
     let (code, lines, said) = scene
         .rotate(&["--filter", "nobody", "--yes", "--json"])
@@ -285,7 +285,7 @@ async fn a_filter_that_means_no_group_ends_as_done_and_explicit_ids_do_not() {
 }
 
 #[tokio::test]
-async fn a_filter_takes_the_tests_of_the_console_and_words_only_as_they_stand() {
+async fn a_filter_takes_the_tests_of_the_console_and_matches_words_exactly() {
     let scene = Scene::new(3).await;
     let update = [
         "update",
@@ -311,7 +311,7 @@ async fn a_filter_takes_the_tests_of_the_console_and_words_only_as_they_stand() 
         ("tag:testing", &["g001"]),
         ("tag:? \"g00\"", &["g000", "g002"]),
         ("state:open", &[]),
-        // Its letters are in every group, but not side by side.
+        // Its letters are in every group, but not next to each other.
         ("g02", &[]),
     ] {
         let arguments = ["--filter", filter, "--dry-run", "--json"];
@@ -328,7 +328,7 @@ async fn a_filter_takes_the_tests_of_the_console_and_words_only_as_they_stand() 
 }
 
 #[tokio::test]
-async fn a_list_with_a_wrong_id_is_done_in_part() {
+async fn a_list_with_a_wrong_id_is_partly_done() {
     let scene = Scene::new(2).await;
     std::fs::write(scene.world.folder().join("ids"), "g000\n\nnobody\ng001\n").expect("written");
     let (code, lines, err) = scene.rotate(&["--from", "ids", "--yes", "--json"]).await;
@@ -339,7 +339,7 @@ async fn a_list_with_a_wrong_id_is_done_in_part() {
 }
 
 #[tokio::test]
-async fn a_signal_finishes_what_is_in_flight_and_resume_does_the_rest() {
+async fn a_signal_finishes_requests_in_flight_and_resume_does_the_rest() {
     for signal in [Signal::HUP, Signal::TERM, Signal::INT] {
         let scene = Scene::new(5).await;
         let gate = Gate::new();
@@ -351,7 +351,7 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_does_the_rest() {
         gate.reached().await;
         kill_process(pid(&child), signal).expect("it runs");
         says(&mut child, "finishing running requests").await;
-        // Twice, as a session that ends does; only a second Ctrl-C leaves.
+        // Twice, as a session that ends does; only a second Ctrl-C ends the process.
         if signal != Signal::INT {
             kill_process(pid(&child), signal).expect("it runs");
         }
@@ -372,7 +372,7 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_does_the_rest() {
 }
 
 #[tokio::test]
-async fn killed_while_an_answer_is_on_its_way_and_resumed() {
+async fn a_run_killed_before_an_answer_arrives_is_resumed() {
     let scene = Scene::new(6).await;
     for _ in 0..2 {
         scene.proxy.next("POST", ProxyFault::passed());
@@ -390,7 +390,7 @@ async fn killed_while_an_answer_is_on_its_way_and_resumed() {
     let (code, lines, err) = scene.rotate(&["--resume", "--yes", "--json"]).await;
     let summary = lines.last().expect("a summary");
     assert_adds_up(summary);
-    // A get settles the one that was sent only when the settle window is over; it is not sent again.
+    // A get settles the one that was sent only after the settle window; it is not sent again.
     assert_eq!(code, 7, "{err}");
     assert_eq!(
         (&summary["confirmed"], &summary["unknown"]),
@@ -401,7 +401,7 @@ async fn killed_while_an_answer_is_on_its_way_and_resumed() {
 }
 
 #[tokio::test]
-async fn what_is_in_flight_is_waited_for_only_so_long() {
+async fn requests_in_flight_are_waited_for_only_so_long() {
     let scene = Scene::new(3).await;
     let gate = Gate::new();
     scene.proxy.next("POST", ProxyFault::passed());
@@ -429,7 +429,7 @@ async fn what_is_in_flight_is_waited_for_only_so_long() {
 }
 
 #[tokio::test]
-async fn where_no_terminal_is_every_group_is_a_plain_line() {
+async fn without_a_terminal_every_group_is_a_plain_line() {
     let scene = Scene::new(3).await;
     let refused = ProxyFault::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
     scene.proxy.next("POST", ProxyFault::passed());
@@ -448,7 +448,7 @@ async fn where_no_terminal_is_every_group_is_a_plain_line() {
 
 /// Pipes that nobody reads for a while.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_reader_that_does_not_read_holds_up_nothing() {
+async fn a_reader_that_does_not_read_delays_nothing() {
     const GROUPS: usize = 50;
     let scene = Scene::new(GROUPS).await;
     let gate = Gate::new();
@@ -457,7 +457,7 @@ async fn a_reader_that_does_not_read_holds_up_nothing() {
     }
     let arguments = ["--filter", "g", "--yes", "--json"];
     let mut command = scene.command(&arguments);
-    // Else only root may open its pipes.
+    // Otherwise only root may open its pipes.
     let child = command.env("GROUPDESK_DEBUGGABLE", "1").spawn();
     let child = child.expect("it starts");
     for _ in 0..4 {

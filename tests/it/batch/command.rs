@@ -1,4 +1,5 @@
-//! The shipped binary again: which groups are meant, how fast, what stops it, and where the new tokens go.
+//! Batches with the shipped binary, continued: which groups are selected, how fast, what stops a run, and where the new
+//! tokens go.
 
 use std::{
     fs::OpenOptions,
@@ -40,7 +41,7 @@ async fn the_ids_may_come_from_standard_input() {
         (&json!(2), &json!(2))
     );
     assert_eq!(scene.proxy.count("POST"), 2);
-    // They are no answer to the question that would come otherwise.
+    // They are not taken as an answer to the question.
     let mut command = scene.command(&["--from", "-"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
     let mut input = child.stdin.take().expect("piped");
@@ -52,10 +53,10 @@ async fn the_ids_may_come_from_standard_input() {
 }
 
 #[tokio::test]
-async fn the_old_ones_are_those_whose_token_is_older_or_of_unknown_age() {
+async fn older_than_selects_older_tokens_and_those_of_unknown_age() {
     let scene = Scene::new(4).await;
     for (group, days) in [("g000", 100), ("g001", 80), ("g002", 91)] {
-        aged(&scene, group, days).await;
+        rotate_days_ago(&scene, group, days).await;
     }
     let arguments = ["--older-than", "90d", "--dry-run", "--json"];
     let output = wait(scene.command(&arguments).spawn().expect("it starts")).await;
@@ -66,8 +67,8 @@ async fn the_old_ones_are_those_whose_token_is_older_or_of_unknown_age() {
     assert_eq!(scene.proxy.count("POST"), 0);
 }
 
-/// Rotates a group so many days ago.
-async fn aged(scene: &Scene, group: &str, days: u32) {
+/// Rotates a group this many days ago.
+async fn rotate_days_ago(scene: &Scene, group: &str, days: u32) {
     let installation = scene.world.installation(Side::Testing);
     let then = installation.at(Timestamp::now() - days * DAY).operations();
     let rotated = then
@@ -77,13 +78,13 @@ async fn aged(scene: &Scene, group: &str, days: u32) {
 }
 
 #[tokio::test]
-async fn a_timer_takes_the_oldest_that_can_be_rotated_and_one_run_at_a_time() {
+async fn a_scheduled_run_takes_the_oldest_groups_and_excludes_other_runs() {
     let scene = Scene::new(5).await;
     for (group, days) in [("g000", 95), ("g001", 80), ("g002", 300), ("g003", 200)] {
-        aged(&scene, group, days).await;
+        rotate_days_ago(&scene, group, days).await;
     }
-    aged(&scene, "g004", 400).await;
-    // The oldest one cannot be rotated now: what came of its last rotation is not known.
+    rotate_days_ago(&scene, "g004", 400).await;
+    // The oldest one cannot be rotated now, because the outcome of its last rotation is unknown.
     let lost = ProxyFault::swallowed(Then::Instead(http("500 Oops", &[], "{}")));
     scene.proxy.next("POST", lost);
     let ana = scene.ana.clone();
@@ -121,7 +122,7 @@ async fn a_timer_takes_the_oldest_that_can_be_rotated_and_one_run_at_a_time() {
     assert_eq!(sum["skipped"][0]["user_group_id"], "g004");
     assert_eq!(sum["skipped"].as_array().map(Vec::len), Some(1), "{sum}");
 
-    // One that was killed keeps nobody back.
+    // A killed run blocks nobody.
     let gate = Gate::new();
     scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let mut killed = scene.command(&timer).spawn().expect("it starts");
@@ -140,16 +141,16 @@ async fn a_timer_takes_the_oldest_that_can_be_rotated_and_one_run_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_timer_whose_place_was_taken_over_begins_nothing_more() {
+async fn a_scheduled_run_that_was_taken_over_starts_nothing_more() {
     let scene = Scene::new(3).await;
     let gate = Gate::new();
     scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
-    // The second one would come after a minute; that the run is lost is known after the next beat.
+    // The second rotation would come after a minute; the next heartbeat shows that the run has lost its place.
     let timer = "--older-than 90d --limit 3 --concurrency 1 --rate 1/m --yes -o jsonl";
     let words: Vec<_> = timer.split(' ').collect();
     let running = scene.command(&words).spawn().expect("it starts");
     gate.reached().await;
-    // Another machine has not heard of it for an hour.
+    // Another machine has heard nothing from it for an hour.
     let li = scene.world.installation(Side::Testing).by("li@desk7");
     let li = li
         .at(Timestamp::now() + Duration::from_hours(1))
@@ -170,7 +171,7 @@ async fn a_timer_whose_place_was_taken_over_begins_nothing_more() {
 }
 
 #[tokio::test]
-async fn the_unit_of_the_timer_rotates_what_is_old() {
+async fn the_systemd_unit_rotates_old_tokens() {
     let packaged = |name: &str| {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/systemd");
         std::fs::read_to_string(format!("{folder}/{name}")).expect("there")
@@ -183,8 +184,8 @@ async fn the_unit_of_the_timer_rotates_what_is_old() {
     let options = setting("Environment=\"OPTIONS=").trim_end_matches('"');
     let start = setting("ExecStart=/usr/bin/groupdesk ").replace("$OPTIONS", options);
     let scene = Scene::new(2).await;
-    aged(&scene, "g000", 91).await;
-    aged(&scene, "g001", 89).await;
+    rotate_days_ago(&scene, "g000", 91).await;
+    rotate_days_ago(&scene, "g001", 89).await;
     let words: Vec<_> = start.split(' ').collect();
     let child = scene.program(&words).spawn().expect("it starts");
     let (code, lines, err) = read(wait(child).await);
@@ -197,7 +198,7 @@ async fn the_unit_of_the_timer_rotates_what_is_old() {
 }
 
 #[tokio::test]
-async fn jsonl_puts_what_came_of_one_group_on_one_line() {
+async fn jsonl_has_one_line_per_group() {
     let scene = Scene::new(1).await;
     let (code, lines, err) = scene.rotate(&["g000", "--yes", "-o", "jsonl"]).await;
     assert_eq!((code, lines.len()), (0, 1), "{err}");
@@ -208,7 +209,7 @@ async fn jsonl_puts_what_came_of_one_group_on_one_line() {
 }
 
 #[tokio::test]
-async fn what_was_not_applied_is_tried_again_as_a_new_batch() {
+async fn items_not_applied_are_tried_again_as_a_new_batch() {
     let scene = Scene::new(3).await;
     let refused = ProxyFault::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
     scene.proxy.next("POST", ProxyFault::passed());
@@ -236,9 +237,9 @@ async fn what_was_not_applied_is_tried_again_as_a_new_batch() {
     assert_eq!(code, 3, "nothing failed in it: {err}");
 }
 
-/// A lower bound only: a busy machine is never too fast.
+/// Only a lower bound: a busy machine is never too fast.
 #[tokio::test]
-async fn no_more_are_begun_than_the_rate_allows() {
+async fn no_more_rotations_start_than_the_rate_allows() {
     let scene = Scene::new(4).await;
     let begun = Instant::now();
     let (code, _, err) = scene
@@ -250,7 +251,7 @@ async fn no_more_are_begun_than_the_rate_allows() {
 }
 
 #[tokio::test]
-async fn a_conflict_stops_it_and_is_exit_7() {
+async fn a_conflict_stops_the_run_with_exit_7() {
     let scene = Scene::new(3).await;
     scene.proxy.next("POST", ProxyFault::passed());
     let other = |answer: &mut Value| answer["user_group"]["provided_id"] = "another".into();
@@ -272,7 +273,7 @@ async fn a_conflict_stops_it_and_is_exit_7() {
 }
 
 #[tokio::test]
-async fn why_it_stopped_is_said_once() {
+async fn the_reason_of_a_stop_is_printed_once() {
     let scene = Scene::new(3).await;
     let refused = || ProxyFault::swallowed(Then::Instead(http("403 Forbidden", &[], "{}")));
     scene.proxy.next("POST", refused());
@@ -304,8 +305,8 @@ async fn no_tokens_are_written_into_a_git_work_tree() {
     assert!(scene.ana.batches().await.expect("readable").is_empty());
 }
 
-/// With a hand-off command of one line of shell; what it reads is on standard input.
-fn handing(scene: &Scene, arguments: &[&str], script: &str) -> Command {
+/// The command with a hand-off script of one shell line, which reads the token from standard input.
+fn with_handoff(scene: &Scene, arguments: &[&str], script: &str) -> Command {
     let command = scene.program(arguments);
     let file = scene.world.folder().join("meddled.toml");
     let file = OpenOptions::new().append(true).open(file);
@@ -316,14 +317,16 @@ fn handing(scene: &Scene, arguments: &[&str], script: &str) -> Command {
 }
 
 #[tokio::test]
-async fn every_new_token_is_handed_off_and_what_does_not_arrive_is_said() {
+async fn every_new_token_is_handed_off_and_failures_are_reported() {
     let scene = Scene::new(3).await;
     let folder = scene.world.folder().join("taken");
     std::fs::create_dir(&folder).expect("a folder");
     let take = format!("cat > {}/$$", folder.display());
     let fails = format!("read line; case $line in *g001*) exit 3;; esac; echo \"$line\" | {take}");
     let rotate = ["rotate", "--filter", "g", "--yes", "--json"];
-    let child = handing(&scene, &rotate, &fails).spawn().expect("it starts");
+    let child = with_handoff(&scene, &rotate, &fails)
+        .spawn()
+        .expect("it starts");
     let (code, lines, err) = read(wait(child).await);
     assert_eq!(code, 6, "{err}");
     let summary = lines.last().expect("a summary");
@@ -336,7 +339,9 @@ async fn every_new_token_is_handed_off_and_what_does_not_arrive_is_said() {
     assert!(err.contains("groupdesk rotations handoff"), "{err}");
 
     let again = ["rotations", "handoff", "--failed", "--json"];
-    let child = handing(&scene, &again, &take).spawn().expect("it starts");
+    let child = with_handoff(&scene, &again, &take)
+        .spawn()
+        .expect("it starts");
     let output = wait(child).await;
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let mut taken: Vec<(String, String)> = std::fs::read_dir(&folder)

@@ -1,4 +1,4 @@
-//! One change over many groups: what is reviewed is what is sent, once, and nothing else; and it can be taken back.
+//! One change to many groups: what was reviewed is sent, once, and nothing else; and it can be reversed.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn each_is_sent_once_with_its_whole_mapping_and_taken_back() {
+async fn each_group_is_sent_once_with_its_whole_mapping_and_reversed() {
     let scene = scene(3).await;
     let known = scene.world.operations(Side::Testing);
     send(&known, "g001", "g001", &[("40", "214"), ("9", "2")]).await;
@@ -106,7 +106,7 @@ async fn each_is_sent_once_with_its_whole_mapping_and_taken_back() {
     let (ended, _) = watch(scene.run(batch, RunLimits::default()).await).await;
     assert_eq!((ended.len(), scene.proxy.count("PUT")), (0, 2));
 
-    // What somebody else set since stays; what was as wanted before is not touched.
+    // Values set by others since then stay, and rows that already had the wanted value are not touched.
     send(&known, "g002", "g002", &[("7", "1"), ("40", "999")]).await;
     let reverse = scene.ana.plan_reverse_edit(batch, false).await;
     let reverse = reverse.expect("readable").expect("it edits");
@@ -125,11 +125,11 @@ async fn each_is_sent_once_with_its_whole_mapping_and_taken_back() {
 #[tokio::test]
 async fn a_group_that_changed_since_the_review_is_skipped() {
     let scene = scene(4).await;
-    // Else another name would be an alarm: nobody else writes.
+    // Otherwise another name would be an alarm, because the world states that nobody else writes.
     scene.world.alone(false);
     let plan = scene.plan_edit(set("214")).await;
     let batch = scene.begin_edit(&plan).await;
-    // The name at the service, by somebody unseen; a row from here; one is set already.
+    // Changed since: a name by somebody unseen, a row from here, and one row that already has the new value.
     let bob = scene.world.other_directory("bob");
     let bob = scene.world.installation(Side::Testing).on(&bob).by("bob");
     let bob = bob.operations();
@@ -153,7 +153,7 @@ async fn a_group_that_changed_since_the_review_is_skipped() {
         "{note}"
     );
     assert_eq!(scene.proxy.count("PUT"), 2);
-    // What was not applied can be asked for again, and is reviewed anew.
+    // What was not applied can be planned again, with a new review.
     let again = scene.ana.plan_edit_again(batch, false).await;
     let again = again.expect("readable").expect("it edits");
     assert_eq!(again.counts(), (2, 0, 0));
@@ -161,7 +161,7 @@ async fn a_group_that_changed_since_the_review_is_skipped() {
 }
 
 #[tokio::test]
-async fn a_stopped_one_is_resumed_and_sends_the_rest() {
+async fn a_stopped_edit_is_resumed_and_sends_the_rest() {
     let scene = scene(3).await;
     let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
     let gate = Gate::new();
@@ -190,7 +190,7 @@ async fn a_stopped_one_is_resumed_and_sends_the_rest() {
 }
 
 #[tokio::test]
-async fn two_runs_tell_of_each_group_what_the_journal_says() {
+async fn two_runs_report_each_group_as_the_journal_does() {
     let scene = scene(2).await;
     let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
     let gate = Gate::new();
@@ -217,7 +217,7 @@ async fn two_runs_tell_of_each_group_what_the_journal_says() {
 }
 
 #[tokio::test]
-async fn what_is_left_is_checked_by_the_rules_of_edits() {
+async fn the_rest_of_an_edit_is_checked_by_the_rules_of_edits() {
     let scene = scene(4).await;
     let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
     let known = scene.world.operations(Side::Testing);
@@ -255,7 +255,7 @@ async fn what_is_left_is_checked_by_the_rules_of_edits() {
 }
 
 #[tokio::test]
-async fn what_was_last_sent_long_ago_is_left_out_of_a_resumption_unless_included() {
+async fn stale_groups_are_left_out_of_a_resumption_unless_included() {
     let scene = scene(2).await;
     let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
     scene.world.alone(false);
@@ -277,7 +277,7 @@ async fn what_was_last_sent_long_ago_is_left_out_of_a_resumption_unless_included
 }
 
 #[tokio::test]
-async fn what_an_open_change_may_have_changed_since_the_review_is_not_replaced() {
+async fn a_value_that_an_open_change_may_have_set_is_not_replaced() {
     let scene = scene(2).await;
     let batch = scene.begin_edit(&scene.plan_edit(set("214")).await).await;
     let bob = scene.world.installation(Side::Testing).by("bob");
@@ -330,7 +330,7 @@ async fn a_busy_service_is_asked_again_and_a_refusal_ends_the_item() {
 }
 
 #[tokio::test]
-async fn an_unknown_one_is_settled_by_reading_and_never_sent_again() {
+async fn an_unknown_edit_is_settled_by_reading_and_never_sent_again() {
     let scene = scene(2).await;
     let change = BulkChange::property("tier", Some("\"gold\""), None).expect("a change");
     let batch = scene.begin_edit(&scene.plan_edit(change).await).await;
@@ -352,7 +352,7 @@ async fn an_unknown_one_is_settled_by_reading_and_never_sent_again() {
 }
 
 #[tokio::test]
-async fn drafts_and_what_is_not_known_here_are_left_out_and_limits_hold() {
+async fn groups_with_drafts_and_unknown_groups_are_left_out_and_limits_hold() {
     let scene = scene(2).await;
     scene
         .world
@@ -424,7 +424,7 @@ async fn the_command_line_lists_shows_and_resumes_a_batch_of_edits() {
     let listed = &listed[0][0];
     assert_eq!((code, &listed["operation"]), (Some(0), &json!("edit")));
     assert_eq!(listed["not_started"], 3);
-    // A rotation is not what would go on.
+    // Resuming as a rotation is refused.
     let (code, _, err) = run(&["rotate", "--resume", &number, "--yes", "-P", "testing"]).await;
     assert_eq!(code, Some(3), "{err}");
     assert!(

@@ -1,4 +1,4 @@
-//! The engine: reasons, stopping, pausing, waiting, resuming and retrying.
+//! The batch engine: reasons, stopping, pausing, waiting, resuming and retrying.
 
 use std::sync::{Arc, Mutex};
 
@@ -36,14 +36,14 @@ async fn rotate(scene: &Scene, group: &str) -> Result<Done, Failure> {
 }
 
 #[tokio::test]
-async fn the_batches_of_a_place_are_those_of_the_profile_one_is_in() {
+async fn batches_are_listed_by_place_not_by_profile() {
     let scene = Scene::new(1).await;
     let batch = scene.begin().await;
     let second = scene.world.installation(Side::Testing);
     let second = second.through(scene.proxy.base_url());
     let second = second.with(|profile| profile.name = "second".into());
     let second = second.unbound();
-    // Its first use binds it to the same place.
+    // Its first use binds the profile to the same place.
     let known = UnknownIdPolicy::KnownOnly;
     second.look_up(&id("g000"), known).await.expect("read");
     let all = [scene.ana.clone(), second];
@@ -57,7 +57,7 @@ async fn the_batches_of_a_place_are_those_of_the_profile_one_is_in() {
 }
 
 #[tokio::test]
-async fn all_are_rotated_and_confirmed() {
+async fn all_groups_are_rotated_and_confirmed() {
     let scene = Scene::new(9).await;
     let before = scene.world.secrets();
     let batch = scene.begin().await;
@@ -78,7 +78,7 @@ async fn all_are_rotated_and_confirmed() {
     scene.world.scan_installations(&before);
     scene.world.scan_installations(&scene.world.secrets());
 
-    // Nothing is left: a second run sends nothing.
+    // Nothing is left: a second run assert_sends nothing.
     let (ended, again) = watch(scene.run(batch, RunLimits::default()).await).await;
     assert_eq!((ended.len(), again.counts), (0, all));
     assert_eq!(scene.proxy.count("POST"), 9);
@@ -86,7 +86,7 @@ async fn all_are_rotated_and_confirmed() {
 }
 
 #[tokio::test]
-async fn the_check_names_who_is_left_out_and_why() {
+async fn the_check_names_groups_left_out_and_why() {
     let scene = Scene::new(4).await;
     rotate(&scene, "g000").await.expect("rotated");
     scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
@@ -113,7 +113,7 @@ async fn the_check_names_who_is_left_out_and_why() {
 }
 
 #[tokio::test]
-async fn failures_in_a_row_stop_it_and_the_failed_ones_can_be_tried_again() {
+async fn failures_in_a_row_stop_the_run_and_failed_groups_can_be_retried() {
     let scene = Scene::new(5).await;
     for _ in 0..2 {
         let body = json!({"success": 0}).to_string();
@@ -153,7 +153,7 @@ async fn failures_in_a_row_stop_it_and_the_failed_ones_can_be_tried_again() {
 }
 
 #[tokio::test]
-async fn a_conflict_stops_it_at_once() {
+async fn a_conflict_stops_the_run_at_once() {
     let scene = Scene::new(4).await;
     scene.proxy.next("POST", ProxyFault::passed());
     let other = |answer: &mut serde_json::Value| {
@@ -181,7 +181,7 @@ async fn a_vanished_group_is_a_conflict_and_nothing_is_sent_for_it() {
 }
 
 #[tokio::test]
-async fn a_pause_lets_what_is_in_flight_end_and_begins_nothing() {
+async fn a_pause_lets_requests_in_flight_end_and_starts_nothing() {
     let scene = Scene::new(3).await;
     let gate = Gate::new();
     scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
@@ -206,7 +206,7 @@ async fn a_pause_lets_what_is_in_flight_end_and_begins_nothing() {
 }
 
 #[tokio::test]
-async fn a_stop_finishes_what_is_in_flight_and_resuming_does_the_rest() {
+async fn a_stop_finishes_requests_in_flight_and_resuming_does_the_rest() {
     let scene = Scene::new(5).await;
     let gate = Gate::new();
     scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
@@ -227,7 +227,7 @@ async fn a_stop_finishes_what_is_in_flight_and_resuming_does_the_rest() {
 }
 
 #[tokio::test]
-async fn a_run_that_stops_says_nothing_of_a_batch_that_another_is_at() {
+async fn a_stopped_run_does_not_end_a_batch_that_another_run_continues() {
     let scene = Scene::new(2).await;
     let gate = Gate::new();
     scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
@@ -247,7 +247,7 @@ async fn a_run_that_stops_says_nothing_of_a_batch_that_another_is_at() {
 }
 
 #[tokio::test]
-async fn a_busy_service_is_waited_for_before_anything_is_sent() {
+async fn a_busy_service_is_waited_for_before_a_rotation_is_sent() {
     let scene = Scene::new(3).await;
     for status in ["429 Too Many Requests", "503 Service Unavailable"] {
         scene.proxy.next("GET", answer(status, "Retry-After: 0"));
@@ -279,9 +279,9 @@ async fn an_answered_429_to_a_rotation_is_settled_and_not_sent_again() {
     scene.check(&report).await;
 }
 
-/// The old token must be read twice before it is believed, and a calm service need not be asked in two runs for it.
+/// An old token must be read twice before it counts, and with a healthy service one run is enough for that.
 #[tokio::test]
-async fn an_old_token_that_nobody_has_read_is_read_twice_in_one_run() {
+async fn an_old_token_not_read_before_is_read_twice_in_one_run() {
     let scene = Scene::new(1).await;
     scene.proxy.next("GET", ProxyFault::passed());
     scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
@@ -303,7 +303,7 @@ async fn an_old_token_that_nobody_has_read_is_read_twice_in_one_run() {
 
 /// What an earlier run left open says nothing about the service now.
 #[tokio::test]
-async fn what_stays_open_does_not_keep_a_resumed_run_from_the_rest() {
+async fn open_rotations_do_not_keep_a_resumed_run_from_the_rest() {
     let scene = Scene::new(5).await;
     for _ in 0..3 {
         scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
@@ -329,7 +329,7 @@ async fn what_stays_open_does_not_keep_a_resumed_run_from_the_rest() {
 }
 
 #[tokio::test]
-async fn what_another_process_has_begun_is_not_begun_again() {
+async fn an_item_begun_by_another_process_is_not_begun_again() {
     let scene = Scene::new(1).await;
     let batch = scene.begin().await;
     let gate = Gate::new();
@@ -351,7 +351,7 @@ async fn what_another_process_has_begun_is_not_begun_again() {
 }
 
 #[tokio::test]
-async fn a_group_that_was_rotated_meanwhile_is_left_as_it_is() {
+async fn a_group_rotated_meanwhile_is_left_alone() {
     let scene = Scene::new(2).await;
     let batch = scene.begin().await;
     let done = rotate(&scene, "g000").await.expect("rotated");
@@ -376,7 +376,7 @@ impl TokenSink for Small {
 }
 
 #[tokio::test]
-async fn a_token_that_cannot_be_kept_stops_the_run_and_is_confirmed_all_the_same() {
+async fn a_token_that_cannot_be_stored_stops_the_run_and_is_still_confirmed() {
     let scene = Scene::new(4).await;
     let batch = scene.begin().await;
     let keep = Arc::new(Small(Mutex::new(1)));
@@ -390,13 +390,13 @@ async fn a_token_that_cannot_be_kept_stops_the_run_and_is_confirmed_all_the_same
     scene.check(&report).await;
 }
 
-/// The second one reads a group while the first one finds that it cannot be rotated.
+/// The second run reads a group while the first finds that it cannot be rotated.
 #[tokio::test]
-async fn a_second_run_goes_on_where_the_first_one_ended_a_group() {
+async fn a_second_run_continues_when_the_first_one_ended_its_group() {
     let scene = Scene::new(2).await;
     let batch = scene.begin().await;
     let (gate, refused) = (Gate::new(), http("400 Bad Request", &[], "{}"));
-    // The slow one waits before its read is answered; that of the fast one is refused.
+    // The read of the slow run is held up; that of the fast one is refused.
     scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
     scene
         .proxy

@@ -1,5 +1,5 @@
-//! Many groups against a service that fails in every way, the process killed five times and resumed: it ends, the counts
-//! add up, and no token was sent twice. `GROUPDESK_CRASH=all` takes five hundred groups.
+//! Many groups against a service that fails in every way, with the process killed five times and resumed: it ends, the
+//! counts add up, and no token was sent twice. `GROUPDESK_CRASH=all` takes five hundred groups.
 
 use std::{collections::HashMap, fs::OpenOptions, io::Write, time::Duration};
 
@@ -31,12 +31,12 @@ const KILLS: usize = 5;
 const AT_ONCE: usize = 8;
 /// Ends a request that hangs.
 const TIMEOUT: Duration = Duration::from_secs(1);
-/// Longer than the settle window with that time-out.
+/// Longer than the settle window with that timeout.
 const LATER: Duration = Duration::from_secs(70);
 
-/// What becomes of the request of this number: of a hundred, two are answered 500 though applied, two hang (of which one
-/// is applied), two end in the middle of a body, and one is answered 429.
-fn weather(number: usize) -> ProxyFault {
+/// The fault of the request with this number: of a hundred, two are answered 500 though applied, two hang (one of them
+/// applied), two end in the middle of a body, and one is answered 429.
+fn fault_of(number: usize) -> ProxyFault {
     let answer = |status, retry| {
         let body = json!({"success": 0}).to_string();
         let bytes = http(status, &["Content-Type: application/json", retry], body);
@@ -62,7 +62,7 @@ fn size() -> usize {
     }
 }
 
-/// With a time-out that ends a hanging request soon.
+/// With a timeout that soon ends a hanging request.
 fn command(scene: &Scene, arguments: &[&str]) -> Command {
     let pace = ["--yes", "--json", "--concurrency", "8", "--stop-after", "0"];
     let command = scene.command(&[arguments, &pace].concat());
@@ -74,7 +74,7 @@ fn command(scene: &Scene, arguments: &[&str]) -> Command {
     command
 }
 
-/// The token of every group, as the service holds it.
+/// The token of every group, as the service has it.
 fn tokens(scene: &Scene) -> HashMap<String, String> {
     let token = |group: &String| scene.world.stored(Side::Testing, group).token;
     let groups = scene.groups.iter();
@@ -82,22 +82,25 @@ fn tokens(scene: &Scene) -> HashMap<String, String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_in_bad_weather_killed_five_times_and_resumed() {
+async fn a_batch_with_faults_is_killed_five_times_and_resumed() {
     let scene = Scene::new(size()).await;
     let before = tokens(&scene);
     let mut secrets = scene.world.secrets();
     let gates: Vec<_> = (0..KILLS).map(|_| Gate::new()).collect();
     let every = size() / 10;
     for number in 0..size() {
-        // Early enough that so many are sent whatever a kill takes from the rest.
+        // Early enough that this many are sent whatever a kill takes from the rest.
         let gate = (number > 0 && number % every == 0)
             .then(|| gates.get(number / every - 1))
             .flatten();
-        let fault = gate.map_or_else(|| weather(number), |gate| ProxyFault::passed().behind(gate));
+        let fault = gate.map_or_else(
+            || fault_of(number),
+            |gate| ProxyFault::passed().behind(gate),
+        );
         scene.proxy.next("POST", fault);
     }
     for number in 0..3 * size() {
-        scene.proxy.next("GET", weather(number));
+        scene.proxy.next("GET", fault_of(number));
     }
 
     let mut arguments = ["--filter", "g"];
@@ -135,11 +138,11 @@ async fn many_in_bad_weather_killed_five_times_and_resumed() {
     println!("{}; then {}", summary, report.counts);
     secrets.extend(scene.world.secrets());
     scene.world.scan_installations(&secrets);
-    agrees(&scene, &report, &before).await;
+    assert_agrees(&scene, &report, &before).await;
 }
 
-/// What is open is settled by gets alone, when no late request can arrive any more. A run in the same weather leaves open
-/// only what the weather hit, and one against a calm service nothing.
+/// Settles what is open, by gets alone, once no late request can arrive any more. A run with the same faults leaves
+/// open only what they hit, and one against a healthy service nothing.
 async fn settle(scene: &Scene) -> Report {
     let sent = scene.proxy.count("POST");
     let batch = scene.ana.batches().await.expect("readable")[0].id;
@@ -166,15 +169,15 @@ async fn settle(scene: &Scene) -> Report {
     report
 }
 
-/// Every item ended, as the service says, and at most one rotation was sent for each token.
-async fn agrees(scene: &Scene, report: &Report, before: &HashMap<String, String>) {
+/// Every item has ended, as the service says, and at most one rotation was sent for each token.
+async fn assert_agrees(scene: &Scene, report: &Report, before: &HashMap<String, String>) {
     let counts = report.counts;
     assert_eq!(
         counts.confirmed + counts.not_applied,
         scene.groups.len(),
         "{counts}"
     );
-    // Most requests are not meddled with.
+    // Most requests are not disturbed.
     assert!(counts.confirmed > scene.groups.len() / 2, "{counts}");
     scene.check(report).await;
     assert_sent_once(&scene.proxy);

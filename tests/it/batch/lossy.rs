@@ -1,4 +1,4 @@
-//! Two hundred rotations over a line that loses three requests or answers of ten, reads among them.
+//! Two hundred rotations over a network that loses three of ten requests or answers, reads included.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,11 +17,11 @@ use crate::support::{
 };
 
 const GROUPS: usize = 200;
-/// Orders for so many requests of each method; there are fewer.
+/// The number of prepared faults for each method; there are fewer requests.
 const REQUESTS: usize = 4_000;
 
-/// Three of ten are lost: half of them before the service hears of it.
-fn weather(dice: &mut Random) -> ProxyFault {
+/// Three of ten are lost, half of them before they reach the service.
+fn random_fault(dice: &mut Random) -> ProxyFault {
     if dice.below(10) >= 3 {
         return ProxyFault::passed();
     }
@@ -40,7 +40,7 @@ async fn run_all(stage: &Stage, dice: &mut Random, ids: &[String]) -> Counts {
     let batch = stage.ana.begin_batch(&plan, None).await.expect("durable");
     for method in ["GET", "POST"] {
         for _ in 0..REQUESTS {
-            stage.proxy.next(method, weather(dice));
+            stage.proxy.next(method, random_fault(dice));
         }
     }
     let pace = RunLimits {
@@ -69,7 +69,7 @@ async fn run_all(stage: &Stage, dice: &mut Random, ids: &[String]) -> Counts {
     report.counts
 }
 
-async fn storm(seed: u64) {
+async fn rotate_all(seed: u64) {
     let stage = Stage::new(GROUPS).await;
     let fingerprinter = stage.ana.directory().fingerprinter();
     let mut dice = Random::new(seed);
@@ -84,7 +84,7 @@ async fn storm(seed: u64) {
         let failed = stage.ana.not_applied_groups(batch).await.expect("readable");
         left = failed.iter().map(|id| id.as_str().to_owned()).collect();
     }
-    // What left this installation: no token twice, and every one has its intent.
+    // What this installation sent: no token twice, and every rotation has its intent.
     let sent: Vec<_> = stage
         .proxy
         .bodies("POST")
@@ -113,7 +113,7 @@ async fn storm(seed: u64) {
             "one intent each"
         );
     }
-    // What became of it at the service, and what the journal says once the line is good again.
+    // The state of the service, and what the journal says once the network is healthy again.
     for group in &stage.groups {
         let read = Task::Get.run(&stage.ana, group).await;
         read.expect("the line is good again");
@@ -158,9 +158,9 @@ async fn storm(seed: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_hundred_rotations_over_a_line_that_loses_three_of_ten() {
+async fn two_hundred_rotations_over_a_network_that_loses_three_of_ten() {
     let seeds = if long::all() { 20 } else { 1 };
     for seed in 1..=seeds {
-        storm(seed).await;
+        rotate_all(seed).await;
     }
 }

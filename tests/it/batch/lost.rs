@@ -16,7 +16,7 @@ use crate::support::{
     world::{Side, World, id},
 };
 
-/// What is told until the first of this kind.
+/// The next event of this kind.
 async fn until(run: &mut Run, is_it: impl Fn(&BatchEvent) -> bool) -> BatchEvent {
     loop {
         let event = run.progress.recv().await.expect("it goes on");
@@ -27,7 +27,7 @@ async fn until(run: &mut Run, is_it: impl Fn(&BatchEvent) -> bool) -> BatchEvent
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_sent_is_written_down_when_it_is_back_and_the_rest_waits_for_it() {
+async fn sent_rotations_are_recorded_when_the_server_is_back_and_the_rest_waits() {
     let Some(server) = postgres::own() else {
         return;
     };
@@ -38,7 +38,7 @@ async fn what_was_sent_is_written_down_when_it_is_back_and_the_rest_waits_for_it
     let proxy = FaultyProxy::before(world.address()).await;
     let installation = world.installation(Side::Testing).on(&directory);
     let (recorder, _recorded) = mpsc::unbounded_channel();
-    // As a console does it: somebody sits in front of it.
+    // As in a console, where somebody can wait for the server.
     let ana = installation.through(proxy.base_url()).operations();
     let ana = ana.with_listener(Listener::new(1, recorder));
     let groups = ["g0", "g1", "g2"].map(id);
@@ -62,7 +62,7 @@ async fn what_was_sent_is_written_down_when_it_is_back_and_the_rest_waits_for_it
         .await
         .expect("it begins");
 
-    // The answer comes when nobody can write it down.
+    // The answer arrives when nobody can record it.
     gate.reached().await;
     run.control.pause();
     server.stop();
@@ -74,7 +74,7 @@ async fn what_was_sent_is_written_down_when_it_is_back_and_the_rest_waits_for_it
         "{first:?}"
     );
 
-    // Nothing new is begun while it is away, and the run goes on by itself.
+    // Nothing new is started while it is away, and the run continues by itself.
     server.stop();
     run.control.resume();
     until(&mut run, |event| {

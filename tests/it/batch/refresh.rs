@@ -1,5 +1,5 @@
-//! The shipped binary reads all known groups again: what changed elsewhere, what had vanished, and that nothing is created
-//! that need not be.
+//! The shipped binary reads all known groups again: what others changed, what had vanished, and that no group is
+//! created needlessly.
 
 mod running;
 
@@ -19,7 +19,8 @@ use crate::support::{
 };
 
 impl Scene {
-    /// `get --refresh-all --json` and more; the exit code, the lines of the groups, the sum, standard error.
+    /// Runs `get --refresh-all --json` with more options. Returns the exit code, the lines of the groups, the sum, and
+    /// standard error.
     async fn refresh(&self, more: &[&str]) -> (i32, Vec<Value>, Value, String) {
         let all = [&["get", "--refresh-all", "--json"], more].concat();
         let child = self.program(&all).spawn().expect("it starts");
@@ -36,14 +37,14 @@ impl Scene {
         (output.status.code().expect("it ended"), out, err)
     }
 
-    /// Somebody at another installation, with a directory of their own.
+    /// Somebody with another installation and a directory of their own.
     fn li(&self) -> Operations {
         let directory = self.world.other_directory("li");
         let installation = self.world.installation(Side::Testing).on(&directory).by(LI);
         installation.operations()
     }
 
-    /// Somebody else gives the group another name.
+    /// Somebody else renames the group.
     async fn rename_elsewhere(&self, group: &str, name: &str) {
         let li = self.li();
         let there = li.look_up(&id(group), UnknownIdPolicy::Exists).await;
@@ -58,7 +59,7 @@ impl Scene {
         done.expect("updated");
     }
 
-    /// The answer to the next read says that it created the group.
+    /// Makes the answer to the next read say that it created the group.
     fn vanished(&self) {
         let created = |answer: &mut Value| answer["new_user_group"] = true.into();
         self.proxy.next("GET", ProxyFault::change(created));
@@ -77,7 +78,7 @@ const COUNTS: [&str; 9] = [
     "not_started",
 ];
 
-/// The counts add up, and those that are named are these; the others are zero.
+/// Checks that the counts add up, that the named ones have these values, and that all others are zero.
 fn assert_sum(sum: &Value, named: &[(&str, u64)]) {
     let count = |key: &str| sum[key].as_u64().unwrap_or_else(|| panic!("{key}: {sum}"));
     let all: u64 = COUNTS.into_iter().map(count).sum();
@@ -88,7 +89,7 @@ fn assert_sum(sum: &Value, named: &[(&str, u64)]) {
     }
 }
 
-fn of<'a>(lines: &'a [Value], group: &str) -> &'a Value {
+fn line_of<'a>(lines: &'a [Value], group: &str) -> &'a Value {
     let mut lines = lines.iter();
     lines
         .find(|line| line["user_group_id"] == group)
@@ -96,7 +97,7 @@ fn of<'a>(lines: &'a [Value], group: &str) -> &'a Value {
 }
 
 #[tokio::test]
-async fn what_changed_elsewhere_is_told_field_by_field() {
+async fn changes_by_others_are_reported_by_field() {
     let scene = Scene::new(5).await;
     scene.rename_elsewhere("g001", "Renamed").await;
     let li = scene.li();
@@ -129,16 +130,16 @@ async fn what_changed_elsewhere_is_told_field_by_field() {
     ];
     assert_eq!(keys, expected);
     let line = |group| {
-        let line = of(&lines, group);
+        let line = line_of(&lines, group);
         (line["outcome"].clone(), line["changed"].clone())
     };
     assert_eq!(line("g000"), (json!("unchanged"), json!([])));
     assert_eq!(line("g001"), (json!("changed"), json!(["name"])));
     assert_eq!(line("g002"), (json!("changed"), json!(["token"])));
-    let other = of(&lines, "g002");
+    let other = line_of(&lines, "g002");
     assert_ne!(other["previous_fingerprint"], other["fingerprint"]);
 
-    // It is known now; only a group that differs is a line for a person.
+    // The change is known now; only a differing group is a line for a person.
     scene.rename_elsewhere("g004", "Again").await;
     let (code, out, err) = scene.human(&[]).await;
     assert_eq!(code, 0, "{err}");
@@ -156,7 +157,7 @@ async fn what_changed_elsewhere_is_told_field_by_field() {
 }
 
 #[tokio::test]
-async fn properties_that_changed_are_named_by_their_key() {
+async fn changed_properties_are_named_by_their_key() {
     let scene = Scene::new(2).await;
     let tiers = |tier: &'static str| {
         ProxyFault::change(move |answer| {
@@ -169,14 +170,14 @@ async fn properties_that_changed_are_named_by_their_key() {
     let (code, out, err) = scene.human(&["--concurrency", "1"]).await;
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("g000 changed: properties tier\n"), "{out}");
-    // An answer without properties says nothing of them.
+    // An answer without properties says nothing about them.
     let (_, lines, sum, _) = scene.refresh(&[]).await;
-    assert_eq!(of(&lines, "g000")["changed"], json!([]));
+    assert_eq!(line_of(&lines, "g000")["changed"], json!([]));
     assert_sum(&sum, &[("unchanged", 2)]);
 }
 
 #[tokio::test]
-async fn a_vanished_group_stops_it_and_the_first_is_read_alone() {
+async fn a_vanished_group_stops_the_read_and_the_first_is_read_alone() {
     let scene = Scene::new(6).await;
     for group in ["g000", "g001"] {
         scene.world.vanish(Side::Testing, group);
@@ -206,7 +207,7 @@ async fn a_vanished_group_stops_it_and_the_first_is_read_alone() {
         .expect("readable");
     assert_eq!(history[0].value.ending.as_str(), "created_by_get");
 
-    // Who has looked goes on; the next one had vanished, too.
+    // After resolving the alarm the read goes on; the next group had vanished, too.
     let (code, lines, sum, _) = scene.refresh(&["--resume"]).await;
     assert_eq!((code, scene.proxy.count("GET")), (3, 2));
     assert_eq!(lines[0]["user_group_id"], "g001");
@@ -228,7 +229,7 @@ async fn a_vanished_group_stops_it_and_the_first_is_read_alone() {
 }
 
 #[tokio::test]
-async fn a_wrong_environment_gets_one_new_group_at_most() {
+async fn in_a_wrong_environment_at_most_one_group_is_created() {
     let mut scene = Scene::new(8).await;
     let other = World::new().await;
     let key = other.new_key("testing", Some("Testing"));
@@ -243,7 +244,7 @@ async fn a_wrong_environment_gets_one_new_group_at_most() {
 }
 
 #[tokio::test]
-async fn going_on_past_vanished_ones_has_to_be_confirmed() {
+async fn continuing_past_vanished_groups_must_be_confirmed() {
     let scene = Scene::new(4).await;
     let (code, _, err) = scene.human(&["--keep-going"]).await;
     assert_eq!(code, 3, "{err}");
@@ -261,7 +262,7 @@ async fn going_on_past_vanished_ones_has_to_be_confirmed() {
 }
 
 #[tokio::test]
-async fn another_environment_stops_it_whatever_was_said() {
+async fn another_environment_stops_the_read_whatever_the_options() {
     let scene = Scene::new(3).await;
     let customer = |answer: &mut Value| {
         answer["new_user_group"] = true.into();
@@ -289,7 +290,7 @@ async fn another_environment_stops_it_whatever_was_said() {
 }
 
 #[tokio::test]
-async fn ids_that_only_a_file_told_of_are_left_out_unless_it_is_said() {
+async fn ids_known_only_from_a_file_are_left_out_unless_asked_for() {
     let scene = Scene::new(2).await;
     std::fs::write(
         scene.world.folder().join("ids.csv"),
@@ -317,16 +318,16 @@ async fn ids_that_only_a_file_told_of_are_left_out_unless_it_is_said() {
     let (code, lines, sum, err) = scene.refresh(&more).await;
     assert_eq!(code, 3, "{err}");
     assert_sum(&sum, &[("unchanged", 2), ("first_seen", 1), ("created", 1)]);
-    assert_eq!(of(&lines, "never-1")["outcome"], "first_seen");
-    assert_eq!(of(&lines, "never-2")["outcome"], "created");
-    // A profile that may not change anything may read, and nothing that means to create.
+    assert_eq!(line_of(&lines, "never-1")["outcome"], "first_seen");
+    assert_eq!(line_of(&lines, "never-2")["outcome"], "created");
+    // A read-only profile may read, and nothing that may create.
     assert_eq!(scene.refresh(&["--read-only"]).await.0, 0);
     let (code, _, err) = scene.human(&["--read-only", "--keep-going", "--yes"]).await;
     assert_eq!(code, 3, "{err}");
 }
 
 #[tokio::test]
-async fn what_cannot_be_meant_is_refused_and_a_dry_run_sends_nothing() {
+async fn contradicting_options_are_refused_and_a_dry_run_sends_nothing() {
     let scene = Scene::new(2).await;
     for (arguments, code) in [
         (&["get"][..], 2),

@@ -1,4 +1,5 @@
-//! Who works on a batch, as others see it: while it runs, while it is paused, once it is silent, and where it broke off.
+//! Who works on a batch, as others see it: while it runs, while it is paused, when it is silent, and after it broke
+//! off.
 
 use std::time::Duration;
 
@@ -22,8 +23,8 @@ use crate::support::{
 
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// A batch that is run by ana, and stands still at its first request.
-async fn held(scene: &Scene) -> (BatchId, Run, Gate) {
+/// A batch run by ana that is held up at its first request.
+async fn started_and_held(scene: &Scene) -> (BatchId, Run, Gate) {
     let gate = Gate::new();
     scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let batch = scene.begin().await;
@@ -36,8 +37,8 @@ async fn runner(seen_by: &Operations, batch: BatchId) -> Option<Runner> {
     seen_by.batch(batch).await.expect("readable").runner
 }
 
-/// Waits until it stands so.
-async fn stands(seen_by: &Operations, batch: BatchId, state: RunnerState) -> Runner {
+/// Waits until the runner has this state.
+async fn wait_for_state(seen_by: &Operations, batch: BatchId, state: RunnerState) -> Runner {
     let until = async {
         loop {
             match runner(seen_by, batch).await {
@@ -49,8 +50,8 @@ async fn stands(seen_by: &Operations, batch: BatchId, state: RunnerState) -> Run
     tokio::time::timeout(DEADLINE, until).await.expect("told")
 }
 
-/// Whether it is named among what waits, and counted.
-async fn counted(seen_by: &Operations) -> Option<bool> {
+/// Whether the batch is a counted concern; `None` when it is not listed.
+async fn is_counted_concern(seen_by: &Operations) -> Option<bool> {
     let found = Operations::attention(std::slice::from_ref(seen_by), 0, false).await;
     let concerns = found.expect("readable").concerns;
     let mut batches = concerns.iter();
@@ -59,49 +60,49 @@ async fn counted(seen_by: &Operations) -> Option<bool> {
 }
 
 #[tokio::test]
-async fn others_see_who_runs_it_who_paused_it_and_who_fell_silent() {
+async fn others_see_a_running_paused_and_silent_runner() {
     let scene = Scene::new(2).await;
-    let (batch, run, gate) = held(&scene).await;
+    let (batch, run, gate) = started_and_held(&scene).await;
     let li = scene.world.installation(Side::Testing).by("li@desk7");
     let at = |seconds| {
         let later = Timestamp::now() + Duration::from_secs(seconds);
         li.clone().at(later).operations()
     };
     let now = at(0);
-    let running = stands(&now, batch, RunnerState::Running).await;
+    let running = wait_for_state(&now, batch, RunnerState::Running).await;
     assert_eq!(running.by, scene.ana.operator());
-    assert_eq!(counted(&now).await, Some(false), "it is in hand");
+    assert_eq!(is_counted_concern(&now).await, Some(false), "it is in hand");
     let asked = now.plan_resumption(batch, true).await.expect("readable");
     assert_eq!(asked.level, Level::Words, "a second run would join it");
 
     run.control.pause();
-    let paused = stands(&now, batch, RunnerState::Paused).await;
+    let paused = wait_for_state(&now, batch, RunnerState::Paused).await;
     assert!(paused.since >= running.since);
     assert_eq!(
-        counted(&now).await,
+        is_counted_concern(&now).await,
         Some(true),
         "it may have been forgotten"
     );
     assert!(paused.until_silent > Duration::ZERO);
 
-    // Its process is there; nobody else hears of it.
+    // Its process still runs, but nobody else hears from it.
     let gone = runner(&at(3_600), batch).await.expect("told");
     assert_eq!(gone.state, RunnerState::Silent);
-    assert_eq!(counted(&at(3_600)).await, Some(true));
+    assert_eq!(is_counted_concern(&at(3_600)).await, Some(true));
 
     run.control.resume();
-    stands(&now, batch, RunnerState::Running).await;
+    wait_for_state(&now, batch, RunnerState::Running).await;
     gate.open();
     let (_, report) = watch(run).await;
     assert_eq!(report.halt, None);
     assert_eq!(runner(&now, batch).await, None);
-    assert_eq!(counted(&now).await, None);
+    assert_eq!(is_counted_concern(&now).await, None);
 }
 
 #[tokio::test]
-async fn of_two_that_work_on_it_the_last_one_to_end_says_how() {
+async fn of_two_runs_the_last_one_to_end_decides_the_result() {
     let scene = Scene::new(3).await;
-    let (batch, first, gate) = held(&scene).await;
+    let (batch, first, gate) = started_and_held(&scene).await;
     let second = scene.run(batch, one_at_a_time()).await;
     second.control.stop(StopCause::Person);
     watch(second).await;
@@ -120,9 +121,9 @@ async fn of_two_that_work_on_it_the_last_one_to_end_says_how() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_that_work_on_one_batch_share_its_groups_and_rotate_each_once() {
+async fn two_runs_of_one_batch_share_its_groups_and_rotate_each_once() {
     let scene = Scene::new(24).await;
-    let (batch, first, gate) = held(&scene).await;
+    let (batch, first, gate) = started_and_held(&scene).await;
     let other = match scene.world.team() {
         Some(team) => Directory::open(&team),
         None => Directory::open(&scene.world.directory_file()),
@@ -150,8 +151,8 @@ async fn two_that_work_on_one_batch_share_its_groups_and_rotate_each_once() {
     assert_eq!(done.count(), 24, "{items:?}");
 }
 
-/// The first of two items breaks it, in its own task or in that of the run.
-async fn broken(point: Failpoint) {
+/// Lets the run panic at this point of the first of two items, in the item's task or in that of the run.
+async fn break_at(point: Failpoint) {
     let scene = Scene::new(2).await;
     let batch = scene.begin().await;
     let breaking = scene.world.installation(Side::Testing);
@@ -163,10 +164,10 @@ async fn broken(point: Failpoint) {
     let stands = scene.ana.batch(batch).await.expect("readable");
     assert_eq!(stands.last_run, Some(LastRun::Stopped(Halt::Internal)));
     assert_eq!(stands.runner, None, "nobody is at it");
-    assert_eq!(counted(&scene.ana).await, Some(true));
+    assert_eq!(is_counted_concern(&scene.ana).await, Some(true));
     let told = stands.last_run_in_words(|at| at.to_string());
     assert_eq!(told.as_deref(), Some("stopped: internal error"));
-    // The rest goes on; what broke off is settled by reading where anything was sent.
+    // The rest continues; the broken item is settled by reading if anything was sent.
     let run = scene.run(batch, RunLimits::default()).await;
     let (_, report) = watch(run).await;
     assert_eq!(report.counts.not_started, 0, "{point:?}");
@@ -174,7 +175,7 @@ async fn broken(point: Failpoint) {
 }
 
 #[tokio::test]
-async fn one_that_breaks_off_inside_is_stopped_and_not_running_still() {
-    broken(Failpoint::IntentDurable).await;
-    broken(Failpoint::ItemEnded).await;
+async fn a_panicking_run_counts_as_stopped_not_as_running() {
+    break_at(Failpoint::IntentDurable).await;
+    break_at(Failpoint::ItemEnded).await;
 }

@@ -1,4 +1,4 @@
-//! Scheduled rotations of a place: one at a time, whoever runs it and wherever, and the next one once that one is gone.
+//! Scheduled rotations of a place: one at a time, on whatever machine, and the next one when that has ended or is gone.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::support::world::Side;
 
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// Somebody else's machine, which is so many seconds ahead.
+/// Another machine, whose clock is this many seconds ahead.
 fn later(scene: &Scene, seconds: u64) -> Operations {
     let li = scene.world.installation(Side::Testing).by("li@desk7");
     let at = Timestamp::now() + Duration::from_secs(seconds);
@@ -18,7 +18,7 @@ fn later(scene: &Scene, seconds: u64) -> Operations {
 }
 
 #[tokio::test]
-async fn of_many_that_begin_at_once_one_does_and_the_next_when_it_has_ended() {
+async fn of_many_scheduled_runs_one_begins_and_the_next_after_it() {
     let scene = Scene::new(0).await;
     for _ in 0..3 {
         let all = (0..8).map(|_| later(&scene, 0));
@@ -41,14 +41,14 @@ async fn of_many_that_begin_at_once_one_does_and_the_next_when_it_has_ended() {
 }
 
 #[tokio::test]
-async fn one_that_is_silent_is_taken_over_and_is_told_so() {
+async fn a_silent_run_is_taken_over_and_told_so() {
     let scene = Scene::new(0).await;
     let begin = async |of: &Operations| of.begin_scheduled_run().await.expect("asked");
     let first = begin(&scene.ana).await.expect("nobody is at it");
     let early = begin(&later(&scene, 20)).await;
     assert!(early.is_err(), "it was heard of 20 s ago");
     let second = begin(&later(&scene, 3_600)).await.expect("it is gone");
-    // What is written down of the first from now on ends nothing.
+    // Nothing recorded by the first one from now on ends the second.
     first.end().await;
     assert!(begin(&later(&scene, 3_601)).await.is_err());
     let third = begin(&later(&scene, 7_300)).await.expect("it is gone, too");

@@ -1,4 +1,4 @@
-//! What a run finds out of rotations that were sent before, how often it reads for that, and what it says of them.
+//! How a run settles rotations that were sent before, how often it reads for that, and what it reports.
 
 use groupdesk::{
     domain::{
@@ -20,7 +20,7 @@ use crate::support::{
 };
 
 /// One rotation whose request was lost, and the read after it.
-async fn one_unknown(scene: &Scene) -> groupdesk::directory::BatchId {
+async fn batch_with_one_unknown(scene: &Scene) -> groupdesk::directory::BatchId {
     scene.proxy.next("GET", ProxyFault::passed());
     scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
     scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
@@ -31,9 +31,9 @@ async fn one_unknown(scene: &Scene) -> groupdesk::directory::BatchId {
 }
 
 #[tokio::test]
-async fn before_the_horizon_one_reading_is_enough() {
+async fn before_the_horizon_one_read_is_enough() {
     let scene = Scene::new(1).await;
-    let batch = one_unknown(&scene).await;
+    let batch = batch_with_one_unknown(&scene).await;
     let before = scene.proxy.count("GET");
     let (ended, report) = watch(scene.run(batch, one_at_a_time()).await).await;
     assert_eq!(report.counts.unknown, 1);
@@ -43,9 +43,9 @@ async fn before_the_horizon_one_reading_is_enough() {
 }
 
 #[tokio::test]
-async fn a_settling_that_cannot_be_read_says_why_and_stops_nothing() {
+async fn a_failed_settling_read_says_why_and_stops_nothing() {
     let scene = Scene::new(1).await;
-    let batch = one_unknown(&scene).await;
+    let batch = batch_with_one_unknown(&scene).await;
     let before = scene.proxy.count("GET");
     scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let later = Timestamp::now() + settle_window(scene.ana.profile().timeout);
@@ -59,7 +59,7 @@ async fn a_settling_that_cannot_be_read_says_why_and_stops_nothing() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_read_back_is_read_again_at_the_end() {
+async fn failed_read_backs_are_repeated_at_the_end() {
     let scene = Scene::new(2).await;
     let batch = scene.begin().await;
     scene.proxy.next("GET", ProxyFault::passed());
@@ -132,7 +132,7 @@ async fn a_group_that_vanished_after_its_rotation_stops_the_run() {
 }
 
 #[tokio::test]
-async fn groups_that_somebody_rotated_meanwhile_do_not_count_as_failures_in_a_row() {
+async fn groups_rotated_meanwhile_do_not_count_as_failures_in_a_row() {
     let scene = Scene::new(5).await;
     let batch = scene.begin().await;
     for group in &scene.groups[..4] {

@@ -12,8 +12,8 @@ use crate::support::{
     proxy::{ProxyFault, Then},
 };
 
-/// What happens to the rotation request of this number, counted from 0.
-fn weather(number: usize) -> ProxyFault {
+/// The fault of the rotation request with this number, counted from 0.
+fn fault_of(number: usize) -> ProxyFault {
     let json = "Content-Type: application/json";
     match number % 100 {
         10 | 60 => {
@@ -32,18 +32,18 @@ fn weather(number: usize) -> ProxyFault {
 }
 
 #[tokio::test]
-async fn two_hundred_groups_in_bad_weather() {
+async fn two_hundred_groups_with_faults_are_all_rotated_once() {
     const GROUPS: usize = 200;
     let scene = Scene::new(GROUPS).await;
     for number in 0..GROUPS {
-        scene.proxy.next("POST", weather(number));
+        scene.proxy.next("POST", fault_of(number));
     }
     let batch = scene.begin().await;
     let pace = RunLimits {
         concurrency: 8,
         ..RunLimits::default()
     };
-    // Stopped after every fifty, as by a line that drops.
+    // Stopped after every fifty, as by a lost connection.
     let mut runs = 0;
     let report = loop {
         runs += 1;

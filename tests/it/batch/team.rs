@@ -1,4 +1,4 @@
-//! The same stories with a directory that a team shares, on PostgreSQL.
+//! The same tests with a shared directory on PostgreSQL.
 
 use super::*;
 

@@ -1,15 +1,15 @@
-//! Guards, and answers with the tag of another environment, as the command line tells them.
+//! Guards, and answers with the tag of another environment, as the command line reports them.
 
 use std::fs;
 
 use serde_json::{Value, json};
 
-use super::guards::{acquainted, group, methods};
+use super::guards::{group, knowing_acme, methods};
 use crate::support::faults::Fault;
 
 #[tokio::test]
 async fn a_guard_refuses_on_the_command_line_and_says_why() {
-    let (home, service) = acquainted(vec![Fault::Close]).await;
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
     let file = home.path("config.toml");
     let text = fs::read_to_string(&file).expect("readable");
     let guards = "guard = [{ operation = \"update\", forbid = true, reason = \"change freeze\" }, \
@@ -43,7 +43,7 @@ async fn a_guard_refuses_on_the_command_line_and_says_why() {
 async fn an_answer_with_the_other_tag_has_its_exit_code() {
     let wrong = |token| group(token, &json!({"api_environment_tag": "Testing"}));
     let right = || group("token-0", &Value::Null);
-    let (home, service) = acquainted(vec![right(), right(), wrong("token-0")]).await;
+    let (home, service) = knowing_acme(vec![right(), right(), wrong("token-0")]).await;
     let updated = home
         .json(3, &["update", "acme", "--name", "x", "--yes"])
         .await;
@@ -57,7 +57,7 @@ async fn an_answer_with_the_other_tag_has_its_exit_code() {
     );
     assert_eq!(methods(&service), ["GET", "GET", "GET", "PUT"]);
 
-    let (home, service) = acquainted(vec![right(), wrong("token-1")]).await;
+    let (home, service) = knowing_acme(vec![right(), wrong("token-1")]).await;
     let rotated = home.json(7, &["rotate", "acme", "--yes"]).await;
     assert_eq!(rotated["outcome"], "conflict", "{rotated}");
     assert!(

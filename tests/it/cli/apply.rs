@@ -1,4 +1,4 @@
-//! `apply`: what is missing is created, what differs is updated, and a second run sends nothing.
+//! `apply`: missing groups are created, differing ones updated, and a second run assert_sends nothing.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn objects(text: &str) -> Vec<Value> {
 #[tokio::test]
 async fn a_second_run_changes_nothing() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let folder = home.path("groups");
     std::fs::create_dir(&folder).expect("made");
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("written");
@@ -80,9 +80,9 @@ async fn a_second_run_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_refused_as_a_whole() {
+async fn a_file_that_cannot_be_parsed_is_refused_as_a_whole() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let folder = home.path("groups");
     std::fs::create_dir(&folder).expect("made");
     let path = folder.display().to_string();

@@ -1,10 +1,10 @@
-//! What people mistype: exit 2, what to do, and nothing quoted that may be a secret.
+//! Mistyped input: exit 2 with what to do, and no possible secret is repeated.
 
 use super::program::Home;
 use crate::support::faults::{Fault, Faults};
 
 #[tokio::test]
-async fn bad_arguments_and_files_are_two_and_send_nothing() {
+async fn bad_arguments_and_files_end_with_two_and_send_nothing() {
     let mut home = Home::new();
     let service = Faults::always(Fault::Close).await;
     home.connect(&service.base_url(), "key");
@@ -49,9 +49,9 @@ async fn bad_arguments_and_files_are_two_and_send_nothing() {
 }
 
 #[tokio::test]
-async fn a_row_or_key_to_drop_must_be_there() {
+async fn a_row_or_key_to_remove_must_exist() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     for drop in [["--unmap", "nope"], ["--remove-property", "nope"]] {
         let ran = home
             .run(&["update", "acme-eu", drop[0], drop[1], "--yes"])
@@ -77,7 +77,7 @@ async fn help_and_version_are_results() {
 }
 
 #[tokio::test]
-async fn without_a_profile_it_says_how_to_get_one() {
+async fn without_a_profile_the_error_says_how_to_add_one() {
     let home = Home::new();
     let ran = home.run(&["list"]).await;
     assert_eq!(ran.code, 2);
@@ -87,10 +87,10 @@ async fn without_a_profile_it_says_how_to_get_one() {
 }
 
 #[tokio::test]
-async fn a_list_of_ids_is_not_cut_off() {
+async fn a_list_of_ids_that_is_too_long_is_refused_not_cut() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:9", "key");
-    // Only what is too long counts: all of it is one hole.
+    // The size counts, not the content: this file is entirely a hole.
     let list = std::fs::File::create(home.path("ids")).expect("made");
     list.set_len(64 * 1024 * 1024 + 1).expect("long");
     let ran = home.run(&["rotate", "--from", "ids", "--yes"]).await;

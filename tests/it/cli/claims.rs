@@ -1,4 +1,4 @@
-//! Writers that come at the same time, and what of an update may be sent: real processes against the real service.
+//! Concurrent writers, and which values an update may send: real processes against the real service.
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::program::{Background, Home, Ran};
 const GROUP: &str = "w02";
 const FACTS: [&str; 3] = ["profile", "facts", "live"];
 
-/// A service with one group that the installation has made, and whether it states its facts.
+/// A service with one group, made by this installation, and whether the profile states the facts about the service.
 async fn home(states_facts: bool) -> (Home, Background) {
     let mut home = Home::new();
     let database = home.database();
@@ -41,7 +41,7 @@ async fn home(states_facts: bool) -> (Home, Background) {
     (home, serving)
 }
 
-/// The group as the service's own database holds it: name, mapping, properties.
+/// Name, mapping and properties of the group in the service's own database.
 fn stored(home: &Home) -> (String, Value, Value) {
     let database = Connection::open(home.database()).expect("a database");
     let json = |text: String| serde_json::from_str(&text).expect("stored JSON");
@@ -61,7 +61,7 @@ fn keys(value: &Value) -> Vec<String> {
     keys
 }
 
-/// Updates at the same time, each a process of its own.
+/// Runs this many updates at the same time, each in its own process.
 async fn at_once(home: &Home, count: usize, option: &str, pair: &str) -> Vec<Ran> {
     let updates = (1..=count).map(|number| {
         let pair = pair.replace('N', &number.to_string());
@@ -71,7 +71,7 @@ async fn at_once(home: &Home, count: usize, option: &str, pair: &str) -> Vec<Ran
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn eight_properties_at_once_are_all_at_the_service_and_in_the_directory() {
+async fn eight_concurrent_property_changes_all_reach_the_service_and_the_directory() {
     let (home, _serving) = home(true).await;
     for ran in at_once(&home, 8, "--property", "pN=N").await {
         assert_eq!(ran.code, 0, "{}", ran.err);
@@ -88,7 +88,7 @@ async fn eight_properties_at_once_are_all_at_the_service_and_in_the_directory() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn six_rows_of_the_mapping_at_once_are_all_there_for_the_sole_writer() {
+async fn six_concurrent_mapping_changes_of_a_sole_writer_are_all_kept() {
     let (home, _serving) = home(true).await;
     let tell = [&FACTS[..], &["--sole-writer", "yes"]].concat();
     let told = home.json(0, &tell).await;
@@ -108,9 +108,9 @@ async fn six_rows_of_the_mapping_at_once_are_all_there_for_the_sole_writer() {
     );
 }
 
-/// By default nothing is known of a service that states nothing, and others may write, too.
+/// By default nothing is assumed about a service that states no facts, and others may write, too.
 #[tokio::test]
-async fn what_cannot_be_known_is_not_sent_and_the_refusal_says_what_helps() {
+async fn unknown_values_are_not_sent_and_the_refusal_says_what_helps() {
     let (home, _serving) = home(false).await;
     let before = stored(&home);
     let facts = home.json(0, &FACTS).await;
@@ -151,8 +151,8 @@ async fn what_cannot_be_known_is_not_sent_and_the_refusal_says_what_helps() {
     assert!(home.run(&tell).await.out.contains("clear"));
 }
 
-/// Another installation, which knows nothing of the first.
-fn li(home: &Home) -> Home {
+/// A second installation, which knows nothing of the first.
+fn second_installation(home: &Home) -> Home {
     let mut li = Home::new();
     let config = std::fs::read_to_string(home.path("config.toml")).expect("readable");
     let url = config.split('"').nth(1).expect("an address").to_owned();
@@ -162,9 +162,9 @@ fn li(home: &Home) -> Home {
 }
 
 #[tokio::test]
-async fn what_somebody_else_set_is_not_erased() {
+async fn values_set_by_another_installation_are_not_erased() {
     let (home, _serving) = home(true).await;
-    let li = li(&home);
+    let li = second_installation(&home);
     assert_eq!(li.run(&["get", GROUP, "--exists"]).await.code, 0);
     let theirs = ["update", GROUP, "--property", "theirs=1", "--yes"];
     assert_eq!(li.run(&theirs).await.code, 0);
@@ -172,7 +172,7 @@ async fn what_somebody_else_set_is_not_erased() {
     let ran = home.run(&ours).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(keys(&stored(&home).2), ["ours", "theirs", "tier"]);
-    // Nor is it sent where somebody says that nobody else writes, and is wrong.
+    // Nor is it sent when somebody states, wrongly, that nobody else writes.
     let sole = [&FACTS[..], &["--sole-writer", "yes"]].concat();
     assert_eq!(home.run(&sole).await.code, 0);
     assert_eq!(
@@ -199,9 +199,9 @@ async fn what_somebody_else_set_is_not_erased() {
 }
 
 #[tokio::test]
-async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_values() {
+async fn a_row_that_changed_since_the_plan_is_not_sent_and_both_values_are_named() {
     let (home, _serving) = home(true).await;
-    let li = li(&home);
+    let li = second_installation(&home);
     assert_eq!(li.run(&["get", GROUP, "--exists"]).await.code, 0);
     let same = home.write(
         "same.jsonl",
@@ -229,7 +229,7 @@ async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_value
         "nobody has read it: {}",
         people.out
     );
-    // Somebody else changes it; here nothing is known of that.
+    // The service's copy is changed by somebody else, and this installation does not know.
     assert_eq!(
         li.run(&["update", GROUP, "--name", "Theirs", "--yes"])
             .await
@@ -254,7 +254,7 @@ async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_value
             "{note}"
         );
         assert_eq!(stored(&home).0, "Theirs", "{command:?}");
-        // What was read is known by now: the directory forgets it again for the second command.
+        // That refusal recorded the new value: the directory is made to forget it for the second command.
         assert_eq!(
             li.run(&["update", GROUP, "--name", "W", "--yes"])
                 .await
@@ -269,7 +269,7 @@ async fn a_row_that_changed_since_the_plan_is_not_sent_and_named_with_both_value
             0
         );
     }
-    // Read first, the plan shows it, and what it shows is sent.
+    // After a read the plan shows the value, and what the plan shows is sent.
     let fresh = home
         .run(&["apply", &same, "--refresh", "--yes", "--json"])
         .await;

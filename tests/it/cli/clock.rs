@@ -1,4 +1,4 @@
-//! The clock that tests move from outside: there with the feature `failpoints`, and only with it.
+//! The test clock: present with the feature `failpoints`, and only with it.
 
 use std::{env, fs, path::Path, process::Command, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::support::{
 const DAY: Duration = Duration::from_hours(24);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_is_as_far_ahead_as_its_file_says_each_time() {
+async fn the_program_reads_the_offset_from_its_file_each_time() {
     let world = World::new().await;
     let operations = world.operations(Side::Testing);
     let created = operations
@@ -50,9 +50,9 @@ async fn a_program_is_as_far_ahead_as_its_file_says_each_time() {
     assert!(ahead > 459 * DAY && ahead <= 460 * DAY, "{ahead:?}");
 }
 
-/// Compiles what reads it alone, with and without the feature, and runs both.
+/// Compiles the clock's source alone, with and without the feature, and runs both.
 #[test]
-fn without_failpoints_there_is_none() {
+fn without_failpoints_there_is_no_test_clock() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = TestClock::new(folder.path());
     clock.forward(DAY);
@@ -72,7 +72,7 @@ fn without_failpoints_there_is_none() {
             .args(["--edition", "2024", "-o"])
             .args([&program, &main])
             .args(more)
-            // It hangs under `faketime`.
+            // `rustc` hangs under `faketime`.
             .env_remove("LD_PRELOAD")
             .output()
             .expect("rustc is there");

@@ -1,14 +1,15 @@
-//! What is made of the words of the command line: completions, manual pages, and the nearest word to a mistyped one.
+//! Everything generated from the definition of the command line: completions, manual pages, and the nearest word to a
+//! mistyped one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
 };
 
-use super::{guards::acquainted, program::Home};
+use super::{guards::knowing_acme, program::Home};
 use crate::support::world::files_below;
 
-/// The commands and what is below them, as the help lists them.
+/// The commands and subcommands that the help lists.
 async fn listed(home: &Home, above: &[&str]) -> Vec<String> {
     let mut arguments = above.to_vec();
     arguments.push("--help");
@@ -32,14 +33,14 @@ async fn listed(home: &Home, above: &[&str]) -> Vec<String> {
             }
             is_list && line.starts_with("  ")
         })
-        // Continued lines are further in.
+        // Continuation lines are indented further.
         .filter(|line| !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
         .map(str::to_owned)
         .collect()
 }
 
-/// What bash offers at the end of a line, as it divides lines into words.
+/// What bash offers at the end of a line, with bash's own way of splitting it into words.
 fn offered(home: &Home, script: &str, line: &str) -> Vec<String> {
     let (mut words, mut is_open) = (Vec::<String>::new(), false);
     for c in line.chars() {
@@ -79,7 +80,7 @@ fn offered(home: &Home, script: &str, line: &str) -> Vec<String> {
         .collect()
 }
 
-/// Every file below the home and when it was written.
+/// Every file below the home, and when it was modified.
 fn files(home: &Home) -> BTreeMap<PathBuf, std::time::SystemTime> {
     let found = files_below(home.folder.path())
         .expect("readable")
@@ -91,8 +92,8 @@ fn files(home: &Home) -> BTreeMap<PathBuf, std::time::SystemTime> {
 }
 
 #[tokio::test]
-async fn a_shell_is_told_commands_profiles_ids_and_words_of_filters() {
-    let (home, service) = acquainted(Vec::new()).await;
+async fn a_shell_completes_commands_profiles_ids_and_words_of_filters() {
+    let (home, service) = knowing_acme(Vec::new()).await;
     let rows = home.write(
         "ids.csv",
         "user_group_id\nacme-eu\neu:acme\nodd $(id)\nümläut\n",
@@ -131,14 +132,14 @@ async fn a_shell_is_told_commands_profiles_ids_and_words_of_filters() {
 }
 
 #[tokio::test]
-async fn where_nothing_is_known_a_shell_is_told_nothing() {
+async fn without_a_directory_nothing_is_completed() {
     let mut home = Home::new();
     let script = home.run(&["completions", "bash"]).await.out;
     let script = home.write("groupdesk.bash", &script);
     let before = files(&home);
     assert_eq!(offered(&home, &script, "groupdesk show a"), [""; 0]);
     assert_eq!(files(&home), before, "no directory is made");
-    // Nobody listens there, and nobody is asked.
+    // Nobody listens at that address, and completion does not connect.
     let config = "[directory]\nurl = \"postgres://ana@192.0.2.1/desk\"\n[profiles.live]\nbase_url = \"https://192.0.2.1\"\n\
                   api_key = { env = \"K\" }\n";
     let config = home.write("config.toml", config);
@@ -154,10 +155,10 @@ async fn where_nothing_is_known_a_shell_is_told_nothing() {
     );
 }
 
-/// What their scripts ask, since neither may be installed.
+/// Sends what the scripts of zsh and fish would ask, because the shells may not be installed.
 #[tokio::test]
-async fn zsh_and_fish_are_answered_in_their_own_way() {
-    let (home, _service) = acquainted(Vec::new()).await;
+async fn completion_answers_in_the_formats_of_zsh_and_fish() {
+    let (home, _service) = knowing_acme(Vec::new()).await;
     let asked = async |shell: &str, words: &[&str]| {
         let mut command = home.command(&[&["--"][..], words].concat());
         command.env("GROUPDESK_COMPLETE", shell);
@@ -235,7 +236,7 @@ async fn every_command_has_a_manual_page_with_the_exit_codes() {
             );
         }
     }
-    // Without a folder the page of groupdesk itself.
+    // Without a folder the manual page of groupdesk itself is printed.
     let page = home.run(&["man"]).await;
     let file = std::fs::read_to_string(folder.join("groupdesk.1")).expect("readable");
     assert_eq!((page.code, page.out), (0, file));
@@ -271,7 +272,7 @@ async fn the_help_the_manual_and_the_reference_know_the_same_exit_codes() {
 
 #[tokio::test]
 async fn a_mistyped_word_gets_the_nearest_one() {
-    let (home, _service) = acquainted(Vec::new()).await;
+    let (home, _service) = knowing_acme(Vec::new()).await;
     #[rustfmt::skip] // A table: one case a line.
     let table = [
         (&["rotat"][..], 2, "'rotate'"),
@@ -313,7 +314,7 @@ async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
         ("timout = \"1s\"", "list", 2, "did you mean \"timeout\"?"),
         ("[theme]\nbase = \"drak\"", "list", 2, "did you mean \"dark\"?"),
         ("[theme]\neror = \"red\"", "list", 2, "did you mean \"error\"?"),
-        // The keys are the console's; doctor looks at all.
+        // Keys belong to the console, but doctor checks the whole file.
         ("[keys.lsit]\nrotate_marked = [\"R\"]", "doctor", 2, "did you mean \"list\"?"),
         ("[keys.list]\nrotate_marke = [\"R\"]", "doctor", 2, "did you mean \"rotate_marked\"?"),
     ];
@@ -328,7 +329,7 @@ async fn a_mistyped_key_of_the_configuration_gets_the_nearest_one() {
 }
 
 #[tokio::test]
-async fn a_token_as_an_option_is_refused_and_the_way_to_give_it_is_told() {
+async fn a_token_as_an_option_is_refused_and_the_right_way_is_named() {
     let home = Home::new();
     for arguments in [
         &["rotate", "--token", "canary"][..],

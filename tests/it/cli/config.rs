@@ -1,10 +1,11 @@
-//! `config` and what `profile` changes in the file: where it is, whether it is right, and changes that leave no wrong one behind.
+//! `config`, and `profile edit` and `rename`: where the file is, whether it is valid, and edits that never leave an
+//! invalid file behind.
 
 use std::fs;
 
 use serde_json::json;
 
-use super::{guards::acquainted, program::Home, promote};
+use super::{guards::knowing_acme, program::Home, promote};
 
 /// An editor that changes the text with sed.
 fn editor(home: &mut Home, sed: &str) {
@@ -16,7 +17,7 @@ fn text(home: &Home) -> String {
 }
 
 #[tokio::test]
-async fn where_the_file_is_and_whether_it_is_right() {
+async fn the_path_and_the_validity_of_the_file_are_reported() {
     let mut home = Home::new();
     let path = home
         .path(".config/groupdesk/config.toml")
@@ -50,7 +51,7 @@ async fn where_the_file_is_and_whether_it_is_right() {
         let ran = home.run(&["config", "validate"]).await;
         assert_eq!((ran.code, ran.out.as_str()), (2, ""));
         assert!(ran.err.contains(words), "{}", ran.err);
-        // Also of one that cannot be read it is told where it is.
+        // The path is also printed for a file that cannot be parsed.
         assert_eq!(home.run(&["config", "path"]).await.code, 0);
     }
     let missing = ["config", "validate", "--config", "nowhere.toml"];
@@ -58,7 +59,7 @@ async fn where_the_file_is_and_whether_it_is_right() {
 }
 
 #[tokio::test]
-async fn an_edited_file_is_written_where_it_is_right_and_else_stays() {
+async fn an_edited_file_is_written_if_valid_and_otherwise_left_alone() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:1", "key");
     let before = text(&home);
@@ -78,7 +79,7 @@ async fn an_edited_file_is_written_where_it_is_right_and_else_stays() {
             assert_eq!(text(&home), before);
         }
     }
-    // Somebody else writes to the file meanwhile: theirs stays, and so does what was typed.
+    // The file is changed by somebody else meanwhile: their version stays, and the edited text is kept beside it.
     let file = home.path("config.toml").display().to_string();
     let both = format!("sed -i s/7s/9s/ \"$1\"; exec echo '# theirs' >> '{file}'");
     promote::editor(&mut home, &both);
@@ -110,14 +111,14 @@ async fn an_edited_file_is_written_where_it_is_right_and_else_stays() {
 }
 
 #[tokio::test]
-async fn the_lines_of_a_profile_are_edited_alone() {
+async fn only_the_lines_of_one_profile_are_edited() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:1", "key");
     let more =
         "[profiles.other]\nbase_url = \"http://127.0.0.1:2\"\napi_key = { env = \"LIVE_KEY\" }\n";
     let before = format!("{}\n# theirs\n{more}", text(&home));
     home.write("config.toml", &before);
-    // What others have is not there to be changed.
+    // Only the lines of this profile are in the editor, so those of others cannot be changed.
     editor(&mut home, "s/127.0.0.1/127.0.0.9/");
     let ran = home.run(&["profile", "edit", "live"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -138,8 +139,8 @@ async fn the_lines_of_a_profile_are_edited_alone() {
 }
 
 #[tokio::test]
-async fn a_renamed_profile_keeps_its_place_with_all_that_is_known() {
-    let (home, service) = acquainted(Vec::new()).await;
+async fn a_renamed_profile_keeps_its_place_and_all_that_is_known_there() {
+    let (home, service) = knowing_acme(Vec::new()).await;
     let history = home.json(0, &["history"]).await;
     let dry = ["profile", "rename", "live", "eu-live", "--dry-run"];
     assert_eq!(home.json(0, &dry).await["dry_run"], true);
@@ -176,8 +177,8 @@ async fn a_renamed_profile_keeps_its_place_with_all_that_is_known() {
 }
 
 #[tokio::test]
-async fn a_name_that_meant_another_environment_is_not_given() {
-    let (mut home, service) = acquainted(Vec::new()).await;
+async fn a_name_that_meant_another_environment_cannot_be_reused() {
+    let (mut home, service) = knowing_acme(Vec::new()).await;
     home.set("OTHER_KEY", "another-key-of-the-desk");
     let other = format!(
         "[profiles.other]\nbase_url = \"{}\"\napi_key = {{ env = \"OTHER_KEY\" }}\n",

@@ -1,6 +1,6 @@
-//! What scripts rely on: each command is run with `--json`, and what it prints is compared with what `help json` says of
-//! it and pinned by a snapshot. `INSTA_UPDATE=always cargo test --test it cli::contract` draws the snapshots anew; look
-//! at every difference before it is committed.
+//! What scripts rely on: each command is run with `--json`, and its output is compared with what `help json` describes
+//! and pinned by a snapshot. `INSTA_UPDATE=always cargo test --test it cli::contract` writes the snapshots anew; review
+//! every difference.
 
 mod cases;
 mod steady;
@@ -18,12 +18,12 @@ struct Field {
     null: Option<String>,
 }
 
-/// The whole description, and what of it was met.
+/// The whole description, and which parts of it were printed so far.
 struct Contract {
     text: Value,
     commands: BTreeSet<String>,
     fields: BTreeSet<(String, String)>,
-    /// What was printed, for the snapshot.
+    /// Everything printed, for the snapshot.
     story: String,
 }
 
@@ -50,7 +50,7 @@ impl Contract {
         fields.expect("fields").iter().map(field).collect()
     }
 
-    /// Form and shapes of a command, as it is written there.
+    /// Form and shapes of a command's output, as described.
     fn printed(&self, command: &str) -> (String, Vec<String>) {
         let commands = self.text["commands"].as_array().expect("commands");
         let found = commands.iter().find(|found| found["command"] == command);
@@ -59,7 +59,7 @@ impl Contract {
         (found["form"].as_str().expect("a form").to_owned(), shapes)
     }
 
-    /// Runs it, compares what it prints with what is said of `command`, and returns it.
+    /// Runs the command, compares its output with the description of `command`, and returns it.
     async fn case(
         &mut self,
         home: &Home,
@@ -89,7 +89,7 @@ impl Contract {
         self.take(command, &arguments.join(" "), &out)
     }
 
-    /// Compares what was printed with what is said of `command`.
+    /// Compares the output with the description of `command`.
     fn take(&mut self, command: &str, typed: &str, out: &str) -> Vec<Value> {
         let (form, shapes) = self.printed(command);
         let printed = match form.as_str() {
@@ -107,7 +107,9 @@ impl Contract {
                 } else {
                     &shapes[..]
                 };
-                let fits = |shape: &&String| value.is_string() || self.knows_all(shape, value);
+                let fits = |shape: &&String| {
+                    value.is_string() || self.has_only_described_keys(shape, value)
+                };
                 let found = others.iter().find(fits);
                 found.unwrap_or_else(|| panic!("{typed}: not one of {others:?}: {value}"))
             };
@@ -120,7 +122,7 @@ impl Contract {
         printed
     }
 
-    fn knows_all(&self, shape: &str, value: &Value) -> bool {
+    fn has_only_described_keys(&self, shape: &str, value: &Value) -> bool {
         let fields = self.fields(shape);
         let keys = value.as_object().into_iter().flatten();
         keys.into_iter()
@@ -140,7 +142,7 @@ impl Contract {
         self.fields.extend(met);
     }
 
-    /// Everything that is described was met.
+    /// Checks that everything described was printed at least once.
     fn assert_complete(&self, but: &[&str]) {
         let commands = self.text["commands"].as_array().expect("commands");
         for command in commands
@@ -164,7 +166,7 @@ impl Contract {
     }
 }
 
-/// Goes through an object beside its description; says what is of another type.
+/// Compares an object with its description, recursively. Reports fields of another type.
 fn walk(
     fields: &[Field],
     above: &str,

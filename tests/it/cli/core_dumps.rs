@@ -1,5 +1,5 @@
-//! The memory of the process: no other process of its user may look into it, and no core dump is written, unless
-//! somebody asks for a debugger.
+//! The memory of the process: no other process of its user may read it, and no core dump is written, unless a debugger
+//! is asked for.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ use crate::support::bare::{bare, bare_after, said};
 const DEADLINE: Duration = Duration::from_mins(1);
 const NOBODY: u32 = 65_534;
 
-/// A plain user's service, running; as `nobody` where the test is root's: root may look at everything.
+/// The service run by a plain user: as `nobody` when the test runs as root, because root may read everything.
 struct Scene {
     folder: tempfile::TempDir,
     uid: u32,
@@ -33,7 +33,7 @@ impl Scene {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("set");
-        // By another process: what is open for writing in this one, a child of another test could hold open.
+        // Copied by another process: a child of another test could inherit our descriptor, which is open for writing.
         let copied = std::process::Command::new("cp")
             .arg(env!("CARGO_BIN_EXE_groupdesk"))
             .arg(folder.path().join("groupdesk"))
@@ -57,7 +57,7 @@ impl Scene {
         self.folder.path().join("desk")
     }
 
-    /// With core dumps allowed as far as this machine allows them.
+    /// Starts the service with core dumps allowed as far as this machine allows them.
     async fn serve(&self, variable: Option<(&str, &str)>) -> Child {
         let mut command = bare_after("ulimit -c $(ulimit -H -c)", self.binary(), &self.home());
         command
@@ -82,7 +82,7 @@ impl Scene {
         child
     }
 
-    /// Cores that were written into the folder of the process.
+    /// How many core dumps are in the folder of the process.
     fn cores(&self) -> usize {
         let entries = fs::read_dir(self.home()).expect("readable").flatten();
         entries
@@ -91,8 +91,8 @@ impl Scene {
     }
 }
 
-/// Who owns what the system tells of a process: root, where the process lets nobody look; and its limit of core dumps.
-fn seen(child: &Child) -> (u32, String) {
+/// The owner of the process's files in /proc (root when the process is not dumpable), and its limit for core dumps.
+fn proc_owner_and_limit(child: &Child) -> (u32, String) {
     let pid = child.id().expect("it runs");
     let owner = fs::metadata(format!("/proc/{pid}/mem"))
         .expect("it runs")
@@ -105,7 +105,7 @@ fn seen(child: &Child) -> (u32, String) {
     (owner, format!("{} {}", words[4], words[5]))
 }
 
-async fn aborted(mut child: Child) -> std::process::ExitStatus {
+async fn abort(mut child: Child) -> std::process::ExitStatus {
     let pid = Pid::from_raw(child.id().expect("it runs").cast_signed()).expect("a number");
     kill_process(pid, Signal::ABORT).expect("it runs");
     let ended = tokio::time::timeout(DEADLINE, child.wait()).await;
@@ -113,25 +113,25 @@ async fn aborted(mut child: Child) -> std::process::ExitStatus {
 }
 
 #[tokio::test]
-async fn nobody_looks_into_the_memory_and_no_core_is_left() {
+async fn the_memory_is_unreadable_and_no_core_dump_is_left() {
     let scene = Scene::new();
     let child = scene.serve(None).await;
-    assert_eq!(seen(&child), (0, "0 0".to_owned()));
-    let status = aborted(child).await;
+    assert_eq!(proc_owner_and_limit(&child), (0, "0 0".to_owned()));
+    let status = abort(child).await;
     assert_eq!(status.signal(), Some(Signal::ABORT.as_raw()));
     assert!(!status.core_dumped());
     assert_eq!(scene.cores(), 0);
 }
 
-/// The same look at a process that may be debugged finds what it looks for.
+/// Control: the same checks on a process that may be debugged find what they look for.
 #[tokio::test]
-async fn a_debugger_is_let_in_when_asked() {
+async fn a_debugger_may_attach_when_asked_for() {
     let scene = Scene::new();
     let child = scene.serve(Some(("GROUPDESK_DEBUGGABLE", "1"))).await;
-    let (owner, limit) = seen(&child);
+    let (owner, limit) = proc_owner_and_limit(&child);
     assert_eq!(owner, scene.uid);
-    let status = aborted(child).await;
-    // Where a program of the system's takes them, it decides.
+    let status = abort(child).await;
+    // When core_pattern names a program, that program decides.
     let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").expect("readable");
     if limit.starts_with("unlimited") && !pattern.starts_with('|') {
         assert!(status.core_dumped(), "a core dump can be seen: {pattern}");
@@ -140,13 +140,17 @@ async fn a_debugger_is_let_in_when_asked() {
     }
     for other in ["", "0", "yes"] {
         let child = scene.serve(Some(("GROUPDESK_DEBUGGABLE", other))).await;
-        assert_eq!(seen(&child), (0, "0 0".to_owned()), "{other:?}");
+        assert_eq!(
+            proc_owner_and_limit(&child),
+            (0, "0 0".to_owned()),
+            "{other:?}"
+        );
     }
 }
 
-/// What a process substitution of a shell gives is a file of `/proc/self/fd`: still readable by the process itself.
+/// A shell's process substitution passes a file of `/proc/self/fd`: the process itself can still read it.
 #[tokio::test]
-async fn files_that_a_shell_hands_over_are_still_read() {
+async fn process_substitutions_are_still_readable() {
     let scene = Scene::new();
     let script = "printf '{\"user_group_id\": \"acme\"}\\n' | \
                   \"$0\" --config /dev/fd/3 --directory d.db import /dev/stdin 3<config && \
@@ -168,7 +172,7 @@ async fn files_that_a_shell_hands_over_are_still_read() {
     let output = command.output().await.expect("it runs");
     let said = said(&output);
     assert!(said.contains("1 row for the directory of eu"), "{said}");
-    // Not replaced by a file, whoever may do that.
+    // Nor is it replaced by a file, even by a user who may do that.
     assert!(
         said.contains("/dev/stdout: it is no regular file"),
         "{said}"

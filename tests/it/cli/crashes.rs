@@ -1,5 +1,5 @@
-//! What a panic says, and what an error that nobody expects: in the test binary, started again with the hook that the
-//! program has, and in the program, at a place that only a build for tests has. Those of the console are in `pty::panics`.
+//! What is printed on a panic and on an unexpected error: in the test binary, started again with the program's panic
+//! hook, and in the program, at a place that only test builds have. For the console see `pty::panics`.
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ use crate::support::{
 const WHERE: &str = "GROUPDESK_TEST_CRASH";
 const PLACES: [&str; 6] = ["message", "value", "thread", "job", "error", "lines"];
 
-/// Not a story of its own: what the started process does.
+/// Not a test of its own: what the started process does.
 #[test]
 fn crasher() {
     let Ok(place) = std::env::var(WHERE) else {
@@ -42,7 +42,7 @@ fn crasher() {
 }
 
 #[test]
-fn a_panic_says_where_and_repeats_no_secret() {
+fn a_panic_names_its_location_and_repeats_no_secret() {
     let canary = Canary::of(&ALL);
     for place in PLACES {
         for backtrace in ["0", "full"] {
@@ -72,7 +72,7 @@ fn a_panic_says_where_and_repeats_no_secret() {
 }
 
 #[tokio::test]
-async fn a_command_that_breaks_says_what_was_sent_and_repeats_no_secret() {
+async fn a_panicking_command_says_what_was_sent_and_repeats_no_secret() {
     let canary = Canary::of(&ALL);
     for (how, code) in [("panic", 101), ("error", 2)] {
         for arguments in [&["list"][..], &["profile", "show", "--json", KEY]] {

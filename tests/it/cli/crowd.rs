@@ -1,4 +1,4 @@
-//! `groupdesk serve` among thousands of connections that do nothing: whoever asks is answered, and memory stays bounded.
+//! `groupdesk serve` with thousands of idle connections: requests are still answered, and memory stays bounded.
 
 use std::{fs, time::Duration};
 
@@ -13,13 +13,13 @@ use crate::support::{
     service::{Caller, plain_client},
 };
 
-/// What the process may take more than at the start, in KiB.
+/// How much the memory of the process may grow, in KiB.
 const MORE: u64 = 96 * 1024;
 
-/// Half of the time after which the service lets go of an idle connection anyway.
+/// Half of the time after which the service closes an idle connection anyway.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The service, with as many files as the shell lets it open.
+/// The service, with a limit of open files set by the shell.
 async fn serve(home: &Home, limit: &str) -> (Background, String) {
     let database = home.database();
     let mut command = bare_after(limit, GROUPDESK, home.folder.path());
@@ -38,8 +38,8 @@ fn resident(serving: &Background) -> u64 {
     number.expect("a number").parse().expect("a number")
 }
 
-/// How many connections this process can hold beside all else; the soft limit is raised to the hard one.
-fn room(wanted: usize) -> usize {
+/// How many connections this process can hold besides everything else. Raises the soft limit to the hard one.
+fn available_connections(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let current = limit.maximum;
     setrlimit(Resource::Nofile, Rlimit { current, ..limit }).expect("it may be raised");
@@ -47,8 +47,8 @@ fn room(wanted: usize) -> usize {
     wanted.min(most.saturating_sub(1_000))
 }
 
-/// Each on a connection of its own, which must first be let in.
-async fn are_served(url: &str, key: &str, count: usize) {
+/// Sends requests, each on a new connection, which the service must first accept.
+async fn assert_served(url: &str, key: &str, count: usize) {
     for number in 0..count {
         let caller = Caller {
             http: plain_client(),
@@ -61,12 +61,12 @@ async fn are_served(url: &str, key: &str, count: usize) {
     }
 }
 
-/// Idle connections are opened until there are `count`; all along somebody asks.
-async fn crowded(limit: &str, count: usize) {
+/// Opens `count` idle connections while requests are sent all along.
+async fn serve_a_crowd(limit: &str, count: usize) {
     let home = Home::new();
     let key = home.key(&["--environment", "live"]).await;
     let (serving, url) = serve(&home, limit).await;
-    are_served(&url, &key, 1).await;
+    assert_served(&url, &key, 1).await;
     let before = resident(&serving);
     let address = url.trim_start_matches("http://").split('/').next();
     let address = address.expect("an address");
@@ -75,23 +75,23 @@ async fn crowded(limit: &str, count: usize) {
         let stream = tokio::time::timeout(Duration::from_mins(1), TcpStream::connect(address));
         idle.push(stream.await.expect("in time").expect("it listens"));
         if idle.len() % (count / 8) == 0 {
-            are_served(&url, &key, 1).await;
+            assert_served(&url, &key, 1).await;
         }
     }
-    are_served(&url, &key, 10).await;
+    assert_served(&url, &key, 10).await;
     let after = resident(&serving);
     assert!(after < before + MORE, "from {before} KiB to {after} KiB");
     println!("{count} idle connections: {before} KiB, then {after} KiB");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn thousands_of_idle_connections_keep_nobody_out() {
+async fn thousands_of_idle_connections_do_not_block_requests() {
     let wanted = if long::all() { 10_000 } else { 2_000 };
-    crowded(":", room(wanted)).await;
+    serve_a_crowd(":", available_connections(wanted)).await;
 }
 
-/// Fewer descriptors than the service would have connections, and no way to get more.
+/// Fewer descriptors than the service has connections, and no way to get more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_with_few_files_still_answers() {
-    crowded("ulimit -n 200", room(400)).await;
+    serve_a_crowd("ulimit -n 200", available_connections(400)).await;
 }

@@ -32,7 +32,7 @@ async fn the_world_is_consistent_and_leaves_nothing_behind() {
             );
             assert_eq!(done.group.last_rotated, group.last_rotated);
         }
-        what_was_rotated_is_in_the_journal(operations).await;
+        assert_rotations_agree(operations).await;
         let history = operations.history(None, None).await.expect("a history");
         assert!(history.len() >= 4);
         assert!(
@@ -47,8 +47,8 @@ async fn the_world_is_consistent_and_leaves_nothing_behind() {
     assert!(!folder.exists());
 }
 
-/// The list, the history and the journal tell of the same rotations.
-async fn what_was_rotated_is_in_the_journal(operations: &Operations) {
+/// The list, the history and the journal agree on the rotations.
+async fn assert_rotations_agree(operations: &Operations) {
     let rows = operations.rotations().await.expect("a journal");
     let groups = operations.list().await.expect("a list");
     let rotated = groups.iter().filter(|group| group.last_rotated.is_some());
@@ -88,7 +88,7 @@ async fn what_was_rotated_is_in_the_journal(operations: &Operations) {
 }
 
 #[tokio::test]
-async fn a_world_can_stand_still() {
+async fn a_world_can_have_a_fixed_time() {
     let now: Timestamp = "2026-11-20T12:00:00Z".parse().expect("a time");
     let world = World::start_at(None, Clock::Fixed(now))
         .await
@@ -108,7 +108,7 @@ async fn a_world_can_stand_still() {
 }
 
 #[tokio::test]
-async fn generated_groups_are_as_many_as_asked() {
+async fn as_many_groups_are_generated_as_asked_for() {
     let world = World::start(Some(250)).await.expect("a world");
     assert_eq!(world.testing.list().await.expect("a list").len(), 250);
     assert_eq!(world.production.list().await.expect("a list").len(), 25);

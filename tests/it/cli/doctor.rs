@@ -1,5 +1,5 @@
-//! `doctor`: what it finds and what it says to do, its exit codes, that it changes nothing, and that its report can be
-//! pasted anywhere.
+//! `doctor`: its findings and its advice, its exit codes, that it changes nothing, and that its report can be shared
+//! safely.
 
 mod rights;
 mod service;
@@ -10,12 +10,12 @@ use std::{fs, os::unix::fs::PermissionsExt};
 use serde_json::{Value, json};
 
 use super::{
-    guards::{acquainted, group, methods},
+    guards::{group, knowing_acme, methods},
     program::{Background, Home, files},
 };
 use crate::support::faults::{Fault, Faults, http, json as answer};
 
-/// What a service says to an update that names no group.
+/// The answer of a service to an update that names no group.
 fn refusal() -> Fault {
     says("400 Bad Request", "invalid_request")
 }
@@ -28,7 +28,7 @@ fn says(status: &str, code: &str) -> Fault {
 }
 
 /// The findings of an area, as `severity: found`.
-fn of<'a>(report: &'a Value, area: &str) -> Vec<String> {
+fn findings_of<'a>(report: &'a Value, area: &str) -> Vec<String> {
     let findings = report["findings"].as_array().expect("a list");
     let of_area = findings.iter().filter(|finding| finding["area"] == area);
     let text = |value: &'a Value| value.as_str().expect("a text");
@@ -43,8 +43,8 @@ fn of<'a>(report: &'a Value, area: &str) -> Vec<String> {
         .collect()
 }
 
-/// The finding with these words, whole.
-fn with<'a>(report: &'a Value, words: &str) -> &'a Value {
+/// The complete finding that contains these words.
+fn finding_with<'a>(report: &'a Value, words: &str) -> &'a Value {
     let findings = report["findings"].as_array().expect("a list");
     let has = |finding: &&Value| {
         finding["found"]
@@ -64,7 +64,7 @@ fn set_mode(path: &std::path::Path, mode: u32) {
 #[tokio::test]
 async fn the_demo_is_clean_for_people_and_for_programs() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let report = home.json(0, &["doctor", "--id", "acme-eu"]).await;
     assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(report["worst"], "note", "{report:#}");
@@ -87,7 +87,7 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
         "23 groups known, over all profiles",
         "no open rotation",
     ] {
-        assert_eq!(with(&report, words)["severity"], "ok", "{words}");
+        assert_eq!(finding_with(&report, words)["severity"], "ok", "{words}");
     }
     let human = home.run(&["doctor"]).await;
     assert_eq!((human.code, human.err.as_str()), (0, ""));
@@ -109,11 +109,11 @@ async fn the_demo_is_clean_for_people_and_for_programs() {
 }
 
 #[tokio::test]
-async fn without_any_profile_it_says_how_to_begin_and_leaves_no_file() {
+async fn without_any_profile_doctor_says_how_to_begin_and_writes_no_file() {
     let home = Home::new();
     let report = home.json(2, &["doctor", "--id", "acme"]).await;
     assert_eq!(report["worst"], "problem");
-    let configuration = of(&report, "configuration");
+    let configuration = findings_of(&report, "configuration");
     assert!(
         configuration[0].starts_with("note: there is no file ~/.config/"),
         "{configuration:?}"
@@ -122,51 +122,51 @@ async fn without_any_profile_it_says_how_to_begin_and_leaves_no_file() {
         configuration[1].contains("groupdesk profile add NAME"),
         "{configuration:?}"
     );
-    assert!(of(&report, "directory")[0].contains("none yet at ~/.local/share/groupdesk/"));
+    assert!(findings_of(&report, "directory")[0].contains("none yet at ~/.local/share/groupdesk/"));
     assert_eq!(files(home.folder.path()), Vec::<std::path::PathBuf>::new());
 }
 
 #[tokio::test]
-async fn a_broken_configuration_is_reported_line_by_line_and_the_rest_is_looked_at() {
-    let (home, service) = acquainted(vec![refusal()]).await;
+async fn a_broken_configuration_is_reported_by_line_and_the_rest_is_still_checked() {
+    let (home, service) = knowing_acme(vec![refusal()]).await;
     home.write(
         "config.toml",
         "defualt_profile = \"live\"\n[profiles.live]\nbase_url = \"api.example.com\"\n\
          api_key = \"canary-5up3r53cr3t-canary\"\n[keys.list]\nopen = [\"no such key\"]\n",
     );
     let report = home.json(2, &["doctor"]).await;
-    let found = of(&report, "configuration").join("\n");
+    let found = findings_of(&report, "configuration").join("\n");
     for place in ["config.toml:1:", "config.toml:3:", "config.toml:4:"] {
         assert!(found.contains(place), "{place}: {found}");
     }
     assert_eq!(
-        with(&report, "config.toml:4:")["advice"],
+        finding_with(&report, "config.toml:4:")["advice"],
         "Correct line 4; until then only completions, demo, help, man and serve work."
     );
     assert!(!report.to_string().contains("canary"), "{report:#}");
-    assert_eq!(with(&report, "1 group known")["severity"], "ok");
+    assert_eq!(finding_with(&report, "1 group known")["severity"], "ok");
     assert_eq!(methods(&service), ["GET"], "only the one before");
 
-    // What only the console knows of the configuration.
+    // A part of the configuration that only the console uses.
     home.write(
         "config.toml",
         "[profiles.live]\nbase_url = \"https://127.0.0.1:1\"\napi_key = { env = \"LIVE_KEY\" }\n\
          [keys.list]\nopen = [\"no such key\"]\n",
     );
     let report = home.json(2, &["doctor"]).await;
-    let found = of(&report, "configuration").join("\n");
+    let found = findings_of(&report, "configuration").join("\n");
     assert!(found.contains("problem: ~/config.toml:5:"), "{found}");
     assert_eq!(
-        with(&report, "config.toml:5:")["advice"],
+        finding_with(&report, "config.toml:5:")["advice"],
         "Correct line 5; until then the console does not start; the commands work."
     );
     let unknown = home.json(2, &["doctor", "--profile", "lvie"]).await;
-    with(&unknown, "did you mean \"live\"?");
+    finding_with(&unknown, "did you mean \"live\"?");
 }
 
-/// What is said of it is what happens.
+/// Its report about a wrong line matches what really happens.
 #[tokio::test]
-async fn a_wrong_line_stops_what_is_said_and_nothing_else() {
+async fn a_wrong_line_stops_only_what_doctor_says_it_stops() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:1", "key-of-the-desk");
     let sound = fs::read_to_string(home.path("config.toml")).expect("readable");
@@ -206,8 +206,8 @@ async fn a_wrong_line_stops_what_is_said_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn the_directory_is_looked_at_and_left_as_it_is() {
-    let (mut home, _service) = acquainted(vec![refusal()]).await;
+async fn the_directory_is_checked_and_not_changed() {
+    let (mut home, _service) = knowing_acme(vec![refusal()]).await;
     let file = home.path(".local/share/groupdesk/directory.db");
     let before = fs::read(&file).expect("there");
     set_mode(&file, 0o640);
@@ -220,7 +220,7 @@ async fn the_directory_is_looked_at_and_left_as_it_is() {
         "other users can put files into ~/.local/share/groupdesk (mode 0777)",
         "other users can write to the file ~/config.toml (mode 0664)",
     ] {
-        let finding = with(&report, words);
+        let finding = finding_with(&report, words);
         assert_eq!(finding["severity"], "warning");
         assert!(
             finding["advice"]
@@ -239,7 +239,7 @@ async fn the_directory_is_looked_at_and_left_as_it_is() {
     damaged[4096..].fill(0xff);
     fs::write(&file, &damaged).expect("written");
     let report = home.json(2, &["doctor", "--id", "acme"]).await;
-    let found = of(&report, "directory").join("\n");
+    let found = findings_of(&report, "directory").join("\n");
     assert!(
         found.contains("integrity check found ") || found.contains("is damaged"),
         "{found}"
@@ -253,11 +253,11 @@ async fn the_directory_is_looked_at_and_left_as_it_is() {
     let foreign = home.write("notes.txt", &"not a database\n".repeat(100));
     home.set("GROUPDESK_DIRECTORY", foreign);
     let report = home.json(2, &["doctor"]).await;
-    with(&report, "~/notes.txt is not a groupdesk directory");
+    finding_with(&report, "~/notes.txt is not a groupdesk directory");
 }
 
 #[tokio::test]
-async fn tmux_is_asked_what_becomes_of_copies() {
+async fn doctor_reads_the_clipboard_settings_of_tmux() {
     let mut home = Home::new();
     let tmux = home.write(
         "tmux",
@@ -267,7 +267,7 @@ async fn tmux_is_asked_what_becomes_of_copies() {
     home.set("TMUX", "/tmp/tmux-0/default,1,0");
     home.set("PATH", home.folder.path().display().to_string());
     let report = home.json(2, &["doctor"]).await;
-    let finding = with(&report, "inside tmux");
+    let finding = finding_with(&report, "inside tmux");
     assert!(
         finding["found"]
             .as_str()
@@ -281,18 +281,18 @@ async fn tmux_is_asked_what_becomes_of_copies() {
 }
 
 #[tokio::test]
-async fn what_waits_for_a_person_is_counted_without_names() {
+async fn concerns_are_counted_without_names() {
     let lost = vec![
         group("token-0", &Value::Null),
         Fault::Close,
         Fault::Close,
         refusal(),
     ];
-    let (home, _service) = acquainted(lost).await;
+    let (home, _service) = knowing_acme(lost).await;
     let rotated = home.run(&["rotate", "acme", "--yes"]).await;
     assert_eq!(rotated.code, 7, "{}", rotated.err);
     let report = home.json(0, &["doctor"]).await;
-    let finding = with(&report, "1 open rotation: outcome unknown");
+    let finding = finding_with(&report, "1 open rotation: outcome unknown");
     assert_eq!(finding["severity"], "warning");
     assert!(
         finding["advice"]
@@ -346,7 +346,7 @@ async fn the_report_is_safe_to_paste() {
             );
         }
     }
-    // A command that spills what it should hand over in silence.
+    // A command that silently leaks what it should hand over.
     let home = Home::new();
     let config = home.write(
         "config.toml",
@@ -367,7 +367,7 @@ async fn the_report_is_safe_to_paste() {
 }
 
 #[tokio::test]
-async fn a_profile_whose_place_is_in_question_is_named_and_nothing_is_written() {
+async fn a_profile_with_a_doubtful_place_is_named_and_nothing_is_written() {
     let mut home = Home::new();
     let (_serving, url) = home.serve().await;
     let arguments = ["--environment", "production", "--tag", "Customer"];
@@ -380,7 +380,7 @@ async fn a_profile_whose_place_is_in_question_is_named_and_nothing_is_written() 
     let file = home.path(".local/share/groupdesk/directory.db");
     let before = fs::read(&file).expect("there");
     let report = home.json(4, &["doctor"]).await;
-    let found = with(&report, "is not known at its address");
+    let found = finding_with(&report, "is not known at its address");
     assert_eq!(found["severity"], "problem");
     let words = found["found"].as_str().expect("a text");
     assert!(words.contains("(1 group)"), "{words}");
@@ -390,7 +390,7 @@ async fn a_profile_whose_place_is_in_question_is_named_and_nothing_is_written() 
 }
 
 #[tokio::test]
-async fn rebuild_makes_copies_anew_and_no_directory() {
+async fn rebuild_restores_derived_data_and_creates_no_directory() {
     let mut home = Home::new();
     let file = home.path(".local/share/groupdesk/directory.db");
     let report = home.run(&["doctor", "--rebuild"]).await;
@@ -410,7 +410,7 @@ async fn rebuild_makes_copies_anew_and_no_directory() {
     assert_eq!(damaged, Ok(1));
     drop(raw);
     let report = home.json(0, &["doctor"]).await;
-    let found = with(&report, "differ from the stored groups");
+    let found = finding_with(&report, "differ from the stored groups");
     assert_eq!(found["severity"], "warning");
     let report = home.run(&["doctor", "--rebuild"]).await;
     assert_eq!(report.code, 0, "{}", report.out);

@@ -1,4 +1,4 @@
-//! SIGKILL while many write over HTTP: every write that was acknowledged is there afterwards.
+//! SIGKILL while many clients write over HTTP: every acknowledged write is there afterwards.
 
 use std::{
     collections::BTreeMap,
@@ -22,12 +22,12 @@ use super::program::Home;
 use crate::support::long;
 
 const WRITERS: usize = 24;
-/// So many acknowledged writes before the service is killed, at once and by the writer that was told so: a reply that
-/// comes before its commit is caught.
+/// After this many acknowledged writes the writer that received the last one kills the service at once, so that a reply
+/// sent before its commit is caught.
 const ENOUGH: usize = 150;
 const KILLS: usize = 50;
 
-/// What a writer was told of a group, and what it had asked last without an answer.
+/// The last acknowledged state of a group, and the last request that got no answer.
 #[derive(Clone)]
 struct Acknowledged {
     name: String,
@@ -73,7 +73,7 @@ impl Killer {
     }
 }
 
-/// Creates, updates and rotates group after group until the service is gone.
+/// Creates, updates and rotates groups until the service is gone.
 async fn write(
     client: Client,
     writer: String,
@@ -158,7 +158,7 @@ async fn no_acknowledged_write_is_lost() {
     }
 }
 
-/// What was acknowledged is there, or what was asked after it.
+/// The service has what was acknowledged, or the result of the unanswered request after it.
 async fn check(client: &Client, told: BTreeMap<UserGroupId, Acknowledged>) {
     for (id, state) in told {
         let reply = client

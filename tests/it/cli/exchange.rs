@@ -1,5 +1,5 @@
-//! Files of groups against a hostile world: a profile that forbids, a service that fails in the middle, signals, a check
-//! before anything is sent.
+//! Files of groups against adversity: a profile that forbids, a service that fails in the middle, signals, and the
+//! check before anything is sent.
 
 mod files;
 mod terminal;
@@ -27,7 +27,7 @@ fn objects(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// A good answer about this id.
+/// The answer of a successful create or get of this id.
 fn made(id: &str, is_new: bool) -> Fault {
     answer(
         "200 OK",
@@ -36,7 +36,7 @@ fn made(id: &str, is_new: bool) -> Fault {
     )
 }
 
-/// The service puts it off for a moment.
+/// A busy service: this status with a Retry-After.
 fn busy(status: &str, after: &str) -> Fault {
     let headers = ["Content-Type: application/json", after];
     let body = json!({"success": 0, "error": {"code": "busy", "message": "later"}});
@@ -48,7 +48,7 @@ fn ids(home: &Home, count: usize) -> String {
     home.write("ids.csv", &format!("user_group_id\n{}\n", rows.join("\n")))
 }
 
-/// The counts of the last line add up to its rows.
+/// The last line, after checking that its counts add up to its rows.
 fn sum(ran: &str) -> Value {
     let last = objects(ran).pop().expect("a sum");
     let counts = last.as_object().expect("an object").iter();
@@ -67,7 +67,7 @@ fn import<'a>(file: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[tokio::test]
-async fn what_a_profile_forbids_holds_for_files_too() {
+async fn guards_of_a_profile_hold_for_files_too() {
     let service = Faults::always(Fault::Close).await;
     let mut home = Home::new();
     home.connect(&service.base_url(), "key");
@@ -104,8 +104,8 @@ async fn what_a_profile_forbids_holds_for_files_too() {
 }
 
 #[tokio::test]
-async fn a_busy_service_is_waited_for_and_no_row_is_lost() {
-    // A create that is put off changed nothing: it is sent again, and the row ends once.
+async fn a_busy_service_is_retried_and_no_row_is_lost() {
+    // A create that was put off changed nothing: it is sent again, and its row is counted once.
     let script = vec![
         busy("429 Too Many Requests", "Retry-After: 1"),
         made("g1", true),
@@ -130,7 +130,7 @@ async fn a_busy_service_is_waited_for_and_no_row_is_lost() {
 }
 
 #[tokio::test]
-async fn a_service_that_fails_in_the_middle_is_counted_and_gone_on_with() {
+async fn failures_in_the_middle_are_counted_and_a_second_run_goes_on() {
     let script = vec![
         made("g1", true),
         busy("503 Service Unavailable", "X-A: b"),
@@ -163,7 +163,7 @@ async fn a_service_that_fails_in_the_middle_is_counted_and_gone_on_with() {
     assert_eq!(counts, [2, 1, 3, 2, 0], "{last}");
     assert_eq!(last["stopped"], "3 failures in a row");
 
-    // The rest, and nothing of what is done; what is unknown may take effect for a while.
+    // Sends only what is not done. An unknown row may still take effect for a while.
     service.all_over().await;
     clock.forward(Duration::from_mins(2));
     let sent = service.requests().len();
@@ -182,7 +182,7 @@ async fn a_service_that_fails_in_the_middle_is_counted_and_gone_on_with() {
 }
 
 #[tokio::test]
-async fn a_pace_is_kept() {
+async fn the_rate_limit_is_kept() {
     let script: Vec<_> = (1..=4).map(|row| made(&format!("g{row}"), true)).collect();
     let service = Faults::start(script).await;
     let mut home = Home::new();
@@ -201,11 +201,11 @@ async fn a_pace_is_kept() {
 }
 
 #[tokio::test]
-async fn a_signal_finishes_what_is_in_flight_and_the_rest_is_for_later() {
-    // At once: each waits for the time limit.
+async fn a_signal_finishes_requests_in_flight_and_leaves_the_rest() {
+    // In parallel, because each case waits for its time limit.
     join_all(
         [Signal::INT, Signal::TERM, Signal::HUP].map(async |signal| {
-            // Everything after the first row waits for the service.
+            // After the first row the service hangs.
             let script = vec![made("g1", true), Fault::Hang];
             let service = Faults::start(script).await;
             let mut home = Home::new();
@@ -218,10 +218,10 @@ async fn a_signal_finishes_what_is_in_flight_and_the_rest_is_for_later() {
             running.signal(signal);
             running.says("finishing running requests").await;
             if signal != Signal::INT {
-                // A session that ends sends it more than once.
+                // A session that ends assert_sends SIGHUP more than once.
                 running.signal(signal);
             }
-            // The request in flight runs into the time limit of the profile: nobody knows what came of it.
+            // The request in flight runs into the time limit of the profile: its outcome is unknown.
             let second = running.line().await;
             assert!(second.contains("\"unknown\""), "{second}");
             let last = sum(&running.line().await);
@@ -237,7 +237,7 @@ async fn a_signal_finishes_what_is_in_flight_and_the_rest_is_for_later() {
 }
 
 #[tokio::test]
-async fn a_second_interrupt_leaves_at_once() {
+async fn a_second_interrupt_ends_at_once() {
     let service = Faults::start(vec![made("g1", true), Fault::Hang]).await;
     let mut home = Home::new();
     home.connect(&service.base_url(), "key");
@@ -265,15 +265,15 @@ async fn waiting_for_rows_can_be_interrupted() {
 }
 
 #[tokio::test]
-async fn a_check_says_what_would_be_sent_before_it_asks() {
+async fn the_check_shows_what_would_be_sent_before_asking() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let file = home.write(
         "g.jsonl",
         "{\"user_group_id\":\"new-1\"}\n{\"user_group_id\":\"acme-eu\",\"name\":\"Other\"}\n{\"user_group_id\":\"acme-us\"}\n",
     );
     let before = home.json(0, &["history"]).await;
-    // What was not asked for is not in the plan, and not in the request.
+    // What was not asked for is neither in the plan nor in the request.
     let dry = home
         .run(&["import", &file, "--create", "--dry-run", "--json"])
         .await;
@@ -319,7 +319,7 @@ async fn a_check_says_what_would_be_sent_before_it_asks() {
 }
 
 #[tokio::test]
-async fn beginning_again_is_confirmed_before_the_journal_is_given_up() {
+async fn starting_over_is_confirmed_before_the_journal_is_dropped() {
     let script = vec![made("g1", true), Fault::Close, Fault::Close, Fault::Close];
     let service = Faults::start(script).await;
     let mut home = Home::new();
@@ -327,7 +327,7 @@ async fn beginning_again_is_confirmed_before_the_journal_is_given_up() {
     let file = ids(&home, 4);
     assert_eq!(home.run(&import(&file, &CREATE)).await.code, 7);
     let (shown, code) =
-        super::prompts::typed(&home, &["import", &file, "--create", "--again"], "no\n");
+        super::prompts::answer_with_line(&home, &["import", &file, "--create", "--again"], "no\n");
     assert_eq!(code, Some(3), "{shown}");
     assert!(shown.contains("import 4 in live"), "{shown}");
     let ran = home.run(&import(&file, &CREATE)).await;
@@ -335,7 +335,7 @@ async fn beginning_again_is_confirmed_before_the_journal_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_row_that_ends_with_an_alarm_is_sent_again_and_no_other() {
+async fn only_a_row_that_ended_with_an_alarm_is_sent_again() {
     let alarming = answer(
         "200 OK",
         &json!({"success": 1, "new_user_group": true, "user_group": {"team_id": 7, "token": "t", "name": "g2",
@@ -347,7 +347,7 @@ async fn a_row_that_ends_with_an_alarm_is_sent_again_and_no_other() {
     let file = ids(&home, 2);
     let ran = home.run(&import(&file, &CREATE)).await;
     assert_eq!(ran.code, 6, "{}{}", ran.out, ran.err);
-    // Nobody has looked yet.
+    // Nobody has resolved the alarm yet.
     let held = home.run(&import(&file, &CREATE)).await;
     assert_eq!(held.code, 3, "{}{}", held.out, held.err);
     assert_eq!(methods(&service).len(), 2, "nothing was sent");
@@ -372,11 +372,11 @@ async fn a_row_that_ends_with_an_alarm_is_sent_again_and_no_other() {
 }
 
 #[tokio::test]
-async fn an_interrupt_that_leaves_nothing_undone_changes_nothing() {
+async fn an_interrupt_after_the_last_row_changes_nothing() {
     let Fault::Answer(bytes) = made("g1", true) else {
         panic!("an answer");
     };
-    // Time enough for the signal to come before the end of it.
+    // Slow enough for the signal to arrive before the end of the answer.
     let slowly = Fault::Trickle(bytes, std::time::Duration::from_millis(4));
     let service = Faults::start(vec![slowly]).await;
     let mut home = Home::new();

@@ -1,4 +1,4 @@
-//! The exit codes: each is reached by several commands, the same with `--json`, and they are made in one place.
+//! The exit codes: each is reached by several commands, the same with `--json`, and they are produced in one place.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{
-    guards::{acquainted, group},
+    guards::{group, knowing_acme},
     handoff::scene,
     program::{Background, Home},
 };
@@ -19,7 +19,7 @@ use crate::support::{
     wait::eventually,
 };
 
-/// Runs each with `--json`, and looks that a failure says its code.
+/// Runs each command with `--json`, and checks that a failure reports its code.
 async fn all_end_with(home: &Home, code: i32, commands: &[&[&str]]) {
     for arguments in commands {
         let ran = home.run(&[arguments, &["--json"][..]].concat()).await;
@@ -28,7 +28,7 @@ async fn all_end_with(home: &Home, code: i32, commands: &[&[&str]]) {
         if let Some(exit) = failure.as_ref().and_then(|failure| failure.get("exit")) {
             assert_eq!(*exit, code, "{arguments:?}");
         }
-        // The report of the doctor is its result.
+        // doctor prints its report as a result, not as an error.
         if code > 1 && arguments[0] != "doctor" {
             assert!(!ran.err.is_empty(), "{arguments:?}: it says nothing");
         }
@@ -36,9 +36,9 @@ async fn all_end_with(home: &Home, code: i32, commands: &[&[&str]]) {
 }
 
 #[tokio::test]
-async fn done_wrong_words_and_guards() {
+async fn success_bad_usage_and_guards() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let rows = home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
     let wrong = home.write("wrong.csv", "user_group_id,name\n,nobody\n");
     let database = home.database();
@@ -100,7 +100,7 @@ async fn done_wrong_words_and_guards() {
 }
 
 #[tokio::test]
-async fn refused_key_and_unreachable() {
+async fn refused_wrong_key_and_unreachable() {
     let words = json!({"success": 0, "error": {"message": "no"}});
     let page = || Fault::Answer(http("200 OK", &["Content-Type: text/html"], "<html>"));
     let refuse = || answer("422 Unprocessable Entity", &words);
@@ -115,7 +115,7 @@ async fn refused_key_and_unreachable() {
         page(),
         page(),
     ];
-    let (home, _service) = acquainted(script).await;
+    let (home, _service) = knowing_acme(script).await;
     all_end_with(
         &home,
         1,
@@ -157,7 +157,7 @@ async fn refused_key_and_unreachable() {
 }
 
 #[tokio::test]
-async fn in_part_and_unknown() {
+async fn partly_done_and_unknown() {
     let (home, _serving) = scene("exit 3").await;
     for id in ["other", "third"] {
         home.json(0, &["create", id, "--yes"]).await;
@@ -177,18 +177,18 @@ async fn in_part_and_unknown() {
     .await;
 
     let old = || group("token-0", &Value::Null);
-    let (home, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let (home, _service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
     all_end_with(
         &home,
         7,
         &[&["rotate", "acme", "--yes"], &["rotations", "settle"]],
     )
     .await;
-    let (home, _service) = acquainted(vec![old(), old(), Fault::Close, old()]).await;
+    let (home, _service) = knowing_acme(vec![old(), old(), Fault::Close, old()]).await;
     all_end_with(&home, 7, &[&["update", "acme", "--name", "x", "--yes"]]).await;
-    let (home, _service) = acquainted(vec![Fault::Close]).await;
+    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
     all_end_with(&home, 7, &[&["create", "new-1", "--yes"]]).await;
-    let (home, _service) = acquainted(vec![Fault::Close]).await;
+    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
     let rows = home.write("rows.csv", "user_group_id,name\nrow-1,Row\n");
     all_end_with(&home, 7, &[&["import", &rows, "--create", "--yes"]]).await;
 }
@@ -196,7 +196,7 @@ async fn in_part_and_unknown() {
 #[tokio::test]
 async fn interrupted() {
     let mut home = Home::new();
-    // It takes the connection and never answers.
+    // A service that accepts connections and never answers.
     let service = Faults::always(Fault::Hang).await;
     home.connect(&service.base_url(), "key");
     for arguments in [
@@ -209,7 +209,7 @@ async fn interrupted() {
         eventually("it comes", || service.connections() > before).await;
         running.signal(Signal::TERM);
         if arguments.contains(&"--exists") {
-            // It may create, and is waited for like a change.
+            // This get may create, so it is waited for like a change.
             running.says("finishing running requests").await;
             running.signal(Signal::TERM);
         }
@@ -222,28 +222,28 @@ async fn interrupted() {
         command.stdin(Stdio::piped());
         let mut waiting = Background::start(command);
         let _open = waiting.child.stdin.take().expect("standard input");
-        caught(&waiting).await;
+        wait_for_signal_handlers(&waiting).await;
         waiting.signal(Signal::INT);
         assert_eq!(waiting.code().await, Some(130), "{arguments:?}");
     }
 }
 
-/// Waits until the process listens to signals.
-async fn caught(running: &Background) {
+/// Waits until the process has installed its signal handlers.
+async fn wait_for_signal_handlers(running: &Background) {
     let file = format!("/proc/{}/status", running.pid().as_raw_nonzero());
     let is_caught = || {
         let status = fs::read_to_string(&file).expect("it runs");
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
         let caught = u64::from_str_radix(caught.expect("a mask").trim(), 16).expect("hex");
-        // SIGHUP, the first bit, is asked for last; a signal between its handler and its listener would be lost.
+        // SIGHUP, the first bit, is installed last. A signal between the handler and its listener would be lost.
         caught & 1 != 0
     };
     eventually("it listens", is_caught).await;
 }
 
-/// Codes are made from [`Exit`] alone, and `Exit` is a code only in its own file.
+/// Exit codes are made from [`Exit`] alone, and only its own file turns it into a number.
 #[test]
-fn they_are_made_in_one_place() {
+fn exit_codes_are_made_in_one_place() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut open = vec![root];
     let mut makers = Vec::new();

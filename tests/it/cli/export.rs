@@ -1,4 +1,5 @@
-//! `export`: what comes out goes in again as it was, and tokens come only when asked for, into a file of their own.
+//! `export`: an export can be imported again unchanged, and tokens are written only when asked for, into a file of
+//! their own.
 
 use std::os::unix::fs::{FileExt, PermissionsExt};
 
@@ -9,7 +10,7 @@ use super::program::{Home, files};
 #[tokio::test]
 async fn export_import_export_is_byte_identical() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     for format in ["jsonl", "json", "csv"] {
         let out = home.path(&format!("out.{format}")).display().to_string();
         let ran = home
@@ -45,13 +46,13 @@ async fn export_import_export_is_byte_identical() {
 #[tokio::test]
 async fn tokens_come_from_the_service_into_a_private_file() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let refused = home.run(&["export", "--reveal-tokens"]).await;
     assert_eq!(refused.code, 2, "{}", refused.err);
     let one = home.json(0, &["get", "acme-eu", "--reveal"]).await;
     let token = one["token"].as_str().expect("a token");
 
-    // An id that only a file told of is not read: that could create it.
+    // An id known only from a file is not read, because a read could create it.
     let hearsay = home.write("more.csv", "user_group_id\nhearsay\n");
     assert_eq!(home.run(&["import", &hearsay]).await.code, 0);
     let file = home.path("tokens.jsonl").display().to_string();
@@ -75,9 +76,9 @@ async fn tokens_come_from_the_service_into_a_private_file() {
 }
 
 #[tokio::test]
-async fn the_tokens_are_not_replaced_by_the_groups() {
+async fn groups_do_not_overwrite_the_file_of_tokens() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     for (output, tokens) in [("all.jsonl", "./all.jsonl"), ("all.jsonl", "all.jsonl")] {
         let ran = home
             .run(&[
@@ -96,7 +97,7 @@ async fn the_tokens_are_not_replaced_by_the_groups() {
 }
 
 #[tokio::test]
-async fn a_file_of_tokens_that_is_not_there_is_not_spoken_of_as_if_it_were() {
+async fn a_file_of_tokens_that_was_not_written_is_reported_so() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:9", "key");
     let ran = home
@@ -107,7 +108,7 @@ async fn a_file_of_tokens_that_is_not_there_is_not_spoken_of_as_if_it_were() {
     assert!(!home.path("none.jsonl").exists());
 }
 
-/// The page of the last rows of a table: the rightmost child all the way down, by the file format of SQLite.
+/// The page with the last rows of a table: the rightmost child at every level, by SQLite's file format.
 fn last_leaf(file: &str, table: &str) -> u32 {
     let root = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
     let mut page: u32 = {
@@ -119,14 +120,14 @@ fn last_leaf(file: &str, table: &str) -> u32 {
     let bytes = std::fs::read(file).expect("readable");
     loop {
         let head = &bytes[(page as usize - 1) * 4096..];
-        // Interior pages of an index or a table name it at byte 8.
+        // Interior pages of an index or a table have the rightmost child at byte 8.
         let (2 | 5) = head[0] else { return page };
         page = u32::from_be_bytes(head[8..12].try_into().expect("four bytes"));
     }
 }
 
 #[tokio::test]
-async fn a_directory_that_breaks_in_the_middle_leaves_no_half_file() {
+async fn a_directory_error_in_the_middle_leaves_no_partial_file() {
     let mut home = Home::new();
     let held = home.hold(&["demo", "--hold", "--groups", "3000"]).await;
     let rows = home.write("all.jsonl", &home.run(&["export"]).await.out);
@@ -158,11 +159,11 @@ async fn a_directory_that_breaks_in_the_middle_leaves_no_half_file() {
     drop(held);
 }
 
-/// What stands beside the groups goes along where it is asked for, and into another installation as it was.
+/// Annotations are exported when asked for, and arrive in another installation unchanged.
 #[tokio::test]
 async fn notes_and_labels_go_into_another_installation_as_they_were() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let note = "SSO until 1 Dec, \"call\" first; \u{e9}";
     home.json(0, &["note", "acme-eu", note]).await;
     home.json(0, &["label", "acme-us", "--add", "vip", "--add", "sso"])
@@ -196,9 +197,9 @@ async fn notes_and_labels_go_into_another_installation_as_they_were() {
 }
 
 #[tokio::test]
-async fn a_note_that_somebody_wrote_is_replaced_only_in_sight() {
+async fn a_note_of_somebody_else_is_replaced_only_after_it_was_shown() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let got = home.json(0, &["get", "acme-eu", "--reveal"]).await;
     let token = got["token"].as_str().expect("a token").to_owned();
     let history = home.json(0, &["history"]).await;
@@ -215,7 +216,7 @@ async fn a_note_that_somebody_wrote_is_replaced_only_in_sight() {
     let note = async || home.json(0, &["note", "acme-eu"]).await[0]["note"].clone();
     assert_eq!(note().await, "mine");
 
-    // The plan shows it, and is confirmed although nothing is sent.
+    // The plan shows the change, and asks for confirmation although nothing is sent.
     let dry = home.run(&["apply", &rows, "--dry-run"]).await;
     for words in [
         "annotate acme-eu",

@@ -1,15 +1,15 @@
-//! What the service or the network does wrong, and the exit code that says so.
+//! Failures of the service and the network, and the exit code of each.
 
 use serde_json::{Value, json};
 
 use super::{
-    guards::{acquainted, group, methods},
+    guards::{group, knowing_acme, methods},
     program::Home,
 };
 use crate::support::faults::{Fault, Faults, json as answer};
 
 #[tokio::test]
-async fn without_a_key_or_with_a_wrong_one_it_is_four() {
+async fn a_missing_or_wrong_key_ends_with_four() {
     let mut home = Home::new();
     let service = Faults::always(answer(
         "401 Unauthorized",
@@ -37,12 +37,12 @@ async fn without_a_key_or_with_a_wrong_one_it_is_four() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_one_and_carries_the_services_words() {
+async fn a_refusal_ends_with_one_and_shows_the_words_of_the_service() {
     let words =
         json!({"success": 0, "error": {"code": "bad_mapping", "message": "schema 40 is unknown"}});
     let refuse = || answer("422 Unprocessable Entity", &words);
     let old = || group("token-0", &Value::Null);
-    let (home, _service) = acquainted(vec![old(), old(), refuse()]).await;
+    let (home, _service) = knowing_acme(vec![old(), old(), refuse()]).await;
     let failure = home
         .json(1, &["update", "acme", "--name", "x", "--yes"])
         .await;
@@ -58,13 +58,13 @@ async fn a_refusal_is_one_and_carries_the_services_words() {
         &["Content-Type: text/html"],
         "<html>",
     ));
-    let (home, _service) = acquainted(vec![garbage]).await;
+    let (home, _service) = knowing_acme(vec![garbage]).await;
     let unreadable = home.run(&["get", "acme"]).await;
     assert_eq!(unreadable.code, 1, "{}", unreadable.err);
 }
 
 #[tokio::test]
-async fn nobody_there_is_five() {
+async fn an_unreachable_service_ends_with_five() {
     let mut home = Home::new();
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = nobody.local_addr().expect("an address");
@@ -80,7 +80,7 @@ async fn nobody_there_is_five() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_to_a_change_is_seven() {
+async fn a_lost_answer_to_a_change_ends_with_seven() {
     let old = || group("token-0", &Value::Null);
     for (command, method) in [
         (&["update", "acme", "--name", "x", "--yes"][..], "PUT"),
@@ -91,7 +91,7 @@ async fn a_lost_answer_to_a_change_is_seven() {
         if method == "PUT" {
             script.insert(0, old());
         }
-        let (home, service) = acquainted(script).await;
+        let (home, service) = knowing_acme(script).await;
         let failure = home.json(7, command).await;
         assert_eq!(failure["outcome"], "unknown");
         let sent = methods(&service)
@@ -102,7 +102,7 @@ async fn a_lost_answer_to_a_change_is_seven() {
         let history = home.json(0, &["history"]).await;
         assert_eq!(history[0]["outcome"], "unknown");
     }
-    let (home, _service) = acquainted(vec![Fault::Close]).await;
+    let (home, _service) = knowing_acme(vec![Fault::Close]).await;
     assert_eq!(
         home.json(7, &["create", "acme-9", "--yes"]).await["outcome"],
         "unknown"
@@ -113,7 +113,7 @@ async fn a_lost_answer_to_a_change_is_seven() {
 async fn a_lost_answer_whose_rotation_a_read_finds_is_recovered() {
     let new = || group("token-1", &Value::Null);
     let (home, _service) =
-        acquainted(vec![group("token-0", &Value::Null), Fault::Close, new()]).await;
+        knowing_acme(vec![group("token-0", &Value::Null), Fault::Close, new()]).await;
     let token = home.path("acme.token");
     let rotated = home
         .json(

@@ -1,5 +1,5 @@
-//! Every file that groupdesk writes, whatever the umask and whatever stands in its place: it is private, or refused with
-//! what to do. Nothing is written through a link, nothing waits for a FIFO, and what was there stays.
+//! Every file that groupdesk writes, whatever the umask and whatever is at its path already: it is made private, or
+//! refused with what to do. Nothing is written through a link, nothing waits for a FIFO, and existing contents stay.
 
 mod place;
 
@@ -15,20 +15,20 @@ use crate::support::{
     bare::{bare, said},
     long,
 };
-use place::{Hazard, Scene, Target, beside};
+use place::{Hazard, Scene, Target, with_suffix};
 
 const UMASKS: [u32; 5] = [0o000, 0o002, 0o022, 0o027, 0o077];
 
-/// Whether it can work, of all that is tried.
+/// Whether writing can succeed, of all combinations that are tried.
 fn can_work(target: Target, hazard: Hazard) -> bool {
     match (target, hazard) {
         (_, Hazard::Missing)
-        // A configuration is often a link into a folder that is kept in a repository. It stays one.
+        // A configuration is often a link into a folder under version control, and stays one.
         | (Target::Config, Hazard::Link | Hazard::ReadOnly)
-        // Without tokens; what the link leads to is replaced, by a private file.
+        // An export without tokens; the target of the link is replaced by a private file.
         | (Target::Export, Hazard::Link)
         | (Target::Directory | Target::Service | Target::Export, Hazard::Wide) => true,
-        // The folder is ours: the other's file is replaced by one of ours.
+        // The folder is ours: another user's file is replaced by one of ours.
         (Target::Export, Hazard::OtherOwner) => geteuid().is_root(),
         (
             _,
@@ -45,8 +45,8 @@ fn can_work(target: Target, hazard: Hazard) -> bool {
     }
 }
 
-/// One file and one thing in its place.
-async fn played(scene: &Scene, target: Target, hazard: Hazard, umask: u32) {
+/// Plays one file with one hazard at its path.
+async fn check_one(scene: &Scene, target: Target, hazard: Hazard, umask: u32) {
     let what = format!("{target:?}, {hazard:?}, umask {umask:03o}");
     let place = scene.place(target, hazard);
     let before = place.look();
@@ -82,13 +82,13 @@ async fn played(scene: &Scene, target: Target, hazard: Hazard, umask: u32) {
     }
     assert!(matches!(code, Some(1..=7)), "{what}: {code:?}: {said}");
     let name = match (target, hazard) {
-        // No room for anything: it does not get as far.
+        // Without any room it does not get as far as that file.
         (Target::Token | Target::Export, Hazard::FullDisk) => "directory.db".into(),
         _ => place.file.file_name().expect("a name").to_string_lossy(),
     };
     assert!(said.contains(&*name), "{what}: which file? {said}");
     if target == Target::Config && hazard == Hazard::OtherOwner && !geteuid().is_root() {
-        // A file of root's may be the configuration of everybody; this one is none.
+        // A file of root's may be a shared configuration; this one is not TOML.
         assert!(said.contains("not TOML"), "{what}: {said}");
         return;
     }
@@ -120,7 +120,7 @@ async fn played(scene: &Scene, target: Target, hazard: Hazard, umask: u32) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_stands_there_the_file_is_private_or_refused() {
+async fn whatever_is_at_the_path_the_file_is_private_or_refused() {
     let scene = Scene::new().await;
     let mut cases = Vec::new();
     for (at, target) in Target::ALL.iter().copied().enumerate() {
@@ -132,7 +132,7 @@ async fn whatever_stands_there_the_file_is_private_or_refused() {
     }
     let all = cases.len();
     for (target, hazard, umask) in cases {
-        played(&scene, target, hazard, umask).await;
+        check_one(&scene, target, hazard, umask).await;
     }
     println!("{all} files, as user {}", scene.uid);
     let each = Target::ALL.len() * Hazard::ALL.len();
@@ -140,16 +140,16 @@ async fn whatever_stands_there_the_file_is_private_or_refused() {
     assert!(all >= 40);
 }
 
-/// What SQLite opens beside its file, by names that it makes itself.
+/// The files that SQLite opens beside its database, under names of its own making.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_is_followed_in_place_of_a_log() {
+async fn links_in_place_of_sqlite_logs_are_not_followed() {
     let scene = Scene::new().await;
     let mut cases = 0;
     for target in [Target::Directory, Target::Service] {
         for suffix in ["-wal", "-shm"] {
             for kind in [FileType::Symlink, FileType::Fifo, FileType::Directory] {
                 let place = scene.place(target, Hazard::Kept);
-                let log = beside(&place.file, suffix);
+                let log = with_suffix(&place.file, suffix);
                 match kind {
                     FileType::Symlink => symlink(&place.precious, &log).expect("linked"),
                     FileType::Fifo => place::fifo(&log),
@@ -168,9 +168,10 @@ async fn nothing_is_followed_in_place_of_a_log() {
     assert_eq!(cases, 12);
 }
 
-/// A small disk of its own, which only a process that may mount has; anybody else sees that it may not.
+/// On a small file system of its own, which only a process that may mount can have; any other just checks that it may
+/// not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_disk_without_room_is_named_and_nothing_half_is_left() {
+async fn a_full_disk_is_named_and_no_partial_file_is_left() {
     let scene = Scene::new().await;
     let place = scene.place(Target::Directory, Hazard::Kept);
     let folder = place.file.parent().expect("a folder").to_owned();

@@ -1,4 +1,4 @@
-//! Every command against the demo's world, for programs and for people.
+//! Every command in the demo's world, for programs and for people.
 
 use serde_json::{Value, json};
 
@@ -31,9 +31,9 @@ fn with(more: &[&'static str]) -> Vec<&'static str> {
 }
 
 #[tokio::test]
-async fn list_and_show_tell_what_is_known() {
+async fn list_and_show_print_what_is_known() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let list = home.json(0, &["list"]).await;
     let groups = list.as_array().expect("an array");
     assert!(groups.len() >= 8);
@@ -85,9 +85,9 @@ async fn list_and_show_tell_what_is_known() {
 }
 
 #[tokio::test]
-async fn a_note_is_replaced_only_where_it_is_the_expected_one() {
+async fn a_note_is_replaced_only_if_it_is_the_expected_one() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     home.json(0, &["note", "acme-eu", "first"]).await;
     let refused = home
         .run(&["note", "acme-eu", "second", "--expect", ""])
@@ -110,9 +110,9 @@ async fn a_note_is_replaced_only_where_it_is_the_expected_one() {
 }
 
 #[tokio::test]
-async fn a_group_is_created_once_and_then_existed() {
+async fn a_group_is_created_once_and_then_exists() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let create = [
         "create",
         "umbra-labs",
@@ -180,9 +180,9 @@ async fn a_group_is_created_once_and_then_existed() {
 }
 
 #[tokio::test]
-async fn an_update_sends_the_whole_and_reads_it_back() {
+async fn an_update_sends_the_whole_group_and_reads_it_back() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let update = [
         "update",
         "acme-eu",
@@ -227,9 +227,9 @@ async fn an_update_sends_the_whole_and_reads_it_back() {
 }
 
 #[tokio::test]
-async fn what_is_not_known_is_left_out_not_replaced() {
+async fn unknown_fields_are_left_out_not_replaced() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let dry = home
         .json(
             0,
@@ -254,9 +254,9 @@ async fn what_is_not_known_is_left_out_not_replaced() {
 }
 
 #[tokio::test]
-async fn a_rotation_is_confirmed_and_told() {
+async fn a_rotation_is_confirmed_and_reported() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let before = home.json(0, &["show", "acme-us", "-P", "production"]).await;
     let rotate = [
         "rotate",
@@ -333,9 +333,9 @@ async fn a_rotation_is_confirmed_and_told() {
 }
 
 #[tokio::test]
-async fn a_reader_that_leaves_early_is_no_error() {
+async fn a_reader_that_closes_early_is_no_error() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let mut command = home.command(&["list", "--json"]);

@@ -1,4 +1,4 @@
-//! What is refused with exit 3, and that nothing is sent then: a service that counts is listening.
+//! What is refused with exit 3, checked with a service that counts requests: none is sent.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub(super) fn group(token: &str, more: &Value) -> Fault {
 }
 
 /// An installation that knows `acme`, and the service it knows it from.
-pub(super) async fn acquainted(script: Vec<Fault>) -> (Home, Faults) {
+pub(super) async fn knowing_acme(script: Vec<Fault>) -> (Home, Faults) {
     let mut home = Home::new();
     let script: Vec<_> = [group("token-0", &Value::Null)]
         .into_iter()
@@ -29,7 +29,7 @@ pub(super) async fn acquainted(script: Vec<Fault>) -> (Home, Faults) {
     let met = home.json(0, &["get", "acme", "--exists"]).await;
     assert_eq!(met["outcome"], "found");
     assert_eq!(service.requests().len(), 1);
-    // What is known here is bound again, and told to be updated as last known.
+    // Connects again with a profile that may update as last known.
     home.connect(&service.base_url(), "key-of-the-desk");
     (home, service)
 }
@@ -45,7 +45,7 @@ pub(super) fn methods(service: &Faults) -> Vec<String> {
 
 #[tokio::test]
 async fn an_unknown_id_is_refused_and_nothing_is_sent() {
-    let (home, service) = acquainted(vec![Fault::Close]).await;
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
     for command in [
         &["get", "acmee"][..],
         &["update", "acmee", "--name", "x", "--yes"],
@@ -76,8 +76,8 @@ async fn an_unknown_id_is_refused_and_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_confirmed_or_may_not_be_changed_is_not_sent() {
-    let (home, service) = acquainted(vec![Fault::Close]).await;
+async fn unconfirmed_and_forbidden_changes_are_not_sent() {
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
     for mutation in [
         &["create", "acme-2"][..],
         &["update", "acme", "--name", "x"],
@@ -99,7 +99,7 @@ async fn what_cannot_be_confirmed_or_may_not_be_changed_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_read_that_created_the_group_is_an_alarm_and_nothing_follows() {
+async fn a_get_that_created_the_group_is_an_alarm_and_stops_the_command() {
     for command in [
         &["get", "acme", "--exists"][..],
         &["update", "acme", "--exists", "--name", "x", "--yes"],
@@ -117,13 +117,13 @@ async fn a_read_that_created_the_group_is_an_alarm_and_nothing_follows() {
 }
 
 #[tokio::test]
-async fn the_wrong_environment_is_an_alarm_and_nothing_follows() {
+async fn the_wrong_environment_is_an_alarm_and_stops_the_command() {
     let wrong = json!({"api_environment_tag": "Testing"});
     for command in [
         &["update", "acme", "--name", "x", "--yes"][..],
         &["rotate", "acme", "--yes"],
     ] {
-        let (home, service) = acquainted(vec![group("token-0", &wrong)]).await;
+        let (home, service) = knowing_acme(vec![group("token-0", &wrong)]).await;
         let failure = home.json(3, command).await;
         assert!(
             failure["error"]
@@ -137,9 +137,9 @@ async fn the_wrong_environment_is_an_alarm_and_nothing_follows() {
 
 #[tokio::test]
 async fn a_token_that_is_being_rotated_is_not_rotated_twice() {
-    // The answer is lost, and every read returns the old token: open, until the horizon has passed.
+    // The answer is lost, and every read returns the old token: the rotation is open until the horizon has passed.
     let old = || group("token-0", &Value::Null);
-    let (home, service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let (home, service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
     assert_eq!(
         home.json(7, &["rotate", "acme", "--yes"]).await["outcome"],
         "unknown"
@@ -156,7 +156,7 @@ async fn a_token_that_is_being_rotated_is_not_rotated_twice() {
 
 #[tokio::test]
 async fn a_dry_run_changes_nothing() {
-    let (home, service) = acquainted(vec![group("token-0", &Value::Null)]).await;
+    let (home, service) = knowing_acme(vec![group("token-0", &Value::Null)]).await;
     let create = home
         .run(&["create", "acme-3", "--name", "x\u{202e}y", "--dry-run"])
         .await;

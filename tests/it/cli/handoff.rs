@@ -1,4 +1,4 @@
-//! The hand-off on the command line: right after a rotation, after a failure, and after a crash in the middle of it.
+//! The hand-off on the command line: right after a rotation, after a failure, and after a crash in the middle.
 
 use rustix::process::Signal;
 
@@ -13,7 +13,7 @@ pub(super) async fn scene(script: &str) -> (Home, Background) {
         .await;
     let (serving, url) = home.serve().await;
     home.connect(&url, &key);
-    does(&home, script);
+    set_script(&home, script);
     let folder = home.path("").display().to_string();
     let config = std::fs::read_to_string(home.path("config.toml")).expect("there");
     home.write(
@@ -27,8 +27,8 @@ pub(super) async fn scene(script: &str) -> (Home, Background) {
     (home, serving)
 }
 
-/// What the command does from now on; `$1` is the folder of the installation.
-pub(super) fn does(home: &Home, script: &str) {
+/// Replaces the hand-off script; `$1` is the folder of the installation.
+pub(super) fn set_script(home: &Home, script: &str) {
     home.write("script", script);
 }
 
@@ -74,7 +74,7 @@ async fn a_rotation_hands_off_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_hand_off_that_fails_is_exit_6_and_can_be_done_again() {
+async fn a_failed_hand_off_ends_with_6_and_can_be_repeated() {
     let (home, _serving) = scene("cat >&2; exit 3").await;
     let ran = home.run(&["rotate", "acme", "--yes"]).await;
     assert_eq!(ran.code, 6, "{}", ran.err);
@@ -91,7 +91,7 @@ async fn a_hand_off_that_fails_is_exit_6_and_can_be_done_again() {
 
     let again = home.json(6, &["rotations", "handoff", "1"]).await;
     assert_eq!(again[0]["handoff"]["exit"], 3);
-    does(&home, "cat > $1/in");
+    set_script(&home, "cat > $1/in");
     let none = home.json(0, &["rotations", "handoff"]).await;
     assert_eq!(
         none,
@@ -116,7 +116,7 @@ async fn a_hand_off_that_fails_is_exit_6_and_can_be_done_again() {
 }
 
 #[tokio::test]
-async fn a_crash_in_the_middle_leaves_it_pending_and_the_next_run_does_it() {
+async fn a_crash_in_the_middle_leaves_the_hand_off_pending_for_the_next_run() {
     let (home, _serving) = scene(WAITS).await;
     let mut rotating = Background::start(home.command(&["rotate", "acme", "--yes"]));
     exists(&home, "started").await;
@@ -124,14 +124,14 @@ async fn a_crash_in_the_middle_leaves_it_pending_and_the_next_run_does_it() {
     assert_eq!(rotating.code().await, None);
     let taken = std::fs::read_to_string(home.path("in")).expect("taken");
     std::fs::remove_file(home.path("in")).expect("removed");
-    does(&home, "cat > $1/in");
+    set_script(&home, "cat > $1/in");
     let again = home.json(0, &["rotations", "handoff", "--pending"]).await;
     assert_eq!(again[0]["handoff"]["state"], "done");
     let got = std::fs::read_to_string(home.path("in")).expect("taken");
     assert_eq!(got, taken, "the same token, read again");
     let none = home.json(0, &["rotations", "handoff", "--pending"]).await;
     assert_eq!(none, serde_json::json!([]));
-    // The orphan of the crash may end now.
+    // The orphaned command of the crashed process may end now.
     home.write("go", "");
 }
 
@@ -144,7 +144,7 @@ async fn a_signal_waits_for_the_hand_off_and_a_second_one_ends_it() {
     rotating.says("finishing running requests").await;
     rotating.signal(Signal::INT);
     assert_eq!(rotating.code().await, Some(130));
-    does(&home, "cat > $1/in");
+    set_script(&home, "cat > $1/in");
     let again = home.json(0, &["rotations", "handoff"]).await;
     assert_eq!(again[0]["handoff"]["state"], "done", "it was pending");
     home.write("go", "");
@@ -165,7 +165,7 @@ async fn no_token_file_is_made_inside_a_git_work_tree() {
 }
 
 #[tokio::test]
-async fn the_doctor_counts_what_has_not_arrived() {
+async fn doctor_counts_undelivered_tokens() {
     let (home, _serving) = scene("exit 3").await;
     assert_eq!(home.run(&["rotate", "acme", "--yes"]).await.code, 6);
     let service = home.path(".local/share/groupdesk/service.db");

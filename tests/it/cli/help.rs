@@ -1,11 +1,11 @@
-//! `help`, and what is said of wrong words: for people on standard error, for programs as JSON too.
+//! `help`, and errors about wrong arguments: for people on standard error, for programs also as JSON.
 
 use serde_json::{Value, json};
 
 use super::program::Home;
 
 #[tokio::test]
-async fn help_of_a_command_is_its_help() {
+async fn help_of_a_command_equals_its_help_option() {
     let home = Home::new();
     for words in [
         &[][..],
@@ -35,7 +35,7 @@ async fn help_of_a_command_is_its_help() {
 }
 
 #[tokio::test]
-async fn the_commands_stand_in_groups_and_fit_eighty_columns() {
+async fn commands_are_listed_in_groups_and_fit_eighty_columns() {
     let mut home = Home::new();
     home.set("COLUMNS", "80");
     let help = home.run(&["--help"]).await.out;
@@ -61,7 +61,7 @@ async fn the_commands_stand_in_groups_and_fit_eighty_columns() {
 }
 
 #[tokio::test]
-async fn a_word_that_is_no_command_gets_the_nearest() {
+async fn an_unknown_command_gets_the_nearest_one() {
     let home = Home::new();
     for (words, said) in [
         (&["rotat"][..], "\"rotate\""),
@@ -77,12 +77,12 @@ async fn a_word_that_is_no_command_gets_the_nearest() {
 }
 
 #[tokio::test]
-async fn a_failure_is_one_object_for_programs_whatever_is_wrong() {
+async fn any_failure_is_one_json_object_for_programs() {
     let mut home = Home::new();
     home.connect("http://127.0.0.1:9", "key");
     #[rustfmt::skip] // A table: one case a line.
     let table = [
-        // Wrong words.
+        // Wrong arguments.
         (&["lst", "--json"][..], 2, "'list'"),
         (&["get", "--json"], 2, "<ID|--from"),
         (&["--json", "history", "--limit", "x"], 2, "--limit"),
@@ -111,7 +111,7 @@ async fn a_failure_is_one_object_for_programs_whatever_is_wrong() {
             "{error}"
         );
         assert!(ran.err.contains("error: "), "{arguments:?}: {}", ran.err);
-        // Without --json nothing of it stands among the results.
+        // Without --json none of it is on standard output.
         let without: Vec<_> = arguments
             .iter()
             .copied()
@@ -120,7 +120,7 @@ async fn a_failure_is_one_object_for_programs_whatever_is_wrong() {
         let ran = home.run(&without).await;
         assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{arguments:?}");
     }
-    // Behind -- it is an id.
+    // After -- it is an id.
     let ran = home.run(&["show", "--", "--json"]).await;
     assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{}", ran.err);
 }

@@ -1,4 +1,5 @@
-//! The history by time, person and operation, deed by deed; what a line changed, and taking it back. Views and favourites.
+//! The history by time, person and operation, one line per operation; showing and undoing what a line changed. Saved
+//! views and favourites.
 
 use serde_json::{Value, json};
 
@@ -6,7 +7,7 @@ use super::program::{Background, Home};
 
 async fn demo() -> (Home, Background) {
     let mut home = Home::new();
-    let held = home.hold_demo().await;
+    let held = home.start_demo().await;
     (home, held)
 }
 
@@ -15,7 +16,7 @@ fn lines(value: &Value) -> &Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_history_is_chosen_by_time_person_and_operation() {
+async fn the_history_is_filtered_by_time_person_and_operation() {
     let (home, _held) = demo().await;
     let all = home.json(0, &["history"]).await;
     let history =
@@ -36,7 +37,7 @@ async fn the_history_is_chosen_by_time_person_and_operation() {
     );
     let two = history(&["--operation", "update", "--operation", "rotate"]).await;
     assert!(lines(&two).len() > lines(&updates).len());
-    // The times of the demo are ages.
+    // The entries of the demo are years old.
     let young = history(&["--since", "30d"]).await;
     let old = history(&["--until", "30d"]).await;
     assert!(!lines(&young).is_empty() && !lines(&old).is_empty());
@@ -68,7 +69,7 @@ async fn the_history_is_chosen_by_time_person_and_operation() {
 }
 
 #[tokio::test]
-async fn a_deed_is_one_line_with_its_steps() {
+async fn an_operation_is_one_line_with_its_steps() {
     let (home, _held) = demo().await;
     let rotate = ["rotate", "acme-eu", "--reason", "leaked", "--yes"];
     assert_eq!(home.json(0, &rotate).await["outcome"], "confirmed");
@@ -120,7 +121,7 @@ async fn a_deed_is_one_line_with_its_steps() {
 }
 
 #[tokio::test]
-async fn what_a_line_changed_is_shown_and_taken_back() {
+async fn the_change_of_a_line_is_shown_and_undone() {
     let (home, _held) = demo().await;
     let update = [
         "update",
@@ -179,7 +180,7 @@ async fn what_a_line_changed_is_shown_and_taken_back() {
 }
 
 #[tokio::test]
-async fn views_and_favourites_are_kept_and_found_by_the_filter() {
+async fn views_and_favourites_are_stored_and_found_by_the_filter() {
     let (home, _held) = demo().await;
     assert_eq!(home.json(0, &["view", "list"]).await, json!([]));
     let save = [

@@ -1,4 +1,5 @@
-//! `import`: ids come in without a request, wrong rows are named, and what is sent is sent once however often it is begun.
+//! `import`: ids are recorded without a request, wrong rows are named, and each row is sent once however often the
+//! import is started.
 
 use std::{fmt::Write, time::Duration};
 
@@ -18,7 +19,7 @@ fn objects(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// All counts of the last line, beside `rows`.
+/// The sum of all counts of the last line, and its `rows`.
 fn sum_of(line: &Value) -> (u64, u64) {
     let object = line.as_object().expect("an object");
     let counts = object.iter().filter(|(key, _)| *key != "rows");
@@ -29,7 +30,7 @@ fn sum_of(line: &Value) -> (u64, u64) {
 }
 
 #[tokio::test]
-async fn ids_come_in_and_nothing_is_sent() {
+async fn ids_are_recorded_and_nothing_is_sent() {
     let service = Faults::always(Fault::Close).await;
     let mut home = Home::new();
     home.connect(&service.base_url(), "key");
@@ -67,7 +68,7 @@ async fn ids_come_in_and_nothing_is_sent() {
     let shown = home.run(&["show", "acme"]).await;
     assert!(shown.out.contains("imported"), "{}", shown.out);
 
-    // Standard input, another spelling of the same, and one more.
+    // From standard input: the same rows spelled differently, and one more.
     let more = r#"[{"user_group_id":"acme","name":"Acme, Inc."},{"user_group_id":"globex","name":"Globex"},{"user_group_id":"x"}]"#;
     let ran = home.run_with(&["import", "-", "--json"], more).await;
     let lines = objects(&ran.out);
@@ -78,9 +79,9 @@ async fn ids_come_in_and_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn what_the_service_has_said_stays() {
+async fn values_from_the_service_are_not_replaced_by_the_file() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let before = home.json(0, &["show", "acme-eu"]).await;
     let file = home.write(
         "g.jsonl",
@@ -146,9 +147,9 @@ async fn every_wrong_row_is_named_and_nothing_is_done() {
 }
 
 #[tokio::test]
-async fn create_and_update_send_what_is_needed() {
+async fn create_and_update_send_only_what_is_needed() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let file = home.write(
         "g.jsonl",
         "{\"user_group_id\":\"new-1\",\"name\":\"New 1\",\"mapping\":{\"1\":\"2\"}}\n\
@@ -169,7 +170,7 @@ async fn create_and_update_send_what_is_needed() {
         dry.out
     );
 
-    // An update alone creates nothing, and goes on with the others.
+    // An update alone creates nothing, and goes on with the other rows.
     let ran = home
         .run(&[
             "import",
@@ -250,14 +251,14 @@ async fn lost_answers_and_refusals_have_their_exit_codes() {
             (&json!(2), &json!("3 failures in a row"))
         );
         assert_eq!(sum_of(&lines[3]), (5, 5));
-        // What is not done is tried again.
+        // Rows that are not done are tried again.
         let again = home.run(&import).await;
         assert_eq!(objects(&again.out)[3]["done_before"], 0);
     }
 }
 
 #[tokio::test]
-async fn a_killed_import_goes_on_and_sends_no_row_twice() {
+async fn a_killed_import_resumes_and_sends_no_row_twice() {
     const ROWS: usize = 120;
     let mut home = Home::new();
     let clock = TestClock::new(home.folder.path());
@@ -289,7 +290,7 @@ async fn a_killed_import_goes_on_and_sends_no_row_twice() {
     }
     killed.signal(Signal::KILL);
     killed.code().await;
-    // The row that was in flight may take effect for a while.
+    // The row in flight may still take effect for a while.
     clock.forward(Duration::from_mins(2));
 
     let ran = home.run(&import).await;
@@ -312,7 +313,7 @@ async fn a_killed_import_goes_on_and_sends_no_row_twice() {
     let groups = home.json(0, &["list"]).await;
     assert_eq!(groups.as_array().map(Vec::len), Some(ROWS));
     let history = home.json(0, &["history"]).await;
-    // The row that was in flight when it was killed has more lines; it was created once.
+    // The row in flight at the kill has more history lines; it was created once.
     let lines = history.as_array().expect("lines").iter();
     let created = lines.filter(|line| line["outcome"] == "created").count();
     assert_eq!(created, ROWS);

@@ -1,4 +1,4 @@
-//! `--jq`: a result through an expression.
+//! `--jq`: a jq expression applied to a result.
 
 use rustix::process::Signal;
 
@@ -6,9 +6,9 @@ use super::program::{Background, Home};
 use crate::support::wait::eventually;
 
 #[tokio::test]
-async fn a_list_is_given_as_a_whole_or_line_by_line() {
+async fn a_list_is_passed_as_a_whole_or_line_by_line() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let count = home.json(0, &["list"]).await.as_array().map(Vec::len);
     let count = format!("{}\n", count.expect("a list"));
     let printed = async |words: &[&str]| {
@@ -29,9 +29,9 @@ async fn a_list_is_given_as_a_whole_or_line_by_line() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said_before_anything_is_done_and_nothing_is_lost() {
+async fn a_wrong_expression_is_reported_before_anything_is_done_and_no_result_is_lost() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let canary = "s3cret-of-the-environment";
     home.set("GROUPDESK_CANARY", canary);
     let before = home.json(0, &["history"]).await;
@@ -65,7 +65,7 @@ async fn what_is_wrong_is_said_before_anything_is_done_and_nothing_is_lost() {
     );
     assert_eq!(home.json(0, &["history"]).await, before);
 
-    // One that does not fit the result: the result is there all the same.
+    // An expression that does not fit the result: the change was still made and is reported.
     let ran = home
         .run(&["show", "acme-eu", "--jq", ".user_group_id | tonumber"])
         .await;
@@ -86,7 +86,7 @@ async fn what_is_wrong_is_said_before_anything_is_done_and_nothing_is_lost() {
     let token = token["token"].as_str().expect("a token");
     assert!(!ran.err.contains(token), "{}", ran.err);
 
-    // What went wrong otherwise is no result.
+    // Other errors are not passed through the expression.
     let ran = home
         .run(&["show", "nobody-here", "--jq", ".user_group_id"])
         .await;
@@ -99,9 +99,9 @@ async fn what_is_wrong_is_said_before_anything_is_done_and_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn an_expression_without_an_end_is_stopped_and_the_result_stands() {
+async fn an_endless_expression_is_stopped_and_the_result_stands() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let endless = ["show", "acme-eu", "--jq", "def f: f; f"];
     let mut showing = Background::start(home.command(&endless));
     let pid = showing.pid().as_raw_nonzero();
@@ -109,7 +109,7 @@ async fn an_expression_without_an_end_is_stopped_and_the_result_stands() {
         let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("Linux");
         tasks.flatten().any(|task| {
             let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-            // After the name: state and ten numbers, then the time on the processor.
+            // After the name: the state and ten numbers, then the processor time.
             let worked = stat.rsplit(") ").next().and_then(|s| s.split(' ').nth(11));
             stat.contains("(jq)") && worked.is_some_and(|ticks| ticks != "0")
         })

@@ -1,4 +1,4 @@
-//! Every command and its variants against a service that repeats key and token in whatever it answers.
+//! Every command and its variants against a service that repeats the key and the token in all its answers.
 
 use crate::support::{
     canary::{ALL, Canary, FILED_KEY, KEY, NEW_TOKEN, TOKEN, TOLD_KEY},
@@ -8,7 +8,7 @@ use crate::support::{
     watched::Home,
 };
 
-/// Those that send something, with what they read from standard input.
+/// Commands that send requests, with their standard input.
 #[rustfmt::skip] // A table: one case a line.
 const SENDING: [(&[&str], &str); 24] = [
     (&["get", "acme"], ""),
@@ -37,7 +37,7 @@ const SENDING: [(&[&str], &str); 24] = [
     (&["profile", "check", "--json"], ""),
 ];
 
-/// Those that send nothing; the last ones are refused, and must not repeat what they were given.
+/// Commands that send nothing; the last ones are refused, and must not repeat their arguments.
 #[rustfmt::skip] // A table: one case a line.
 const QUIET: [(&[&str], &str); 22] = [
     (&["list"], ""),
@@ -67,7 +67,7 @@ const QUIET: [(&[&str], &str); 22] = [
 const IMPORT: &str =
     "{\"user_group_id\": \"acme\", \"name\": \"Acme\", \"mapping\": {\"7\": \"42\"}}\n";
 
-/// Files that a token may be in, because it was asked for.
+/// Files that may contain a token because it was asked for.
 const ASKED_FOR: [&str; 2] = ["asked.token", "asked.jsonl"];
 
 const PROFILES: [(&str, &str); 3] = [("live", KEY), ("told", TOLD_KEY), ("filed", FILED_KEY)];
@@ -77,7 +77,7 @@ struct Case {
     input: &'static str,
     what: String,
     script: Vec<Fault>,
-    /// A secret stands in the arguments themselves.
+    /// The arguments themselves contain a secret.
     is_told: bool,
 }
 
@@ -87,9 +87,9 @@ fn cases() -> Vec<Case> {
         for (and, (name, _)) in parrots(USUAL, TOKEN, NEW_TOKEN).into_iter().enumerate() {
             let (profile, key) = PROFILES[(at + and) % PROFILES.len()];
             let fault = parrots(key, TOKEN, NEW_TOKEN).swap_remove(and).1;
-            // The read before it is good for every other one, so that the second request meets it, too.
+            // In every second case the read before it succeeds, so that the second request meets the fault.
             let script = if name == "429" {
-                // Waited for by many; for ever, if it never gets better.
+                // Many commands wait on a 429, and would wait for ever if it stayed.
                 vec![fault, good(TOKEN, key), good(NEW_TOKEN, key)]
             } else if (at + and) % 2 == 0 {
                 at_the_second(fault, key)
@@ -137,7 +137,7 @@ fn case(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_command_lets_a_key_or_a_token_out() {
+async fn no_command_leaks_a_key_or_a_token() {
     let needles = Canary::of(&ALL);
     let home = Home::new();
     for (profile, key) in PROFILES {
@@ -154,7 +154,7 @@ async fn no_command_lets_a_key_or_a_token_out() {
         for file in ASKED_FOR {
             let _ = std::fs::remove_file(home.path(file));
         }
-        // An open rotation of an earlier case would be in the way.
+        // A rotation left open by an earlier case would get in the way.
         home.knows_only(&known);
         let (ran, service) = home
             .run(case.script.clone(), &case.arguments, case.input)
@@ -181,12 +181,12 @@ async fn no_command_lets_a_key_or_a_token_out() {
     assert!(cases.len() >= 60, "{}", cases.len());
     assert!(sent > cases.len(), "they did send: {sent}");
     assert!(codes.len() >= 4, "good and bad ends: {codes:?}");
-    // One that ends at once is gone before anybody can look.
+    // Commands that end at once are gone before they can be looked at.
     assert!(seen > cases.len() / 2, "seen running: {seen}");
     assert!(keys > 0 && handoffs > 0, "programs were started");
 }
 
-/// The look would notice: what was asked for is there.
+/// Control: what was asked for is found.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_asked_for_is_found() {
     let needles = Canary::of(&ALL);

@@ -1,11 +1,11 @@
-//! Limits of the process: what it cannot have is an error with an exit code, never a panic, a signal or no end.
+//! Resource limits of the process: reaching one is an error with an exit code, never a panic, a signal or a hang.
 
 use std::{os::unix::process::ExitStatusExt, process::Output, time::Duration};
 
 use serde_json::Value;
 
 use super::{
-    guards::{acquainted, group, methods},
+    guards::{group, knowing_acme, methods},
     program::{DEADLINE, Home},
 };
 use crate::support::faults::Fault;
@@ -17,12 +17,12 @@ async fn after(home: &Home, limit: &str, arguments: &[&str]) -> Output {
 }
 
 #[tokio::test]
-async fn a_file_at_its_limit_is_a_full_disk() {
+async fn the_file_size_limit_is_reported_like_a_full_disk() {
     let answers = vec![
         group("token-0", &Value::Null),
         group("token-0", &Value::Null),
     ];
-    let (home, service) = acquainted(answers).await;
+    let (home, service) = knowing_acme(answers).await;
     for arguments in [&["rotate", "acme", "--yes"][..], &["get", "acme"]] {
         let ran = after(&home, "ulimit -f 0", arguments).await;
         let said = String::from_utf8_lossy(&ran.stderr);
@@ -35,10 +35,10 @@ async fn a_file_at_its_limit_is_a_full_disk() {
     );
 }
 
-/// A program of the person's is not told to ignore the limit, too.
+/// A program started for the user does not inherit the ignored SIGXFSZ.
 #[tokio::test]
-async fn a_started_program_inherits_no_deaf_ear() {
-    let (home, _service) = acquainted(vec![group("token-0", &Value::Null)]).await;
+async fn a_started_program_does_not_inherit_ignored_signals() {
+    let (home, _service) = knowing_acme(vec![group("token-0", &Value::Null)]).await;
     let script = home.write(
         "key",
         "grep SigIgn /proc/self/status >seen; echo key-of-the-desk",
@@ -59,7 +59,7 @@ async fn a_started_program_inherits_no_deaf_ear() {
 
 #[tokio::test]
 async fn too_few_open_files_are_an_error_before_anything_is_done() {
-    let (home, service) = acquainted(vec![Fault::Close]).await;
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
     for files in [6, 7, 8, 12, 16, 20, 24] {
         let limit = format!("ulimit -n {files}");
         let ran = after(&home, &limit, &["get", "acme", "--json"]).await;
@@ -77,9 +77,9 @@ async fn too_few_open_files_are_an_error_before_anything_is_done() {
 #[tokio::test]
 async fn too_little_memory_is_an_error_before_anything_is_done() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let mut refused = 0;
-    // Less than the program itself takes, the system does not even load it.
+    // With less than the program itself needs, the system does not even load it.
     for mebibytes in (16..=160).step_by(8) {
         let limit = format!("ulimit -v {}", mebibytes * 1024);
         let mut command = home.command_after(&limit, &["get", "acme-eu"]);
@@ -89,7 +89,7 @@ async fn too_little_memory_is_an_error_before_anything_is_done() {
         let is_refusal = said.contains("cannot start: there is too little memory");
         refused += usize::from(is_refusal);
         let is_loaded = is_refusal || !ran.stdout.is_empty() || said.contains("groupdesk stopped");
-        // Where it starts, the memory may still end: that is an error, too, and no panic.
+        // Where it starts, memory may still run out: that is an error, too, and no panic.
         let code = ran.status.code();
         let is_said = code == Some(2) && said.starts_with("error: ");
         assert!(

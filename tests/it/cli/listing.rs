@@ -1,4 +1,4 @@
-//! The one filter of the command line, the order of groups, how many of them, and their columns.
+//! The common filter of the command line, the order of groups, `--limit`, and columns.
 
 use serde_json::Value;
 
@@ -11,9 +11,9 @@ fn ids(groups: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_list_is_filtered_ordered_and_cut_off() {
+async fn a_list_is_filtered_sorted_and_limited() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     home.json(0, &["label", "acme-us", "--add", "vip"]).await;
     let all = home.json(0, &["list"]).await;
     let list = async |options: &[&str]| home.json(0, &[&["list"][..], options].concat()).await;
@@ -24,7 +24,7 @@ async fn a_list_is_filtered_ordered_and_cut_off() {
     assert_eq!(ids(&list(&["--filter", "label:vip"]).await), ["acme-us"]);
     let others = list(&["--filter", "-label:vip"]).await;
     assert_eq!(ids(&others).len(), ids(&all).len() - 1);
-    // Scattered letters are no reason to do something to a group.
+    // A fuzzy match is no reason to act on a group.
     assert_eq!(ids(&list(&["--filter", "acu"]).await), [""; 0]);
 
     let titles = |groups: &Value| -> Vec<String> {
@@ -48,7 +48,7 @@ async fn a_list_is_filtered_ordered_and_cut_off() {
     backwards.reverse();
     assert_eq!(ids(&list(&["--reverse"]).await), backwards);
 
-    // What no index has: the same in either direction, the unknown ones last.
+    // A column without an index: unknown values come last in either direction.
     let aged = list(&["--sort", "age"]).await;
     let times = aged.as_array().expect("an array").iter();
     let times: Vec<_> = times
@@ -70,9 +70,9 @@ async fn a_list_is_filtered_ordered_and_cut_off() {
 }
 
 #[tokio::test]
-async fn what_a_filter_or_a_column_is_not_is_said_with_the_code_of_usage() {
+async fn a_wrong_filter_or_column_is_a_usage_error() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     #[rustfmt::skip] // A table: one case a line.
     let table = [
         (&["list", "--filter", "age>x"][..], "age>x: write an age as 90d"),
@@ -102,7 +102,7 @@ async fn what_a_filter_or_a_column_is_not_is_said_with_the_code_of_usage() {
 #[tokio::test]
 async fn columns_are_chosen_in_their_order_or_added() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     home.json(0, &["note", "acme-eu", "call first"]).await;
     home.json(0, &["label", "acme-eu", "--add", "vip"]).await;
     let map = home.json(0, &["show", "acme-eu"]).await["mapping"].clone();
@@ -144,7 +144,7 @@ async fn columns_are_chosen_in_their_order_or_added() {
     let cut: Vec<_> = cut.iter().map(|line| line.trim_end()).collect();
     assert_eq!(cut, usual.out.lines().collect::<Vec<_>>());
 
-    // Of JSON they add what stands beside a group, and take nothing away.
+    // In JSON, columns add annotations of a group and remove nothing.
     let plain = home.json(0, &["list", "--columns", "id"]).await;
     assert_eq!(plain, home.json(0, &["list"]).await);
     let more = home.json(0, &["list", "--columns", "+note,+labels"]).await;
@@ -157,9 +157,9 @@ async fn columns_are_chosen_in_their_order_or_added() {
 }
 
 #[tokio::test]
-async fn every_command_for_many_groups_takes_the_same_filter() {
+async fn every_bulk_command_takes_the_same_filter() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let found = home.json(0, &["list", "--filter", "acme"]).await;
     let found = ids(&found);
     assert!(found.len() > 1);
@@ -189,7 +189,7 @@ async fn every_command_for_many_groups_takes_the_same_filter() {
     assert_eq!(dry["to_read"].as_u64(), Some(seen), "{dry}");
     let ran = home.run(&refresh).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    // What is read of some is no reading of all.
+    // A refresh of some groups is not a refresh of all.
     let ran = home.run(&["get", "--refresh-all", "--resume"]).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
 
@@ -231,9 +231,9 @@ async fn every_command_for_many_groups_takes_the_same_filter() {
 }
 
 #[tokio::test]
-async fn a_result_has_the_form_that_is_asked_for() {
+async fn a_result_has_the_requested_format() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     home.json(0, &["label", "acme-eu", "--add", "vip"]).await;
     let out = async |home: &Home, command: &[&str]| {
         let ran = home.run(command).await;
@@ -287,9 +287,9 @@ async fn a_result_has_the_form_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn what_is_shown_alone_has_the_forms_of_a_list() {
+async fn single_results_have_the_formats_of_a_list() {
     let mut home = Home::new();
-    let _demo = home.hold_demo().await;
+    let _demo = home.start_demo().await;
     let lines = async |command: &[&str]| {
         let ran = home.run(command).await;
         assert_eq!(ran.code, 0, "{command:?}: {}", ran.err);
@@ -333,9 +333,9 @@ async fn what_is_shown_alone_has_the_forms_of_a_list() {
 }
 
 #[tokio::test]
-async fn a_table_heeds_columns_and_colours_are_as_they_are_asked_for() {
+async fn a_table_obeys_columns_and_colour_options() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let plain = home.run(&["list"]).await.out;
     let wide = home.run(&["list", "-o", "wide"]).await.out;
     let head = wide.lines().next().expect("a line");

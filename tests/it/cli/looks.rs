@@ -1,5 +1,5 @@
-//! Results for people: tables that fit the terminal, whole in a pipe, in colour only where it is wanted, right for wide
-//! and combining characters, and hostile text made harmless.
+//! Results for people: tables that fit the terminal and are complete in a pipe, colour only where it is wanted, wide
+//! and combining characters aligned, hostile text escaped.
 
 use std::io::Read;
 
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use super::program::Home;
 use crate::support::world::{ANA, Side, World, id};
 
-/// Days ago, so that every age is the same in each run.
+/// How many days ago everything happened, so that ages are the same in each run.
 const AGO: i64 = 30;
-/// Columns in which every table is one.
+/// A width at which no table is folded.
 const WIDE: u16 = 180;
 
-/// Who did it all, so long ago.
+/// The person who did it all, that many days ago.
 fn ana(world: &World) -> Operations {
     let then = Timestamp::now() - SignedDuration::from_hours(24 * AGO + 1);
     world
@@ -28,7 +28,7 @@ fn ana(world: &World) -> Operations {
         .operations()
 }
 
-/// An installation whose directory holds a little of everything, all of it `AGO` days old; the token of `acme-eu`.
+/// An installation with some data of every kind, all of it `AGO` days old. Returns also the token of `acme-eu`.
 async fn scene() -> (World, Home, String) {
     let world = World::new().await;
     let ana = ana(&world);
@@ -85,7 +85,7 @@ async fn rotate(operations: &Operations, group: &str, reason: &str) {
     Box::pin(rotated).await.expect("rotated");
 }
 
-/// What a terminal of so many columns gets.
+/// The output on a terminal of this many columns.
 fn on_terminal(home: &Home, arguments: &[&str], columns: u16) -> String {
     let (mut terminal, pts) = pty_process::blocking::open().expect("a terminal");
     let size = pty_process::Size::new(24, columns);
@@ -102,7 +102,7 @@ fn on_terminal(home: &Home, arguments: &[&str], columns: u16) -> String {
     let mut child = command.spawn(pts).expect("it starts");
     let mut shown = Vec::new();
     let mut buffer = [0; 4096];
-    // The end of a terminal is an error on Linux.
+    // Reading past the end of a terminal is an error on Linux.
     while let Ok(read @ 1..) = terminal.read(&mut buffer) {
         shown.extend_from_slice(&buffer[..read]);
     }
@@ -112,7 +112,7 @@ fn on_terminal(home: &Home, arguments: &[&str], columns: u16) -> String {
         .replace("\r\n", "\n")
 }
 
-/// Fingerprints are of this run.
+/// Replaces fingerprints, which differ in each run.
 fn steady(text: &str) -> String {
     let mut steady = String::new();
     for word in text.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
@@ -145,7 +145,7 @@ const ALL: [(&str, &[&str]); 6] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tables_fit_the_terminal_and_are_whole_in_a_pipe() {
+async fn tables_fit_the_terminal_and_are_complete_in_a_pipe() {
     let (world, home, token) = scene().await;
     for (name, arguments) in ALL {
         let mut story = on_terminals(&home, name, arguments);
@@ -178,7 +178,7 @@ async fn tables_fit_the_terminal_and_are_whole_in_a_pipe() {
     }
 }
 
-/// The result in 80 and in 40 columns, none of which it leaves.
+/// The output at 80 and at 40 columns, after checking that no line is longer.
 fn on_terminals(home: &Home, name: &str, arguments: &[&str]) -> String {
     let of = |columns: u16| {
         let shown = on_terminal(home, arguments, columns);
@@ -231,7 +231,7 @@ async fn colour_is_only_where_it_is_wanted() {
         );
         shown.contains("\u{1b}[")
     };
-    // Not without a TERM.
+    // Not without TERM.
     assert!(!is_coloured(&home, &["list"]));
     for (term, no_colour, coloured) in [
         ("xterm-256color", "", true),
@@ -253,7 +253,7 @@ async fn colour_is_only_where_it_is_wanted() {
                 "TERM={term} NO_COLOR={no_colour} {arguments:?}"
             );
         }
-        // The line that says where a change goes, and the error after it.
+        // The line that names the environment, and the error after it.
         let refused = [
             "create",
             "acme-9",

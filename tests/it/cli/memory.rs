@@ -1,5 +1,5 @@
-//! Memory does not grow with the number of groups where they are only passed on, and little where a console holds them. Margins are wide: this build is not the
-//! shipped one.
+//! Memory does not grow with the number of groups when they are only passed on, and grows little in a console that
+//! holds them. The margins are wide, because this is a debug build.
 
 use std::process::Stdio;
 
@@ -9,14 +9,14 @@ use tokio::{io::AsyncReadExt, process::Child};
 use super::program::{DEADLINE, Home};
 use crate::support::pty::Program;
 
-/// Held as a whole, they take more than 40 MiB.
+/// Held in memory as they are, these groups take more than 40 MiB.
 const MANY: &str = "8000";
-/// What many may take beyond what a few take.
+/// How much more memory many groups may take than a few, in KiB.
 const MORE: u64 = 12 * 1024;
-/// More than pipes and buffers hold of what comes behind it.
+/// More than pipes and buffers hold of the output that follows.
 const NEAR_THE_END: usize = 400 * 1024;
 
-/// The most memory a process that is still there ever had, in KiB.
+/// The peak memory of a running process, in KiB.
 fn peak(child: &Child) -> u64 {
     peak_by_id(child.id().expect("it runs"))
 }
@@ -29,7 +29,7 @@ fn peak_by_id(id: u32) -> u64 {
     number.parse().expect("a number")
 }
 
-/// The peak of a command that is looked at shortly before its end, when it waits for its reader.
+/// The peak of a command, read shortly before its end, while it waits for its reader.
 async fn peak_of(home: &Home, arguments: &[&str], all: usize) -> u64 {
     let mut child = home
         .command(arguments)
@@ -44,7 +44,7 @@ async fn peak_of(home: &Home, arguments: &[&str], all: usize) -> u64 {
     peak
 }
 
-/// The same of a console, once it has read all groups.
+/// The peak of a console that has read all groups.
 fn peak_of_console(home: &Home, groups: &str) -> u64 {
     let folder = home.path("").display().to_string();
     let variables = ["GROUPDESK_CONFIG", "GROUPDESK_DIRECTORY"];
@@ -64,7 +64,7 @@ fn peak_of_console(home: &Home, groups: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn a_long_list_is_written_as_it_is_read_and_the_demo_made_part_by_part() {
+async fn a_long_list_and_a_large_demo_are_processed_in_constant_memory() {
     let mut few = Home::new();
     let small = few.hold(&["demo", "--hold"]).await;
     let mut home = Home::new();
@@ -76,7 +76,7 @@ async fn a_long_list_is_written_as_it_is_read_and_the_demo_made_part_by_part() {
         peak_of_console(&few, " groups"),
         peak_of_console(&home, "8000 groups"),
     );
-    // As the groups are, they would take more than three times as much.
+    // Unpacked, the groups would take more than three times as much.
     assert!(many < console + MORE, "{console} KiB, then {many}");
 
     let least = few.run(&["list"]).await.out.len();
@@ -87,7 +87,7 @@ async fn a_long_list_is_written_as_it_is_read_and_the_demo_made_part_by_part() {
         let ran = home.run(arguments).await;
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
         let peak = peak_of(&home, arguments, ran.out.len()).await;
-        // The service that stands beside it does more than a list has to.
+        // The service beside it does more work than a list.
         assert!(
             peak < at_rest.min(before) + MORE,
             "{arguments:?}: {peak} KiB"

@@ -1,4 +1,4 @@
-//! Standard output is the result and nothing else, and a reader that leaves early is no failure.
+//! Standard output has the result and nothing else, and a reader that closes early is no failure.
 
 use std::process::Command;
 
@@ -35,7 +35,7 @@ fn path(program: &std::path::Path) -> String {
 }
 
 #[tokio::test]
-async fn a_reader_that_leaves_early_ends_every_command_quietly() {
+async fn a_reader_that_closes_early_ends_every_command_quietly() {
     let mut home = Home::new();
     let _held = home.hold(&["demo", "--hold", "--groups", GROUPS]).await;
     let all = home.run(&["export"]).await;
@@ -71,15 +71,15 @@ async fn a_reader_that_leaves_early_ends_every_command_quietly() {
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{command}");
         assert_eq!(ran.out.lines().count(), 1, "{command}: {}", ran.out);
     }
-    // What was not read was taken in all the same.
+    // The rows whose output was not read were still recorded.
     let again = home.run(&["import", "all.jsonl"]).await;
     assert!(again.out.contains("added            0"), "{}", again.out);
 }
 
 #[tokio::test]
-async fn a_full_disk_is_a_failure_and_is_said() {
+async fn a_full_disk_is_reported_as_a_failure() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     home.write("rows.csv", "user_group_id\nacme-eu\n");
     for command in [
         "list",
@@ -109,12 +109,12 @@ async fn a_full_disk_is_a_failure_and_is_said() {
 #[tokio::test]
 async fn standard_output_has_the_result_and_nothing_else() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let rows = home.write(
         "rows.csv",
         "user_group_id,name\nacme-eu,Acme 2\nrow-1,Row\n",
     );
-    // Each of them says something on standard error too.
+    // Each of these prints something on standard error, too.
     for arguments in [
         &["create", "new-1", "--yes", "--json"][..],
         &["update", "initech", "--name", "I", "--yes", "--json"],

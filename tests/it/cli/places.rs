@@ -1,5 +1,5 @@
-//! Places on the command line: what an empty list says, what `doctor` tells, what a new profile is asked, and whose a
-//! hand-off is.
+//! Places on the command line: the hint of an empty list, the findings of `doctor`, the question about a new profile,
+//! and which profile runs a hand-off.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -10,7 +10,7 @@ use super::{
     program::{Background, Home},
 };
 
-/// An installation with a service and a group `acme` in the profile `live`; with the key of that environment.
+/// An installation with a service and a group `acme` in the profile `live`, and the key of that environment.
 async fn served() -> (Home, Background, String) {
     let mut home = Home::new();
     let key = new_key(&home, "live").await;
@@ -40,7 +40,7 @@ fn findings(report: &Value, words: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn one(report: &Value, words: &str, parts: &[&str]) {
+fn assert_one_finding(report: &Value, words: &str, parts: &[&str]) {
     let found = findings(report, words);
     assert_eq!(found.len(), 1, "{words}: {found:?} in {report}");
     for part in parts {
@@ -49,7 +49,7 @@ fn one(report: &Value, words: &str, parts: &[&str]) {
 }
 
 #[tokio::test]
-async fn an_empty_list_says_that_the_name_is_known_with_another_address() {
+async fn an_empty_list_says_that_the_profile_had_another_address() {
     let (home, _serving, url) = served().await;
     let file = home.path("config.toml");
     let text = fs::read_to_string(&file).expect("readable");
@@ -80,22 +80,22 @@ async fn an_empty_list_says_that_the_name_is_known_with_another_address() {
 }
 
 #[tokio::test]
-async fn doctor_tells_of_places_and_of_each_thing_that_waits() {
+async fn doctor_reports_places_and_everything_that_waits() {
     let (mut home, _serving, _) = served().await;
     let report = home.json(0, &["doctor"]).await;
-    one(
+    assert_one_finding(
         &report,
         "place live",
         &["ok: ", "1 group, 0 open", "profiles live"],
     );
-    // A key on trial, then proven, then taken back.
+    // A key on trial, then proven, then undone.
     let renewed = new_key(&home, "live").await;
     home.set("LIVE_KEY", &renewed);
     let same = ["profile", "bind", "live", "--same-environment"];
     home.json(0, &same).await;
     let report = home.json(0, &["doctor"]).await;
     let proof = "groupdesk profile bind live --same-environment --proof ID";
-    one(&report, "on trial", &["warning: ", "place live", proof]);
+    assert_one_finding(&report, "on trial", &["warning: ", "place live", proof]);
     home.json(0, &[&same[..], &["--proof", "acme"]].concat())
         .await;
     home.json(
@@ -105,12 +105,12 @@ async fn doctor_tells_of_places_and_of_each_thing_that_waits() {
     .await;
     home.json(0, &["profile", "bind", "live", "--undo"]).await;
     let report = home.json(4, &["doctor"]).await;
-    one(
+    assert_one_finding(
         &report,
         "nothing was sent. Known: live (1 group)",
         &["problem: ", "--new-environment"],
     );
-    one(
+    assert_one_finding(
         &report,
         "was taken back",
         &[
@@ -120,8 +120,8 @@ async fn doctor_tells_of_places_and_of_each_thing_that_waits() {
         ],
     );
     assert!(findings(&report, "on trial").is_empty(), "{report}");
-    // Undone, the profile is bound to nothing: its place has nobody.
-    one(
+    // Once undone, the profile is bound to no place, and its place has no profile.
+    assert_one_finding(
         &report,
         "no profile of the configuration is bound to place live",
         &[
@@ -138,7 +138,7 @@ async fn doctor_tells_of_places_and_of_each_thing_that_waits() {
 }
 
 #[tokio::test]
-async fn a_new_profile_of_a_known_address_is_asked_about_at_once() {
+async fn a_new_profile_of_a_known_address_asks_which_place_it_is() {
     let (home, _serving, url) = served().await;
     let add = |name: &'static str, file: String| {
         let mut all: Vec<String> = ["profile", "add", name, "--base-url", &url]
@@ -160,7 +160,7 @@ async fn a_new_profile_of_a_known_address_is_asked_about_at_once() {
         all.extend(more);
         home.run(&all).await
     };
-    // Nobody can be asked: it is written, and the line to type is said.
+    // Nobody can be asked: the profile is written, and the command to type is printed.
     let ran = run(&add("later", renewed.clone()), &[]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     let line = "groupdesk profile bind later --same-environment";
@@ -189,7 +189,7 @@ async fn a_new_profile_of_a_known_address_is_asked_about_at_once() {
 }
 
 #[tokio::test]
-async fn a_hand_off_is_run_by_the_profile_that_began_it_or_where_a_person_says_so() {
+async fn a_hand_off_is_run_by_its_profile_or_where_a_person_says_so() {
     let (home, _serving) = scene("touch $1/ran; exit 3").await;
     let file = home.path("config.toml");
     let text = fs::read_to_string(&file).expect("readable");
@@ -218,7 +218,7 @@ async fn a_hand_off_is_run_by_the_profile_that_began_it_or_where_a_person_says_s
         ran.err
     );
     assert!(!home.path("ran").exists(), "not run by itself");
-    // By its number it is, and is the second one's from here on.
+    // With its number it is run, and from then on belongs to the second profile.
     let moved = ["rotations", "handoff", "1"];
     home.json(6, &[&second[..], &moved].concat()).await;
     assert!(home.path("ran").exists());

@@ -1,4 +1,4 @@
-//! `profile`: adding, listing, showing, checking, removing, and the key in the keyring.
+//! `profile`: adding, listing, showing, checking and removing profiles, and keys in the keyring.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -116,7 +116,7 @@ async fn a_profile_is_tested_and_written_and_works() {
 }
 
 #[tokio::test]
-async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
+async fn a_failed_check_is_explained_and_nothing_is_written() {
     let (home, file) = fresh();
     let page = http(
         "200 OK",
@@ -151,7 +151,7 @@ async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
         assert_eq!(told["written"], false);
         assert!(!told.to_string().contains(KEY), "{told}");
         assert_eq!(config(&home), None, "{finding}");
-        // One request that names nothing: whatever runs there cannot take it for a creation or a rotation.
+        // The only request names no group, so that no service can take it for a create or a rotation.
         let requests = service.requests();
         assert_eq!(methods(&service), ["PUT"], "{finding}");
         assert_eq!(requests[0].body(), b"{}");
@@ -186,7 +186,7 @@ async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
         "{told}"
     );
     assert_eq!(config(&home), None);
-    // Said so, it is written all the same.
+    // With --no-check it is written anyway.
     let unchecked = home
         .run(&[
             "profile",
@@ -204,7 +204,7 @@ async fn what_stands_in_the_way_is_named_and_nothing_is_written() {
 }
 
 #[tokio::test]
-async fn a_key_that_may_only_read_is_told_apart() {
+async fn a_read_only_key_is_recognized() {
     let (home, file) = fresh();
     let service = Faults::always(says_no("403 Forbidden", "read_only_key")).await;
     let url = service.base_url();
@@ -233,7 +233,7 @@ async fn a_key_that_may_only_read_is_told_apart() {
 }
 
 #[tokio::test]
-async fn a_path_that_is_not_there_is_named_before_the_group() {
+async fn a_wrong_path_is_reported_before_a_missing_group() {
     let mut home = Home::new();
     let (_serving, url) = home.serve().await;
     let key = home.key(&["--environment", "t", "--tag", "Customer"]).await;
@@ -252,7 +252,7 @@ async fn a_path_that_is_not_there_is_named_before_the_group() {
 }
 
 #[tokio::test]
-async fn bad_words_are_refused_before_anything_is_sent_or_asked() {
+async fn bad_arguments_are_refused_before_anything_is_sent_or_asked() {
     let (home, file) = fresh();
     #[rustfmt::skip] // A table: one case a line.
     let table = [

@@ -1,4 +1,4 @@
-//! A person's installation: a home of its own in a temporary folder, an empty environment, and the binary.
+//! A person's installation: a home in a temporary folder, an empty environment, and the shipped binary.
 
 use std::{
     path::{Path, PathBuf},
@@ -21,10 +21,10 @@ use tokio::{
 
 use crate::support::{bare::bare, world::bind};
 
-/// Longest wait for anything that must happen.
+/// The longest wait for anything that must happen.
 pub(super) const DEADLINE: Duration = Duration::from_mins(1);
 
-/// A home and the variables that are set in it.
+/// A home folder and the variables set in it.
 pub(super) struct Home {
     pub(super) folder: TempDir,
     variables: Vec<(String, String)>,
@@ -53,8 +53,8 @@ impl Home {
         self.variables.push((name.into(), value.into()));
     }
 
-    /// A profile `live` (tag Customer, production) at this address, its key in a variable. Where the installation knows something
-    /// already, address and key are those of the same environment.
+    /// Adds a profile `live` (tag Customer, production) with this address, and its key in a variable. Where the
+    /// installation knows something already, address and key are declared to be those of the same environment.
     pub(super) fn connect(&mut self, base_url: &str, key: &str) {
         self.configure(base_url, key);
         let directory = self.path(".local/share/groupdesk/directory.db");
@@ -67,7 +67,7 @@ impl Home {
         }
     }
 
-    /// As [`Home::connect`]; nobody says which environment it is.
+    /// As [`Home::connect`], without declaring which environment it is.
     pub(super) fn configure(&mut self, base_url: &str, key: &str) {
         let config = self.path("config.toml").display().to_string();
         self.write(
@@ -91,7 +91,7 @@ impl Home {
         self.program(env!("CARGO_BIN_EXE_groupdesk"), arguments)
     }
 
-    /// The same after a line of the shell, as `ulimit`.
+    /// As [`Home::command`], after a line of shell such as `ulimit`.
     pub(super) fn command_after(&self, line: &str, arguments: &[&str]) -> Command {
         let script = format!("{line}; exec \"$0\" \"$@\"");
         let mut all = vec!["-c", &script, env!("CARGO_BIN_EXE_groupdesk")];
@@ -121,7 +121,7 @@ impl Home {
         Ran::of(output)
     }
 
-    /// Runs it with something on standard input.
+    /// Runs it with this standard input.
     pub(super) async fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
         use tokio::io::AsyncWriteExt;
         let mut child = self
@@ -138,7 +138,7 @@ impl Home {
         Ran::of(output.expect("it ran"))
     }
 
-    /// The result as JSON, after an exit with this code.
+    /// The result as JSON, after checking the exit code.
     pub(super) async fn json(&self, code: i32, arguments: &[&str]) -> Value {
         let mut with_json = arguments.to_vec();
         with_json.push("--json");
@@ -148,12 +148,12 @@ impl Home {
             .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", ran.out))
     }
 
-    /// Starts the demo without a console; this installation's variables lead to it.
-    pub(super) async fn hold_demo(&mut self) -> Background {
+    /// Starts the demo without a console. The variables of this installation then lead to it.
+    pub(super) async fn start_demo(&mut self) -> Background {
         self.hold(&["demo", "--hold"]).await
     }
 
-    /// The same, as these arguments say.
+    /// The same with these arguments.
     pub(super) async fn hold(&mut self, arguments: &[&str]) -> Background {
         let mut held = Background::start(self.command(arguments));
         for _ in 0..2 {
@@ -167,7 +167,7 @@ impl Home {
         held
     }
 
-    /// Starts the service on a database of this installation; returns its base URL too.
+    /// Starts the service on a database of this installation. Returns its base URL, too.
     pub(super) async fn serve(&self) -> (Background, String) {
         self.serve_with(&[]).await
     }
@@ -190,7 +190,7 @@ impl Home {
         self.path("service/service.db").display().to_string()
     }
 
-    /// Makes an API key in that database.
+    /// Creates an API key in that database.
     pub(super) async fn key(&self, arguments: &[&str]) -> String {
         let database = self.database();
         let mut all = vec!["serve", "keys", "create", "--database", &database];
@@ -201,7 +201,7 @@ impl Home {
     }
 }
 
-/// What a run left.
+/// Exit code and output of a run.
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) code: i32,
@@ -219,7 +219,7 @@ impl Ran {
     }
 }
 
-/// A process that goes on while the test does something else; killed when dropped.
+/// A process that keeps running while the test does something else; killed when dropped.
 pub(super) struct Background {
     pub(super) child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -235,7 +235,7 @@ impl Background {
         }
     }
 
-    /// The process, whose output nobody reads any more.
+    /// The process, whose output is no longer read.
     pub(super) fn into_child(self) -> Child {
         self.child
     }

@@ -1,4 +1,4 @@
-//! From one environment to the other: `copy`, `diff`, and a group in the editor.
+//! From one environment to another: `copy`, `diff`, and a group in the editor.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::program::{Background, Home};
 
-/// Two environments of one service, and a group in the testing one. The editor changes the name.
+/// Two environments of one service, and a group in the testing one. The editor changes its name.
 pub(super) async fn two() -> (Home, Background) {
     let mut home = Home::new();
     let (serving, url) = home.serve().await;
@@ -52,7 +52,7 @@ pub(super) async fn two() -> (Home, Background) {
     (home, serving)
 }
 
-/// From now on the editor does this with its file, `$1`.
+/// Sets the script of the editor; `$1` is its file.
 pub(super) fn editor(home: &mut Home, does: &str) {
     let file = home.write("editor", &format!("#!/bin/sh\n{does}\n"));
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("set");
@@ -61,7 +61,7 @@ pub(super) fn editor(home: &mut Home, does: &str) {
 }
 
 #[tokio::test]
-async fn a_group_is_brought_into_another_profile_and_compared() {
+async fn a_group_is_copied_into_another_profile_and_compared() {
     let (home, _serving) = two().await;
     let copy = ["copy", "acme", "--to", "live"];
     let dry = home
@@ -109,7 +109,7 @@ async fn a_group_is_brought_into_another_profile_and_compared() {
     );
     assert!(human.out.contains("- mapping 7: x"), "{}", human.out);
 
-    // It is there now: what differs is laid over it.
+    // The group exists there now: only differing values are laid over it.
     let again = home.json(0, &[&copy[..], &["--yes"]].concat()).await;
     assert_eq!(again["outcome"], "updated");
     let same = home.json(0, &diff).await;
@@ -122,9 +122,9 @@ async fn a_group_is_brought_into_another_profile_and_compared() {
         true
     );
 
-    // Mapping and properties are in no answer: of a group that was only read here they are not known.
+    // No answer has mapping and properties, so they are unknown for a group that was only read here.
     for profile in ["testing", "live"] {
-        // It was made by that read, which is an alarm.
+        // The get created the group, which is an alarm.
         let get = ["-P", profile, "get", "bare", "--exists", "--yes"];
         assert_eq!(home.json(3, &get).await["outcome"], "created_by_get");
     }
@@ -160,7 +160,7 @@ async fn a_group_is_brought_into_another_profile_and_compared() {
 }
 
 #[tokio::test]
-async fn files_are_compared_with_what_is_known_and_the_exit_code_says_so() {
+async fn files_are_compared_with_the_directory_and_the_exit_code_says_so() {
     let (home, _serving) = two().await;
     let same = home.write(
         "same.json",
@@ -212,7 +212,7 @@ async fn a_group_is_changed_in_the_editor() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("nothing is different"), "{}", ran.err);
 
-    // A text that is no group is kept, and its place is named.
+    // A text that is not a group is kept, and its path is named.
     editor(
         &mut home,
         "echo '{\"user_group_id\": \"acme\", \"nam\": \"x\"}' > \"$1\"",

@@ -1,4 +1,4 @@
-//! Questions on a real terminal: what is typed decides, and a wrong id changes nothing.
+//! Questions on a real terminal: the typed answer decides, and a wrong id changes nothing.
 
 use std::{
     io::{Read, Write},
@@ -13,28 +13,32 @@ use serde_json::Value;
 
 use super::program::Home;
 
-/// Whoever asks more than was expected waits no longer for an answer.
+/// A command that asks more than expected is not waited for longer.
 const DEADLINE: Duration = Duration::from_mins(1);
 
-/// Whether what is shown asks for the next answer.
+/// Whether the text shown so far asks for the next answer.
 pub(super) type Asks<'a> = &'a dyn Fn(&str) -> bool;
 
-/// Runs the command on a terminal, types a line once it asks, and returns what was shown and the exit code.
-pub(super) fn typed(home: &Home, arguments: &[&str], line: &str) -> (String, Option<i32>) {
+/// Runs the command on a terminal, types a line once it asks, and returns the screen's text and the exit code.
+pub(super) fn answer_with_line(
+    home: &Home,
+    arguments: &[&str],
+    line: &str,
+) -> (String, Option<i32>) {
     let asks = |text: &str| {
         ["[y/N]", "to go on:", "not shown"]
             .iter()
             .any(|question| text.contains(question))
     };
-    talk(home, arguments, &[(&asks, line)])
+    dialogue_by(home, arguments, &[(&asks, line)])
 }
 
-/// Runs the command on a terminal where nobody types.
+/// Runs the command on a terminal without typing anything.
 pub(super) fn unasked(home: &Home, arguments: &[&str]) -> (String, Option<i32>) {
-    talk(home, arguments, &[])
+    dialogue_by(home, arguments, &[])
 }
 
-/// Runs the command on a terminal; waits for each text behind the one before, then types what belongs to it.
+/// Runs the command on a terminal: waits for each text, one after the other, and types its answer.
 pub(super) fn dialogue(
     home: &Home,
     arguments: &[&str],
@@ -49,11 +53,11 @@ pub(super) fn dialogue(
         .zip(steps)
         .map(|(test, (_, line))| (test as Asks<'_>, *line))
         .collect();
-    talk(home, arguments, &steps)
+    dialogue_by(home, arguments, &steps)
 }
 
-/// As [`dialogue`], where whatever was shown since the last answer is asked.
-pub(super) fn talk(
+/// As [`dialogue`], deciding from the text shown since the last answer.
+pub(super) fn dialogue_by(
     home: &Home,
     arguments: &[&str],
     steps: &[(Asks<'_>, &str)],
@@ -80,12 +84,12 @@ pub(super) fn talk(
         }
     });
     let mut shown = Vec::new();
-    // Where the text begins in which the next question is looked for.
+    // The position from which the next question is searched for.
     let mut from = 0;
     let mut steps = steps.iter();
     let mut next = steps.next();
     let mut buffer = [0; 1024];
-    // The end of a terminal is an error on Linux.
+    // Reading past the end of a terminal is an error on Linux.
     while let Ok(read @ 1..) = terminal.read(&mut buffer) {
         shown.extend_from_slice(&buffer[..read]);
         if let Some((asks, line)) = next
@@ -107,13 +111,13 @@ pub(super) fn talk(
 #[tokio::test(flavor = "multi_thread")]
 async fn production_asks_for_the_id_and_testing_for_a_yes() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let fingerprint = |shown: &Value| shown["fingerprint"].clone();
     let production = ["show", "acme-eu", "-P", "production"];
     let before = fingerprint(&home.json(0, &production).await);
     let rotate = ["rotate", "acme-eu", "-P", "production"];
     for wrong in ["y\n", "acme-us\n", "\n", "\u{4}"] {
-        let (shown, code) = typed(&home, &rotate, wrong);
+        let (shown, code) = answer_with_line(&home, &rotate, wrong);
         assert_eq!(code, Some(3), "{shown}");
         assert!(
             shown.contains("PRODUCTION production http://") && shown.contains("not confirmed"),
@@ -121,16 +125,16 @@ async fn production_asks_for_the_id_and_testing_for_a_yes() {
         );
     }
     assert_eq!(fingerprint(&home.json(0, &production).await), before);
-    let (shown, code) = typed(&home, &rotate, "acme-eu\n");
+    let (shown, code) = answer_with_line(&home, &rotate, "acme-eu\n");
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("confirmed: token"), "{shown}");
     assert_ne!(fingerprint(&home.json(0, &production).await), before);
 
     let update = ["update", "acme-eu", "--map", "40=5"];
-    let (shown, code) = typed(&home, &update, "n\n");
+    let (shown, code) = answer_with_line(&home, &update, "n\n");
     assert_eq!(code, Some(3), "{shown}");
     assert!(shown.contains("~ mapping 40: 213 -> 5"), "{shown}");
-    let (shown, code) = typed(&home, &update, "y\n");
+    let (shown, code) = answer_with_line(&home, &update, "y\n");
     assert_eq!(code, Some(0), "{shown}");
     assert!(
         shown

@@ -1,19 +1,19 @@
-//! `--quiet` leaves errors, alarms and questions, and what a question is about; `--no-input` never asks.
+//! `--quiet` keeps errors, alarms and questions, and what a question is about; `--no-input` never asks.
 
 use serde_json::Value;
 
 use super::{
-    guards::{acquainted, group},
+    guards::{group, knowing_acme},
     handoff::scene,
     program::Home,
-    prompts::{typed, unasked},
+    prompts::{answer_with_line, unasked},
 };
 use crate::support::faults::Fault;
 
 #[tokio::test]
-async fn what_goes_as_asked_says_nothing_besides_the_result() {
+async fn a_quiet_success_prints_only_the_result() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let rows = home.write(
         "rows.csv",
         "user_group_id,name\nacme-eu,Acme 2\nrow-1,Row\n",
@@ -70,9 +70,9 @@ async fn what_goes_as_asked_says_nothing_besides_the_result() {
 }
 
 #[tokio::test]
-async fn the_environment_line_is_there_unless_quiet_is_said() {
+async fn the_environment_line_is_printed_unless_quiet() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     for mutation in [
         &["create", "new-9", "--yes"][..],
         &["update", "acme-eu", "--name", "A", "--yes"],
@@ -91,20 +91,20 @@ async fn the_environment_line_is_there_unless_quiet_is_said() {
 }
 
 #[tokio::test]
-async fn errors_and_alarms_are_said_all_the_same() {
+async fn errors_and_alarms_are_printed_even_if_quiet() {
     let home = Home::new();
     let ran = home.run(&["list", "-q"]).await;
     assert_eq!(ran.code, 2);
     assert!(ran.err.starts_with("error: "), "{}", ran.err);
 
     let wrong = serde_json::json!({"api_environment_tag": "Testing"});
-    let (home, _service) = acquainted(vec![group("token-0", &wrong)]).await;
+    let (home, _service) = knowing_acme(vec![group("token-0", &wrong)]).await;
     let ran = home.run(&["get", "acme", "-q"]).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("Testing"), "{}", ran.err);
 
     let old = || group("token-0", &Value::Null);
-    let (home, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let (home, _service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
     let ran = home.run(&["rotate", "acme", "--yes", "-q"]).await;
     assert_eq!(ran.code, 7, "{}", ran.err);
     assert!(ran.err.starts_with("error: "), "{}", ran.err);
@@ -136,11 +136,11 @@ async fn errors_and_alarms_are_said_all_the_same() {
     assert!(ran.err.starts_with("x row 1, line 2: "), "{}", ran.err);
 }
 
-/// A person who is asked sees what about, be it quiet or not.
+/// A person who is asked sees what the question is about, even with --quiet.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_brings_what_it_is_about() {
+async fn a_question_shows_what_it_is_about_even_if_quiet() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let rows = home.write("rows.csv", "user_group_id,name\nnew-5,New\n");
     #[rustfmt::skip] // A table: one case a line.
     let table = [
@@ -152,7 +152,7 @@ async fn a_question_brings_what_it_is_about() {
         (&["apply", &rows, "-q"], &["TESTING testing", "create 1, update 0"]),
     ];
     for (arguments, about) in table {
-        let (shown, code) = typed(&home, arguments, "no\n");
+        let (shown, code) = answer_with_line(&home, arguments, "no\n");
         assert_eq!(code, Some(3), "{arguments:?}: {shown}");
         let mut from = 0;
         for words in about {
@@ -166,7 +166,7 @@ async fn a_question_brings_what_it_is_about() {
 #[tokio::test(flavor = "multi_thread")]
 async fn without_input_nothing_is_asked_and_nothing_sent() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let rows = home.write("rows.csv", "user_group_id,name\nnew-5,New\n");
     let before = home.json(0, &["history"]).await;
     for (arguments, code) in [
@@ -198,13 +198,13 @@ async fn without_input_nothing_is_asked_and_nothing_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_open_rotation_is_not_abandoned_unasked() {
+async fn an_open_rotation_is_not_abandoned_without_a_question() {
     let old = || group("token-0", &Value::Null);
-    let (home, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let (home, _service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
     assert_eq!(home.run(&["rotate", "acme", "--yes"]).await.code, 7);
     let abandon = ["rotations", "abandon", "1", "--reason", "gone"];
     let (shown, code) = unasked(&home, &[&abandon[..], &["--no-input"]].concat());
     assert_eq!(code, Some(3), "{shown}");
-    let (shown, code) = typed(&home, &abandon, "y\n");
+    let (shown, code) = answer_with_line(&home, &abandon, "y\n");
     assert_eq!(code, Some(0), "{shown}");
 }

@@ -1,5 +1,5 @@
-//! A rotation whose process was killed while the service hangs: found, settled by reads, abandoned; and whose a token
-//! is. On the shipped binary.
+//! A rotation whose process was killed while the service hangs: found, settled by reads, abandoned. And which group a
+//! token belongs to. With the shipped binary.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     program::{Background, Home, files},
-    prompts::typed,
+    prompts::answer_with_line,
 };
 use crate::support::{
     clock::TestClock,
@@ -112,7 +112,7 @@ async fn a_killed_rotation_is_found_and_settled_by_reading() {
             (&"sent".into(), &"leaked".into())
         );
 
-        // Its process may still live, as far as anybody can tell.
+        // Its process might still be alive, as far as anybody can tell.
         let gets = scene.proxy.count("GET");
         let ran = scene.home.run(&["rotations", "settle"]).await;
         assert_eq!(ran.code, 7, "{}", ran.err);
@@ -140,9 +140,9 @@ async fn a_killed_rotation_is_found_and_settled_by_reading() {
     }
 }
 
-/// The clock that counts from the start of the machine goes ahead with the others, and still is the one that decides.
+/// The clock that counts from the machine's start moves with the others, and still is the one that decides.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_horizon_is_over_when_the_test_clock_is_moved() {
+async fn moving_the_test_clock_ends_the_horizon() {
     let mut scene = Scene::new().await;
     let clock = TestClock::new(scene.home.folder.path());
     let (name, file) = clock.variable();
@@ -171,7 +171,7 @@ async fn abandoning_asks_and_frees_the_token() {
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("may still be running"), "{}", ran.err);
     scene.an_hour_later();
-    let (shown, code) = typed(&scene.home, &abandon, "n\n");
+    let (shown, code) = answer_with_line(&scene.home, &abandon, "n\n");
     assert_eq!(code, Some(3), "{shown}");
     let abandoned = scene.home.json(0, &with_yes).await;
     assert_eq!(abandoned["state"], "abandoned");
@@ -212,12 +212,12 @@ async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
         assert_eq!(owner["profile"], "live");
         assert_eq!(owner["current"], current);
         assert!(!ran.out.contains(token.as_str()) && !ran.err.contains(token.as_str()));
-        let (shown, code) = typed(&scene.home, &["whose"], &input);
+        let (shown, code) = answer_with_line(&scene.home, &["whose"], &input);
         assert_eq!(code, Some(0), "{shown}");
         assert!(shown.contains("acme-eu"), "{shown}");
         assert!(!shown.contains(token.as_str()), "echoed: {shown}");
     }
-    let (shown, code) = typed(&scene.home, &["whose"], "\u{3}");
+    let (shown, code) = answer_with_line(&scene.home, &["whose"], "\u{3}");
     assert_eq!(code, Some(130), "{shown}");
     let ran = scene.home.run_with(&["whose"], &"0".repeat(64)).await;
     assert_eq!(ran.code, 1, "{}", ran.err);
@@ -230,7 +230,7 @@ async fn a_token_is_traced_to_its_group_and_nothing_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_is_found_wherever_it_stands_and_half_of_one_is_no_all_clear() {
+async fn a_token_is_found_anywhere_in_a_text_and_half_of_one_is_no_all_clear() {
     let scene = Scene::new().await;
     let old = scene.token().await;
     scene.home.json(0, &["rotate", "acme-eu", "--yes"]).await;
@@ -247,11 +247,11 @@ async fn a_token_is_found_wherever_it_stands_and_half_of_one_is_no_all_clear() {
         assert_eq!(one(&owners)["user_group_id"], "acme-eu");
         assert_eq!(one(&owners)["current"], true);
     }
-    // Typed, the lines behind the first one are not left to the shell.
+    // The lines behind the first typed one are not left to the shell.
     let nobody = "0".repeat(64);
     let log = format!("GET /?token={new} 200\nGET /?token={nobody} 200\nGET /?token={old} 200\n");
     let ran = scene.home.run_with(&["whose"], &log).await;
-    let (typed, code) = typed(&scene.home, &["whose"], &log);
+    let (typed, code) = answer_with_line(&scene.home, &["whose"], &log);
     assert_eq!((ran.code, code), (0, Some(0)));
     for said in [format!("{}{}", ran.out, ran.err), typed] {
         for words in [
@@ -293,7 +293,7 @@ async fn a_token_is_found_wherever_it_stands_and_half_of_one_is_no_all_clear() {
 }
 
 #[tokio::test]
-async fn the_group_of_a_pasted_token_is_rotated_and_no_other() {
+async fn only_the_group_of_a_pasted_token_is_rotated() {
     let scene = Scene::new().await;
     let token = scene.token().await;
     scene.home.json(0, &["create", "globex", "--yes"]).await;
@@ -303,7 +303,7 @@ async fn the_group_of_a_pasted_token_is_rotated_and_no_other() {
         scene.home.run_with(&all, token).await
     };
 
-    // Another group, no group, and a token that nobody here has seen: nothing is sent.
+    // For another group, no group, and a token never seen here, nothing is sent.
     for (arguments, text) in [
         (&["globex"][..], token.as_str()),
         (&[], "a token that nobody here has seen"),
@@ -330,14 +330,14 @@ async fn the_group_of_a_pasted_token_is_rotated_and_no_other() {
     assert_eq!(scene.proxy.count("POST"), 1);
 }
 
-/// What another place of the address has open is no reason to be silent about the changes of this one.
+/// Open rotations at another place of the same address do not hide the open changes of this one.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_open_changes_of_a_place_are_named_beside_the_rotations_of_another() {
+async fn open_changes_of_a_place_are_named_besides_rotations_of_another() {
     let mut scene = Scene::new().await;
     scene.kill_a_rotation(true).await;
     let other = ["--environment", "other", "--tag", "Customer"];
     let key = scene.home.key(&other).await;
-    // A profile made of variables has a place of its own, and does not look into that one.
+    // A profile made of variables has a place of its own, and does not report on that one.
     scene.home.set("GROUPDESK_CONFIG", "");
     scene.home.set("GROUPDESK_BASE_URL", scene.proxy.base_url());
     scene.home.set("GROUPDESK_API_KEY", key);

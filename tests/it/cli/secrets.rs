@@ -1,11 +1,11 @@
-//! API keys and tokens come out only where they were asked for: not in output, arguments or files.
+//! API keys and tokens appear only where they were asked for: not in output, arguments or files.
 
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
 use super::{
-    guards::{acquainted, group},
+    guards::{group, knowing_acme},
     program::{Home, files},
 };
 use crate::support::faults::Fault;
@@ -34,9 +34,9 @@ async fn a_secret_on_the_command_line_is_refused_and_not_repeated() {
 }
 
 #[tokio::test]
-async fn a_token_comes_out_only_on_request() {
+async fn a_token_is_printed_only_on_request() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let revealed = home.run(&["get", "acme-eu", "--reveal"]).await;
     let token = revealed.out.trim_end();
     assert_eq!(
@@ -86,9 +86,9 @@ async fn a_token_comes_out_only_on_request() {
 }
 
 #[tokio::test]
-async fn a_token_file_without_a_token_is_taken_away() {
+async fn an_empty_token_file_is_removed() {
     let old = || group("token-0", &Value::Null);
-    let (home, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let (home, _service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
     let file = home.path("acme.token");
     let ran = home
         .run(&[

@@ -1,4 +1,4 @@
-//! `groupdesk serve` and its keys: it says where it listens, ends when it is told, and finishes what it has begun.
+//! `groupdesk serve` and its API keys: it says where it listens, ends when told to, and finishes requests in flight.
 
 mod callers;
 mod care;
@@ -95,7 +95,7 @@ async fn keys_are_made_listed_and_revoked() {
 }
 
 #[tokio::test]
-async fn what_is_in_flight_is_finished_when_it_is_told_to_stop() {
+async fn requests_in_flight_are_finished_on_a_signal_to_stop() {
     for signal in [Signal::TERM, Signal::INT] {
         let home = Home::new();
         let key = home.key(&["--environment", "live"]).await;
@@ -138,7 +138,7 @@ async fn what_is_in_flight_is_finished_when_it_is_told_to_stop() {
 }
 
 #[tokio::test]
-async fn it_states_its_facts_unless_told_not_to() {
+async fn the_service_states_its_facts_unless_told_not_to() {
     let home = Home::new();
     let key = home.key(&["--environment", "live"]).await;
     let database = home.database();
@@ -160,7 +160,7 @@ async fn it_states_its_facts_unless_told_not_to() {
 }
 
 #[tokio::test]
-async fn it_warns_where_others_can_listen_and_says_when_it_cannot() {
+async fn a_public_address_gets_a_warning_and_a_taken_one_an_error() {
     let home = Home::new();
     let database = home.database();
     let mut open = super::program::Background::start(home.command(&[

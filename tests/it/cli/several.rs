@@ -1,14 +1,14 @@
-//! `show`, `get` and `update` of several groups: from arguments, from a list, by a filter; and what becomes of a bulk edit.
+//! `show`, `get` and `update` of several groups: by arguments, from a list, by a filter. And the batch of a bulk edit.
 
 use serde_json::{Value, json};
 
 use super::{
-    guards::{acquainted, group, methods},
+    guards::{group, knowing_acme, methods},
     program::{Background, Home, Ran},
 };
 use crate::support::faults::{Fault, json as faulty};
 
-/// A production profile and three groups of it: two with a mapping.
+/// A production profile with three groups, two of them with a mapping.
 async fn three() -> (Home, Background) {
     let mut home = Home::new();
     let (serving, url) = home.serve().await;
@@ -26,7 +26,7 @@ async fn three() -> (Home, Background) {
     (home, serving)
 }
 
-/// The lines of a run, the last of which is its sum.
+/// The lines of a run; the last one is its sum.
 fn lines(ran: &Ran) -> Vec<Value> {
     let lines = ran.out.lines().map(serde_json::from_str);
     lines.collect::<Result<_, _>>().expect("JSON lines")
@@ -68,7 +68,7 @@ async fn several_groups_are_shown_in_the_order_they_were_named() {
     for words in ["acme-eu", "globex", "gold"] {
         assert!(human.out.contains(words), "{}", human.out);
     }
-    // All or none of what a person named.
+    // All or none of the groups named by a person.
     let ran = home.run(&["show", "acme-eu", "globx"]).await;
     assert_eq!((ran.code, ran.out.as_str()), (3, ""), "{}", ran.err);
     assert!(ran.err.contains("did you mean \"globex\"?"), "{}", ran.err);
@@ -121,8 +121,8 @@ async fn several_groups_are_read_and_their_tokens_go_to_one_file() {
 }
 
 #[tokio::test]
-async fn nothing_is_read_where_an_id_of_several_is_not_known() {
-    let (home, service) = acquainted(vec![Fault::Close]).await;
+async fn nothing_is_read_if_one_of_several_ids_is_unknown() {
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
     let ran = home.run(&["get", "acme", "acmee"]).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("did you mean \"acme\"?"), "{}", ran.err);
@@ -130,16 +130,16 @@ async fn nothing_is_read_where_an_id_of_several_is_not_known() {
 }
 
 #[tokio::test]
-async fn a_group_that_had_vanished_stops_the_reading_of_several() {
+async fn a_group_that_had_vanished_stops_a_read_of_several() {
     let mut made = group("token-9", &Value::Null);
     if let Fault::Answer(bytes) = &mut made {
         let text = String::from_utf8(bytes.clone()).expect("UTF-8");
-        // As long as before.
+        // Of the same length as before.
         *bytes = text
             .replace("_group\":false", "_group\": true")
             .into_bytes();
     }
-    let (home, service) = acquainted(vec![made]).await;
+    let (home, service) = knowing_acme(vec![made]).await;
     let import = home.write("more.csv", "user_group_id\nbeta\n");
     assert_eq!(home.run(&["import", &import]).await.code, 0);
     let ran = home
@@ -151,7 +151,7 @@ async fn a_group_that_had_vanished_stops_the_reading_of_several() {
 }
 
 #[tokio::test]
-async fn one_change_goes_to_many_groups_and_back() {
+async fn one_change_is_applied_to_many_groups_and_reversed() {
     let (home, _serving) = three().await;
     let edit = ["update", "--filter", "acme", "--map", "7=213"];
     let dry = home.json(0, &[&edit[..], &["--dry-run"]].concat()).await;
@@ -204,7 +204,7 @@ async fn one_change_goes_to_many_groups_and_back() {
     let checked = home.json(0, &["batches", "check", &number]).await;
     assert_eq!(checked["items"].as_array().map(Vec::len), Some(2));
 
-    // Once more: nothing is different.
+    // Once more: nothing differs.
     let ran = home.run(&[&edit[..], &["--yes", "--json"]].concat()).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(lines(&ran)[0]["batch"], Value::Null);
@@ -212,7 +212,7 @@ async fn one_change_goes_to_many_groups_and_back() {
     let retry = ["batches", "retry", &number, "--yes"];
     assert_eq!(home.run(&retry).await.code, 0, "nothing of it failed");
 
-    // One has another value meanwhile; only the other one goes back.
+    // One of them has another value meanwhile: only the other one is reversed.
     let other = [
         "update",
         "acme-us",
@@ -237,7 +237,7 @@ async fn one_change_goes_to_many_groups_and_back() {
 }
 
 #[tokio::test]
-async fn a_change_of_many_is_one_row_and_only_where_it_is_meant() {
+async fn a_bulk_edit_is_refused_for_options_of_a_single_group() {
     let (home, _serving) = three().await;
     let list = home.write("ids.txt", "acme-eu\nacme-us\nnobody\n");
     let update = async |options: &[&str]| {
@@ -294,12 +294,12 @@ async fn a_change_of_many_is_one_row_and_only_where_it_is_meant() {
 }
 
 #[tokio::test]
-async fn what_was_not_applied_is_retried_and_a_rotation_is_not_reversed() {
+async fn items_not_applied_are_retried_and_a_rotation_is_not_reversed() {
     let refused = || faulty("400 Bad Request", &json!({}));
     let known = || group("token-0", &Value::Null);
     let next = || group("token-1", &Value::Null);
     let (home, service) =
-        acquainted(vec![known(), refused(), known(), known(), next(), next()]).await;
+        knowing_acme(vec![known(), refused(), known(), known(), next(), next()]).await;
     let rotate = ["rotate", "acme", "--stop-after", "1", "--yes"];
     let ran = home.run(&rotate).await;
     assert_eq!(ran.code, 6, "{}", ran.err);

@@ -1,10 +1,10 @@
-//! Ctrl-C on the command line: reads end at once; a change in flight is waited for, and a second one leaves.
+//! Ctrl-C on the command line: reads end at once; a change in flight is waited for, and a second Ctrl-C ends at once.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::{
-    guards::{acquainted, group, methods},
+    guards::{group, knowing_acme, methods},
     program::{Background, Home, files},
 };
 use crate::support::{
@@ -19,7 +19,7 @@ async fn a_read_ends_at_once() {
         &["update", "acme", "--name", "New", "--yes"],
         &["update", "acme", "--name", "New", "--dry-run"],
     ] {
-        let (home, service) = acquainted(vec![Fault::Hang]).await;
+        let (home, service) = knowing_acme(vec![Fault::Hang]).await;
         let mut reading = Background::start(home.command(arguments));
         received(&service, 2).await;
         reading.signal(Signal::INT);
@@ -30,7 +30,7 @@ async fn a_read_ends_at_once() {
 
 #[tokio::test]
 async fn a_read_that_may_create_is_waited_for() {
-    let (home, service) = acquainted(vec![Fault::Hang]).await;
+    let (home, service) = knowing_acme(vec![Fault::Hang]).await;
     home.write("rows.csv", "user_group_id\ntold-only\n");
     assert_eq!(home.run(&["import", "rows.csv"]).await.code, 0);
     let mut reading = Background::start(home.command(&["get", "told-only", "--exists"]));
@@ -42,8 +42,8 @@ async fn a_read_that_may_create_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_change_in_flight_is_waited_for_until_the_second() {
-    let (home, service) = acquainted(vec![group("token-0", &Value::Null), Fault::Hang]).await;
+async fn a_change_in_flight_is_waited_for_until_a_second_signal() {
+    let (home, service) = knowing_acme(vec![group("token-0", &Value::Null), Fault::Hang]).await;
     let mut rotating = Background::start(home.command(&["rotate", "acme", "--yes"]));
     received(&service, 3).await;
     rotating.signal(Signal::INT);
@@ -54,7 +54,7 @@ async fn a_change_in_flight_is_waited_for_until_the_second() {
 }
 
 #[tokio::test]
-async fn a_run_that_only_waits_for_a_busy_service_is_interrupted_like_any_other() {
+async fn a_run_waiting_for_a_busy_service_can_be_interrupted() {
     for arguments in [
         &["get", "--refresh-all"][..],
         &["rotate", "--from", "rows.csv", "--yes"],
@@ -63,7 +63,7 @@ async fn a_run_that_only_waits_for_a_busy_service_is_interrupted_like_any_other(
         let headers = ["Content-Type: application/json", "Retry-After: 60"];
         let body = json!({"success": 0, "error": {"code": "busy", "message": "later"}});
         let busy = http("429 Too Many Requests", &headers, body.to_string());
-        let (home, service) = acquainted(vec![Fault::Answer(busy)]).await;
+        let (home, service) = knowing_acme(vec![Fault::Answer(busy)]).await;
         let head = if arguments[0] == "import" {
             "user_group_id\n"
         } else {
@@ -88,7 +88,7 @@ async fn waiting_for_standard_input_can_be_interrupted() {
     let mut command = home.command(&["create", "acme", "--mapping", "-", "--yes"]);
     command.stdin(std::process::Stdio::piped());
     let mut waiting = Background::start(command);
-    // Held here: waiting for the end would close it.
+    // Kept here, because waiting for the child would close it.
     let _open = waiting.child.stdin.take().expect("standard input");
     waiting.says("PRODUCTION live").await;
     waiting.signal(Signal::INT);
@@ -115,10 +115,10 @@ async fn a_demo_that_is_interrupted_while_it_is_made_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn the_demo_takes_its_folder_away() {
+async fn the_demo_removes_its_folder() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let mut home = Home::new();
-        let mut held = home.hold_demo().await;
+        let mut held = home.start_demo().await;
         let demos = || {
             let entries = std::fs::read_dir(home.folder.path()).expect("readable");
             entries

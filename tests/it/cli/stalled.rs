@@ -1,4 +1,4 @@
-//! A reader of standard output that does not read: it holds up neither a signal nor the run, and nothing is lost by it.
+//! A reader of standard output that does not read: it delays neither a signal nor the run, and no output is lost.
 
 use std::{
     io::{PipeReader, pipe, read_to_string},
@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use super::{
-    guards::{acquainted, group},
+    guards::{group, knowing_acme},
     program::{DEADLINE, Home},
 };
 use crate::support::{
@@ -24,7 +24,7 @@ use crate::support::{
     wait::received,
 };
 
-/// Its standard output is a full pipe.
+/// A process whose standard output is a full pipe.
 struct Stalled {
     child: Child,
     reader: PipeReader,
@@ -70,15 +70,15 @@ impl Stalled {
     }
 }
 
-/// An installation that knows `acme`, whose service then answers so; and two rows.
+/// An installation that knows `acme`, whose service then answers with this script, and a file of two rows.
 async fn scene(script: Vec<Fault>) -> (Home, Faults) {
-    let (home, service) = acquainted(script).await;
+    let (home, service) = knowing_acme(script).await;
     home.write("rows.csv", "user_group_id,name\nacme,Acme\nother,Other\n");
     (home, service)
 }
 
 #[tokio::test]
-async fn a_signal_ends_what_waits_for_its_reader() {
+async fn a_signal_ends_a_command_that_waits_for_its_reader() {
     for arguments in [
         &["import", "rows.csv", "--create", "--dry-run"][..],
         &["import", "rows.csv", "--create", "--dry-run", "--json"],
@@ -101,7 +101,7 @@ async fn a_signal_ends_what_waits_for_its_reader() {
 }
 
 #[tokio::test]
-async fn a_signal_ends_a_run_that_is_over_and_waits_for_its_reader() {
+async fn a_signal_ends_a_finished_run_that_waits_for_its_reader() {
     let refused = http(
         "400 Bad Request",
         &["Content-Type: application/json"],
@@ -110,14 +110,14 @@ async fn a_signal_ends_a_run_that_is_over_and_waits_for_its_reader() {
     let (home, _service) = scene(vec![Fault::Answer(refused)]).await;
     let run = ["import", "rows.csv", "--create", "--yes", "--json"];
     let mut running = Stalled::start(&home, &run);
-    // Said when nothing is left to be done.
+    // Printed when nothing is left to be done.
     running.says("the same command again goes on").await;
     running.signal(Signal::TERM);
     assert_eq!(running.code().await, Some(1));
 }
 
 #[tokio::test]
-async fn what_was_waited_for_comes_whole_once_it_is_read() {
+async fn the_output_is_complete_once_it_is_read() {
     let (home, _service) = scene(Vec::new()).await;
     let mut running = Stalled::start(&home, &["import", "rows.csv", "--create", "--dry-run"]);
     running.says("PRODUCTION live").await;

@@ -1,4 +1,4 @@
-//! A night's work in a shell script, with the shipped binary and nothing else.
+//! A night's work as a shell script, with nothing but the shipped binary.
 
 use std::{process::Stdio, time::Duration};
 
@@ -8,10 +8,10 @@ use tokio::process::Command;
 use super::program::Home;
 use crate::support::clock;
 
-/// The script does several hundred exchanges and writes to disk after each.
+/// The script does several hundred exchanges, each followed by a write to disk.
 const DEADLINE: Duration = Duration::from_mins(5);
 
-/// Runs the script in an installation of its own; what it printed, and its exit code.
+/// Runs the script in an installation of its own. Returns its exit code and output.
 async fn night(program: &str) -> (i32, String) {
     let home = Home::new();
     let child = Command::new("bash")
@@ -26,7 +26,7 @@ async fn night(program: &str) -> (i32, String) {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // The demo that it starts goes with it.
+        // The demo that the script starts is killed with its process group.
         .process_group(0)
         .spawn()
         .expect("bash is there");
@@ -45,7 +45,7 @@ async fn night(program: &str) -> (i32, String) {
 }
 
 #[tokio::test]
-async fn a_nights_work_is_done_with_commands_alone() {
+async fn the_script_does_its_work_with_commands_alone() {
     let (code, said) = night(env!("CARGO_BIN_EXE_groupdesk")).await;
     assert_eq!(code, 0, "{said}");
     for line in [

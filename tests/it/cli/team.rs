@@ -1,4 +1,4 @@
-//! Two people with machines of their own and one directory, on PostgreSQL, through the shipped binary.
+//! Two people on two machines with one shared directory on PostgreSQL, with the shipped binary.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::postgres::{self, Server};
 mod lines;
 mod unfit;
 
-/// Somebody's machine: a profile for the service, and the directory of the team.
+/// A machine with a profile for the service, and the directory of the team.
 fn machine(url: &str, key: &str, directory: &str) -> Home {
     let mut home = Home::new();
     home.configure(url, key);
@@ -17,7 +17,7 @@ fn machine(url: &str, key: &str, directory: &str) -> Home {
     home
 }
 
-/// As one is there by the socket.
+/// The URL of the server's socket for this user.
 fn by_socket(server: &Server, who: &str, schema: &str) -> String {
     let folder = server.folder().display().to_string().replace('/', "%2F");
     format!("[directory]\nurl = \"postgres://{who}@{folder}/postgres\"\nschema = \"{schema}\"\n")
@@ -40,7 +40,7 @@ async fn service(home: &Home) -> (Background, String, String) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
+async fn two_people_share_a_directory_from_setup_to_a_rotation() {
     let Some(server) = postgres::server() else {
         return;
     };
@@ -87,7 +87,7 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
         nobody.err
     );
 
-    // Whoever may only work there is no more than warned by the server.
+    // A role that may only work is warned by the server at most.
     for change in [
         &["revoke", "ben"][..],
         &["grant", "cleo", "operator"],
@@ -108,7 +108,7 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
     let history = ana.json(0, &["history", "acme"]).await;
     let text = history.to_string();
     assert!(text.contains("rotat") && text.contains("leaked"), "{text}");
-    in_each_a_place(&ana, &ben).await;
+    assert_common_place_names(&ana, &ben).await;
     for (home, who) in [(&ana, "desk"), (&ben, "ben")] {
         let status = home.json(0, &["directory", "status"]).await;
         assert_eq!(status["kind"], json!("team"));
@@ -141,9 +141,9 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
     assert_eq!(renamed.code, 0, "{}", renamed.err);
     let line = following.line().await;
     assert!(line.contains("Acme 2") && line.contains("\"ben"), "{line}");
-    // The read before the update may be told by itself.
+    // The read before the update may be listed by itself.
     while !watching.line().await.contains("Acme 2") {}
-    // What has happened stays, whoever asks.
+    // The history cannot be changed, whoever tries.
     let psql = format!("SET ROLE ben; SET search_path = {schema}");
     for text in [
         "DELETE FROM history",
@@ -165,8 +165,8 @@ async fn two_people_share_a_directory_from_its_setting_up_to_a_rotation() {
     assert_eq!(ben.run(&["list"]).await.code, 8);
 }
 
-/// Two people call a place by names of their own; what is printed says which place it is, by the name that all know it by.
-async fn in_each_a_place(ana: &Home, ben: &Home) {
+/// Two people have their own names for a place. The output also has the common name that all of them know.
+async fn assert_common_place_names(ana: &Home, ben: &Home) {
     let renamed = ana.run(&["place", "rename", "live", "europe"]).await;
     assert_eq!(renamed.code, 0, "{}", renamed.err);
     for (home, profile) in [(ana, "live"), (ben, "mine")] {
@@ -211,7 +211,7 @@ async fn in_each_a_place(ana: &Home, ben: &Home) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_one_had_alone_comes_along_into_the_directory_of_a_team() {
+async fn a_private_directory_is_copied_into_that_of_a_team() {
     let Some(server) = postgres::server() else {
         return;
     };
@@ -248,12 +248,12 @@ async fn what_one_had_alone_comes_along_into_the_directory_of_a_team() {
         let before = ana.json(0, &alone(told)).await;
         assert_eq!(ana.json(0, told).await, before, "{told:?}");
     }
-    // What comes next has numbers of its own.
+    // New rows get new numbers.
     let rotated = ana.run(&["rotate", "acme", "--yes"]).await;
     assert_eq!(rotated.code, 0, "{}", rotated.err);
     let rotations = ana.json(0, &["rotations"]).await;
     assert_eq!(rotations.as_array().expect("rotations").len(), 2);
-    // More than are handed over at once.
+    // More rows than are copied in one step.
     let many: Vec<_> = (0..700).map(|number| format!("many-{number}\n")).collect();
     ana.write("many.csv", &format!("user_group_id\n{}", many.concat()));
     let imported = ana.run(&["import", "many.csv", "--yes"]).await;
@@ -295,7 +295,7 @@ async fn what_one_had_alone_comes_along_into_the_directory_of_a_team() {
         let in_file = [&["--directory", "back.db"][..], told].concat();
         assert_eq!(ana.json(0, &in_file).await, here, "{told:?}");
     }
-    // Moved, it is whole there, and refused here.
+    // After the move all of it is in the new directory, and the old one is refused here.
     let moved = ana.json(0, &["directory", "move", url, "moved.db"]).await;
     assert_eq!(moved["rows"], back["rows"]);
     let status = ana.json(0, &["directory", "status"]).await;
@@ -340,7 +340,7 @@ async fn what_one_had_alone_comes_along_into_the_directory_of_a_team() {
     );
 }
 
-/// Of the service that this machine asks.
+/// The address of the service that this machine uses.
 fn url_of(home: &Home) -> String {
     let file = std::fs::read_to_string(home.path("config.toml")).expect("written");
     let line = file
@@ -352,7 +352,7 @@ fn url_of(home: &Home) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_viewer_lists_without_a_key_and_the_key_of_fingerprints_can_be_kept_elsewhere() {
+async fn a_viewer_lists_without_keys_and_the_fingerprint_key_can_be_stored_elsewhere() {
     let Some(server) = postgres::server() else {
         return;
     };
@@ -425,7 +425,7 @@ async fn a_viewer_lists_without_a_key_and_the_key_of_fingerprints_can_be_kept_el
         );
     }
 
-    // Whoever may only look has no use for either key.
+    // A viewer needs neither key.
     let vera = person("vera", None);
     let seen = vera.json(0, &["list"]).await;
     assert_eq!(seen[0]["user_group_id"], json!("acme"));
@@ -446,9 +446,9 @@ async fn a_viewer_lists_without_a_key_and_the_key_of_fingerprints_can_be_kept_el
     }
 }
 
-/// The list of what is copied is that of the tables.
+/// The list of copied tables agrees with the tables of the schema.
 #[test]
-fn every_table_of_a_team_is_copied_or_the_server_s_own() {
+fn every_table_is_copied_or_belongs_to_the_server_alone() {
     let text = include_str!("../../../assets/migrations/directory/postgres/0013_begin.sql");
     let copy = include_str!("../../../src/directory/copy.rs");
     let tables = text
@@ -469,7 +469,7 @@ fn every_table_of_a_team_is_copied_or_the_server_s_own() {
 }
 
 #[tokio::test]
-async fn whoever_runs_the_database_can_set_it_up_by_hand() {
+async fn a_database_administrator_can_set_it_up_by_hand() {
     let Some(server) = postgres::server() else {
         return;
     };

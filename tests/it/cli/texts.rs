@@ -1,6 +1,6 @@
-//! The corpus through the shipped binary: for people escaped and in columns, for programs exact and without a raw control
-//! character. CSV has no escapes: a file or a pipe gets its cells as they are, because they must come back exactly; a
-//! terminal gets them escaped.
+//! The corpus of unusual texts through the shipped binary: for people escaped and aligned, for programs exact and
+//! without raw control characters. CSV has no escapes: a file or a pipe gets the cells as they are, because they must
+//! be read back exactly; a terminal gets them escaped.
 
 use std::{path::Path, process::Output, time::Duration};
 
@@ -32,9 +32,9 @@ fn run(world: &World, directory: &Path, arguments: &[&str]) -> Output {
         .expect("it runs")
 }
 
-/// Standard output, and nothing on the other one.
+/// Standard output, after checking that standard error is empty.
 #[track_caller]
-fn said(world: &World, arguments: &[&str]) -> String {
+fn stdout_of(world: &World, arguments: &[&str]) -> String {
     let output = run(world, &world.directory_file(), arguments);
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {error}");
@@ -44,7 +44,7 @@ fn said(world: &World, arguments: &[&str]) -> String {
 #[track_caller]
 fn json(world: &World, arguments: &[&str]) -> Value {
     let arguments = [arguments, &["--json"]].concat();
-    let text = said(world, &arguments);
+    let text = stdout_of(world, &arguments);
     assert_harmless(&text, &format!("{arguments:?}"));
     serde_json::from_str(&text).expect("JSON")
 }
@@ -105,7 +105,7 @@ async fn files_bring_every_text_back() {
     let world = a_world(Timestamp::now()).await;
     let mut count = 0;
     for format in FORMATS {
-        let text = said(&world, &["export", "--format", format]);
+        let text = stdout_of(&world, &["export", "--format", format]);
         if format == "csv" {
             let rows = csv(&text);
             for (row, (number, (what, text))) in rows[1..].iter().zip(CORPUS.iter().enumerate()) {
@@ -123,7 +123,7 @@ async fn files_bring_every_text_back() {
         } else {
             assert_harmless(&text, format);
         }
-        // Into an empty directory, and out again: the same bytes.
+        // Into an empty directory and out again: the same bytes.
         let file = world.folder().join(format!("all.{format}"));
         std::fs::write(&file, &text).expect("written");
         let empty = world.folder().join(format!("{format}.db"));
@@ -146,7 +146,7 @@ fn pointer(key: &str) -> String {
     format!("/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
-/// Records after RFC 4180, read by other code than ours.
+/// Records by RFC 4180, parsed by independent code.
 fn csv(text: &str) -> Vec<Vec<String>> {
     let mut rows = vec![vec![String::new()]];
     let mut is_quoted = false;
@@ -168,7 +168,7 @@ fn csv(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// What a command writes to a terminal of 700 columns: every byte of it, and what is then on the screen.
+/// The output of a command on a terminal of 700 columns: its bytes, and the resulting screen.
 fn on_terminal(world: &World, arguments: &[&str]) -> (String, vt100::Screen) {
     let mut session = Program::groupdesk(arguments)
         .env("HOME", world.folder().to_string_lossy())
@@ -188,7 +188,7 @@ fn on_terminal(world: &World, arguments: &[&str]) -> (String, vt100::Screen) {
     (raw.replace("\r\n", "\n"), session.terminal_state().clone())
 }
 
-/// In which column of its row a text begins.
+/// The row and column where a text begins.
 fn column(screen: &vt100::Screen, text: &str) -> Option<(u16, u16)> {
     let (rows, columns) = screen.size();
     let (rows, columns) = (rows.get(), columns.get());
@@ -228,11 +228,12 @@ async fn people_get_every_text_escaped_and_in_its_column() {
                 );
                 count += 1;
             }
-            // In lines of text a sign that terminals disagree on moves what follows it in its own line; nothing helps.
+            // In running text, a character of disputed width moves what follows it in its own line; that cannot be
+            // helped.
             if header.is_empty() || !is_undisputed(&shown(text)[0]) {
                 continue;
             }
-            // The first row of the group, and where the column after its id begins.
+            // The first row of the group, and the column after its id.
             let (row, _) = column(&screen, &format!("{number:02}I[")).expect(what);
             let line: Vec<_> = (0..700)
                 .map(|x| screen.cell(row, x).map_or("", vt100::Cell::contents))
@@ -261,7 +262,7 @@ async fn people_get_every_text_escaped_and_in_its_column() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_group_is_told_escaped() {
+async fn one_group_is_shown_escaped() {
     let world = a_world(Timestamp::now()).await;
     let mut count = 0;
     for (number, (what, text)) in long::spread(CORPUS.iter().enumerate(), 4) {

@@ -1,7 +1,7 @@
-//! `--token-out -`: the token alone on standard output, where no person looks at it.
+//! `--token-out -`: only the token on standard output, and never on a terminal.
 
 use super::{
-    guards::{acquainted, methods},
+    guards::{knowing_acme, methods},
     program::{Home, files},
     prompts::unasked,
 };
@@ -13,9 +13,9 @@ async fn token(home: &Home, id: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_token_goes_alone_to_a_program() {
+async fn only_the_token_is_written_to_a_pipe() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     for arguments in [
         &["get", "acme-eu"][..],
         &["get", "acme-eu", "--json"],
@@ -73,8 +73,8 @@ async fn the_token_goes_alone_to_a_program() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_terminal_shows_a_token_and_no_file_of_that_name_is_made() {
-    let (home, service) = acquainted(vec![Fault::Close]).await;
+async fn a_terminal_gets_no_token_and_no_file_of_that_name_is_created() {
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
     for arguments in [
         &["get", "acme"][..],
         &["rotate", "acme", "--yes"],
@@ -95,8 +95,8 @@ async fn no_terminal_shows_a_token_and_no_file_of_that_name_is_made() {
 }
 
 #[tokio::test]
-async fn the_folder_of_a_mistyped_directory_is_not_made() {
-    let (home, service) = acquainted(vec![Fault::Close]).await;
+async fn the_folder_of_a_mistyped_directory_is_not_created() {
+    let (home, service) = knowing_acme(vec![Fault::Close]).await;
     let place = home.path("nope/deeper/x.db").display().to_string();
     for command in [
         &["list"][..],

@@ -1,4 +1,4 @@
-//! A group whose answer could not be read is refused before anything of it is sent: exit 2, and what to do.
+//! A group whose answer could not be read is refused before anything is sent: exit 2, and what to do.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::program::Home;
 
 const NOT_SENT: &str = "nothing of it was sent";
 
-/// Properties that are too much, and the words that say so.
+/// Properties that are too large, and the words of the refusal.
 fn too_much() -> Vec<(&'static str, Value, &'static str)> {
     let values: Vec<_> = (0..5_000).collect();
     let deep = (0..120).fold(json!(1), |inner, _| json!([inner]));
@@ -24,7 +24,7 @@ fn too_much() -> Vec<(&'static str, Value, &'static str)> {
 #[tokio::test]
 async fn no_create_and_no_update_is_sent() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let before = home.json(0, &["history"]).await;
     let stored = home.json(0, &["show", "acme-eu"]).await;
     for (name, properties, words) in too_much() {
@@ -52,9 +52,9 @@ async fn no_create_and_no_update_is_sent() {
 }
 
 #[tokio::test]
-async fn what_is_laid_over_a_large_group_counts_with_it() {
+async fn values_laid_over_a_large_group_count_with_it() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let large = json!({"a": "x".repeat(700_000)}).to_string();
     let large = home.write("large.json", &large);
     let ran = home
@@ -71,7 +71,7 @@ async fn what_is_laid_over_a_large_group_counts_with_it() {
         .await;
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains(NOT_SENT), "{}", ran.err);
-    // A row that fits alone is told from the group it would make.
+    // For a row that is small enough by itself, the error is about the resulting group.
     let ran = home.run(&["apply", &row, "--yes"]).await;
     assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains(NOT_SENT), "{}{}", ran.out, ran.err);
@@ -81,7 +81,7 @@ async fn what_is_laid_over_a_large_group_counts_with_it() {
 #[tokio::test]
 async fn a_row_of_a_file_is_named() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let before = home.json(0, &["history"]).await;
     for (name, properties, words) in too_much() {
         let row = json!({"user_group_id": "acme-eu", "properties": properties});

@@ -1,8 +1,8 @@
-//! A panic in the midst of a rotation: what it says of what was sent is true at that moment.
+//! A panic in the middle of a rotation: its message about what was sent is true at that moment.
 
 use serde_json::Value;
 
-use super::guards::{acquainted, group, methods};
+use super::guards::{group, knowing_acme, methods};
 use crate::support::faults::Fault;
 
 const IN_FLIGHT: &str =
@@ -11,7 +11,7 @@ const NOTHING: &str = "Nothing was sent.";
 const ANSWERED: &str = "No change is in flight; what was done is in `groupdesk history`.";
 
 #[tokio::test]
-async fn a_panic_says_what_was_sent_when_it_came() {
+async fn a_panic_says_what_was_sent_by_then() {
     for (place, sections, posts) in [
         ("start", NOTHING, 0),
         ("BeforeGet", NOTHING, 0),
@@ -23,7 +23,7 @@ async fn a_panic_says_what_was_sent_when_it_came() {
     ] {
         let answers = ["token-0", "token-1", "token-1"];
         let answers = answers.map(|token| group(token, &Value::Null));
-        let (mut desk, service) = acquainted(answers.into()).await;
+        let (mut desk, service) = knowing_acme(answers.into()).await;
         desk.set(
             "GROUPDESK_TEST_BREAK",
             format!("panic {place} a cable came loose near token-1"),
@@ -46,7 +46,7 @@ async fn a_panic_says_what_was_sent_when_it_came() {
 #[tokio::test]
 async fn an_unknown_outcome_counts_as_in_flight() {
     let answers = vec![group("token-0", &Value::Null), Fault::Close];
-    let (mut desk, _service) = acquainted(answers).await;
+    let (mut desk, _service) = knowing_acme(answers).await;
     desk.set("GROUPDESK_TEST_BREAK", "panic UnknownDurable a cable");
     let ran = desk.run(&["rotate", "acme", "--yes"]).await;
     assert_eq!(ran.code, 101, "{}", ran.err);

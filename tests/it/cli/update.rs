@@ -1,11 +1,12 @@
-//! `update` with a whole group from a file, and only where nobody else changed it; and what options cannot be said together.
+//! `update` with a whole group from a file, and `update` only if nobody else changed the group; options that exclude
+//! each other.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::program::{Background, Home};
 
-/// The demo's testing profile in a configuration, so that a second installation can reach the same service.
+/// The demo's testing profile as a configuration, so that a second installation can reach the same service.
 async fn served() -> (Home, Home, Background) {
     let mut ana = Home::new();
     let (serving, url) = ana.serve().await;
@@ -70,7 +71,7 @@ async fn a_whole_group_is_applied_as_export_writes_it() {
 }
 
 #[tokio::test]
-async fn what_the_file_does_not_say_stays() {
+async fn fields_not_in_the_file_stay() {
     let (home, _, _serving) = served().await;
     #[rustfmt::skip] // A table: one case a line.
     let table = [
@@ -84,7 +85,7 @@ async fn what_the_file_does_not_say_stays() {
             .json(0, &["update", "acme", "--apply", &file, "--dry-run"])
             .await;
         for key in ["name", "mapping", "properties"] {
-            // The service keeps what is left out, and says so.
+            // The service keeps omitted fields, and the profile states so.
             assert_eq!(dry["request"].get(key), expected.get(key), "{text}");
         }
     }
@@ -124,7 +125,7 @@ async fn a_file_that_is_not_of_this_one_group_is_refused() {
 #[tokio::test]
 async fn options_that_contradict_each_other_are_refused() {
     let (home, _, mut serving) = served().await;
-    // Nothing of this needs the service.
+    // None of this needs the service.
     serving.signal(Signal::TERM);
     serving.code().await;
     let file = home.write("one.json", "{\"user_group_id\": \"acme\", \"name\": \"x\"}");
@@ -156,7 +157,7 @@ async fn options_that_contradict_each_other_are_refused() {
 }
 
 #[tokio::test]
-async fn rows_are_laid_over_the_whole_of_the_file() {
+async fn rows_are_laid_over_the_group_of_the_file() {
     let (home, _, _serving) = served().await;
     let mapping = home.write("map.json", "{\"1\": \"a\", \"2\": \"b\"}");
     let properties = home.write("props.json", "{\"x\": 1, \"y\": 2}");
@@ -180,7 +181,7 @@ async fn rows_are_laid_over_the_whole_of_the_file() {
     let dry = home.json(0, &update).await;
     assert_eq!(dry["request"]["mapping"], json!({"2": "b", "3": "c"}));
     assert_eq!(dry["request"]["properties"], json!({"y": 2, "z": 3}));
-    // A row of the known mapping is none of the file's.
+    // A row of the known mapping that is not in the file.
     let more = [
         "update",
         "acme",
@@ -196,7 +197,7 @@ async fn rows_are_laid_over_the_whole_of_the_file() {
 }
 
 #[tokio::test]
-async fn a_group_that_was_changed_elsewhere_is_left_alone() {
+async fn a_group_changed_by_somebody_else_is_not_updated() {
     let (ana, li, _serving) = served().await;
     let insist = [
         "update",
@@ -242,13 +243,13 @@ async fn a_group_that_was_changed_elsewhere_is_left_alone() {
         (&json!("Acme of Li"), &known["mapping"])
     );
 
-    // It is seen now; who still wants it says it again.
+    // The change has been shown now: whoever still wants the update repeats it.
     let done = ana.json(0, &again).await;
     assert_eq!(
         (&done["name"], &done["mapping"]["7"]),
         (&json!("Acme of Li"), &json!("3"))
     );
-    // A dry run refuses alike.
+    // A dry run is refused in the same way.
     let rename = ["update", "acme", "--name", "Acme of Li 2", "--yes"];
     assert_eq!(li.run(&rename).await.code, 0);
     let dry = [
@@ -269,7 +270,7 @@ async fn a_group_that_was_changed_elsewhere_is_left_alone() {
 }
 
 #[tokio::test]
-async fn properties_are_compared_where_the_service_tells_them() {
+async fn properties_are_compared_if_the_service_returns_them() {
     let (ana, li, _serving) = served().await;
     let config = ana.path("config.toml");
     let text = std::fs::read_to_string(&config).expect("readable");
@@ -290,7 +291,7 @@ async fn properties_are_compared_where_the_service_tells_them() {
 }
 
 #[tokio::test]
-async fn what_was_never_seen_cannot_be_unchanged() {
+async fn a_group_never_seen_cannot_be_called_unchanged() {
     let (ana, _, _serving) = served().await;
     let file = ana.write("ids.csv", "user_group_id,name\nimported,Imported\n");
     assert_eq!(ana.run(&["import", &file]).await.code, 0);

@@ -1,17 +1,17 @@
-//! `--verbose`: each exchange on standard error, without what is secret. `--dry-run --curl`: the request as a command.
+//! `--verbose`: each exchange on standard error, without secrets. `--dry-run --curl`: the request as a command.
 
 use std::process::Command;
 
-use super::guards::{acquainted, group};
+use super::guards::{group, knowing_acme};
 use crate::support::faults::Fault;
 
 const KEY: &str = "key-of-the-desk";
 
 #[tokio::test]
-async fn each_exchange_is_told_with_its_time_and_no_secret() {
+async fn each_exchange_is_printed_with_its_time_and_without_secrets() {
     let token = "token-of-acme-5up3r53cr3t";
     let (home, _service) =
-        acquainted(vec![group(token, &serde_json::Value::Null), Fault::Close]).await;
+        knowing_acme(vec![group(token, &serde_json::Value::Null), Fault::Close]).await;
     let ran = home.run(&["get", "acme", "-v", "--json"]).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(
@@ -30,7 +30,7 @@ async fn each_exchange_is_told_with_its_time_and_no_secret() {
     for secret in [KEY, token] {
         assert!(!ran.err.contains(secret), "{}", ran.err);
     }
-    // The last exchange is told before the end is, also where nothing came of it.
+    // The last exchange is printed before the error, also when it failed.
     let ran = home.run(&["get", "acme", "--verbose"]).await;
     assert_ne!(ran.code, 0, "{}", ran.err);
     let told = ran.err.find("< 1 after ").expect("it is told");
@@ -52,7 +52,7 @@ async fn each_exchange_is_told_with_its_time_and_no_secret() {
 
 #[tokio::test]
 async fn a_request_is_printed_as_a_command_without_the_key() {
-    let (home, service) = acquainted(Vec::new()).await;
+    let (home, service) = knowing_acme(Vec::new()).await;
     let before = service.requests().len();
     let create = ["create", "new", "--name", "it's", "--dry-run", "--curl"];
     let ran = home.run(&create).await;

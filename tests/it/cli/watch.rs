@@ -1,4 +1,4 @@
-//! `list --watch` and `history --follow`: what is there, then what comes, until a signal or the end of whoever reads.
+//! `list --watch` and `history --follow`: the current rows, then new ones, until a signal or until the reader closes.
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use tokio::io::AsyncReadExt;
 
 use super::program::{Background, Home};
 
-/// A production profile and one group of it.
+/// A production profile with one group.
 async fn one() -> (Home, Background) {
     let mut home = Home::new();
     let (serving, url) = home.serve().await;
@@ -27,8 +27,8 @@ async fn next(watching: &mut Background) -> Value {
     serde_json::from_str(&watching.line().await).expect("one object a line")
 }
 
-/// All that is left on standard error once it has ended.
-async fn said(mut watching: Background) -> String {
+/// The rest of standard error, once the process has ended.
+async fn remaining_stderr(mut watching: Background) -> String {
     let mut said = String::new();
     let mut err = watching.child.stderr.take().expect("piped");
     err.read_to_string(&mut said).await.expect("UTF-8");
@@ -36,7 +36,7 @@ async fn said(mut watching: Background) -> String {
 }
 
 #[tokio::test]
-async fn a_watched_list_tells_each_group_that_changes() {
+async fn a_watched_list_prints_each_group_that_changes() {
     let (home, _serving) = one().await;
     let watch = ["list", "--filter", "ac", "--watch", "-o", "jsonl"];
     let mut watching = Background::start(home.command(&watch));
@@ -50,7 +50,11 @@ async fn a_watched_list_tells_each_group_that_changes() {
     assert_eq!(told["fingerprint"], rotated["fingerprint"], "{told}");
     watching.signal(Signal::INT);
     assert_eq!(watching.code().await, Some(130));
-    assert_eq!(said(watching).await, "", "that is its usual end");
+    assert_eq!(
+        remaining_stderr(watching).await,
+        "",
+        "that is its usual end"
+    );
 
     let mut watching = Background::start(home.command(&["list", "--watch"]));
     assert!(watching.line().await.starts_with("NAME"));
@@ -65,7 +69,7 @@ async fn a_watched_list_tells_each_group_that_changes() {
 }
 
 #[tokio::test]
-async fn a_followed_history_tells_each_line_once_and_in_its_order() {
+async fn a_followed_history_prints_each_line_once_and_in_order() {
     let (home, _serving) = one().await;
     for number in 0..12 {
         let name = format!("N{number}");
@@ -87,7 +91,7 @@ async fn a_followed_history_tells_each_line_once_and_in_its_order() {
         assert_eq!(line["changes"]["name"][1], format!("N{expected}"), "{line}");
         numbers.push(line["number"].as_i64().expect("a number"));
     }
-    // What nobody asked for is left out.
+    // Entries that the options exclude are left out.
     create(&home, "globex").await;
     home.json(0, &["update", "globex", "--name", "G", "--yes"])
         .await;
@@ -107,7 +111,7 @@ async fn a_followed_history_tells_each_line_once_and_in_its_order() {
 }
 
 #[tokio::test]
-async fn it_ends_when_nobody_reads_any_more() {
+async fn watching_ends_when_the_reader_closes() {
     let (home, _serving) = one().await;
     for command in [&["list", "--watch"][..], &["history", "--follow"]] {
         let mut watching = Background::start(home.command(command));

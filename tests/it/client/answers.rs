@@ -1,5 +1,5 @@
-//! Every status with every kind of body. What is expected is told by docs/design/service.md and docs/design/rotation.md
-//! alone, in a few lines here, and never by the program.
+//! Every status with every kind of body. The expectations follow docs/design/service.md and docs/design/rotation.md
+//! alone, in a few lines here, and never the program.
 
 use groupdesk::{
     api::{answer::Verdict, failure::Call},
@@ -49,13 +49,13 @@ impl Body {
     }
 }
 
-/// What the documents allow an answer to be taken for.
+/// How the documents allow an answer to be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Done,
-    /// The service itself said no: a change was certainly refused.
+    /// The service itself refused: the change was certainly not made.
     No,
-    /// Somebody said no, or nobody knows: a change may have taken effect.
+    /// Somebody refused, or the outcome is unknown: the change may have taken effect.
     Open,
 }
 
@@ -83,7 +83,7 @@ fn class(verdict: &Verdict) -> Class {
     }
 }
 
-/// Statuses that say something of their own, or sit at an edge.
+/// Statuses with a meaning of their own, or at an edge.
 const TELLING: [u16; 24] = [
     200, 202, 204, 205, 299, 302, 304, 400, 401, 403, 404, 407, 408, 409, 410, 418, 422, 429, 451,
     500, 502, 503, 504, 599,
@@ -99,7 +99,7 @@ fn statuses(step: usize) -> Vec<u16> {
 }
 
 #[tokio::test]
-async fn every_status_with_every_body_is_judged_as_the_documents_say() {
+async fn every_status_with_every_body_is_judged_as_documented() {
     let mut cases = 0;
     for status in statuses(10) {
         for body in BODIES {
@@ -126,8 +126,8 @@ async fn every_status_with_every_body_is_judged_as_the_documents_say() {
     assert!(cases >= if long::all() { 4_800 } else { 600 }, "{cases}");
 }
 
-/// How a change ended, as a person is told.
-fn told(failure: &Failure) -> Class {
+/// The outcome of a change, as a person is told.
+fn class_of_failure(failure: &Failure) -> Class {
     match failure {
         Failure::Refused { .. } | Failure::KeyRefused { .. } | Failure::NotApplied { .. } => {
             Class::No
@@ -138,7 +138,7 @@ fn told(failure: &Failure) -> Class {
 }
 
 /// Returns how many were tried.
-async fn changed(statuses: &[u16]) -> usize {
+async fn try_changes(statuses: &[u16]) -> usize {
     let bodies = [Body::Zero, Body::Page, Body::Empty, Body::Good];
     let stage = Stage::new(4 * statuses.len() * bodies.len()).await;
     let mut groups = stage.groups.iter();
@@ -146,11 +146,11 @@ async fn changed(statuses: &[u16]) -> usize {
     for status in statuses.iter().copied() {
         for body in bodies {
             for applied in [true, false] {
-                // A good answer that the service did not give is no fault of the line.
+                // A good answer that the service did not give is not a fault of the network.
                 let good = body == Body::Good && allowed(status, body) == [Class::Done];
                 for errand in [Task::Update, Task::Rotate] {
                     cases += 1;
-                    // Each has its own group: what is unknown holds it.
+                    // Each case has its own group, because an unknown outcome locks it.
                     let group = groups.next().expect("enough");
                     let bytes = body.bytes(status, group);
                     let at_proxy = || match (good, applied) {
@@ -170,9 +170,11 @@ async fn changed(statuses: &[u16]) -> usize {
                     } else {
                         allowed(status, body)
                     };
-                    let got = result.as_ref().map_or_else(told, |_| Class::Done);
+                    let got = result
+                        .as_ref()
+                        .map_or_else(class_of_failure, |_| Class::Done);
                     match errand {
-                        // The get finds out: it is done, and its token is the one that counts.
+                        // The get settles it: it is done, and its token is the current one.
                         Task::Rotate if applied => {
                             assert_eq!(got, Class::Done, "{what}");
                             let token = result.expect("done").token.expect("a token");
@@ -188,19 +190,19 @@ async fn changed(statuses: &[u16]) -> usize {
     cases
 }
 
-/// The service did it, or never heard of it, and somebody answers something.
+/// The service did it, or never got the request, and somebody answers something else.
 #[tokio::test]
 async fn a_change_that_may_have_taken_effect_is_never_called_failed() {
     let mut cases = 0;
     for some in statuses(400).chunks(8) {
-        cases += changed(some).await;
+        cases += try_changes(some).await;
     }
     assert!(cases >= 16 * TELLING.len(), "{cases}");
 }
 
-/// A body where HTTP has none is not taken for the next answer on the same connection.
+/// A body where HTTP allows none is not taken for the next answer on the same connection.
 #[tokio::test]
-async fn what_comes_behind_an_answer_is_not_the_next_one() {
+async fn bytes_after_an_answer_are_not_the_next_answer() {
     let mut cases = 0;
     for status in [204, 304] {
         let behind = Body::Good.bytes(200, "acme-eu");

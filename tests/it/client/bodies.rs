@@ -1,4 +1,4 @@
-//! Bodies as nobody should send them: cut off, slow, of the wrong kind, twisted. Every one has an outcome with a type, and
+//! Bodies as nobody should send them: cut off, slow, of the wrong type, malformed. Each has an outcome with a type, and
 //! none is taken for a success that is not one.
 
 mod fields;
@@ -47,8 +47,8 @@ fn is_done(result: &Result<Reply, CallError>) -> bool {
     matches!(result, Ok(reply) if matches!(reply.verdict, Verdict::Success(_)))
 }
 
-/// One answer, one request of each kind named.
-async fn asked(fault: Fault, calls: &[Call]) -> Vec<Result<Reply, CallError>> {
+/// Sends one request of each named kind to a server with this answer.
+async fn send_each(fault: Fault, calls: &[Call]) -> Vec<Result<Reply, CallError>> {
     let server = Faults::always(fault).await;
     let client = client(&server, LONG);
     let mut results = Vec::new();
@@ -59,8 +59,8 @@ async fn asked(fault: Fault, calls: &[Call]) -> Vec<Result<Reply, CallError>> {
     results
 }
 
-/// The answer with one field replaced, or taken out.
-fn swapped(field: &str, value: Option<&str>) -> String {
+/// The answer with one field replaced or removed.
+fn with_field(field: &str, value: Option<&str>) -> String {
     let mut answer = good();
     let place = match field {
         "success" | "new_user_group" | "user_group" => &mut answer,
@@ -70,7 +70,7 @@ fn swapped(field: &str, value: Option<&str>) -> String {
     map.shift_remove(field);
     if let Some(value) = value {
         map.insert(field.into(), json!("SWAPPED"));
-        // As text: not every number can be made here.
+        // As text, because not every number can be represented here.
         return answer.to_string().replace("\"SWAPPED\"", value);
     }
     answer.to_string()
@@ -79,13 +79,13 @@ fn swapped(field: &str, value: Option<&str>) -> String {
 /// How a body can end too early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cut {
-    /// The head promised all of it.
+    /// The head announced the complete length.
     Promised,
-    /// The head promised no more than what came.
+    /// The head announced the length that was sent.
     Agreed,
-    /// Nothing was promised; the end of the connection is the end of the body.
+    /// No length was announced; the end of the connection is the end of the body.
     Unsaid,
-    /// Chunks, and no last one.
+    /// Chunks without a last one.
     Chunks,
 }
 
@@ -114,12 +114,12 @@ async fn an_answer_cut_at_any_byte_is_no_success() {
     ] {
         for cut in [Cut::Promised, Cut::Agreed, Cut::Unsaid, Cut::Chunks] {
             for length in 0..=whole.len() {
-                // Every byte; each kind of request at every third.
+                // Every length; each kind of request at every third.
                 let one = CALLS[length % CALLS.len()];
                 let calls: &[_] = if long::all() { &CALLS } else { &[one] };
                 let fault =
                     Fault::AnswerAndClose(cut.bytes(&whole[..length], whole.len(), headers));
-                for (result, one) in asked(fault, calls).await.iter().zip(calls) {
+                for (result, one) in send_each(fault, calls).await.iter().zip(calls) {
                     cases += 1;
                     let what = format!("{cut:?} {length} {one:?}: {result:?}");
                     let is_whole = length == whole.len() && cut != Cut::Chunks;
@@ -143,7 +143,7 @@ async fn a_head_cut_at_any_byte_is_a_lost_answer() {
     let mut cases = 0;
     for length in 0..whole.len() {
         let fault = Fault::AnswerAndClose(whole[..length].to_vec());
-        for result in asked(fault, &[CALLS[length % CALLS.len()]]).await {
+        for result in send_each(fault, &[CALLS[length % CALLS.len()]]).await {
             cases += 1;
             let lost = matches!(
                 &result,
@@ -160,7 +160,7 @@ async fn a_head_cut_at_any_byte_is_a_lost_answer() {
 }
 
 #[tokio::test]
-async fn what_trickles_is_given_up_in_time() {
+async fn a_trickling_answer_is_given_up_in_time() {
     const PATIENCE: Duration = Duration::from_millis(1_500);
     let body = good().to_string();
     let whole = http("200 OK", &[JSON], &body);

@@ -1,5 +1,5 @@
-//! The line: refused, reset and hanging in every phase, for every operation. What left is sent once; what may have taken
-//! effect is unknown, never failed; what never left is said to be so.
+//! The connection: refused, reset and hanging in every phase, for every operation. A request that was sent is sent
+//! once; one that may have taken effect is unknown, never failed; one that was never sent is reported so.
 
 use std::{any::Any, net::SocketAddr, time::Duration};
 
@@ -24,11 +24,11 @@ use crate::support::{
     world::Side,
 };
 
-/// Where something must be waited for; long enough for what comes before it.
+/// For cases that must wait; long enough for what comes before.
 const SHORT: Duration = Duration::from_secs(4);
 
 cases! {
-    /// Where the line fails.
+    /// The phase in which the connection fails.
     enum Phase {
         Refused,
         NoSuchName,
@@ -57,7 +57,7 @@ impl Phase {
         matches!(self, Refused | NoSuchName | HangBeforeAccept | HangInTls)
     }
 
-    /// What is waited for at most.
+    /// The timeout of this phase.
     fn patience(self) -> Duration {
         if format!("{self:?}").starts_with("Hang") {
             SHORT
@@ -71,7 +71,7 @@ impl Phase {
         format!("{self:?}").ends_with("Body").then_some(200)
     }
 
-    /// What is done to the request that counts; `whole` is a good answer to it.
+    /// The fault of the request under test; `whole` is a good answer to it.
     fn fault(self, whole: &[u8]) -> Fault {
         let head = whole[..20].to_vec();
         let body = whole[..whole.len() - 9].to_vec();
@@ -95,14 +95,14 @@ impl Phase {
     }
 }
 
-/// Bound and not listening: refused, and nobody else gets the port.
+/// Bound and not listening: connections are refused, and nobody else gets the port.
 fn closed() -> (SocketAddr, Box<dyn Any>) {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
     (socket.local_addr().expect("an address"), Box::new(socket))
 }
 
-/// A queue that is full: attempts to connect are not answered at all.
+/// A full accept queue: attempts to connect are not answered at all.
 pub(crate) async fn full() -> (SocketAddr, Box<dyn Any + Send>) {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
@@ -125,7 +125,7 @@ fn good(id: &str, token: &str) -> Vec<u8> {
     http("200 OK", &lines, body.to_string())
 }
 
-/// Where the line fails so, whatever must be kept for it.
+/// An address where the connection fails in this way, and what must be kept alive for it.
 struct Place {
     base_url: String,
     server: Option<Faults>,
@@ -133,7 +133,7 @@ struct Place {
 }
 
 impl Place {
-    /// These are good answers, of which that in the middle counts: it is the one that fails.
+    /// All are good answers; the middle one belongs to the request under test and fails.
     async fn of(phase: Phase, answers: Vec<Vec<u8>>) -> Self {
         let at = |base_url: String, server, kept| Self {
             base_url,
@@ -145,7 +145,7 @@ impl Place {
                 let (address, socket) = closed();
                 at(format!("http://{address}"), None, Some(socket))
             }
-            // A label of more than 63 characters is refused before anybody is asked.
+            // A label of more than 63 characters is refused before any name server is asked.
             Phase::NoSuchName => at(format!("http://{}.invalid", "a".repeat(70)), None, None),
             Phase::HangBeforeAccept => {
                 let (address, waiting) = full().await;
@@ -172,17 +172,17 @@ impl Place {
     }
 }
 
-/// What the client says of it.
+/// Whether the client reports this phase correctly.
 fn is_expected(phase: Phase, call: Call, host: &str, error: &CallError) -> bool {
     if let (Phase::ResetAtOnce, CallError::NotSent { why, .. }) = (phase, error) {
-        // It can come while it is being connected.
+        // It can happen while connecting.
         return matches!(why, NotSent::Other { .. });
     }
     let why = match phase {
         Phase::Refused => NotSent::Refused(host.into()),
         Phase::NoSuchName => NotSent::Name(host.into()),
         Phase::HangBeforeAccept | Phase::HangInTls => {
-            // Shorter than the whole: never connected is told apart from never answered.
+            // Shorter than the timeout: never connected is told apart from never answered.
             let after = SHORT * 9 / 10;
             let host = host.into();
             NotSent::TimedOut { host, after }
@@ -192,7 +192,7 @@ fn is_expected(phase: Phase, call: Call, host: &str, error: &CallError) -> bool 
                 SHORT => Lost::TimedOut(SHORT),
                 _ => Lost::Broken,
             };
-            // A reset may take along what came before it.
+            // A reset may also discard what came before it.
             let status = match error {
                 CallError::Lost { status: None, .. }
                     if format!("{phase:?}").starts_with("Reset") =>
@@ -228,7 +228,7 @@ async fn every_phase_of_every_call() {
         let result = call(&client, one).await;
         let meant = answer(&result);
         match result {
-            // A whole answer counts, whatever comes behind it.
+            // A complete answer counts, whatever comes after it.
             Ok(reply) => assert_eq!((phase, reply.status), (Phase::ResetAfterBody, 200)),
             Err(error) => {
                 let expected = match error {
@@ -247,7 +247,7 @@ async fn every_phase_of_every_call() {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_damaged_on_its_way_is_lost() {
+async fn an_answer_damaged_in_transit_is_lost() {
     let mut garbled = http("200 OK", &["Content-Encoding: gzip"], PACKED);
     let last = garbled.len() - 20;
     garbled[last] ^= 0xff;
@@ -260,8 +260,8 @@ async fn an_answer_that_was_damaged_on_its_way_is_lost() {
     }
 }
 
-/// One operation over a line that fails in this phase.
-async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Task) {
+/// One operation over a connection that fails in this phase.
+async fn try_phase(stage: &Stage, group: &str, phase: Phase, errand: Task) {
     let what = format!("{phase:?} {errand:?}");
     let token = stage.token(group);
     let (id, new) = match errand {
@@ -271,7 +271,7 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Task) {
     };
     let mut script = vec![good(&id, &new)];
     if errand.reads_before() {
-        // The reads before and after; the service still holds the old token.
+        // The reads before and after; the service still has the old token.
         script = [good(&id, &token), good(&id, &new), good(&id, &token)].into();
     }
     let place = Place::of(phase, script).await;
@@ -289,7 +289,7 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Task) {
         .map_or_else(ToString::to_string, |_| String::new());
     match (&result, errand) {
         (Err(Failure::Unreachable(CallError::NotSent { why, .. })), _) => {
-            // A reset can come while it is being connected.
+            // A reset can happen while connecting.
             let early = phase == Phase::ResetAtOnce;
             assert!(early || phase.is_before_sending(), "{what}: {said}");
             let expected = match phase {
@@ -305,7 +305,7 @@ async fn tried(stage: &Stage, group: &str, phase: Phase, errand: Task) {
         | (Err(Failure::Unknown { .. }), Task::Create | Task::Update | Task::Rotate) => {
             assert!(!phase.is_before_sending(), "{what}: {said}");
         }
-        // A whole answer counts, whatever comes behind it.
+        // A complete answer counts, whatever comes after it.
         (Ok(_), _) => assert_eq!(phase, Phase::ResetAfterBody, "{what}"),
         (Err(other), _) => panic!("{what}: {other:?}"),
     }
@@ -338,10 +338,10 @@ async fn every_phase_of_every_operation() {
         .iter()
         .flat_map(|phase| Task::ALL.map(|errand| (*phase, errand)));
     let all = all.zip(&stage.groups);
-    let runs = all.map(|((phase, errand), group)| tried(&stage, group, phase, errand));
+    let runs = all.map(|((phase, errand), group)| try_phase(&stage, group, phase, errand));
     let cases = join_all(runs).await.len();
     assert!(cases >= 40, "{cases}");
-    // Every rotation that was sent has one row, and is settled or open; nothing else is in the journal.
+    // Every rotation that was sent has one row, settled or open; nothing else is in the journal.
     let open = stage.ana.open_rotations().await.expect("readable");
     let sent = Phase::ALL
         .iter()
@@ -355,9 +355,9 @@ async fn every_phase_of_every_operation() {
     assert!(open.iter().all(|row| row.sent_at.is_some()));
 }
 
-/// The service goes away between the read and the rotation: nothing was rotated, and it is said so.
+/// The service goes away between the read and the rotation: nothing was rotated, and the error says so.
 #[tokio::test]
-async fn a_service_that_goes_away_after_the_read_was_sent_nothing() {
+async fn a_service_that_goes_away_after_the_read_is_sent_nothing() {
     let stage = Stage::new(1).await;
     let group = stage.groups[0].as_str();
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -387,9 +387,9 @@ async fn a_service_that_goes_away_after_the_read_was_sent_nothing() {
     assert_eq!(done.token.expect("a token").expose(), stage.token(group));
 }
 
-/// The machine may have slept while the connection was made: others have settled by then that nothing was sent.
+/// The machine may have slept while connecting: others have settled by then that nothing was sent.
 #[tokio::test]
-async fn what_connects_too_late_sends_not_a_byte() {
+async fn a_connection_made_too_late_sends_nothing() {
     for one in [Call::Create, Call::Update, Call::Rotate] {
         let server = Faults::always(Fault::Close).await;
         let late = client(&server, LONG).until(SendBy::new(|| true));

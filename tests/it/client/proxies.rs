@@ -1,4 +1,5 @@
-//! Proxies: those of the environment, which are not used, and those on the way, which drop, strip, refuse and remember.
+//! Proxies: those named by the environment, which are not used, and those in between, which drop, strip, refuse and
+//! cache.
 
 mod environment;
 
@@ -26,13 +27,13 @@ use crate::{
 };
 
 cases! {
-    /// What a proxy on the way does.
+    /// What a proxy in between does.
     enum Habit {
         DropsBodiesOfGets,
         DropsBodies,
         StripsAuthorization,
         StripsContentType,
-        /// A page, as a content network gives it.
+        /// An HTML page, as a content delivery network assert_sends it.
         Forbids,
         ForbidsGets,
         WantsAPassword,
@@ -42,7 +43,7 @@ cases! {
         /// One answer for every get, whatever its body asks for.
         RemembersGets,
         Remembers,
-        /// Bodies of gets are dropped, and the service takes what is left for a creation.
+        /// Bodies of gets are dropped, and the service takes the rest for a creation.
         MakesNameless,
     }
 }
@@ -50,7 +51,7 @@ cases! {
 enum Way {
     /// The service gets these bytes.
     On(Vec<u8>),
-    /// It hears of nothing; these bytes are answered.
+    /// The service gets nothing; these bytes are answered.
     Back(Vec<u8>),
 }
 
@@ -112,7 +113,7 @@ impl Habit {
         }
     }
 
-    /// How the cause is named to whoever reads, or changes.
+    /// The words that name the cause, for a read and for a change.
     fn says(self, errand: Task) -> &'static [&'static str] {
         let reads = errand == Task::Get || errand.reads_before();
         match self {
@@ -145,10 +146,10 @@ impl Habit {
     }
 }
 
-/// A proxy on the way to the service; stops when dropped.
+/// A proxy in front of the service; stops when dropped.
 struct Proxy {
     address: SocketAddr,
-    /// Methods of what it handed on.
+    /// Methods of the requests that it passed on.
     passed: Arc<Mutex<Vec<String>>>,
     accepting: JoinHandle<()>,
 }
@@ -173,7 +174,7 @@ impl Proxy {
                                 let head = request.head();
                                 let method = head.split(' ').next().unwrap_or_default();
                                 passed.lock().expect("no panic").push(method.to_owned());
-                                forwarded(service, &bytes).await
+                                forward(service, &bytes).await
                             }
                         };
                         let _ = stream.write_all(&answer).await;
@@ -201,7 +202,7 @@ impl Drop for Proxy {
     }
 }
 
-async fn forwarded(service: SocketAddr, request: &[u8]) -> Vec<u8> {
+async fn forward(service: SocketAddr, request: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(service).await.expect("it runs");
     stream.write_all(request).await.expect("it reads");
     let mut answer = Vec::new();
@@ -209,8 +210,8 @@ async fn forwarded(service: SocketAddr, request: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// All that a person is told.
-fn told(result: &Result<Done, Failure>) -> String {
+/// Everything that a person is told.
+fn text_of(result: &Result<Done, Failure>) -> String {
     match result {
         Ok(done) => done
             .warnings
@@ -233,7 +234,7 @@ async fn nothing_is_stored_and_the_cause_is_named() {
             cases += 1;
             let (known, token) = (stage.known().await, stage.token(group));
             let result = errand.run(&installation, group).await;
-            let said = told(&result);
+            let said = text_of(&result);
             let what = format!("{habit:?} {errand:?}: {result:?}\n{said}");
             assert!(
                 habit.says(errand).iter().all(|says| said.contains(says)),
@@ -252,9 +253,9 @@ async fn nothing_is_stored_and_the_cause_is_named() {
     assert!(cases >= 52, "{cases}");
 }
 
-/// A cache that goes on giving the group as it was before the rotation.
+/// A cache that keeps answering with the group as it was before the rotation.
 #[tokio::test]
-async fn an_answer_from_before_the_rotation_brings_no_dead_token_back() {
+async fn a_cached_answer_does_not_bring_back_a_dead_token() {
     use crate::support::proxy::{ProxyFault, Then};
 
     let stage = Stage::new(1).await;
@@ -282,7 +283,7 @@ async fn an_answer_from_before_the_rotation_brings_no_dead_token_back() {
         known[at..at + 80].to_owned()
     };
     assert_eq!(fingerprint(&stage.known().await), fingerprint(&known));
-    // And a rotation that begins with it is not sent.
+    // And a rotation based on that answer is not sent.
     stage
         .proxy
         .next("GET", ProxyFault::swallowed(Then::Instead(cached)));
@@ -295,7 +296,7 @@ async fn an_answer_from_before_the_rotation_brings_no_dead_token_back() {
 }
 
 #[tokio::test]
-async fn the_doctor_names_it_too() {
+async fn doctor_names_the_cause_too() {
     let mut cases = 0;
     #[rustfmt::skip] // A table: one case a line.
     let table = [
@@ -314,7 +315,7 @@ async fn the_doctor_names_it_too() {
         let arguments = ["doctor", "--id", stage.groups[0].as_str()].map(str::to_owned);
         let (ended, said) = run(stage.program(&config, &arguments)).await;
         assert_eq!(ended, code, "{habit:?}: {said}");
-        // It is broken into lines.
+        // The text is broken into lines.
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains(says), "{habit:?}: {said}");
         cases += 1;

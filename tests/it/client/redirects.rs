@@ -1,4 +1,4 @@
-//! Redirects (hazard 7): one request, the place it wanted is named, and nobody else hears of it.
+//! Redirects (hazard 7): one request, the target is named, and no other host gets a request.
 
 use groupdesk::{domain::history::Ending, operations::Failure};
 
@@ -20,7 +20,7 @@ fn redirect(status: u16, location: Option<&str>) -> Then {
     ))
 }
 
-/// Where to, what of it is shown, and the setting that would help.
+/// The Location, how it is shown, and the setting that would help.
 #[rustfmt::skip] // A table: one case a line.
 fn places(here: &str, other: &str) -> Vec<(Option<String>, String, Option<&'static str>)> {
     let slash = Some("end the profile's `path` with a slash");
@@ -28,11 +28,11 @@ fn places(here: &str, other: &str) -> Vec<(Option<String>, String, Option<&'stat
     let shown = |text: &str| text.replace("HERE", here).replace("OTHER", other);
     let secret = "http://me:secret@OTHER/api/user?token=secret#secret";
     vec![
-        // The three of every status: the same host, another host, a slash added.
+        // For every status: the same host, another host, a slash added.
         (at("/elsewhere"), shown("HERE/elsewhere"), None),
         (at("http://OTHER/api/user"), shown("http://OTHER/api/user"), None),
         (at("/api/user/"), shown("HERE/api/user/"), slash),
-        // And what else a header can hold.
+        // And whatever else a header can contain.
         (at("user/"), shown("HERE/api/user/"), slash),
         (at("//OTHER/api/user"), shown("http://OTHER/api/user"), None),
         (at("https://OTHER/api/user"), shown("https://OTHER/api/user"), None),
@@ -44,7 +44,7 @@ fn places(here: &str, other: &str) -> Vec<(Option<String>, String, Option<&'stat
 }
 
 #[tokio::test]
-async fn one_request_in_all_and_the_place_is_named() {
+async fn one_request_is_sent_and_the_target_is_named() {
     let other = Faults::always(Fault::Close).await;
     let mut cases = 0;
     for status in STATUSES {
@@ -68,7 +68,7 @@ async fn one_request_in_all_and_the_place_is_named() {
                 assert!(!said.contains("secret"), "{what}");
                 assert!(hint.is_none_or(|hint| said.contains(hint)), "{what}");
                 let requests = &stage.proxy.methods()[sent..];
-                // A rotation is read again to find out; whatever it is, it is sent once.
+                // A rotation is followed by a read to settle it, but is sent once.
                 let expected: &[&str] = match errand {
                     Task::Rotate => &["GET", "POST", "GET"],
                     Task::Get | Task::Create => &["GET"],
@@ -79,7 +79,7 @@ async fn one_request_in_all_and_the_place_is_named() {
                 assert_eq!(failure.ending(), ending, "{what}");
                 let is_read = matches!(failure, Failure::Unreadable(_));
                 assert_eq!(is_read, errand == Task::Get, "{what}");
-                // What is read is news; the redirect is none.
+                // The values of the read are recorded; the redirect adds nothing.
                 let same = errand.reads_before() || stage.known().await == known;
                 assert!(same, "{what}");
             }
@@ -90,7 +90,7 @@ async fn one_request_in_all_and_the_place_is_named() {
 }
 
 #[tokio::test]
-async fn the_shipped_binary_names_the_place_too() {
+async fn the_shipped_binary_names_the_target_too() {
     let other = Faults::always(Fault::Close).await;
     let stage = Stage::new(3 * Task::THREE.len()).await;
     let here = stage.proxy.base_url();

@@ -1,5 +1,6 @@
-//! Secure connections that must not be made: each is refused before a byte of the request leaves, and says the way out.
-//! The shipped binary, real certificates and real handshakes; the authorities of the system are a file of the test.
+//! TLS connections that must not be made: each is refused before a byte of the request is sent, and the error says what
+//! to do. The shipped binary, real certificates and real handshakes; the system's certificate authorities are a file of
+//! the test.
 
 mod certificates;
 mod connected;
@@ -14,9 +15,9 @@ use crate::{
     client::LONG,
     support::stage::{Stage, Task, run},
 };
-use certificates::{Authority, Front, alone, itself};
+use certificates::{Authority, Front, self_signed, self_signed_authority};
 
-/// The certificate of some authority, as `ca_file` may name it.
+/// The certificate of some authority, for `ca_file`.
 pub(crate) fn an_authority() -> String {
     Authority::new("some").pem
 }
@@ -26,14 +27,14 @@ const HERE: [&str; 2] = ["127.0.0.1", "localhost"];
 /// What answers a handshake.
 enum Peer {
     Front(Front),
-    /// Waits for the first bytes, sends these, and resets or closes.
+    /// Waits for the first bytes, assert_sends these, and resets or closes.
     Raw {
         bytes: &'static [u8],
         resets: bool,
     },
 }
 
-/// Listens as a peer that is not rustls; returns the address.
+/// Listens as a peer that is not rustls. Returns the address.
 async fn raw(bytes: &'static [u8], resets: bool) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -56,12 +57,12 @@ async fn raw(bytes: &'static [u8], resets: bool) -> std::net::SocketAddr {
 /// A ServerHello of TLS 1.0, as old servers send it whatever they are offered.
 const TLS_1_0: &[u8] = b"\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01\
     0123456789abcdef0123456789abcdef\x00\x00\x2f\x00";
-/// An alert `protocol_version`, from a server that knows no more than TLS 1.1.
+/// An alert `protocol_version`, from a server that supports at most TLS 1.1.
 const TLS_1_1: &[u8] = b"\x15\x03\x02\x00\x02\x02\x46";
 const SSL_3: &[u8] = b"\x15\x03\x00\x00\x02\x02\x46";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_trusted_is_refused_and_says_the_way_out() {
+async fn untrusted_servers_are_refused_and_the_error_says_what_to_do() {
     let stage = Stage::new(1).await;
     let backend = stage.proxy.address();
     let folder = stage.world.folder();
@@ -74,8 +75,8 @@ async fn what_cannot_be_trusted_is_refused_and_says_the_way_out() {
     let [own_file, other_file] = [own.write(folder), other.write(folder)];
     let (own_file, other_file) = (own_file.as_path(), other_file.as_path());
     let front = async |served| Peer::Front(Front::before(backend, served).await);
-    let (leaf, leaf_pem) = alone(&HERE);
-    let (itself, itself_pem) = itself(&HERE);
+    let (leaf, leaf_pem) = self_signed(&HERE);
+    let (itself, itself_pem) = self_signed_authority(&HERE);
     let leaf_file = folder.join("leaf.pem");
     std::fs::write(&leaf_file, leaf_pem).expect("written");
     let itself_file = folder.join("itself.pem");
@@ -102,7 +103,7 @@ async fn what_cannot_be_trusted_is_refused_and_says_the_way_out() {
         resets: true,
     };
     let own_file = Some(own_file);
-    // What is said of it: the reason, and the way out.
+    // The error: the reason, and what to do.
     let ask = "not signed by a trusted authority|name that in PEM as `ca_file` of the profile";
     let held =
         "not signed by a trusted authority|`ca_file` of the profile does not hold the authority";
@@ -118,7 +119,7 @@ async fn what_cannot_be_trusted_is_refused_and_says_the_way_out() {
         ("unknown authority", front(named(&HERE)).await, None, ask),
         ("another ca_file", front(named(&HERE)).await, Some(other_file), held),
         ("self-signed", front(leaf).await, None, ask),
-        ("self-signed, another ca_file", front(alone(&HERE).0).await, Some(&leaf_file), held),
+        ("self-signed, another ca_file", front(self_signed(&HERE).0).await, Some(&leaf_file), held),
         ("an authority as server", front(itself).await, Some(&itself_file), authority),
         ("none in between", front(signed_between).await, own_file, held),
         ("expired", front(dated(2019, 2020)).await, own_file, "has expired|renewed"),
@@ -251,7 +252,7 @@ async fn plain_http_to_a_name_or_another_machine_is_refused() {
     assert_eq!(count, 21);
 }
 
-/// `localhost` is this machine, whatever a name service says of it.
+/// `localhost` is this machine, whatever a name server says.
 #[tokio::test]
 async fn plain_http_to_localhost_stays_here() {
     let stage = Stage::new(1).await;
@@ -260,7 +261,7 @@ async fn plain_http_to_localhost_stays_here() {
     let config = stage.config(&format!("http://localhost:{port}"), "");
     let (code, said) = run(stage.program(&config, &Task::Get.arguments(group))).await;
     assert_eq!(code, 0, "{said}");
-    // A name that no name service is asked for.
+    // A name for which no name server is asked.
     let installation = stage.through(&format!("http://no-such-name.localhost:{port}"), LONG);
     let done = Task::Get.run(&installation, group).await;
     assert_eq!(done.expect("read").status, 200);

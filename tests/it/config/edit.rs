@@ -1,4 +1,4 @@
-//! Profiles that are added to the configuration file and taken out of it, while the rest stays as a person wrote it.
+//! Adding profiles to the configuration file and removing them, while the rest stays as the person wrote it.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
@@ -33,7 +33,7 @@ const LINES: &str = "[profiles.us-live]\nbase_url = \"https://api.example.com\"\
                      environment = \"Customer\"\n";
 
 #[test]
-fn a_new_file_is_private_and_says_what_was_shown() {
+fn a_new_file_is_private_and_has_the_lines_that_were_shown() {
     let home = Home::new();
     let (edit, profile) = adding(&new("us-live"), &home.overrides()).expect("it can be added");
     let file = home.folder.path().join(".config/groupdesk/config.toml");
@@ -50,7 +50,7 @@ fn a_new_file_is_private_and_says_what_was_shown() {
     assert_eq!(mode(file.parent().expect("a folder")), 0o700);
     let settings = home.load().expect("good");
     assert_eq!(*settings.profile(None).expect("the default"), profile);
-    // Made at the same time by somebody else: not overwritten.
+    // Created by somebody else at the same time: it is not overwritten.
     assert!(matches!(edit.make(), Err(EditError::Changed(_))));
     assert_eq!(fs::read_to_string(&file).expect("readable"), text);
 }
@@ -71,7 +71,7 @@ fn a_profile_is_added_and_everything_else_stays() {
     let (edit, _) = adding(&new("us-live"), &home.overrides()).expect("it can be added");
     edit.make().expect("written");
     let text = fs::read_to_string(&file).expect("readable");
-    // With two profiles the one that opened so far is named.
+    // With a second profile, the one that was opened by default so far is named.
     assert_eq!(
         text,
         format!("default_profile = \"eu-live\"\n\n{before}\n\n{LINES}")
@@ -88,7 +88,7 @@ fn a_profile_is_added_and_everything_else_stays() {
 }
 
 #[test]
-fn what_cannot_be_added_safely_is_left_alone() {
+fn a_file_that_cannot_be_edited_safely_is_left_alone() {
     let inline = "profiles = { eu-live = { base_url = \"https://api.example.com\", api_key = { env = \"EU_KEY\" } } }";
     let home = Home::with_file(inline);
     let added = adding(&new("us-live"), &home.overrides());
@@ -105,7 +105,7 @@ fn what_cannot_be_added_safely_is_left_alone() {
 }
 
 #[test]
-fn a_profile_is_taken_out_with_its_tables_and_nothing_else() {
+fn a_profile_is_removed_with_its_tables_and_nothing_else() {
     let other = "[profiles.us-live]\nbase_url = \"https://us.example.com\"\napi_key = { env = \"US_KEY\" }\n";
     let text = format!(
         "# head\ndefault_profile = \"eu-live\"\noperator = \"ana\"\n\n{}\n[profiles.eu-live.handoff]\ncommand = [\"put\"]\n\n# of us\n{other}",
@@ -134,12 +134,12 @@ fn a_profile_is_taken_out_with_its_tables_and_nothing_else() {
 }
 
 #[test]
-fn a_line_that_only_looks_like_a_table_is_not_taken_for_one() {
+fn a_line_that_only_looks_like_a_table_is_not_treated_as_one() {
     let text = format!(
         "{}\nhandoff = {{ command = [\n[\"x\"][0],\n] }}",
         profile_and("")
     );
-    // Whatever the scan makes of a strange file, what is not as it was meant is not written.
+    // Whatever the scanner makes of a strange file, an unexpected result is not written.
     let home = Home::with_file(&text);
     let removed = removing("eu-live", &home.overrides());
     assert!(removed.is_err(), "{removed:?}");

@@ -1,4 +1,4 @@
-//! What is said about a wrong configuration file: the place, what to do, and never a secret.
+//! Errors about a wrong configuration file: the position, what to do, and never a secret.
 
 use groupdesk::config::Problem;
 
@@ -6,7 +6,7 @@ use super::{CANARY, Home, problems, profile_and};
 
 #[test]
 fn each_error_names_its_place_and_what_to_do() {
-    // What follows the three lines of a good profile; line and column of the problem; a part of its words.
+    // What follows the three lines of a valid profile; line and column of the problem; a part of the error text.
     #[rustfmt::skip] // A table: one case a line.
     let cases = [
         ("timout = \"1s\"", (4, 1), "unknown key \"timout\"; did you mean \"timeout\"?"),

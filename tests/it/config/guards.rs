@@ -1,11 +1,11 @@
-//! Guard rules in the configuration file: what may stand there, and what is said of the rest.
+//! Guard rules in the configuration file: which are accepted, and the errors about others.
 
 use groupdesk::config::guard::{Guard, Level, Operation, Rule};
 
 use super::{CANARY, Home, problems, profile_and};
 
 #[test]
-fn each_guard_is_read_as_it_was_meant() {
+fn each_guard_is_read_as_intended() {
     let guards = "guard = [\n  { operation = \"rotate\", level = \"words\", reason = \"two people look\" },\n  \
                   { operation = \"update\", forbid = true, reason = \"change freeze until Monday\" },\n  \
                   { operation = \"bulk\", max = 50, reason = \"slowly\" },\n  \
@@ -36,7 +36,7 @@ fn each_guard_is_read_as_it_was_meant() {
 }
 
 #[test]
-fn a_wrong_guard_is_refused_with_its_place_and_the_nearest_word() {
+fn a_wrong_guard_is_refused_with_its_position_and_the_nearest_word() {
     let reason = "reason = \"why\"";
     #[rustfmt::skip] // A table: one case a line.
     let rows = [

@@ -37,7 +37,7 @@ fn the_entry_is_named_in_the_file_and_never_the_key() {
 }
 
 #[tokio::test]
-async fn a_key_comes_back_or_the_error_says_that_there_is_no_keyring() {
+async fn a_key_is_stored_or_the_error_says_that_there_is_no_keyring() {
     let name = format!("groupdesk-test-{}", std::process::id());
     let source = KeySource::Keyring(name.clone());
     let env = Environment::default();
@@ -54,7 +54,7 @@ async fn a_key_comes_back_or_the_error_says_that_there_is_no_keyring() {
         }
         Err(error) => panic!("neither taken nor refused clearly: {error}"),
     }
-    // Now there is no such key, with a keyring or without one.
+    // Now there is no such key, with or without a keyring.
     let error = source.read(&env).await.expect_err("no key").to_string();
     assert!(
         error.contains(&format!("kernel keyring entry {name}")),
@@ -68,7 +68,7 @@ async fn a_key_comes_back_or_the_error_says_that_there_is_no_keyring() {
 }
 
 #[tokio::test]
-async fn a_new_key_does_not_take_the_place_of_another_profiles() {
+async fn a_new_key_does_not_replace_that_of_another_profile() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("config.toml");
     let text =
@@ -101,6 +101,6 @@ async fn a_new_key_does_not_take_the_place_of_another_profiles() {
         assert!(!error.contains(CANARY), "{error}");
     }
     assert_eq!(std::fs::read_to_string(&file).expect("there"), text);
-    // Sharing the key that is there is no harm.
+    // Sharing the existing key does no harm.
     connector.check(&new, None).await.expect("planned");
 }

@@ -1,4 +1,4 @@
-//! Where an API key comes from, and that no error and no debug text holds one.
+//! Sources of API keys, and that no error and no debug text contains one.
 
 use std::{
     os::unix::fs::PermissionsExt,
@@ -124,7 +124,7 @@ async fn a_file_that_holds_no_key_is_refused() {
 }
 
 #[tokio::test]
-async fn a_pipe_in_place_of_a_file_keeps_nobody_waiting() {
+async fn a_pipe_in_place_of_a_file_is_not_waited_for() {
     let home = Home::new();
     let pipe = home.folder.path().join("pipe");
     let made = std::process::Command::new("mkfifo")
@@ -223,12 +223,12 @@ async fn a_command_that_gives_no_key_is_refused() {
 }
 
 #[tokio::test]
-async fn a_full_stderr_stops_no_command() {
+async fn a_full_stderr_does_not_block_a_command() {
     let script = "head -c 300000 /dev/zero >&2; echo $EU_KEY";
     assert_eq!(key_of(shell(script)).await.as_deref(), Ok(CANARY));
 }
 
-/// A script that starts a process, notes its number in a file and goes on with `then`.
+/// A script that starts a process, writes its process id to a file and continues with `then`.
 fn starter(note: &Path, then: &str) -> KeySource {
     let note = note.display();
     shell(&format!(
@@ -236,12 +236,12 @@ fn starter(note: &Path, then: &str) -> KeySource {
     ))
 }
 
-fn noted(note: &Path) -> Option<Pid> {
+fn noted_pid(note: &Path) -> Option<Pid> {
     let text = std::fs::read_to_string(note).ok()?;
     Pid::from_raw(text.trim().parse().expect("a number"))
 }
 
-/// A zombie that nobody has collected yet no longer runs.
+/// Whether the process runs; a zombie not collected yet does not.
 fn is_running(pid: Pid) -> bool {
     std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).is_ok_and(|stat| {
         !stat
@@ -252,12 +252,12 @@ fn is_running(pid: Pid) -> bool {
 }
 
 #[tokio::test]
-async fn what_a_command_leaves_running_does_not_hold_the_key_back() {
+async fn a_process_left_running_does_not_delay_the_key() {
     let home = Home::new();
     let note = home.folder.path().join("pid");
-    // The one left running holds both pipes open for longer than anybody waits.
+    // The process left running keeps both pipes open for longer than anybody waits.
     let key = key_of(starter(&note, "echo $EU_KEY")).await;
-    let left = noted(&note).expect("it was started");
+    let left = noted_pid(&note).expect("it was started");
     let was_running = is_running(left);
     let _ = kill_process(left, Signal::KILL);
     assert_eq!(key.as_deref(), Ok(CANARY));
@@ -277,15 +277,15 @@ async fn a_command_that_hangs_is_stopped() {
 }
 
 #[tokio::test]
-async fn nothing_of_a_command_runs_on_when_nobody_waits_for_it() {
+async fn a_command_is_killed_when_nobody_waits_for_it() {
     let home = Home::new();
     let note = home.folder.path().join("pid");
     let source = starter(&note, "wait");
     let environment = environment();
     tokio::select! {
         key = source.read_within(&environment, PATIENCE) => panic!("it ended: {key:?}"),
-        () = eventually("the start", || noted(&note).is_some()) => {}
+        () = eventually("the start", || noted_pid(&note).is_some()) => {}
     }
-    let started = noted(&note).expect("it was started");
+    let started = noted_pid(&note).expect("it was started");
     eventually("the end of it", || !is_running(started)).await;
 }

@@ -1,4 +1,4 @@
-//! Flags over variables over the file; the profile that needs no file.
+//! Options override variables, and variables override the file; the profile that needs no file.
 
 use groupdesk::{
     config::{ConfigError, DirectoryAt, Environment, KeySource, Overrides, Settings, paths},
@@ -24,7 +24,7 @@ fn refusal(home: &Home) -> String {
 }
 
 #[test]
-fn profiles_stand_in_the_order_of_the_file() {
+fn profiles_keep_the_order_of_the_file() {
     let settings = Home::with_file(TWO).load().expect("good");
     let names: Vec<_> = settings.profiles.iter().map(|p| p.name.as_str()).collect();
     assert_eq!(names, ["b", "a"]);
@@ -32,7 +32,7 @@ fn profiles_stand_in_the_order_of_the_file() {
 }
 
 #[test]
-fn a_flag_beats_a_variable_and_a_variable_beats_the_file() {
+fn a_flag_overrides_a_variable_and_a_variable_overrides_the_file() {
     let home = Home::with_file(TWO);
     assert_eq!(
         home.load().expect("good").profile(None).expect("one").name,
@@ -53,7 +53,7 @@ fn a_flag_beats_a_variable_and_a_variable_beats_the_file() {
 }
 
 #[test]
-fn the_same_for_the_files() {
+fn flags_and_variables_override_paths_too() {
     let home = Home::with_file(TWO);
     let (one, other) = (
         home.write("one.toml", &profile_and("")),
@@ -95,7 +95,7 @@ const TEAM: &str = "[directory]\nurl = \"postgres://ana@db1/desk\"\nca = \"team-
                     password = { command = [\"pass\", \"show\", \"desk\"] }\n";
 
 #[test]
-fn a_directory_of_a_team_stands_in_the_file_and_flag_and_variable_are_stronger() {
+fn a_team_directory_of_the_file_is_overridden_by_flag_and_variable() {
     let home = Home::with_file(TEAM);
     let DirectoryAt::Team(team) = home.load().expect("good").directory else {
         panic!("a team's");
@@ -132,7 +132,7 @@ fn a_directory_of_a_team_stands_in_the_file_and_flag_and_variable_are_stronger()
 }
 
 #[test]
-fn what_is_wrong_with_a_team_s_directory_is_told_without_what_stands_there() {
+fn errors_about_a_team_directory_do_not_repeat_its_values() {
     #[rustfmt::skip] // A table: one case a line.
     let table = [
         ("directory = \"desk.db\"", "write [directory] on a line of its own"),
@@ -252,7 +252,7 @@ fn two_variables_make_a_profile_without_any_file() {
 }
 
 #[test]
-fn the_profile_of_the_variables_is_the_default_beside_a_file() {
+fn a_profile_of_variables_is_the_default_even_with_a_file() {
     let home = without_file();
     home.write("config.toml", TWO);
     let settings = home.load().expect("good");

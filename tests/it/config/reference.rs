@@ -1,5 +1,5 @@
-//! The table of settings and what the parser accepts are the same, either way; so are the table of variables and those
-//! that are read.
+//! The table of settings agrees with what the parser accepts, in both directions; so does the table of variables with
+//! those that are read.
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
 
@@ -15,7 +15,7 @@ const HANDOFF: &str = "profiles.NAME.handoff";
 const DIRECTORY: &str = "directory";
 const GUARD: &str = "profiles.NAME.guard";
 
-/// A file with every table; what is put into one of them stands before its first key.
+/// A file with every table; lines added to a table come before its first key.
 struct File {
     table: &'static str,
     line: String,
@@ -40,7 +40,7 @@ impl File {
         }
     }
 
-    /// Only what a setting of that table needs beside itself; `left_out` is not said.
+    /// The file with only the keys that this table requires, except `left_out`.
     fn text_without(&self, left_out: &str) -> String {
         let said = |key: &str, line: &str| {
             let line = if key == left_out { "" } else { line };
@@ -90,8 +90,8 @@ fn keys_of(table: &str) -> BTreeSet<&'static str> {
     of_it.map(|setting| setting.key).collect()
 }
 
-/// What the parser says when it meets a key that it does not know.
-fn objection(table: &'static str) -> String {
+/// The parser's error about an unknown key.
+fn unknown_key_error(table: &'static str) -> String {
     let text = File::with(table, "nonsense = 1").text_without("");
     let found = problems(&text);
     let [problem] = found.as_slice() else {
@@ -101,9 +101,9 @@ fn objection(table: &'static str) -> String {
 }
 
 #[test]
-fn the_keys_of_the_table_are_those_that_the_parser_knows() {
+fn the_table_lists_the_keys_that_the_parser_knows() {
     for table in ["", DIRECTORY, "theme", "profiles.NAME", HANDOFF, GUARD] {
-        let said = objection(table);
+        let said = unknown_key_error(table);
         let (_, known) = said.split_once("known keys here are ").expect("a list");
         let known: BTreeSet<_> = known.split(", ").collect();
         let mut told = keys_of(table);
@@ -112,7 +112,7 @@ fn the_keys_of_the_table_are_those_that_the_parser_knows() {
         }
         assert_eq!(told, known, "[{table}]");
     }
-    let said = objection(API_KEY);
+    let said = unknown_key_error(API_KEY);
     let sources = said
         .split("{ ")
         .skip(1)
@@ -125,8 +125,8 @@ fn the_keys_of_the_table_are_those_that_the_parser_knows() {
     }
 }
 
-/// A value as the table says that it may be.
-fn good(setting: &Setting) -> String {
+/// A value that the table allows.
+fn valid_value(setting: &Setting) -> String {
     match (setting.key, setting.kind) {
         ("default_profile", _) => "\"a\"",
         ("base_url", _) => "\"https://other.example.com\"",
@@ -154,7 +154,7 @@ fn good(setting: &Setting) -> String {
 }
 
 /// A file in which this setting has that value.
-fn file(setting: &Setting, value: &str) -> String {
+fn file_with(setting: &Setting, value: &str) -> String {
     let line = format!("{} = {value}", setting.key);
     let mut text = File::with(setting.table, line).text_without(setting.key);
     if setting.table == GUARD && matches!(setting.key, "level" | "forbid") {
@@ -166,18 +166,18 @@ fn file(setting: &Setting, value: &str) -> String {
 }
 
 #[test]
-fn every_setting_takes_what_the_table_says_and_nothing_of_another_type() {
+fn every_setting_accepts_the_values_of_the_table_and_no_other_type() {
     for setting in &SETTINGS {
-        let text = file(setting, &good(setting));
+        let text = file_with(setting, &valid_value(setting));
         Home::with_file(&text)
             .load()
             .unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let text = file(setting, "1.5");
+        let text = file_with(setting, "1.5");
         assert!(!problems(&text).is_empty(), "{text}");
     }
 }
 
-/// A file stands in a home of its own.
+/// The team's directory of a file in a home of its own.
 fn team(settings: &Settings) -> Option<&TeamSettings> {
     match &settings.directory {
         DirectoryAt::Team(team) => Some(team),
@@ -186,7 +186,7 @@ fn team(settings: &Settings) -> Option<&TeamSettings> {
 }
 
 #[test]
-fn what_is_not_said_is_what_the_table_says() {
+fn the_defaults_are_those_of_the_table() {
     for setting in &SETTINGS {
         let one_of = setting.table == API_KEY
             || setting.table == GUARD && setting.usual != DefaultValue::Required;
@@ -198,16 +198,16 @@ fn what_is_not_said_is_what_the_table_says() {
             DefaultValue::Words(_) => drop(Home::with_file(&without).load().expect("a good file")),
             DefaultValue::Value(value) => {
                 let usual = Home::with_file(&without).load().expect("a good file");
-                let said = file(setting, value);
+                let said = file_with(setting, value);
                 let said = Home::with_file(&said).load().expect("a good file");
                 assert_eq!(usual.comfort, said.comfort, "{}", setting.key);
                 assert_eq!(usual.profiles, said.profiles, "{}", setting.key);
-                let other = file(setting, &good(setting));
+                let other = file_with(setting, &valid_value(setting));
                 let other = Home::with_file(&other).load().expect("a good file");
                 assert_eq!(team(&usual), team(&said), "{}", setting.key);
                 let differs = team(&usual) != team(&other)
                     || (usual.comfort, usual.profiles) != (other.comfort, other.profiles);
-                let is_the_same = good(setting) == value;
+                let is_the_same = valid_value(setting) == value;
                 assert!(differs || is_the_same, "{} has no effect", setting.key);
             }
         }
@@ -233,7 +233,7 @@ fn the_example_has_every_setting() {
     }
 }
 
-/// All names in upper case that are handed to something that reads a variable.
+/// All upper-case names that are passed to a function that reads a variable.
 fn read_in(folder: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -270,7 +270,7 @@ fn read_in(folder: &Path, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn the_variables_of_the_table_are_those_that_are_read() {
+fn the_table_lists_the_variables_that_are_read() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut read = BTreeSet::new();
     read_in(&source, &mut read);

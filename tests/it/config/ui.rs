@@ -1,4 +1,4 @@
-//! What the configuration may say about looks, the mouse and the plain mode.
+//! Configuration of colours, the mouse and the plain mode.
 
 use groupdesk::config::{Background, Colour, Role, UiSettings};
 
@@ -9,7 +9,7 @@ fn comfort(text: &str) -> UiSettings {
 }
 
 #[test]
-fn without_a_word_the_terminal_decides_and_keeps_its_mouse() {
+fn by_default_the_terminal_decides_and_keeps_its_mouse() {
     let usual = comfort("");
     assert_eq!(usual, UiSettings::default());
     assert!(!usual.mouse && !usual.plain);
@@ -17,7 +17,7 @@ fn without_a_word_the_terminal_decides_and_keeps_its_mouse() {
 }
 
 #[test]
-fn every_form_of_a_colour_is_taken() {
+fn every_form_of_a_colour_is_accepted() {
     let asked = comfort(
         "mouse = true\nplain = true\n[theme]\nbase = \"dark\"\nerror = \"light-red\"\nok = \"#0Af010\"\ndim = 244\nkey = \"default\"\njson_key = 0x10\n",
     );
@@ -36,7 +36,7 @@ fn every_form_of_a_colour_is_taken() {
 }
 
 #[test]
-fn a_bad_value_is_refused_with_its_place_and_the_nearest_name() {
+fn a_bad_value_is_refused_with_its_position_and_the_nearest_name() {
     #[rustfmt::skip] // A table: one case a line.
     let table = [
         ("mouse = \"on\"", (1, 9), "mouse must be true or false"),

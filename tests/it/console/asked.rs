@@ -1,4 +1,4 @@
-//! What the person at the screen is asked before anything is sent: which environment, a proof, an alarm.
+//! Questions to the person before anything is sent: which environment, a proof, an alarm.
 
 use groupdesk::{
     domain::rotation::State,
@@ -15,14 +15,14 @@ use crate::support::{
     world::{Side, World, id},
 };
 
-/// The same profile with another key, which nobody has answered for.
+/// The same profile with another API key, whose environment nobody has confirmed.
 fn with_key(world: &World, proxy: &FaultyProxy, key: &str) -> Operations {
     let installation = world.installation(Side::Testing).at(NOW);
     installation.through(proxy.base_url()).key(key).unbound()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
+async fn a_new_key_is_asked_about_at_once_and_then_proven() {
     let world = a_world().await;
     let (proxy, _known) = through_a_proxy(&world).await;
     let renewed = world.new_key("testing", Some("Testing"));
@@ -40,7 +40,7 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
         .shows(&fingerprint)
         .shows(&proxy.base_url())
         .shows("trusted, added");
-    // A key that was meant for something else decides nothing.
+    // An Enter that was meant for something else confirms nothing.
     console.keys("<enter>").await;
     console
         .hides("Which environment is this?")
@@ -48,7 +48,7 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
         .shows("Acme Europe")
         .shows("Nothing is sent for this profile until that is answered");
     assert_eq!(proxy.methods(), Vec::<String>::new());
-    // Whatever sends something asks again.
+    // The next request asks again.
     console.keys("<enter>r").await;
     console.shows("Which environment is this?");
     console.keys("<down><enter>").await;
@@ -72,7 +72,7 @@ async fn a_new_key_is_asked_about_at_once_goes_on_trial_and_is_proven() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_environment_is_never_said_by_enter_alone() {
+async fn a_new_environment_is_never_confirmed_by_enter_alone() {
     let world = a_world().await;
     let (proxy, _known) = through_a_proxy(&world).await;
     let other = world.new_key("elsewhere", Some("Testing"));
@@ -97,9 +97,9 @@ async fn a_new_environment_is_never_said_by_enter_alone() {
     assert_eq!(proxy.methods(), Vec::<String>::new());
 }
 
-/// The settling at the start, which nobody asked for, does not complain beside the dialog.
+/// The settling at the start, which no key caused, adds no error message to the dialog.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_open_is_not_settled_with_a_key_that_nobody_knows() {
+async fn open_rotations_are_not_settled_with_an_unknown_key() {
     let world = a_world().await;
     let (proxy, known) = through_a_proxy(&world).await;
     let mut console = open_with(vec![known.clone()]).await;
@@ -124,7 +124,7 @@ async fn what_is_open_is_not_settled_with_a_key_that_nobody_knows() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_proves_to_be_of_another_environment_is_taken_back() {
+async fn a_key_of_another_environment_is_unbound() {
     let world = a_world().await;
     let (proxy, known) = through_a_proxy(&world).await;
     world.vanish(Side::Production, "globex-retail");
@@ -149,7 +149,7 @@ async fn a_key_that_proves_to_be_of_another_environment_is_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_alarm_stands_until_a_reason_is_typed() {
+async fn an_alarm_stays_until_a_reason_is_typed() {
     let world = a_world().await;
     let (proxy, operations) = through_a_proxy(&world).await;
     let other_tag = |body: &mut serde_json::Value| {
@@ -208,7 +208,7 @@ async fn another_profile_is_asked_about_when_it_is_switched_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_that_changed_is_said_though_the_key_cannot_be_read() {
+async fn a_changed_address_is_reported_although_the_key_is_unreadable() {
     let world = a_world().await;
     let installation = world.installation(Side::Testing).at(NOW).with(|profile| {
         profile.api_key = groupdesk::config::profile::KeySource::Env("NOT_SET".into());
@@ -222,7 +222,7 @@ async fn an_address_that_changed_is_said_though_the_key_cannot_be_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_question_fits_every_window_and_keeps_its_choice_in_sight() {
+async fn the_question_fits_every_window_and_its_choice_stays_visible() {
     let world = a_world().await;
     let (proxy, _known) = through_a_proxy(&world).await;
     let renewed = world.new_key("testing", Some("Testing"));
@@ -232,7 +232,7 @@ async fn the_question_fits_every_window_and_keeps_its_choice_in_sight() {
         console.keys(script).await;
         for size in SIZES {
             console.resize(size);
-            fits(&console, size);
+            assert_fits(&console, size);
             if script == "<down>" && size.0 >= 40 {
                 console.shows("> the same");
             }
@@ -241,7 +241,7 @@ async fn the_question_fits_every_window_and_keeps_its_choice_in_sight() {
 }
 
 #[track_caller]
-fn fits(console: &Console, (columns, _): (u16, u16)) {
+fn assert_fits(console: &Console, (columns, _): (u16, u16)) {
     for line in console.screen().lines() {
         let width = groupdesk::domain::text::width(line);
         assert!(width <= usize::from(columns), "{}", console.screen());

@@ -1,4 +1,4 @@
-//! What waits over both profiles, against the real directory.
+//! The concerns of both profiles, from the real directory.
 
 use super::scene::{USUAL, a_world, open};
 use crate::support::world::Side;
@@ -13,7 +13,7 @@ async fn tokens_over_their_limit_are_counted_in_every_profile_and_lead_to_their_
         .shows("! 6 tokens over")
         .shows("Enter list: oldest 402d")
         .shows("Token age  usual limit 90d");
-    // The second one: the list of the other profile, filtered.
+    // The second row leads to the list of the other profile, filtered.
     console.keys("j<enter>").await;
     console.shows("PRODUCTION").shows("6 of 7").hides("acme-eu");
 }

@@ -1,4 +1,4 @@
-//! Many groups at the screen against the real service: marked, checked, typed, rotated, and told by the history.
+//! Many groups on the screen against the real service: marked, checked, confirmed, rotated, and listed in the history.
 
 use std::{os::unix::fs::PermissionsExt, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::support::{
 const MARKED: [&str; 3] = ["acme-us", "globex-retail", "initech"];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn three_marked_groups_are_rotated_and_the_history_tells_it() {
+async fn three_marked_groups_are_rotated_and_listed_in_the_history() {
     let world = a_world().await;
     let token = |group: &str| world.stored(Side::Testing, group).token;
     let before = MARKED.map(token);
@@ -58,7 +58,7 @@ async fn three_marked_groups_are_rotated_and_the_history_tells_it() {
 
     console.keys("<esc>2").await;
     console.shows("initech").shows("leaked").hides("wayne-ent");
-    // Rotated just now: all are left out.
+    // All were rotated just now, so all are left out.
     console.keys("<esc><space>T").await;
     console
         .shows("0 ready, 1 skipped")
@@ -66,7 +66,7 @@ async fn three_marked_groups_are_rotated_and_the_history_tells_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
+async fn a_stopped_run_finishes_requests_in_flight_and_starts_nothing() {
     let world = a_world().await;
     let (proxy, operations) = through_a_proxy(&world).await;
     let mut console = open_with(vec![operations.clone()]).await;
@@ -76,13 +76,13 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
     }
     console.keys("*Trotate 7 in testing").await;
     console.burst("<enter>");
-    // All four, or the read back of the first would wait in the place of one.
+    // For all four requests: otherwise the read-back of the first would wait in the place of one.
     for _ in 0..4 {
         gate.reached().await;
     }
     console.until("4 in flight").await.burst("X");
     gate.open();
-    // These news come after the stop on the same way.
+    // These events come after the stop on the same channel.
     console.until("1 confirmed").await;
     (0..3).for_each(|_| gate.open());
     console.settle().await;
@@ -93,7 +93,7 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
 
     let mut console = open_with(vec![operations]).await;
     console.shows("Batch 1 is unfinished:").shows("!1");
-    // Its own, of today: three keys, and no group is sent twice.
+    // One's own batch of today: three keys, and no group is sent twice.
     console.keys("5").await;
     console.shows("unfinished: ").shows("1 unfinished of 1");
     console.keys("Ry").await;
@@ -104,7 +104,7 @@ async fn stopped_it_finishes_what_is_in_flight_and_begins_nothing_new() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn leaving_it_waits_for_what_is_in_flight_only_so_long() {
+async fn quitting_waits_for_requests_in_flight_only_so_long() {
     let world = a_world().await;
     let (proxy, operations) = through_a_proxy(&world).await;
     let mut console = open_with(vec![operations.clone()]).await;
@@ -118,7 +118,7 @@ async fn leaving_it_waits_for_what_is_in_flight_only_so_long() {
         gate.reached().await;
     }
     console.runner.patience = Duration::from_millis(50);
-    // Its terminal is gone.
+    // The terminal is gone.
     let left = console.runner.run(stream::empty(), None);
     let left = tokio::time::timeout(Duration::from_mins(1), left).await;
     let left = left.expect("it does not wait for ever");
@@ -130,7 +130,7 @@ async fn leaving_it_waits_for_what_is_in_flight_only_so_long() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_rotated_today_is_left_out_unless_it_is_asked_for() {
+async fn groups_rotated_today_are_left_out_unless_asked_for() {
     let world = a_world().await;
     let an_hour_ago = NOW - Duration::from_hours(1);
     let earlier = world
@@ -160,23 +160,23 @@ async fn what_was_rotated_today_is_left_out_unless_it_is_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unknown_one_that_another_process_settles_changes_on_the_open_page() {
+async fn an_item_settled_by_another_process_changes_on_the_open_page() {
     let world = a_world().await;
     let (proxy, operations) = through_a_proxy(&world).await;
     let mut console = open_with(vec![operations]).await;
-    // Neither the answer nor the read that follows it arrives.
+    // Neither the answer nor the following read arrives.
     proxy.next("POST", ProxyFault::applied(Then::Drop));
     proxy.next("GET", ProxyFault::passed());
     proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     console.keys("<space>Trotate 1 in testing<enter>").await;
     console.shows("? UNKNOWN").shows("1 UNKNOWN   all 1");
-    // Its own handle on the file, as another process has.
+    // A handle of its own on the file, as another process has.
     let other = Directory::open(&world.directory_file()).expect("it opens");
     let installation = world.installation(Side::Testing).at(NOW);
     let later = installation.on(&other).operations();
     let settled = later.recover(&[], 1, |_| {}).await.expect("read");
     assert_eq!(settled.len(), 1);
-    // No key: the directory says that something was written.
+    // Without a key press: the directory notifies the console of the write.
     console.until("+ recovered").await;
     console.shows("1 confirmed   all 1");
 }

@@ -1,4 +1,4 @@
-//! One change over marked groups at the screen, against the real service.
+//! One change to the marked groups on the screen, against the real service.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::support::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn marked_groups_are_edited_and_the_rest_is_left() {
+async fn marked_groups_are_edited_and_the_others_stay() {
     let world = a_world().await;
     let groups = ["acme-us", "globex-retail"];
     let other = world.stored(Side::Testing, "initech");
@@ -32,7 +32,7 @@ async fn marked_groups_are_edited_and_the_rest_is_left() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_of_edits_is_stopped_and_what_is_resumed_is_stopped_too() {
+async fn a_run_of_edits_is_stopped_resumed_and_stopped_again() {
     let world = a_world().await;
     let (proxy, operations) = through_a_proxy(&world).await;
     let fields = wanted("One more", &[("40", "1")], "{}");

@@ -1,5 +1,5 @@
-//! How the main places look in every size and on every kind of terminal: the text, and below it the runs of cells that
-//! do not look plain. `INSTA_UPDATE=always cargo test --test it console::colours` draws them anew.
+//! The main places at every size and on every kind of terminal: the text, and below it the runs of cells that are not
+//! plain. `INSTA_UPDATE=always cargo test --test it console::colours` writes the snapshots anew.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ const fn theme(colour: bool, ascii: bool) -> Theme {
     }
 }
 
-/// `red+bold`, or nothing for a plain cell.
+/// The style of a cell as `red+bold`; empty for a plain cell.
 fn look(cell: &Cell) -> String {
     let mut words = Vec::new();
     if cell.fg != Color::Reset {
@@ -50,7 +50,7 @@ fn look(cell: &Cell) -> String {
     words.join("+")
 }
 
-/// One line a row: `3: 0-79 dim`. A run begins and ends with something that is seen; of the edges only the title counts.
+/// One line per row: `3: 0-79 dim`. A run begins and ends with a visible cell; of borders only the title counts.
 fn runs(buffer: &Buffer) -> String {
     let mut text = String::new();
     for y in 0..buffer.area.height {
@@ -108,7 +108,7 @@ async fn looks(name: &str, side: Side, script: &str) {
     }
 }
 
-/// One test a place, so that every difference is shown.
+/// One test per place, so that every difference is reported.
 macro_rules! places {
     ($($name:ident $side:ident $script:literal;)*) => {
         $(#[tokio::test(flavor = "multi_thread")]

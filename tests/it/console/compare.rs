@@ -1,4 +1,4 @@
-//! One id in two environments: seen side by side, nothing asked before it is asked for, and one row promoted.
+//! One id in two environments: side by side, with no request before it is asked for, and one row copied over.
 
 use groupdesk::operations::UnknownIdPolicy;
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::support::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_row_is_promoted_from_testing_to_production() {
+async fn a_row_is_copied_from_testing_to_production() {
     let world = a_world().await;
     let li = world
         .installation(Side::Testing)
@@ -59,7 +59,7 @@ async fn a_row_is_promoted_from_testing_to_production() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_asked_before_r_and_then_both_are() {
+async fn no_service_is_asked_before_r_and_then_both_are() {
     let world = a_world().await;
     let proxy = FaultyProxy::before(world.address()).await;
     let operations = [Side::Testing, Side::Production].map(|side| {
@@ -91,7 +91,7 @@ async fn nothing_is_asked_before_r_and_then_both_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_id_that_is_known_only_here_is_never_asked_for_there() {
+async fn an_id_known_only_here_is_never_read_there() {
     let world = a_world().await;
     let here = world.installation(Side::Testing).at(NOW).operations();
     let only = wanted("Only here", &[], "{}");

@@ -63,7 +63,7 @@ impl Fresh {
         Console::first_start(connector, Theme::default(), Clock::Fixed(NOW)).await
     }
 
-    /// From the welcome to the test of a key in a file.
+    /// From the welcome page to the test of a key from a file.
     async fn fill(&self, console: &mut Console, base_url: &str, key: &str) {
         console.keys("<enter>eu<tab>").await;
         console.paste(base_url).await;
@@ -114,8 +114,12 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert_eq!(fresh.proxy.methods(), ["PUT"], "opening it sends nothing");
-    // It works, and a second one comes beside it.
+    assert_eq!(
+        fresh.proxy.methods(),
+        ["PUT"],
+        "opening it assert_sends nothing"
+    );
+    // The profile works, and a second one is added beside it.
     console.keys("oacme<enter><ctrl-s><tab><enter>").await;
     console.shows("created");
     console.keys("<esc><esc>Pa").await;
@@ -123,9 +127,9 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
     fresh.world.end().await;
 }
 
-/// Against a real handshake: `client::tls::connected`.
+/// With a real handshake: see `client::tls::connected`.
 #[tokio::test(flavor = "multi_thread")]
-async fn authorities_of_ones_own_are_tested_and_stay_in_the_written_profile() {
+async fn a_ca_file_is_tested_and_kept_in_the_written_profile() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(false).await;
     let key = fresh.key.display().to_string();
@@ -155,7 +159,7 @@ async fn authorities_of_ones_own_are_tested_and_stay_in_the_written_profile() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_is_said_at_its_field_and_nothing_is_lost() {
+async fn errors_are_shown_at_their_fields_and_nothing_is_lost() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(false).await;
     console.keys("c<ctrl-s>").await;
@@ -171,12 +175,12 @@ async fn what_is_wrong_is_said_at_its_field_and_nothing_is_lost() {
         .hides(" x ")
         .hides("1 error")
         .hides("Testing the connection");
-    // Leaving and coming back keeps what was typed.
+    // Leaving the form and coming back keeps what was typed.
     console.keys("<esc>").await;
     console.shows("try the demo");
     console.keys("<enter>").await;
     console.shows("ftp://api.example.com").shows("EU_KEY");
-    // There is no profile to go to.
+    // There is no profile to switch to.
     console.keys("<f6>").await;
     console.shows("no profile is configured yet");
     console.keys("<esc>2").await;
@@ -190,7 +194,7 @@ async fn what_is_wrong_is_said_at_its_field_and_nothing_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_key_and_a_missing_service_are_told_in_plain_words() {
+async fn a_refused_key_and_an_unreachable_service_are_explained() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(false).await;
     fs::write(&fresh.key, "canary-no-such-key").expect("written");
@@ -208,7 +212,7 @@ async fn a_refused_key_and_a_missing_service_are_told_in_plain_words() {
     fs::write(&fresh.key, secret).expect("written");
     console.keys("<ctrl-s>").await;
     console.shows("the API key is accepted");
-    // The path that the service does not have.
+    // A path that the service does not have.
     console
         .keys("<esc><shift-tab><shift-tab><shift-tab>/<ctrl-s>")
         .await;
@@ -219,7 +223,7 @@ async fn a_refused_key_and_a_missing_service_are_told_in_plain_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_may_only_read_stays_so_in_a_new_profile() {
+async fn a_read_only_session_stays_read_only_in_a_new_profile() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(true).await;
     let key = fresh.key.display().to_string();
@@ -234,7 +238,7 @@ async fn a_session_that_may_only_read_stays_so_in_a_new_profile() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pasted_key_is_masked_and_goes_to_the_keyring_or_nowhere() {
+async fn a_pasted_key_is_masked_and_stored_only_in_the_keyring() {
     let fresh = Fresh::new().await;
     let mut console = fresh.open(false).await;
     let secret = fresh.world.new_key("testing", Some("Testing"));
@@ -284,7 +288,7 @@ async fn the_form_is_usable_in_every_window() {
             insta::assert_snapshot!(format!("connect_{}x{}", size.0, size.1), text_of(console.buffer()));
         });
     }
-    // The row that has the keys is in sight however low it is.
+    // The focused row is visible however low the window is.
     for size in SIZES.into_iter().filter(|size| size.1 >= 8) {
         console.resize(size);
         console.keys("<tab>").await;

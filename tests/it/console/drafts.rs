@@ -1,5 +1,5 @@
-//! Drafts against the real directory and the real service: kept, offered by the next console, sent, forgotten; and the
-//! person's own editor. No token stands in any of it.
+//! Drafts with the real directory and the real service: saved, offered by the next console, sent, forgotten; and the
+//! external editor. No draft contains a token.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -11,7 +11,7 @@ use crate::support::{
     world::{LI, Side, World, id},
 };
 
-/// Everything the table of drafts holds, as text.
+/// All rows of the table of drafts, as text.
 fn rows(world: &World) -> Vec<String> {
     let directory = Connection::open(world.directory_file()).expect("a database");
     let mut rows = directory
@@ -22,10 +22,10 @@ fn rows(world: &World) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_draft_goes_from_one_console_to_the_next_and_ends_with_its_sending() {
+async fn a_draft_is_offered_by_the_next_console_and_ends_when_sent() {
     let world = a_world().await;
     let mut console = open(&world, Side::Production, USUAL).await;
-    // The token is on the screen, and nowhere near the draft.
+    // The token is shown on the screen, and is not in the draft.
     console.keys("/acme-eu<enter>tv").await;
     console
         .keys("<esc>e<end> 2<tab><right><enter><end>9<enter>")
@@ -80,7 +80,7 @@ async fn a_draft_of_a_group_to_be_created_is_offered_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_consoles_on_one_directory_the_newer_save_wins_and_says_so() {
+async fn of_two_consoles_the_newer_save_wins_and_says_so() {
     let world = a_world().await;
     let mut ana = open(&world, Side::Testing, USUAL).await;
     let li = || {
@@ -105,7 +105,7 @@ async fn two_consoles_on_one_directory_the_newer_save_wins_and_says_so() {
     assert_ne!(told.count(), 0, "{}", ana.screen());
 }
 
-/// Operations whose environment names an editor.
+/// Operations in an environment that names an editor.
 fn with_editor(world: &World, script: &str) -> Vec<groupdesk::operations::Operations> {
     let file = world.folder().join("edit");
     std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).expect("written");
@@ -136,7 +136,7 @@ async fn edited(world: &World, script: &str, keys: &str) -> Console {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_editor_leaves_goes_through_the_form_and_its_review() {
+async fn the_text_of_the_editor_goes_through_the_form_and_its_review() {
     let world = a_world().await;
     let mut console = edited(&world, "sed -i 's/\"213\"/\"999\"/' \"$1\"", "E").await;
     console.shows("was 213").shows("1 change");
@@ -151,7 +151,7 @@ async fn what_the_editor_leaves_goes_through_the_form_and_its_review() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_that_cannot_be_read_survives_the_console() {
+async fn a_text_that_cannot_be_parsed_survives_the_console() {
     let world = a_world().await;
     let console = edited(&world, "echo 'no json' >\"$1\"", "E").await;
     console

@@ -1,4 +1,5 @@
-//! The list as a file: what is marked or shown, without tokens, in the formats that `import` and `apply` read.
+//! Exporting the list to a file: the marked or shown groups, without tokens, in the formats that `import` and `apply`
+//! read.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -38,7 +39,7 @@ async fn the_marked_groups_are_written_without_tokens_and_nothing_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn notes_and_labels_go_along_where_their_columns_are_named() {
+async fn notes_and_labels_are_exported_if_their_columns_are_named() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("/acme-us<enter>:note call first<enter>").await;
@@ -61,7 +62,7 @@ async fn notes_and_labels_go_along_where_their_columns_are_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_shown_is_written_where_nothing_is_marked_and_no_file_is_replaced() {
+async fn without_marks_the_shown_groups_are_written_and_no_file_is_replaced() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("/acme<enter>w<ctrl-u>").await;
@@ -78,7 +79,7 @@ async fn what_is_shown_is_written_where_nothing_is_marked_and_no_file_is_replace
     assert!(ids(&text).iter().all(|id| id.contains("acme")));
     assert!(text.starts_with('['));
 
-    // The second time it stands in the way, and stays what it is.
+    // The second time the file exists already, and is not changed.
     console.keys("w<ctrl-u>").await;
     console.paste(file.to_str().expect("a plain path")).await;
     console.keys("<enter>").await;

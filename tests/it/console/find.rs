@@ -1,4 +1,5 @@
-//! The filter against real operations: what is marked, what stays where, and what the next start remembers.
+//! The filter with real operations: which letters are highlighted, where the cursor stays, and what the next start
+//! restores.
 
 use groupdesk::tui::theme::Theme;
 use ratatui::{
@@ -9,8 +10,8 @@ use ratatui::{
 use super::scene::{USUAL, a_world, open};
 use crate::support::{console::Console, world::Side};
 
-/// The letters of a row of the screen that are marked.
-fn marked(console: &Console, row: u16) -> String {
+/// The highlighted letters in a row of the screen.
+fn highlighted(console: &Console, row: u16) -> String {
     let buffer = console.buffer();
     let cells = (0..buffer.area.width).map(|x| &buffer[(x, row)]);
     let marked = cells.filter(|cell| cell.modifier.contains(Modifier::UNDERLINED));
@@ -18,11 +19,11 @@ fn marked(console: &Console, row: u16) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn found_letters_are_marked_with_and_without_colour() {
+async fn found_letters_are_highlighted_with_and_without_colour() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("/retail<enter>").await.shows("Globex Retail");
-    assert_eq!(marked(&console, 4), "Retailretail");
+    assert_eq!(highlighted(&console, 4), "Retailretail");
     console.keys("<esc>").await;
     let column = |console: &Console| console.screen().lines().nth(3).map(str::to_owned);
     let before = column(&console);
@@ -35,13 +36,13 @@ async fn found_letters_are_marked_with_and_without_colour() {
         ascii: true,
         ..Theme::default()
     });
-    assert_eq!(marked(&console, 6), "Acmeacme");
+    assert_eq!(highlighted(&console, 6), "Acmeacme");
     let cells = console.buffer().content();
     assert!(cells.iter().all(|cell| cell.fg == Color::Reset));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_next_start_remembers_filter_and_order() {
+async fn the_next_start_restores_filter_and_order() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("ss/globex<enter>").await.shows("1 of 7");

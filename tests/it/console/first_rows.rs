@@ -6,7 +6,7 @@ use super::scene::NOW;
 use crate::support::console::Console;
 
 #[tokio::test]
-async fn a_long_list_is_whole_in_the_end_and_found_in() {
+async fn a_long_list_is_read_completely_and_can_be_filtered() {
     let clock = Clock::Fixed(NOW);
     let world = demo::World::start_at(Some(2_500), clock)
         .await
@@ -21,7 +21,7 @@ async fn a_long_list_is_whole_in_the_end_and_found_in() {
     console.shows(" of 2500").shows("Initech Parts 2499");
     console.keys("<esc><esc>").await.shows("2500 groups");
     assert!(first.lines().any(|line| line.contains("Acme")), "{first}");
-    // Written while the list is read again: whichever ends first, it stays.
+    // Written while the list is read again: whichever ends first, the label stays.
     for label in ["one", "two", "three"] {
         console.burst("r");
         let command = format!(":label +{label}<enter>");

@@ -1,10 +1,10 @@
-//! Hostile and merely foreign names: in every place, in every window, nothing raw reaches a cell.
+//! Hostile and merely foreign names: in every place and every window, no raw control character reaches a cell.
 
 use groupdesk::tui::theme::{Palette, Theme};
 use serde_json::json;
 
 use super::{
-    places::{SIZES, judge},
+    places::{SIZES, assert_screen},
     scene::{USUAL, both, open_with},
 };
 use crate::support::{
@@ -12,7 +12,7 @@ use crate::support::{
     world::{Side, World, id},
 };
 
-/// Names as ids, too, where the service takes them.
+/// Names, also used as ids where the service allows that.
 const NAMES: [&str; 9] = [
     "adm\u{1b}[31min\u{7}",
     "\u{202e}gnp.exe",
@@ -70,7 +70,7 @@ async fn no_name_breaks_a_place() {
             console.keys(&script).await;
             for size in [SIZES[0], SIZES[2], SIZES[4]] {
                 console.resize(size);
-                judge(&console, &script);
+                assert_screen(&console, &script);
             }
             console.resize(USUAL);
             #[rustfmt::skip] // A table: one case a line.
@@ -80,7 +80,7 @@ async fn no_name_breaks_a_place() {
             ];
             for theme in table {
                 console.on(theme);
-                judge(&console, &script);
+                assert_screen(&console, &script);
             }
         }
     }

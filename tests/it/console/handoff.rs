@@ -1,4 +1,4 @@
-//! The hand-off in the console, with a real command: after a rotation, and at the next start when it was broken off.
+//! The hand-off in the console, with a real command: after a rotation, and at the next start when it was interrupted.
 
 use std::{path::Path, time::Duration};
 
@@ -26,7 +26,7 @@ fn hands_off(world: &World, folder: &Path) -> Operations {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_token_is_handed_off_and_a_failure_is_done_again() {
+async fn a_new_token_is_handed_off_and_a_failure_is_repeated() {
     let world = a_world().await;
     let folder = tempfile::tempdir().expect("a folder");
     let mut console = open_with(vec![hands_off(&world, folder.path())]).await;
@@ -50,7 +50,7 @@ async fn a_new_token_is_handed_off_and_a_failure_is_done_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_crash_left_is_told_at_the_start() {
+async fn a_hand_off_left_by_a_crash_is_reported_at_the_start() {
     let world = a_world().await;
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("works"), "").expect("written");

@@ -1,5 +1,5 @@
-//! The console on a screen in memory, against a real service behind a proxy that fails at random. What reaches the service
-//! is counted there, and compared with what was reviewed here.
+//! Random keys in a console on a screen in memory, with a real service behind a proxy that fails at random. What
+//! reaches the service is counted there, and compared with what was reviewed here.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::support::{
     world::{Side, World},
 };
 
-/// Scripts that lead somewhere; chance alone would rarely get there.
+/// Scripts that lead to a place; random keys alone would rarely get there.
 const WAYS: [&str; 24] = [
     "<enter>",
     "e<end>x<ctrl-s>",
@@ -59,7 +59,7 @@ const PASTES: [&str; 8] = [
     "z\u{301}\u{302}東京👩\u{200d}👩",
 ];
 
-/// What was sent for after a review, by what it does.
+/// What was sent after a review, by operation.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Reviewed {
     creates: usize,
@@ -97,7 +97,7 @@ fn any_key(dice: &mut Random) -> KeyEvent {
     KeyEvent::new(code, modifiers)
 }
 
-/// What the service, or the way to it, does next.
+/// A random fault of the next request.
 fn any_fault(dice: &mut Random) -> ProxyFault {
     let says = |status: &str, body: &str| {
         Then::Instead(http(status, &["Content-Type: application/json"], body))
@@ -125,10 +125,10 @@ struct Session {
 }
 
 impl Session {
-    /// Presses a key; a write may begin only from a review, by the key that the review asks for.
+    /// Presses a key. A write may start only from a review, by the key that the review asks for.
     fn press(&mut self, key: KeyEvent) {
         let place = self.console.runner.app.top().focus();
-        // A file would be written where the tests run.
+        // Avoids writing a file into the folder where the tests run.
         let key = if place == Focus::WritePath {
             KeyEvent::from(KeyCode::Esc)
         } else {
@@ -179,7 +179,7 @@ impl Session {
                     &mut self.reviewed.rotations,
                     1,
                 ),
-                // Of the directory alone.
+                // Written to the directory only.
                 ("save" | "close" | "export", _) => (true, &mut self.reviewed.creates, 0),
                 _ => panic!("{label}: an unknown write"),
             };
@@ -198,8 +198,8 @@ impl Session {
     }
 }
 
-/// So many keys from a place on; deterministic but for the order of answers.
-pub(super) async fn play(seed: u64, keys: usize) -> Played {
+/// Presses this many random keys, starting at a place; deterministic except for the order of answers.
+pub(super) async fn random_session(seed: u64, keys: usize) -> Played {
     let world = World::new().await;
     let mut meddlers = Vec::new();
     let mut operations = Vec::new();
@@ -235,7 +235,7 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
         reviewed: Reviewed::default(),
         keys: 0,
     };
-    // Once while all is well, so that something is counted in every session.
+    // First without faults, so that something is counted in every session.
     let is_production = session.console.runner.app.context.current.0 == 1;
     let apply = if is_production { "y" } else { "<tab><enter>" };
     for key in parse(&format!("e<end>x<ctrl-s>{apply}<enter>")) {
@@ -278,7 +278,7 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
             session.console.draw();
         }
         if session.console.runner.reason().is_some() {
-            // It was left; what is under way ends, and somebody opens it again.
+            // The console was quit; requests under way end, and it is opened again.
             session.console.settle().await;
             session.seen.clear();
             session.console =
@@ -287,7 +287,7 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
         assert!(session.console.runner.app.context.messages.all().len() <= 500);
     }
     session.console.settle().await;
-    // A write that was begun may have been refused here; none may have come from nowhere.
+    // A reviewed write may have been refused here; no write may have come without a review.
     let Session { reviewed, keys, .. } = session;
     let count = |method: &str| {
         meddlers
@@ -320,15 +320,15 @@ pub(super) async fn play(seed: u64, keys: usize) -> Played {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_is_typed_nothing_is_changed_without_its_review() {
+async fn no_random_key_changes_anything_without_its_review() {
     let (sessions, keys) = if long::all() { (62, 1_700) } else { (5, 120) };
     let mut all = Played {
         keys: 0,
         sent: Reviewed::default(),
     };
     for seed in 0..sessions {
-        // Another order than that of the places, so that a few sessions begin in unlike ones.
-        let played = play(seed * 7, keys).await;
+        // In another order than the places, so that even a few sessions start in different ones.
+        let played = random_session(seed * 7, keys).await;
         all.keys += played.keys;
         all.sent.creates += played.sent.creates;
         all.sent.updates += played.sent.updates;
@@ -337,6 +337,6 @@ async fn whatever_is_typed_nothing_is_changed_without_its_review() {
     println!("{sessions} sessions, {} keys, {:?}", all.keys, all.sent);
     assert!(all.keys >= sessions as usize * keys);
     assert!(!long::all() || all.keys >= 100_000);
-    // The judge would be content with sessions in which nothing happens.
+    // Otherwise the test would also pass if nothing happened in any session.
     assert!(all.sent.updates >= sessions as usize, "{:?}", all.sent);
 }

@@ -1,4 +1,5 @@
-//! Two on one directory see each other: a console, and somebody else with a directory of their own open.
+//! Two consoles on one directory see each other's changes: one here, and somebody else with a directory handle of their
+//! own.
 
 use groupdesk::{
     directory::Directory,
@@ -20,7 +21,7 @@ use crate::support::{
     world::{LI, Side, World, id},
 };
 
-/// Li at another machine's console: the same directory, opened by another process as far as it can tell.
+/// Li at the console of another machine: the same directory, opened as if by another process.
 fn li(world: &World, side: Side) -> Operations {
     li_through(world, side, world.base_url())
 }
@@ -42,7 +43,7 @@ async fn rotate(li: &Operations, group: &str) {
     li.confirm(done).await;
 }
 
-/// The row of a group on the screen, with its place from above.
+/// The row of a group on the screen, and its index from the top.
 fn row(console: &Console, group: &str) -> (usize, String) {
     let screen = console.screen();
     let rows = screen.lines().enumerate();
@@ -52,7 +53,7 @@ fn row(console: &Console, group: &str) -> (usize, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rotation_of_another_console_shows_in_its_row_and_nothing_moves() {
+async fn a_rotation_of_another_console_shows_in_its_row_without_moving_it() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("s<down><down>").await;
@@ -62,7 +63,7 @@ async fn a_rotation_of_another_console_shows_in_its_row_and_nothing_moves() {
         .until("1 group changed by li@desk7: globex-retail (token)")
         .await;
     console.shows("globex-retail (token). n goes there");
-    // A look between the answer and its confirmation shows it open.
+    // A look between the answer and its confirmation shows the rotation as open.
     console.until("> ~ ").await;
     let (now_at, now) = row(&console, "globex-retail");
     assert_eq!(now_at, at, "{}", console.screen());
@@ -83,7 +84,7 @@ async fn a_rotation_of_another_console_shows_in_its_row_and_nothing_moves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_written_here_is_no_news() {
+async fn own_writes_are_not_announced() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("/initech<enter><enter>").await;
@@ -117,7 +118,7 @@ async fn a_new_group_is_counted_and_comes_with_the_next_refresh() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_row_that_matches_no_longer_stays_until_the_person_filters() {
+async fn a_row_that_no_longer_matches_stays_until_the_next_filter() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("/map:40=213<enter>").await;
@@ -141,7 +142,7 @@ async fn a_row_that_matches_no_longer_stays_until_the_person_filters() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_changing_a_group_right_now_stands_in_its_row_and_in_its_details() {
+async fn who_is_changing_a_group_is_shown_in_its_row_and_details() {
     let world = a_world().await;
     let row_says = "rotating: li@desk7, 0s";
     for size in [USUAL, (160, 40)] {
@@ -162,7 +163,7 @@ async fn who_is_changing_a_group_right_now_stands_in_its_row_and_in_its_details(
         assert!(now.contains("Globex Retail"), "{now}");
         assert!(!now.contains('…'), "no half value: {now}");
         assert_ne!(now, before);
-        // It counts on while it is seen, and on other pages nothing wakes for it.
+        // The seconds count while it is visible, and on other pages nothing wakes up for it.
         assert!(console.runner.app.wake_at().is_some());
         console.keys("<enter>").await;
         console.shows("rotating: li@desk7, 0s");
@@ -177,7 +178,7 @@ async fn who_is_changing_a_group_right_now_stands_in_its_row_and_in_its_details(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_done_here_is_no_work_of_others() {
+async fn own_changes_are_not_shown_as_work_of_others() {
     let world = a_world().await;
     let (proxy, operations) = through_a_proxy(&world).await;
     let mut console = open_with(vec![operations]).await;
@@ -187,7 +188,7 @@ async fn what_is_done_here_is_no_work_of_others() {
     console.burst("y");
     gate.reached().await;
     console.burst("<esc><esc><esc>");
-    // A look that others cause tells one's own intent, too.
+    // A look caused by others' changes also returns one's own intent.
     rotate(&li(&world, Side::Testing), "acme-us").await;
     console.until("acme-us (token)").await;
     console.hides("rotating: ana");
@@ -196,7 +197,7 @@ async fn what_is_done_here_is_no_work_of_others() {
     console.hides("rotating: ana");
 }
 
-/// Waits until a text has left the screen; other jobs may be under way.
+/// Waits until a text has left the screen, whatever else is under way.
 async fn until_gone(console: &mut Console, text: &str) {
     let waiting = async {
         while console.screen().contains(text) {
@@ -213,7 +214,7 @@ async fn until_gone(console: &mut Console, text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whose_draft_it_is_stands_in_the_row_until_it_is_gone() {
+async fn the_owner_of_a_draft_is_shown_in_its_row_until_it_is_gone() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     let before = row(&console, "initech");
@@ -239,7 +240,7 @@ async fn whose_draft_it_is_stands_in_the_row_until_it_is_gone() {
         now.1.contains(" d Initech") && now.1.contains("7265fac2") == before.1.contains("7265fac2"),
         "{now:?}"
     );
-    // The next minute, and not before.
+    // In the next minute, and not before.
     let due = console.runner.app.context.others_due();
     assert_eq!(due, Some(NOW + SignedDuration::from_mins(1)));
     let until = draft.changed_at;

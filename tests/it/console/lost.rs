@@ -1,4 +1,4 @@
-//! The server of a team's directory goes away, or lets one do less, while the console is open, and all is as before again.
+//! The server of a team's directory goes away, or restricts what is allowed, while the console is open, and recovers.
 
 use std::time::Duration;
 
@@ -18,15 +18,15 @@ use crate::support::{
     world::{LI, Side, World, id},
 };
 
-/// Somebody's console on the directory of a team, which knows two groups.
+/// A console on the directory of a team, with two known groups.
 struct Scene {
     world: World,
     proxy: FaultyProxy,
     console: Console,
 }
 
-/// Waits until it was said, whatever hides it on the screen.
-async fn told(console: &mut Console, text: &str) {
+/// Waits until the message was given, even if it is not visible on the screen.
+async fn until_said(console: &mut Console, text: &str) {
     let is_told = |console: &Console| {
         let mut said = console.runner.app.context.messages.all();
         said.any(|one| one.text.contains(text))
@@ -44,7 +44,7 @@ async fn told(console: &mut Console, text: &str) {
     );
 }
 
-/// What was set up there is used by this one.
+/// Opens a console on the directory that was set up there.
 async fn scene(team: &TeamLocation) -> Scene {
     let world = World::new().await;
     let proxy = FaultyProxy::before(world.address()).await;
@@ -71,8 +71,8 @@ async fn scene(team: &TeamLocation) -> Scene {
     }
 }
 
-/// Neither is anything read nor what was typed sent; this is why not.
-async fn refuses(console: &mut Console, proxy: &FaultyProxy, why: &str) {
+/// Nothing is read and nothing typed is sent, for this reason.
+async fn assert_refuses(console: &mut Console, proxy: &FaultyProxy, why: &str) {
     let sent = proxy.methods().len();
     for keys in ["<enter>", "e<end> typed<ctrl-s>"] {
         console.keys(keys).await;
@@ -88,12 +88,12 @@ async fn refuses(console: &mut Console, proxy: &FaultyProxy, why: &str) {
 }
 
 impl Scene {
-    async fn refuses(&mut self, why: &str) {
-        refuses(&mut self.console, &self.proxy, why).await;
+    async fn assert_refuses(&mut self, why: &str) {
+        assert_refuses(&mut self.console, &self.proxy, why).await;
     }
 
-    /// What was typed is sent now.
-    async fn sends(&mut self) {
+    /// Now the typed change is sent.
+    async fn assert_sends(&mut self) {
         let sent = self.proxy.count("PUT");
         self.console.keys("e<ctrl-s><tab><enter>").await;
         self.console.until("updated").await;
@@ -102,12 +102,12 @@ impl Scene {
     }
 }
 
-/// Rita works on a directory of its own on the server of this run; whatever is done there by hand, it is done as its owner.
+/// Rita has a directory of her own on the server of this test run; SQL is executed there as its owner.
 fn of_rita(schema: &str) -> Option<(&'static Server, TeamLocation)> {
     let server = postgres::server()?;
     set_up(&postgres::at(server.folder(), schema)).expect("a schema");
     server.let_in("rita", schema, &["operator"]);
-    // Several people are told of here, and the database knows one.
+    // These tests are about several people, but connect as a single database user.
     server.execute(
         schema,
         "CREATE OR REPLACE FUNCTION is_oneself(said TEXT, relation OID) RETURNS BOOLEAN LANGUAGE sql AS 'SELECT TRUE'",
@@ -117,7 +117,7 @@ fn of_rita(schema: &str) -> Option<(&'static Server, TeamLocation)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rights_that_are_taken_away_are_told_and_what_is_typed_waits_until_they_are_back() {
+async fn revoked_rights_are_reported_and_typed_changes_wait_for_them() {
     let schema = "less_for_rita";
     let Some((server, team)) = of_rita(schema) else {
         return;
@@ -131,29 +131,31 @@ async fn rights_that_are_taken_away_are_told_and_what_is_typed_waits_until_they_
         "GRANT {viewer} TO rita; REVOKE {operator} FROM rita"
     ));
     scene.console.until("you may only look (viewer)").await;
-    scene.refuses("It needs the role operator").await;
-    // What others write is seen all the same.
+    scene.assert_refuses("It needs the role operator").await;
+    // Writes of others are still shown.
     let desk = Directory::open(&postgres::at(server.folder(), schema)).expect("it opens");
     let li = scene.world.installation(Side::Testing).by(LI).on(&desk);
     let known = UnknownIdPolicy::KnownOnly;
     let done = li.operations().rotate(&id("initech"), None, known).await;
     done.expect("rotated");
-    told(&mut scene.console, "initech (token").await;
+    until_said(&mut scene.console, "initech (token").await;
     scene.console.keys("r").await;
     scene.console.shows("initech");
 
     change(format!("REVOKE {viewer} FROM rita"));
     scene.console.until("directory: no rights, ").await;
-    scene.refuses("An admin gives the role operator back").await;
+    scene
+        .assert_refuses("An admin gives the role operator back")
+        .await;
 
     change(format!("GRANT {operator} TO rita"));
-    told(&mut scene.console, "Directory back, ").await;
+    until_said(&mut scene.console, "Directory back, ").await;
     scene.console.hides("no rights");
-    scene.sends().await;
+    scene.assert_sends().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_viewer_sees_the_place_without_a_key_and_is_told_why_nothing_is_changed() {
+async fn a_viewer_needs_no_key_and_is_told_why_nothing_can_be_changed() {
     let schema = "seen_by_vera";
     let Some(server) = postgres::server() else {
         return;
@@ -163,7 +165,7 @@ async fn a_viewer_sees_the_place_without_a_key_and_is_told_why_nothing_is_change
     server.let_in("vera", schema, &["viewer"]);
     let hers = Directory::open(&postgres::at_as("vera", server.folder(), schema));
     let hers = hers.expect("it opens");
-    // By the name of the place, or as the only one of this address.
+    // By the name of the place, or as the only place of this address.
     for name in ["testing", "hers"] {
         let vera = world.installation(Side::Testing).on(&hers).by("vera@desk3");
         let vera = vera.through(proxy.base_url()).with(|profile| {
@@ -175,14 +177,14 @@ async fn a_viewer_sees_the_place_without_a_key_and_is_told_why_nothing_is_change
         let mut console = Console::open_at(vera, 0, USUAL, theme, clock).await;
         console.until("you may only look (viewer)").await;
         console.shows("acme-eu").shows("initech").shows(" viewer ");
-        refuses(&mut console, &proxy, "It needs the role operator").await;
+        assert_refuses(&mut console, &proxy, "It needs the role operator").await;
         console.keys("2").await;
         console.shows("History");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tables_that_became_newer_are_read_as_long_as_they_say_so() {
+async fn newer_tables_are_read_as_long_as_they_allow_it() {
     let schema = "newer_for_rita";
     let Some((server, team)) = of_rita(schema) else {
         return;
@@ -196,7 +198,9 @@ async fn tables_that_became_newer_are_read_as_long_as_they_say_so() {
         .console
         .until("directory is read-only: update groupdesk")
         .await;
-    scene.refuses("which this groupdesk only reads").await;
+    scene
+        .assert_refuses("which this groupdesk only reads")
+        .await;
     scene.console.keys("r").await;
     scene.console.shows("initech");
 
@@ -205,16 +209,18 @@ async fn tables_that_became_newer_are_read_as_long_as_they_say_so() {
         "UPDATE schema_versions SET reads_from = 1000 WHERE version = 1000",
     );
     scene.console.until("directory: update groupdesk").await;
-    scene.refuses("The directory is of another version").await;
+    scene
+        .assert_refuses("The directory is of another version")
+        .await;
 
     server.execute(schema, "DELETE FROM schema_versions WHERE version = 1000");
-    told(&mut scene.console, "Directory back, ").await;
+    until_said(&mut scene.console, "Directory back, ").await;
     scene.console.hides("update groupdesk");
-    scene.sends().await;
+    scene.assert_sends().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_directory_that_was_moved_it_is_said_where_to_ask() {
+async fn a_moved_directory_says_where_it_is_now() {
     let schema = "gone_for_rita";
     let Some((server, team)) = of_rita(schema) else {
         return;
@@ -226,15 +232,15 @@ async fn of_a_directory_that_was_moved_it_is_said_where_to_ask() {
     );
     scene.console.until("directory was moved: read-only").await;
     scene
-        .refuses("`groupdesk directory status` says where to")
+        .assert_refuses("`groupdesk directory status` says where to")
         .await;
     server.execute(schema, "UPDATE installation SET moved_to = NULL");
-    told(&mut scene.console, "The directory can be written again").await;
-    scene.sends().await;
+    until_said(&mut scene.console, "The directory can be written again").await;
+    scene.assert_sends().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_only_reads_is_waited_for_until_it_is_the_primary() {
+async fn a_read_only_server_is_waited_for_until_it_is_the_primary() {
     let Some(server) = postgres::own() else {
         return;
     };
@@ -245,17 +251,17 @@ async fn a_server_that_only_reads_is_waited_for_until_it_is_the_primary() {
     server.follow_nobody();
     server.start();
     scene.console.until("directory is a standby, ").await;
-    scene.refuses("It needs the primary").await;
+    scene.assert_refuses("It needs the primary").await;
     scene.console.keys("r").await;
     scene.console.shows("initech");
     server.promote();
-    told(&mut scene.console, "The directory can be written again").await;
+    until_said(&mut scene.console, "The directory can be written again").await;
     scene.console.hides("directory is a standby, ");
-    scene.sends().await;
+    scene.assert_sends().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
+async fn without_the_server_typed_text_stays_and_nothing_is_sent() {
     let Some(server) = postgres::own() else {
         return;
     };
@@ -278,7 +284,7 @@ async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
     console.keys("<esc>").await;
     console.shows("not kept yet: it stays here until the directory is back");
     console.shows("directory lost, ");
-    // Nothing is begun that could not be written down first.
+    // Nothing is started that could not be recorded first.
     for key in ["r", "<enter>"] {
         console.keys(key).await;
         console.until("has been unreachable since").await;
@@ -287,7 +293,7 @@ async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
     console.keys("<esc>").await;
     console.keys("q").await;
     console.shows("1 unsent draft will be lost: q again quits");
-    // Any other key takes the question back.
+    // Any other key cancels the question.
     console.keys("<up>").await;
     assert_eq!(proxy.count("PUT"), sent);
 
@@ -303,8 +309,8 @@ async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
         .await
         .expect("rotated");
     console.until("Directory back, ").await;
-    // Told with it, or with the next look.
-    told(&mut console, "1 group changed by li@desk7: initech (token").await;
+    // Reported at once, or with the next look.
+    until_said(&mut console, "1 group changed by li@desk7: initech (token").await;
     console.hides("directory lost");
     console.settle().await;
     let place = world.place_in(&theirs, Side::Testing);
@@ -316,9 +322,9 @@ async fn what_is_typed_stays_nothing_is_sent_and_it_says_so_until_it_is_back() {
     assert_eq!(typed, ["A name one two"], "kept as it was typed");
 }
 
-/// Whoever was bound before, and has not seen yet that only a standby is left.
+/// A console bound before, which has not noticed yet that only a standby is left.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_sent_on_what_a_standby_says() {
+async fn nothing_is_sent_based_on_a_standby() {
     let Some(server) = postgres::own() else {
         return;
     };

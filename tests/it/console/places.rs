@@ -1,4 +1,4 @@
-//! Every place in every window and on every terminal: it fits, it says where one is, it cuts no key.
+//! Every place (focus) in every window and on every terminal: it fits, it says where one is, and it cuts no key.
 
 use groupdesk::{
     domain::text::{is_hidden, width},
@@ -28,9 +28,9 @@ pub(crate) const SIZES: [(u16, u16); 8] = [
     (39, 7),
 ];
 
-/// What must hold of every screen.
+/// What must hold for every screen.
 #[track_caller]
-pub(crate) fn judge(console: &Console, place: &str) {
+pub(crate) fn assert_screen(console: &Console, place: &str) {
     let buffer = console.buffer();
     let installation = &console.runner.app.context;
     let screen = console.screen();
@@ -73,7 +73,8 @@ pub(crate) fn judge(console: &Console, place: &str) {
     footer(lines[lines.len() - 1], top.focus(), &word, &at);
 }
 
-/// Whole hints of the keys that work in this place, in their order, and the help at the end; `word` is `None` for others.
+/// The footer must have whole hints of the keys of this place, in order, with the help at the end; `word` is `None` for
+/// other lines.
 fn footer(
     line: &str,
     focus: Focus,
@@ -126,22 +127,22 @@ async fn every_place_fits_every_window_and_every_terminal() {
                 console.on(theme);
                 for size in SIZES {
                     console.resize(size);
-                    judge(&console, script);
+                    assert_screen(&console, script);
                     if theme.ascii {
                         let screen = console.screen();
                         assert!(screen.is_ascii(), "{script} at {size:?}:\n{screen}");
                     }
                 }
             }
-            // And back: nothing of a small window stays behind.
+            // And back: nothing of a small window stays.
             console.resize(USUAL);
-            judge(&console, script);
+            assert_screen(&console, script);
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_profile_it_says_how_to_connect_and_offers_the_demo() {
+async fn without_a_profile_the_console_says_how_to_connect_and_offers_the_demo() {
     let mut console = open_with(Vec::new()).await;
     console
         .shows("No profile is configured yet")
@@ -162,7 +163,7 @@ async fn without_a_profile_it_says_how_to_connect_and_offers_the_demo() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_way_here_is_named() {
+async fn the_path_to_a_place_is_named() {
     let world = a_world().await;
     let mut console = open(&world, Side::Production, USUAL).await;
     for (key, way) in [
@@ -189,7 +190,7 @@ async fn the_way_here_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_cursor_is_marked_without_any_colour() {
+async fn the_cursor_is_visible_without_colour() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.on(Theme {
@@ -207,7 +208,7 @@ async fn the_cursor_is_marked_without_any_colour() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_place_shows_a_secret_that_nobody_asked_for() {
+async fn no_place_shows_a_secret_unasked() {
     let world = a_world().await;
     for side in [Side::Testing, Side::Production] {
         for (script, _) in PLACES {
@@ -216,7 +217,7 @@ async fn no_place_shows_a_secret_that_nobody_asked_for() {
             let debug = format!("{:?}", console.runner.app);
             for secret in world.secrets() {
                 console.hides(&secret);
-                // Not cut by the edge of a window or a field, either.
+                // Nor is a secret shown in part, at the edge of a window or a field.
                 console
                     .hides(&secret[..20])
                     .hides(&secret[secret.len() - 20..]);
@@ -227,23 +228,23 @@ async fn no_place_shows_a_secret_that_nobody_asked_for() {
     world.scan_installations(&world.secrets());
 }
 
-/// The window is drawn to any size at any moment: nothing panics, and in the end the screen is that of a new console.
+/// The window may be resized at any moment: nothing panics, and at the end the screen is that of a new console.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_storm_of_sizes_breaks_no_place() {
+async fn fast_resizing_breaks_no_place() {
     let world = a_world().await;
     for (script, _) in PLACES {
         let mut console = open(&world, Side::Testing, USUAL).await;
         console.keys(script).await;
         let before = console.screen();
-        // Every small size in both directions, and a walk through the large ones.
+        // Every small size in both directions, and a random walk through the large ones.
         let small =
             (1..=48).flat_map(|width| [(width, 9), (41, 1 + width / 2), (width, 49 - width)]);
         let large = (0..25).map(|step: u16| (1 + step * 97 % 500, 1 + step * 61 % 200));
         for size in small.chain(large) {
             console.resize(size);
-            // In a window of a few columns even that it is too small is cut.
+            // In a window of a few columns even the text "too small" is cut.
             if size.0 >= 40 {
-                judge(&console, script);
+                assert_screen(&console, script);
             }
         }
         console.resize(USUAL);

@@ -1,4 +1,4 @@
-//! Every key that can be another one is another one: no text of a pane names a key that is not bound any more.
+//! With every configurable key changed, no text of a pane names a key that is no longer bound.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use groupdesk::{
@@ -15,13 +15,13 @@ use crate::support::{
     world::Side,
 };
 
-/// Keys that no table has; those that are letters confirm, those of the first line stand where text is taken, too.
+/// Keys that are in no table; the letters serve for confirmations, those of the first line also where text is typed.
 const FREE: &str =
     "f7 f9 f10 f11 f12 ctrl-g ctrl-o ctrl-n ctrl-q ctrl-v ctrl-a ctrl-b ctrl-f insert";
 const SIGNS: &str = "αβγδεζηθικλμνξοπρστυφχψωбвгджзлптфцчшщыэюяБГДЖЗЛПФЦЧШЩЫЭЮЯΓΔΘΛΞΠΣΦΨΩ";
 const LETTER: &str = "J";
 
-/// The ways out stay, and a field with several keys keeps them.
+/// Keys that leave a place cannot be changed, and a field with several keys keeps them.
 fn stays(bound: &Bound) -> bool {
     let fixed = ["esc", "ctrl-c", "f1"].map(|name| Key::named(name).expect("a key"));
     bound.keys.iter().any(|key| fixed.contains(key))
@@ -60,7 +60,7 @@ fn everything_rebound() -> Keymap {
     keymap::resolve(&changes).expect("a sound keymap")
 }
 
-/// The press that now means what this one means as it comes.
+/// The changed key that means what this default key means.
 fn translated(event: KeyEvent, focus: Focus, usual: &Keymap, other: &Keymap) -> KeyEvent {
     let lines = usual.bindings(focus);
     let Some(meant) = lines
@@ -79,8 +79,8 @@ fn translated(event: KeyEvent, focus: Focus, usual: &Keymap, other: &Keymap) -> 
     }
 }
 
-/// Types a script as somebody with the other keys would.
-async fn walk(console: &mut Console, script: &str, usual: &Keymap) {
+/// Types a script as somebody with the changed keys would.
+async fn walk_rebound(console: &mut Console, script: &str, usual: &Keymap) {
     for event in parse(script) {
         let focus = console.runner.app.top().focus();
         let event = translated(event, focus, usual, &console.runner.app.context.keys);
@@ -89,8 +89,8 @@ async fn walk(console: &mut Console, script: &str, usual: &Keymap) {
     }
 }
 
-/// What the screen says of keys: a name of one, or one sign and a word of what it does.
-fn told(screen: &str) -> Vec<String> {
+/// Names of keys in the text of the screen: a named key, or a single character followed by a verb.
+fn keys_named(screen: &str) -> Vec<String> {
     const NAMED: [&str; 8] = [
         "Enter",
         "Tab",
@@ -106,7 +106,7 @@ fn told(screen: &str) -> Vec<String> {
         "reads", "writes", "goes", "tests", "then", "does",
     ];
     let mut found = Vec::new();
-    // What stands behind a frame is another text.
+    // The text behind a border belongs to another box.
     for text in screen.split(['\n', '│']) {
         let words: Vec<&str> = text
             .split(|c: char| !(c.is_alphanumeric() || "-/?*".contains(c)))
@@ -120,7 +120,7 @@ fn told(screen: &str) -> Vec<String> {
                     .strip_prefix('F')
                     .is_some_and(|rest| rest.parse::<u8>().is_ok());
             let is_sign = word.chars().count() == 1 && DOES.contains(&next);
-            // That Enter confirms nothing is so whatever the keys are: only a letter can.
+            // "Enter does not confirm" holds for all key bindings: only a letter can confirm.
             let is_said_of_all = (*word, next) == ("Enter", "does");
             if (is_named || is_sign) && !is_said_of_all {
                 found.push((*word).to_owned());
@@ -130,7 +130,7 @@ fn told(screen: &str) -> Vec<String> {
     found
 }
 
-/// It does something here, or is one of those that other places got; what stays elsewhere is no excuse.
+/// The key is bound here, or is one of the changed keys of other places; fixed keys of other places do not count.
 fn is_bound(name: &str, here: Focus, keymap: &Keymap) -> bool {
     let is = |line: &Bound| line.keys.iter().any(|key| key.shown() == name);
     let mut all = Focus::ALL
@@ -140,7 +140,7 @@ fn is_bound(name: &str, here: Focus, keymap: &Keymap) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_text_names_a_key_that_is_another_one_now() {
+async fn no_text_names_a_key_that_was_changed() {
     let world = a_world().await;
     let (usual, other) = (Keymap::default(), everything_rebound());
     let more = [
@@ -154,17 +154,17 @@ async fn no_text_names_a_key_that_is_another_one_now() {
         "T",
     ];
     let scripts = PLACES.iter().map(|(script, _)| *script).chain(more);
-    // The help lists keys; that is its own business.
+    // The help lists keys of all places.
     for script in scripts.filter(|script| *script != "?") {
         let mut console = open(&world, Side::Testing, USUAL).await;
         console.runner.app.context.keys = other.clone();
-        walk(&mut console, script, &usual).await;
+        walk_rebound(&mut console, script, &usual).await;
         for size in [USUAL, (160, 50)] {
             console.resize(size);
             let focus = console.runner.app.top().focus();
             let screen = console.screen();
             assert!(!screen.contains("(no key)"), "{script:?}:\n{screen}");
-            for name in told(&screen) {
+            for name in keys_named(&screen) {
                 assert!(
                     is_bound(&name, focus, &other),
                     "{name} after {script:?}:\n{screen}"
@@ -174,9 +174,9 @@ async fn no_text_names_a_key_that_is_another_one_now() {
     }
 }
 
-/// What the walk above relies on.
+/// The walk above relies on this.
 #[test]
-fn the_other_keys_are_really_others() {
+fn all_configurable_keys_are_changed() {
     let other = everything_rebound();
     let none = KeyModifiers::NONE;
     for (focus, code) in [
@@ -189,7 +189,7 @@ fn the_other_keys_are_really_others() {
         assert!(!matches!(press, Press::Do(_)), "{focus:?}: {press:?}");
     }
     for name in ["Enter", "Tab", "Down", "a", "D", "t", "r"] {
-        let meant = told(&format!("{name} adds one"));
+        let meant = keys_named(&format!("{name} adds one"));
         assert_eq!(meant, [name], "it is seen");
     }
     for name in ["a", "D", "t", "v", "Down", "Enter"] {

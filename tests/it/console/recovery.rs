@@ -1,4 +1,4 @@
-//! The stories of a rotation that was interrupted, and of a token that turned up somewhere.
+//! An interrupted rotation, and a token that turned up somewhere.
 
 use groupdesk::operations::Operations;
 
@@ -8,7 +8,7 @@ use crate::support::{
     world::Side,
 };
 
-/// Rotates at the screen; the answer is lost, and so is the read after it.
+/// Rotates on the screen; the answer is lost, and so is the read after it.
 async fn lose_an_answer(proxy: &FaultyProxy, operations: &Operations, applied: bool) {
     let mut console = open_with(vec![operations.clone()]).await;
     console.keys("tT").await;
@@ -25,7 +25,7 @@ async fn lose_an_answer(proxy: &FaultyProxy, operations: &Operations, applied: b
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_next_start_settles_it_and_says_so() {
+async fn the_next_start_settles_a_rotation_and_says_so() {
     let world = a_world().await;
     let (proxy, operations) = through_a_proxy(&world).await;
     lose_an_answer(&proxy, &operations, true).await;
@@ -42,11 +42,11 @@ async fn the_next_start_settles_it_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_stays_open_is_shown_settled_and_abandoned_in_its_pane() {
+async fn an_open_rotation_is_shown_settled_and_abandoned_in_its_pane() {
     let world = a_world().await;
     let (proxy, operations) = through_a_proxy(&world).await;
     lose_an_answer(&proxy, &operations, false).await;
-    // The service is away at the start.
+    // The service is unreachable at the start.
     proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let mut console = open_with(vec![operations]).await;
     console.shows("UNKNOWN: 1 rotation, acme-eu");
@@ -66,7 +66,7 @@ async fn one_that_stays_open_is_shown_settled_and_abandoned_in_its_pane() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_that_turned_up_is_traced_and_nothing_is_sent() {
+async fn a_found_token_is_traced_and_nothing_is_sent() {
     let world = a_world().await;
     let (proxy, operations) = through_a_proxy(&world).await;
     let old = world.stored(Side::Testing, "acme-us").token;
@@ -95,7 +95,7 @@ async fn a_token_that_turned_up_is_traced_and_nothing_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn in_a_low_window_the_panes_still_say_what_matters() {
+async fn in_a_low_window_the_panes_show_the_essentials() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, (40, 10)).await;
     console.keys("3").await;

@@ -1,4 +1,4 @@
-//! The request inspector and the messages, against the real service and against odd ones: what was sent and what came is
+//! The request inspector and the messages, with the real service and with misbehaving ones: requests and answers are
 //! there, and no secret is.
 
 use groupdesk::operations::{ExchangeKind, RecordedExchange};
@@ -17,9 +17,9 @@ fn recorded(console: &Console) -> Vec<RecordedExchange> {
     all.map(|exchange| exchange.recorded.clone()).collect()
 }
 
-/// No secret is in what is kept, in a debug text, or on any page of the inspector and the messages.
+/// No secret is in the recorded exchanges, in a debug text, or on any page of the inspector and the messages.
 #[track_caller]
-fn clean(console: &Console, secrets: &[String], what: &str) {
+fn assert_no_secret(console: &Console, secrets: &[String], what: &str) {
     let kept = format!("{:?} {:#?}", console.runner.app, recorded(console));
     let screen = console.screen();
     for secret in secrets {
@@ -30,7 +30,7 @@ fn clean(console: &Console, secrets: &[String], what: &str) {
     }
 }
 
-/// Opens every exchange and every message, whole, and looks at every page.
+/// Opens every exchange and every message in full, and scrolls through every page.
 async fn look_at_everything(console: &mut Console, secrets: &[String], what: &str) {
     for list in ["4", "m"] {
         console.keys(list).await;
@@ -41,7 +41,7 @@ async fn look_at_everything(console: &mut Console, secrets: &[String], what: &st
         for _ in 0..rows {
             console.keys("<enter>").await;
             for _ in 0..6 {
-                clean(console, secrets, what);
+                assert_no_secret(console, secrets, what);
                 console.keys("<pgdn>").await;
             }
             console.keys("<esc><down>").await;
@@ -51,7 +51,7 @@ async fn look_at_everything(console: &mut Console, secrets: &[String], what: &st
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
+async fn a_look_up_a_rotation_and_a_refusal_are_recorded_without_secrets() {
     let world = a_world().await;
     let (proxy, through) = through_a_proxy(&world).await;
     let mut console = open_with(vec![through]).await;
@@ -98,7 +98,7 @@ async fn a_look_up_a_rotation_and_a_refusal_are_there_and_no_secret_is() {
         .shows("no such token, says canary");
     console.keys("<esc>").await;
     look_at_everything(&mut console, &secrets, "a usual day").await;
-    // The old and the new token can be told apart, and recognised.
+    // The old and the new token can be told apart and recognized.
     let rotation = recorded(&console)
         .into_iter()
         .find(|one| one.call.method() == "POST")
@@ -143,7 +143,7 @@ async fn an_error_leads_to_its_request_and_answer() {
     console.shows("PUT http://");
     console.keys("G").await;
     console.shows("HTTP 502").shows("<html>gone</html>");
-    // A request that got no answer, too.
+    // A request without an answer, too.
     console.keys("<esc><esc><esc><esc><esc>").await;
     let gone = world
         .installation(Side::Testing)
@@ -189,12 +189,12 @@ fn parrots() -> Vec<Fault> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_that_repeats_every_secret_shows_none_of_them() {
+async fn secrets_repeated_by_the_service_are_not_shown() {
     let secrets = [KEY, FIRST, SECOND].map(str::to_owned);
     let world = a_world().await;
     for round in 0..parrots().len() {
         let parrot = || parrots().swap_remove(round);
-        // The old token is read, the rotation is answered with the new one, and then the parrot speaks.
+        // The old token is read, the rotation is answered with the new one, and the next answer repeats secrets.
         let faults = [
             answer("200 OK", &good(FIRST)),
             answer("200 OK", &good(FIRST)),
@@ -212,7 +212,7 @@ async fn a_service_that_repeats_every_secret_shows_none_of_them() {
             .key(KEY)
             .on(&directory);
         let operations = installation.through(server.base_url()).operations();
-        learn(&operations).await;
+        make_known(&operations).await;
         let mut console = open_with(vec![operations]).await;
         console.keys("tTy").await;
         let what = format!("round {round}");
@@ -225,9 +225,9 @@ async fn a_service_that_repeats_every_secret_shows_none_of_them() {
             "{what}: {}",
             console.screen()
         );
-        clean(&console, &secrets, &what);
+        assert_no_secret(&console, &secrets, &what);
         console.keys("<esc><enter>r<esc>").await;
-        clean(&console, &secrets, &what);
+        assert_no_secret(&console, &secrets, &what);
         let wrong = recorded(&console);
         assert!(wrong[0].sort != ExchangeKind::Done, "{what}: {wrong:?}");
         look_at_everything(&mut console, &secrets, &what).await;
@@ -236,7 +236,7 @@ async fn a_service_that_repeats_every_secret_shows_none_of_them() {
 }
 
 /// Makes the directory know the group, without asking the service under test.
-async fn learn(operations: &groupdesk::operations::Operations) {
+async fn make_known(operations: &groupdesk::operations::Operations) {
     use groupdesk::operations::UnknownIdPolicy;
     let id = crate::support::world::id("acme-eu");
     let done = operations.look_up(&id, UnknownIdPolicy::Exists).await;
@@ -244,15 +244,15 @@ async fn learn(operations: &groupdesk::operations::Operations) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_recorded_where_nobody_listens_and_nothing_is_on_the_disk() {
+async fn nothing_is_recorded_without_an_inspector_or_written_to_disk() {
     let world: World = a_world().await;
     let mut console = open(&world, Side::Testing, (80, 24)).await;
     let operations = world.operations(Side::Testing);
-    learn(&operations).await;
+    make_known(&operations).await;
     assert!(recorded(&console).is_empty(), "another handle is not heard");
     console.keys("<enter>").await;
     assert_eq!(recorded(&console).len(), 1);
-    // A request that is given up is there as well.
+    // A cancelled request is recorded as well.
     let proxy = FaultyProxy::before(world.address()).await;
     let installation = world
         .installation(Side::Testing)

@@ -1,4 +1,5 @@
-//! Two people at one group: the review merges them part by part, and what it shows is to the byte what the service gets.
+//! Two people edit one group: the review merges their changes by field, and what it shows is exactly what the service
+//! gets.
 
 use groupdesk::{domain::change::DesiredFields, operations::UnknownIdPolicy};
 use serde_json::{Value, json};
@@ -10,13 +11,13 @@ use crate::support::{
     world::{LI, Side, World, id},
 };
 
-/// The console on the testing profile alone, and all that it sends.
+/// The console on the testing profile alone, and a proxy that records what it assert_sends.
 async fn watched(world: &World) -> (Console, FaultyProxy) {
     let (proxy, operations) = through_a_proxy(world).await;
     (open_with(vec![operations]).await, proxy)
 }
 
-/// Li changes the group from the same directory.
+/// Li changes the group, using the same directory.
 async fn li_sends(world: &World, theirs: &DesiredFields) {
     let li = world
         .installation(Side::Testing)
@@ -28,7 +29,7 @@ async fn li_sends(world: &World, theirs: &DesiredFields) {
         .expect("updated");
 }
 
-fn of_li() -> DesiredFields {
+fn change_of_li() -> DesiredFields {
     wanted(
         "Acme EMEA",
         &[
@@ -41,17 +42,17 @@ fn of_li() -> DesiredFields {
     )
 }
 
-/// The body of a copied curl command, as the shell would hand it on.
+/// The body in a copied curl command, as a shell would pass it.
 fn body(curl: &str) -> String {
     let (_, rest) = curl.split_once("--data-raw '").expect("a body");
     let (body, _) = rest.rsplit_once("' '").expect("and then the address");
     body.replace(r"'\''", "'")
 }
 
-/// The JSON that stands in the box of the screen.
+/// The JSON in the box on the screen.
 fn json_on(screen: &str) -> Value {
     let lines = screen.lines().map(|line| line.trim_matches(['│', ' ']));
-    // Rows that change have their sign before them.
+    // Changed rows have a sign before them.
     let lines = lines.map(|line| line.trim_start_matches(['~', '+', ' ']));
     let lines = lines.skip_while(|line| *line != "{");
     let text: Vec<&str> = lines.take_while(|line| !line.starts_with('>')).collect();
@@ -59,14 +60,14 @@ fn json_on(screen: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_edits_live_on_and_the_request_is_what_was_shown() {
+async fn both_edits_survive_and_the_request_is_what_was_shown() {
     let world = a_world().await;
     let (mut console, proxy) = watched(&world).await;
-    // A name that a shell, a terminal and JSON each read in their own way.
+    // A name that a shell, a terminal and JSON each quote differently.
     console.keys("e<end> O'Brien").await;
     console.paste("$(id) `x` \\ \"").await;
     console.keys("<tab><right><enter><end>9<enter>").await;
-    li_sends(&world, &of_li()).await;
+    li_sends(&world, &change_of_li()).await;
     console.keys("<ctrl-s>").await;
     console
         .shows("CHANGED BY SOMEONE")
@@ -103,11 +104,11 @@ async fn both_edits_live_on_and_the_request_is_what_was_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_choice_turned_round_is_sent_and_told_in_the_history() {
+async fn a_changed_choice_is_sent_and_listed_in_the_history() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("e<end> plc").await;
-    let mut theirs = of_li();
+    let mut theirs = change_of_li();
     (theirs.mapping, theirs.properties) = (None, None);
     li_sends(&world, &theirs).await;
     console.keys("<ctrl-s>").await;
@@ -125,7 +126,7 @@ async fn a_choice_turned_round_is_sent_and_told_in_the_history() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_known_is_left_out_or_replaced_by_choice() {
+async fn unknown_fields_are_left_out_or_replaced_by_choice() {
     let world = a_world().await;
     let tier = json!({"tier": "iron"});
     world.seed(Side::Testing, "aaa", "Hooli", &[("1", "2")], &tier);
@@ -157,7 +158,7 @@ async fn what_is_not_known_is_left_out_or_replaced_by_choice() {
     console.keys("<tab><enter>").await;
     let stored = world.stored(Side::Testing, "aaa");
     assert_eq!((&stored.mapping, &stored.properties), (&json!({}), &tier));
-    // What was there is not known, so it cannot be taken back.
+    // The former value is unknown, so the change cannot be undone.
     console.keys("<esc>2z").await;
     console.shows("> ").shows("not known");
     assert_eq!(
@@ -167,7 +168,7 @@ async fn what_is_not_known_is_left_out_or_replaced_by_choice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_update_is_taken_back_from_the_history() {
+async fn an_update_is_undone_from_the_history() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     let before = world.stored(Side::Testing, "acme-eu");
@@ -183,7 +184,7 @@ async fn an_update_is_taken_back_from_the_history() {
         .shows("~ 40   213 → 2139");
     console.keys("d").await;
     console.shows("The same now as after this entry.");
-    // Looked at and left again, it leaves no draft: nobody has typed anything.
+    // Opening and leaving the form creates no draft, because nothing was typed.
     console.keys("<esc><enter>2z<esc><esc>").await;
     assert_eq!(
         console.runner.app.top().focus(),
@@ -196,13 +197,13 @@ async fn an_update_is_taken_back_from_the_history() {
         drafts.expect("readable").len()
     };
     assert_eq!(kept().await, 0);
-    // What is typed on top of it is one.
+    // Typing in it creates one.
     console.keys("z<esc><end>!<esc>").await;
     console.shows("Draft of acme-eu saved");
     assert_eq!(kept().await, 1);
     console.keys("<esc>e<ctrl-x><ctrl-x>").await;
     assert_eq!(kept().await, 0);
-    // From the list of groups in four keys.
+    // Four keys from the list of groups.
     console.keys("<esc><enter>2z").await;
     console
         .shows("before that update")
@@ -218,7 +219,7 @@ async fn an_update_is_taken_back_from_the_history() {
     console.keys("y").await;
     let after = world.stored(Side::Testing, "acme-eu");
     assert_eq!(after.name, before.name);
-    // The order of rows means nothing to the service.
+    // The order of rows has no meaning for the service.
     assert_eq!(after.mapping, before.mapping);
     assert_eq!(after.properties, before.properties);
 }

@@ -1,8 +1,9 @@
-//! The corpus in what the service says: its errors, its environment, its tokens, where it points to, and a name of 64 KiB.
+//! The corpus of unusual texts in words of the service: its errors, its environment, its tokens, redirects, and a name
+//! of 64 KiB.
 
 use serde_json::{Value, json};
 
-use super::{NOW, a_world, judge, open_with, scene::through_a_proxy};
+use super::{NOW, a_world, assert_screen, open_with, scene::through_a_proxy};
 use crate::support::{
     console::{Console, text_of},
     faults::{Faults, http, json as answered},
@@ -16,10 +17,10 @@ const ROOMY: (u16, u16) = (300, 60);
 const USUAL: (u16, u16) = (80, 24);
 
 #[track_caller]
-fn looks_well(console: &mut Console, at: &str) {
+fn assert_harmless_screen(console: &mut Console, at: &str) {
     for size in [USUAL, ROOMY] {
         console.resize(size);
-        judge(console, at);
+        assert_screen(console, at);
         assert_harmless(&console.screen(), at);
         if size != ROOMY || long::all() {
             assert_in_columns(console.buffer(), at);
@@ -27,7 +28,7 @@ fn looks_well(console: &mut Console, at: &str) {
     }
 }
 
-/// What the service does with a text, the key that makes it, and whether its words are quoted.
+/// What the service does with a text, the key that causes it, and whether its words are quoted.
 type Saying = (&'static str, &'static str, fn(&str) -> ProxyFault, bool);
 
 fn instead(status: &str, headers: &[&str], body: String) -> ProxyFault {
@@ -57,7 +58,7 @@ const SAYINGS: [Saying; 7] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_service_says_is_shown_escaped() {
+async fn words_of_the_service_are_shown_escaped() {
     let mut cases = Vec::new();
     for (what, text) in CORPUS {
         for (saying, script, fault, is_quoted) in SAYINGS {
@@ -72,19 +73,19 @@ async fn what_the_service_says_is_shown_escaped() {
         let (proxy, operations) = through_a_proxy(&world).await;
         let mut console = open_with(vec![operations]).await;
         console.resize(ROOMY);
-        // Again wherever it reads again.
+        // The same in every later read.
         for _ in 0..4 {
             proxy.next("GET", fault(text));
         }
         console.keys(script).await;
-        // What one case raised must not hold back the next.
+        // An alarm raised by one case must not block the next.
         crate::support::world::acknowledge(world.directory());
         if is_quoted {
             let screen = console.screen();
             assert!(holds(&screen, 'E', text), "{at}:\n{screen}");
         }
-        looks_well(&mut console, &at);
-        // Among the messages, as one message, and as the exchange that it came with.
+        assert_harmless_screen(&mut console, &at);
+        // In the list of messages, as a single message, and as the exchange that it came with.
         for (place, script) in [
             ("messages", "m"),
             ("message", "<enter>"),
@@ -92,7 +93,7 @@ async fn what_the_service_says_is_shown_escaped() {
             ("request", "<enter>"),
         ] {
             console.keys(script).await;
-            looks_well(&mut console, &format!("{at}, {place}"));
+            assert_harmless_screen(&mut console, &format!("{at}, {place}"));
             count += 1;
         }
     }
@@ -101,10 +102,10 @@ async fn what_the_service_says_is_shown_escaped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_redirect_to_a_hostile_place_is_named_escaped() {
+async fn the_target_of_a_hostile_redirect_is_shown_escaped() {
     let world = a_world().await;
     let mut count = 0;
-    // A header takes no control character of ASCII but the TAB.
+    // A header accepts no ASCII control character except TAB.
     let takes = |text: &str| !text.chars().any(|c| c.is_ascii_control());
     for (what, text) in CORPUS.into_iter().filter(|(_, text)| takes(text)) {
         let (proxy, operations) = through_a_proxy(&world).await;
@@ -114,13 +115,13 @@ async fn a_redirect_to_a_hostile_place_is_named_escaped() {
         proxy.next("GET", instead("302 Found", &[&location], String::new()));
         console.keys("<enter>").await;
         console.shows("302");
-        looks_well(&mut console, what);
+        assert_harmless_screen(&mut console, what);
         count += 1;
     }
     assert!(count >= 15, "{count}");
 }
 
-/// Longer than any screen, of narrow and of wide letters, of escapes, and of marks.
+/// Longer than any screen: narrow and wide letters, escapes, and combining marks.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_of_64_kib_fits_every_place() {
     const LENGTH: usize = 64 * 1024;
@@ -176,7 +177,7 @@ async fn a_name_of_64_kib_fits_every_place() {
             let mut console = open_with(vec![operations.clone()]).await;
             console.resize(ROOMY);
             console.keys(script).await;
-            looks_well(&mut console, &format!("64 KiB of {text:?} in {script:?}"));
+            assert_harmless_screen(&mut console, &format!("64 KiB of {text:?} in {script:?}"));
             let first = &shown(text)[0];
             assert!(
                 text_of(console.buffer()).contains(first)

@@ -1,4 +1,4 @@
-//! The world of the console's stories: a dozen groups' worth of past on a clock that stands still.
+//! The world of these tests: a dozen groups with a history, and a clock that stands still.
 
 use groupdesk::{
     domain::change::DesiredFields,
@@ -13,7 +13,7 @@ use crate::support::{
     world::{LI, Side, World, id},
 };
 
-/// When every story plays: 2026-11-20 09:00 UTC.
+/// The time of every test: 2026-11-20 09:00 UTC.
 pub(crate) const NOW: Timestamp = Timestamp::constant(1_795_165_200, 0);
 
 pub(crate) const USUAL: (u16, u16) = (80, 24);
@@ -90,7 +90,7 @@ fn ago(hours: i64) -> Timestamp {
     NOW - SignedDuration::from_hours(hours)
 }
 
-/// Both environments with the same groups; some were changed and rotated in the past.
+/// Both environments with the same groups, some of them changed and rotated in the past.
 pub(crate) async fn a_world() -> World {
     let world = World::new().await;
     world.alone(true);
@@ -147,12 +147,12 @@ pub(crate) async fn open(world: &World, side: Side, size: (u16, u16)) -> Console
     .await
 }
 
-/// The console on these operations alone.
+/// The console with these operations alone.
 pub(crate) async fn open_with(operations: Vec<Operations>) -> Console {
     Console::open_at(operations, 0, USUAL, Theme::default(), Clock::Fixed(NOW)).await
 }
 
-/// A proxy, and what works through it in the testing environment.
+/// A proxy, and the operations that work through it in the testing environment.
 pub(crate) async fn through_a_proxy(world: &World) -> (FaultyProxy, Operations) {
     let proxy = FaultyProxy::before(world.address()).await;
     let installation = world.installation(Side::Testing).at(NOW);

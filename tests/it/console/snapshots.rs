@@ -1,5 +1,5 @@
-//! How the places look. `INSTA_UPDATE=always cargo test --test it console::snapshots` draws them anew; look at every
-//! difference before it is committed.
+//! Snapshots of the places. `INSTA_UPDATE=always cargo test --test it console::snapshots` writes them anew; review
+//! every difference.
 
 use groupdesk::operations::UnknownIdPolicy;
 
@@ -79,7 +79,7 @@ async fn compare() {
     }
 }
 
-/// One test a place, so that every difference is shown.
+/// One test per place, so that every difference is reported.
 macro_rules! looks {
     ($($name:ident $side:ident $script:literal $($size:ident)+;)*) => {
         $(#[tokio::test(flavor = "multi_thread")]

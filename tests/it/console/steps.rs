@@ -1,11 +1,11 @@
-//! What waits says how far it is: each step of a rotation, each group of a batch, each page that waits for an answer.
+//! Progress of work under way: each step of a rotation, each group of a batch, each page that waits for an answer.
 
 use groupdesk::operations::UnknownIdPolicy;
 use jiff::SignedDuration;
 
 use super::{
     scene::{NOW, a_world, open, open_with, wanted},
-    trouble::meddled,
+    trouble::through_proxy,
 };
 use crate::support::{
     console::Console,
@@ -29,9 +29,9 @@ fn line(console: &Console, text: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_step_of_a_rotation_says_how_far_it_is() {
+async fn each_step_of_a_rotation_shows_its_progress() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let mut console = open_with(operations).await;
     console.keys("tT").await;
     console.shows("·  2  Send one rotate request; the old token stops working at once");
@@ -68,7 +68,7 @@ async fn each_step_of_a_rotation_says_how_far_it_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rotation_whose_answer_is_lost_shows_the_step_that_is_unknown() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let mut console = open_with(operations).await;
     console.keys("tT").await;
     proxy.next("POST", ProxyFault::applied(Then::Drop));
@@ -85,15 +85,15 @@ async fn a_rotation_whose_answer_is_lost_shows_the_step_that_is_unknown() {
     );
     assert_eq!(proxy.count("POST"), 1);
     proxy.calm("GET");
-    // Reading it makes it a page of the token again, without steps.
+    // Reading the token shows its page again, without steps.
     console.keys("r").await;
     console.hides("2  Send one rotate request");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_rows_of_a_batch_say_what_is_in_flight_for_them() {
+async fn the_rows_of_a_batch_show_their_requests_in_flight() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let mut console = open_with(operations).await;
     console.keys("j<space>T").await;
     let (read, sent) = (Gate::new(), Gate::new());
@@ -112,9 +112,9 @@ async fn the_rows_of_a_batch_say_what_is_in_flight_for_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_comparison_that_waits_says_for_what() {
+async fn a_waiting_comparison_says_for_what() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let mut console = open_with(operations).await;
     console.keys("x").await;
     let gate = Gate::new();
@@ -164,7 +164,7 @@ async fn the_form_names_the_last_updates_beside_the_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_request_stands_beside_the_changes_where_there_is_room() {
+async fn the_request_is_shown_beside_the_changes_if_there_is_room() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, (120, 36)).await;
     console.keys("e<tab><enter><end>9<enter><ctrl-s>").await;

@@ -1,4 +1,4 @@
-//! The main job from end to end: find, edit, review, send, rotate, hand over; and the history tells all of it.
+//! The main task from end to end: find, edit, review, send, rotate, hand over; and the history lists all of it.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -101,7 +101,7 @@ async fn a_production_token_is_rotated_shown_copied_and_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unknown_id_becomes_a_group_by_way_of_its_review() {
+async fn an_unknown_id_is_created_through_its_review() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("oacme-ue").await;
@@ -134,7 +134,7 @@ async fn an_unknown_id_becomes_a_group_by_way_of_its_review() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_look_alike_id_is_warned_of() {
+async fn a_look_alike_id_gets_a_warning() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("o").await;
@@ -195,7 +195,7 @@ async fn creating_what_exists_shows_what_the_service_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_somebody_else_changed_meanwhile_is_shown_three_ways() {
+async fn a_concurrent_change_is_shown_with_all_three_values() {
     let world = a_world().await;
     world.alone(false);
     let mut console = open(&world, Side::Testing, USUAL).await;
@@ -221,7 +221,7 @@ async fn what_somebody_else_changed_meanwhile_is_shown_three_ways() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_mapping_sent_meanwhile_from_the_same_directory_is_shown_too() {
+async fn a_mapping_sent_meanwhile_from_the_same_directory_is_shown() {
     let world = a_world().await;
     let mut console = open(&world, Side::Testing, USUAL).await;
     console.keys("e<end> plc").await;

@@ -1,10 +1,11 @@
-//! Every text of the corpus in every place of the console. What a place shows of a harmless group it shows of a hostile one.
+//! Every text of the corpus in every place of the console: a place shows the same fields of a hostile group as of a
+//! harmless one.
 
 use std::collections::{BTreeMap, btree_map::Entry};
 
 use groupdesk::{domain::text::width, tui::keymap::Focus};
 
-use super::{NOW, judge, open};
+use super::{NOW, assert_screen, open};
 use crate::support::{
     console::{Console, PLACES},
     long,
@@ -17,13 +18,13 @@ const ROOMY: (u16, u16) = (300, 60);
 const USUAL: (u16, u16) = (80, 24);
 const NARROW: (u16, u16) = (41, 9);
 
-/// So many of the corpus are nothing special.
+/// The first texts of the corpus are harmless.
 const HARMLESS: usize = 2;
 
-/// Places that the usual scripts do not go to.
+/// Places that the usual scripts do not reach.
 const MORE: [(&str, Focus); 1] = [("t4", Focus::Requests)];
 
-/// A rotation is left out: a group that was rotated today is no candidate for a bulk rotation.
+/// All places but the result of a rotation: a group rotated today is no candidate for a bulk rotation.
 fn places() -> Vec<(&'static str, Focus)> {
     let all = PLACES.into_iter().chain(MORE);
     all.filter(|(_, focus)| *focus != Focus::RotateResult)
@@ -34,7 +35,7 @@ fn places() -> Vec<(&'static str, Focus)> {
 async fn at(world: &World, number: usize, script: &str, focus: Focus) -> Console {
     let mut console = open(world, Side::Testing, USUAL).await;
     let down = "<down>".repeat(number);
-    // Of the group: that of all is longer than a screen.
+    // The history of the group: that of all groups is longer than a screen.
     let script = if script == "2" { "<enter>2" } else { script };
     let (first, rest) = match script.strip_prefix("P<down><enter>") {
         Some(rest) => ("P<down><enter>", rest),
@@ -59,9 +60,9 @@ async fn every_text_in_every_place() {
     assert!(all >= 600, "{all}");
     // Every place with some texts, every text in some places.
     let mut cases = long::spread(cases, 17);
-    // The places that change something come after those that need it unchanged.
+    // Places that change something come after those that need the group unchanged.
     cases.sort_by_key(|(_, place, ..)| *place);
-    // What a place shows of a long text, and of a short one.
+    // The fields that a place shows of a long text, and of a short one.
     let mut shows = BTreeMap::new();
     let mut fields = 0;
     for (number, place, script, focus) in &cases {
@@ -81,8 +82,8 @@ async fn every_text_in_every_place() {
             .iter()
             .filter(|field| !seen.contains(field))
             .collect();
-        // Which drafts a message tells of and attention lists, which batches there are and which groups a bulk edit leaves out
-        // depends on what was typed before; a box covers what is below it.
+        // Which drafts are announced, which concerns and batches are listed and which groups a bulk edit leaves out
+        // depends on what was typed before; and a box covers what is below it.
         let is_of_now = matches!(
             focus,
             Focus::Messages | Focus::Message | Focus::Attention | Focus::Batches
@@ -98,9 +99,9 @@ async fn every_text_in_every_place() {
         fields += seen.len();
         for size in [ROOMY, USUAL, NARROW] {
             console.resize(size);
-            judge(&console, &at_place);
+            assert_screen(&console, &at_place);
             assert_harmless(&console.screen(), &at_place);
-            // The largest costs most of all, and the others cut more.
+            // The largest size costs most of the time, and the others cut more.
             if size != ROOMY || long::all() {
                 assert_in_columns(console.buffer(), &at_place);
             }

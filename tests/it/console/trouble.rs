@@ -1,4 +1,4 @@
-//! When the service, the network or the world does not do as it should: the console says what is known, and what to do.
+//! When the service, the network or the world misbehaves, the console says what is known, and what to do.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ use crate::support::{
     world::{Side, World, id},
 };
 
-/// The testing profile through a proxy, the production one as it is.
-pub(super) async fn meddled(world: &World) -> (FaultyProxy, Vec<Operations>) {
+/// The testing profile through a proxy, the production one directly.
+pub(super) async fn through_proxy(world: &World) -> (FaultyProxy, Vec<Operations>) {
     let proxy = FaultyProxy::before(world.address()).await;
     let through = world
         .installation(Side::Testing)
@@ -42,7 +42,7 @@ fn colour_of(console: &Console, text: &str) -> Option<Color> {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let mut console = open_with(operations).await;
     console.keys("e<end> plc<ctrl-s><tab>").await;
     proxy.next("PUT", ProxyFault::applied(Then::Drop));
@@ -57,7 +57,7 @@ async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
         world.stored(Side::Testing, "acme-eu").name,
         "Acme Europe plc"
     );
-    // Reading it tells: what was wanted is there.
+    // A read settles it: the wanted values are there.
     console.keys("r").await;
     console
         .shows("it already holds your name")
@@ -67,9 +67,9 @@ async fn an_update_without_an_answer_is_unknown_and_says_what_to_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_waited_for_is_named_while_it_lasts() {
+async fn a_wait_for_another_writer_names_the_writer() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let other = operations[0].clone();
     let mut console = open_with(operations).await;
     console.keys("e<end> plc<ctrl-s><tab>").await;
@@ -106,7 +106,7 @@ async fn who_is_waited_for_is_named_while_it_lasts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let mut console = open_with(operations).await;
     console.keys("tT").await;
     proxy.next("POST", ProxyFault::applied(Then::Reset));
@@ -130,9 +130,9 @@ async fn a_rotation_without_an_answer_is_settled_by_reading_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_answer_that_a_read_clears_up_is_recovered() {
+async fn a_lost_answer_settled_by_a_read_is_recovered() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let mut console = open_with(operations).await;
     console.keys("tT").await;
     proxy.next("POST", ProxyFault::applied(Then::Half));
@@ -146,9 +146,9 @@ async fn a_lost_answer_that_a_read_clears_up_is_recovered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_the_service_hangs_every_key_is_answered() {
+async fn while_the_service_hangs_every_key_works() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let mut console = open_with(operations).await;
     proxy.next("GET", ProxyFault::swallowed(Then::Hang));
     console.burst("<enter>").draw();
@@ -166,9 +166,9 @@ async fn while_the_service_hangs_every_key_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
+async fn a_hanging_write_can_be_left_and_reports_its_end() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let gate = Gate::new();
     let mut console = open_with(operations).await;
     console.keys("tT").await;
@@ -196,9 +196,9 @@ async fn a_write_that_hangs_is_left_behind_and_tells_how_it_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_does_not_wait_and_the_journal_knows() {
+async fn ctrl_c_does_not_wait_and_the_journal_has_the_rotation() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let gate = Gate::new();
     let mut console = open_with(operations).await;
     console.keys("tT").await;
@@ -217,7 +217,7 @@ async fn ctrl_c_does_not_wait_and_the_journal_knows() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_vanished_group_stops_the_review() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let mut console = open_with(operations).await;
     console.keys("e<end> plc").await;
     world.vanish(Side::Testing, "acme-eu");
@@ -232,7 +232,7 @@ async fn a_vanished_group_stops_the_review() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_from_the_other_environment_stops_everything() {
     let world = a_world().await;
-    let (proxy, operations) = meddled(&world).await;
+    let (proxy, operations) = through_proxy(&world).await;
     let mut console = open_with(operations).await;
     console.keys("t").await;
     proxy.next(
@@ -247,7 +247,7 @@ async fn an_answer_from_the_other_environment_stops_everything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_that_is_not_there_is_said_at_once() {
+async fn an_unreachable_service_is_reported_at_once() {
     let world = a_world().await;
     let gone = world
         .installation(Side::Testing)
@@ -265,7 +265,7 @@ async fn a_service_that_is_not_there_is_said_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_is_refused_is_named_as_the_trouble() {
+async fn a_refused_key_is_named_as_the_cause() {
     let world = a_world().await;
     let installation = world.installation(Side::Testing).at(NOW).key("not-a-key");
     let mut console = open_with(vec![installation.operations()]).await;

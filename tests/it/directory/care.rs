@@ -1,10 +1,10 @@
-//! The care of the file: who may read it, what is refused, what survives, what never gets in.
+//! Care of the file: who may read it, what is refused, what survives, and what is never written into it.
 
 use super::*;
 use crate::support::world::place;
 
 #[tokio::test]
-async fn files_are_private_while_open_and_narrowed_when_found_wide() {
+async fn files_are_private_and_wider_modes_are_narrowed() {
     let installation = Opened::new();
     let (path, folder) = (
         installation.path(),
@@ -12,11 +12,18 @@ async fn files_are_private_while_open_and_narrowed_when_found_wide() {
     );
     let directory = installation.open();
     directory
-        .record(place(&directory, "eu"), told(entry("eu", "acme", 0)))
+        .record(
+            place(&directory, "eu"),
+            history_record(entry("eu", "acme", 0)),
+        )
         .await
         .expect("written");
     assert_eq!(mode(&folder), 0o700);
-    let files = [path.clone(), beside(&path, "-wal"), beside(&path, "-shm")];
+    let files = [
+        path.clone(),
+        with_suffix(&path, "-wal"),
+        with_suffix(&path, "-shm"),
+    ];
     for file in &files {
         assert_eq!(mode(file), 0o600, "{}", file.display());
         std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).expect("widened");
@@ -46,7 +53,7 @@ async fn reopening_keeps_the_key_and_everything() {
         .group;
     drop(directory);
     assert!(
-        !beside(&installation.path(), "-wal").exists(),
+        !with_suffix(&installation.path(), "-wal").exists(),
         "the last handle closes the file"
     );
 
@@ -67,25 +74,25 @@ async fn reopening_keeps_the_key_and_everything() {
     assert_ne!(other.fingerprinter().of(&token), fingerprint);
 }
 
-/// The connections must not close at the same moment: neither would be the last, and the log would stay.
+/// The connections must not close at the same moment: then neither would be the last, and the log would stay.
 #[tokio::test]
-async fn the_last_handle_always_takes_the_log_along() {
+async fn the_last_handle_always_removes_the_log() {
     let installation = Opened::new();
     for round in 0..200 {
         let directory = installation.open();
-        let asked = told(entry("eu", "acme", 0));
+        let asked = history_record(entry("eu", "acme", 0));
         directory
             .record(place(&directory, "eu"), asked)
             .await
             .expect("written");
         drop(directory);
-        let log = beside(&installation.path(), "-wal");
+        let log = with_suffix(&installation.path(), "-wal");
         assert!(!log.exists(), "round {round}");
     }
 }
 
 #[test]
-fn a_file_of_something_else_is_refused_and_left_untouched() {
+fn a_foreign_file_is_refused_and_left_untouched() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = folder.path().join("notes.txt");
     std::fs::write(&text, "my notes\n".repeat(1000)).expect("written");
@@ -162,11 +169,13 @@ async fn no_token_is_in_any_file() {
 }
 
 #[tokio::test]
-async fn a_copy_of_a_directory_in_use_is_whole_private_and_never_put_over_a_file() {
+async fn a_backup_of_a_directory_in_use_is_complete_private_and_overwrites_nothing() {
     let installation = Opened::new();
     let directory = installation.open();
     let eu = place(&directory, "eu");
-    let written = directory.record(eu, told(entry("eu", "acme", 0))).await;
+    let written = directory
+        .record(eu, history_record(entry("eu", "acme", 0)))
+        .await;
     written.expect("written");
     let copy = installation.path().with_file_name("copy.db");
     groupdesk::directory::copy_to(&installation.path(), &copy).expect("copied");
@@ -196,7 +205,10 @@ async fn history_and_events_refuse_update_delete_and_replace() {
     let installation = Opened::new();
     let directory = installation.open();
     directory
-        .record(place(&directory, "eu"), told(entry("eu", "acme", 0)))
+        .record(
+            place(&directory, "eu"),
+            history_record(entry("eu", "acme", 0)),
+        )
         .await
         .expect("written");
     start(&directory, intent("acme", OLD)).await;

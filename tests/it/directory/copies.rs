@@ -1,4 +1,4 @@
-//! The packed copies that lists are read from: whoever writes a group, a list shows what the group itself says.
+//! The packed copies of groups from which lists are read: whoever writes a group, a list shows its current values.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::support::world::wait_for;
 
 const ALL: usize = 100;
 
-async fn first(directory: &Directory, place: PlaceId) -> FirstGroups {
+async fn first_groups(directory: &Directory, place: PlaceId) -> FirstGroups {
     let first = directory.first_groups(place, SortBy::Name, false, (ALL, ALL));
     first.await.expect("readable")
 }
 
-/// The same, whether the first ones are read or all.
+/// All groups of a place, after checking that both ways of reading give the same.
 async fn listed(directory: &Directory, place: PlaceId) -> Vec<KnownGroup> {
-    let first = first(directory, place).await;
+    let first = first_groups(directory, place).await;
     assert!(first.is_all);
     let groups: Vec<_> = first.index.entries().map(Entry::whole).collect();
     assert_eq!(first.total, groups.len());
@@ -42,27 +42,29 @@ fn by_hand(installation: &Opened, sql: &str) {
     assert!(raw.execute(sql, []).expect("SQL") > 0, "{sql}");
 }
 
-fn differing(installation: &Opened) -> u32 {
+fn wrong_copies(installation: &Opened) -> u32 {
     let inspected = inspect(&installation.path()).expect("ours");
     inspected.contents.expect("of the newest schema").differing
 }
 
 #[tokio::test]
-async fn what_any_program_writes_is_listed_and_repaired() {
+async fn groups_written_by_other_programs_are_listed_and_repaired() {
     let installation = Opened::new();
     let directory = installation.open();
     let eu = place(&directory, "eu");
-    let records = ["b", "é", "a", "B", "aa"].map(|id| learnt(observation(id, OLD, 0)));
+    let records = ["b", "é", "a", "B", "aa"].map(|id| observation_record(observation(id, OLD, 0)));
     let written = directory.record_all(eu, records.to_vec()).await;
     written.expect("written");
-    let full = directory.record(eu, learnt(full_observation())).await;
+    let full = directory
+        .record(eu, observation_record(full_observation()))
+        .await;
     full.expect("written");
     let groups = directory.groups(eu).await.expect("readable");
     assert_eq!(groups.len(), 6);
     assert_eq!(listed(&directory, eu).await, groups);
-    assert_eq!(first(&directory, eu).await.unreadable, []);
+    assert_eq!(first_groups(&directory, eu).await.unreadable, []);
 
-    // As a program does that knows nothing of copies.
+    // As a program that does not know the copies.
     for sql in [
         "UPDATE user_groups SET name = 'Zoë', origin = '{\"name\": [\"sent\", 1, \"li\"]}' WHERE user_group_id = 'a'",
         "INSERT INTO user_groups (place, user_group_id, name, origin) \
@@ -74,30 +76,34 @@ async fn what_any_program_writes_is_listed_and_repaired() {
         by_hand(&installation, sql);
         let groups = directory.groups(eu).await.expect("readable");
         assert_eq!(listed(&directory, eu).await, groups, "{sql}");
-        assert_eq!(first(&directory, eu).await.total, groups.len(), "{sql}");
+        assert_eq!(
+            first_groups(&directory, eu).await.total,
+            groups.len(),
+            "{sql}"
+        );
     }
-    let unreadable = first(&directory, eu).await.unreadable;
+    let unreadable = first_groups(&directory, eu).await.unreadable;
     assert_eq!(unreadable, ["a", "aa", "bb", "new"].map(id));
     let repaired = directory.repair_copies(eu, unreadable).await;
     repaired.expect("written");
-    assert_eq!(first(&directory, eu).await.unreadable, []);
+    assert_eq!(first_groups(&directory, eu).await.unreadable, []);
     let groups = directory.groups(eu).await.expect("readable");
     assert_eq!(listed(&directory, eu).await, groups);
     drop(directory);
-    assert_eq!(differing(&installation), 0);
+    assert_eq!(wrong_copies(&installation), 0);
 }
 
 #[tokio::test]
-async fn a_copy_that_says_something_else_is_found_and_made_anew() {
+async fn a_wrong_copy_is_found_and_rebuilt() {
     let installation = Opened::new();
     let directory = installation.open();
     let eu = place(&directory, "eu");
-    let records = ["a", "b", "c"].map(|id| learnt(observation(id, OLD, 0)));
+    let records = ["a", "b", "c"].map(|id| observation_record(observation(id, OLD, 0)));
     let written = directory.record_all(eu, records.to_vec()).await;
     written.expect("written");
     let groups = directory.groups(eu).await.expect("readable");
     drop(directory);
-    assert_eq!(differing(&installation), 0);
+    assert_eq!(wrong_copies(&installation), 0);
     for sql in [
         "UPDATE packed_groups SET packed = zeroblob(7) WHERE user_group_id = 'a'",
         "UPDATE packed_groups SET title = 'zz' WHERE user_group_id = 'a'",
@@ -107,12 +113,12 @@ async fn a_copy_that_says_something_else_is_found_and_made_anew() {
         "DELETE FROM group_counts",
     ] {
         by_hand(&installation, sql);
-        assert_eq!(differing(&installation), 1, "{sql}");
+        assert_eq!(wrong_copies(&installation), 1, "{sql}");
         let directory = installation.open();
         directory.rebuild_copies().await.expect("written");
         assert_eq!(listed(&directory, eu).await, groups, "{sql}");
         drop(directory);
-        assert_eq!(differing(&installation), 0, "{sql}");
+        assert_eq!(wrong_copies(&installation), 0, "{sql}");
     }
 }
 
@@ -121,7 +127,7 @@ async fn a_damaged_copy_is_repaired_as_an_empty_one_is() {
     let installation = Opened::new();
     let directory = installation.open();
     let eu = place(&directory, "eu");
-    let records = ["a", "b", "c"].map(|id| learnt(observation(id, OLD, 0)));
+    let records = ["a", "b", "c"].map(|id| observation_record(observation(id, OLD, 0)));
     let written = directory.record_all(eu, records.to_vec()).await;
     written.expect("written");
     let groups = directory.groups(eu).await.expect("readable");
@@ -130,17 +136,17 @@ async fn a_damaged_copy_is_repaired_as_an_empty_one_is() {
         "UPDATE packed_groups SET packed = zeroblob(7) WHERE user_group_id = 'b'",
     );
     assert_eq!(listed(&directory, eu).await, groups);
-    let unreadable = first(&directory, eu).await.unreadable;
+    let unreadable = first_groups(&directory, eu).await.unreadable;
     assert_eq!(unreadable, [id("b")]);
     let repaired = directory.repair_copies(eu, unreadable).await;
     repaired.expect("written");
-    assert_eq!(first(&directory, eu).await.unreadable, []);
+    assert_eq!(first_groups(&directory, eu).await.unreadable, []);
     drop(directory);
-    assert_eq!(differing(&installation), 0);
+    assert_eq!(wrong_copies(&installation), 0);
 }
 
 #[tokio::test]
-async fn a_lost_index_comes_back_with_the_copies() {
+async fn a_lost_index_is_rebuilt_with_the_copies() {
     let installation = Opened::new();
     let directory = installation.open();
     place(&directory, "eu");
@@ -165,13 +171,15 @@ async fn a_lost_index_comes_back_with_the_copies() {
     }
 }
 
-/// What takes groups out of one place into another, or values out of groups, leaves copies as right as anything else.
+/// Moving groups from one place to another, or removing values, keeps the copies right.
 #[tokio::test]
-async fn copies_are_right_after_a_place_is_acknowledged_and_after_two_are_merged() {
+async fn copies_are_right_after_an_alarm_is_resolved_and_after_places_are_merged() {
     let installation = Opened::new();
     let directory = installation.open();
     let eu = place(&directory, "eu");
-    let full = directory.record(eu, learnt(full_observation())).await;
+    let full = directory
+        .record(eu, observation_record(full_observation()))
+        .await;
     full.expect("written");
     let groups = directory.groups(eu).await.expect("readable");
     assert!(groups[0].environment_tag.is_some(), "{groups:?}");
@@ -180,10 +188,10 @@ async fn copies_are_right_after_a_place_is_acknowledged_and_after_two_are_merged
     let groups = directory.groups(eu).await.expect("readable");
     assert!(groups[0].environment_tag.is_none(), "{groups:?}");
     assert_eq!(listed(&directory, eu).await, groups);
-    assert_eq!(first(&directory, eu).await.unreadable, []);
+    assert_eq!(first_groups(&directory, eu).await.unreadable, []);
 
     let us = place(&directory, "us");
-    let records = ["acme", "b"].map(|id| learnt(observation(id, NEW, 5)));
+    let records = ["acme", "b"].map(|id| observation_record(observation(id, NEW, 5)));
     let written = directory.record_all(us, records.to_vec()).await;
     written.expect("written");
     let merged = directory.merge_places(us, eu, second(1_000), "ana").await;
@@ -195,18 +203,18 @@ async fn copies_are_right_after_a_place_is_acknowledged_and_after_two_are_merged
         Some(NEW)
     );
     assert_eq!(listed(&directory, eu).await, groups);
-    assert_eq!(first(&directory, eu).await.unreadable, []);
+    assert_eq!(first_groups(&directory, eu).await.unreadable, []);
     drop(directory);
-    assert_eq!(differing(&installation), 0);
+    assert_eq!(wrong_copies(&installation), 0);
 }
 
 #[tokio::test]
-async fn the_first_ones_are_those_of_the_order() {
+async fn the_first_groups_are_the_first_by_the_order() {
     let installation = Opened::new();
     let directory = installation.open();
     let eu = place(&directory, "eu");
     let ids = ["d", "B", "c", "a", "Ä", "e"];
-    let records = ids.map(|id| learnt(observation(id, OLD, 0)));
+    let records = ids.map(|id| observation_record(observation(id, OLD, 0)));
     let written = directory.record_all(eu, records.to_vec()).await;
     written.expect("written");
     for (sort, reverse, expected) in [
@@ -244,7 +252,7 @@ proptest! {
             if let Some(returned) = &mut observation.returned {
                 returned.name = Some(name.clone());
             }
-            learnt(observation)
+            observation_record(observation)
         });
         wait_for(directory.record_all(eu, records.collect())).expect("written");
         let sort = if by_id { SortBy::Id } else { SortBy::Name };

@@ -1,4 +1,4 @@
-//! Unsent forms: one per profile and group, as typed, the newer one wins.
+//! Unsent forms: one per profile and group, as typed; the newer one wins.
 
 use crate::support::world::place;
 use groupdesk::{
@@ -49,7 +49,7 @@ fn kept(draft: Draft, by: &str) -> KeptDraft {
 }
 
 #[tokio::test]
-async fn a_draft_comes_back_letter_by_letter_also_from_disk() {
+async fn a_draft_is_restored_exactly_also_from_disk() {
     let installation = Opened::new();
     let directory = installation.open();
     let saved = directory
@@ -81,7 +81,7 @@ async fn a_draft_comes_back_letter_by_letter_also_from_disk() {
 }
 
 #[tokio::test]
-async fn the_newer_one_wins_and_is_told_of_the_other() {
+async fn the_newer_draft_wins_and_its_writer_is_told_of_the_other() {
     let directory = Opened::new();
     let (ana, li) = (directory.open(), directory.open());
     let save = async |installation: &Directory, name: &str, at, by: &str, seen: Option<i64>| {
@@ -102,7 +102,7 @@ async fn the_newer_one_wins_and_is_told_of_the_other() {
         at: second(at),
     };
     if directory.team.is_some() {
-        // Two consoles of one person: their clocks say nothing, and what one does not know of stays.
+        // For two consoles of one person the clocks do not decide: a draft unknown to the other console stays.
         let known = DraftSaved::Overtaken(other("ana", 2));
         assert_eq!(save(&li, "l", 3, "ana", None).await, known);
         assert_eq!(save(&li, "l", 1, "ana", Some(2)).await, DraftSaved::Kept);
@@ -123,7 +123,7 @@ async fn the_newer_one_wins_and_is_told_of_the_other() {
 }
 
 #[tokio::test]
-async fn what_was_sent_is_forgotten_but_not_what_was_typed_since_or_elsewhere() {
+async fn a_sent_draft_is_forgotten_but_not_one_typed_later_or_elsewhere() {
     let installation = Opened::new();
     let directory = installation.open();
     for (profile, group) in [("eu", "acme"), ("eu", "globex"), ("us", "acme")] {

@@ -1,7 +1,7 @@
-//! The directory under attack: its writers are killed, its file is cut, flipped, replaced, locked and shared. What was
-//! acknowledged is there and SQLite finds the file whole, or an error says what to do.
+//! The directory under attack: its writers are killed, its file is cut, flipped, replaced, locked and shared.
+//! Acknowledged writes are there and SQLite finds no fault, or an error says what to do.
 
-use super::beside;
+use super::with_suffix;
 use crate::support::world::try_place;
 
 mod damaged;
@@ -21,7 +21,7 @@ use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, RotationFil
 
 use record::{PROFILE, note};
 
-/// The cases of the whole row, in the long run; counted by the tests themselves and added up here.
+/// The number of cases of a long run; the modules count theirs, and they are added up here.
 const AT_LEAST: usize = 300;
 
 #[test]
@@ -36,7 +36,7 @@ fn the_cases_are_as_many_as_asked() {
     assert!(all >= AT_LEAST, "{all}");
 }
 
-/// A folder of its own, with the place of a directory in it.
+/// A temporary folder for the file of a directory.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -48,7 +48,7 @@ impl Place {
         self.0.path().join("directory.db")
     }
 
-    /// With these bytes in place of a directory, mode 0600.
+    /// A file with these bytes, mode 0600, in place of a directory.
     fn with(bytes: &[u8]) -> Self {
         let place = Self::new();
         put(&place.file(), bytes);
@@ -56,7 +56,7 @@ impl Place {
     }
 }
 
-/// Puts bytes into a new file of ours.
+/// Writes the bytes to a new private file.
 fn put(path: &Path, bytes: &[u8]) {
     groupdesk::platform::private_files::write_new_private(path, bytes).expect("written");
 }
@@ -65,14 +65,14 @@ fn bytes_of(path: &Path) -> Vec<u8> {
     fs::read(path).expect("readable")
 }
 
-/// How SQLite finds a file that nobody here has open.
+/// Whether SQLite finds no fault in a file that nobody has open.
 fn is_whole(path: &Path) -> bool {
     inspect(path).is_ok_and(|inspected| inspected.faults == 0)
 }
 
-/// What a failure must have: the file it is about, and what to do.
+/// What every error must name: the file it is about, and what to do.
 #[track_caller]
-fn must_be_clear(error: &DirectoryError, path: &Path) {
+fn assert_error_is_clear(error: &DirectoryError, path: &Path) {
     let said = error.to_string();
     let folder = path.parent().expect("a folder").display().to_string();
     assert!(said.contains(&folder), "no file is named: {said}");
@@ -97,7 +97,7 @@ fn must_be_clear(error: &DirectoryError, path: &Path) {
     );
 }
 
-/// Reads everything and writes one thing; whether all of that went well.
+/// Reads everything and writes one record. Fails when any of that fails.
 async fn exercise(path: &Path) -> Result<(), DirectoryError> {
     let directory = Directory::open(path)?;
     directory.groups(try_place(&directory, PROFILE)?).await?;
@@ -110,7 +110,7 @@ async fn exercise(path: &Path) -> Result<(), DirectoryError> {
     note(&directory, "after").await
 }
 
-/// Whether the thing that [`exercise`] wrote is there.
+/// Whether the record written by [`exercise`] is there.
 async fn has_after(path: &Path) -> bool {
     let Ok(directory) = Directory::open(path) else {
         return false;

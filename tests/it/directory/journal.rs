@@ -1,11 +1,12 @@
-//! The journal of rotations: one rotation per seen token, no step from a stale state, all of it replayable.
+//! The journal of rotations: one rotation per token, no step from a stale state, and the stored state equals the
+//! replayed events.
 
 use super::*;
 use crate::support::world::place;
 
-/// By then it is done.
+/// The write is already committed when the rotation is read.
 #[tokio::test]
-async fn a_rotation_that_cannot_be_read_takes_nothing_back_that_was_recorded_beside_it() {
+async fn an_unreadable_rotation_does_not_undo_other_records() {
     let installation = Opened::new();
     let directory = installation.open();
     let place = place(&directory, "eu");
@@ -13,7 +14,7 @@ async fn a_rotation_that_cannot_be_read_takes_nothing_back_that_was_recorded_bes
     installation.tamper("UPDATE rotations SET handoff = 'eclipse'");
     let record = Record {
         observation: Some(observation("acme", OLD, 0)),
-        ..told(entry("eu", "acme", 0))
+        ..history_record(entry("eu", "acme", 0))
     };
     let recorded = directory.record(place, record).await.expect("recorded");
     assert_eq!(recorded.group.expect("a group").id, id("acme"));
@@ -23,14 +24,14 @@ async fn a_rotation_that_cannot_be_read_takes_nothing_back_that_was_recorded_bes
 }
 
 #[tokio::test]
-async fn a_step_that_comes_too_late_takes_everything_with_it() {
+async fn a_step_that_comes_too_late_is_refused_with_its_whole_record() {
     let installation = Opened::new();
     let directory = installation.open();
     let rotation = start(&directory, intent("acme", OLD)).await;
     let intended = Rotation::intended(OLD);
     let sending = step(rotation, intended, Event::Sending, 1);
     directory
-        .record(place(&directory, "eu"), stepped(sending.clone()))
+        .record(place(&directory, "eu"), step_record(sending.clone()))
         .await
         .expect("written");
     let late = Record {
@@ -86,7 +87,7 @@ async fn a_step_that_does_not_follow_from_the_stored_rotation_is_refused() {
     let mut forged = step(rotation, intended, Event::Sending, 1);
     forged.after.state = State::Confirmed;
     let refused = directory
-        .record(place(&directory, "eu"), stepped(forged))
+        .record(place(&directory, "eu"), step_record(forged))
         .await;
     assert!(
         matches!(refused, Err(DirectoryError::MovedOn { .. })),
@@ -94,7 +95,7 @@ async fn a_step_that_does_not_follow_from_the_stored_rotation_is_refused() {
     );
     let other_profile = step(rotation, intended, Event::Sending, 1);
     let refused = directory
-        .record(place(&directory, "us"), stepped(other_profile))
+        .record(place(&directory, "us"), step_record(other_profile))
         .await;
     assert!(
         matches!(refused, Err(DirectoryError::NoRotation { .. })),
@@ -103,7 +104,7 @@ async fn a_step_that_does_not_follow_from_the_stored_rotation_is_refused() {
 }
 
 #[tokio::test]
-async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
+async fn of_fifty_concurrent_rotations_exactly_one_begins() {
     let installation = Opened::new();
     let handles = [installation.open(), installation.open()];
     let begun = join_all((0..50).map(|n| {
@@ -125,7 +126,7 @@ async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
     }
     assert_eq!((started.len(), taken.len()), (1, 49));
     assert!(taken.iter().all(|id| *id == started[0]));
-    // Another token of the group may be the work of the one that is not settled.
+    // Another token of the group may be the result of the unsettled rotation.
     let next = handles[0]
         .begin_rotation(place(&handles[0], "eu"), intent("acme", NEW))
         .await;
@@ -133,21 +134,21 @@ async fn of_fifty_at_once_over_two_handles_exactly_one_begins() {
     start(&handles[1], intent("globex", OLD)).await;
     let ended = step(started[0], Rotation::intended(OLD), Event::Orphaned, 1);
     handles[0]
-        .record(place(&handles[0], "eu"), stepped(ended))
+        .record(place(&handles[0], "eu"), step_record(ended))
         .await
         .expect("written");
     start(&handles[0], intent("acme", NEW)).await;
 }
 
 #[tokio::test]
-async fn a_token_is_free_again_after_a_rotation_that_was_not_applied() {
+async fn a_token_can_be_rotated_again_after_a_rotation_that_was_not_applied() {
     let installation = Opened::new();
     let directory = installation.open();
     let first = start(&directory, intent("acme", OLD)).await;
     let ended = step(first, Rotation::intended(OLD), Event::Orphaned, 1);
     assert_eq!(ended.after.state, State::NotApplied);
     directory
-        .record(place(&directory, "eu"), stepped(ended))
+        .record(place(&directory, "eu"), step_record(ended))
         .await
         .expect("written");
     assert_ne!(start(&directory, intent("acme", OLD)).await, first);
@@ -164,7 +165,7 @@ async fn rotations_are_listed_newest_first_and_filtered() {
     sending.note = Some("sending".into());
     let sent = sending.after;
     directory
-        .record(place(&directory, "eu"), stepped(sending))
+        .record(place(&directory, "eu"), step_record(sending))
         .await
         .expect("written");
     let row = directory
@@ -177,7 +178,7 @@ async fn rotations_are_listed_newest_first_and_filtered() {
     assert_eq!(row.reason.as_deref(), Some("leaked"));
     let conflict = step(acme, sent, Event::Answered(RotateOutcome::WrongGroup), 4);
     directory
-        .record(place(&directory, "eu"), stepped(conflict))
+        .record(place(&directory, "eu"), step_record(conflict))
         .await
         .expect("written");
 
@@ -261,7 +262,7 @@ fn replaying_the_journal_gives_the_stored_rotation() {
                     let step = step(rotation, now, event, steps);
                     now = step.after;
                     steps += 1;
-                    directory.record(place(&directory, "eu"), stepped(step)).await.expect("written");
+                    directory.record(place(&directory, "eu"), step_record(step)).await.expect("written");
                 }
             }
             let row = directory.rotation(rotation).await.expect("read").expect("there");

@@ -1,4 +1,4 @@
-//! Groups, history, owners: what is recorded, what stays, in which order it comes back.
+//! Groups, history and token owners: what is recorded, what stays, and in which order it is returned.
 
 use crate::support::world::place;
 use groupdesk::{
@@ -9,7 +9,7 @@ use groupdesk::{
 use super::*;
 
 #[tokio::test]
-async fn something_put_aside_that_cannot_be_read_hides_no_other() {
+async fn an_unreadable_hidden_concern_hides_no_other() {
     let installation = Opened::new();
     let directory = installation.open();
     let place = place(&directory, "eu");
@@ -32,17 +32,23 @@ async fn something_put_aside_that_cannot_be_read_hides_no_other() {
 }
 
 #[tokio::test]
-async fn what_an_answer_is_silent_about_stays() {
+async fn fields_missing_in_an_answer_stay() {
     let installation = Opened::new();
     let directory = installation.open();
     let first = directory
-        .record(place(&directory, "eu"), learnt(full_observation()))
+        .record(
+            place(&directory, "eu"),
+            observation_record(full_observation()),
+        )
         .await
         .expect("written")
         .group
         .expect("a group");
     let silent = directory
-        .record(place(&directory, "eu"), learnt(observation("acme", NEW, 5)))
+        .record(
+            place(&directory, "eu"),
+            observation_record(observation("acme", NEW, 5)),
+        )
         .await
         .expect("written");
     assert!(silent.noticed.token_changed_elsewhere);
@@ -83,7 +89,9 @@ async fn groups_come_ordered_by_id_and_many_records_are_one_transaction() {
     let installation = Opened::new();
     let directory = installation.open();
     let ids = ["b", "é", "a", "B", "aa"];
-    let records = ids.map(|id| learnt(observation(id, OLD, 0))).to_vec();
+    let records = ids
+        .map(|id| observation_record(observation(id, OLD, 0)))
+        .to_vec();
     let recorded = directory
         .record_all(place(&directory, "eu"), records)
         .await
@@ -100,9 +108,14 @@ async fn groups_come_ordered_by_id_and_many_records_are_one_transaction() {
     let listed: Vec<_> = listed.iter().map(|group| group.id.as_str()).collect();
     assert_eq!(listed, ["B", "a", "aa", "b", "é"]);
 
-    let mut records = vec![learnt(observation("new", OLD, 1))];
+    let mut records = vec![observation_record(observation("new", OLD, 1))];
     let rotation = Rotation::intended(OLD);
-    records.push(stepped(step(RotationId(99), rotation, Event::Sending, 1)));
+    records.push(step_record(step(
+        RotationId(99),
+        rotation,
+        Event::Sending,
+        1,
+    )));
     let refused = directory.record_all(place(&directory, "eu"), records).await;
     assert!(
         matches!(refused, Err(DirectoryError::NoRotation { .. })),
@@ -123,8 +136,8 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
     let installation = Opened::new();
     let directory = installation.open();
     let records = vec![
-        learnt(full_observation()),
-        learnt(observation("globex", NEW, 0)),
+        observation_record(full_observation()),
+        observation_record(observation("globex", NEW, 0)),
     ];
     directory
         .record_all(place(&directory, "eu"), records)
@@ -156,9 +169,12 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
         ("acme", &["mapping"][..])
     );
 
-    // An observation about something else leaves the damage to be looked at; one about the mapping ends it.
+    // An observation of other fields leaves the damage visible; one with the mapping repairs it.
     directory
-        .record(place(&directory, "eu"), learnt(observation("acme", OLD, 1)))
+        .record(
+            place(&directory, "eu"),
+            observation_record(observation("acme", OLD, 1)),
+        )
         .await
         .expect("written");
     assert_eq!(
@@ -171,7 +187,10 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
     let stored = "SELECT mapping FROM user_groups WHERE user_group_id = 'acme'";
     assert_eq!(installation.ask(stored), "[1]");
     directory
-        .record(place(&directory, "eu"), learnt(full_observation()))
+        .record(
+            place(&directory, "eu"),
+            observation_record(full_observation()),
+        )
         .await
         .expect("written");
     assert!(
@@ -182,7 +201,7 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
             .is_empty()
     );
     if installation.team.is_some() {
-        // No server takes such a text.
+        // A server accepts no such text.
         return;
     }
     installation
@@ -201,7 +220,7 @@ async fn a_damaged_group_hides_no_other_and_is_named() {
         .await;
     assert_eq!(listed.expect("read").index.len(), 2);
     directory
-        .record(eu, learnt(full_observation()))
+        .record(eu, observation_record(full_observation()))
         .await
         .expect("written");
     assert!(directory.damaged(eu).await.expect("read").is_empty());
@@ -217,7 +236,7 @@ async fn owners_are_found_by_current_and_former_tokens() {
         ("eu", "acme", NEW, 2),
         ("us", "acme", OLD, 3),
     ] {
-        let record = learnt(observation(group, fingerprint, at));
+        let record = observation_record(observation(group, fingerprint, at));
         directory
             .record(place(&directory, profile), record)
             .await
@@ -251,7 +270,7 @@ async fn history_is_listed_newest_first_and_filtered() {
         ("eu", "b", 7),
         ("eu", "a", 6),
     ] {
-        let record = told(entry(profile, group, at));
+        let record = history_record(entry(profile, group, at));
         directory
             .record(place(&directory, profile), record)
             .await
@@ -288,12 +307,14 @@ async fn history_is_listed_newest_first_and_filtered() {
 }
 
 #[tokio::test]
-async fn a_write_whose_caller_has_gone_is_still_done() {
+async fn a_write_whose_caller_was_dropped_is_still_done() {
     let installation = Opened::new();
     let directory = installation.open();
     {
-        let mut write =
-            Box::pin(directory.record(place(&directory, "eu"), told(entry("eu", "acme", 0))));
+        let mut write = Box::pin(directory.record(
+            place(&directory, "eu"),
+            history_record(entry("eu", "acme", 0)),
+        ));
         let polled = futures_util::poll!(write.as_mut());
         drop(polled);
     }
@@ -302,13 +323,13 @@ async fn a_write_whose_caller_has_gone_is_still_done() {
 }
 
 #[tokio::test]
-async fn a_lesson_drawn_upon_another_token_is_refused_whole() {
+async fn an_observation_based_on_another_token_is_refused_as_a_whole() {
     let installation = Opened::new();
     let directory = installation.open();
     let upon = |fingerprint, seen| Record {
         precondition: Precondition::Token(seen),
         entry: Some(entry("eu", "acme", 1)),
-        ..learnt(observation("acme", fingerprint, 1))
+        ..observation_record(observation("acme", fingerprint, 1))
     };
     for (fingerprint, seen, taken) in [
         (OLD, Some(OLD), false),
@@ -338,7 +359,7 @@ async fn a_lesson_drawn_upon_another_token_is_refused_whole() {
 }
 
 #[tokio::test]
-async fn how_a_list_was_left_is_kept_per_profile() {
+async fn the_view_of_a_list_is_stored_per_profile() {
     let installation = Opened::new();
     let view = ListView {
         filter: "tag:customer \u{e9}\"x".into(),

@@ -1,4 +1,4 @@
-//! The same stories in a directory that a team shares, on PostgreSQL; and those that only several consoles have.
+//! The same tests with a shared directory on PostgreSQL, and tests that need several consoles.
 
 use super::*;
 
@@ -25,13 +25,13 @@ mod journal;
 #[expect(clippy::duplicate_mod, reason = "told of both databases")]
 mod memory;
 
-/// Several consoles at one directory, each with lines of its own.
+/// Several consoles on one directory, each with its own connections.
 fn consoles(installation: &Opened, count: usize) -> Vec<Directory> {
     (0..count).map(|_| installation.open()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_ten_consoles_one_begins_whichever_token_each_has_seen() {
+async fn of_ten_consoles_exactly_one_begins_whichever_token_each_has_seen() {
     let installation = Opened::new();
     let consoles = consoles(&installation, 10);
     let place = place(&consoles[0], "eu");
@@ -54,7 +54,7 @@ async fn of_ten_consoles_one_begins_whichever_token_each_has_seen() {
     assert_eq!(open.expect("read").len(), 200);
 }
 
-/// What the others prove: to look before one writes is not enough.
+/// Control: without the unique indexes, checking before writing is not enough.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_indexes_several_consoles_begin() {
     let installation = Opened::new();
@@ -82,7 +82,7 @@ async fn without_the_indexes_several_consoles_begin() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_ten_consoles_learn_of_a_new_group_at_once_is_all_kept() {
+async fn concurrent_observations_of_a_new_group_are_all_kept() {
     let installation = Opened::new();
     let consoles = consoles(&installation, 10);
     let place = place(&consoles[0], "eu");
@@ -96,7 +96,7 @@ async fn what_ten_consoles_learn_of_a_new_group_at_once_is_all_kept() {
             } else {
                 one.sent.mapping = Some([("40".into(), "213".into())].into());
             }
-            console.record(place, learnt(one))
+            console.record(place, observation_record(one))
         });
         for written in join_all(learning).await {
             written.expect("written");
@@ -108,7 +108,7 @@ async fn what_ten_consoles_learn_of_a_new_group_at_once_is_all_kept() {
 }
 
 #[tokio::test]
-async fn any_text_comes_back_as_it_was_written() {
+async fn any_text_is_returned_as_it_was_written() {
     let installation = Opened::new();
     let directory = installation.open();
     let wide: String = "\u{1F980}".repeat(255);
@@ -121,7 +121,7 @@ async fn any_text_comes_back_as_it_was_written() {
         line.reason = Some(text.into());
         line.changes = Some(json!({ "name": [text, null] }));
         let written = directory
-            .record(place(&directory, "eu"), told(line.clone()))
+            .record(place(&directory, "eu"), history_record(line.clone()))
             .await;
         written.expect("written");
         let newest = directory
@@ -135,7 +135,7 @@ async fn any_text_comes_back_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn what_is_kept_for_ever_cannot_be_changed_by_hand() {
+async fn append_only_rows_cannot_be_changed_by_hand() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
         return;
@@ -143,7 +143,7 @@ async fn what_is_kept_for_ever_cannot_be_changed_by_hand() {
     let directory = installation.open();
     let place = place(&directory, "eu");
     directory
-        .record(place, told(entry("eu", "acme", 0)))
+        .record(place, history_record(entry("eu", "acme", 0)))
         .await
         .expect("written");
     let rotation = start(&directory, intent("acme", OLD)).await;
@@ -170,9 +170,9 @@ async fn what_is_kept_for_ever_cannot_be_changed_by_hand() {
     assert_eq!(open.rotation.state, State::Intended);
 }
 
-/// Of two consoles whose clocks are ten hours apart.
+/// Two consoles whose clocks are ten hours apart.
 #[tokio::test]
-async fn how_old_a_rotation_is_the_clock_of_the_database_says() {
+async fn the_age_of_a_rotation_is_measured_by_the_database() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
         return;

@@ -1,14 +1,14 @@
-//! Two that have one directory open see each other: a hint when the other writes, and a look that says what.
+//! Two processes with one directory open: a hint when the other writes, and a look that says what changed.
 
 use groupdesk::directory::{Changes, PlaceId, Watch};
 
 use super::*;
 
-/// Longest wait for a hint.
+/// The longest wait for a hint.
 const DEADLINE: Duration = Duration::from_secs(30);
 
 async fn write(directory: &Directory, group: &str, fingerprint: Fingerprint, at: i64) {
-    let record = learnt(observation(group, fingerprint, at));
+    let record = observation_record(observation(group, fingerprint, at));
     let place = place(directory, "eu");
     directory.record(place, record).await.expect("written");
 }
@@ -28,7 +28,7 @@ fn ids(changes: &Changes) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_look_tells_what_the_other_wrote_since_the_last_and_nothing_of_ones_own() {
+async fn a_look_reports_writes_of_others_since_the_last_look_and_no_own_ones() {
     let installation = Opened::new();
     let (ours, theirs) = (installation.open(), installation.open());
     write(&theirs, "before", OLD, 0).await;
@@ -64,7 +64,7 @@ async fn a_cursor_from_before_misses_nothing() {
 }
 
 #[tokio::test]
-async fn open_rotations_and_drafts_are_told_whole() {
+async fn open_rotations_and_drafts_are_reported_in_full() {
     let installation = Opened::new();
     let (ours, theirs) = (installation.open(), installation.open());
     write(&theirs, "acme", OLD, 0).await;
@@ -88,11 +88,11 @@ async fn open_rotations_and_drafts_are_told_whole() {
 }
 
 #[tokio::test]
-async fn many_groups_are_a_new_list() {
+async fn many_changed_groups_are_reported_as_a_new_list() {
     let installation = Opened::new();
     let (ours, theirs) = (installation.open(), installation.open());
     let (mut watch, place) = watching(&ours).await;
-    let records = (0..1_500).map(|n| learnt(observation(&format!("g{n:04}"), OLD, n)));
+    let records = (0..1_500).map(|n| observation_record(observation(&format!("g{n:04}"), OLD, n)));
     let written = theirs.record_all(place, records.collect()).await;
     written.expect("written");
     let changes = look(&mut watch, place).await.expect("somebody has written");
@@ -101,11 +101,11 @@ async fn many_groups_are_a_new_list() {
 }
 
 #[tokio::test]
-async fn many_groups_are_a_new_list_also_where_one_is_damaged() {
+async fn many_changed_groups_are_reported_as_a_new_list_even_if_one_is_damaged() {
     let installation = Opened::new();
     let (ours, theirs) = (installation.open(), installation.open());
     let (mut watch, place) = watching(&ours).await;
-    let records = (0..1_001).map(|n| learnt(observation(&format!("g{n:04}"), OLD, n)));
+    let records = (0..1_001).map(|n| observation_record(observation(&format!("g{n:04}"), OLD, n)));
     let written = theirs.record_all(place, records.collect()).await;
     written.expect("written");
     let text =
@@ -116,14 +116,14 @@ async fn many_groups_are_a_new_list_also_where_one_is_damaged() {
 }
 
 #[tokio::test]
-async fn a_tag_that_was_forgotten_is_told() {
+async fn a_forgotten_tag_is_reported() {
     let installation = Opened::new();
     let (ours, theirs) = (installation.open(), installation.open());
     let mut tagged = observation("acme", OLD, 0);
     let returned = tagged.returned.as_mut().expect("an answer");
     returned.environment_tag = Some(EnvironmentTag::parse("Customer"));
     let place = place(&theirs, "eu");
-    let written = theirs.record(place, learnt(tagged)).await;
+    let written = theirs.record(place, observation_record(tagged)).await;
     written.expect("written");
     let (mut watch, place) = watching(&ours).await;
     let count = theirs.acknowledge(place, None, second(1), "li@desk7", "a proxy");
@@ -133,7 +133,8 @@ async fn a_tag_that_was_forgotten_is_told() {
     assert_eq!(changes.groups[0].environment_tag, None);
 }
 
-/// The hint comes before the commit counts: the look has to wait for it. Every write is told, without a further one.
+/// The hint comes before the commit is visible, so the look has to wait for it. Every write is reported without a
+/// further one.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hint_comes_with_every_write_and_the_look_after_it_finds_the_write() {

@@ -1,4 +1,4 @@
-//! One block of a page, run by bash.
+//! Runs one block of a page with bash.
 
 use std::{
     fmt::Write as _,
@@ -20,12 +20,12 @@ use tokio::{
 use crate::support::{clock, pty::Program};
 
 const DEADLINE: Duration = Duration::from_mins(1);
-/// Where the pages let their service listen.
+/// Where the services of the pages listen.
 const ADDRESS: &str = "127.0.0.1:8474";
-/// What line 2 of the console says once the one group of such a service is listed.
+/// Line 2 of the console once the only group of such a service is listed.
 const LISTED: &str = "1 group";
 
-/// Before the lines of a block: it ends with the first that fails, and what it started ends with it.
+/// Put before a block: it ends with the first failing line, and what it started ends with it.
 const BEFORE: &str = r#"set -euo pipefail
 ends() {
     local wanted=$1 code=0
@@ -44,7 +44,7 @@ answers() {
 trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT
 "#;
 
-/// A home where `groupdesk` is the shipped binary.
+/// A home in which `groupdesk` is the shipped binary.
 fn home() -> TempDir {
     let home = tempfile::tempdir().expect("a folder");
     fs::create_dir(home.path().join("bin")).expect("a folder");
@@ -66,7 +66,7 @@ fn variables(home: &Path) -> Vec<(String, String)> {
     .into()
 }
 
-/// The block as a script. Its service listens where no other test does: loopback is wide.
+/// The block as a script. Its service listens on a loopback address that no other test uses.
 fn script(block: &str) -> String {
     static USED: AtomicU8 = AtomicU8::new(1);
     let [_, _, high, low] = id().to_be_bytes();
@@ -91,7 +91,7 @@ fn script(block: &str) -> String {
     script.replace(ADDRESS, &format!("{host}:{port}"))
 }
 
-/// A demo in this home, and the variables by which other programs find it.
+/// Starts a demo in this home. Returns the variables by which other programs find it.
 async fn demo(home: &Path) -> (Child, Vec<(String, String)>) {
     let mut demo = Command::new(env!("CARGO_BIN_EXE_groupdesk"))
         .args(["demo", "--hold"])
@@ -128,10 +128,10 @@ fn names_a_directory(block: &str) -> bool {
     block.contains("[directory]")
 }
 
-/// Where the pages have the database of a team.
+/// The database URL of a team in the pages.
 const DATABASE: &str = "postgres://ana@db1/desk";
 
-/// Runs a block with that database on a server, by the socket in this folder.
+/// Runs a block with that database on a server, through the socket in this folder.
 pub(super) async fn with_a_server(block: &str, folder: &Path) -> Result<(), String> {
     assert!(block.contains(DATABASE), "{block}");
     let folder = folder.display().to_string().replace('/', "%2F");
@@ -139,7 +139,7 @@ pub(super) async fn with_a_server(block: &str, folder: &Path) -> Result<(), Stri
     without_a_terminal(&block.replace(DATABASE, &database)).await
 }
 
-/// Runs a block where nobody can be asked; what it said where it did not end with 0.
+/// Runs a block without a terminal. Returns its output when it did not end with 0.
 pub(super) async fn without_a_terminal(block: &str) -> Result<(), String> {
     let home = home();
     let mut variables = variables(home.path());
@@ -177,7 +177,7 @@ pub(super) async fn without_a_terminal(block: &str) -> Result<(), String> {
     Err(format!("{}\n{said}", ended.status))
 }
 
-/// Runs a block that ends in the console, and leaves it once the group of its service is listed.
+/// Runs a block that ends in the console, and quits once the group of its service is listed.
 pub(super) fn in_a_terminal(block: &str) -> Result<(), String> {
     assert!(serves(block), "only of a service of its own");
     let home = home();

@@ -1,4 +1,5 @@
-//! Notes, labels, favourites and saved views: kept in the directory, never sent, and no place for a secret.
+//! Notes, labels, favourites and saved views: stored in the directory, never sent, and refused when they contain a
+//! secret.
 
 use groupdesk::{
     domain::{
@@ -65,7 +66,7 @@ async fn a_note_and_labels_are_kept_with_who_wrote_them_and_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn of_two_who_write_a_note_at_once_the_second_is_refused_and_labels_of_both_stay() {
+async fn of_two_concurrent_notes_the_second_is_refused_and_labels_of_both_stay() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let bob = scene.installation().by("bob@desk7").operations();
@@ -108,7 +109,7 @@ fn row(of: &str, beside: AnnotationChange) -> GroupRow {
 }
 
 #[tokio::test]
-async fn a_file_fills_what_nobody_wrote_and_replaces_the_rest_only_where_it_is_told_to() {
+async fn a_file_adds_missing_annotations_and_replaces_others_only_if_allowed() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let bob = scene.installation().by("bob@desk7").operations();
@@ -208,7 +209,7 @@ async fn a_row_that_is_sent_leaves_a_note_that_is_newer_than_its_plan() {
 }
 
 #[tokio::test]
-async fn a_known_token_is_no_note_and_an_unknown_group_has_none() {
+async fn a_note_with_a_known_token_and_a_note_on_an_unknown_group_are_refused() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let acme = id(ACME);

@@ -1,4 +1,4 @@
-//! What waits over two profiles of one directory, told without reading an API key.
+//! What waits for a person (concerns) over two profiles of one directory, found without reading an API key.
 
 use groupdesk::{
     config::{guard::Level, profile::KeySource},
@@ -16,7 +16,7 @@ use groupdesk::{
 };
 use jiff::Timestamp;
 
-use super::{ACME, Scene, places::lost};
+use super::{ACME, Scene, places::lose_rotation};
 use crate::support::world::{ANA, Side, World, id};
 
 fn named(concerns: &[Concern]) -> Vec<(Option<usize>, &'static str)> {
@@ -36,7 +36,7 @@ async fn concerns(all: &[Operations], first: usize) -> Vec<Concern> {
 }
 
 /// A batch of one group that was begun and never run.
-async fn left(world: &World, side: Side, by: &str, at: Timestamp) -> BatchId {
+async fn unfinished_batch(world: &World, side: Side, by: &str, at: Timestamp) -> BatchId {
     let batch = NewBatch {
         by: by.into(),
         reason: None,
@@ -49,11 +49,11 @@ async fn left(world: &World, side: Side, by: &str, at: Timestamp) -> BatchId {
 }
 
 #[tokio::test]
-async fn what_waits_is_told_over_two_profiles_and_no_key_is_read() {
+async fn concerns_of_two_profiles_are_found_and_no_key_is_read() {
     let scene = Scene::new().await;
-    lost(&scene).await;
+    lose_rotation(&scene).await;
     let world = &scene.world;
-    left(world, Side::Production, ANA, Timestamp::now()).await;
+    unfinished_batch(world, Side::Production, ANA, Timestamp::now()).await;
     let draft = Draft {
         user_group_id: id(ACME),
         creating: false,
@@ -63,7 +63,7 @@ async fn what_waits_is_told_over_two_profiles_and_no_key_is_read() {
         changed_at: Timestamp::now(),
     };
     scene.ana.keep_draft(draft, None).await.expect("kept");
-    // Bound in an earlier session; its keys come from a command that leaves a trace.
+    // Bound in an earlier session; its keys come from a command that leaves a trace when it runs.
     let folder = tempfile::tempdir().expect("a folder");
     let trace = folder.path().join("asked");
     let asks = ["touch".to_owned(), trace.display().to_string()];
@@ -93,17 +93,17 @@ async fn what_waits_is_told_over_two_profiles_and_no_key_is_read() {
         [(Some(0), "rotation"), (Some(1), "batch")],
         "enough for the counts"
     );
-    // It would have been asked for a request.
+    // Only a request would have run that command.
     assert!(all[0].bound().await.is_err());
     assert!(trace.exists());
 }
 
 #[tokio::test]
-async fn a_hidden_row_is_back_after_a_day_or_once_it_changed_and_what_is_unclear_counts_on() {
+async fn a_hidden_row_returns_after_a_day_or_a_change_and_unknown_outcomes_still_count() {
     let scene = Scene::new().await;
-    lost(&scene).await;
+    lose_rotation(&scene).await;
     let now = Timestamp::now();
-    let batch = left(&scene.world, Side::Testing, ANA, now).await;
+    let batch = unfinished_batch(&scene.world, Side::Testing, ANA, now).await;
     let at = |hours: u64| {
         let later = now + std::time::Duration::from_hours(hours);
         [scene.installation().at(later).operations()]
@@ -120,10 +120,10 @@ async fn a_hidden_row_is_back_after_a_day_or_once_it_changed_and_what_is_unclear
         let of = |one: Concern| (one.hidden_until.is_some(), one.is_counted());
         found.map(of).collect::<Vec<_>>()
     };
-    // The rotation first: nobody knows what came of it.
+    // The rotation comes first, because its outcome is unknown.
     assert_eq!(standing(&at(23)).await, [(true, true), (true, false)]);
     assert_eq!(standing(&at(25)).await, [(false, true), (false, true)]);
-    // Another standing of the batch brings it back.
+    // A change of the batch brings it back.
     let item = ItemKey { batch, position: 0 };
     let ended = scene
         .world
@@ -139,7 +139,7 @@ async fn a_hidden_row_is_back_after_a_day_or_once_it_changed_and_what_is_unclear
 }
 
 #[tokio::test]
-async fn resuming_asks_for_words_of_others_and_on_another_day_in_production() {
+async fn resuming_asks_for_words_for_batches_of_others_and_of_another_day_in_production() {
     let scene = Scene::new().await;
     let now = Timestamp::now();
     for (side, by, hours, expected) in [
@@ -150,14 +150,14 @@ async fn resuming_asks_for_words_of_others_and_on_another_day_in_production() {
         (Side::Testing, "li@desk7", 25, Level::Key),
     ] {
         let at = now - std::time::Duration::from_hours(hours);
-        let batch = left(&scene.world, side, by, at).await;
+        let batch = unfinished_batch(&scene.world, side, by, at).await;
         let installation = scene.world.installation(side).at(now);
         let asked = installation.clone().operations();
         let asked = asked.plan_resumption(batch, true).await;
         let asked = asked.expect("readable");
         assert_eq!(asked.level, expected, "{side:?} {by} {hours} h");
         assert_eq!((asked.left(), asked.batch.is_run()), (1, false));
-        // What only lacks its end sends nothing: it is closed by a key.
+        // A batch with nothing left assert_sends nothing: a single key closes it.
         let item = ItemKey { batch, position: 0 };
         let ended = scene
             .world

@@ -1,5 +1,4 @@
-//! One unsettled mutation per group: writers that come at the same time lose nothing, and whoever is left behind by a
-//! process that died is found.
+//! One unsettled mutation per group: concurrent writers lose nothing, and what a dead process left open is found.
 
 use std::time::Duration;
 
@@ -23,12 +22,12 @@ use crate::support::{
     world::{Installation, LI, Side, id},
 };
 
-/// Of an installation whose service returns properties.
+/// An installation whose service returns properties.
 fn readable(installation: Installation) -> Installation {
     installation.with(|profile| profile.read_properties = true)
 }
 
-/// An edit of what is known now, in part.
+/// A partial edit of what is known now.
 pub(super) async fn edit(operations: &Operations, change: impl Fn(&mut DesiredFields)) -> Edit {
     let known = operations.show(&id(ACME)).await.expect("readable");
     let base = DesiredFields::of(&known.expect("known"));
@@ -53,7 +52,7 @@ pub(super) async fn rename(operations: &Operations, name: &str) -> Edit {
     edit(operations, |wanted| wanted.name = Some(name.to_owned())).await
 }
 
-/// The mapping given whole: it cannot be read.
+/// An edit of the whole mapping, which no get returns.
 pub(super) async fn map(operations: &Operations) -> Edit {
     let edit = edit(operations, |wanted| {
         let rows = wanted.mapping.get_or_insert_default();
@@ -70,7 +69,7 @@ pub(super) async fn send(operations: &Operations, edit: &Edit) -> Result<Done, F
     operations.update_edit(&id(ACME), edit, known).await
 }
 
-/// As long after now as the settle window never is.
+/// Later than any settle window lasts.
 pub(super) fn later() -> Timestamp {
     Timestamp::now() + 10.minutes()
 }
@@ -113,7 +112,7 @@ async fn eight_writers_in_several_processes_lose_nothing() {
 }
 
 #[tokio::test]
-async fn what_somebody_else_set_is_not_erased_and_what_the_person_touches_is_compared() {
+async fn values_of_others_are_not_erased_and_edited_values_are_compared() {
     let scene = Scene::with(readable).await;
     look_up(&scene.ana).await.expect("found");
     let ours = property(&scene.ana, "ours").await;
@@ -157,7 +156,7 @@ async fn a_second_writer_waits_and_then_says_who_holds_the_group() {
     let (here, first) = (scene.ana.clone(), rename(&scene.ana, "First").await);
     let holding = tokio::spawn(async move { send(&here, &first).await });
     gate.reached().await;
-    // It waits no longer than its profile says.
+    // It waits no longer than the time limit of its profile.
     let hurried = scene
         .installation()
         .by(LI)
@@ -184,7 +183,7 @@ async fn a_second_writer_waits_and_then_says_who_holds_the_group() {
         sent,
         "nothing was sent, not even a get"
     );
-    // A rotation waits, too; and whoever has the time comes after the first.
+    // A rotation waits, too, and with enough time it gets its turn after the first.
     let (rotating, patient) = (scene.ana.clone(), scene.installation().by(LI).operations());
     let rotating = tokio::spawn(async move { rotate(&rotating).await });
     let waiting = tokio::spawn(async move { send(&patient, &second).await });
@@ -201,7 +200,7 @@ async fn a_second_writer_waits_and_then_says_who_holds_the_group() {
 }
 
 #[tokio::test]
-async fn one_that_breaks_off_before_sending_gives_the_group_back() {
+async fn a_writer_that_stops_before_sending_releases_the_group() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let gate = Gate::new();
@@ -220,9 +219,9 @@ async fn one_that_breaks_off_before_sending_gives_the_group_back() {
     );
 }
 
-/// An answer that was asked for before a change from here was recorded says nothing any more.
+/// An answer requested before a change from here was recorded is out of date.
 #[tokio::test]
-async fn a_reading_that_a_change_from_here_has_overtaken_is_not_recorded() {
+async fn a_read_overtaken_by_a_change_from_here_is_not_recorded() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let gate = Gate::new();
@@ -244,9 +243,9 @@ async fn a_reading_that_a_change_from_here_has_overtaken_is_not_recorded() {
     assert_eq!(known.as_deref(), Some("Newer"));
 }
 
-/// The clock that counts sleep has gone on: others may have settled that nothing was sent.
+/// The clock that counts sleep has advanced: another process may have settled that nothing was sent.
 #[tokio::test]
-async fn an_intent_that_is_taken_for_dead_sends_nothing_any_more() {
+async fn an_intent_taken_for_dead_sends_nothing() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let gate = Gate::new();

@@ -1,4 +1,4 @@
-//! A clock that tests move ahead: what has to wait for the settle window waits for nobody.
+//! A clock that tests move forward, so that no test waits for the settle window.
 
 use groupdesk::domain::rotation::State;
 
@@ -10,7 +10,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn a_settle_horizon_is_over_when_it_is_moved_ahead() {
+async fn moving_the_clock_forward_ends_the_settle_horizon() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = TestClock::new(folder.path());
     let scene = Scene::with(|installation| installation.clock(clock.clock())).await;
@@ -19,7 +19,7 @@ async fn a_settle_horizon_is_over_when_it_is_moved_ahead() {
         .by(LI)
         .clock(clock.clock())
         .operations();
-    // By the clock of the process that sent it, and by that of another one.
+    // By the clock of the process that sent the request, and by that of another process.
     for installation in [&scene.ana, &other] {
         scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
         rotate(&scene.ana).await.expect_err("unknown");

@@ -1,4 +1,4 @@
-//! Create: what it made, what it met, and what is not known when the answer is lost.
+//! Create: what it created, what existed already, and what is unknown when the answer is lost.
 
 use groupdesk::{
     domain::{
@@ -29,7 +29,7 @@ fn globex() -> DesiredFields {
 }
 
 #[tokio::test]
-async fn a_new_group_is_created_with_all_that_was_wanted() {
+async fn a_new_group_is_created_with_all_its_fields() {
     let scene = Scene::new().await;
     let done = scene.ana.create(&id(NEW), &globex()).await.expect("done");
     assert_eq!(done.ending, Ending::Created);
@@ -73,7 +73,7 @@ async fn a_new_group_is_created_with_all_that_was_wanted() {
 }
 
 #[tokio::test]
-async fn a_group_that_was_there_is_unchanged_and_the_differences_are_named() {
+async fn an_existing_group_is_unchanged_and_the_differences_are_named() {
     let scene = Scene::new().await;
     let before = scene.world.stored(Side::Testing, ACME);
     let other = wanted("Other", &[("9", "9")], &json!({"tier": "lead"}));
@@ -110,7 +110,7 @@ async fn a_group_that_was_there_is_unchanged_and_the_differences_are_named() {
 }
 
 #[tokio::test]
-async fn a_service_that_does_not_say_whether_it_created_is_not_believed_to_have() {
+async fn an_answer_without_new_user_group_does_not_count_as_created() {
     let scene = Scene::new().await;
     let forget = |body: &mut serde_json::Value| {
         body.as_object_mut()
@@ -147,14 +147,14 @@ async fn a_lost_answer_is_unknown_and_a_second_create_finds_out() {
         );
         let note = history(&scene.ana).await[0].note.clone().expect("a note");
         assert_eq!(note, failure.to_string());
-        // The first may still arrive, with other fields.
+        // The first request may still arrive, with other fields.
         let held = scene.ana.create(&id(NEW), &globex()).await;
         assert!(matches!(held, Err(Failure::Held(_))), "{held:?}");
         let after = Timestamp::now() + 2.minutes();
         let ana = scene.installation().at(after).operations();
         let done = ana.create(&id(NEW), &globex()).await.expect("done");
         assert_eq!(done.ending, Ending::Existed);
-        // Hazard 6: that it was there already says nothing after a lost answer.
+        // Hazard 6: after a lost answer, an existing group proves nothing.
         assert_eq!(done.warnings, [Warning::CreationUnclear]);
         let again = ana.create(&id(NEW), &globex()).await.expect("done");
         assert_eq!(again.warnings, [], "by now it is known to have been there");
@@ -162,7 +162,7 @@ async fn a_lost_answer_is_unknown_and_a_second_create_finds_out() {
 }
 
 #[tokio::test]
-async fn what_the_service_refuses_is_told_in_its_own_words() {
+async fn a_refusal_is_reported_in_the_words_of_the_service() {
     let scene = Scene::new().await;
     let taken = scene
         .world
@@ -207,7 +207,7 @@ fn untagged_key(scene: &Scene) -> String {
 }
 
 #[tokio::test]
-async fn a_service_that_is_not_there_and_a_wrong_key_are_told_apart() {
+async fn an_unreachable_service_and_a_wrong_key_are_told_apart() {
     let scene = Scene::new().await;
     let gone = Faults::always(Fault::Close).await;
     let address = gone.base_url();

@@ -1,5 +1,5 @@
-//! Services that merge, that clear, that only echo, and whose get applies fields: what is proven of them, and that nothing
-//! is lost without a word.
+//! Services that merge updates, that clear omitted fields, that only echo, and whose get applies fields: what a probe
+//! proves about each, and that no value is lost silently.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,7 +21,7 @@ use crate::support::{
 };
 
 const GROUP: &str = "expendable";
-/// Of the next directory.
+/// The number of the next directory.
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 const KEEPS: Odd = Odd {
@@ -30,10 +30,10 @@ const KEEPS: Odd = Odd {
     merges: false,
 };
 
-/// An installation of its own that has made the group there, and knows nothing of the service.
-async fn acquainted(world: &World, odd: Odd) -> (OddService, Operations) {
+/// An installation with a new directory that has created the group there, and knows no facts about the service.
+async fn with_group_created(world: &World, odd: Odd) -> (OddService, Operations) {
     let service = OddService::start(odd).await;
-    // A directory of its own each time; a port may come again.
+    // A new directory each time, because a port may be reused.
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let directory = world.other_directory(&number.to_string());
     let installation = world
@@ -75,7 +75,7 @@ async fn a_probe_proves_what_can_be_proven_and_puts_the_group_back() {
                 clears,
                 ..KEEPS
             };
-            let (service, ana) = acquainted(&world, odd).await;
+            let (service, ana) = with_group_created(&world, odd).await;
             let before = service.group(GROUP);
             let facts = ana.probe_facts(&id(GROUP)).await.expect("probed");
             assert_eq!(service.group(GROUP), before, "{odd:?}");
@@ -98,7 +98,7 @@ async fn a_probe_proves_what_can_be_proven_and_puts_the_group_back() {
 #[tokio::test]
 async fn a_group_that_is_not_known_is_not_probed() {
     let world = World::new().await;
-    let (_service, ana) = acquainted(&world, KEEPS).await;
+    let (_service, ana) = with_group_created(&world, KEEPS).await;
     let refused = ana.probe_facts(&id("another")).await;
     assert!(
         matches!(refused, Err(Failure::NotKnown { .. })),
@@ -106,9 +106,9 @@ async fn a_group_that_is_not_known_is_not_probed() {
     );
 }
 
-/// By default nothing is sent that is not known; told, nothing of somebody else's is erased without a word.
+/// By default unknown values are not sent. With stated facts nothing of somebody else is erased silently.
 #[tokio::test]
-async fn what_somebody_else_set_survives_on_every_service_or_nothing_is_sent() {
+async fn values_of_others_survive_on_every_service_or_nothing_is_sent() {
     let world = World::new().await;
     for on_get in [
         OnGet::ReturnsStored,
@@ -122,7 +122,7 @@ async fn what_somebody_else_set_survives_on_every_service_or_nothing_is_sent() {
                 clears,
                 merges,
             };
-            let (service, ana) = acquainted(&world, odd).await;
+            let (service, ana) = with_group_created(&world, odd).await;
             service.set(GROUP, "properties", json!({"tier": "gold", "theirs": true}));
             let before = service.group(GROUP);
             let known = UnknownIdPolicy::KnownOnly;
@@ -152,15 +152,15 @@ async fn what_somebody_else_set_survives_on_every_service_or_nothing_is_sent() {
     }
 }
 
-/// Told wrongly that it keeps what is left out, it is found out at once.
+/// A wrong statement that the service keeps omitted fields is noticed at once.
 #[tokio::test]
-async fn a_service_that_clears_what_was_told_to_be_kept_is_an_alarm() {
+async fn clearing_fields_that_were_stated_to_be_kept_is_an_alarm() {
     let world = World::new().await;
     let odd = Odd {
         clears: true,
         ..KEEPS
     };
-    let (service, ana) = acquainted(&world, odd).await;
+    let (service, ana) = with_group_created(&world, odd).await;
     let fields = groupdesk::domain::facts::Field::ALL;
     let mut told: Vec<_> = fields.map(|field| Fact::Absent(field, Absent::Keep)).into();
     told.push(Fact::PropertiesOnGet(Proven::Returned));

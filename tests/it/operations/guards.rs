@@ -1,4 +1,5 @@
-//! Guards hold here, so that no caller can go round them; and the tag alarm (hazard 11), wherever the tag comes back.
+//! Guards are enforced in `operations`, so that no caller can bypass them; and the tag alarm (hazard 11), in whichever
+//! answer the tag comes.
 
 use groupdesk::{
     config::{
@@ -39,8 +40,8 @@ fn wanted() -> DesiredFields {
     }
 }
 
-/// A world whose installation knows `acme` and `globex`, and a proxy that counts.
-async fn acquainted() -> (World, FaultyProxy) {
+/// A world whose installation knows `acme` and `globex`, and a proxy that counts requests.
+async fn world_with_proxy() -> (World, FaultyProxy) {
     let world = World::new().await;
     for group in ["acme", "globex"] {
         world.seed(Side::Testing, group, group, &[], &json!({}));
@@ -53,8 +54,8 @@ async fn acquainted() -> (World, FaultyProxy) {
 }
 
 #[tokio::test]
-async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
-    let (world, proxy) = acquainted().await;
+async fn a_forbidden_operation_is_refused_with_its_reason_and_nothing_is_sent() {
+    let (world, proxy) = world_with_proxy().await;
     let with = |operation| {
         let installation = world.installation(Side::Testing).through(proxy.base_url());
         installation
@@ -71,12 +72,12 @@ async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
     #[rustfmt::skip] // A table: one case a line.
     let results = [
         with(Operation::Create).create(&id("new"), &wanted()).await.map(|_| ()),
-        // A read of an unknown id could create.
+        // A read of an unknown id could create it.
         with(Operation::Create).look_up(&id("new"), UnknownIdPolicy::Exists).await.map(|_| ()),
         with(Operation::Update).update(&acme, &wanted(), &wanted(), known).await.map(|_| ()),
         with(Operation::Rotate).rotate(&acme, None, known).await.map(|_| ()),
         with(Operation::Bulk).begin_batch(&plan, None).await.map(|_| ()),
-        // Many rotations are rotations.
+        // A batch of rotations counts as rotating.
         with(Operation::Rotate).begin_batch(&plan, None).await.map(|_| ()),
         with(Operation::Abandon).abandon(groupdesk::operations::RotationId(1), "x").await.map(|_| ()),
         with(Operation::HandOff).hand_off_again(groupdesk::operations::RotationId(1)).await.map(|_| ()),
@@ -100,15 +101,15 @@ async fn what_a_guard_forbids_is_refused_with_its_reason_and_nothing_is_sent() {
         proxy.count("GET") + proxy.count("PUT") + proxy.count("POST"),
         0
     );
-    // What is not named stays allowed.
+    // Operations not named by a guard stay allowed.
     let done = with(Operation::Update).rotate(&acme, None, known).await;
     done.expect("rotated");
     world.end().await;
 }
 
 #[tokio::test]
-async fn a_batch_that_was_begun_before_the_guard_does_not_go_on() {
-    let (world, proxy) = acquainted().await;
+async fn a_batch_begun_before_the_guard_does_not_continue() {
+    let (world, proxy) = world_with_proxy().await;
     let free = world.operations(Side::Testing);
     let plan = free
         .plan_batch(&[id("acme"), id("globex")], false)
@@ -125,8 +126,8 @@ async fn a_batch_that_was_begun_before_the_guard_does_not_go_on() {
 }
 
 #[tokio::test]
-async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
-    let (world, _meddler) = acquainted().await;
+async fn a_guard_limits_the_size_of_a_batch_and_says_why() {
+    let (world, _meddler) = world_with_proxy().await;
     let guard = Guard {
         operation: Operation::Bulk,
         rule: Rule::Most(1),
@@ -146,7 +147,7 @@ async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
         [(id("globex"), Skip::Guarded(1, "slowly".into()))]
     );
     assert!(plan.skipped[0].1.to_string().contains("slowly"));
-    // A plan from elsewhere meets the same limit where it begins.
+    // A plan made elsewhere meets the same limit when its batch begins.
     let larger = Plan {
         ready: vec![id("acme"), id("globex")],
         ..Plan::default()
@@ -166,7 +167,7 @@ async fn a_guard_takes_fewer_groups_at_once_and_says_why() {
 
 #[tokio::test]
 async fn a_plan_from_elsewhere_meets_the_limit_of_the_profile() {
-    let (world, _meddler) = acquainted().await;
+    let (world, _meddler) = world_with_proxy().await;
     let plan = Plan {
         ready: vec![id("acme"), id("globex")],
         ..Plan::default()
@@ -185,8 +186,8 @@ async fn a_plan_from_elsewhere_meets_the_limit_of_the_profile() {
     }
 }
 
-/// A profile that expects the other tag than its service answers with; the directory knows no tag yet.
-fn misled(world: &World, proxy: &FaultyProxy) -> groupdesk::operations::Operations {
+/// A profile that expects another tag than its service answers with; the directory has no tag yet.
+fn expecting_another_tag(world: &World, proxy: &FaultyProxy) -> groupdesk::operations::Operations {
     let installation = world.installation(Side::Testing).through(proxy.base_url());
     installation
         .with(|profile| profile.environment = Some(EnvironmentTag::Customer))
@@ -194,8 +195,8 @@ fn misled(world: &World, proxy: &FaultyProxy) -> groupdesk::operations::Operatio
 }
 
 #[tokio::test]
-async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
-    let (world, proxy) = acquainted().await;
+async fn an_answer_with_another_tag_is_an_alarm_and_stops_a_bulk_rotation() {
+    let (world, proxy) = world_with_proxy().await;
     for group in ["hooli", "initech", "umbrella"] {
         world.seed(Side::Testing, group, group, &[], &json!({}));
         let met = world.operations(Side::Testing);
@@ -203,7 +204,7 @@ async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
             .await
             .expect("known now");
     }
-    let misled = misled(&world, &proxy);
+    let misled = expecting_another_tag(&world, &proxy);
     let ids = ["acme", "globex", "hooli", "initech", "umbrella"].map(id);
     let plan = misled.plan_batch(&ids, false).await.expect("readable");
     assert_eq!(plan.ready.len(), 5, "no tag is known yet");
@@ -237,9 +238,9 @@ async fn an_answer_with_the_other_tag_is_an_alarm_and_stops_a_bulk_rotation() {
 }
 
 #[tokio::test]
-async fn an_update_that_is_answered_with_the_other_tag_is_done_and_an_alarm() {
-    let (world, proxy) = acquainted().await;
-    let misled = misled(&world, &proxy);
+async fn an_update_answered_with_another_tag_is_done_and_an_alarm() {
+    let (world, proxy) = world_with_proxy().await;
+    let misled = expecting_another_tag(&world, &proxy);
     let known = UnknownIdPolicy::KnownOnly;
     let done = misled
         .update(&id("acme"), &DesiredFields::default(), &wanted(), known)
@@ -256,7 +257,7 @@ async fn an_update_that_is_answered_with_the_other_tag_is_done_and_an_alarm() {
         ["GET", "PUT"],
         "nothing follows an alarm, not even the read"
     );
-    // From now on nothing is sent until a person has looked.
+    // From now on nothing is sent until a person has resolved the alarm.
     let again = misled.rotate(&id("acme"), None, known).await;
     assert!(matches!(again, Err(Failure::Place(_))), "{again:?}");
     assert_eq!(proxy.count("POST"), 0);
@@ -264,7 +265,7 @@ async fn an_update_that_is_answered_with_the_other_tag_is_done_and_an_alarm() {
 
 #[tokio::test]
 async fn a_forbidden_hand_off_leaves_the_new_token_waiting() {
-    let (world, _meddler) = acquainted().await;
+    let (world, _meddler) = world_with_proxy().await;
     let folder = tempfile::tempdir().expect("a folder");
     let taken = folder.path().join("taken");
     let handoff = HandOffCommand {

@@ -1,4 +1,4 @@
-//! What is written down of a hand-off while its command runs, and when the world moves on meanwhile.
+//! The records of a hand-off while its command runs, and when the rotation is overtaken meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -15,18 +15,18 @@ use tokio::task::JoinHandle;
 
 use super::{
     ACME, Scene,
-    handoff::{PATIENCE, Taker, handed, rotated, states},
+    handoff::{PATIENCE, Taker, hand_off, rotated, states},
     history, journal, rotate,
-    unwritable::forbid,
+    unwritable::fail_writes,
 };
 use crate::support::world::{Side, id};
 
-/// Says that it has begun, and ends when it may, or with its folder.
+/// A script that says when it has begun, and ends when told to or when its folder is removed.
 const WAITS: &str = "cat > $1/in; touch $1/began; \
                      until [ -e $1/go ] || [ ! -d $1 ]; do sleep 0.02; done; rm -f $1/began $1/go";
 
-/// A hand-off whose command has begun.
-async fn begun(
+/// A hand-off whose command is running.
+async fn started(
     taker: &Taker,
     run: impl Future<Output = HandedOff> + Send + 'static,
 ) -> JoinHandle<HandedOff> {
@@ -39,30 +39,30 @@ async fn begun(
     running
 }
 
-/// Lets the command end.
-async fn ended(taker: &Taker, running: JoinHandle<HandedOff>) -> HandedOff {
+/// Lets the command end; returns the result of the hand-off.
+async fn finish(taker: &Taker, running: JoinHandle<HandedOff>) -> HandedOff {
     std::fs::write(taker.path("go"), "").expect("written");
     running.await.expect("it ends")
 }
 
-/// Of all hand-offs of the newest rotation.
-async fn again(scene: &Scene) -> impl Future<Output = HandedOff> + Send + 'static {
+/// Runs the hand-off of the newest rotation again.
+async fn run_again(scene: &Scene) -> impl Future<Output = HandedOff> + Send + 'static {
     let (here, row) = (scene.ana.clone(), journal(&scene.ana).await[0].id);
     async move { here.hand_off_again(row).await.expect("run") }
 }
 
 #[tokio::test]
-async fn a_hand_off_that_a_later_rotation_overtakes_is_not_done() {
+async fn a_hand_off_overtaken_by_a_later_rotation_is_not_done() {
     let taker = Taker::new(WAITS);
     let scene = taker.scene().await;
     let first = rotated(&scene).await;
     let here = scene.ana.clone();
-    let running = begun(&taker, async move {
+    let running = started(&taker, async move {
         here.hand_off(&first).await.expect("something to hand off")
     });
     let running = running.await;
     rotate(&scene.ana).await.expect("rotated");
-    let overtaken = ended(&taker, running).await;
+    let overtaken = finish(&taker, running).await;
     assert!(!overtaken.is_done());
     assert_eq!(overtaken.handoff.state, HandOffState::Failed);
     let note = overtaken.handoff.note.expect("why");
@@ -72,17 +72,17 @@ async fn a_hand_off_that_a_later_rotation_overtakes_is_not_done() {
 }
 
 #[tokio::test]
-async fn a_hand_off_whose_end_cannot_be_written_down_waits() {
+async fn a_hand_off_whose_end_cannot_be_recorded_waits() {
     let taker = Taker::new(WAITS);
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
     let here = scene.ana.clone();
-    let running = begun(&taker, async move {
+    let running = started(&taker, async move {
         here.hand_off(&done).await.expect("something to hand off")
     });
     let running = running.await;
-    forbid(&scene, Some("history"));
-    let unwritten = ended(&taker, running).await;
+    fail_writes(&scene, Some("history"));
+    let unwritten = finish(&taker, running).await;
     assert!(!unwritten.is_done());
     assert_eq!(unwritten.handoff.state, HandOffState::Pending);
     let note = unwritten.handoff.note.expect("why");
@@ -90,36 +90,36 @@ async fn a_hand_off_whose_end_cannot_be_written_down_waits() {
         note.contains("it ended well") && note.contains("could not be written down here"),
         "{note}"
     );
-    forbid(&scene, None);
+    fail_writes(&scene, None);
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
 }
 
 #[tokio::test]
-async fn one_that_is_run_again_waits_until_it_has_ended() {
+async fn a_hand_off_run_again_is_pending_until_it_ends() {
     let taker = Taker::new("exit 3");
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
-    assert!(!handed(&scene, &done).await.is_done());
+    assert!(!hand_off(&scene, &done).await.is_done());
     assert_eq!(states(&scene.ana).await, [HandOffState::Failed]);
-    taker.does(WAITS);
-    let running = begun(&taker, again(&scene).await).await;
+    taker.set_script(WAITS);
+    let running = started(&taker, run_again(&scene).await).await;
     // As a crash would leave it.
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
-    assert!(ended(&taker, running).await.is_done());
+    assert!(finish(&taker, running).await.is_done());
     assert_eq!(states(&scene.ana).await, [HandOffState::Done]);
 }
 
 #[tokio::test]
-async fn the_history_tells_what_was_handed_off_and_why_it_was_rotated() {
+async fn the_history_has_the_hand_off_and_the_reason_of_the_rotation() {
     let taker = Taker::new("echo no room >&2; exit 3");
     let scene = taker.scene().await;
     let why = Some("it leaked".to_owned());
     let known = UnknownIdPolicy::KnownOnly;
     let done = scene.ana.rotate(&id(ACME), why.clone(), known).await;
     let done = scene.ana.confirm(done.expect("rotated")).await;
-    handed(&scene, &done).await;
-    taker.does("cat > $1/in");
-    assert!(again(&scene).await.await.is_done());
+    hand_off(&scene, &done).await;
+    taker.set_script("cat > $1/in");
+    assert!(run_again(&scene).await.await.is_done());
     let lines = history(&scene.ana).await;
     let lines: Vec<_> = lines
         .iter()
@@ -140,7 +140,7 @@ async fn the_history_tells_what_was_handed_off_and_why_it_was_rotated() {
 }
 
 #[tokio::test]
-async fn a_rotation_that_turns_out_a_conflict_hands_nothing_off() {
+async fn a_rotation_that_ends_in_a_conflict_hands_nothing_off() {
     let taker = Taker::new("touch $1/ran");
     let scene = taker.scene().await;
     let rotated = rotate(&scene.ana).await.expect("rotated");
@@ -155,16 +155,16 @@ async fn a_rotation_that_turns_out_a_conflict_hands_nothing_off() {
 }
 
 #[tokio::test]
-async fn what_waits_names_the_profile_that_began_it_and_never_another_one_of_the_place() {
+async fn a_waiting_hand_off_names_the_profile_that_began_it() {
     let taker = Taker::new("exit 3");
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
-    assert!(!handed(&scene, &done).await.is_done());
+    assert!(!hand_off(&scene, &done).await.is_done());
     let second = scene
         .installation()
         .with(|profile| profile.name = "second".into());
     let second = second.unbound();
-    // Its first use binds it to the same place.
+    // Its first use binds the profile to the same place.
     let known = UnknownIdPolicy::KnownOnly;
     second.look_up(&id(ACME), known).await.expect("read");
     let begun_in = async |all: &[Operations]| {
@@ -193,7 +193,7 @@ async fn what_waits_names_the_profile_that_began_it_and_never_another_one_of_the
 }
 
 #[tokio::test]
-async fn what_another_profile_has_to_hand_off_is_not_listed_here() {
+async fn waiting_hand_offs_of_other_profiles_are_not_listed() {
     let taker = Taker::new("exit 3");
     let scene = taker.scene().await;
     let command: HandOffCommand = taker.command();

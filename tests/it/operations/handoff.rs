@@ -1,4 +1,5 @@
-//! The hand-off of a new token: by standard input alone, pending before the command runs, its ending kept afterwards.
+//! The hand-off of a new token: only by standard input, recorded as pending before the command runs, with its result
+//! afterwards.
 
 use std::{path::Path, time::Duration};
 
@@ -23,10 +24,10 @@ use crate::support::{
     world::Installation,
 };
 
-/// Longest wait for anything that must happen.
+/// The longest wait for anything that must happen.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A command that runs a script in a folder of its own.
+/// A hand-off command: a script in a folder of its own.
 pub(super) struct Taker {
     folder: TempDir,
     limit: Duration,
@@ -39,12 +40,12 @@ impl Taker {
             folder,
             limit: PATIENCE,
         };
-        taker.does(script);
+        taker.set_script(script);
         taker
     }
 
-    /// What it does from now on; `$1` is its folder.
-    pub(super) fn does(&self, script: &str) {
+    /// Replaces the script; `$1` is its folder.
+    pub(super) fn set_script(&self, script: &str) {
         std::fs::write(self.folder.path().join("script"), script).expect("written");
     }
 
@@ -78,18 +79,18 @@ impl Taker {
     }
 }
 
-/// Rotates and confirms; the hand-off is what the test is about.
+/// Rotates and confirms, up to the hand-off that the test is about.
 pub(super) async fn rotated(scene: &Scene) -> Done {
     let rotated = rotate(&scene.ana).await.expect("rotated");
     scene.ana.confirm(rotated).await
 }
 
-pub(super) async fn handed(scene: &Scene, done: &Done) -> HandedOff {
+pub(super) async fn hand_off(scene: &Scene, done: &Done) -> HandedOff {
     let handed = scene.ana.hand_off(done).await;
     handed.expect("there is something to hand off")
 }
 
-/// Where the hand-offs stand, the first begun first.
+/// The states of all hand-offs, the oldest first.
 pub(super) async fn states(operations: &Operations) -> Vec<HandOffState> {
     let rows = journal(operations).await;
     rows.iter().rev().map(|row| row.handoff.state).collect()
@@ -99,13 +100,13 @@ const RECORDS: &str = "cat > $1/in; cat /proc/$$/cmdline /proc/$$/environ > $1/p
                        cat /proc/self/cmdline /proc/self/environ >> $1/proc; echo taken >&2";
 
 #[tokio::test]
-async fn the_token_goes_by_standard_input_and_no_other_way() {
+async fn the_token_is_passed_by_standard_input_only() {
     let taker = Taker::new(RECORDS);
     let scene = Scene::with(|installation| taker.at(installation)).await;
     let secrets = scene.world.secrets();
     let done = rotated(&scene).await;
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
-    let handed = handed(&scene, &done).await;
+    let handed = hand_off(&scene, &done).await;
     assert_eq!(
         handed.handoff,
         HandOff {
@@ -176,16 +177,18 @@ async fn without_a_command_nothing_is_handed_off() {
 }
 
 #[tokio::test]
-async fn a_command_that_fails_is_told_without_the_token_and_can_be_run_again() {
+async fn a_failed_command_is_reported_without_the_token_and_can_be_run_again() {
     let taker = Taker::new(
         "echo one >&2; printf 'no place for ' >&2; cat >&2; printf '\\033[2J\\n\\n' >&2; exit 3",
     );
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
-    let handed = handed(&scene, &done).await;
+    let handed = hand_off(&scene, &done).await;
     assert_eq!(handed.handoff.state, HandOffState::Failed);
     assert_eq!(handed.handoff.exit, Some(3));
-    taker.does("cat > /dev/null; read_token=$(cat $1/t); echo \"bad: $read_token\" >&2; exit 4");
+    taker.set_script(
+        "cat > /dev/null; read_token=$(cat $1/t); echo \"bad: $read_token\" >&2; exit 4",
+    );
     std::fs::write(taker.path("t"), exposed(&done)).expect("written");
     let again = scene.ana.hand_off_again(handed.rotation).await;
     let again = again.expect("run");
@@ -202,7 +205,7 @@ async fn a_command_that_fails_is_told_without_the_token_and_can_be_run_again() {
     }
     scene.world.scan_installations(&[exposed(&done).to_owned()]);
 
-    taker.does("cat > $1/in");
+    taker.set_script("cat > $1/in");
     let again = scene.ana.hand_off_again(handed.rotation).await;
     assert!(again.expect("run").is_done());
     assert!(taker.read("in").contains(exposed(&done)));
@@ -219,11 +222,11 @@ async fn a_command_that_fails_is_told_without_the_token_and_can_be_run_again() {
 }
 
 #[tokio::test]
-async fn one_that_was_put_aside_is_shown_again_once_it_is_run_again() {
+async fn a_dismissed_hand_off_is_shown_again_once_it_runs_again() {
     let taker = Taker::new("exit 3");
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
-    let failed = handed(&scene, &done).await;
+    let failed = hand_off(&scene, &done).await;
     let waiting = async || {
         let here = std::slice::from_ref(&scene.ana);
         let found = Operations::attention(here, 0, true).await;
@@ -239,10 +242,10 @@ async fn one_that_was_put_aside_is_shown_again_once_it_is_run_again() {
     assert_eq!(waiting().await.hidden_until, None);
 }
 
-/// What it leaves behind holds its standard output and error open.
+/// The child that it leaves behind keeps its standard output and error open.
 const LEAVES_ONE: &str = "sleep 1000 < /dev/null & echo $! > $1/pid; exit 0";
 
-/// A zombie that nobody has collected yet no longer runs.
+/// Whether the process runs; a zombie not collected yet does not.
 fn is_running(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
         let state = stat.rsplit(')').next().unwrap_or_default();
@@ -251,12 +254,12 @@ fn is_running(pid: &str) -> bool {
 }
 
 #[tokio::test]
-async fn at_the_time_limit_the_whole_group_is_killed() {
+async fn at_the_time_limit_the_whole_process_group_is_killed() {
     let mut taker = Taker::new("sleep 1000 & echo $! > $1/pid; echo waiting >&2; sleep 1000");
     taker.limit = Duration::from_secs(2);
     let scene = taker.scene().await;
     let done = rotated(&scene).await;
-    let handed = handed(&scene, &done).await;
+    let handed = hand_off(&scene, &done).await;
     assert_eq!(handed.handoff.state, HandOffState::Failed);
     assert_eq!(handed.handoff.exit, None);
     let note = handed.handoff.note.expect("a note");
@@ -269,7 +272,7 @@ async fn at_the_time_limit_the_whole_group_is_killed() {
 }
 
 #[tokio::test]
-async fn a_command_that_does_not_read_or_does_not_exist_hangs_nobody() {
+async fn a_command_that_does_not_read_or_exist_does_not_hang() {
     for (script, state) in [
         ("exit 0", HandOffState::Done),
         ("exec 0<&-; exit 0", HandOffState::Done),
@@ -279,7 +282,7 @@ async fn a_command_that_does_not_read_or_does_not_exist_hangs_nobody() {
         let taker = Taker::new(script);
         let scene = taker.scene().await;
         let done = rotated(&scene).await;
-        let handed = handed(&scene, &done).await;
+        let handed = hand_off(&scene, &done).await;
         assert_eq!(handed.handoff.state, state, "{script}: {handed:?}");
         if script == LEAVES_ONE {
             let left = taker.read("pid").trim().parse().ok();
@@ -297,7 +300,7 @@ async fn a_command_that_does_not_read_or_does_not_exist_hangs_nobody() {
     })
     .await;
     let done = rotated(&scene).await;
-    let handed = handed(&scene, &done).await;
+    let handed = hand_off(&scene, &done).await;
     assert_eq!(handed.handoff.state, HandOffState::Failed);
     let note = handed.handoff.note.expect("a note");
     assert!(note.contains("cannot be run"), "{note}");
@@ -311,13 +314,13 @@ async fn a_rotation_whose_answer_was_lost_is_handed_off_too() {
     let done = rotate(&scene.ana).await.expect("recovered");
     assert_eq!(done.ending, Ending::Recovered);
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
-    assert!(handed(&scene, &done).await.is_done());
+    assert!(hand_off(&scene, &done).await.is_done());
     assert!(taker.read("in").contains(&scene.token()));
 }
 
-/// Another profile of the same place finds out how it ended, has no command, and runs none.
+/// Another profile of the same place settles the rotation, has no hand-off command, and runs none.
 #[tokio::test]
-async fn a_rotation_that_another_profile_settles_is_due_where_it_was_begun() {
+async fn a_rotation_settled_by_another_profile_is_handed_off_by_its_own() {
     let taker = Taker::new("touch $1/ran");
     let scene = taker.scene().await;
     scene.proxy.next("POST", ProxyFault::applied(Then::Reset));
@@ -340,13 +343,13 @@ async fn a_rotation_that_another_profile_settles_is_due_where_it_was_begun() {
 }
 
 #[tokio::test]
-async fn a_token_that_a_read_contradicts_waits() {
+async fn a_token_contradicted_by_a_read_is_not_handed_off() {
     let taker = Taker::new("touch $1/ran");
     let scene = taker.scene().await;
     let mut done = rotated(&scene).await;
     done.ending = Ending::Rotated;
     done.warnings.push(Warning::StaleAnswer);
-    let waiting = handed(&scene, &done).await;
+    let waiting = hand_off(&scene, &done).await;
     assert_eq!(waiting.handoff.state, HandOffState::Pending);
     assert_eq!(states(&scene.ana).await, [HandOffState::Pending]);
     assert!(!taker.path("ran").exists());
@@ -354,7 +357,7 @@ async fn a_token_that_a_read_contradicts_waits() {
     done.warnings
         .push(Warning::NotReadBack { why: "gone".into() });
     assert!(
-        handed(&scene, &done).await.is_done(),
+        hand_off(&scene, &done).await.is_done(),
         "nobody contradicts it"
     );
 }
@@ -364,15 +367,15 @@ async fn the_newest_token_wins() {
     let taker = Taker::new("cat > $1/in; exit 1");
     let scene = taker.scene().await;
     let first = rotated(&scene).await;
-    handed(&scene, &first).await;
+    hand_off(&scene, &first).await;
     let second = rotated(&scene).await;
     let rows = [HandOffState::None, HandOffState::Pending];
     assert_eq!(states(&scene.ana).await, rows);
     assert_eq!(scene.ana.hand_off(&first).await, None, "its token is dead");
-    taker.does("cat > $1/in");
-    assert!(handed(&scene, &second).await.is_done());
+    taker.set_script("cat > $1/in");
+    assert!(hand_off(&scene, &second).await.is_done());
 
-    // The first one's command ends only now, and may have put its token over the second one.
+    // The first command ends only now, and may have overwritten the second token.
     let entry = history(&scene.ana).await.pop().expect("a line");
     let row = first.rotation.expect("a row");
     let done = HandOff {
@@ -391,7 +394,7 @@ async fn the_newest_token_wins() {
 }
 
 #[tokio::test]
-async fn an_old_rotation_hands_off_the_token_of_today() {
+async fn handing_off_an_old_rotation_passes_the_current_token() {
     let taker = Taker::new("cat > $1/in");
     let scene = taker.scene().await;
     let done = rotated(&scene).await;

@@ -1,5 +1,5 @@
-//! Answers that come when the world has moved on, and what a later read adds to them: nothing dead comes back, nothing
-//! new gets lost.
+//! Answers that arrive out of date, and what a later read adds to them: no dead token comes back, and no new value gets
+//! lost.
 
 use groupdesk::{
     config::{
@@ -23,13 +23,13 @@ use crate::support::{
 
 const LI: &str = "li";
 
-/// As one that the directory knows already comes back under another name.
+/// An answer in which the known group has another name.
 fn renamed(name: &'static str) -> ProxyFault {
     ProxyFault::change(move |body| body["user_group"]["name"] = json!(name))
 }
 
 #[tokio::test]
-async fn a_rotation_answer_that_comes_late_brings_no_dead_token_back() {
+async fn a_late_answer_of_a_rotation_does_not_bring_back_a_dead_token() {
     let scene = Scene::new().await;
     let gate = Gate::new();
     scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
@@ -37,7 +37,7 @@ async fn a_rotation_answer_that_comes_late_brings_no_dead_token_back() {
     let rotating = tokio::spawn(async move { rotate(&here).await });
     gate.reached().await;
     let ours = scene.token();
-    // Somebody rotates again, and this directory hears of it before the answer is here.
+    // Somebody rotates again, and this directory records it before the answer arrives.
     let elsewhere = scene.world.other_directory(LI);
     let li = scene
         .world
@@ -85,7 +85,7 @@ async fn a_recovery_names_the_token_that_was_rotated() {
 }
 
 #[tokio::test]
-async fn what_the_confirmation_reads_is_what_is_shown() {
+async fn the_values_read_by_the_confirmation_are_shown() {
     let scene = Scene::new().await;
     let rotated = rotate(&scene.ana).await.expect("rotated");
     scene.proxy.next("GET", renamed("Renamed meanwhile"));
@@ -107,7 +107,7 @@ async fn a_second_confirmation_finds_the_first_ones_result() {
 }
 
 #[tokio::test]
-async fn a_wrong_tag_is_told_once_and_no_more_after_a_person_has_looked() {
+async fn a_wrong_tag_is_reported_once_and_not_after_a_person_resolved_it() {
     let scene = Scene::new().await;
     let other =
         || ProxyFault::change(|body| body["user_group"]["api_environment_tag"] = json!("Customer"));
@@ -130,13 +130,13 @@ async fn a_wrong_tag_is_told_once_and_no_more_after_a_person_has_looked() {
 }
 
 #[tokio::test]
-async fn an_update_tells_what_its_read_back_finds_and_nothing_twice() {
+async fn an_update_reports_what_its_read_back_finds_once() {
     let scene = Scene::new().await;
     let base = scene.ana.show(&id(ACME)).await.expect("readable");
     let base = groupdesk::domain::change::DesiredFields::of(&base.expect("known"));
     let mut all = base.clone();
     all.name = Some("Acme Neu".into());
-    // The service does not take the name: both answers show it, which is one thing to be told.
+    // The service ignores the new name: both answers show that, and it is reported once.
     scene.proxy.next("PUT", renamed("Acme Alt"));
     scene.proxy.next("GET", ProxyFault::passed());
     scene.proxy.next("GET", renamed("Acme Alt"));
@@ -147,7 +147,7 @@ async fn an_update_tells_what_its_read_back_finds_and_nothing_twice() {
         seen.push(warning);
     }
     assert!(has(&done, |warning| matches!(warning, Warning::Differs(_))));
-    // Somebody rotates between the answer and the read back.
+    // Somebody rotates between the answer and the read-back.
     let gate = Gate::new();
     scene.proxy.next("GET", ProxyFault::passed());
     scene.proxy.next("GET", ProxyFault::passed().held(&gate));
@@ -177,7 +177,7 @@ async fn an_update_tells_what_its_read_back_finds_and_nothing_twice() {
 }
 
 #[tokio::test]
-async fn the_history_of_one_group_is_its_own_and_of_this_profile() {
+async fn the_history_of_a_group_has_only_its_own_lines_of_this_profile() {
     let scene = Scene::new().await;
     rotate(&scene.ana).await.expect("rotated");
     let globex = id("globex");
@@ -202,7 +202,7 @@ async fn the_history_of_one_group_is_its_own_and_of_this_profile() {
 }
 
 #[tokio::test]
-async fn who_may_create_nothing_may_still_read_what_is_known() {
+async fn a_profile_that_may_not_create_may_read_known_groups() {
     let scene = Scene::with(|installation| {
         installation.with(|profile| {
             profile.guards = vec![Guard {
@@ -230,7 +230,7 @@ async fn who_may_create_nothing_may_still_read_what_is_known() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_not_there_is_found_before_anything_begins() {
+async fn a_missing_api_key_is_reported_before_anything_begins() {
     let scene = Scene::new().await;
     assert!(scene.ana.ready().await.is_ok());
     let nowhere = scene.installation().with(|profile| {
@@ -241,9 +241,9 @@ async fn a_key_that_is_not_there_is_found_before_anything_begins() {
     assert_eq!(scene.proxy.methods(), [""; 0]);
 }
 
-/// An installation that saw a token replaced takes it for an old one; of another group it says nothing about this one.
+/// An installation that saw a token replaced takes it for an old one. For another group the same token is news.
 #[tokio::test]
-async fn the_token_of_another_group_is_news_and_not_an_old_answer() {
+async fn an_old_token_of_another_group_is_not_a_stale_answer() {
     let scene = Scene::new().await;
     scene
         .world
@@ -267,7 +267,7 @@ async fn the_token_of_another_group_is_news_and_not_an_old_answer() {
 }
 
 #[tokio::test]
-async fn what_is_read_is_not_lost_where_the_group_became_known_meanwhile() {
+async fn a_read_is_recorded_although_the_group_became_known_meanwhile() {
     let scene = Scene::new().await;
     let new = id("globex");
     let properties = json!({"tier": "gold"});
@@ -280,7 +280,7 @@ async fn what_is_read_is_not_lost_where_the_group_became_known_meanwhile() {
     let (here, group) = (scene.ana.clone(), new.clone());
     let reading = tokio::spawn(async move { here.look_up(&group, UnknownIdPolicy::Exists).await });
     gate.reached().await;
-    // The first read of an id can create it: the second waits for it, and then reads what is known.
+    // The first read of an id can create it, so the second one waits for it, and then reads a known group.
     let (other, group) = (scene.world.operations(Side::Testing), new.clone());
     let other = tokio::spawn(async move { other.look_up(&group, UnknownIdPolicy::Exists).await });
     gate.open();

@@ -1,4 +1,5 @@
-//! Creates and updates whose process is gone, or whose answer was lost: each leaves a line, and is settled or closed.
+//! Creates and updates whose process died or whose answer was lost: each leaves a journal row, and is settled or
+//! closed.
 
 use std::time::Duration;
 
@@ -22,8 +23,8 @@ use crate::support::{
     world::{LI, id},
 };
 
-/// The request is at the service or on its way there, and its process is gone.
-async fn killed(scene: &Scene, edit: Edit, applied: bool) {
+/// An edit whose process died with the request at the service or on its way.
+async fn kill_while_sending(scene: &Scene, edit: Edit, applied: bool) {
     let gate = Gate::new();
     scene.proxy.next(
         "PUT",
@@ -44,9 +45,9 @@ async fn killed(scene: &Scene, edit: Edit, applied: bool) {
 async fn a_killed_update_leaves_a_line_and_holds_the_group_until_the_window_is_over() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
-    // The mapping cannot be read: nobody can tell.
+    // No get returns the mapping, so nobody can tell.
     let mapping = map(&scene.ana).await;
-    killed(&scene, mapping, true).await;
+    kill_while_sending(&scene, mapping, true).await;
     let open = scene.ana.open_changes().await.expect("readable");
     assert_eq!((open.len(), open[0].state), (1, State::Sent));
     let hurried = scene
@@ -72,7 +73,7 @@ async fn a_killed_update_leaves_a_line_and_holds_the_group_until_the_window_is_o
             .is_some_and(|note| note.contains("ana@bastion2")),
         "{line:?}"
     );
-    // Another field may be changed; what was open may not be laid over.
+    // Another field may be changed, but the open one may not be overwritten.
     let name = rename(&tomorrow, "Second").await;
     let unsure = send(&tomorrow, &name)
         .await
@@ -88,11 +89,11 @@ async fn a_killed_update_leaves_a_line_and_holds_the_group_until_the_window_is_o
 }
 
 #[tokio::test]
-async fn what_a_reading_can_settle_of_a_killed_update_is_settled() {
+async fn a_killed_update_is_settled_as_far_as_a_read_can_tell() {
     for applied in [true, false] {
         let scene = Scene::new().await;
         look_up(&scene.ana).await.expect("found");
-        killed(&scene, rename(&scene.ana, "Killed").await, applied).await;
+        kill_while_sending(&scene, rename(&scene.ana, "Killed").await, applied).await;
         let tomorrow = scene.installation().by(LI).at(later()).operations();
         assert_eq!(tomorrow.settle_changes().await.expect("readable"), []);
         let expected = if applied {
@@ -127,7 +128,7 @@ async fn an_update_without_an_answer_is_settled_as_soon_as_a_get_shows_it() {
 }
 
 #[tokio::test]
-async fn a_create_that_makes_the_group_tells_that_an_earlier_one_never_did() {
+async fn a_create_that_succeeds_proves_that_an_earlier_one_did_not() {
     let scene = Scene::new().await;
     let globex = id("globex");
     let all = wanted("Globex", &[], &json!({}));

@@ -1,4 +1,4 @@
-//! Limits without a back door: whatever way leads to the service, what the profile forbids is not sent.
+//! Limits without a loophole: by no operation is anything sent that the profile forbids.
 
 use groupdesk::{
     config::guard::{Guard, Operation, Rule},
@@ -68,7 +68,7 @@ async fn scene() -> Scene {
 }
 
 #[tokio::test]
-async fn a_read_only_profile_changes_nothing_whatever_the_way() {
+async fn a_read_only_profile_refuses_every_operation() {
     let scene = scene().await;
     let with = || {
         let installation = scene
@@ -87,7 +87,7 @@ async fn a_read_only_profile_changes_nothing_whatever_the_way() {
 }
 
 #[tokio::test]
-async fn what_a_guard_forbids_is_forbidden_whatever_the_way() {
+async fn a_guard_holds_for_every_operation() {
     let scene = scene().await;
     let all = [
         Operation::Create,
@@ -121,7 +121,7 @@ async fn what_a_guard_forbids_is_forbidden_whatever_the_way() {
 }
 
 #[tokio::test]
-async fn a_batch_is_not_resumed_over_a_limit_that_was_tightened() {
+async fn a_batch_over_a_tightened_limit_is_not_resumed() {
     let scene = Scene::new().await;
     scene
         .world
@@ -160,7 +160,7 @@ async fn a_batch_is_not_resumed_over_a_limit_that_was_tightened() {
 }
 
 #[tokio::test]
-async fn what_only_a_file_told_of_is_not_read_by_itself() {
+async fn a_group_known_only_from_a_file_is_not_read() {
     let scene = scene().await;
     let before = scene.proxy.methods().len();
     let refused = scene
@@ -180,7 +180,7 @@ async fn what_only_a_file_told_of_is_not_read_by_itself() {
 }
 
 #[tokio::test]
-async fn a_token_whose_creation_was_seen_has_an_age_from_then() {
+async fn a_group_created_here_has_a_token_age_from_its_creation() {
     let scene = Scene::new().await;
     scene
         .ana

@@ -1,4 +1,4 @@
-//! Look up: only what is known is read, an answer teaches and never erases, and what somebody else did is noticed.
+//! Look-up: only known ids are read, an answer adds and never erases, and changes by others are noticed.
 
 use groupdesk::{
     domain::{
@@ -55,7 +55,7 @@ async fn an_unknown_id_is_refused_with_the_near_ones_and_nothing_is_sent() {
 }
 
 #[tokio::test]
-async fn what_another_profile_knows_is_not_known_here() {
+async fn ids_known_to_another_profile_are_not_known_here() {
     let scene = Scene::new().await;
     let production = scene.world.operations(Side::Production);
     let failure = look_up(&production).await;
@@ -63,7 +63,7 @@ async fn what_another_profile_knows_is_not_known_here() {
 }
 
 #[tokio::test]
-async fn a_get_that_finds_what_was_expected_is_no_history() {
+async fn a_get_without_news_leaves_no_history() {
     let scene = Scene::new().await;
     let done = look_up(&scene.ana).await;
     let done = done.expect("found");
@@ -102,7 +102,7 @@ async fn a_vanished_group_is_an_alarm_when_the_get_makes_it_again() {
 }
 
 #[tokio::test]
-async fn an_answer_teaches_and_says_where_each_value_came_from() {
+async fn values_of_an_answer_are_recorded_with_their_source() {
     let scene = Scene::with(|installation| installation.by(LI)).await;
     let done = look_up(&scene.ana).await;
     let group = done.expect("found").group;
@@ -118,7 +118,7 @@ async fn an_answer_teaches_and_says_where_each_value_came_from() {
 }
 
 #[tokio::test]
-async fn properties_come_back_where_the_profile_sends_some() {
+async fn properties_are_read_if_the_profile_asks_for_them() {
     let scene =
         Scene::with(|installation| installation.with(|profile| profile.read_properties = true))
             .await;
@@ -224,7 +224,7 @@ async fn another_environment_is_an_alarm_and_history() {
 }
 
 #[tokio::test]
-async fn an_answer_of_no_use_changes_nothing() {
+async fn an_unusable_answer_changes_nothing() {
     let scene = Scene::new().await;
     let known = scene.ana.show(&id(ACME)).await.expect("readable");
     let other = json!({"success": 1, "user_group": {"token": "other", "provided_id": "globex"}});
@@ -259,7 +259,7 @@ async fn an_answer_of_no_use_changes_nothing() {
 }
 
 #[tokio::test]
-async fn an_answer_that_left_before_a_rotation_brings_no_old_token_back() {
+async fn an_answer_sent_before_a_rotation_does_not_bring_back_the_old_token() {
     let scene = Scene::new().await;
     let gate = crate::support::proxy::Gate::new();
     scene.proxy.next("GET", ProxyFault::passed().behind(&gate));

@@ -1,4 +1,5 @@
-//! A rotation whose answer is lost, mangled or a lie: settled by reading, never by rotating again, and never sent twice.
+//! A rotation whose answer is lost, mangled or false: settled by reading, never by rotating again, and never sent
+//! twice.
 
 use std::time::Duration;
 
@@ -42,7 +43,7 @@ fn error(status: &str) -> Then {
     Then::Instead(http(status, &headers, body.to_string()))
 }
 
-/// Answers that say nothing, or nothing that counts.
+/// Answers without any meaning, or with none that counts.
 fn unclear() -> Vec<(&'static str, Then)> {
     vec![
         ("dropped", Then::Drop),
@@ -161,10 +162,10 @@ async fn not_applied_and_the_answer_lost_stays_open_and_nothing_more_is_sent() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_of_an_applied_rotation_is_found_by_the_next_rotate_and_not_rotated_again() {
+async fn the_next_rotate_settles_an_applied_rotation_instead_of_rotating_again() {
     let scene = Scene::new().await;
     scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
-    // The get that would find out is lost too.
+    // The get that would settle it is lost, too.
     scene.proxy.next("GET", ProxyFault::passed());
     scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     let failure = rotate(&scene.ana).await;
@@ -186,7 +187,7 @@ async fn a_lost_answer_of_an_applied_rotation_is_found_by_the_next_rotate_and_no
 }
 
 #[tokio::test]
-async fn a_stated_refusal_that_holds_is_told_and_can_be_tried_again() {
+async fn a_true_refusal_is_reported_and_can_be_tried_again() {
     for (what, then) in refusals() {
         let scene = Scene::new().await;
         scene.proxy.next("POST", ProxyFault::swallowed(then));
@@ -315,7 +316,7 @@ async fn a_group_that_vanished_while_the_answer_was_lost_is_a_conflict_not_a_rec
 }
 
 #[tokio::test]
-async fn a_get_that_comes_from_another_environment_settles_nothing_but_a_conflict() {
+async fn a_get_from_another_environment_ends_in_a_conflict() {
     let scene = Scene::new().await;
     scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
     scene.proxy.next("GET", ProxyFault::passed());
@@ -329,9 +330,9 @@ async fn a_get_that_comes_from_another_environment_settles_nothing_but_a_conflic
     scene.check().await;
 }
 
-/// The refusal is untrue, and the get that would prove it true left before the rotation was applied.
+/// The refusal is false, and the get that seems to prove it true was answered before the rotation was applied.
 #[tokio::test]
-async fn a_get_that_left_before_the_refusal_does_not_settle_it() {
+async fn a_get_answered_before_the_refusal_does_not_settle_it() {
     let scene = Scene::new().await;
     let early = crate::support::proxy::Gate::new();
     scene.proxy.next("GET", ProxyFault::passed().behind(&early));
@@ -365,7 +366,7 @@ async fn a_get_that_left_before_the_refusal_does_not_settle_it() {
 }
 
 #[tokio::test]
-async fn a_first_rotation_of_an_id_that_a_person_vouches_for_is_as_safe() {
+async fn a_first_rotation_of_an_id_confirmed_by_a_person_is_as_safe() {
     let scene = Scene::new().await;
     let fresh = scene.world.other_directory("li");
     let li = scene.installation().on(&fresh).operations();

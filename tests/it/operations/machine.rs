@@ -1,5 +1,5 @@
-//! The state machine, cut at every prefix of its journal: what is durable is enough to go on from, nothing that was
-//! rotated is sent again, and nothing that was sent is forgotten.
+//! The state machine of rotations, cut at every prefix of its journal: durable state is enough to go on from, nothing
+//! rotated is sent again, and nothing sent is forgotten.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ fn read() -> impl Strategy<Value = Event> {
     })
 }
 
-/// Begins as every rotation does, so that what follows is often in order.
+/// Begins as every rotation does, so that the following events are often in order.
 fn events() -> impl Strategy<Value = Vec<Event>> {
     (0..3_usize, prop::collection::vec(event(), 0..12)).prop_map(|(begun, rest)| {
         let begin = [Event::Sending, Event::Answered(RotateOutcome::Unclear)];
@@ -55,7 +55,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     })
 }
 
-/// The journal: only what was in order, and the state after each.
+/// The journal: only the events that are allowed, and the state after each.
 fn journal(events: &[Event]) -> Vec<(Event, Rotation)> {
     let mut rotation = Rotation::intended(TOKENS[0]);
     let mut journal = Vec::new();
@@ -81,7 +81,7 @@ proptest! {
             let sent = before.iter().any(|(event, _)| *event == Event::Sending);
             let was_told_a_token = before.iter().any(|(_, after)| after.state == State::Rotated);
 
-            // The process died here. Another one finds it and reads the group: now, and after the horizon.
+            // The process died here. Another one finds the rotation and reads the group: now, and after the horizon.
             let mut rotation = start.step(Event::Orphaned, H).unwrap_or(start);
             for since_sent in [Duration::from_secs(1), H, H] {
                 let read = Event::Read { fingerprint: current, since_sent };
@@ -91,7 +91,7 @@ proptest! {
             prop_assert!(!rotation.state.is_open(), "never ends: {rotation:?}");
 
             if start.state.is_open() {
-                // What was sent is not forgotten: only reading the old token says that it did not happen.
+                // Nothing sent is forgotten: only reading the old token proves that the rotation did not happen.
                 if sent && rotation.state == State::NotApplied {
                     prop_assert_eq!(current, TOKENS[0]);
                     prop_assert!(!was_told_a_token);
@@ -109,7 +109,7 @@ proptest! {
             } else {
                 prop_assert_eq!(rotation, start, "an ending is an ending");
             }
-            // The token stays held as long as it may have been rotated.
+            // The token stays locked as long as it may have been rotated.
             if sent && current != TOKENS[0] && start.state.is_open() {
                 prop_assert!(rotation.state.holds_token());
             }
@@ -131,7 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn one_early_reading_of_the_old_token_proves_nothing_unless_the_service_refused(
+    fn one_early_read_of_the_old_token_proves_nothing_unless_the_service_refused(
         seconds in 0..60_u64,
         refused in any::<bool>(),
     ) {

@@ -1,4 +1,4 @@
-//! A key that is not proven yet, and an alarm that stands: what may be done, and what is forgotten.
+//! A key that is not proven yet, and an unresolved alarm: what is allowed, and what is forgotten.
 
 use groupdesk::{
     directory::{BindingAnswer, DirectoryError},
@@ -8,7 +8,7 @@ use groupdesk::{
 
 use super::{
     ACME, Scene, look_up,
-    places::{lost, stranger},
+    places::{lose_rotation, stranger},
 };
 use crate::support::{
     proxy::ProxyFault,
@@ -18,7 +18,7 @@ use crate::support::{
 #[tokio::test]
 async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_alarm() {
     let scene = Scene::new().await;
-    lost(&scene).await;
+    lose_rotation(&scene).await;
     let renewed = scene.world.new_key("testing", Some("Testing"));
     let li = || scene.installation().key(&renewed).unbound();
     let same = BindingAnswer::Same {
@@ -65,7 +65,7 @@ async fn nothing_is_recorded_with_a_key_on_trial_and_none_is_proven_under_an_ala
 }
 
 #[tokio::test]
-async fn whose_alarm_it_is_not_leaves_the_tag_of_the_place_as_it_is() {
+async fn only_the_profile_with_the_alarm_resets_the_tag_of_the_place() {
     let scene = Scene::new().await;
     let other_tag = |body: &mut serde_json::Value| {
         body["user_group"]["api_environment_tag"] = "Customer".into();
@@ -83,7 +83,7 @@ async fn whose_alarm_it_is_not_leaves_the_tag_of_the_place_as_it_is() {
     let count = elsewhere.acknowledge(&testing().await, "seen").await;
     assert_eq!(count.expect("written"), 1);
     assert_eq!(testing().await.tag, tag);
-    // A profile of the place that names none forgets it, with the tags of its groups.
+    // A profile of the place that declares no tag forgets it, with the tags of its groups.
     let untold = stranger(&scene, |profile| profile.environment = None).unbound();
     let count = untold
         .acknowledge(&testing().await, "it has another name")

@@ -14,18 +14,18 @@ use crate::support::{
     world::{Installation, Side, World, id},
 };
 
-/// The usual installation through the proxy, asked which place it means.
+/// The usual installation through the proxy, not bound to a place yet.
 pub(super) fn stranger(scene: &Scene, change: impl FnOnce(&mut Profile)) -> Installation {
     scene.installation().with(change)
 }
 
-async fn asked(operations: &Operations) -> bool {
+async fn asks_for_place(operations: &Operations) -> bool {
     let bound = operations.bound().await;
     matches!(bound, Err(Failure::Place(PlaceProblem::Asked { .. })))
 }
 
-/// A rotation whose answer was lost, and which the service did not do.
-pub(super) async fn lost(scene: &Scene) {
+/// A rotation whose answer was lost, and which the service did not apply.
+pub(super) async fn lose_rotation(scene: &Scene) {
     scene.proxy.next("POST", ProxyFault::swallowed(Then::Reset));
     let failure = rotate(&scene.ana).await.expect_err("lost");
     assert!(matches!(failure, Failure::Unknown { .. }), "{failure}");
@@ -35,12 +35,12 @@ pub(super) async fn lost(scene: &Scene) {
 #[tokio::test]
 async fn a_key_of_another_environment_settles_and_creates_nothing() {
     let scene = Scene::new().await;
-    lost(&scene).await;
+    lose_rotation(&scene).await;
     let other = scene.world.new_key("elsewhere", None);
     let li = stranger(&scene, |profile| profile.environment = None)
         .key(&other)
         .unbound();
-    assert!(asked(&li).await, "the key is new at this address");
+    assert!(asks_for_place(&li).await, "the key is new at this address");
     let before = scene.proxy.methods().len();
     let settled = li.recover(&[], 4, |_| {}).await;
     assert!(
@@ -73,7 +73,7 @@ async fn a_key_of_another_environment_settles_and_creates_nothing() {
         "known in the other place only: {refused:?}"
     );
     assert_eq!(scene.proxy.methods().len(), before, "nothing was sent");
-    // With the key of the place it is settled, and the leaked token can be rotated.
+    // With the key of the place the rotation is settled, and the leaked token can be rotated.
     let recovered = scene.ana.recover(&[], 4, |_| {}).await.expect("readable");
     assert_eq!(recovered.len(), 1);
 }
@@ -100,7 +100,7 @@ async fn two_profiles_of_one_service_and_key_are_one_place() {
 #[tokio::test]
 async fn a_renamed_profile_finds_what_is_open() {
     let scene = Scene::new().await;
-    lost(&scene).await;
+    lose_rotation(&scene).await;
     let renamed = stranger(&scene, |profile| profile.name = "renamed".into()).unbound();
     let open = renamed.open_rotations().await.expect("readable");
     assert_eq!(open.len(), 1, "before anything was sent");
@@ -110,7 +110,7 @@ async fn a_renamed_profile_finds_what_is_open() {
 }
 
 #[tokio::test]
-async fn an_alarm_of_a_wrong_tag_stays_until_a_person_has_looked() {
+async fn an_alarm_of_a_wrong_tag_stays_until_a_person_resolves_it() {
     let scene = Scene::new().await;
     let other_tag = |body: &mut serde_json::Value| {
         body["user_group"]["api_environment_tag"] = "Customer".into();
@@ -151,11 +151,11 @@ async fn an_alarm_of_a_wrong_tag_stays_until_a_person_has_looked() {
 }
 
 #[tokio::test]
-async fn a_new_key_proves_itself_by_a_token_that_the_place_knows() {
+async fn a_new_key_is_proven_by_a_token_known_at_the_place() {
     let scene = Scene::new().await;
     let renewed = scene.world.new_key("testing", Some("Testing"));
     let li = || scene.installation().key(&renewed).unbound();
-    assert!(asked(&li()).await);
+    assert!(asks_for_place(&li()).await);
     let same = BindingAnswer::Same {
         place: None,
         unproven: false,
@@ -184,9 +184,9 @@ async fn a_new_key_proves_itself_by_a_token_that_the_place_knows() {
 }
 
 #[tokio::test]
-async fn a_key_that_reads_another_token_is_taken_back() {
+async fn a_key_that_reads_another_token_is_unbound() {
     let scene = Scene::new().await;
-    // Another environment of the same address: reading the id there makes it.
+    // Another environment of the same address: reading the id there creates it.
     scene.world.vanish(Side::Production, ACME);
     let foreign = scene.world.new_key("elsewhere", Some("Customer"));
     let installation = || {
@@ -208,7 +208,10 @@ async fn a_key_that_reads_another_token_is_taken_back() {
         "{failure}"
     );
     assert!(failure.to_string().starts_with("ALARM"), "{failure}");
-    assert!(asked(&installation()).await, "the binding is taken back");
+    assert!(
+        asks_for_place(&installation()).await,
+        "the binding is taken back"
+    );
     let known = scene.ana.show(&id(ACME)).await.expect("readable");
     let token = known.expect("known").fingerprint.map(|known| known.value);
     let fingerprinter = scene.world.directory().fingerprinter();
@@ -234,7 +237,7 @@ fn caller(directory: &Directory, profile: &str, url: &str, key: &str) -> Caller 
 }
 
 #[tokio::test]
-async fn only_what_is_clear_is_bound_without_a_question() {
+async fn only_clear_cases_are_bound_without_a_question() {
     let world = World::new().await;
     let directory = world.other_directory("table");
     let (here, there) = ("https://a.example/api/user", "https://b.example/api/user");
@@ -266,10 +269,10 @@ async fn only_what_is_clear_is_bound_without_a_question() {
 }
 
 #[tokio::test]
-async fn two_places_that_are_one_are_united_and_nothing_is_lost() {
+async fn two_records_of_one_place_are_merged_and_nothing_is_lost() {
     let scene = Scene::new().await;
     let directory = scene.world.directory();
-    // A second name, from before keys were compared: it knows the same group and holds the same token.
+    // A second name, from before keys were compared: it knows the same group and has the same token.
     let token = groupdesk::domain::token::Token::new(scene.token());
     let previous = directory.fingerprinter().of(&token);
     let second = stranger(&scene, |profile| profile.name = "second".into());
@@ -281,7 +284,7 @@ async fn two_places_that_are_one_are_united_and_nothing_is_lost() {
         &[Event::Sending, Event::Answered(Answered::Unclear)],
     )
     .await;
-    lost(&scene).await;
+    lose_rotation(&scene).await;
     let places = scene.ana.places().await.expect("readable");
     let named = |name: &str| {
         let found = places.iter().find(|place| place.name == name);
@@ -328,7 +331,7 @@ async fn two_places_that_are_one_are_united_and_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn a_place_that_another_process_united_is_followed_without_a_request() {
+async fn a_place_merged_by_another_process_is_followed_without_a_request() {
     let scene = Scene::new().await;
     let directory = scene.world.directory();
     let older = crate::support::world::place(directory, "older");
@@ -337,14 +340,14 @@ async fn a_place_that_another_process_united_is_followed_without_a_request() {
     let into = scene.world.place(Side::Testing);
     assert_eq!(key.place, into);
     let mut feed = li.feed(li.cursor().await.expect("readable"));
-    // Another process finds out that the place is the older one.
+    // Another process finds out that the place is the same as the older one.
     let places = scene.ana.places().await.expect("readable");
     let named = |id| {
         let found = places.iter().find(|place| place.id == id);
         found.expect("it is there").clone()
     };
     let (living, gone) = (named(older), named(into));
-    lost(&scene).await;
+    lose_rotation(&scene).await;
     let now = Timestamp::now() + std::time::Duration::from_hours(1);
     let elsewhere = scene.installation().at(now).by("bob").operations();
     elsewhere

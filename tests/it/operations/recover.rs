@@ -1,5 +1,5 @@
-//! Recovery of what was left open: by gets of known groups only, from every prefix of a journal, also when it is cut
-//! itself; and abandoning by a person.
+//! Recovery of open rotations: only by gets of known groups, from every prefix of a journal, also when the recovery
+//! itself is cut; and abandoning by a person.
 
 use std::time::Duration;
 
@@ -36,13 +36,13 @@ fn states(all: &[Recovered]) -> Vec<State> {
     all.iter().map(|each| each.row().rotation.state).collect()
 }
 
-/// The fingerprint of the token the service holds now.
+/// The fingerprint of the token that the service has now.
 fn current(scene: &Scene) -> Fingerprint {
     let fingerprinter = scene.ana.directory().fingerprinter();
     fingerprinter.of(&Token::new(scene.token()))
 }
 
-async fn dead(scene: &Scene, events: &[Event]) {
+async fn leave_open(scene: &Scene, events: &[Event]) {
     leave_behind(&scene.ana, ACME, current(scene), events).await;
 }
 
@@ -50,7 +50,7 @@ async fn dead(scene: &Scene, events: &[Event]) {
 async fn before_the_horizon_a_process_may_live_and_nothing_is_read() {
     for events in [&[][..], &[Event::Sending]] {
         let scene = Scene::new().await;
-        dead(&scene, events).await;
+        leave_open(&scene, events).await;
         let before = scene.states().await;
         let all = recover(&after(&scene, HORIZON - 1)).await;
         let [Recovered::Open(open)] = &all[..] else {
@@ -64,9 +64,9 @@ async fn before_the_horizon_a_process_may_live_and_nothing_is_read() {
 }
 
 #[tokio::test]
-async fn what_was_never_sent_needs_no_read() {
+async fn a_rotation_that_was_never_sent_needs_no_read() {
     let scene = Scene::new().await;
-    dead(&scene, &[]).await;
+    leave_open(&scene, &[]).await;
     let all = recover(&after(&scene, HORIZON)).await;
     assert_eq!(states(&all), [State::NotApplied]);
     assert_eq!(scene.proxy.methods(), [""; 0]);
@@ -86,7 +86,7 @@ async fn what_was_never_sent_needs_no_read() {
 #[tokio::test]
 async fn a_request_that_was_lost_is_not_applied_after_two_reads() {
     let scene = Scene::new().await;
-    dead(&scene, &[Event::Sending]).await;
+    leave_open(&scene, &[Event::Sending]).await;
     let all = recover(&after(&scene, HORIZON)).await;
     assert_eq!(states(&all), [State::NotApplied]);
     assert_eq!(scene.proxy.methods(), ["GET", "GET"]);
@@ -94,7 +94,7 @@ async fn a_request_that_was_lost_is_not_applied_after_two_reads() {
 }
 
 #[tokio::test]
-async fn an_unknown_one_waits_for_the_horizon_and_says_how_long() {
+async fn an_unknown_rotation_waits_for_the_horizon_and_says_how_long() {
     let scene = Scene::with(|installation| installation.at(noon())).await;
     scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
     rotate(&scene.ana).await.expect_err("unknown");
@@ -111,7 +111,7 @@ async fn an_unknown_one_waits_for_the_horizon_and_says_how_long() {
 }
 
 #[tokio::test]
-async fn an_applied_one_is_recovered_at_once() {
+async fn an_applied_rotation_is_recovered_at_once() {
     let scene = Scene::with(|installation| installation.at(noon())).await;
     scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
     scene.proxy.next("GET", ProxyFault::passed());
@@ -127,7 +127,7 @@ async fn an_applied_one_is_recovered_at_once() {
 #[tokio::test]
 async fn another_environment_settles_as_a_conflict_and_is_an_alarm() {
     let scene = Scene::new().await;
-    dead(&scene, &[Event::Sending]).await;
+    leave_open(&scene, &[Event::Sending]).await;
     scene.proxy.next(
         "GET",
         ProxyFault::change(|body| {
@@ -160,7 +160,7 @@ async fn an_id_that_the_directory_does_not_know_is_never_read() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_stays_open_and_a_dead_service_is_not_asked_for_each() {
+async fn an_unreadable_group_stays_open_and_a_dead_service_is_not_asked_for_each() {
     let scene = Scene::new().await;
     for number in 0..5 {
         let group = format!("group-{number}");
@@ -241,9 +241,9 @@ async fn a_person_abandons_with_a_reason_and_the_token_is_free_again() {
 }
 
 #[tokio::test]
-async fn one_that_may_be_under_way_cannot_be_abandoned() {
+async fn a_rotation_that_may_be_under_way_cannot_be_abandoned() {
     let scene = Scene::new().await;
-    dead(&scene, &[Event::Sending]).await;
+    leave_open(&scene, &[Event::Sending]).await;
     let row = scene.journal().await[0].id;
     let early = after(&scene, HORIZON - 1).abandon(row, "gone").await;
     assert!(matches!(early, Err(Failure::UnderWay { .. })), "{early:?}");
@@ -255,10 +255,10 @@ async fn one_that_may_be_under_way_cannot_be_abandoned() {
     scene.check().await;
 }
 
-/// Every rotation that a journal of this many events can tell of.
+/// Rotations that a journal of up to this many events can describe.
 const DEPTH: usize = 5;
 
-/// One journal for each, the shortest: whatever prefix a dying process leaves, one of these tells the same.
+/// The shortest journal of each: whatever prefix a dying process leaves is equivalent to one of these.
 fn journals(old: Fingerprint, new: Fingerprint) -> Vec<(Vec<Event>, Rotation)> {
     let read = |fingerprint, seconds| Event::Read {
         fingerprint,
@@ -299,7 +299,7 @@ fn journals(old: Fingerprint, new: Fingerprint) -> Vec<(Vec<Event>, Rotation)> {
     all
 }
 
-/// What the current token is to a rotation.
+/// Which token the service has, from the view of the rotation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Holds {
     Old,
@@ -337,7 +337,7 @@ async fn recovery_from_every_prefix_ends_sends_nothing_and_forgets_nothing() {
     assert!(cases.len() > 30, "{} prefixes", cases.len());
     let late = after(&scene, HORIZON);
 
-    // The recovery itself dies, over and over, after a few.
+    // The recovery itself dies after a few polls, several times.
     for _ in 0..4 {
         let (sender, mut cut) = tokio::sync::mpsc::unbounded_channel();
         let work = late.recover(&[], 2, |_| {

@@ -1,4 +1,4 @@
-//! Rotate: the good way from the intent to the confirmation, and all that stops it before anything is sent.
+//! Rotate: the successful case from the intent to the confirmation, and all that stops it before anything is sent.
 
 use groupdesk::{
     directory::EventKind,
@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn the_good_way() {
+async fn a_rotation_is_sent_recorded_and_confirmed() {
     let scene = Scene::new().await;
     let old = scene.token();
     let reason = Some("leaked in a chat".to_owned());
@@ -82,7 +82,7 @@ async fn the_intent_is_durable_before_the_first_byte_and_the_outcome_before_the_
     let here = scene.ana.clone();
     let rotating = tokio::spawn(async move { rotate(&here).await });
     gate.reached().await;
-    // Another process's view, while the answer is on its way.
+    // The view of another process while the answer is on its way.
     let file = scene.world.directory_file();
     let other = groupdesk::directory::Directory::open(&file).expect("a second opening");
     let other = scene.installation().on(&other).operations();
@@ -106,7 +106,7 @@ async fn the_intent_is_durable_before_the_first_byte_and_the_outcome_before_the_
 }
 
 #[tokio::test]
-async fn a_token_that_this_desk_had_not_seen_is_not_rotated() {
+async fn a_token_not_seen_here_before_is_not_rotated() {
     let scene = Scene::new().await;
     let elsewhere = scene.world.installation(Side::Testing).by(LI);
     let elsewhere = elsewhere
@@ -131,7 +131,7 @@ async fn a_token_that_this_desk_had_not_seen_is_not_rotated() {
         Some(Warning::TokenChangedElsewhere.to_string())
     );
 
-    // It has been seen now.
+    // The token is known now.
     assert_eq!(
         rotate(&scene.ana).await.expect("rotated").ending,
         Ending::Rotated
@@ -140,7 +140,7 @@ async fn a_token_that_this_desk_had_not_seen_is_not_rotated() {
 }
 
 #[tokio::test]
-async fn the_old_token_is_dead_and_what_a_lagging_copy_led_to_is_found_out() {
+async fn a_rotation_started_on_a_stale_read_finds_out_that_its_token_is_dead() {
     let scene = Scene::new().await;
     let old = scene.token();
     let elsewhere = scene.world.installation(Side::Testing).by(LI);
@@ -151,7 +151,7 @@ async fn the_old_token_is_dead_and_what_a_lagging_copy_led_to_is_found_out() {
         .rotate(&id(ACME), None, UnknownIdPolicy::Exists)
         .await;
     let theirs = theirs.expect("rotated");
-    // The preflight is answered by a copy that lags: it still shows the old token.
+    // The first read is answered by a replica that lags: it still shows the old token.
     scene.proxy.next(
         "GET",
         ProxyFault::change(move |body| body["user_group"]["token"] = json!(old)),
@@ -167,7 +167,7 @@ async fn the_old_token_is_dead_and_what_a_lagging_copy_led_to_is_found_out() {
 }
 
 #[tokio::test]
-async fn a_preflight_that_creates_the_group_rotates_nothing() {
+async fn a_first_read_that_creates_the_group_rotates_nothing() {
     let scene = Scene::new().await;
     scene.world.vanish(Side::Testing, ACME);
     let failure = rotate(&scene.ana).await;
@@ -204,9 +204,9 @@ async fn a_group_known_to_be_of_another_environment_is_not_rotated() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_gone_after_the_preflight_was_sent_nothing() {
+async fn a_service_that_is_gone_after_the_first_read_is_sent_nothing() {
     let scene = Scene::new().await;
-    // It answers the preflight, then closes its door: raw, so that the port is free afterwards.
+    // It answers the first read, then closes its socket: a raw listener, so that the port is free afterwards.
     let door = tokio::net::TcpListener::bind("127.0.0.1:0")
         .await
         .expect("a port");
@@ -242,7 +242,7 @@ async fn a_service_that_is_gone_after_the_preflight_was_sent_nothing() {
 }
 
 #[tokio::test]
-async fn a_preflight_without_an_answer_leaves_no_intent() {
+async fn a_first_read_without_an_answer_leaves_no_intent() {
     let scene = Scene::new().await;
     let server = Faults::always(Fault::Close).await;
     let installation = scene.installation().through(server.base_url());
@@ -257,7 +257,7 @@ async fn a_preflight_without_an_answer_leaves_no_intent() {
 }
 
 #[tokio::test]
-async fn somebody_who_rotates_after_us_is_seen_by_the_confirmation() {
+async fn a_later_rotation_by_others_is_noticed_by_the_confirmation() {
     let scene = Scene::new().await;
     let ours = rotate(&scene.ana).await.expect("rotated");
     let elsewhere = scene.world.installation(Side::Testing).by(LI);
@@ -276,7 +276,7 @@ async fn somebody_who_rotates_after_us_is_seen_by_the_confirmation() {
 }
 
 #[tokio::test]
-async fn a_confirmation_that_fails_takes_nothing_back() {
+async fn a_failed_confirmation_undoes_nothing() {
     let scene = Scene::new().await;
     let rotated = rotate(&scene.ana).await.expect("rotated");
     let (new, old) = (
@@ -292,7 +292,7 @@ async fn a_confirmation_that_fails_takes_nothing_back() {
         Warning::NotReadBack { .. }
     )));
 
-    // A copy that lags: neither is the new token forgotten, nor the old one believed.
+    // From a replica that lags: neither is the new token forgotten, nor the old one trusted.
     scene.proxy.next(
         "GET",
         ProxyFault::change(move |body| body["user_group"]["token"] = old.clone()),

@@ -1,4 +1,5 @@
-//! Rows of a file: no more of them than were asked for, nothing sent upon an alarm, and again what was put off.
+//! Rows of a file: no more than were confirmed, nothing sent during an alarm, and rows that were put off are sent
+//! again.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -59,20 +60,20 @@ async fn send(operations: &Operations, permit: &Permit, row: &GroupRow) -> RowEn
         .await
 }
 
-/// What a plan that is made now shows of the group.
+/// The group as a plan made now shows it.
 async fn known(operations: &Operations, row: &GroupRow) -> Option<DesiredFields> {
     let known = operations.show(&row.id).await.expect("readable");
     known.map(|group| DesiredFields::of(&group).touched_by(&row.said))
 }
 
-/// The service has no time now, and nothing is changed.
+/// The service is busy, and nothing is changed.
 fn busy() -> ProxyFault {
     let headers = ["Content-Type: application/json", "Retry-After: 0"];
     let body = json!({"success": 0, "error": "slowly"}).to_string();
     ProxyFault::swallowed(Then::Instead(http("429 Too Many Requests", &headers, body)))
 }
 
-/// Groupdesk's own service under overload.
+/// groupdesk's own service under overload.
 fn overloaded() -> ProxyFault {
     let headers = [
         "Content-Type: application/json",
@@ -89,7 +90,7 @@ fn of_another_environment() -> ProxyFault {
 }
 
 #[tokio::test]
-async fn no_more_rows_are_sent_than_were_asked_for() {
+async fn no_more_rows_are_sent_than_were_confirmed() {
     let scene = Scene::new().await;
     let permit = permit(&scene.ana, true, 1);
     let first = send(&scene.ana, &permit, &named(ACME, "One")).await;
@@ -142,7 +143,7 @@ async fn a_create_that_was_put_off_is_sent_again_and_counts_once() {
 /// Nothing was changed, and nothing is unknown; a rotation is settled by reading all the same
 /// (docs/design/rotation.md).
 #[tokio::test]
-async fn a_service_that_says_that_it_did_nothing_is_believed_but_not_of_a_rotation() {
+async fn a_statement_that_nothing_was_done_is_trusted_except_for_a_rotation() {
     let scene = Scene::new().await;
     scene.proxy.next("GET", overloaded());
     let wanted = named("globex", "One").said;
@@ -189,7 +190,7 @@ async fn a_service_that_says_that_it_did_nothing_is_believed_but_not_of_a_rotati
 }
 
 #[tokio::test]
-async fn what_comes_from_another_environment_is_not_updated_and_an_alarm() {
+async fn an_answer_from_another_environment_is_an_alarm_and_stops_the_update() {
     let scene = Scene::new().await;
     let permit = permit(&scene.ana, true, 10);
     scene.proxy.next("GET", of_another_environment());
@@ -197,7 +198,7 @@ async fn what_comes_from_another_environment_is_not_updated_and_an_alarm() {
     assert!(read.is_alarm(), "{read:?}");
     assert_eq!(scene.proxy.methods(), ["GET"]);
 
-    // The same where a create finds the group there already.
+    // The same where a create finds an existing group.
     let fresh = scene.world.other_directory("li");
     let li = scene.installation().on(&fresh).operations();
     scene.proxy.next("GET", of_another_environment());
@@ -207,7 +208,7 @@ async fn what_comes_from_another_environment_is_not_updated_and_an_alarm() {
     let stored = scene.world.stored(Side::Testing, ACME);
     assert_eq!(stored.name, "Acme Europe");
 
-    // Without one it is only not what the plan showed: a new group. The next plan shows it, and it is updated.
+    // Without a tag the group only differs from the plan: it is new. The next plan shows it, and it is updated.
     let fresh = scene.world.other_directory("mo");
     let mo = scene.installation().on(&fresh).operations();
     let since = send(&mo, &permit, &named(ACME, "One")).await;

@@ -1,7 +1,7 @@
-//! Random schedules of several processes on one directory, each killed anywhere: in the end the directory says what the
-//! service says, or a line stands open and says so; and nothing is called done that is not.
+//! Random schedules of several processes on one directory, each killed anywhere: in the end the directory agrees with
+//! the service, or an open row says so; and nothing is reported as done that is not.
 //!
-//! `GROUPDESK_SCHEDULES` says how many; each is made from its number alone.
+//! `GROUPDESK_SCHEDULES` is their number; each is generated from its index alone.
 
 use std::{collections::BTreeMap, future::poll_fn, pin::pin, task::Poll, time::Duration};
 
@@ -27,12 +27,12 @@ use crate::support::{
 };
 
 const USUAL: usize = 100;
-/// Played at a time; most of each is waiting.
+/// How many run in parallel; each mostly waits.
 const AT_ONCE: usize = 16;
-/// Longest wait for an answer, and for a group that somebody else holds.
+/// The longest wait for an answer, and for a group that somebody else holds.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Numbers that look random and are the same every time.
+/// A reproducible pseudo-random sequence.
 struct Random(u64);
 
 impl Random {
@@ -44,30 +44,30 @@ impl Random {
     }
 }
 
-/// What one process does.
+/// An action of one process.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     SetProperty(u64),
     Rotate,
     Read,
     Create,
-    /// A row of a file, as a plan showed it that was made before all this.
+    /// A row of a file, with the values shown by a plan made before the schedule.
     SendRow(u64),
     Resume,
-    /// In a profile that forbids it.
+    /// In a profile whose guard forbids it.
     ResumeOverLimit,
     /// With the key of another environment of the same address.
     ReadAsStranger,
 }
 
-/// What the steps are about, made before the first of them.
+/// The subject of the steps, set up before the first of them.
 struct Ground {
     group: UserGroupId,
     planned: DesiredFields,
     batch: BatchId,
 }
 
-/// Polls the work so often, then drops it: the process died there. `None`: it did.
+/// Polls the work this many times, then drops it, as if the process died: `None`.
 async fn killed_after<T>(polls: u64, work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     let mut left = polls;
@@ -81,7 +81,7 @@ async fn killed_after<T>(polls: u64, work: impl Future<Output = T>) -> Option<T>
     .await
 }
 
-/// A service and a directory of its own: what is open there is nobody else's.
+/// A service and a directory of its own, so that all open rows are from this schedule.
 struct Scene {
     world: World,
     clock: TestClock,
@@ -108,7 +108,7 @@ impl Scene {
             .with(|profile| profile.read_properties = true)
     }
 
-    /// A process of its own, sometimes under another name of the same place.
+    /// A new process, sometimes with another name of the same place.
     fn process(&self, dice: &mut Random) -> Operations {
         let directory = Directory::open(&self.world.directory_file()).expect("it opens");
         let installation = self.installation().by(LI).on(&directory);
@@ -121,7 +121,7 @@ impl Scene {
         }
     }
 
-    /// As the step says; whether it is called done.
+    /// Does the step; returns whether it is reported as done.
     async fn act(
         &self,
         operations: Operations,
@@ -263,7 +263,7 @@ async fn play(number: u64) {
                 12 => Step::ResumeOverLimit,
                 _ => Step::ReadAsStranger,
             };
-            // A run goes on when nobody waits for it; only the end of its process would end it.
+            // A run continues when nobody waits for it; only the end of its process would end it.
             let polls = if dice.below(3) == 0 && !matches!(step, Step::Resume) {
                 dice.below(40)
             } else {
@@ -274,7 +274,7 @@ async fn play(number: u64) {
         }
     }
     let ended = Box::pin(join_all(steps)).await;
-    // Whoever comes later finds what is left.
+    // A later process finds what is left.
     for _ in 0..2 {
         scene.clock.forward(Duration::from_secs(70));
         ana.recover(&[], 1, |_| {}).await.expect("readable");
@@ -350,7 +350,7 @@ async fn play(number: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_the_order_and_whoever_dies_the_directory_says_what_the_service_says() {
+async fn in_any_order_and_after_any_death_the_directory_agrees_with_the_service() {
     let told = std::env::var("GROUPDESK_SCHEDULES").ok();
     let count = told.map_or(USUAL, |told| told.parse().expect("a number"));
     let all = (0..count as u64).map(play);

@@ -1,4 +1,4 @@
-//! A token or an API key in a text that stands in the open: refused, the field is named, nothing is sent or written.
+//! A token or an API key in a text that is not secret: refused, the field is named, and nothing is sent or written.
 
 use groupdesk::{
     config::Environment,
@@ -86,7 +86,7 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
 }
 
 #[tokio::test]
-async fn what_stood_there_before_is_no_reason_to_refuse_something_else() {
+async fn an_old_secret_in_another_field_does_not_block_a_change() {
     let scene = Scene::new().await;
     let token = scene.token();
     look_up(&scene.ana).await.expect("found");
@@ -101,7 +101,7 @@ async fn what_stood_there_before_is_no_reason_to_refuse_something_else() {
 }
 
 #[tokio::test]
-async fn a_draft_with_a_token_stays_off_the_disk() {
+async fn a_draft_with_a_token_is_not_written_to_disk() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let token = scene.token();

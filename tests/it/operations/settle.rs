@@ -1,4 +1,4 @@
-//! Settling by a later look-up: what a get shows, at which time, decides; two installations see the same clockwork.
+//! Settling by a later look-up: what a get shows, and when, decides. Two installations apply the same rules.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::support::{
     world::{LI, Side, id, place},
 };
 
-/// The least settle horizon.
+/// The shortest settle horizon, in seconds.
 pub(super) const HORIZON: i64 = 60;
 pub(super) const MODEL_HORIZON: Duration = Duration::from_mins(1);
 
@@ -50,7 +50,7 @@ async fn unknown_at_noon() -> Scene {
 }
 
 #[tokio::test]
-async fn the_same_token_settles_only_at_the_second_reading_and_after_the_horizon() {
+async fn the_old_token_settles_only_at_the_second_read_and_after_the_horizon() {
     let scene = unknown_at_noon().await;
     for seconds in [1, HORIZON - 1] {
         let done = look_up(&after(&scene, seconds)).await.expect("found");
@@ -80,11 +80,11 @@ async fn the_same_token_settles_only_at_the_second_reading_and_after_the_horizon
 }
 
 #[tokio::test]
-async fn one_reading_however_late_is_not_two() {
+async fn one_late_read_does_not_count_as_two() {
     let scene = Scene::with(|installation| installation.at(noon())).await;
     scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
     scene.proxy.next("GET", ProxyFault::passed());
-    // The reading right after the rotation does not come through.
+    // The read right after the rotation is lost.
     scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
     rotate(&scene.ana).await.expect_err("unknown");
     let late = after(&scene, 10 * HORIZON);
@@ -95,9 +95,9 @@ async fn one_reading_however_late_is_not_two() {
     scene.check().await;
 }
 
-/// What the horizon is for: the request was only late.
+/// The reason for the horizon: the request was only late.
 #[tokio::test]
-async fn a_rotation_that_arrives_after_the_first_reading_is_recovered() {
+async fn a_rotation_that_arrives_after_the_first_read_is_recovered() {
     let scene = unknown_at_noon().await;
     look_up(&after(&scene, 1)).await.expect("found");
     let arrives = scene.world.installation(Side::Testing).by("late");
@@ -117,7 +117,7 @@ async fn a_rotation_that_arrives_after_the_first_reading_is_recovered() {
 }
 
 #[tokio::test]
-async fn a_longer_time_out_makes_a_longer_horizon() {
+async fn a_longer_timeout_makes_a_longer_horizon() {
     let scene = unknown_at_noon().await;
     let patient = |seconds: u64| {
         let installation = scene.installation().timeout(Duration::from_secs(100));
@@ -133,7 +133,7 @@ async fn a_longer_time_out_makes_a_longer_horizon() {
 }
 
 #[tokio::test]
-async fn a_rotated_one_is_confirmed_by_whoever_reads_first() {
+async fn a_rotation_is_confirmed_by_whoever_reads_first() {
     let scene = Scene::with(|installation| installation.at(noon())).await;
     rotate(&scene.ana).await.expect("rotated");
     let done = look_up(&after(&scene, 1)).await.expect("found");
@@ -193,14 +193,14 @@ async fn a_service_that_keeps_the_old_token_after_a_success_is_a_conflict_after_
     scene.check().await;
 }
 
-/// Leaves a row of the usual group behind as a process does that dies.
+/// Leaves a row of the usual group, as a dying process does.
 async fn left_behind(scene: &Scene, events: &[Event]) {
     let previous = scene.ana.directory().fingerprinter();
     let previous = previous.of(&Token::new(scene.token()));
     leave_behind(&scene.ana, ACME, previous, events).await;
 }
 
-/// Leaves a row behind, begun at noon: the intent, and what else was journalled.
+/// Leaves a row begun at noon: the intent, and these journalled events.
 pub(super) async fn leave_behind(
     ana: &Operations,
     group: &str,
@@ -251,7 +251,7 @@ pub(super) async fn leave_behind(
 }
 
 #[tokio::test]
-async fn what_a_dead_process_left_is_its_own_until_the_horizon_and_then_settled() {
+async fn an_open_rotation_of_a_dead_process_is_settled_after_the_horizon() {
     let new = Fingerprint::from_bytes([7; 32]);
     let cases: [(&[Event], &[State]); 3] = [
         (&[], &[State::NotApplied]),
@@ -292,7 +292,7 @@ async fn a_rotation_under_way_is_left_to_its_own_process() {
     let here = scene.ana.clone();
     let rotating = tokio::spawn(async move { rotate(&here).await });
     gate.reached().await;
-    // The service has rotated; the answer is on its way.
+    // The service has rotated, and the answer is on its way.
     let other = scene.installation().by(LI).operations();
     let seen = look_up(&other).await.expect("found");
     assert_eq!(exposed(&seen), scene.token());
@@ -306,14 +306,14 @@ async fn a_rotation_under_way_is_left_to_its_own_process() {
 }
 
 #[tokio::test]
-async fn a_rotation_that_was_given_up_meanwhile_shows_no_token_but_loses_none() {
+async fn a_rotation_abandoned_meanwhile_shows_no_token_but_loses_none() {
     let scene = Scene::new().await;
     let gate = crate::support::proxy::Gate::new();
     scene.proxy.next("POST", ProxyFault::passed().behind(&gate));
     let here = scene.ana.clone();
     let rotating = tokio::spawn(async move { rotate(&here).await });
     gate.reached().await;
-    // Another installation, an hour ahead, thinks that its process is dead.
+    // Another installation, an hour ahead, takes its process for dead.
     let ahead = Timestamp::now() + Duration::from_hours(1);
     let other = scene.installation().by(LI).at(ahead).operations();
     let done = look_up(&other).await.expect("found");
@@ -331,9 +331,9 @@ async fn a_rotation_that_was_given_up_meanwhile_shows_no_token_but_loses_none() 
     scene.check().await;
 }
 
-/// A wall clock that jumps forward brings the horizon no nearer for the process that sent it.
+/// A wall clock that jumps forward does not shorten the horizon for the process that sent the request.
 #[tokio::test]
-async fn the_process_that_sent_it_counts_by_its_own_clock() {
+async fn the_sending_process_measures_the_horizon_by_its_monotonic_clock() {
     let scene = Scene::new().await;
     scene.proxy.next("POST", ProxyFault::swallowed(Then::Drop));
     let failure = rotate(&scene.ana).await;
@@ -361,14 +361,14 @@ async fn the_process_that_sent_it_counts_by_its_own_clock() {
 }
 
 #[tokio::test]
-async fn what_a_colleague_rotated_is_never_by_somebody_else() {
+async fn a_rotation_by_a_colleague_is_not_reported_as_foreign() {
     let by = async |scene: &Scene| {
         let known = scene.ana.show(&id(ACME)).await.expect("readable");
         let last = known.expect("known").last_rotated;
         last.and_then(|last| last.by)
     };
     let li = |scene: &Scene| scene.installation().by(LI).operations();
-    // The answer is lost, and so is the reading that would have settled it: somebody else settles it.
+    // The answer is lost, and so is the read that would have settled it: somebody else settles it.
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     scene.proxy.next("POST", ProxyFault::applied(Then::Drop));

@@ -1,5 +1,5 @@
-//! The same stories with a directory that a team shares, on PostgreSQL: whatever the service or the line to it does, what
-//! is written down is the same.
+//! The same tests with a shared directory on PostgreSQL: whatever the service or the connection to it does, the records
+//! are the same.
 
 use super::*;
 

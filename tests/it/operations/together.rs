@@ -9,16 +9,16 @@ use groupdesk::{
 use super::{Scene, look_up, rotate};
 use crate::support::world::{LI, id};
 
-/// The one who did not rotate was told why, and sent nothing.
-pub(super) fn turned_away(failure: &Failure) -> bool {
+/// Whether the loser of the race was told why; it sent nothing.
+pub(super) fn is_loser(failure: &Failure) -> bool {
     matches!(
         failure,
-        // It saw the same token as the other one; or the new one; or the old one after the new one was known.
+        // It saw the same token as the winner, or the new one, or the old one after the new one was known.
         Failure::RotationTaken { .. } | Failure::TokenChanged { .. } | Failure::Unreadable(_)
     )
 }
 
-/// Both saw the same token, however late one of them begins.
+/// Both rotate the token that both have seen, however late one of them begins.
 async fn race(scene: &Scene, other: &Operations) -> (Done, Failure) {
     let acme = id(super::ACME);
     let known = scene.ana.show(&acme).await.expect("readable");
@@ -45,7 +45,7 @@ async fn two_handles_at_once_send_one_request() {
     for round in 1..=20 {
         let (done, failure) = race(&scene, &li).await;
         assert_eq!(done.ending, Ending::Rotated);
-        assert!(turned_away(&failure), "{failure:?}");
+        assert!(is_loser(&failure), "{failure:?}");
         assert_eq!(scene.proxy.count("POST"), round);
         look_up(&scene.ana).await.expect("found");
         scene.check().await;
@@ -66,7 +66,7 @@ async fn two_processes_at_once_send_one_request() {
     for round in 1..=20 {
         let (done, failure) = race(&scene, &li).await;
         assert_eq!(done.ending, Ending::Rotated);
-        assert!(turned_away(&failure), "{failure:?}");
+        assert!(is_loser(&failure), "{failure:?}");
         assert_eq!(scene.proxy.count("POST"), round);
         look_up(&scene.ana).await.expect("found");
     }
@@ -74,7 +74,7 @@ async fn two_processes_at_once_send_one_request() {
 }
 
 #[tokio::test]
-async fn desks_of_their_own_are_kept_apart_by_the_service() {
+async fn with_separate_directories_the_service_decides() {
     let scene = Scene::new().await;
     let fresh = scene.world.other_directory("li");
     let li = scene.installation().by(LI).on(&fresh).operations();
@@ -82,7 +82,7 @@ async fn desks_of_their_own_are_kept_apart_by_the_service() {
     let acme = id(super::ACME);
     li.look_up(&acme, exists).await.expect("found");
     let (ours, theirs) = tokio::join!(rotate(&scene.ana), rotate(&li));
-    // The service rotates one token once; the loser finds that out by reading.
+    // The service rotates each token once; the loser finds that out by reading.
     let tokens: Vec<_> = [ours, theirs].into_iter().flatten().collect();
     assert!(!tokens.is_empty());
     for done in &tokens {

@@ -1,4 +1,4 @@
-//! What could be sent, but whose answer could not be read, is not sent; what is as large as may be comes back.
+//! Values whose answer could not be read are not sent; the largest allowed ones can be read back.
 
 use groupdesk::{
     domain::{
@@ -40,7 +40,7 @@ fn too_much() -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn neither_a_create_nor_an_update_nor_a_row_is_sent() {
+async fn no_create_update_or_row_that_is_too_large_is_sent() {
     let scene = Scene::new().await;
     let stored = scene.world.stored(Side::Testing, ACME);
     for properties in too_much() {
@@ -86,9 +86,9 @@ async fn neither_a_create_nor_an_update_nor_a_row_is_sent() {
     assert!(history(&scene.ana).await.is_empty());
 }
 
-/// A service that gives back all of it, and as much around it as services do.
+/// A service that returns everything, with as much around it as services do.
 #[tokio::test]
-async fn what_is_as_large_as_may_be_is_read_back() {
+async fn the_largest_allowed_group_is_read_back() {
     let room = LARGEST_GROUP - r#""Acme"{"7":"40"}{"a":""}"#.len();
     let filled = (0..MOST_VALUES - 1).collect::<Vec<_>>();
     for (properties, more) in [

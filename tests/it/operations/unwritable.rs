@@ -17,8 +17,8 @@ use crate::support::{
     proxy::{Gate, ProxyFault, Then},
 };
 
-/// Makes one kind of write fail, as a full disk would; `None` lets it pass again.
-pub(super) fn forbid(scene: &Scene, write: Option<&str>) {
+/// Makes one kind of write fail, as a full disk would; `None` allows it again.
+pub(super) fn fail_writes(scene: &Scene, write: Option<&str>) {
     if let Some(team) = scene.world.team() {
         let trigger = write.map_or_else(String::new, |write| {
             format!(
@@ -39,7 +39,7 @@ pub(super) fn forbid(scene: &Scene, write: Option<&str>) {
     raw.execute_batch(&script).expect("SQL");
 }
 
-/// Takes the directory's file away; dropping it puts the file back.
+/// Moves the file of the directory away; dropping it moves the file back.
 struct Away {
     file: PathBuf,
 }
@@ -59,12 +59,12 @@ impl Drop for Away {
 }
 
 #[tokio::test]
-async fn an_intent_that_cannot_be_written_sends_nothing() {
+async fn an_intent_that_cannot_be_recorded_sends_nothing() {
     let sending = "rotation_events WHEN NEW.event = 'sending'";
     for (write, expected) in [("rotations", vec![]), (sending, vec![State::Intended])] {
         let scene = Scene::new().await;
         let old = scene.token();
-        forbid(&scene, Some(write));
+        fail_writes(&scene, Some(write));
         let failure = rotate(&scene.ana).await.expect_err("not written");
         assert!(matches!(failure, Failure::NothingSent(_)), "{failure:?}");
         assert!(
@@ -73,7 +73,7 @@ async fn an_intent_that_cannot_be_written_sends_nothing() {
         );
         assert_eq!(scene.proxy.methods(), ["GET"], "{write}");
         assert_eq!(scene.token(), old);
-        forbid(&scene, None);
+        fail_writes(&scene, None);
         assert_eq!(scene.states().await, expected, "{write}");
         scene.check().await;
     }
@@ -95,7 +95,7 @@ async fn a_directory_that_is_gone_before_the_preflight_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_good_answer_that_cannot_be_written_down_shows_no_token() {
+async fn a_good_answer_that_cannot_be_recorded_shows_no_token() {
     for gone in [true, false] {
         let scene = Scene::new().await;
         let gate = Gate::new();
@@ -105,7 +105,7 @@ async fn a_good_answer_that_cannot_be_written_down_shows_no_token() {
         gate.reached().await;
         let away = gone.then(|| Away::take(&scene));
         if !gone {
-            forbid(&scene, Some("rotation_events"));
+            fail_writes(&scene, Some("rotation_events"));
         }
         gate.open();
         let failure = rotating.await.expect("it ends").expect_err("not written");
@@ -124,9 +124,9 @@ async fn a_good_answer_that_cannot_be_written_down_shows_no_token() {
         let new = scene.token();
         assert!(!said.contains(&new), "{said}");
         drop(away);
-        forbid(&scene, None);
+        fail_writes(&scene, None);
 
-        // Nothing is lost: the journal knows that it was sent, and the service knows the token.
+        // Nothing is lost: the journal has the rotation as sent, and the service has the token.
         assert_eq!(scene.states().await, [State::Sent]);
         assert_eq!(scene.history().await, []);
         let found = look_up(&scene.ana).await.expect("found");
@@ -150,10 +150,10 @@ async fn a_good_answer_that_cannot_be_written_down_shows_no_token() {
 }
 
 #[tokio::test]
-async fn an_unclear_answer_that_cannot_be_written_down_stays_sent() {
+async fn an_unclear_answer_that_cannot_be_recorded_stays_sent() {
     for then in [Then::Drop, Then::Pass] {
         let scene = Scene::new().await;
-        forbid(
+        fail_writes(
             &scene,
             Some("rotation_events WHEN NEW.event <> 'sending' AND NEW.event <> 'intended'"),
         );
@@ -161,17 +161,17 @@ async fn an_unclear_answer_that_cannot_be_written_down_stays_sent() {
         let failure = rotate(&scene.ana).await.expect_err("not written");
         assert!(matches!(failure, Failure::Unknown { .. }), "{failure:?}");
         assert_eq!(scene.proxy.methods(), ["GET", "POST"]);
-        forbid(&scene, None);
+        fail_writes(&scene, None);
         assert_eq!(scene.states().await, [State::Sent]);
         scene.check().await;
     }
 }
 
 #[tokio::test]
-async fn a_settling_that_cannot_be_written_down_settles_nothing() {
+async fn a_settlement_that_cannot_be_recorded_settles_nothing() {
     let scene = Scene::new().await;
     scene.proxy.next("POST", ProxyFault::applied(Then::Drop));
-    forbid(&scene, Some("rotation_events WHEN NEW.state = 'recovered'"));
+    fail_writes(&scene, Some("rotation_events WHEN NEW.state = 'recovered'"));
     let failure = rotate(&scene.ana).await.expect_err("not written");
     assert!(matches!(failure, Failure::Unknown { .. }), "{failure:?}");
     assert_eq!(scene.states().await, [State::Unknown]);
@@ -186,7 +186,7 @@ async fn a_settling_that_cannot_be_written_down_settles_nothing() {
         Some(row.rotation.previous),
         "all or nothing"
     );
-    forbid(&scene, None);
+    fail_writes(&scene, None);
     assert_eq!(
         scene.history().await,
         [(Operation::Rotate, Ending::Unknown)]

@@ -1,4 +1,4 @@
-//! Update: the whole body on the wire, read back afterwards, and honest about what is not known.
+//! Update: the whole body on the wire, the read-back, and honest reports about unknown values.
 
 use groupdesk::{
     domain::{
@@ -29,7 +29,7 @@ fn edited() -> DesiredFields {
 }
 
 #[tokio::test]
-async fn the_whole_body_goes_out_and_is_read_back() {
+async fn the_whole_body_is_sent_and_read_back() {
     let scene = Scene::new().await;
     let done = update(&scene.ana, &base(), &edited())
         .await
@@ -63,7 +63,7 @@ async fn the_whole_body_goes_out_and_is_read_back() {
 }
 
 #[tokio::test]
-async fn a_field_that_is_left_out_is_not_on_the_wire_and_stays_as_it_is() {
+async fn an_omitted_field_is_not_sent_and_stays() {
     let scene = Scene::new().await;
     let only_name = DesiredFields {
         name: Some("Acme EU".into()),
@@ -83,7 +83,7 @@ async fn a_field_that_is_left_out_is_not_on_the_wire_and_stays_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_value_the_service_did_not_take_is_named() {
+async fn a_value_ignored_by_the_service_is_named() {
     let scene = Scene::new().await;
     scene.proxy.next(
         "PUT",
@@ -101,7 +101,7 @@ async fn a_value_the_service_did_not_take_is_named() {
 }
 
 #[tokio::test]
-async fn an_update_that_cannot_be_read_back_is_done_all_the_same() {
+async fn an_update_that_cannot_be_read_back_is_still_done() {
     let scene = Scene::new().await;
     scene.proxy.next("GET", ProxyFault::passed());
     scene.proxy.next("GET", ProxyFault::swallowed(Then::Drop));
@@ -156,7 +156,7 @@ async fn an_unclear_answer_is_unknown_and_in_the_history() {
 }
 
 #[tokio::test]
-async fn a_refusal_changes_nothing_here_or_there() {
+async fn a_refusal_changes_neither_the_directory_nor_the_service() {
     let scene = Scene::new().await;
     let name =
         |group: Option<KnownGroup>| group.and_then(|group| group.name.map(|name| name.value));
@@ -180,7 +180,7 @@ async fn a_refusal_changes_nothing_here_or_there() {
         [(Operation::Update, Ending::Refused)]
     );
 
-    // It is read first, and reading can create.
+    // The group is read first, and a read can create it.
     let nobody = id("nobody");
     let failure = scene
         .ana
@@ -194,7 +194,7 @@ async fn a_refusal_changes_nothing_here_or_there() {
 }
 
 #[tokio::test]
-async fn after_an_answer_from_another_environment_nothing_follows() {
+async fn after_an_answer_from_another_environment_nothing_is_sent() {
     let scene = Scene::new().await;
     scene.proxy.next(
         "PUT",
@@ -210,7 +210,7 @@ async fn after_an_answer_from_another_environment_nothing_follows() {
 }
 
 #[tokio::test]
-async fn an_edit_that_insists_on_the_copy_last_seen_only_reads_when_it_differs() {
+async fn a_conditional_edit_whose_group_differs_only_reads() {
     let scene =
         Scene::with(|installation| installation.with(|profile| profile.read_properties = true))
             .await;
@@ -229,7 +229,7 @@ async fn an_edit_that_insists_on_the_copy_last_seen_only_reads_when_it_differs()
     assert_eq!(what[..2], ["name", "properties tier"]);
     assert!(!what[2].contains('\u{202e}'), "hidden characters are shown");
     assert_eq!(scene.proxy.methods(), ["GET", "GET"]);
-    // Where the read made the group, that is the news.
+    // When the read created the group, that is reported.
     let created = |answer: &mut serde_json::Value| {
         answer["new_user_group"] = true.into();
         answer["user_group"]["name"] = ACME.into();
@@ -243,7 +243,7 @@ async fn an_edit_that_insists_on_the_copy_last_seen_only_reads_when_it_differs()
 }
 
 #[tokio::test]
-async fn an_older_answer_proves_nothing_unchanged() {
+async fn a_stale_answer_does_not_prove_that_nothing_changed() {
     let scene = Scene::new().await;
     let gate = Gate::new();
     scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
@@ -261,9 +261,9 @@ async fn an_older_answer_proves_nothing_unchanged() {
     );
 }
 
-/// A property may be called as a field is.
+/// A property may have the name of a field.
 #[tokio::test]
-async fn the_history_keeps_a_property_that_is_called_name_as_a_property() {
+async fn the_history_tells_a_property_called_name_from_the_field() {
     let scene = Scene::new().await;
     let base = base();
     let mut edited = base.clone();

@@ -1,11 +1,11 @@
-//! The table of keys in docs/reference/keys.md, made from the tables in force: one row a place, most used first, and nothing twice that a
-//! more general row says.
+//! The table of keys in docs/reference/keys.md, made from the active key tables: one row per place, the most used
+//! first, without repeating a more general row.
 
 use std::fmt::Write as _;
 
 use groupdesk::tui::keymap::{Action, Bound, Focus, Keymap};
 
-/// A row: its name, its places, and the place whose row says the rest.
+/// The name of a row, its places, and the place whose row has the rest.
 type Row = (&'static str, &'static [Focus], Option<Focus>);
 
 #[rustfmt::skip] // A table: one case a line.
@@ -44,7 +44,7 @@ const ROWS: [Row; 32] = [
     ("new profile", &[Focus::ConnectField, Focus::ConnectChoice, Focus::ConnectCheck], None),
 ];
 
-/// All rows: a place that is in none of them has its own.
+/// All rows; a place that is in none of the listed ones has its own.
 fn rows() -> Vec<(String, Vec<Focus>, Option<Focus>)> {
     let is_named = |focus: &Focus| ROWS.iter().any(|(_, places, _)| places.contains(focus));
     let named = ROWS.map(|(name, places, above)| (name.to_owned(), places.to_vec(), above));
@@ -53,7 +53,7 @@ fn rows() -> Vec<(String, Vec<Focus>, Option<Focus>)> {
     named.into_iter().chain(others).collect()
 }
 
-/// What moves in every list and page; not told again in each of them.
+/// Keys that move in every list and page; not repeated for each of them.
 fn moving(keys: &Keymap) -> Vec<Bound> {
     let moves = |bound: &&Bound| {
         matches!(
@@ -70,18 +70,18 @@ fn moving(keys: &Keymap) -> Vec<Bound> {
     lines.filter(moves).cloned().collect()
 }
 
-/// Whether a line says what another one says, with no key more.
+/// Whether another line already has this action and all its keys.
 fn is_said(bound: &Bound, by: &[Bound]) -> bool {
     by.iter().any(|other| {
         let has = |key| other.keys.contains(key);
-        // "back" and "close" are what Esc says of itself everywhere.
+        // Esc describes itself as "back" or "close" everywhere.
         let says = other.help == bound.help || matches!(bound.help, "back" | "close");
         says && other.action == bound.action && bound.keys.iter().all(has)
     })
 }
 
-/// Keys and what they do; the same words only once, with all their keys.
-fn told(lines: impl Iterator<Item = Bound>) -> String {
+/// Keys and their actions; each action once, with all its keys.
+fn describe(lines: impl Iterator<Item = Bound>) -> String {
     let mut once: Vec<Bound> = Vec::new();
     for line in lines {
         match once.iter_mut().find(|said| said.help == line.help) {
@@ -108,8 +108,8 @@ pub(super) fn table() -> String {
     let mut row = |name: &str, told: &str| {
         let _ = writeln!(table, "| {name} | {told} |");
     };
-    row("everywhere", &told(keys.everywhere().iter().cloned()));
-    row("lists and pages", &told(moving.iter().cloned()));
+    row("everywhere", &describe(keys.everywhere().iter().cloned()));
+    row("lists and pages", &describe(moving.iter().cloned()));
     for (name, places, above) in rows() {
         let lines = places.iter().flat_map(|place| keys.bindings(*place));
         let own = lines.filter(|line| {
@@ -117,13 +117,13 @@ pub(super) fn table() -> String {
             let said = [above, &moving, keys.everywhere()];
             !line.everywhere && !said.iter().any(|said| is_said(line, said))
         });
-        row(&name, &told(own.cloned()));
+        row(&name, &describe(own.cloned()));
     }
     table
 }
 
 #[test]
-fn every_place_has_its_row_and_every_line_is_told() {
+fn every_place_has_a_row_and_every_key_is_listed() {
     let (keys, table) = (Keymap::default(), table());
     for focus in Focus::ALL {
         let rows = rows()

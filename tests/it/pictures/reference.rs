@@ -1,5 +1,5 @@
-//! The pages of docs/reference that are made from the code: keys, settings and variables from its tables, commands, JSON and
-//! exit codes from what the shipped program says. One test writes them all.
+//! The generated pages of docs/reference: keys, settings and variables from tables of the code; commands, JSON and exit
+//! codes from output of the shipped program. One test writes them all.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, process::Command};
 
@@ -7,10 +7,10 @@ use super::{is_writing, keys, settings};
 use crate::support::clock;
 
 const HOW: &str = "made by GROUPDESK_PICTURES=write cargo test --test it pictures";
-/// Begins the options that every command has; told once.
+/// Heads the options of every command, which are listed once.
 const GLOBAL: &str = "\nOptions of every command:\n";
 
-/// The text with what stands between the marks of a part replaced by `made`.
+/// The text with the part between its marks replaced by `made`.
 fn with(text: &str, part: &str, made: &str) -> String {
     let begin = format!("<!-- {part}: {HOW} -->\n");
     let end = format!("<!-- end of {part} -->\n");
@@ -19,7 +19,7 @@ fn with(text: &str, part: &str, made: &str) -> String {
     format!("{before}{begin}{made}{end}{after}")
 }
 
-/// What `groupdesk help` says of something, without a terminal and its width.
+/// The output of `groupdesk help`, independent of a terminal's width.
 fn help(words: &[&str]) -> String {
     let said = Command::new(env!("CARGO_BIN_EXE_groupdesk"))
         .arg("help")
@@ -36,7 +36,7 @@ fn fenced(text: &str) -> String {
     format!("```text\n{}\n```\n", text.trim_end())
 }
 
-/// Above the lists of commands.
+/// Headings of the lists of commands.
 const LISTS: [&str; 7] = [
     "Commands:",
     "Groups:",
@@ -76,7 +76,7 @@ fn without_global(help: &str) -> String {
     format!("{before}\n{after}")
 }
 
-/// A command and all that is below it.
+/// Adds a command and all its subcommands.
 fn command(words: &[&str], made: &mut String) {
     let help = help(words);
     let _ = writeln!(made, "## {}\n", words.join(" "));
@@ -98,7 +98,7 @@ fn commands() -> String {
 }
 
 #[test]
-fn the_reference_says_what_the_code_says() {
+fn the_reference_agrees_with_the_code() {
     let mut pages = BTreeMap::<_, Vec<_>>::new();
     for (page, part, made) in [
         ("keys", "keys", keys::table()),
@@ -130,7 +130,7 @@ fn the_reference_says_what_the_code_says() {
 }
 
 #[test]
-fn every_command_is_told_once() {
+fn every_command_is_listed_once() {
     let told = commands();
     let heads: Vec<_> = told
         .lines()

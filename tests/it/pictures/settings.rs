@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use groupdesk::config::reference::{DefaultValue, KINDS, SETTINGS, Setting, TABLES, VARIABLES};
 
-/// For a cell of a table.
+/// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }
@@ -17,7 +17,7 @@ fn without(usual: DefaultValue) -> String {
     }
 }
 
-/// A row; several settings that differ in their meaning alone share one.
+/// A row; settings that differ only in their meaning share one.
 fn row(same: &[&Setting]) -> String {
     let [first, rest @ ..] = same else {
         return String::new();
@@ -68,7 +68,7 @@ pub(super) fn variables() -> String {
 }
 
 #[test]
-fn every_setting_and_every_variable_is_told() {
+fn every_setting_and_every_variable_is_listed() {
     let (settings, variables) = (settings(), variables());
     for setting in SETTINGS {
         assert!(

@@ -12,13 +12,13 @@ const CELL_HEIGHT: u32 = 19;
 const PADDING: u32 = 14;
 const TITLE_BAR: u32 = 34;
 const FONT_SIZE: u32 = 15;
-/// From the top of a cell to the line the letters stand on.
+/// From the top of a cell to the baseline of its text.
 const BASELINE: u32 = 14;
 
 const BACKGROUND: &str = "#14171c";
 const FOREGROUND: &str = "#d5d9e0";
 
-/// Draws a window with the title and the buffer in it.
+/// Draws a window with this title and the buffer as its content.
 pub(super) fn svg(buffer: &Buffer, title: &str) -> String {
     let area = buffer.area;
     let width = u32::from(area.width) * CELL_WIDTH + 2 * PADDING;
@@ -57,7 +57,7 @@ fn frame(svg: &mut String, width: u32, height: u32, title: &str) {
     );
 }
 
-/// Neighbouring cells of one look.
+/// Neighbouring cells of one style.
 #[derive(Debug, PartialEq)]
 struct Piece {
     column: u16,
@@ -91,7 +91,7 @@ impl Look {
     }
 }
 
-/// One row cut into pieces. A letter that is not ASCII stands alone, so that no font can push its neighbours.
+/// Cuts a row into pieces. Each non-ASCII character is a piece of its own, so that no font can shift its neighbours.
 fn pieces(buffer: &Buffer, y: u16) -> Vec<Piece> {
     let area = buffer.area;
     let mut pieces: Vec<Piece> = Vec::new();
@@ -120,13 +120,13 @@ fn pieces(buffer: &Buffer, y: u16) -> Vec<Piece> {
 }
 
 impl Piece {
-    /// Whether a neighbour may join: ASCII joins ASCII, and a line goes on as a line.
+    /// Whether the next cell may join: ASCII joins ASCII, and a line continues a line.
     fn takes(&self, symbol: &str) -> bool {
         let is_text = self.text.is_ascii() && symbol.is_ascii();
         is_text || (symbol == "─" && self.text.ends_with(symbol) && self.text.starts_with(symbol))
     }
 
-    /// Box signs are drawn as lines: those of a font leave gaps between the rows.
+    /// Box-drawing characters are drawn as lines, because those of a font leave gaps between the rows.
     fn draw_box(&self, svg: &mut String, top: u32, arms: Arms) {
         let (x, width) = (self.x(), self.width());
         let (middle_x, middle_y) = (x + width / 2, top + CELL_HEIGHT / 2);
@@ -210,7 +210,7 @@ impl Piece {
                 );
             }
         }
-        // Lines of our own: the ones of `text-decoration` end where the letters end.
+        // Drawn as lines, because `text-decoration` ends where the letters end.
         for (line, below) in [(Modifier::UNDERLINED, 16), (Modifier::CROSSED_OUT, 9)] {
             if modifier.contains(line) {
                 let _ = writeln!(
@@ -225,7 +225,7 @@ impl Piece {
     }
 }
 
-/// Where a box sign has lines.
+/// In which directions a box-drawing character has lines.
 #[derive(Debug, Clone, Copy)]
 struct Arms {
     left: bool,
@@ -257,7 +257,7 @@ fn arms(sign: char) -> Option<Arms> {
     })
 }
 
-/// The parts of a text between runs of spaces, with the byte each begins at: no viewer agrees on what to do with runs.
+/// The parts of a text between runs of spaces, with their byte offsets: viewers disagree on how to draw runs.
 fn phrases(text: &str) -> Vec<(usize, &str)> {
     let mut phrases = Vec::new();
     let mut at = 0;
@@ -271,7 +271,7 @@ fn phrases(text: &str) -> Vec<(usize, &str)> {
     phrases
 }
 
-/// The 16 named colours; pictures are drawn with no others.
+/// The 16 named colours; pictures use no others.
 fn colour(colour: Color, default: &'static str) -> &'static str {
     match colour {
         Color::Black => "#20242b",
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_are_honoured() {
+    fn styles_are_drawn() {
         let style = Style::new().fg(Color::Red).add_modifier(
             Modifier::REVERSED | Modifier::BOLD | Modifier::UNDERLINED | Modifier::DIM,
         );
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_spaces_are_places_not_text() {
+    fn runs_of_spaces_are_drawn_as_positions() {
         assert_eq!(phrases("  a b   c "), [(2, "a b"), (8, "c")]);
         let svg = picture("a   b", Style::new());
         assert!(line_with(&svg, ">a<").contains(r#"textLength="9""#));
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_same_every_time() {
+    fn the_same_buffer_gives_the_same_svg() {
         let style = Style::new().fg(Color::Cyan);
         assert_eq!(picture("same", style), picture("same", style));
     }

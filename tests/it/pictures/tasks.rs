@@ -1,7 +1,6 @@
-//! The everyday tasks at 80×24, each at the moment that counts; the shipped binary goes through the same ones in
-//! `pty::tasks`.
+//! The everyday tasks at 80×24, each at its decisive moment; `pty::tasks` does the same tasks with the shipped binary.
 
-use super::is_kept;
+use super::compare_or_write;
 use crate::{
     console::{NOW, USUAL, a_world, open, open_with},
     support::{
@@ -17,7 +16,7 @@ async fn one_row_of_a_production_mapping() {
     console.keys("/acme-eu<enter>e<tab><right><enter>").await;
     console.keys("<ctrl-u>999<enter><ctrl-s>").await;
     console.shows("40  213 → 999");
-    is_kept("errand-mapping", console.buffer());
+    compare_or_write("errand-mapping", console.buffer());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -31,7 +30,7 @@ async fn whose_token_leaked() {
     console
         .shows("current  token of globex-retail")
         .hides(&token);
-    is_kept("errand-leak", console.buffer());
+    compare_or_write("errand-leak", console.buffer());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -41,7 +40,7 @@ async fn an_id_that_looks_like_another() {
     console.keys("o").await;
     console.paste("\u{0430}cme-eu").await;
     console.shows("looks like \"a\"");
-    is_kept("errand-look-alike", console.buffer());
+    compare_or_write("errand-look-alike", console.buffer());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -55,7 +54,7 @@ async fn a_service_that_hangs() {
     proxy.next("GET", ProxyFault::swallowed(Then::Hang));
     console.burst("<enter>P<down>").draw();
     console.shows(" >  production");
-    is_kept("errand-dead-service", console.buffer());
+    compare_or_write("errand-dead-service", console.buffer());
     console.keys("<enter><enter>").await;
     console.shows(" PRODUCTION ").shows("read at");
 }
@@ -70,5 +69,5 @@ async fn a_draft_that_was_left() {
     console.shows("1 unsent draft");
     console.keys("e").await;
     console.shows("your unsent draft").shows("Acme Europe plc");
-    is_kept("errand-draft", console.buffer());
+    compare_or_write("errand-draft", console.buffer());
 }

@@ -1,4 +1,4 @@
-//! A reading of all groups that is interrupted, kept waiting or failing, and what the next one is left with.
+//! A refresh of all groups that is interrupted, waits or fails, and what the next one continues with.
 
 use std::process::Stdio;
 
@@ -22,7 +22,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn a_signal_finishes_what_is_in_flight_and_resume_reads_the_rest() {
+async fn a_signal_finishes_requests_in_flight_and_resume_reads_the_rest() {
     for signal in [Signal::HUP, Signal::TERM, Signal::INT] {
         let scene = Scene::new(5).await;
         let gate = Gate::new();
@@ -48,7 +48,7 @@ async fn a_signal_finishes_what_is_in_flight_and_resume_reads_the_rest() {
 }
 
 #[tokio::test]
-async fn killed_and_resumed_it_reads_none_twice_that_was_written_down() {
+async fn a_killed_refresh_is_resumed_and_reads_no_recorded_group_twice() {
     let scene = Scene::new(5).await;
     let gate = Gate::new();
     scene.proxy.next("GET", ProxyFault::passed());
@@ -58,7 +58,7 @@ async fn killed_and_resumed_it_reads_none_twice_that_was_written_down() {
     let out = child.stdout.take().expect("a pipe");
     let mut lines = BufReader::new(out).lines();
     gate.reached().await;
-    // The second is sent while the first is written down, and then told.
+    // The second read is sent while the first is recorded and then reported.
     let first = lines.next_line().await.expect("readable");
     assert!(first.is_some_and(|line| line.contains("unchanged")));
     kill_process(pid(&child), Signal::KILL).expect("it runs");
@@ -68,7 +68,7 @@ async fn killed_and_resumed_it_reads_none_twice_that_was_written_down() {
     let (code, lines, sum, err) = scene.refresh(&["--resume"]).await;
     assert_eq!((code, lines.len()), (0, 4), "{err}");
     assert_sum(&sum, &[("unchanged", 4), ("done_before", 1)]);
-    // Without --resume it begins anew.
+    // Without --resume it starts over.
     let (code, _, sum, _) = scene.refresh(&[]).await;
     assert_eq!(code, 0);
     assert_sum(&sum, &[("unchanged", 5)]);
@@ -90,7 +90,7 @@ async fn a_busy_service_is_waited_for() {
 }
 
 #[tokio::test]
-async fn failures_in_a_row_stop_it_and_are_tried_again() {
+async fn failures_in_a_row_stop_the_refresh_and_are_tried_again() {
     let scene = Scene::new(6).await;
     let broken = || ProxyFault::swallowed(Then::Drop);
     scene.proxy.next("GET", ProxyFault::passed());
@@ -106,7 +106,7 @@ async fn failures_in_a_row_stop_it_and_are_tried_again() {
     assert_eq!(code, 0, "{err}");
     assert_sum(&sum, &[("unchanged", 5), ("done_before", 1)]);
 
-    // Where none was read, the first failure says which exit code it is; a refused key stops it at once.
+    // If nothing was read, the first failure determines the exit code; a refused key stops it at once.
     for (answer, code, reads) in [
         ("401 Unauthorized", 4, 1),
         ("500 Internal Server Error", 1, 3),
@@ -124,7 +124,7 @@ async fn failures_in_a_row_stop_it_and_are_tried_again() {
 }
 
 #[tokio::test]
-async fn a_reader_that_has_gone_is_no_error() {
+async fn a_closed_reader_is_no_error() {
     let scene = Scene::new(3).await;
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
@@ -137,7 +137,7 @@ async fn a_reader_that_has_gone_is_no_error() {
 }
 
 #[tokio::test]
-async fn an_answer_from_before_a_rotation_counts_as_none_and_is_asked_for_again() {
+async fn an_answer_from_before_a_rotation_does_not_count_and_is_read_again() {
     let scene = Scene::new(2).await;
     let gate = Gate::new();
     scene.proxy.next("GET", ProxyFault::passed().behind(&gate));
@@ -173,7 +173,7 @@ async fn an_answer_from_before_a_rotation_counts_as_none_and_is_asked_for_again(
         }
     };
     assert_eq!((counts.unchanged, counts.failed), (1, 1));
-    // The rotation has seen the group since.
+    // The rotation has read the group since.
     let open = scene.ana.open_refresh("").await.expect("readable");
     assert_eq!(open.map(|open| open.started_at), Some(since));
     let left = scene.ana.plan_refresh(Some(since), false, None).await;

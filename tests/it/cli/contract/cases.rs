@@ -1,4 +1,4 @@
-//! The cases: every command, in worlds where every field of what it prints is there once.
+//! The cases: every command, in worlds in which every field of its output occurs once.
 
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::{Contract, pin};
 use crate::{
     cli::{
-        guards::{acquainted, group},
-        handoff::{does, scene},
+        guards::{group, knowing_acme},
+        handoff::{scene, set_script},
         program::{Background, Home},
         promote::two,
     },
@@ -47,7 +47,7 @@ async fn every_command_prints_the_json_that_is_described() {
     let mut left_out = team(c).await;
     // The kernel of a container often has no keyring.
     left_out.extend(if c.commands.contains("profile key NAME") {
-        // Nothing is open in these worlds.
+        // No change is open in these worlds.
         &["change"][..]
     } else {
         &["profile key NAME", "profile-key", "change"]
@@ -55,7 +55,7 @@ async fn every_command_prints_the_json_that_is_described() {
     c.assert_complete(&left_out);
 }
 
-/// What there is on PostgreSQL only; returns what cannot be met.
+/// What exists only on PostgreSQL. Returns the shapes that cannot be met.
 async fn team(c: &mut Contract) -> Vec<&'static str> {
     let Some(server) = postgres::server() else {
         return vec![
@@ -109,7 +109,7 @@ async fn team(c: &mut Contract) -> Vec<&'static str> {
     for (typed, arguments) in table {
         c.case(&home, 0, typed, arguments).await;
     }
-    // Nothing is open there.
+    // No change is open there.
     vec!["directory-status"]
 }
 
@@ -187,7 +187,7 @@ async fn groups(c: &mut Contract, home: &Home) {
     c.case(home, 2, "any command that fails", &["lst"]).await;
 }
 
-/// One change over many groups, checked, retried and reversed.
+/// A bulk edit: checked, applied, retried and reversed.
 async fn edits(c: &mut Contract, home: &Home) {
     let from = home.write("edit.txt", "new-1\nnobody\n");
     let edit = [
@@ -251,8 +251,7 @@ async fn exchange(c: &mut Contract, home: &Home) {
     promoted(c).await;
 }
 
-/// Files with columns that stay in the directory.
-/// Between two profiles, and with an editor.
+/// Copying between two profiles, and with an editor.
 async fn promoted(c: &mut Contract) {
     let (home, _serving) = two().await;
     let copy = ["-P", "testing", "copy", "acme", "--to", "live"];
@@ -303,7 +302,7 @@ async fn rotations(c: &mut Contract) {
     c.case(&home, 0, "rotate ID --dry-run", &dry).await;
     let rotate = ["rotate", "acme", "--yes", "--reveal", "--reason", "leaked"];
     c.case(&home, 0, "rotate ID", &rotate).await;
-    does(&home, "echo full >&2; exit 3");
+    set_script(&home, "echo full >&2; exit 3");
     c.case(&home, 6, "rotate ID", &["rotate", "acme", "--yes"])
         .await;
     c.case(&home, 0, "rotations", &["rotations"]).await;
@@ -315,7 +314,7 @@ async fn rotations(c: &mut Contract) {
     let elsewhere = ["--profile", "second", "rotations", "handoff", "--failed"];
     c.case(&home, 0, "rotations handoff [ID]", &elsewhere).await;
     home.write("config.toml", &config);
-    does(&home, "cat > $1/in");
+    set_script(&home, "cat > $1/in");
     for id in ["bulk-1", "bulk-2"] {
         home.json(0, &["create", id, "--yes"]).await;
     }
@@ -334,7 +333,7 @@ async fn rotations(c: &mut Contract) {
 
     // The answer is lost, and every read returns the old token.
     let old = || group("token-0", &Value::Null);
-    let (home, _service) = acquainted(vec![old(), Fault::Close, old()]).await;
+    let (home, _service) = knowing_acme(vec![old(), Fault::Close, old()]).await;
     let unknown = ["rotate", "acme", "--yes"];
     c.case(&home, 7, "any command that fails", &unknown).await;
     let settle = ["rotations", "settle"];

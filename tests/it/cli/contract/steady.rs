@@ -1,10 +1,10 @@
-//! What was printed, without what differs from run to run: times, fingerprints, tokens, ports, folders, durations.
+//! Removes from output what differs between runs: times, fingerprints, tokens, ports, folders, durations.
 
 use serde_json::Value;
 
-/// So many of an array are shown.
+/// How many elements of an array are shown.
 const SHOWN: usize = 2;
-/// Keys whose texts differ with the machine or the run.
+/// Keys whose texts differ between machines or runs.
 const VARYING: [&str; 11] = [
     "fingerprint",
     "previous_fingerprint",
@@ -18,7 +18,7 @@ const VARYING: [&str; 11] = [
     "directory",
     "found",
 ];
-/// Keys whose numbers do.
+/// Keys whose numbers differ between runs.
 const MEASURED: [&str; 4] = ["ms", "milliseconds", "duration_ms", "bytes"];
 
 /// A command and the JSON it printed.
@@ -74,7 +74,7 @@ fn masked(key: &str, value: &Value) -> Value {
     }
 }
 
-/// Without a port and without the temporary folder.
+/// Replaces ports and the temporary folder.
 fn place(text: &str) -> String {
     let mut text = text.to_owned();
     for (before, instead) in [("127.0.0.1:", "PORT"), ("port ", "PORT")] {

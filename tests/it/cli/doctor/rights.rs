@@ -1,13 +1,13 @@
-//! Who else could change what this installation is told.
+//! Which other users could change the configuration of this installation.
 
 use std::{fs, os::unix::fs::chown};
 
 use rustix::process::geteuid;
 
-use super::{Home, of, set_mode};
+use super::{Home, findings_of, set_mode};
 
 #[tokio::test]
-async fn who_else_could_send_the_key_elsewhere_is_said() {
+async fn users_who_could_redirect_the_key_are_named() {
     let home = Home::new();
     home.write("key", "k");
     set_mode(&home.path("key"), 0o600);
@@ -34,7 +34,7 @@ async fn who_else_could_send_the_key_elsewhere_is_said() {
         fs::write(folder.join("config.toml"), profile(url, more)).expect("written");
         set_mode(&folder, mode);
         let report = home.json(5, &["doctor"]).await;
-        let found = of(&report, "configuration").join("\n");
+        let found = findings_of(&report, "configuration").join("\n");
         for words in [plain, wide] {
             assert_eq!(
                 found.contains(words),
@@ -44,11 +44,11 @@ async fn who_else_could_send_the_key_elsewhere_is_said() {
         }
         assert!(!found.contains("belongs to another user"), "{found}");
     }
-    // Only root can give a folder away; another user's is a warning, root's is not.
+    // Only root can give a folder away. A folder of another user is a warning, one of root is not.
     if geteuid().is_root() {
         chown(&folder, Some(65_534), None).expect("given away");
         let report = home.json(5, &["doctor"]).await;
-        let found = of(&report, "configuration").join("\n");
+        let found = findings_of(&report, "configuration").join("\n");
         assert!(found.contains("the folder ") && found.contains("belongs to another user"));
     }
 }

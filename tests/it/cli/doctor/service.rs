@@ -1,18 +1,18 @@
-//! `doctor` and the service: what it finds on the way there, and that it sends nothing that could create a group.
+//! `doctor` and the service: its findings about the connection, and that it assert_sends nothing that could create a group.
 
 use serde_json::{Value, json};
 
-use super::{of, refusal, says, with};
+use super::{finding_with, findings_of, refusal, says};
 use crate::{
     cli::{
-        guards::{acquainted, group, methods},
+        guards::{group, knowing_acme, methods},
         program::Home,
     },
     support::faults::{Fault, Faults, http, json as answer},
 };
 
 #[tokio::test]
-async fn what_is_wrong_with_the_service_has_its_code_and_sends_nothing_that_could_create() {
+async fn service_problems_have_their_codes_and_no_request_could_create_a_group() {
     let page = http(
         "200 OK",
         &["Content-Type: text/html"],
@@ -36,7 +36,7 @@ async fn what_is_wrong_with_the_service_has_its_code_and_sends_nothing_that_coul
         let service = Faults::always(fault).await;
         home.connect(&service.base_url(), "key-of-the-desk");
         let report = home.json(code, &["doctor", "--id", "acme"]).await;
-        let finding = with(&report, words);
+        let finding = finding_with(&report, words);
         assert_eq!(
             (&finding["severity"], &finding["area"]),
             (&json!(severity), &json!(area)),
@@ -50,23 +50,26 @@ async fn what_is_wrong_with_the_service_has_its_code_and_sends_nothing_that_coul
     home.connect("http://127.0.0.1:1", "key-of-the-desk");
     let report = home.json(5, &["doctor"]).await;
     assert!(
-        of(&report, "network")[0].contains("problem: No connection to 127.0.0.1, port 1: refused")
+        findings_of(&report, "network")[0]
+            .contains("problem: No connection to 127.0.0.1, port 1: refused")
     );
     home.set("LIVE_KEY", "");
     let keyless = home.json(4, &["doctor"]).await;
-    assert!(of(&keyless, "key")[0].contains("environment variable LIVE_KEY: it is not set"));
+    assert!(
+        findings_of(&keyless, "key")[0].contains("environment variable LIVE_KEY: it is not set")
+    );
     assert_eq!(
-        of(&keyless, "network"),
+        findings_of(&keyless, "network"),
         Vec::<String>::new(),
         "nothing was sent"
     );
 }
 
 #[tokio::test]
-async fn the_body_of_a_get_is_tried_only_with_a_known_id() {
-    let (home, service) = acquainted(vec![refusal()]).await;
+async fn a_get_with_a_body_is_tried_only_with_a_known_id() {
+    let (home, service) = knowing_acme(vec![refusal()]).await;
     let without = home.json(0, &["doctor"]).await;
-    let finding = with(&without, "was not tested");
+    let finding = finding_with(&without, "was not tested");
     assert_eq!(finding["severity"], "note");
     assert!(
         finding["advice"]
@@ -74,14 +77,14 @@ async fn the_body_of_a_get_is_tried_only_with_a_known_id() {
             .is_some_and(|advice| advice.contains("--id ID"))
     );
     let unknown = home.json(0, &["doctor", "--id", "acmee"]).await;
-    let finding = with(&unknown, "\"acmee\" is not known in this profile");
+    let finding = finding_with(&unknown, "\"acmee\" is not known in this profile");
     assert_eq!(finding["severity"], "warning");
     assert!(!unknown.to_string().contains("\"acme\\\""), "{unknown:#}");
     assert_eq!(methods(&service), ["GET", "PUT", "PUT"]);
 }
 
 #[tokio::test]
-async fn a_get_without_its_body_is_told_apart() {
+async fn a_get_whose_body_was_dropped_is_recognized() {
     let other = json!({"provided_id": "secret-customer"});
     let created = answer(
         "200 OK",
@@ -98,11 +101,15 @@ async fn a_get_without_its_body_is_told_apart() {
         (group("token-0", &json!({"api_environment_tag": "Testing"})), 1, "problem", "is tagged Testing"),
     ];
     for (fault, code, severity, words) in table {
-        let (home, service) = acquainted(vec![refusal(), fault]).await;
+        let (home, service) = knowing_acme(vec![refusal(), fault]).await;
         let unknown = home.json(0, &["show", "acme"]).await;
         assert_eq!(unknown["user_group_id"], "acme");
         let report = home.json(code, &["doctor", "--id", "acme"]).await;
-        assert_eq!(with(&report, words)["severity"], severity, "{report:#}");
+        assert_eq!(
+            finding_with(&report, words)["severity"],
+            severity,
+            "{report:#}"
+        );
         assert!(
             !report.to_string().contains("secret-customer"),
             "{report:#}"
@@ -134,7 +141,7 @@ async fn a_clock_that_is_off_is_a_warning() {
         let service = Faults::always(fault).await;
         home.connect(&service.base_url(), "key-of-the-desk");
         let report = home.json(0, &["doctor"]).await;
-        let finding = with(&report, words);
+        let finding = finding_with(&report, words);
         assert_eq!(
             (&finding["severity"], &finding["area"]),
             (&json!(severity), &json!("clock"))

@@ -1,4 +1,4 @@
-//! `doctor` over TLS: each step of the way has a time of its own, and a certificate that nobody vouches for is told.
+//! `doctor` over TLS: each step of connecting is timed on its own, and an untrusted certificate is reported.
 
 use std::sync::Arc;
 
@@ -15,10 +15,11 @@ use tokio_rustls::{
     },
 };
 
-use super::{of, with};
+use super::{finding_with, findings_of};
 use crate::cli::program::Home;
 
-/// Refuses what names no group, over TLS, with a certificate of its own; returns the port and the certificate.
+/// A TLS server with a self-signed certificate that assert_refuses requests naming no group. Returns the port and the
+/// certificate.
 async fn serve() -> (u16, String) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
@@ -35,7 +36,7 @@ async fn serve() -> (u16, String) {
         while let Ok((stream, _)) = listener.accept().await {
             let acceptor = acceptor.clone();
             tokio::spawn(async move {
-                // One that only shakes hands says nothing.
+                // The probe that only does the handshake assert_sends no request.
                 let Ok(mut stream) = acceptor.accept(stream).await else {
                     return;
                 };
@@ -57,14 +58,14 @@ async fn serve() -> (u16, String) {
 }
 
 #[tokio::test]
-async fn each_step_of_the_way_has_a_time_of_its_own() {
+async fn each_step_of_connecting_is_timed_on_its_own() {
     let (port, certificate) = serve().await;
     let mut home = Home::new();
     home.connect(&format!("https://localhost:{port}"), "key-of-the-desk");
     let file = home.write("ca.pem", &certificate);
     home.set("SSL_CERT_FILE", file);
     let report = home.json(0, &["doctor"]).await;
-    let steps = of(&report, "network");
+    let steps = findings_of(&report, "network");
     for step in [
         "ok: name localhost: ",
         "ok: connection to port ",
@@ -75,13 +76,16 @@ async fn each_step_of_the_way_has_a_time_of_its_own() {
         let found = found.unwrap_or_else(|| panic!("{step}: {steps:?}"));
         assert!(found.ends_with(" ms"), "{found}");
     }
-    assert_eq!(with(&report, "the API key is accepted")["severity"], "ok");
+    assert_eq!(
+        finding_with(&report, "the API key is accepted")["severity"],
+        "ok"
+    );
 
-    // Without it nobody vouches for that certificate.
+    // Another certificate does not make this one trusted.
     let other = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("another");
     home.write("ca.pem", &other.cert.pem());
     let report = home.json(5, &["doctor"]).await;
-    let steps = of(&report, "network");
+    let steps = findings_of(&report, "network");
     assert!(
         steps.iter().any(
             |found| found.starts_with("problem: Not reached: ") && found.contains("ertificate")
@@ -94,9 +98,9 @@ async fn each_step_of_the_way_has_a_time_of_its_own() {
     );
 }
 
-/// The step that is timed on its own trusts whom the requests trust.
+/// The separately timed handshake trusts the same authorities as the requests do.
 #[tokio::test]
-async fn an_authority_of_the_profile_counts_for_each_step() {
+async fn the_ca_file_of_the_profile_is_used_in_each_step() {
     let (port, certificate) = serve().await;
     let mut home = Home::new();
     home.connect(&format!("https://localhost:{port}"), "key-of-the-desk");
@@ -107,20 +111,23 @@ async fn an_authority_of_the_profile_counts_for_each_step() {
     let config = std::fs::read_to_string(home.path("config.toml")).expect("readable");
     home.write("config.toml", &format!("{config}ca_file = \"own.pem\"\n"));
     let report = home.json(0, &["doctor"]).await;
-    let steps = of(&report, "network");
+    let steps = findings_of(&report, "network");
     assert!(
         steps.iter().any(|found| found.starts_with("ok: TLS: TLS")),
         "{steps:?}"
     );
-    assert_eq!(with(&report, "the API key is accepted")["severity"], "ok");
+    assert_eq!(
+        finding_with(&report, "the API key is accepted")["severity"],
+        "ok"
+    );
 
-    // And one that is not the right one counts for nothing.
+    // A wrong authority is not trusted.
     home.write("own.pem", &other.cert.pem());
     let report = home.json(5, &["doctor"]).await;
-    let steps = of(&report, "network");
+    let steps = findings_of(&report, "network");
     assert!(
         !steps.iter().any(|found| found.contains("TLS: TLS")),
         "{steps:?}"
     );
-    with(&report, "does not hold the authority that signed it");
+    finding_with(&report, "does not hold the authority that signed it");
 }

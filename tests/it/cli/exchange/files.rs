@@ -1,4 +1,4 @@
-//! Folders and targets that are not what they seem, values that are hard to write down, and a service that gives no token.
+//! Unusual folders and targets, values that are hard to write down, and a service that gives no token.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -19,7 +19,7 @@ async fn a_folder_with_something_else_in_it_is_refused_as_a_whole() {
     let dry = ["apply", &path, "--dry-run"];
     let row = "{\"user_group_id\":\"in-a\"}\n";
     std::fs::write(folder.join("a.jsonl"), row).expect("written");
-    // Hidden files are those of editors; a link to a file is as good as the file.
+    // Hidden files are left by editors and skipped; a link to a file counts as the file.
     std::fs::write(folder.join(".a.jsonl.swp.json"), "canary").expect("written");
     home.write("elsewhere", "user_group_id\nin-b\n");
     std::os::unix::fs::symlink(home.path("elsewhere"), folder.join("b.CSV")).expect("linked");
@@ -57,7 +57,7 @@ async fn a_folder_with_something_else_in_it_is_refused_as_a_whole() {
             std::fs::remove_file(&odd).expect("removed");
         }
     }
-    // As large as no file of groups, and nothing in it.
+    // Larger than any file of groups, and a hole.
     let huge = std::fs::File::create(&odd).expect("made");
     huge.set_len(3 << 30).expect("sparse");
     let ran = home.run(&["apply", &path, "--yes"]).await;
@@ -66,9 +66,9 @@ async fn a_folder_with_something_else_in_it_is_refused_as_a_whole() {
 }
 
 #[tokio::test]
-async fn what_is_exported_goes_where_it_was_sent_and_nothing_else_is_replaced() {
+async fn an_export_writes_only_its_target() {
     let mut home = Home::new();
-    let _held = home.hold_demo().await;
+    let _held = home.start_demo().await;
     let out = home.run(&["export", "-o", "-"]).await;
     assert_eq!(out.code, 0, "{}", out.err);
     assert!(out.out.contains("acme-eu"), "{}", out.out);
@@ -142,7 +142,7 @@ async fn hostile_values_come_out_as_they_went_in() {
 }
 
 #[tokio::test]
-async fn tokens_are_not_asked_for_for_ever() {
+async fn exporting_tokens_gives_up_after_repeated_failures() {
     let mut script: Vec<_> = (1..=5).map(|row| made(&format!("g{row}"), true)).collect();
     script.push(Fault::Close);
     let service = Faults::start(script).await;

@@ -1,5 +1,5 @@
-//! `import`, `apply` and `profile add` on a real terminal: the words that are asked for, the wrong ones, Ctrl-C at the
-//! question and in the middle, the bar.
+//! `import`, `apply` and `profile add` on a real terminal: the words to type, wrong words, Ctrl-C at the question and
+//! in the middle, the progress bar.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::{
     cli::{
         guards::methods,
         program::Home,
-        prompts::{Asks, dialogue, talk},
+        prompts::{Asks, dialogue, dialogue_by},
     },
     support::{
         clock::TestClock,
@@ -43,7 +43,7 @@ async fn only_the_exact_words_send_anything() {
         }
         assert_eq!(service.connections(), 0, "{command:?}");
     }
-    // A terminal that no bar can be drawn on hides nothing else.
+    // On a terminal without a progress bar everything else is still shown.
     home.set("TERM", "dumb");
     let (shown, code) = dialogue(
         &home,
@@ -52,7 +52,7 @@ async fn only_the_exact_words_send_anything() {
     );
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("2 created; 2 rows"), "{shown}");
-    // Nothing differs now: nothing is asked.
+    // Nothing differs any more, so nothing is asked.
     let (shown, code) = dialogue(&home, &["apply", &file], &[]);
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("2 as last known; 2 rows"), "{shown}");
@@ -60,7 +60,7 @@ async fn only_the_exact_words_send_anything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
+async fn ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     let service = Faults::start(vec![made("g1", true), Fault::Hang]).await;
     let mut home = Home::new();
     let clock = TestClock::new(home.folder.path());
@@ -71,7 +71,7 @@ async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     let file = ids(&home, 4);
     let run = ["import", &file, "--create", "--concurrency", "1"];
     let asks = |text: &str| text.contains("to go on:");
-    // The bar says how far it is, and the next request has arrived.
+    // The bar has reached this point, and the next request has arrived.
     let is_in_the_middle = |text: &str| {
         let is_there = text.contains("1/4");
         if is_there {
@@ -80,7 +80,7 @@ async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
         is_there
     };
     let steps: [(Asks<'_>, _); 2] = [(&asks, "import 4 in live\r"), (&is_in_the_middle, "\u{3}")];
-    let (shown, code) = talk(&home, &run, &steps);
+    let (shown, code) = dialogue_by(&home, &run, &steps);
     for words in [
         "1 created",
         "finishing running requests",
@@ -94,7 +94,7 @@ async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
     let script: Vec<_> = (2..=4).map(|row| made(&format!("g{row}"), true)).collect();
     let next = Faults::start(script).await;
     home.connect(&next.base_url(), "key");
-    // What has no answer may take effect for a while.
+    // A request without an answer may still take effect for a while.
     clock.forward(Duration::from_mins(2));
     let ran = home.run(&[&run[..], &["--yes", "--json"]].concat()).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -103,7 +103,7 @@ async fn a_ctrl_c_in_the_middle_leaves_the_rest_for_later() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_profile_is_asked_for_word_by_word() {
+async fn profile_add_asks_for_each_value() {
     const KEY: &str = "canary-5up3r53cr3t-canary";
     let refusal = json!({"success": 0, "error": {"code": "invalid_request", "message": "no"}});
     let service = Faults::always(answer("400 Bad Request", &refusal)).await;
@@ -147,7 +147,7 @@ async fn a_profile_is_asked_for_word_by_word() {
         assert_eq!(std::fs::read_to_string(&config).expect("there"), text);
     }
 
-    // What cannot be reached is written only where a person says so.
+    // A profile that cannot be reached is written only when a person confirms it.
     let facts = [
         ("that an update leaves out:", "\r"),
         ("its stored properties?", "\r"),
@@ -171,7 +171,7 @@ async fn a_profile_is_asked_for_word_by_word() {
             .contains("[profiles.dead]");
         assert_eq!(is_there, code == 0, "{shown}");
     }
-    // A key that is typed is not shown.
+    // A typed key is not echoed.
     let (shown, _) = dialogue(
         &home,
         &["profile", "add", "ring", "--base-url", &service.base_url()],

@@ -1,4 +1,4 @@
-//! The files, and what can stand in their place. The program runs as a plain user: as `nobody` where the test is root's,
+//! The files, and what can be at their paths. The program runs as a plain user: as `nobody` when the test runs as root,
 //! who may do everything.
 
 use std::{
@@ -23,7 +23,7 @@ use crate::support::{
 
 const DEADLINE: Duration = Duration::from_secs(30);
 const NOBODY: u32 = 65_534;
-/// Neither the one who runs nor root.
+/// Neither the user who runs the program nor root.
 const SOMEBODY: u32 = 65_533;
 
 cases! {
@@ -44,12 +44,12 @@ pub(super) enum Hazard {
     Fifo,
     Folder,
     OtherOwner,
-    /// Everybody may write.
+    /// Writable by everybody.
     Wide,
-    /// The file, or the folder of a new file.
+    /// The file is read-only, or the folder of a new file is.
     ReadOnly,
     FullDisk,
-    /// None: the file as groupdesk left it.
+    /// No hazard: the file as groupdesk left it.
     Kept,
 }
 
@@ -67,7 +67,7 @@ impl Hazard {
     ];
 }
 
-/// What one file is like: kind, mode, owner, contents or where it leads.
+/// A file as found on disk: kind, mode, owner, contents or link target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     kind: u32,
@@ -106,17 +106,17 @@ pub(super) struct Look {
     pub(super) precious: Option<Found>,
 }
 
-/// One file with what stands in its place.
+/// One file with its hazard in place.
 pub(super) struct Place {
     pub(super) folder: tempfile::TempDir,
     pub(super) file: PathBuf,
-    /// What a link leads to.
+    /// The target of a link.
     pub(super) precious: PathBuf,
     pub(super) new_folder: Option<PathBuf>,
 }
 
 impl Place {
-    /// The precious file of a configuration and of an export is meant to be written through its link.
+    /// A configuration and an export may be written through a link, so that there the target is not protected.
     pub(super) fn look(&self) -> Look {
         Look {
             file: found(&self.file),
@@ -131,13 +131,13 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // A folder that is read-only could not be emptied.
+        // A read-only folder could not be removed.
         let mode = fs::Permissions::from_mode(0o700);
         drop(fs::set_permissions(self.folder.path(), mode));
     }
 }
 
-/// The service, the program where everybody may run it, and good contents of each file.
+/// The service, the program at a path where everybody may run it, and valid contents of each file.
 pub(super) struct Scene {
     world: World,
     pub(super) binary: PathBuf,
@@ -158,7 +158,7 @@ impl Scene {
         let folder = tempfile::tempdir().expect("a folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("set");
         let binary = folder.path().join("groupdesk");
-        // By another process: what is open for writing in this one, a child of another test could hold open.
+        // Copied by another process: a child of another test could inherit our descriptor, which is open for writing.
         let copied = std::process::Command::new("cp")
             .arg(env!("CARGO_BIN_EXE_groupdesk"))
             .arg(&binary)
@@ -225,7 +225,7 @@ impl Scene {
             }
             Hazard::Fifo => fifo(&file),
             Hazard::Folder => fs::create_dir(&file).expect("made"),
-            // Only root can give files away; a plain user finds others' in the system.
+            // Only root can give files away; a plain user takes a system file.
             Hazard::OtherOwner if !geteuid().is_root() => file = PathBuf::from("/etc/passwd"),
             Hazard::OtherOwner => {
                 let mode = if target == Target::Config {
@@ -243,7 +243,7 @@ impl Scene {
         if geteuid().is_root() {
             for path in [folder.path(), &precious, &file] {
                 let owner = Some(self.uid);
-                // A link itself is nobody's matter; a missing file has no owner.
+                // The owner of a link itself does not matter, and a missing file has none.
                 if path
                     .symlink_metadata()
                     .is_ok_and(|found| !found.is_symlink())
@@ -277,7 +277,7 @@ impl Scene {
         ]
     }
 
-    /// Runs what writes this file; how it ended, and all it said.
+    /// Runs the command that writes this file. Returns how it ended and all its output.
     pub(super) async fn run(
         &self,
         place: &Place,
@@ -286,7 +286,7 @@ impl Scene {
         umask: u32,
     ) -> (Option<i32>, String) {
         let file = place.file.display().to_string();
-        // A directory of its own, so that only one file is in question.
+        // A directory elsewhere, so that only one file is under test.
         let elsewhere = tempfile::tempdir().expect("a folder");
         let directory = elsewhere.path().join("directory.db").display().to_string();
         if geteuid().is_root() {
@@ -307,7 +307,7 @@ impl Scene {
                 "US",
                 "--no-check",
             ],
-            // By its variable: only where that names it, its folder is made.
+            // Selected by its variable, because only then its folder is created.
             Target::Directory => vec!["import", "-"],
             Target::Token => vec![
                 "--directory",
@@ -348,7 +348,7 @@ impl Scene {
         }
         let mut child = command.spawn().expect("it starts");
         let mut stdin = child.stdin.take().expect("standard input");
-        // It may be refused before it reads.
+        // The program may refuse before it reads.
         let row = format!("{{\"user_group_id\": \"id-{hazard:?}\"}}\n");
         let _ = stdin.write_all(row.as_bytes()).await;
         drop(stdin);
@@ -358,7 +358,7 @@ impl Scene {
     }
 }
 
-/// A file with this mode, whatever the umask.
+/// Writes a file with this mode, whatever the umask.
 fn put(path: &Path, contents: &[u8], mode: u32) {
     fs::write(path, contents).expect("written");
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
@@ -368,7 +368,7 @@ pub(super) fn fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).expect("a FIFO");
 }
 
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

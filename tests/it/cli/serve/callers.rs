@@ -1,4 +1,4 @@
-//! What callers may: keys that end and were used, how often one may ask, names in `Host`, and the description of it all.
+//! Limits for callers: keys that expire and their last use, rate limits, allowed `Host` names, and the API description.
 
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -29,7 +29,7 @@ fn time(value: &Value) -> Timestamp {
 }
 
 #[tokio::test]
-async fn a_key_ends_when_it_was_said_and_its_last_use_is_known() {
+async fn a_key_expires_on_time_and_its_last_use_is_recorded() {
     let home = Home::new();
     let long = home
         .key(&["--environment", "live", "--expires", "90d"])
@@ -83,7 +83,7 @@ async fn a_key_ends_when_it_was_said_and_its_last_use_is_known() {
 }
 
 #[tokio::test]
-async fn a_key_that_would_have_ended_already_is_not_made() {
+async fn a_key_that_would_already_be_expired_is_refused() {
     let home = Home::new();
     let database = home.database();
     for (when, says) in [
@@ -113,7 +113,7 @@ async fn a_key_that_would_have_ended_already_is_not_made() {
 }
 
 #[tokio::test]
-async fn a_key_that_asks_too_often_is_told_how_long_to_wait() {
+async fn a_key_over_its_rate_limit_is_told_how_long_to_wait() {
     let home = Home::new();
     let busy = home.key(&["--environment", "live"]).await;
     let other = home.key(&["--environment", "live"]).await;
@@ -139,7 +139,7 @@ async fn a_key_that_asks_too_often_is_told_how_long_to_wait() {
 }
 
 #[tokio::test]
-async fn only_named_hosts_are_answered_where_some_are_named() {
+async fn only_allowed_hosts_are_answered_if_some_are_configured() {
     let home = Home::new();
     let key = home.key(&["--environment", "live"]).await;
     let hosts = ["--host", "Api.example.com", "--host", "[::1]"];

@@ -1,4 +1,4 @@
-//! A copy of the database beside a service that runs, and a look at what stands in it.
+//! Backups of the database of a running service, and the check of its contents.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -14,7 +14,7 @@ fn caller(url: &str, key: &str) -> Caller {
     Caller::new(url, &SecretString::from(key.trim().to_owned()))
 }
 
-/// What `serve check` finds, by what it is about.
+/// What `serve check` finds: the subject, whether it is well, and the text.
 async fn check(home: &Home, code: i32, database: &str) -> Vec<(String, bool, String)> {
     let found = home
         .json(code, &["serve", "check", "--database", database])
@@ -33,7 +33,7 @@ fn wrong(found: &[(String, bool, String)]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_copy_of_a_service_that_runs_serves_the_same_groups() {
+async fn a_backup_of_a_running_service_serves_the_same_groups() {
     let home = Home::new();
     let key = home
         .key(&["--environment", "live", "--tag", "Customer"])
@@ -57,7 +57,7 @@ async fn a_copy_of_a_service_that_runs_serves_the_same_groups() {
     assert_eq!(std::fs::read(&copy).expect("there"), before);
     assert!(!home.path("copy.db.part").exists());
 
-    // What came later is not in the copy.
+    // Later changes are not in the copy.
     let later = caller(&url, &key).token_of("later").await;
     drop(serving);
     let mut copied =
@@ -72,7 +72,7 @@ async fn a_copy_of_a_service_that_runs_serves_the_same_groups() {
 }
 
 #[tokio::test]
-async fn what_is_no_database_of_a_service_is_neither_copied_nor_made() {
+async fn other_files_are_neither_copied_nor_created() {
     let home = Home::new();
     let missing = home.path("missing.db").display().to_string();
     let text = home.write(
@@ -109,7 +109,7 @@ async fn what_is_no_database_of_a_service_is_neither_copied_nor_made() {
 }
 
 #[tokio::test]
-async fn each_thing_that_is_wrong_is_named_and_nothing_is_changed() {
+async fn every_problem_is_named_and_nothing_is_changed() {
     let home = Home::new();
     let database = home.database();
     let key = home
@@ -167,7 +167,7 @@ async fn each_thing_that_is_wrong_is_named_and_nothing_is_changed() {
     );
 }
 
-/// Bytes that rotted on the disk.
+/// Bytes that were damaged on the disk.
 #[tokio::test]
 async fn a_damaged_page_is_found() {
     let home = Home::new();

@@ -1,4 +1,5 @@
-//! What an operator sees: metrics, whether it lives and is ready, a line per request; and an end that a balancer notices.
+//! What an operator sees: metrics, liveness and readiness, an access log line per request, and a shutdown that a load
+//! balancer notices.
 
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ impl Operated {
         }
     }
 
-    async fn asked(&self, path: &str) -> (StatusCode, String) {
+    async fn get(&self, path: &str) -> (StatusCode, String) {
         let answer = plain_client()
             .get(format!("{}{path}", self.operators))
             .send();
@@ -47,16 +48,16 @@ impl Operated {
     }
 
     async fn metrics(&self) -> String {
-        let (status, text) = self.asked("/metrics").await;
+        let (status, text) = self.get("/metrics").await;
         assert_eq!(status, StatusCode::OK);
         text
     }
 
-    /// Asks until it answers so.
+    /// Repeats the request until it has this status; returns the body.
     async fn answers(&self, path: &str, wanted: StatusCode) -> String {
         let asking = async {
             loop {
-                let (status, text) = self.asked(path).await;
+                let (status, text) = self.get(path).await;
                 if status == wanted {
                     return text;
                 }
@@ -70,7 +71,7 @@ impl Operated {
 }
 
 #[tokio::test]
-async fn every_request_is_counted_and_written_down_without_its_secrets() {
+async fn every_request_is_counted_and_logged_without_secrets() {
     for with_ids in [false, true] {
         let home = Home::new();
         let key = home.key(&["--environment", "live"]).await;
@@ -163,12 +164,12 @@ async fn every_request_is_counted_and_written_down_without_its_secrets() {
 }
 
 #[tokio::test]
-async fn it_lives_and_is_ready_as_long_as_its_storage_takes_writes() {
+async fn the_service_is_ready_as_long_as_its_storage_takes_writes() {
     let home = Home::new();
     let operated = Operated::start(&home, &[]).await;
-    assert_eq!(operated.asked("/live").await.0, StatusCode::OK);
-    assert_eq!(operated.asked("/ready").await.0, StatusCode::OK);
-    assert_eq!(operated.asked("/").await.0, StatusCode::NOT_FOUND);
+    assert_eq!(operated.get("/live").await.0, StatusCode::OK);
+    assert_eq!(operated.get("/ready").await.0, StatusCode::OK);
+    assert_eq!(operated.get("/").await.0, StatusCode::NOT_FOUND);
     let post = plain_client().post(format!("{}/ready", operated.operators));
     let post = post.send().await.expect("an answer").status();
     assert_eq!(post, StatusCode::METHOD_NOT_ALLOWED);
@@ -178,7 +179,7 @@ async fn it_lives_and_is_ready_as_long_as_its_storage_takes_writes() {
         .answers("/ready", StatusCode::SERVICE_UNAVAILABLE)
         .await;
     assert!(said.contains("storage"), "{said}");
-    assert_eq!(operated.asked("/live").await.0, StatusCode::OK);
+    assert_eq!(operated.get("/live").await.0, StatusCode::OK);
     assert!(
         operated
             .metrics()
@@ -190,7 +191,7 @@ async fn it_lives_and_is_ready_as_long_as_its_storage_takes_writes() {
 }
 
 #[tokio::test]
-async fn after_sigterm_it_is_not_ready_and_answers_until_its_time_is_over() {
+async fn after_sigterm_the_service_is_not_ready_and_answers_until_its_deadline() {
     let home = Home::new();
     let key = home.key(&["--environment", "live"]).await;
     let mut operated = Operated::start(&home, &["--drain", "10m"]).await;
@@ -203,7 +204,7 @@ async fn after_sigterm_it_is_not_ready_and_answers_until_its_time_is_over() {
         .answers("/ready", StatusCode::SERVICE_UNAVAILABLE)
         .await;
     assert!(said.contains("told to end"), "{said}");
-    assert_eq!(operated.asked("/live").await.0, StatusCode::OK);
+    assert_eq!(operated.get("/live").await.0, StatusCode::OK);
     let after = caller.get(&json!({"user_group_id": "acme"})).await;
     after.ok();
     assert_eq!(after.headers["connection"], "close");
@@ -225,7 +226,7 @@ async fn after_sigterm_it_is_not_ready_and_answers_until_its_time_is_over() {
 }
 
 #[tokio::test]
-async fn what_is_written_wrongly_starts_nothing() {
+async fn wrong_options_start_nothing() {
     let home = Home::new();
     let database = home.database();
     let other = tokio::net::TcpListener::bind("127.0.0.1:0").await;
@@ -249,9 +250,9 @@ async fn what_is_written_wrongly_starts_nothing() {
     }
 }
 
-/// A reader of the log that does not read holds no request up, and what it missed is counted.
+/// A log reader that does not read delays no request, and the lines it missed are counted.
 #[tokio::test]
-async fn a_log_that_nobody_reads_holds_nothing_up() {
+async fn a_log_that_nobody_reads_delays_no_request() {
     let home = Home::new();
     let operated = Operated::start(&home, &["--access-log"]).await;
     let client = plain_client();

@@ -1,5 +1,5 @@
-//! What is packaged around the service: the unit and the image start the shipped program, and every metric that the page,
-//! the dashboard and the alerts name is one that it has.
+//! Packaging of the service: the systemd unit and the image start the shipped program, and every metric named by the
+//! documentation, the dashboard and the alerts exists.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -19,7 +19,7 @@ fn packaged(file: &str) -> String {
 }
 
 /// The names of metrics in a text.
-fn named(text: &str) -> BTreeSet<String> {
+fn metrics_in(text: &str) -> BTreeSet<String> {
     let rest = text.split(PREFIX).skip(1);
     let names = rest.map(|rest| {
         let end = rest.find(|c: char| !c.is_ascii_lowercase() && c != '_');
@@ -28,8 +28,8 @@ fn named(text: &str) -> BTreeSet<String> {
     names.collect()
 }
 
-/// The values of a label in a text, of `=` and `=~`.
-fn values(text: &str, label: &str) -> BTreeSet<String> {
+/// The values that a text gives a label, with `=` or `=~`.
+fn label_values(text: &str, label: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for rest in text.split(label).skip(1) {
         let value = rest.trim_start_matches(['!', '=', '~', '\\']);
@@ -43,8 +43,8 @@ fn values(text: &str, label: &str) -> BTreeSet<String> {
     found
 }
 
-/// Starts the program with arguments that were written for another place.
-async fn starts(home: &Home, arguments: &[&str]) {
+/// Starts the program with the arguments of a unit or an image, adapted to this home.
+async fn assert_starts(home: &Home, arguments: &[&str]) {
     let here = arguments
         .iter()
         .map(|argument| match argument.rsplit_once(':') {
@@ -63,7 +63,7 @@ async fn starts(home: &Home, arguments: &[&str]) {
 }
 
 #[tokio::test]
-async fn every_metric_that_is_named_is_there() {
+async fn every_named_metric_exists_and_every_metric_is_named() {
     let home = Home::new();
     let (mut serving, url) = home.serve_with(&["--metrics", "127.0.0.1:0"]).await;
     let said = serving.says("/metrics").await;
@@ -73,7 +73,7 @@ async fn every_metric_that_is_named_is_there() {
     let text = plain_client().get(metrics).send().await.expect("an answer");
     let text = text.text().await.expect("text");
     let samples = text.lines().filter(|line| !line.starts_with('#'));
-    let there: BTreeSet<String> = samples.flat_map(named).collect();
+    let there: BTreeSet<String> = samples.flat_map(metrics_in).collect();
     assert!(there.len() > 10, "{there:?}");
     let page = packaged("docs/operations/service.md");
     let dashboard = packaged("packaging/monitoring/dashboard.json");
@@ -88,7 +88,7 @@ async fn every_metric_that_is_named_is_there() {
         ("dashboard", &dashboard),
         ("alerts", &alerts),
     ] {
-        let names = named(text);
+        let names = metrics_in(text);
         assert!(names.len() > 4, "{file}: {names:?}");
         for name in names {
             let is_there = there.contains(&name)
@@ -96,19 +96,19 @@ async fn every_metric_that_is_named_is_there() {
             assert!(is_there, "{file} names {name}; there are {there:?}");
         }
     }
-    // And nothing is kept from operators.
-    let explained = named(&page);
+    // And every metric is documented for operators.
+    let explained = metrics_in(&page);
     for name in &there {
         assert!(explained.contains(&whole(name)), "{name} is not explained");
     }
-    // Codes of refusals stand in the description of the interface.
+    // Refusal codes are in the description of the interface.
     let description = packaged("assets/openapi.json");
     for text in [&dashboard, &alerts] {
-        for verdict in values(text, "verdict") {
+        for verdict in label_values(text, "verdict") {
             let is_known = verdict == "ok" || description.contains(&format!("\"{verdict}\""));
             assert!(is_known, "{verdict}");
         }
-        for operation in values(text, "operation") {
+        for operation in label_values(text, "operation") {
             assert!(page.contains(&format!("`{operation}`")), "{operation}");
         }
     }
@@ -134,11 +134,11 @@ async fn the_unit_starts_the_program_and_is_hardened() {
     let start = setting("ExecStart").replace("$OPTIONS", options.expect("options"));
     let mut words = start.split(' ');
     assert_eq!(words.next(), Some("/usr/bin/groupdesk"));
-    // As there: the data is where XDG_DATA_HOME says, which is above the state directory.
+    // As in the unit: the data is below XDG_DATA_HOME, the parent of the state directory.
     assert!(unit.contains("\nEnvironment=XDG_DATA_HOME=/var/lib\n"));
     let mut home = Home::new();
     home.set("XDG_DATA_HOME", home.path("lib").display().to_string());
-    starts(&home, &words.collect::<Vec<_>>()).await;
+    assert_starts(&home, &words.collect::<Vec<_>>()).await;
     let database = format!("lib/{}/service.db", setting("StateDirectory"));
     assert!(home.path(&database).exists());
     for (name, wanted) in [
@@ -168,12 +168,12 @@ async fn the_image_starts_the_program_as_nobody() {
     let all = [list("ENTRYPOINT"), list("CMD")].concat();
     assert_eq!(all[0], "/usr/bin/groupdesk");
     let arguments: Vec<_> = all[1..].iter().map(String::as_str).collect();
-    // As there: the data is where XDG_DATA_HOME says.
+    // As in the image: the data is below XDG_DATA_HOME.
     assert!(file.contains("\nENV XDG_DATA_HOME=/data\n"));
     let mut home = Home::new();
     let data = home.path("data").display().to_string();
     home.set("XDG_DATA_HOME", data);
-    starts(&home, &arguments).await;
+    assert_starts(&home, &arguments).await;
     assert!(home.path("data/groupdesk/service.db").exists());
     let (user, group) = ("65532", "65532");
     assert!(file.contains(&format!("\nUSER {user}:{group}\n")));

@@ -1,5 +1,5 @@
-//! Several processes on one PostgreSQL database: whoever is asked, the rules are the same, and what was answered stays, also
-//! when a process is killed or the lines break.
+//! Several processes on one PostgreSQL database: the rules are the same whichever process is asked, and what was
+//! answered stays, also when a process is killed or connections break.
 
 use std::{
     sync::{
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// A schema of its own, set up for a role that does nothing else.
+/// A schema of its own, set up for a role that can do nothing else.
 struct Shared {
     home: Home,
     server: &'static Server,
@@ -32,7 +32,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// `None` where PostgreSQL is not installed.
+    /// `None` when PostgreSQL is not installed.
     async fn new() -> Option<Self> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let server = postgres::server()?;
@@ -74,7 +74,7 @@ impl Shared {
         SecretString::from(ran.out.trim().to_owned())
     }
 
-    /// One more process, and its address.
+    /// Starts another process; returns its address, too.
     async fn process(&self) -> (Background, String) {
         let listen = self.with(&["--listen", "127.0.0.1:0"]);
         let mut serving = Background::start(self.home.command(&listen));
@@ -132,7 +132,7 @@ async fn two_processes_keep_the_rules_together() {
             assert_eq!(refused.refused(), (409, "environment_tag_required".into()));
         }
     }
-    // Updates, reads, and what is not there.
+    // Updates, reads, and unknown ids.
     let update =
         r#"{"user_group_id":"group 0","name":"Ä","mapping":{"1":"2"},"properties":{"x":[1.50]}}"#;
     let updated = callers[0].send(reqwest::Method::PUT, update).await.ok();
@@ -151,7 +151,7 @@ async fn two_processes_keep_the_rules_together() {
         callers[1].rotate("never").await.refused(),
         (404, "unknown_token".into())
     );
-    // A revocation counts with the next request, of either.
+    // A revocation takes effect with the next request to either process.
     let revoke = shared.with(&["keys", "revoke", "1"]);
     assert_eq!(shared.home.run(&revoke).await.code, 0);
     for caller in &callers {
@@ -163,7 +163,7 @@ async fn two_processes_keep_the_rules_together() {
 }
 
 #[tokio::test]
-async fn its_role_sees_no_directory_and_makes_no_tables() {
+async fn the_role_of_the_service_sees_no_directory_and_creates_no_tables() {
     let Some(shared) = Shared::new().await else {
         return;
     };
@@ -204,8 +204,8 @@ async fn its_role_sees_no_directory_and_makes_no_tables() {
     }
 }
 
-/// What a caller knows of its group: the token that counts, or one of two where an answer did not come.
-async fn rotates_for_ever(
+/// Rotates without end. A caller knows the current token of its group, or two candidates after a lost answer.
+async fn rotate_without_end(
     callers: &[Caller],
     id: String,
     stop: &AtomicBool,
@@ -214,9 +214,9 @@ async fn rotates_for_ever(
     let body = json!({"user_group_id": id});
     let mut dead = Vec::new();
     let mut current = None;
-    // Of the other process after each rotation, and where one does not answer.
+    // Asks the other process after each rotation, and when one does not answer.
     let mut turn = 0;
-    // A request whose answer was lost may still be done, once, behind the read that follows it.
+    // A request whose answer was lost may still be done, once, after the read that follows it.
     let mut is_lost = false;
     while !stop.load(Ordering::SeqCst) {
         let caller = &callers[turn % callers.len()];
@@ -227,7 +227,7 @@ async fn rotates_for_ever(
                 caller.request(reqwest::Method::POST, body)
             }
         };
-        // A process that is gone breaks its connections: only a get decides then.
+        // A process that is gone breaks its connections: then only a get decides.
         let Ok(answer) = request.send().await else {
             (current, turn, is_lost) = (None, turn + 1, true);
             continue;
@@ -251,7 +251,7 @@ async fn rotates_for_ever(
                 }
                 assert!(!dead.contains(&new), "a retired token came back");
             }
-            // Nothing was done: the token still counts, and is sent again.
+            // Nothing was done: the token is still current, and is sent again.
             503 if not_done => {}
             500 => current = None,
             409 if is_lost && text.contains("token_retired") => (current, is_lost) = (None, false),
@@ -261,8 +261,11 @@ async fn rotates_for_ever(
     dead
 }
 
-/// Lets callers rotate while `trouble` goes on, and then looks whether all that was answered is so.
-async fn under(shared: &Shared, trouble: impl AsyncFnOnce(&[(Background, String)], &AtomicUsize)) {
+/// Lets callers rotate during `trouble`, and then checks that everything answered is true.
+async fn rotate_during(
+    shared: &Shared,
+    trouble: impl AsyncFnOnce(&[(Background, String)], &AtomicUsize),
+) {
     let key = shared.key(&["--environment", "live"]).await;
     let processes = [shared.process().await, shared.process().await];
     let callers: Vec<Caller> = processes
@@ -277,7 +280,7 @@ async fn under(shared: &Shared, trouble: impl AsyncFnOnce(&[(Background, String)
         .map(|number| {
             let (callers, stop, done) = (callers.clone(), Arc::clone(&stop), Arc::clone(&done));
             tokio::spawn(async move {
-                rotates_for_ever(&callers, format!("g{number}"), &stop, &done).await
+                rotate_without_end(&callers, format!("g{number}"), &stop, &done).await
             })
         })
         .collect();
@@ -290,7 +293,7 @@ async fn under(shared: &Shared, trouble: impl AsyncFnOnce(&[(Background, String)
         let dead = dead.expect("in time").expect("no panic");
         let found = last.token_of(&format!("g{number}")).await;
         assert!(!dead.contains(&found), "an answered rotation was undone");
-        // What was answered once is known to everybody.
+        // A token that was replaced once is known as such to every process.
         for token in dead.iter().rev().take(5) {
             assert_eq!(
                 last.rotate(token).await.refused(),
@@ -300,8 +303,8 @@ async fn under(shared: &Shared, trouble: impl AsyncFnOnce(&[(Background, String)
     }
 }
 
-/// Waits until so many more rotations were answered.
-async fn more(done: &AtomicUsize, count: usize) {
+/// Waits for this many more answered rotations.
+async fn wait_for_more(done: &AtomicUsize, count: usize) {
     let wanted = done.load(Ordering::SeqCst) + count;
     let waiting = async {
         while done.load(Ordering::SeqCst) < wanted {
@@ -314,13 +317,13 @@ async fn more(done: &AtomicUsize, count: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_answered_stays_when_the_lines_break() {
+async fn answered_writes_survive_broken_connections() {
     let Some(shared) = Shared::new().await else {
         return;
     };
-    under(&shared, async |_, done| {
+    rotate_during(&shared, async |_, done| {
         for _ in 0..10 {
-            more(done, 15).await;
+            wait_for_more(done, 15).await;
             let end = format!(
                 "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = '{}'",
                 shared.role
@@ -329,7 +332,7 @@ async fn what_was_answered_stays_when_the_lines_break() {
             let ended = tokio::task::spawn_blocking(move || server.execute("public", &end));
             assert_ne!(ended.await.expect("psql"), "0", "there are lines");
         }
-        more(done, 15).await;
+        wait_for_more(done, 15).await;
     })
     .await;
     let stamps = shared
@@ -339,20 +342,20 @@ async fn what_was_answered_stays_when_the_lines_break() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_answered_stays_when_a_process_is_killed() {
+async fn answered_writes_survive_a_killed_process() {
     let Some(shared) = Shared::new().await else {
         return;
     };
-    under(&shared, async |processes, done| {
-        more(done, 60).await;
+    rotate_during(&shared, async |processes, done| {
+        wait_for_more(done, 60).await;
         processes[0].0.signal(Signal::KILL);
-        more(done, 60).await;
+        wait_for_more(done, 60).await;
     })
     .await;
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_storage_says_what_to_do() {
+async fn an_unusable_storage_says_what_to_do() {
     let mut home = Home::new();
     home.write("password", "canary-password\n");
     let file = ["serve", "--listen", "127.0.0.1:0"];
@@ -410,7 +413,7 @@ async fn what_cannot_be_a_storage_says_what_to_do() {
         .await;
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("CREATE ROLE"), "{}", ran.err);
-    // Nothing half done.
+    // Nothing was done by half.
     let there = "SELECT count(*) FROM pg_namespace WHERE nspname = 'nobodys'";
     assert_eq!(server.execute("public", there), "0");
 }

@@ -1,4 +1,5 @@
-//! HTTPS without a proxy: clients that check the certificate, one that is renewed while it runs, files that cannot be used.
+//! HTTPS without a proxy: clients that check the certificate, a certificate renewed while the service runs, unusable
+//! files.
 
 use std::{os::unix::fs::PermissionsExt, path::Path};
 
@@ -17,7 +18,7 @@ use crate::{
     support::service::{Caller, plain_client},
 };
 
-/// An authority of its own, and what it has signed for this machine: PEM of each.
+/// A certificate authority and what it has signed for this machine, in PEM.
 struct Signed {
     authority: String,
     cert: String,
@@ -42,13 +43,13 @@ impl Signed {
         }
     }
 
-    /// Puts certificate and key where the service looks for them.
+    /// Writes certificate and key where the service expects them.
     fn put(&self, home: &Home) {
         home.write("cert.pem", &self.cert);
         write_key(home, &self.key);
     }
 
-    /// A client that trusts this authority alone, with a new connection for each request.
+    /// A client that trusts only this authority, with a new connection for each request.
     fn client(&self) -> reqwest::Client {
         drop(plain_client());
         let authority = Certificate::from_pem(self.authority.as_bytes()).expect("PEM");
@@ -61,19 +62,19 @@ impl Signed {
             .expect("a client")
     }
 
-    async fn is_believed(&self, url: &str) -> bool {
+    async fn is_trusted(&self, url: &str) -> bool {
         let asked = self.client().get(format!("{url}/openapi.json")).send();
         asked.await.is_ok_and(|answer| answer.status() == 200)
     }
 }
 
-fn mode(path: &Path, mode: u32) {
+fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("changed");
 }
 
 fn write_key(home: &Home, key: &str) {
     home.write("key.pem", key);
-    mode(&home.path("key.pem"), 0o640);
+    set_mode(&home.path("key.pem"), 0o640);
 }
 
 const FILES: [&str; 4] = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
@@ -93,14 +94,14 @@ async fn clients_check_its_certificate_and_a_renewed_one_is_read_at_sighup() {
         .key(&["--environment", "live", "--tag", "Customer"])
         .await;
     let (mut serving, url) = serve(&home, &[]).await;
-    assert!(old.is_believed(&url).await);
-    assert!(!new.is_believed(&url).await);
+    assert!(old.is_trusted(&url).await);
+    assert!(!new.is_trusted(&url).await);
     let mut caller = Caller::new(&url, &SecretString::from(key.trim().to_owned()));
     caller.http = old.client();
     let token = caller.token_of("acme").await;
     caller.rotate(&token).await.ok();
 
-    // The shipped client, by `ca_file`.
+    // The shipped client, with `ca_file`.
     let authority = home.write("authority.pem", &old.authority);
     home.configure(&url, key.trim());
     let config = std::fs::read_to_string(home.path("config.toml")).expect("there");
@@ -111,23 +112,23 @@ async fn clients_check_its_certificate_and_a_renewed_one_is_read_at_sighup() {
     let created = home.json(0, &["create", "beta", "--yes"]).await;
     assert_eq!(created["outcome"], "created");
 
-    // What cannot be used leaves the one that is there.
+    // Unusable files leave the current certificate in place.
     write_key(&home, &new.key);
     serving.signal(Signal::HUP);
     serving.says("does not fit").await;
     serving.says("still get the certificate of before").await;
-    assert!(old.is_believed(&url).await);
+    assert!(old.is_trusted(&url).await);
     new.put(&home);
     serving.signal(Signal::HUP);
     serving.says("was read again").await;
-    assert!(new.is_believed(&url).await);
-    assert!(!old.is_believed(&url).await);
+    assert!(new.is_trusted(&url).await);
+    assert!(!old.is_trusted(&url).await);
     serving.signal(Signal::TERM);
     assert_eq!(serving.code().await, Some(0));
 }
 
 #[tokio::test]
-async fn who_speaks_no_tls_is_counted_and_holds_nobody_up() {
+async fn clients_without_tls_are_counted_and_delay_nobody() {
     let home = Home::new();
     let signed = Signed::new("any");
     signed.put(&home);
@@ -141,11 +142,11 @@ async fn who_speaks_no_tls_is_counted_and_holds_nobody_up() {
         .await
         .expect("sent");
     let mut answer = Vec::new();
-    // An alert, or a reset: nothing of the service.
+    // An alert or a reset, but no answer of the service.
     let _ = plain.read_to_end(&mut answer).await;
     assert!(!answer.starts_with(b"HTTP/"), "{answer:?}");
     let silent = TcpStream::connect(host).await.expect("it listens");
-    assert!(signed.is_believed(&url).await);
+    assert!(signed.is_trusted(&url).await);
     let counted = async {
         loop {
             let text = plain_client().get(metrics).send().await.expect("an answer");
@@ -169,7 +170,7 @@ async fn who_speaks_no_tls_is_counted_and_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn files_that_cannot_be_used_start_nothing_and_are_not_quoted() {
+async fn unusable_files_start_nothing_and_are_not_quoted() {
     let home = Home::new();
     let (one, other) = (Signed::new("one"), Signed::new("other"));
     let database = home.database();
@@ -188,7 +189,7 @@ async fn files_that_cannot_be_used_start_nothing_and_are_not_quoted() {
     ] {
         home.write("cert.pem", cert);
         home.write("key.pem", key);
-        mode(&home.path("key.pem"), key_mode);
+        set_mode(&home.path("key.pem"), key_mode);
         let serve = ["serve", "--listen", "127.0.0.1:0", "--database", &database];
         let ran = home.run(&[&serve[..], &FILES].concat()).await;
         assert_eq!(ran.code, 2, "{}", ran.err);

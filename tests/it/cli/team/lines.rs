@@ -1,4 +1,4 @@
-//! Lines over a network: whom one believes, and how one is believed. The password is a canary.
+//! Connections over a network: which server is trusted, and how a client authenticates. The password is a canary.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -23,7 +23,7 @@ struct Scene {
     authority: CertifiedIssuer<'static, KeyPair>,
 }
 
-/// A server whose certificate is for `localhost`, by an authority of its own.
+/// A server whose certificate is for `localhost`, issued by a private authority; expired if `is_over`.
 fn scene(is_over: bool) -> Option<Scene> {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(Vec::new()).expect("good names");
@@ -52,8 +52,8 @@ fn scene(is_over: bool) -> Option<Scene> {
 }
 
 impl Scene {
-    /// A certificate that this authority gave somebody, and its key; both in PEM.
-    fn known_as(&self, name: &str) -> (String, String) {
+    /// A client certificate of that authority and its key, both in PEM.
+    fn client_certificate(&self, name: &str) -> (String, String) {
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::new(Vec::new()).expect("good names");
         params.distinguished_name.push(DnType::CommonName, name);
@@ -61,7 +61,7 @@ impl Scene {
         (certificate.pem(), key.serialize_pem())
     }
 
-    /// Ana's machine; the password is in a variable.
+    /// Ana's machine, with the password in a variable.
     fn ana(&self, host: &str, more: &str) -> Home {
         let directory = format!(
             "[directory]\nurl = \"postgres://ana@{host}:{}/postgres\"\n{more}\n",
@@ -76,8 +76,8 @@ impl Scene {
 
 const BOTH: &str = "ca = \"team-ca.pem\"\npassword = { env = \"DESK_PASSWORD\" }";
 
-/// What is said; the password is not in it.
-async fn said(home: &Home, arguments: &[&str]) -> (i32, String) {
+/// The exit code and all output, which must not contain the password.
+async fn output_without_password(home: &Home, arguments: &[&str]) -> (i32, String) {
     let ran = home.run(arguments).await;
     let text = format!("{}{}", ran.out, ran.err);
     assert!(!text.contains(PASSWORD), "{text}");
@@ -85,14 +85,14 @@ async fn said(home: &Home, arguments: &[&str]) -> (i32, String) {
 }
 
 #[tokio::test]
-async fn a_line_is_made_to_whom_the_certificate_names_and_with_the_password_of_its_source() {
+async fn the_certificate_must_name_the_host_and_the_password_comes_from_its_source() {
     let Some(scene) = scene(false) else {
         return;
     };
     let ana = scene.ana("localhost", BOTH);
-    let (code, text) = said(&ana, &["directory", "init"]).await;
+    let (code, text) = output_without_password(&ana, &["directory", "init"]).await;
     assert_eq!(code, 0, "{text}");
-    let (code, text) = said(&ana, &["directory", "status"]).await;
+    let (code, text) = output_without_password(&ana, &["directory", "status"]).await;
     assert!(code == 0 && text.contains("as ana"), "{text}");
     let sessions = scene.server.execute("public", "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'ana'");
     assert!(["t", ""].contains(&sessions.as_str()), "{sessions}");
@@ -106,14 +106,14 @@ async fn a_line_is_made_to_whom_the_certificate_names_and_with_the_password_of_i
         ("localhost", "ca = \"nothing.pem\"\npassword = { env = \"DESK_PASSWORD\" }", "ca:"),
     ];
     for (host, more, words) in table {
-        let (code, text) = said(&scene.ana(host, more), &["list"]).await;
+        let (code, text) = output_without_password(&scene.ana(host, more), &["list"]).await;
         let expected = if words == "ca:" { 2 } else { 8 };
         assert!(
             code == expected && text.contains(words),
             "{host} {more}: {code} {text}"
         );
     }
-    // As PostgreSQL's own programs have it.
+    // As the programs of PostgreSQL are configured.
     let mut home = scene.ana("localhost", "ca = \"team-ca.pem\"");
     home.write(
         "pgpass",
@@ -123,17 +123,17 @@ async fn a_line_is_made_to_whom_the_certificate_names_and_with_the_password_of_i
     home.set("PGPASSFILE", file.display().to_string());
     for (mode, expected, words) in [(0o644, 8, "chmod 600"), (0o600, 0, "as ana")] {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("set");
-        let (code, text) = said(&home, &["directory", "status"]).await;
+        let (code, text) = output_without_password(&home, &["directory", "status"]).await;
         assert!(code == expected && text.contains(words), "{code} {text}");
     }
-    // As it was once: whoever answers would learn the password, or nearly.
+    // The old password method: any server that answers would learn the password, or nearly so.
     scene.server.execute(
         "public",
         &format!("SET password_encryption = 'md5'; CREATE ROLE md5 LOGIN PASSWORD '{PASSWORD}'"),
     );
     let md5 = scene.ana("localhost", BOTH);
     let url = format!("postgres://md5@localhost:{}/postgres", scene.port);
-    let (code, text) = said(&md5, &["list", "--directory", &url]).await;
+    let (code, text) = output_without_password(&md5, &["list", "--directory", &url]).await;
     assert!(
         code == 8 && text.contains("without proving who it is"),
         "{text}"
@@ -141,11 +141,11 @@ async fn a_line_is_made_to_whom_the_certificate_names_and_with_the_password_of_i
 }
 
 #[tokio::test]
-async fn a_certificate_of_yesterday_is_refused_and_so_is_an_address_with_a_password() {
+async fn an_expired_certificate_and_a_url_with_a_password_are_refused() {
     let Some(scene) = scene(true) else {
         return;
     };
-    let (code, text) = said(&scene.ana("localhost", BOTH), &["list"]).await;
+    let (code, text) = output_without_password(&scene.ana("localhost", BOTH), &["list"]).await;
     assert!(code == 8 && text.contains("has expired"), "{text}");
     let ana = scene.ana("localhost", BOTH);
     #[rustfmt::skip] // A table: one case a line.
@@ -155,13 +155,13 @@ async fn a_certificate_of_yesterday_is_refused_and_so_is_an_address_with_a_passw
         ("postgres://ana@/desk".to_owned(), "postgres://USER@HOST/DATABASE"),
     ];
     for (url, words) in table {
-        let (code, text) = said(&ana, &["list", "--directory", &url]).await;
+        let (code, text) = output_without_password(&ana, &["list", "--directory", &url]).await;
         assert!(code == 2 && text.contains(words), "{text}");
     }
 }
 
 #[tokio::test]
-async fn whoever_has_a_certificate_is_known_by_it_and_needs_no_password() {
+async fn a_client_certificate_authenticates_without_a_password() {
     let Some(scene) = scene(false) else {
         return;
     };
@@ -169,7 +169,7 @@ async fn whoever_has_a_certificate_is_known_by_it_and_needs_no_password() {
         "public",
         "CREATE ROLE cleo LOGIN CREATEROLE; GRANT CREATE ON DATABASE postgres TO cleo",
     );
-    let (certificate, key) = scene.known_as("cleo");
+    let (certificate, key) = scene.client_certificate("cleo");
     let both = "ca = \"team-ca.pem\"\ncert = \"cleo.pem\"\nkey = \"cleo-key.pem\"";
     let machine = |more: &str, certificate: &str, key: &str, mode| {
         let home = scene.ana("localhost", more);
@@ -186,12 +186,12 @@ async fn whoever_has_a_certificate_is_known_by_it_and_needs_no_password() {
         home
     };
     let cleo = machine(both, &certificate, &key, 0o600);
-    let (code, text) = said(&cleo, &["directory", "init"]).await;
+    let (code, text) = output_without_password(&cleo, &["directory", "init"]).await;
     assert_eq!(code, 0, "{text}");
-    let (code, text) = said(&cleo, &["directory", "status"]).await;
+    let (code, text) = output_without_password(&cleo, &["directory", "status"]).await;
     assert!(code == 0 && text.contains("as cleo"), "{text}");
 
-    let (of_another, her_key) = scene.known_as("dora");
+    let (of_another, her_key) = scene.client_certificate("dora");
     #[rustfmt::skip] // A table: one case a line.
     let table = [
         (both, &of_another, &her_key, 0o600, 8, "SQLSTATE 28000"),
@@ -203,7 +203,7 @@ async fn whoever_has_a_certificate_is_known_by_it_and_needs_no_password() {
     ];
     for (more, certificate, key, mode, expected, words) in table {
         let home = machine(more, certificate, key, mode);
-        let (code, text) = said(&home, &["list"]).await;
+        let (code, text) = output_without_password(&home, &["list"]).await;
         assert!(
             code == expected && text.contains(words),
             "{more}: {code} {text}"
@@ -240,7 +240,7 @@ async fn a_service_keeps_its_groups_over_tls_with_a_password_from_a_file() {
     let both = ["--storage-ca", &*ca, "--storage-password-file", &*password];
     let run = async |arguments: Vec<String>| {
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-        said(&home, &arguments).await
+        output_without_password(&home, &arguments).await
     };
     let (code, text) = run(serve(&url, &both, &["init"])).await;
     assert_eq!(code, 0, "{text}");

@@ -1,4 +1,4 @@
-//! A server that is there and cannot do it: a pooler before it, no connection left, no room on its disk. Each is one
+//! A reachable server that cannot do the work: a pooler before it, no connection left, no room on its disk. Each is one
 //! sentence with what to do, and says truly whether something was sent.
 
 use secrecy::SecretString;
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Home, by_socket, machine, postgres, service};
 use crate::support::{pooler::Pooler, service::Caller};
 
-/// One line, and what it says.
+/// Runs a command that fails with one line; returns the line.
 async fn refused(home: &Home, code: i32, arguments: &[&str]) -> String {
     let ran = home.run(arguments).await;
     assert_eq!(ran.code, code, "{}", ran.err);
@@ -16,7 +16,7 @@ async fn refused(home: &Home, code: i32, arguments: &[&str]) -> String {
 }
 
 #[tokio::test]
-async fn a_pooler_that_shares_sessions_is_refused_however_it_is_set_up() {
+async fn a_pooler_that_shares_sessions_is_refused_in_every_mode() {
     let Some(server) = postgres::server() else {
         return;
     };
@@ -54,7 +54,7 @@ async fn a_pooler_that_shares_sessions_is_refused_however_it_is_set_up() {
 }
 
 #[tokio::test]
-async fn whoever_gets_no_connection_is_told_who_can_help() {
+async fn a_refused_connection_says_who_can_help() {
     let Some(server) = postgres::server() else {
         return;
     };
@@ -83,7 +83,7 @@ async fn whoever_gets_no_connection_is_told_who_can_help() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_standby_is_read_and_nothing_is_sent() {
+async fn a_standby_is_readable_and_nothing_is_sent() {
     let Some(server) = postgres::own() else {
         return;
     };
@@ -123,13 +123,13 @@ async fn a_standby_is_read_and_nothing_is_sent() {
     assert_eq!(ran.code, 0, "{}", ran.err);
 }
 
-/// From now on, and until it is dropped again, what the table is given does not fit on the disk.
+/// Until the trigger is dropped again, writes to the table fail as on a full disk.
 const FULL: &str = "\
 CREATE FUNCTION no_room() RETURNS TRIGGER LANGUAGE plpgsql AS \
  $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = 'disk_full'; END $$;";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn on_a_full_disk_nothing_is_sent_and_what_was_sent_is_settled_when_there_is_room() {
+async fn on_a_full_disk_nothing_is_sent_and_open_rotations_are_settled_later() {
     let Some(server) = postgres::server() else {
         return;
     };
@@ -155,7 +155,7 @@ async fn on_a_full_disk_nothing_is_sent_and_what_was_sent_is_settled_when_there_
     let before = token().await;
     server.execute(schema, FULL);
 
-    // The intent does not fit: nothing is sent.
+    // The intent cannot be written: nothing is sent.
     let fill = |at: &str, when: &str| {
         let text = format!(
             "CREATE TRIGGER no_room BEFORE {at} ON rotations FOR EACH ROW {when} EXECUTE FUNCTION no_room()"
@@ -169,7 +169,7 @@ async fn on_a_full_disk_nothing_is_sent_and_what_was_sent_is_settled_when_there_
     assert_eq!(token().await, before, "nothing was sent");
     empty();
 
-    // The answer does not: the token is not shown, and the journal says that it was sent.
+    // The answer cannot be recorded: the token is not shown, and the journal says that the rotation was sent.
     fill("UPDATE OF state", "WHEN (OLD.state = 'sent')");
     let said = refused(&desk, 7, &["rotate", "acme", "--yes", "--reveal"]).await;
     assert!(said.contains("no room left on its disk"), "{said}");

@@ -2,7 +2,7 @@
 
 use groupdesk::api::answer::Verdict;
 
-use super::{JSON, asked, is_done, swapped};
+use super::{JSON, is_done, send_each, with_field};
 use crate::{
     client::CALLS,
     support::{
@@ -22,8 +22,8 @@ async fn nulls_and_other_types_in_every_field() {
     for (number, (field, value)) in all.enumerate() {
         let one = CALLS[number % CALLS.len()];
         let calls: &[_] = if long::all() { &CALLS } else { &[one] };
-        let text = swapped(field, value);
-        for result in asked(Fault::Answer(http("200 OK", &[JSON], &text)), calls).await {
+        let text = with_field(field, value);
+        for result in send_each(Fault::Answer(http("200 OK", &[JSON], &text)), calls).await {
             cases += 1;
             let what = format!("{field} {value:?}: {result:?}");
             // docs/design/service.md, hazard 9: which fields decide, and what they must be.

@@ -1,12 +1,12 @@
-//! Heads that are no HTTP, lie about the body, or call it something else.
+//! Response heads that are not HTTP, that lie about the body, or that name another content type.
 
 use groupdesk::api::{answer::Verdict, failure::CallError};
 
-use super::{asked, good, is_done};
+use super::{good, is_done, send_each};
 use crate::{client::CALLS, support::faults::Fault};
 
 #[tokio::test]
-async fn framings_that_lie_are_no_success() {
+async fn wrong_framings_are_no_success() {
     let text = good().to_string();
     let whole = |start: &str, lines: &str| format!("{start}\r\n{lines}\r\n\r\n{text}").into_bytes();
     let head = |lines: &str| whole("HTTP/1.1 200 OK", lines);
@@ -14,7 +14,7 @@ async fn framings_that_lie_are_no_success() {
     let with = |line: &str| head(&format!("{line}\r\n{length}"));
     let status = |line: &str| whole(line, &length);
     let chunk = "ffffffffffffffffff\r\n".to_owned() + &text;
-    // JSON that calls itself something else is JSON; what is no JSON is not. One coding was never offered.
+    // JSON with another content type is JSON; other bodies are not. One content coding was never offered.
     let good = [
         head(&length),
         with("Content-Type: text/plain"),
@@ -42,7 +42,7 @@ async fn framings_that_lie_are_no_success() {
         status("HTTP/1.1 OK"),
         b"220 mail.example.com ESMTP\r\n".into(),
         b"SSH-2.0-canary\r\n".into(),
-        // An alert of TLS, a frame of HTTP/2, a switch of protocols.
+        // A TLS alert, an HTTP/2 frame, a protocol switch.
         b"\x15\x03\x01\x00\x02\x02\x46".into(),
         b"\0\0\0\x04\0\0\0\0\0".into(),
         b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n".into(),
@@ -50,7 +50,7 @@ async fn framings_that_lie_are_no_success() {
     let good = good.into_iter().map(|bytes| (bytes, true));
     for (bytes, expected) in good.chain(lying.into_iter().map(|bytes| (bytes, false))) {
         let start: String = String::from_utf8_lossy(&bytes).chars().take(300).collect();
-        for result in asked(Fault::AnswerAndClose(bytes.clone()), &CALLS).await {
+        for result in send_each(Fault::AnswerAndClose(bytes.clone()), &CALLS).await {
             assert_eq!(is_done(&result), expected, "{start}: {result:?}");
             let is_lost = matches!(&result, Err(CallError::Lost { .. }));
             let unclear =

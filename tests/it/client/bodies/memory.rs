@@ -1,4 +1,4 @@
-//! What hostile bodies cost: the peak memory of the shipped binary, read from outside when its next request arrives.
+//! The cost of hostile bodies: the peak memory of the shipped binary, read from outside when its next request arrives.
 
 use std::{
     fs,
@@ -22,13 +22,13 @@ use crate::support::{
     stage::{Stage, Task},
 };
 
-/// In KiB, as /proc tells it.
+/// In KiB, the unit of /proc.
 const MOST_GROWTH: usize = 20 * 1024;
 
 /// The answer to the second request; the first and the third are good.
 enum Second {
     Bytes(Vec<u8>),
-    /// A head, and then the piece for as long as somebody reads.
+    /// A head, followed by the piece for as long as somebody reads.
     Endless(Vec<u8>, Vec<u8>),
 }
 
@@ -42,8 +42,8 @@ fn peak(pid: u32) -> usize {
         .expect("a peak")
 }
 
-/// Answers a rotation of one group: the preflight, the request, and the read that settles, which never ends. Returns how
-/// much the peak grew from request to request.
+/// Answers a rotation of one group: the first read, the rotation, and the read that settles it, which never ends.
+/// Returns how much the peak grew from request to request.
 async fn serve(
     listener: TcpListener,
     pid: Arc<AtomicU32>,
@@ -85,8 +85,8 @@ async fn answer(stream: &mut TcpStream, second: Second) {
     while matches!(stream.read(&mut rest).await, Ok(read) if read > 0) {}
 }
 
-/// A body of exactly the most that is read: the piece, as often as it goes between the two.
-fn filled(before: &str, piece: &str, after: &str) -> String {
+/// A body of exactly the size limit: the piece, repeated between the two ends.
+fn body_at_limit(before: &str, piece: &str, after: &str) -> String {
     let room = LARGEST_ANSWER - before.len() - after.len();
     let mut body = before.to_owned() + &piece.repeat(room / piece.len());
     body.push_str(after);
@@ -98,7 +98,7 @@ fn good(group: &str, token: &str, name: &str, properties: &Value) -> String {
     json!({"success": 1, "new_user_group": false, "user_group": group}).to_string()
 }
 
-/// What is answered to a rotation request.
+/// Answers to the rotation request.
 fn seconds(group: &str) -> Vec<(&'static str, Second)> {
     let ok = |body: &str| Second::Bytes(http("200 OK", &["Content-Type: application/json"], body));
     let closing = "HTTP/1.1 200 OK\r\nConnection: close\r\n";
@@ -132,21 +132,25 @@ fn seconds(group: &str) -> Vec<(&'static str, Second)> {
             "endless headers",
             Second::Endless(b"HTTP/1.1 200 OK\r\n".to_vec(), b"X: y\r\n".repeat(1_000)),
         ),
-        ("zeros", ok(&filled("[", "0,", "0]"))),
-        ("empty lists", ok(&filled("[", "[],", "0]"))),
+        ("zeros", ok(&body_at_limit("[", "0,", "0]"))),
+        ("empty lists", ok(&body_at_limit("[", "[],", "0]"))),
         (
             "empty texts",
-            ok(&filled("{\"success\":0,\"error\":[", "\"\",", "0]}")),
+            ok(&body_at_limit("{\"success\":0,\"error\":[", "\"\",", "0]}")),
         ),
         ("keys", ok(&format!("{{{keys}\"a\":0}}"))),
-        ("levels", ok(&filled("", "[", ""))),
+        ("levels", ok(&body_at_limit("", "[", ""))),
         (
             "escapes",
-            ok(&filled("{\"success\":0,\"error\":\"", "\\u202e", "\"}")),
+            ok(&body_at_limit(
+                "{\"success\":0,\"error\":\"",
+                "\\u202e",
+                "\"}",
+            )),
         ),
         (
             "words",
-            ok(&filled(
+            ok(&body_at_limit(
                 "{\"success\":0,\"error\":{\"message\":\"",
                 "word ",
                 "\"}}",
@@ -154,7 +158,7 @@ fn seconds(group: &str) -> Vec<(&'static str, Second)> {
         ),
         (
             "hexadecimals",
-            ok(&filled(
+            ok(&body_at_limit(
                 "{\"success\":0,\"error\":{\"message\":\"",
                 "0a",
                 "\"}}",
@@ -165,7 +169,7 @@ fn seconds(group: &str) -> Vec<(&'static str, Second)> {
     ]
 }
 
-/// What is answered to the read before it; all of them are taken in.
+/// Answers to the read before it; all of them are accepted.
 #[rustfmt::skip] // A table: one case a line.
 fn firsts(group: &str, token: &str) -> Vec<(&'static str, String)> {
     let long = || "x".repeat(LARGEST_ANSWER - 300);

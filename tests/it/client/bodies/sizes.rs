@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::client::{CALLS, LONG, NEW, call, client};
 use crate::support::faults::{Fault, Faults, http};
 
-/// A mebibyte of zeros as a piece of a deflate stream that may be repeated for ever.
+/// A mebibyte of zeros as a piece of a deflate stream that can be repeated for ever.
 pub(super) const ZEROS: &[u8] = include_bytes!("zeros.deflate");
 pub(super) const GZIP_HEAD: &[u8] = b"\x1f\x8b\x08\0\0\0\0\0\0\xff";
 
@@ -48,10 +48,10 @@ async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
     }
 }
 
-/// That it takes no room is measured in `memory`.
+/// That it takes no memory is measured in `memory`.
 #[tokio::test]
-async fn floods_and_a_bomb_are_cut_off() {
-    // 100 GiB out of 100 MiB, and 256 MiB of garbage or blanks: none may be taken in.
+async fn endless_bodies_and_a_compression_bomb_are_cut_off() {
+    // 100 GiB unpacked from 100 MiB, and 256 MiB of garbage or blanks: none may be read completely.
     let flood = |line: &str, start: &[u8], piece: &[u8]| {
         let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\n{line}\r\n");
         let (head, piece) = ([head.as_bytes(), start].concat(), piece.to_vec());

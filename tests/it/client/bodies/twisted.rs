@@ -1,17 +1,17 @@
-//! JSON that is twisted: not UTF-8, nested without end, ambiguous, or not quite JSON.
+//! Malformed JSON: not UTF-8, deeply nested, ambiguous, or not quite JSON.
 
 use groupdesk::{api::answer::Verdict, domain::size::MOST_ANSWERED};
 use serde_json::{Value, json};
 
-use super::{JSON, asked, good, is_done, swapped};
+use super::{JSON, good, is_done, send_each, with_field};
 use crate::{
     client::{CALLS, NEW},
     support::faults::{Fault, http},
 };
 
-/// A good answer with a text of JSON as properties.
+/// A good answer with this JSON text as properties.
 fn with_properties(text: &str) -> Vec<u8> {
-    swapped("properties", Some(text)).into_bytes()
+    with_field("properties", Some(text)).into_bytes()
 }
 
 fn replaced(from: &str, to: &[u8]) -> Vec<u8> {
@@ -28,16 +28,16 @@ fn twice(from: &str, to: &str) -> Vec<u8> {
     replaced(from, to.as_bytes())
 }
 
-/// So many values in a list of the properties.
+/// A list of this many values in the properties.
 fn many(count: usize) -> Vec<u8> {
     with_properties(&format!("{{\"a\":[{}0]}}", "0,".repeat(count - 1)))
 }
 
-/// Odd, and a success all the same.
+/// Unusual, but a success.
 fn odd() -> Vec<Vec<u8>> {
     let text = good().to_string();
     vec![
-        // A pair of surrogates; a lone one is none.
+        // A surrogate pair; a lone surrogate is invalid.
         twice("Acmé", "\\ud83d\\ude00"),
         twice("Acmé", "\\u0000"),
         with_properties(&deep("{\"a\":", "1", "}", 60)),
@@ -54,7 +54,7 @@ fn twisted() -> Vec<Vec<u8>> {
     let text = good().to_string();
     let number = "\"$serde_json::private::Number\"";
     vec![
-        // Not UTF-8, an overlong slash among it, or UTF-16.
+        // Not UTF-8, including an overlong slash, or UTF-16.
         replaced("Acmé", b"Acm\xe9"),
         replaced("Acmé", b"\xc0\xaf"),
         replaced("tier", b"t\xff"),
@@ -63,12 +63,12 @@ fn twisted() -> Vec<Vec<u8>> {
         twice("tier", "\\udc00"),
         twice(NEW, "\\ud800"),
         replaced("Acmé", b"\0"),
-        // Levels without end.
+        // Endless nesting.
         deep("[", "", "]", 100_000).into(),
         "[".repeat(100_000).into(),
         deep("{\"a\":", "1", "}", 100_000).into(),
         with_properties(&deep("{\"a\":", "1", "}", 100_000)),
-        // A key twice.
+        // A duplicate key.
         twice("\"success\":1", "\"success\":0,\"success\":1"),
         twice("\"success\":1", "\"success\":1,\"success\":0"),
         twice("\"success\":1", "\"success\":1,\"success\":1"),
@@ -81,12 +81,12 @@ fn twisted() -> Vec<Vec<u8>> {
         with_properties("{\"a\":1,\"a\":2}"),
         with_properties("{\"a\":1,\"\\u0061\":2}"),
         with_properties("{\"a\":[{\"b\":{\"c\":1,\"c\":1}}]}"),
-        // A number as the parser hides it.
+        // The parser's private encoding of a number.
         with_properties(&format!("{{{number}:\"1\"}}")),
         with_properties(&format!("{{{number}:\"x\"}}")),
         with_properties(&format!("{{{number}:\"1\",\"a\":1}}")),
         many(MOST_ANSWERED - 10),
-        // More, less or something else than one answer in JSON.
+        // More, less or something else than one JSON answer.
         [b"\xef\xbb\xbf\xef\xbb\xbf", text.as_bytes()].concat(),
         format!("{text}\n{text}").into(),
         format!("{text};").into(),
@@ -108,11 +108,11 @@ fn twisted() -> Vec<Vec<u8>> {
 }
 
 #[tokio::test]
-async fn twisted_json_is_never_taken_for_what_it_is_not() {
+async fn malformed_json_is_never_misread() {
     let odd = odd().into_iter().map(|body| (body, true));
     for (body, expected) in odd.chain(twisted().into_iter().map(|body| (body, false))) {
         let start: String = String::from_utf8_lossy(&body).chars().take(300).collect();
-        for result in asked(Fault::Answer(http("200 OK", &[JSON], &body)), &CALLS).await {
+        for result in send_each(Fault::Answer(http("200 OK", &[JSON], &body)), &CALLS).await {
             assert_eq!(is_done(&result), expected, "{start}: {result:?}");
             let reply = result.expect("an answer");
             let unclear = matches!(reply.verdict, Verdict::Unclear(_));
@@ -122,11 +122,11 @@ async fn twisted_json_is_never_taken_for_what_it_is_not() {
 }
 
 #[tokio::test]
-async fn numbers_come_back_as_they_were_written() {
+async fn numbers_are_returned_as_they_were_written() {
     let numbers =
         r#"{"a":9007199254740993,"b":1e400,"c":-1.50,"d":123456789012345678901234567890}"#;
     let body = http("200 OK", &[JSON], with_properties(numbers));
-    for result in asked(Fault::Answer(body), &CALLS).await {
+    for result in send_each(Fault::Answer(body), &CALLS).await {
         let Verdict::Success(group) = result.expect("an answer").verdict else {
             panic!("a good answer");
         };

@@ -1,4 +1,4 @@
-//! The proxies that the environment names: not a byte goes there, unless the profile says so.
+//! Proxies named by the environment: nothing is sent to them unless the profile asks for it.
 
 use crate::support::{
     faults::{Fault, Faults},
@@ -15,13 +15,13 @@ const VARIABLES: [&str; 7] = [
     "no_proxy",
 ];
 
-/// No label of a name is this long, so nobody is asked for it.
+/// No label of a name may be this long, so no name server is asked for it.
 fn nowhere() -> String {
     format!("https://{}.invalid", "a".repeat(70))
 }
 
 #[tokio::test]
-async fn no_byte_goes_to_a_proxy_of_the_environment() {
+async fn nothing_is_sent_to_a_proxy_of_the_environment() {
     let stage = Stage::new(4).await;
     let proxy = Faults::always(Fault::Close).await;
     let here = stage.config(&stage.proxy.base_url(), "");
@@ -53,7 +53,7 @@ async fn no_byte_goes_to_a_proxy_of_the_environment() {
     for (variables, arguments, is_here) in runs {
         let mut program = stage.program(if is_here { &here } else { &there }, &arguments);
         for variable in variables {
-            // `no_proxy` names what the other ones do not mean: nothing.
+            // `no_proxy` excludes what the other variables do not cover: nothing.
             let value = if variable == "no_proxy" {
                 String::new()
             } else {
@@ -69,9 +69,9 @@ async fn no_byte_goes_to_a_proxy_of_the_environment() {
     assert!(cases >= 20, "{cases}");
 }
 
-/// The same with a profile that wants it: the proxy is asked, so the test above can fail.
+/// Control: with a profile that asks for it the proxy is used, so the test above can fail.
 #[tokio::test]
-async fn a_profile_that_wants_it_uses_it_and_hands_it_no_key() {
+async fn a_profile_may_use_the_proxy_and_does_not_give_it_the_key() {
     let stage = Stage::new(1).await;
     let proxy = Faults::always(Fault::Close).await;
     let config = stage.config(&nowhere(), "proxy_from_environment = true");
@@ -91,7 +91,7 @@ async fn a_profile_that_wants_it_uses_it_and_hands_it_no_key() {
         assert!(request.head().starts_with("CONNECT "), "{}", request.head());
         assert!(request.header("authorization").is_empty());
     }
-    // Our own machine is never reached through one.
+    // This machine itself is never reached through a proxy.
     let config = stage.config(&stage.proxy.base_url(), "proxy_from_environment = true");
     let before = proxy.connections();
     let mut program = stage.program(&config, &Task::Get.arguments(group));

@@ -1,4 +1,4 @@
-//! Authorities, certificates, and a front that speaks TLS and hands on what it hears.
+//! Certificate authorities, certificates, and a TLS front end that passes on what it receives.
 
 use std::{
     net::SocketAddr,
@@ -26,13 +26,13 @@ use tokio_rustls::{
     },
 };
 
-/// A certificate with its key, as a server shows it.
+/// A certificate chain with its key, as a server presents it.
 pub(super) struct Served {
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
 }
 
-/// Somebody who signs certificates.
+/// A certificate authority.
 pub(super) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     name: String,
@@ -80,7 +80,7 @@ impl Authority {
         }
     }
 
-    /// An authority that this one vouches for.
+    /// An intermediate authority signed by this one.
     pub(super) fn authority_below(&self, name: &str) -> Self {
         let key = key();
         let key_pem = key.serialize_pem();
@@ -88,7 +88,7 @@ impl Authority {
         Self::of(name, issuer.expect("signed"), key_pem)
     }
 
-    /// A certificate for these names, without what stands between it and its authority.
+    /// A certificate for these names, without intermediate certificates.
     pub(super) fn certify(
         &self,
         names: &[&str],
@@ -104,7 +104,7 @@ impl Authority {
         }
     }
 
-    /// Its certificate in a file.
+    /// Writes its certificate to a file.
     pub(super) fn write(&self, folder: &Path) -> PathBuf {
         let file = folder.join(format!("{}.pem", self.name));
         std::fs::write(&file, &self.pem).expect("written");
@@ -112,19 +112,19 @@ impl Authority {
     }
 }
 
-/// A certificate that nobody but itself vouches for, and its PEM.
-pub(super) fn alone(names: &[&str]) -> (Served, String) {
-    signed_by_itself(&params(names))
+/// A self-signed certificate, and its PEM.
+pub(super) fn self_signed(names: &[&str]) -> (Served, String) {
+    sign_itself(&params(names))
 }
 
-/// The same, which is the certificate of an authority, too: what `openssl req -x509` makes.
-pub(super) fn itself(names: &[&str]) -> (Served, String) {
+/// A self-signed certificate that is also marked as an authority, as `openssl req -x509` makes it.
+pub(super) fn self_signed_authority(names: &[&str]) -> (Served, String) {
     let mut params = params(names);
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    signed_by_itself(&params)
+    sign_itself(&params)
 }
 
-fn signed_by_itself(params: &CertificateParams) -> (Served, String) {
+fn sign_itself(params: &CertificateParams) -> (Served, String) {
     let key = key();
     let signed = params.self_signed(&key).expect("signed");
     let served = Served {
@@ -140,7 +140,7 @@ struct Seen {
     handshakes: AtomicUsize,
 }
 
-/// Speaks TLS and hands what it hears on to a service behind it; stops when dropped.
+/// Accepts TLS and passes everything on to a service behind it; stops when dropped.
 pub(super) struct Front {
     pub(super) address: SocketAddr,
     seen: Arc<Seen>,
@@ -187,7 +187,7 @@ impl Front {
         self.seen.connections.load(Ordering::SeqCst)
     }
 
-    /// Those in which the other side was content.
+    /// Completed handshakes.
     pub(super) fn handshakes(&self) -> usize {
         self.seen.handshakes.load(Ordering::SeqCst)
     }

@@ -1,8 +1,8 @@
-//! Secure connections that are made: an authority of our own, named by the profile or known to the system.
+//! TLS connections that are made: with a private authority that is named by the profile or known to the system.
 
 use super::{
     HERE,
-    certificates::{Authority, Front, alone},
+    certificates::{Authority, Front, self_signed},
 };
 use crate::support::{
     stage::{Stage, Task, run},
@@ -10,14 +10,14 @@ use crate::support::{
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_trusted_is_used_for_everything() {
+async fn a_trusted_server_is_used_for_every_operation() {
     let stage = Stage::new(4).await;
     let folder = stage.world.folder();
     let (system, own) = (Authority::new("the system's"), Authority::new("our own"));
     let (system_file, own_file) = (system.write(folder), own.write(folder));
-    let (leaf, leaf_pem) = alone(&HERE);
+    let (leaf, leaf_pem) = self_signed(&HERE);
     std::fs::write(folder.join("leaf.pem"), leaf_pem).expect("written");
-    // More than one authority, and words between them.
+    // More than one authority in the file, and text between them.
     let both = format!("# ours\n{}\nanother:\n{}", Authority::new("x").pem, own.pem);
     std::fs::write(folder.join("both.pem"), both).expect("written");
     let relative = own_file.file_name().and_then(|name| name.to_str());
@@ -98,7 +98,7 @@ async fn a_profile_is_tested_and_added_over_tls() {
     let (code, said) = run(add("own", &["--ca-file", &ca_file])).await;
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("the API key is accepted"), "{said}");
-    // One is timed on its own; both trust the file.
+    // doctor times the handshake separately; both connections trust the file.
     assert_eq!(
         (front.handshakes(), stage.proxy.methods().as_slice()),
         (2, ["PUT".to_owned()].as_slice())
@@ -112,7 +112,7 @@ async fn a_profile_is_tested_and_added_over_tls() {
     let (code, said) = run(stage.program(&config, &words)).await;
     assert_eq!(code, 0, "{said}");
     assert!(said.contains(&ca_file), "{said}");
-    // The address is a new one; the key was known with another.
+    // The address is new; the key was used with another one before.
     let bind = ["profile", "bind", "own", "--same-environment", "testing"].map(str::to_owned);
     let (code, said) = run(stage.program(&config, &bind)).await;
     assert_eq!(code, 0, "{said}");
@@ -130,9 +130,9 @@ async fn a_profile_is_tested_and_added_over_tls() {
     assert_eq!(code, 0, "{said}");
 }
 
-/// The console's way in names the way out, too.
+/// The connection form of the console says what to do, too.
 #[tokio::test]
-async fn the_desk_itself_connects() {
+async fn the_connection_form_of_the_console_connects() {
     let stage = Stage::new(1).await;
     let own = Authority::new("our own");
     let front = Front::before(stage.proxy.address(), own.certify(&HERE, |_| {})).await;
@@ -146,7 +146,7 @@ async fn the_desk_itself_connects() {
     let known = groupdesk::operations::UnknownIdPolicy::KnownOnly;
     let done = trusting.operations().look_up(group, known).await;
     assert_eq!(done.expect("read").status, 200);
-    // A machine without any authorities says so before it connects.
+    // A machine without any certificate authorities says so before connecting.
     let failure = installation
         .operations()
         .look_up(group, known)

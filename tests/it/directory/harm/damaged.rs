@@ -1,9 +1,9 @@
-//! The file itself: cut off at any length, and with bits flipped anywhere. SQLite has no checksums of pages: a bit within
-//! a value changes the value; anything else is noticed, and nothing makes it worse.
+//! The file itself, cut off at any length, and with bits flipped anywhere. SQLite has no checksums of pages: a flipped
+//! bit inside a value changes the value; anything else is noticed, and nothing makes it worse.
 
 use groupdesk::directory::{Directory, inspect};
 
-use super::{Place, bytes_of, exercise, has_after, must_be_clear, record};
+use super::{Place, assert_error_is_clear, bytes_of, exercise, has_after, record};
 use crate::support::long;
 
 const CUTS: usize = 60;
@@ -25,28 +25,28 @@ async fn good() -> Vec<u8> {
     bytes
 }
 
-/// How one damaged file was found.
+/// The result for one damaged file.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 enum Found {
-    /// Whole, and everything works.
+    /// No fault is found, and everything works.
     Whole,
-    /// An error, or faults, with what to do.
+    /// An error or faults are reported, with what to do.
     Said,
 }
 
-/// Looks as `doctor` does, then works with it.
-async fn found(what: &str, bytes: &[u8]) -> Found {
+/// Inspects the file as `doctor` does, then works with it.
+async fn open_damaged(what: &str, bytes: &[u8]) -> Found {
     let place = Place::with(bytes);
     let file = place.file();
     let looked = inspect(&file);
     if let Err(error) = &looked {
-        must_be_clear(error, &file);
+        assert_error_is_clear(error, &file);
     }
     let is_whole = looked.as_ref().is_ok_and(|looked| looked.faults == 0);
     assert_eq!(bytes_of(&file), bytes, "{what}: looking changes nothing");
     match exercise(&file).await {
         Ok(()) => {
-            // What was acknowledged is there, or the file is known to be broken.
+            // The acknowledged write is there, or the file is known to be damaged.
             let is_there = has_after(&file).await;
             assert!(
                 is_there || !is_whole,
@@ -55,7 +55,7 @@ async fn found(what: &str, bytes: &[u8]) -> Found {
             if is_whole { Found::Whole } else { Found::Said }
         }
         Err(error) => {
-            must_be_clear(&error, &file);
+            assert_error_is_clear(&error, &file);
             assert!(
                 !bytes_of(&file).is_empty(),
                 "{what}: what was left of it is still there"
@@ -66,7 +66,7 @@ async fn found(what: &str, bytes: &[u8]) -> Found {
 }
 
 #[tokio::test]
-async fn cut_off_anywhere_it_is_refused_or_whole() {
+async fn a_file_cut_off_anywhere_is_refused_or_works() {
     let good = good().await;
     let pages = good.len() / PAGE;
     let mut lengths: Vec<usize> = [1, 15, 16, 99, 100, 511, 512, 513, 1024, PAGE - 1].into();
@@ -83,7 +83,7 @@ async fn cut_off_anywhere_it_is_refused_or_whole() {
     let cases = long::spread(lengths, STEP);
     let (all, mut said) = (cases.len(), 0);
     for length in cases {
-        let found = found(&format!("cut at {length}"), &good[..length]).await;
+        let found = open_damaged(&format!("cut at {length}"), &good[..length]).await;
         said += usize::from(found == Found::Said);
     }
     println!("{all} files cut off: {said} refused or said to be broken");
@@ -91,9 +91,9 @@ async fn cut_off_anywhere_it_is_refused_or_whole() {
 }
 
 #[tokio::test]
-async fn bits_flipped_anywhere_are_said_or_do_no_harm() {
+async fn flipped_bits_are_reported_or_do_no_harm() {
     let good = good().await;
-    // All that is fixed of the header of the file; then the heads of pages; then anywhere.
+    // All fixed bytes of the file header, then the headers of pages, then anywhere.
     let header = (0..100).step_by(2);
     let heads = (1..good.len() / PAGE).map(|page| page * PAGE + page % 12);
     let rest = FLIPS - header.len() - heads.len().min(40);
@@ -104,7 +104,7 @@ async fn bits_flipped_anywhere_are_said_or_do_no_harm() {
     for (case, at) in long::spread(places.into_iter().enumerate(), STEP) {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << (case % 8);
-        let found = found(&format!("bit {} of byte {at}", case % 8), &bytes).await;
+        let found = open_damaged(&format!("bit {} of byte {at}", case % 8), &bytes).await;
         all += 1;
         said += usize::from(found == Found::Said);
     }

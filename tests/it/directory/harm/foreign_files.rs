@@ -1,5 +1,5 @@
-//! Files that are no directory of this version: newer, of somebody else, empty, or no database. Refused and left as they
-//! are, with what to do; the program says so too, and ends with a code.
+//! Files that are no directory of this version: newer, of another program, empty, or no database. They are refused with
+//! what to do, and left unchanged; the program says so, too, and ends with an error code.
 
 use std::fs;
 
@@ -7,15 +7,14 @@ use groupdesk::directory::{Directory, DirectoryError, inspect};
 use rusqlite::Connection;
 
 use super::{
-    Place, bytes_of, exercise,
+    Place, assert_error_is_clear, bytes_of, exercise,
     migrated::{newest, program},
-    must_be_clear,
     record::note,
 };
 
 pub(super) const CASES: usize = VERSIONS.len() + MARKS.len() + 9 + 2;
 
-/// The first two are counted from the newest.
+/// The first two are relative to the newest version.
 const VERSIONS: [i64; 7] = [1, 2, 99, 2_147_483_647, -1, -2_147_483_648, 0];
 const MARKS: [i64; 4] = [0, 1, 0x6764_6753, -1];
 
@@ -33,13 +32,13 @@ fn set(place: &Place, pragma: &str, value: i64) {
         .expect("merged");
 }
 
-/// Refused by the opening, the looking and the program, and left as it was.
-fn must_be_refused(what: &str, place: &Place) -> DirectoryError {
+/// Refused when opened, when inspected and by the program, and left unchanged.
+fn assert_refused(what: &str, place: &Place) -> DirectoryError {
     let file = place.file();
     let before = bytes_of(&file);
     let refused = Directory::open(&file).expect_err(what);
-    must_be_clear(&refused, &file);
-    must_be_clear(&inspect(&file).expect_err(what), &file);
+    assert_error_is_clear(&refused, &file);
+    assert_error_is_clear(&inspect(&file).expect_err(what), &file);
     let (code, said) = program(place, None, &["list"]);
     assert!(
         !said.contains("error of its own") && !said.contains("panicked"),
@@ -52,7 +51,7 @@ fn must_be_refused(what: &str, place: &Place) -> DirectoryError {
 }
 
 #[tokio::test]
-async fn a_version_that_is_not_known_is_refused() {
+async fn an_unknown_version_is_refused() {
     for (number, version) in VERSIONS.into_iter().enumerate() {
         let version = if number < 2 {
             newest() + version
@@ -61,23 +60,23 @@ async fn a_version_that_is_not_known_is_refused() {
         };
         let place = ours().await;
         set(&place, "user_version", version);
-        let refused = must_be_refused(&format!("version {version}"), &place);
+        let refused = assert_refused(&format!("version {version}"), &place);
         let is_newer = matches!(refused, DirectoryError::Newer { found, .. } if found == version);
         assert_eq!(is_newer, version > 6, "{refused}");
     }
 }
 
 #[tokio::test]
-async fn a_database_of_somebody_else_is_refused() {
+async fn a_database_of_another_program_is_refused() {
     for mark in MARKS {
         let place = ours().await;
         set(&place, "application_id", mark);
-        must_be_refused(&format!("mark {mark}"), &place);
+        assert_refused(&format!("mark {mark}"), &place);
     }
 }
 
 #[test]
-fn what_is_no_database_is_refused() {
+fn a_file_that_is_no_database_is_refused() {
     let zeros = vec![0; 64 * 1024];
     let noise: Vec<u8> = (0..64 * 1024_u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
@@ -97,7 +96,7 @@ fn what_is_no_database_is_refused() {
         ("512 bytes", &[7; 512]),
     ];
     for (what, bytes) in files {
-        let refused = must_be_refused(what, &Place::with(bytes));
+        let refused = assert_refused(what, &Place::with(bytes));
         assert!(
             matches!(refused, DirectoryError::NotADirectory { .. }),
             "{what}: {refused}"
@@ -105,7 +104,7 @@ fn what_is_no_database_is_refused() {
     }
 }
 
-/// An empty file is what `mktemp` makes: it becomes a directory, private.
+/// `mktemp` makes an empty file: it becomes a directory, private.
 #[tokio::test]
 async fn an_empty_file_becomes_a_directory_and_one_without_its_key_does_not() {
     let place = Place::with(b"");
@@ -115,6 +114,6 @@ async fn an_empty_file_becomes_a_directory_and_one_without_its_key_does_not() {
     raw.execute("DELETE FROM meta", []).expect("deleted");
     drop(raw);
     let refused = Directory::open(&place.file()).expect_err("no key for fingerprints");
-    must_be_clear(&refused, &place.file());
+    assert_error_is_clear(&refused, &place.file());
     assert!(fs::metadata(place.file()).is_ok());
 }

@@ -1,4 +1,5 @@
-//! SIGKILL amid the writing, at a place that is another one each time: also while the file is made, and when two write.
+//! SIGKILL in the middle of writing, at a different moment in each case: also while the file is created, and with two
+//! writers.
 
 use std::{
     collections::BTreeSet,
@@ -9,17 +10,17 @@ use std::{
 
 use super::{
     Place, is_whole,
-    record::{Order, Recorder, must_have},
+    record::{Order, Recorder, assert_has},
 };
 use crate::support::long;
 
-/// Kills of one writer in a chain on one directory, so that a recovery is killed, too.
+/// One writer after the other is killed on the same directory, so that a recovery is killed, too.
 const CHAIN: usize = 10;
 const CHAINS: usize = 20;
-/// Two processes, one of which is killed, and two that both come to their end.
+/// Cases with two processes: one is killed, or both end by themselves.
 const SHARED: usize = 12;
 pub(super) const CASES: usize = CHAIN * CHAINS + SHARED;
-/// Kills in a plain run are every so many's.
+/// A plain run takes every 10th of the cases.
 const STEP: usize = 10;
 const AT_ONCE: usize = 4;
 
@@ -33,7 +34,7 @@ fn order(place: &Place, name: String) -> Order {
     }
 }
 
-/// A number below `most` that is another one for every case, and the same in every run.
+/// A pseudo-random number below `most` for the case, the same in every run.
 fn scattered(case: usize, most: usize) -> usize {
     let mut x = case as u64 + 1;
     for _ in 0..3 {
@@ -45,8 +46,9 @@ fn scattered(case: usize, most: usize) -> usize {
     (x >> 33) as usize % most
 }
 
-/// Lets it write, and kills it after so many acknowledgements; before the first, after some time.
-fn killed(order: &Order, case: usize) -> Vec<String> {
+/// Starts a writer and kills it after a number of acknowledgements, or some time after its start. Returns what it
+/// acknowledged.
+fn kill_writer(order: &Order, case: usize) -> Vec<String> {
     let mut scribe = Recorder::start(order);
     let mut said = Vec::new();
     let acknowledged = scattered(case, 60);
@@ -62,7 +64,7 @@ fn killed(order: &Order, case: usize) -> Vec<String> {
     said
 }
 
-fn now(looking: impl Future<Output = ()>) {
+fn block_on(looking: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread()
         .build()
         .expect("a runtime")
@@ -74,12 +76,12 @@ fn chain(number: usize, kills: usize) -> usize {
     let mut said = BTreeSet::new();
     for kill in 0..kills {
         let case = number * CHAIN + kill;
-        let told = killed(&order(&place, format!("k{case}")), case);
+        let told = kill_writer(&order(&place, format!("k{case}")), case);
         said.extend(told.into_iter().filter(|word| word != "open"));
         if place.file().exists() && place.file().metadata().is_ok_and(|file| file.len() > 0) {
             assert!(is_whole(&place.file()), "kill {case}");
         }
-        now(must_have(&place.file(), &said));
+        block_on(assert_has(&place.file(), &said));
     }
     assert!(
         kills < CHAIN || said.len() > 20,
@@ -88,7 +90,7 @@ fn chain(number: usize, kills: usize) -> usize {
     kills
 }
 
-/// Runs them some at a time; how many cases that were.
+/// Runs some jobs at a time. Returns how many cases they were.
 fn at_once(jobs: &[Box<dyn Fn() -> usize + Sync + Send>]) -> usize {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
@@ -104,7 +106,7 @@ fn at_once(jobs: &[Box<dyn Fn() -> usize + Sync + Send>]) -> usize {
 }
 
 #[test]
-fn killed_at_any_time_every_acknowledged_write_is_there() {
+fn every_acknowledged_write_survives_a_kill_at_any_time() {
     let (chains, kills) = if long::all() {
         (CHAINS, CHAIN)
     } else {
@@ -116,7 +118,7 @@ fn killed_at_any_time_every_acknowledged_write_is_there() {
     assert_eq!(done, chains * kills);
 }
 
-/// Two processes write at the same time; every other time one is killed.
+/// Two processes write at the same time; in every second case one is killed.
 fn shared(case: usize) -> usize {
     let place = Place::new();
     let begin = |name: &str| {
@@ -142,12 +144,12 @@ fn shared(case: usize) -> usize {
     said.remove("open");
     assert!(said.len() >= 3 * 8 * 4, "one comes to its end");
     assert!(is_whole(&place.file()));
-    now(must_have(&place.file(), &said));
+    block_on(assert_has(&place.file(), &said));
     1
 }
 
 #[test]
-fn two_processes_that_write_lose_nothing_of_each_other() {
+fn two_writing_processes_lose_nothing() {
     let cases = long::spread(0..SHARED, SHARED / 2 - 1);
     let all = cases.len();
     let jobs = cases

@@ -1,4 +1,4 @@
-//! Somebody else's lock on the file: waited for, and then named.
+//! A lock of another process on the file: waited for, and then reported.
 
 use std::{
     thread,
@@ -8,16 +8,16 @@ use std::{
 use groupdesk::directory::{Directory, DirectoryError, HistoryFilter, inspect};
 
 use super::{
-    Place, must_be_clear,
+    Place, assert_error_is_clear,
     record::{Order, Recorder, note},
 };
 
 pub(super) const CASES: usize = 3 * 2 + 2;
-/// How long the directory waits, and some more for a busy machine.
+/// How long the directory waits for a lock, with a margin for a busy machine.
 const AT_LEAST: Duration = Duration::from_secs(4);
 const AT_MOST: Duration = Duration::from_secs(30);
 
-/// What a backup or a database tool does, on a file in the usual mode.
+/// Locks taken by a backup or a database tool, in the usual journal mode.
 const LOCKS: [&str; 3] = [
     "BEGIN IMMEDIATE",
     "BEGIN EXCLUSIVE",
@@ -48,7 +48,7 @@ async fn written(place: &Place) -> Result<(), DirectoryError> {
 }
 
 #[tokio::test]
-async fn a_lock_that_stays_is_named_after_a_while_and_nothing_is_lost() {
+async fn a_lasting_lock_is_reported_after_a_while_and_nothing_is_lost() {
     let mut waiting = tokio::task::JoinSet::new();
     for lock in LOCKS {
         waiting.spawn(async move {
@@ -61,7 +61,7 @@ async fn a_lock_that_stays_is_named_after_a_while_and_nothing_is_lost() {
                 matches!(refused, DirectoryError::Locked { .. }),
                 "{lock}: {refused}"
             );
-            must_be_clear(&refused, &place.file());
+            assert_error_is_clear(&refused, &place.file());
             assert!((AT_LEAST..AT_MOST).contains(&waited), "{lock}: {waited:?}");
             holder.release();
             written(&place).await.expect("the lock is gone");
@@ -76,7 +76,7 @@ async fn a_lock_that_stays_is_named_after_a_while_and_nothing_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lock_that_goes_away_is_waited_for() {
+async fn a_released_lock_is_waited_for() {
     for lock in LOCKS {
         let place = scene();
         let holder = locked(&place, lock);
@@ -90,7 +90,7 @@ async fn a_lock_that_goes_away_is_waited_for() {
 }
 
 #[tokio::test]
-async fn who_only_reads_is_not_in_the_way_and_does_not_wait() {
+async fn readers_neither_block_nor_wait() {
     for lock in ["BEGIN; SELECT count(*) FROM history", "BEGIN IMMEDIATE"] {
         let place = scene();
         let holder = locked(&place, lock);

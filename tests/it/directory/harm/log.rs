@@ -1,13 +1,14 @@
-//! What a killed process leaves beside the file: the log cut off or flipped anywhere, the index of the log replaced, and
-//! the log alone. What was written before the damage is there, in order, and nothing is half there.
+//! What a killed process leaves beside the file: the log cut off or flipped anywhere, the index of the log replaced,
+//! and the log alone. Everything written before the damage is there, in order, and nothing partly.
 
 use std::collections::BTreeSet;
 
 use groupdesk::directory::{Directory, DirectoryError, inspect};
 
 use super::{
-    Place, beside, bytes_of, is_whole, must_be_clear, put,
-    record::{Order, Recorder, must_have, present},
+    Place, assert_error_is_clear, bytes_of, is_whole, put,
+    record::{Order, Recorder, assert_has, present},
+    with_suffix,
 };
 use crate::support::long;
 
@@ -18,7 +19,7 @@ const ALONE: usize = 4;
 pub(super) const CASES: usize = CUTS + FLIPS + INDEXES + ALONE;
 const STEP: usize = 4;
 
-/// What a writer leaves that is killed, and what it had been told.
+/// The files of a killed writer, and the writes that were acknowledged to it.
 struct Left {
     file: Vec<u8>,
     log: Vec<u8>,
@@ -31,7 +32,7 @@ impl Left {
         let mut scribe = Recorder::start(&Order {
             directory: place.file(),
             name: "left".into(),
-            // One, so that there is one order.
+            // One writer, so that there is one order.
             writers: 1,
             groups: None,
             lock: None,
@@ -41,20 +42,20 @@ impl Left {
         said.remove("open");
         Self {
             file: bytes_of(&place.file()),
-            log: bytes_of(&beside(&place.file(), "-wal")),
+            log: bytes_of(&with_suffix(&place.file(), "-wal")),
             said,
         }
     }
 
     fn with(&self, log: &[u8]) -> Place {
         let place = Place::with(&self.file);
-        put(&beside(&place.file(), "-wal"), log);
+        put(&with_suffix(&place.file(), "-wal"), log);
         place
     }
 }
 
-/// How far the writes go: all up to one, and none after it.
-async fn reached(what: &str, place: &Place) -> usize {
+/// How many writes are there: all up to one, and none after it.
+async fn written(what: &str, place: &Place) -> usize {
     let file = place.file();
     let found = {
         let directory = Directory::open(&file).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -69,7 +70,7 @@ async fn reached(what: &str, place: &Place) -> usize {
 }
 
 #[tokio::test]
-async fn a_log_cut_off_anywhere_keeps_what_was_written_before() {
+async fn a_log_cut_off_anywhere_keeps_earlier_writes() {
     let left = Left::new();
     let lengths: Vec<_> = (0..CUTS)
         .map(|case| left.log.len() * case / CUTS + case % 7)
@@ -78,17 +79,17 @@ async fn a_log_cut_off_anywhere_keeps_what_was_written_before() {
     let cases = long::spread(lengths, STEP);
     println!("{} logs cut off", cases.len());
     for length in cases {
-        let reached = reached(&format!("cut at {length}"), &left.with(&left.log[..length])).await;
+        let reached = written(&format!("cut at {length}"), &left.with(&left.log[..length])).await;
         assert!(reached >= before, "more of the log, and less of it there");
         before = reached;
     }
     let place = left.with(&left.log);
-    must_have(&place.file(), &left.said).await;
+    assert_has(&place.file(), &left.said).await;
     assert!(before > 0, "the cuts were within it");
 }
 
 #[tokio::test]
-async fn a_flipped_bit_of_the_log_ends_it_there() {
+async fn a_flipped_bit_ends_the_log_there() {
     let left = Left::new();
     let places = (0..FLIPS).map(|case| left.log.len() * (case + 1) / (FLIPS + 1) + case);
     let cases = long::spread(places, STEP);
@@ -97,15 +98,15 @@ async fn a_flipped_bit_of_the_log_ends_it_there() {
     for at in cases {
         let mut log = left.log.clone();
         log[at] ^= 0x10;
-        let reached = reached(&format!("byte {at}"), &left.with(&log)).await;
+        let reached = written(&format!("byte {at}"), &left.with(&log)).await;
         assert!(reached >= before);
         before = reached;
     }
 }
 
-/// The index is a help that is made anew; nothing in it is believed.
+/// The index of the log is rebuilt; nothing in it is trusted.
 #[tokio::test]
-async fn whatever_stands_in_place_of_the_index_nothing_is_lost() {
+async fn a_replaced_index_of_the_log_loses_nothing() {
     let left = Left::new();
     let indexes: [Vec<u8>; INDEXES] = [
         Vec::new(),
@@ -116,14 +117,14 @@ async fn whatever_stands_in_place_of_the_index_nothing_is_lost() {
     ];
     for index in indexes {
         let place = left.with(&left.log);
-        put(&beside(&place.file(), "-shm"), &index);
-        must_have(&place.file(), &left.said).await;
+        put(&with_suffix(&place.file(), "-shm"), &index);
+        assert_has(&place.file(), &left.said).await;
         assert!(is_whole(&place.file()));
     }
 }
 
 #[test]
-fn a_log_without_its_file_is_not_thrown_away() {
+fn a_log_without_its_file_is_not_deleted() {
     let left = Left::new();
     for (is_there, log) in [
         (true, left.log.as_slice()),
@@ -136,21 +137,21 @@ fn a_log_without_its_file_is_not_thrown_away() {
         } else {
             Place::new()
         };
-        let beside = beside(&place.file(), "-wal");
+        let beside = with_suffix(&place.file(), "-wal");
         put(&beside, log);
         let refused = Directory::open(&place.file()).expect_err("refused");
         assert!(
             matches!(refused, DirectoryError::LogAlone { .. }),
             "{refused}"
         );
-        must_be_clear(&refused, &place.file());
+        assert_error_is_clear(&refused, &place.file());
         assert_eq!(bytes_of(&beside), log);
         if is_there {
             let looked = inspect(&place.file()).expect_err("refused, too");
-            must_be_clear(&looked, &place.file());
+            assert_error_is_clear(&looked, &place.file());
             assert_eq!(bytes_of(&beside), log, "looking changes nothing");
         }
-        // The way out.
+        // The way out: move the log away.
         std::fs::rename(&beside, place.0.path().join("kept")).expect("moved");
         Directory::open(&place.file()).expect("a new one");
     }

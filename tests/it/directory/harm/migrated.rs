@@ -1,5 +1,5 @@
-//! A directory of an older groupdesk: a copy is kept before its schema changes, whole and private, or nothing is changed;
-//! whatever is in the way, and whenever it is killed.
+//! A directory of an older groupdesk: before its schema changes, a complete and private copy is kept, or nothing is
+//! changed, whatever is in the way and whenever the process is killed.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use groupdesk::search::SortBy;
 use rusqlite::Connection;
 
 use super::{
-    Place, bytes_of, is_whole, must_be_clear,
+    Place, assert_error_is_clear, bytes_of, is_whole,
     record::{Order, PROFILE, Recorder},
 };
 use crate::support::{
@@ -24,7 +24,7 @@ use crate::support::{
     world::place,
 };
 
-/// Up to the last one without packed copies: these are made by the program, not by the schema.
+/// The schemas up to the last one without packed copies, which are made by the program, not by the schema.
 const SCHEMAS: [&str; 11] = [
     include_str!("../../../../assets/migrations/directory/0001_begin.sql"),
     include_str!("../../../../assets/migrations/directory/0002_batches_and_handoff.sql"),
@@ -39,18 +39,18 @@ const SCHEMAS: [&str; 11] = [
     include_str!("../../../../assets/migrations/directory/0011_changes.sql"),
 ];
 const OLD: i64 = SCHEMAS.len() as i64;
-/// The last one that keeps groups by profile.
+/// The last schema that keeps groups by profile.
 const BY_PROFILE: i64 = 6;
 const KILLS: usize = 20;
 pub(super) const CASES: usize = OLD as usize * Way::ALL.len() + KILLS;
-/// Enough for a file larger than the index of its log.
+/// Enough rows for a file larger than the index of its log.
 const ROWS: usize = 400;
 
 cases! {
     /// What is found beside the old file.
     enum Way {
         Nothing,
-        /// What was written last stands in the log only.
+        /// The last writes are only in the log.
         UnmergedLog,
         Wide,
         OlderCopy,
@@ -95,7 +95,7 @@ fn old(version: i64) -> Place {
     let place = Place::with(b"");
     let raw = Connection::open(place.file()).expect("a connection");
     raw.execute_batch("BEGIN").expect("begun");
-    // What was known by profile then is known by place later.
+    // Rows keyed by profile are keyed by place after the migration.
     let filled = version.min(BY_PROFILE);
     for schema in &SCHEMAS[..filled as usize] {
         raw.execute_batch(schema).expect("the schema");
@@ -118,7 +118,7 @@ fn old(version: i64) -> Place {
     place
 }
 
-/// Version and rows as a groupdesk of that version would find them.
+/// Version and rows as the groupdesk of that version would find them.
 fn contents(path: &Path) -> (i64, usize, usize) {
     let raw = Connection::open(path).expect("a connection");
     let number = |sql: &str| {
@@ -136,7 +136,7 @@ fn contents(path: &Path) -> (i64, usize, usize) {
     )
 }
 
-async fn must_have_all(path: &Path) {
+async fn assert_has_all(path: &Path) {
     let directory = Directory::open(path).expect("it opens");
     assert_eq!(
         directory
@@ -159,15 +159,15 @@ async fn must_have_all(path: &Path) {
     assert_eq!(contents.differing, 0, "every copy says what its group says");
 }
 
-/// The version that this program makes.
+/// The newest schema version of this program.
 pub(super) fn newest() -> i64 {
     let place = Place::with(b"");
     Directory::open(&place.file()).expect("made");
     inspect(&place.file()).expect("ours").schema
 }
 
-/// A copy of that version with everything, for its owner alone.
-fn must_be_kept(file: &Path, version: i64) {
+/// Checks that a copy of that version exists with everything, readable by its owner alone.
+fn assert_copy_kept(file: &Path, version: i64) {
     let copy = backup_of(file, version);
     let found = fs::symlink_metadata(&copy).expect("a copy");
     assert!(found.is_file(), "{found:?}");
@@ -183,10 +183,10 @@ fn must_be_kept(file: &Path, version: i64) {
 }
 
 fn part(file: &Path, version: i64) -> PathBuf {
-    super::beside(&backup_of(file, version), ".part")
+    super::with_suffix(&backup_of(file, version), ".part")
 }
 
-/// The program, with a disk that takes no file larger than so many blocks of 512 bytes.
+/// Runs the program with a limit of the file size, in blocks of 512 bytes.
 pub(super) fn program(
     place: &Place,
     blocks: Option<usize>,
@@ -207,19 +207,19 @@ pub(super) fn program(
     (output.status.code(), said(&output))
 }
 
-fn must_not_be_kept(place: &Place, version: i64, before: &[u8]) {
+fn assert_no_copy_and_unchanged(place: &Place, version: i64, before: &[u8]) {
     let file = place.file();
     let refused = Directory::open(&file).expect_err("refused");
     assert!(
         matches!(refused, DirectoryError::NotBackedUp { .. }),
         "{refused}"
     );
-    must_be_clear(&refused, &file);
+    assert_error_is_clear(&refused, &file);
     assert_eq!(bytes_of(&file), before, "nothing was changed");
     assert!(!part(&file, version).exists());
 }
 
-async fn played(way: Way, version: i64) {
+async fn check_way(way: Way, version: i64) {
     let place = old(version);
     let file = place.file();
     let copy = backup_of(&file, version);
@@ -235,9 +235,9 @@ async fn played(way: Way, version: i64) {
             let raw = Connection::open(&file).expect("a connection");
             raw.execute_batch("PRAGMA wal_autocheckpoint = 0")
                 .expect("set");
-            // The history is append-only; so the rest of it is written now.
+            // The history is append-only, so the rest of it is written now.
             fill(&raw, version, ROWS, ROWS + 7);
-            must_wait_in_the_log(&file);
+            assert_log_not_merged(&file);
             Directory::open(&file).expect("it opens");
             drop(raw);
             let rows = ROWS + 7;
@@ -250,7 +250,7 @@ async fn played(way: Way, version: i64) {
         Way::LeftPart => fs::write(part(&file, version), "half").expect("written"),
         Way::FolderAsCopy => {
             fs::create_dir(&copy).expect("made");
-            must_not_be_kept(&place, version, &before);
+            assert_no_copy_and_unchanged(&place, version, &before);
             let (code, said) = program(&place, None, &["doctor"]);
             assert!(said.contains("backup-v"), "{code:?}: {said}");
             fs::remove_dir(&copy).expect("the way out");
@@ -272,7 +272,7 @@ async fn played(way: Way, version: i64) {
             );
         }
         Way::FullDisk => {
-            // Room for the index of the log, which is 32 KiB, and not for a copy.
+            // Enough for the index of the log, which is 32 KiB, but not for a copy.
             let blocks = before.len() / 512 - 1;
             assert!(blocks > 64, "{blocks}");
             let (code, said) = program(&place, Some(blocks), &["list"]);
@@ -293,8 +293,8 @@ async fn played(way: Way, version: i64) {
             }
         }
     }
-    must_have_all(&file).await;
-    must_be_kept(&file, version);
+    assert_has_all(&file).await;
+    assert_copy_kept(&file, version);
     assert_eq!(
         fs::read_to_string(&precious).expect("there"),
         "precious",
@@ -315,7 +315,7 @@ async fn played(way: Way, version: i64) {
 }
 
 #[tokio::test]
-async fn one_damaged_text_keeps_nobody_from_opening_an_older_directory() {
+async fn a_damaged_text_does_not_prevent_opening_an_older_directory() {
     for version in [BY_PROFILE, OLD] {
         let place = old(version);
         let raw = Connection::open(place.file()).expect("a connection");
@@ -323,29 +323,29 @@ async fn one_damaged_text_keeps_nobody_from_opening_an_older_directory() {
             "UPDATE user_groups SET name = CAST(x'ff' AS TEXT) WHERE user_group_id = 'acme-7'";
         assert_eq!(raw.execute(damage, []).expect("damaged"), 1);
         drop(raw);
-        must_have_all(&place.file()).await;
+        assert_has_all(&place.file()).await;
     }
 }
 
-fn must_wait_in_the_log(file: &Path) {
-    let log = super::beside(file, "-wal");
+fn assert_log_not_merged(file: &Path) {
+    let log = super::with_suffix(file, "-wal");
     assert!(fs::metadata(log).is_ok_and(|log| log.len() > 0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_copy_is_kept_before_the_schema_changes_or_nothing_changes() {
+async fn before_a_migration_a_copy_is_kept_or_nothing_changes() {
     let every = Way::ALL
         .iter()
         .flat_map(|way| (1..=OLD).map(move |version| (*way, version)));
     let cases = long::spread(every, 4);
     println!("{} migrations", cases.len());
     for (way, version) in cases {
-        played(way, version).await;
+        check_way(way, version).await;
     }
 }
 
 #[tokio::test]
-async fn killed_while_the_schema_changes_it_is_the_old_one_or_the_new_one() {
+async fn a_migration_killed_at_any_time_leaves_the_old_or_the_new_schema() {
     let cases = long::spread(0..KILLS, 5);
     let (all, mut migrated) = (cases.len(), 0);
     for case in cases {
@@ -364,12 +364,12 @@ async fn killed_while_the_schema_changes_it_is_the_old_one_or_the_new_one() {
         let looked = inspect(&place.file()).expect("it can be looked at");
         if looked.schema > version {
             migrated += 1;
-            must_be_kept(&place.file(), version);
+            assert_copy_kept(&place.file(), version);
         } else {
             assert_eq!(looked.schema, version);
         }
-        must_have_all(&place.file()).await;
-        must_be_kept(&place.file(), version);
+        assert_has_all(&place.file()).await;
+        assert_copy_kept(&place.file(), version);
     }
     println!("{all} migrations killed, {migrated} of them after the end");
 }

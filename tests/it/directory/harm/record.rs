@@ -1,5 +1,5 @@
-//! A process that writes into a directory and says every write that was acknowledged: the test binary again, told by one
-//! variable what to do; and the look afterwards whether all of that is there.
+//! A process that writes into a directory and reports every acknowledged write (the test binary again, controlled by
+//! one variable), and the check that all of them are there afterwards.
 
 use crate::support::world::{place, try_place};
 use std::{
@@ -32,24 +32,24 @@ use serde::{Deserialize, Serialize};
 
 pub(super) const PROFILE: &str = "eu";
 const ORDER: &str = "GROUPDESK_TEST_SCRIBE";
-/// Before a line of ours, so that the lines of the test harness are told apart.
+/// Marks our lines, to tell them from those of the test harness.
 const MARK: char = '@';
 const HORIZON: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) directory: PathBuf,
-    /// Begins every id.
+    /// The prefix of every id.
     pub(super) name: String,
-    /// So many at the same time.
+    /// How many writers at the same time.
     pub(super) writers: usize,
-    /// So many groups each; `None`: until it is killed.
+    /// How many groups each writes; `None`: until the process is killed.
     pub(super) groups: Option<usize>,
-    /// Takes the lock with this statement, says so, and gives it back when told.
+    /// Takes the lock with this statement, reports it, and releases it when told to.
     pub(super) lock: Option<String>,
 }
 
-/// Not a story of its own: what the started process does.
+/// Not a test of its own: what the started process does.
 #[test]
 fn recorder() {
     let Ok(order) = env::var(ORDER) else { return };
@@ -80,7 +80,7 @@ fn hold(path: &Path, lock: &str) {
     std::io::stdin().read_line(&mut line).expect("a word");
 }
 
-/// One write of the system, and only after the acknowledgement.
+/// One write call, and only after the acknowledgement.
 fn say(what: &str) {
     let line = format!("{MARK}{what}\n");
     let mut out = std::io::stdout().lock();
@@ -140,7 +140,7 @@ fn observation(group: &str) -> Observation {
     }
 }
 
-/// A group and its line of the history, in one transaction.
+/// Records a group and its history line in one transaction.
 pub(super) async fn note(directory: &Directory, group: &str) -> Result<(), DirectoryError> {
     let record = Record {
         observation: Some(observation(group)),
@@ -153,7 +153,7 @@ pub(super) async fn note(directory: &Directory, group: &str) -> Result<(), Direc
         .map(|_| ())
 }
 
-/// The four kinds of writes of one group, each said once it is acknowledged.
+/// The four kinds of writes for one group, each reported once it is acknowledged.
 pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)) {
     note(directory, name).await.expect("written");
     said(&format!("told {name}"));
@@ -217,7 +217,7 @@ async fn write(directory: &Directory, name: String, groups: Option<usize>) {
     }
 }
 
-/// A running scribe.
+/// A running recorder process.
 pub(super) struct Recorder {
     child: Child,
     lines: BufReader<ChildStdout>,
@@ -241,7 +241,7 @@ impl Recorder {
         Self { child, lines }
     }
 
-    /// The next whole line of its own; `None` when it has ended.
+    /// The next complete line of its own; `None` when it has ended.
     pub(super) fn next(&mut self) -> Option<String> {
         let mut line = Vec::new();
         loop {
@@ -252,27 +252,27 @@ impl Recorder {
                 return None;
             }
             let text = String::from_utf8_lossy(&line);
-            // The harness prints "test ... " without a line's end before the first.
+            // The harness prints "test ... " without a line break before our first line.
             if let Some((_, said)) = text.split_once(MARK) {
                 return Some(said.to_owned());
             }
         }
     }
 
-    /// SIGKILL; what it had said before and nobody had read.
+    /// Kills it with SIGKILL; returns the lines it had written and nobody had read.
     pub(super) fn kill(mut self) -> Vec<String> {
         self.child.kill().expect("it can be killed");
         self.rest()
     }
 
-    /// What it still says until it ends by itself.
+    /// The lines until it ends by itself.
     pub(super) fn rest(&mut self) -> Vec<String> {
         let said = std::iter::from_fn(|| self.next()).collect();
         self.child.wait().expect("it ended");
         said
     }
 
-    /// Tells one that holds a lock to give it back.
+    /// Tells a process that holds a lock to release it.
     pub(super) fn release(mut self) {
         let mut stdin = self.child.stdin.take().expect("standard input");
         stdin.write_all(b"go\n").expect("it listens");
@@ -285,13 +285,13 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        // It may have ended; then both fail, and that is all right.
+        // It may have ended already; then both calls fail, which is all right.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What is in a directory, in the words of the acknowledgements.
+/// The contents of a directory, in the words of the acknowledgements.
 pub(super) async fn present(directory: &Directory) -> Result<BTreeSet<String>, DirectoryError> {
     let mut found = BTreeSet::new();
     let groups = directory.groups(place(directory, PROFILE)).await?;
@@ -315,8 +315,8 @@ pub(super) async fn present(directory: &Directory) -> Result<BTreeSet<String>, D
     Ok(found)
 }
 
-/// Everything that was said is there.
-pub(super) async fn must_have(path: &Path, said: &BTreeSet<String>) {
+/// Checks that every acknowledged write is there.
+pub(super) async fn assert_has(path: &Path, said: &BTreeSet<String>) {
     let directory = Directory::open(path).expect("it opens");
     let found = present(&directory).await.expect("readable");
     let lost: Vec<_> = said.difference(&found).collect();

@@ -1,4 +1,4 @@
-//! Two consoles write the same note or the same draft: one of them was first, and the other hears so.
+//! Two consoles write the same note or the same draft: one is first, and the other is told so.
 
 use std::future::Future;
 
@@ -10,8 +10,9 @@ use groupdesk::{
 use super::*;
 use crate::support::wait::eventually;
 
-/// Does `asked` while another transaction has done the first text; once it is waited for, that one does the second and ends.
-async fn meanwhile<T: Send + 'static>(
+/// Runs `asked` while another transaction has done the first SQL. Once that blocks it, the transaction does the second
+/// SQL and commits.
+async fn against_transaction<T: Send + 'static>(
     team: &TeamLocation,
     (before, then): (&str, &str),
     asked: impl Future<Output = T> + Send + 'static,
@@ -29,7 +30,7 @@ async fn meanwhile<T: Send + 'static>(
     asked.await.expect("it ended")
 }
 
-fn noted(text: &str, seen: Option<&str>) -> AnnotationChange {
+fn note_change(text: &str, seen: Option<&str>) -> AnnotationChange {
     AnnotationChange {
         note: Some(text.into()),
         seen: Some(SeenNote(seen.map(Into::into))),
@@ -62,8 +63,8 @@ async fn a_note_that_somebody_wrote_meanwhile_is_not_replaced() {
         .zip([(None, "first"), (Some("first"), "second")])
     {
         let writing = directory.clone();
-        let refused = meanwhile(team, (text, ""), async move {
-            let change = noted("ours", seen);
+        let refused = against_transaction(team, (text, ""), async move {
+            let change = note_change("ours", seen);
             let written = writing.annotate(place, vec![id("acme")], change, written());
             written.await.expect("answered")
         });
@@ -77,7 +78,7 @@ async fn a_note_that_somebody_wrote_meanwhile_is_not_replaced() {
 }
 
 #[tokio::test]
-async fn of_two_first_drafts_the_newer_one_stays_and_the_other_hears_of_it() {
+async fn of_two_first_drafts_the_newer_stays_and_the_other_is_told() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
         return;
@@ -90,7 +91,7 @@ async fn of_two_first_drafts_the_newer_one_stays_and_the_other_hears_of_it() {
         second(9).as_microsecond()
     );
     let saving = directory.clone();
-    let saved = meanwhile(team, (&theirs, ""), async move {
+    let saved = against_transaction(team, (&theirs, ""), async move {
         let draft = drafts::draft("acme", "ours", 1);
         let saved = saving.save_draft(place, draft, "ana", None).await;
         saved.expect("answered")
@@ -104,9 +105,9 @@ async fn of_two_first_drafts_the_newer_one_stays_and_the_other_hears_of_it() {
     assert_eq!(kept[0].draft.typed.name, "theirs");
 }
 
-/// Rows are taken in one order, so that of two writers none waits for a row while it holds one the other waits for.
+/// Rows are locked in one order, so that no writer waits for a row while it holds one that the other waits for.
 #[tokio::test]
-async fn whoever_waits_for_the_first_group_holds_no_later_one() {
+async fn a_writer_waiting_for_the_first_group_locks_no_later_one() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
         return;
@@ -117,7 +118,7 @@ async fn whoever_waits_for_the_first_group_holds_no_later_one() {
         let ids = vec![id("b"), id("a"), id("b")];
         let change = AnnotationChange {
             seen: None,
-            ..noted(text, None)
+            ..note_change(text, None)
         };
         let written = directory.annotate(place, ids, change, written()).await;
         written.expect("answered").expect("valid")
@@ -127,7 +128,7 @@ async fn whoever_waits_for_the_first_group_holds_no_later_one() {
         "SELECT FROM annotations WHERE user_group_id = 'a' FOR UPDATE",
         "SELECT FROM annotations WHERE user_group_id = 'b' FOR UPDATE NOWAIT",
     );
-    let changed = meanwhile(team, texts, annotate(directory, "two")).await;
+    let changed = against_transaction(team, texts, annotate(directory, "two")).await;
     let answered = changed
         .iter()
         .map(|(id, now)| (id.as_str(), now.note.as_deref()));

@@ -10,19 +10,19 @@ use groupdesk::directory::{TeamFault, set_up};
 use super::*;
 use crate::support::wait::eventually;
 
-/// What a console was told of its writes, by their notes.
+/// What a console was told about its writes, identified by their notes.
 #[derive(Default)]
 struct Told {
     done: Vec<String>,
-    /// It may be there.
+    /// Writes that may be there.
     unclear: Vec<String>,
     refused: Vec<String>,
-    /// Refused for another reason than that the server was away.
+    /// Errors with another reason than the server's absence.
     others: Vec<TeamFault>,
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_answered_is_there_once_and_what_was_refused_is_not() {
+async fn acknowledged_writes_are_there_once_and_refused_ones_are_not() {
     let Some(server) = postgres::own() else {
         return;
     };
@@ -46,7 +46,7 @@ async fn what_was_answered_is_there_once_and_what_was_refused_is_not() {
                 let note = format!("{console}/{number}");
                 let mut line = entry("eu", "acme", number);
                 line.note = Some(note.clone());
-                let outcome = directory.record(place, told(line)).await;
+                let outcome = directory.record(place, history_record(line)).await;
                 written.fetch_add(1, Ordering::SeqCst);
                 match outcome {
                     Ok(_) => told_of.done.push(note),

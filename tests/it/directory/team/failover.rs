@@ -1,4 +1,4 @@
-//! A standby takes over, a standby is missing, and what is old goes.
+//! A standby takes over, a standby is missing, and old stamps are deleted.
 
 use groupdesk::directory::{BatchRun, RunId, set_up};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::support::{postgres::Server, wait::eventually};
 
 async fn write(directory: &Directory, place: groupdesk::directory::PlaceId, group: &str) {
-    let record = learnt(observation(group, OLD, 0));
+    let record = observation_record(observation(group, OLD, 0));
     directory.record(place, record).await.expect("written");
 }
 
@@ -21,7 +21,7 @@ fn age(server: &Server, schema: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn on_a_standby_that_took_over_horizons_begin_anew_and_everything_is_told_again() {
+async fn after_a_failover_horizons_start_again_and_all_changes_are_reported_again() {
     let Some(server) = postgres::own() else {
         return;
     };
@@ -78,7 +78,7 @@ async fn on_a_standby_that_took_over_horizons_begin_anew_and_everything_is_told_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_only_a_standby_is_there_it_is_read_and_nothing_is_written() {
+async fn with_only_a_standby_reads_work_and_writes_are_refused() {
     let Some(server) = postgres::own() else {
         return;
     };
@@ -105,7 +105,7 @@ async fn while_only_a_standby_is_there_it_is_read_and_nothing_is_written() {
     let on_the_primary = begun(&ours).await;
     tokio::task::block_in_place(|| server.stop());
 
-    // By a session that was there before, and by a new one.
+    // With a session from before, and with a new one.
     for directory in [&ours, &tokio::task::block_in_place(open)] {
         let groups = directory.groups(place).await.expect("read");
         assert_eq!(groups.len(), 1);
@@ -118,7 +118,7 @@ async fn while_only_a_standby_is_there_it_is_read_and_nothing_is_written() {
     watch.read_changes(place).await.expect("read");
     let refused = watch.write_refusal().expect("refused").to_string();
     assert!(refused.contains("is a standby"), "{refused}");
-    let record = learnt(observation("after", OLD, 0));
+    let record = observation_record(observation("after", OLD, 0));
     let refused = ours.record(place, record).await;
     refused.expect_err("nobody can write");
 
@@ -133,9 +133,9 @@ async fn while_only_a_standby_is_there_it_is_read_and_nothing_is_written() {
     assert_eq!(ours.groups(place).await.expect("read").len(), 2);
 }
 
-/// The server answers that it is committed, and warns that no standby has it.
+/// The server answers that the transaction is committed, with a warning that no standby has it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_commit_that_warns_is_asked_for_until_a_standby_has_it_and_is_there_once() {
+async fn a_commit_with_a_warning_is_repeated_until_a_standby_has_it_and_is_there_once() {
     let Some(server) = postgres::own() else {
         return;
     };
@@ -156,7 +156,11 @@ async fn a_commit_that_warns_is_asked_for_until_a_standby_has_it_and_is_there_on
     eventually("the server knows", || shown() == "nobody").await;
     let writing = {
         let directory = directory.clone();
-        tokio::spawn(async move { directory.record(place, told(entry("eu", "acme", 1))).await })
+        tokio::spawn(async move {
+            directory
+                .record(place, history_record(entry("eu", "acme", 1)))
+                .await
+        })
     };
     let waits = |what: &str| {
         let text = format!("SELECT {what} FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
@@ -180,7 +184,7 @@ async fn a_commit_that_warns_is_asked_for_until_a_standby_has_it_and_is_there_on
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stamps_of_eight_days_ago_go_once_a_day_and_those_of_six_stay() {
+async fn stamps_are_deleted_after_a_week_once_a_day() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
         return;
@@ -205,7 +209,7 @@ async fn stamps_of_eight_days_ago_go_once_a_day_and_those_of_six_stay() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_a_standby_is_asked_for_nothing_is_written_without_one() {
+async fn with_a_required_standby_nothing_is_written_without_one() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
         return;
@@ -213,14 +217,16 @@ async fn where_a_standby_is_asked_for_nothing_is_written_without_one() {
     let place = place(&installation.open(), "eu");
     let directory = Directory::open(&team.clone().only_synchronous()).expect("it opens");
     assert!(directory.groups(place).await.expect("read").is_empty());
-    let refused = directory.record(place, told(entry("eu", "acme", 0))).await;
+    let refused = directory
+        .record(place, history_record(entry("eu", "acme", 0)))
+        .await;
     let error = refused.expect_err("refused").to_string();
     assert!(error.contains("require_synchronous"), "{error}");
 }
 
-/// By the clock of the server, since none is shared: each machine has its own.
+/// By the clock of the server, because each machine has its own clock.
 #[tokio::test]
-async fn a_run_that_nobody_heard_of_for_an_hour_is_an_hour_old() {
+async fn the_silence_of_a_run_is_measured_by_the_server() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
         return;
@@ -255,9 +261,9 @@ async fn a_run_that_nobody_heard_of_for_an_hour_is_an_hour_old() {
     assert!(silent > Duration::from_mins(50), "{silent:?}");
 }
 
-/// What the operations guide says of a backup.
+/// The procedure in the operations guide.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_dumped_and_put_back_on_another_server_is_the_directory() {
+async fn a_dump_restored_on_another_server_is_the_same_directory() {
     let installation = Opened::new();
     let (Some(team), Some(other)) = (&installation.team, postgres::own()) else {
         return;

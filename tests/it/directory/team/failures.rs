@@ -1,4 +1,4 @@
-//! What a server refuses, and what fails on this side of the line: told as it is, and nothing is there by halves.
+//! What a server assert_refuses, and what fails on the client's side: reported truly, and nothing is written partly.
 
 use std::sync::atomic::Ordering;
 
@@ -14,11 +14,11 @@ fn fault_of<T: std::fmt::Debug>(refused: Result<T, DirectoryError>) -> TeamFault
     }
 }
 
-/// A group and a line of the history.
+/// A record with a group and a history line.
 fn both(group: &str, at: i64) -> Record {
     Record {
         observation: Some(observation(group, OLD, at)),
-        ..told(entry("eu", group, at))
+        ..history_record(entry("eu", group, at))
     }
 }
 
@@ -28,7 +28,7 @@ async fn lines(directory: &Directory) -> usize {
 }
 
 #[tokio::test]
-async fn a_value_that_cannot_be_sent_keeps_all_that_goes_with_it_from_being_committed() {
+async fn a_value_that_cannot_be_sent_aborts_the_whole_record() {
     let installation = Opened::new();
     if installation.team.is_none() {
         return;
@@ -45,9 +45,9 @@ async fn a_value_that_cannot_be_sent_keeps_all_that_goes_with_it_from_being_comm
     assert_eq!(lines(&directory).await, 0, "without its group");
 }
 
-/// It is refused before the COMMIT behind it is on its way.
+/// It is refused before its COMMIT is sent.
 #[tokio::test]
-async fn after_a_text_that_the_server_does_not_understand_the_line_is_free_again() {
+async fn the_connection_is_usable_after_a_syntax_error() {
     let installation = Opened::new();
     if installation.team.is_none() {
         return;
@@ -64,7 +64,7 @@ async fn after_a_text_that_the_server_does_not_understand_the_line_is_free_again
 }
 
 #[tokio::test]
-async fn an_answer_that_cannot_be_read_says_nothing_of_the_commit_it_came_with() {
+async fn an_undecodable_answer_does_not_make_the_commit_fail() {
     let installation = Opened::new();
     if installation.team.is_none() {
         return;
@@ -79,7 +79,7 @@ async fn an_answer_that_cannot_be_read_says_nothing_of_the_commit_it_came_with()
 }
 
 #[tokio::test]
-async fn what_is_not_unique_is_told_as_that() {
+async fn a_uniqueness_violation_is_reported_as_such() {
     let installation = Opened::new();
     if installation.team.is_none() {
         return;
@@ -94,9 +94,9 @@ async fn what_is_not_unique_is_told_as_that() {
     assert_eq!(lines(&directory).await, 1);
 }
 
-/// Each try waits for 5 s, and all of them for 10.
+/// Each attempt waits 5 s for a lock, and all of them together 10 s.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_row_that_somebody_else_holds_is_not_waited_for_again_and_again() {
+async fn a_locked_row_is_not_waited_for_repeatedly() {
     let installation = Opened::new();
     let (Some(team), Some(server)) = (&installation.team, postgres::server()) else {
         return;

@@ -1,5 +1,5 @@
-//! What is told of many changes, while transactions are undone, last long, and the server is killed: everything.
-//! `GROUPDESK_LONG=all` makes a million of them.
+//! The feed of changes reports all of many changes, while transactions are rolled back or take long, and the server is
+//! killed. `GROUPDESK_LONG=all` makes a million changes.
 
 use std::{collections::BTreeMap, fmt::Write, time::Instant};
 
@@ -16,12 +16,12 @@ use crate::support::{
 
 const SCHEMA: &str = "feeding";
 const WRITERS: usize = 4;
-/// Few enough that each change is told, and not that there are many.
+/// Few enough that each change is reported by itself, instead of "many groups".
 const GROUPS: usize = 900;
-/// Of one group, by a number that only grows.
+/// The version of each group, a number that only grows.
 type Versions = BTreeMap<String, i64>;
 
-/// Numbers that are the same in every run.
+/// A pseudo-random sequence, the same in every run.
 struct Drawn(u64);
 
 impl Drawn {
@@ -34,15 +34,15 @@ impl Drawn {
     }
 }
 
-/// What one writer does: transactions of some changes each, that are committed or undone, in whole or in part, some slowly.
-/// Returns how many changes there are in it.
+/// The transactions of one writer, of some changes each: committed or rolled back, entirely or in part, some slowly.
+/// Returns the number of changes, too.
 fn script(drawn: &mut Drawn, transactions: usize) -> (String, usize) {
     let (mut text, mut changes) = (format!("SET search_path = {SCHEMA};\n"), 0);
     for _ in 0..transactions {
         text.push_str("BEGIN;\n");
         let (first, count) = (drawn.below(GROUPS - 40), 1 + drawn.below(39));
         let (undone, slow) = (drawn.below(10), drawn.below(40));
-        // Rows in their order: nobody waits for somebody who waits.
+        // Rows in order, so that there is no deadlock.
         for row in first..first + count {
             if undone == 1 && row == first + count / 2 {
                 text.push_str("SAVEPOINT some;\n");
@@ -66,7 +66,7 @@ fn script(drawn: &mut Drawn, transactions: usize) -> (String, usize) {
     (text, changes)
 }
 
-/// A console that only listens: all it knows it was told.
+/// A console that only listens: it knows only what it was told.
 struct Listener {
     place: PlaceId,
     watch: Watch,
@@ -97,7 +97,7 @@ impl Listener {
         self.knows.extend(groups.iter().map(seen));
     }
 
-    /// Whether anything was told.
+    /// Whether anything was reported.
     async fn look(&mut self) -> bool {
         self.looks += 1;
         let changes = self
@@ -124,7 +124,7 @@ fn table(server: &Server) -> Versions {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_changes_none_is_missed_whatever_becomes_of_the_server() {
+async fn no_change_is_missed_even_if_the_server_is_killed() {
     let Some(server) = postgres::own() else {
         return;
     };
@@ -141,7 +141,7 @@ async fn of_many_changes_none_is_missed_whatever_becomes_of_the_server() {
         rounds += 1;
         let scripts = [(); WRITERS].map(|()| script(&mut drawn, transactions));
         let mut writers = scripts.each_ref().map(|(text, _)| server.writer(text));
-        // Every third time the server is killed in the middle of it.
+        // In every third round the server is killed in the middle.
         let mut crash = rounds % 3 == 2;
         loop {
             let is_over = !writers.iter_mut().any(Writer::is_running);
@@ -167,9 +167,9 @@ async fn of_many_changes_none_is_missed_whatever_becomes_of_the_server() {
     );
 }
 
-/// As many groups as there are to be, as one of them is written.
+/// Writes all the groups, copying the first one.
 async fn write_groups(server: &Server, directory: &Directory) {
-    let record = learnt(observation("g00000", OLD, 0));
+    let record = observation_record(observation("g00000", OLD, 0));
     let written = directory.record(place(directory, "eu"), record).await;
     written.expect("written");
     let columns = server.execute(

@@ -1,10 +1,10 @@
-//! Who watches is told when others write, and hears of it again after its line broke.
+//! A watch is notified when others write, and again after its connection broke.
 
 use groupdesk::directory::{PlaceId, Watch};
 
 use super::*;
 
-/// Waits until the watch tells of this group.
+/// Waits until the watch reports this group.
 async fn told_of(watch: &mut Watch, place: PlaceId, group: &str) {
     let telling = async {
         loop {
@@ -21,13 +21,13 @@ async fn told_of(watch: &mut Watch, place: PlaceId, group: &str) {
 }
 
 async fn write(directory: &Directory, place: PlaceId, group: &str) {
-    let record = learnt(observation(group, OLD, 0));
+    let record = observation_record(observation(group, OLD, 0));
     directory.record(place, record).await.expect("written");
 }
 
-/// To look every five seconds, as where no hint arrives, takes longer than the deadline.
+/// Without hints it would look only every five seconds, which takes longer than the deadline.
 #[tokio::test(flavor = "multi_thread")]
-async fn each_of_thirty_writes_of_another_console_is_told_without_waiting_for_the_next_look() {
+async fn thirty_writes_of_another_console_are_each_reported_without_polling() {
     let installation = Opened::new();
     if installation.team.is_none() {
         return;
@@ -49,7 +49,7 @@ async fn each_of_thirty_writes_of_another_console_is_told_without_waiting_for_th
 
 /// A console that died between its commit and its hint.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_written_without_a_hint_is_told_all_the_same() {
+async fn writes_without_a_hint_are_still_reported() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
         return;
@@ -58,7 +58,7 @@ async fn what_was_written_without_a_hint_is_told_all_the_same() {
     let place = place(&ours, "eu");
     write(&ours, place, "acme").await;
     let mut watch = ours.watch(ours.cursor(place).await.expect("read"));
-    // The first when the connection stands, the second because the time has come to look.
+    // The first when the connection is up, the second because it is time to look.
     for _ in 0..2 {
         let maybe_written =
             tokio::time::timeout(Duration::from_mins(1), watch.maybe_written()).await;
@@ -74,7 +74,7 @@ async fn what_was_written_without_a_hint_is_told_all_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_burst_the_last_write_is_told_and_so_is_what_comes_after_a_lost_line() {
+async fn the_last_write_of_a_burst_and_writes_after_a_lost_connection_are_reported() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
         return;

@@ -1,15 +1,15 @@
-//! Several lines do what is written where much is done at once: no more than are allowed, and one thing in order.
+//! Several connections do concurrent writes: no more than allowed, and writes to one group in order.
 
 use super::*;
 
-/// How many lines somebody has to the server.
+/// How many connections this user has to the server.
 fn lines(who: &str) -> usize {
     let server = postgres::server().expect("a server");
     let text = format!("SELECT count(*) FROM pg_stat_activity WHERE usename = '{who}'");
     server.execute("public", &text).parse().expect("a number")
 }
 
-/// Somebody of that name at the directory, who has made no line yet but to open it.
+/// The directory opened by this user, with no connection yet except the first.
 fn opened(who: &str, connections: usize) -> Option<Directory> {
     let team = postgres::team()?;
     let server = postgres::server()?;
@@ -19,7 +19,7 @@ fn opened(who: &str, connections: usize) -> Option<Directory> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lines_are_opened_where_much_is_done_at_once_and_no_more_than_are_allowed() {
+async fn connections_are_opened_under_load_and_no_more_than_allowed() {
     for (who, connections, most) in [("lena", 4, 4), ("lars", 1, 1)] {
         let Some(directory) = opened(who, connections) else {
             return;
@@ -27,7 +27,10 @@ async fn lines_are_opened_where_much_is_done_at_once_and_no_more_than_are_allowe
         let place = place(&directory, "eu");
         for number in 0..20 {
             let line = entry("eu", &format!("alone-{number}"), number);
-            directory.record(place, told(line)).await.expect("written");
+            directory
+                .record(place, history_record(line))
+                .await
+                .expect("written");
         }
         assert_eq!(lines(who), 2, "one that writes, one for short reads");
         let begun = (0..200).map(|group| {
@@ -42,7 +45,7 @@ async fn lines_are_opened_where_much_is_done_at_once_and_no_more_than_are_allowe
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_asked_at_once_of_one_group_is_done_in_its_order() {
+async fn concurrent_requests_for_one_group_are_done_in_order() {
     let Some(directory) = opened("lotte", 4) else {
         return;
     };
@@ -50,7 +53,7 @@ async fn what_is_asked_at_once_of_one_group_is_done_in_its_order() {
     let asked = (0..400).map(|number: i64| {
         let mut line = entry("eu", &format!("g{}", number % 7), number);
         line.note = Some(number.to_string());
-        directory.record(place, told(line))
+        directory.record(place, history_record(line))
     });
     for written in join_all(asked).await {
         written.expect("written");

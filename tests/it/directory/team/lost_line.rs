@@ -1,13 +1,13 @@
-//! The line to the server breaks at a commit: before it arrives, or before its answer does. Each write is there once, and
-//! whoever asked for it hears so.
+//! The connection to the server breaks at a commit, before the COMMIT arrives or before its answer does. Each write is
+//! there once, and its caller is told so.
 
 use std::sync::atomic::Ordering;
 
 use super::*;
 use crate::support::cutter::{BEFORE, BEHIND, Cutter, SILENT, SILENT_BEHIND, WHOLE};
 
-/// A directory behind a line that can be cut; `None` where there is no server.
-fn cut_off(installation: &Opened) -> Option<(Cutter, Directory)> {
+/// A directory behind a connection that can be cut; `None` without a server.
+fn behind_cutter(installation: &Opened) -> Option<(Cutter, Directory)> {
     let (team, server) = (installation.team.as_ref()?, postgres::server()?);
     let cutter = Cutter::new(server.folder());
     let behind = postgres::at(cutter.folder.path(), team.schema());
@@ -16,9 +16,9 @@ fn cut_off(installation: &Opened) -> Option<(Cutter, Directory)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_whose_commit_was_cut_off_is_there_once_and_told_so() {
+async fn a_write_whose_commit_was_cut_off_is_there_once_and_acknowledged() {
     let installation = Opened::new();
-    let Some((cutter, directory)) = cut_off(&installation) else {
+    let Some((cutter, directory)) = behind_cutter(&installation) else {
         return;
     };
     let place = place(&directory, "eu");
@@ -29,7 +29,7 @@ async fn a_write_whose_commit_was_cut_off_is_there_once_and_told_so() {
             .store([WHOLE, BEFORE, BEHIND][n as usize % 3], Ordering::SeqCst);
         let record = Record {
             observation: Some(observation("acme", OLD, n)),
-            ..told(entry("eu", "acme", n))
+            ..history_record(entry("eu", "acme", n))
         };
         let written = directory.record(place, record).await;
         let written = written.expect("decided by its stamp");
@@ -45,9 +45,9 @@ async fn a_write_whose_commit_was_cut_off_is_there_once_and_told_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rotation_whose_commits_were_cut_off_goes_its_way() {
+async fn a_rotation_whose_commits_were_cut_off_completes() {
     let installation = Opened::new();
-    let Some((cutter, directory)) = cut_off(&installation) else {
+    let Some((cutter, directory)) = behind_cutter(&installation) else {
         return;
     };
     let place = place(&directory, "eu");
@@ -62,7 +62,7 @@ async fn a_rotation_whose_commits_were_cut_off_goes_its_way() {
             let step = step(id, rotation, event, at);
             rotation = step.after;
             directory
-                .record(place, stepped(step))
+                .record(place, step_record(step))
                 .await
                 .expect("decided by its stamp");
         }
@@ -74,9 +74,9 @@ async fn a_rotation_whose_commits_were_cut_off_goes_its_way() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_that_was_asked_twice_is_answered_as_at_first() {
+async fn a_repeated_request_gets_the_answer_of_the_first() {
     let installation = Opened::new();
-    let Some((cutter, directory)) = cut_off(&installation) else {
+    let Some((cutter, directory)) = behind_cutter(&installation) else {
         return;
     };
     let place = place(&directory, "eu");
@@ -85,7 +85,7 @@ async fn a_question_that_was_asked_twice_is_answered_as_at_first() {
         cutter.plan.asked_in_vain.store(true, Ordering::SeqCst);
         let line = entry("eu", "acme", n as i64);
         directory
-            .record(place, told(line))
+            .record(place, history_record(line))
             .await
             .expect("decided by its stamp");
         let lines = directory.history(HistoryFilter::default()).await;
@@ -94,9 +94,9 @@ async fn a_question_that_was_asked_twice_is_answered_as_at_first() {
     assert_eq!(cutter.plan.cuts.load(Ordering::SeqCst), 4);
 }
 
-/// As when a firewall forgets a line: nobody closes it. The server gives up a transaction of nobody after 15 s.
+/// As when a firewall drops the connection silently. The server aborts an idle transaction after 15 s.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_whose_line_falls_silent_is_there_once_and_told_so() {
+async fn a_write_on_a_silent_connection_is_there_once_and_acknowledged() {
     let installation = Opened::new();
     let (Some(team), Some(server)) = (&installation.team, postgres::server()) else {
         return;
@@ -108,12 +108,12 @@ async fn a_write_whose_line_falls_silent_is_there_once_and_told_so() {
         let place = place(&directory, "eu");
         async move {
             let group = format!("g{how}");
-            // All of it: the folder, too.
+            // Moves all of it into the future, including the folder.
             let Cutter { folder, plan } = cutter;
             plan.commit.store(how, Ordering::SeqCst);
             let record = Record {
                 observation: Some(observation(&group, OLD, 1)),
-                ..told(entry("eu", &group, 1))
+                ..history_record(entry("eu", &group, 1))
             };
             let written = directory.record(place, record).await;
             assert_eq!(plan.cuts.load(Ordering::SeqCst), 1);
@@ -121,10 +121,10 @@ async fn a_write_whose_line_falls_silent_is_there_once_and_told_so() {
             written
         }
     };
-    // Of both the place is known before the first falls silent, and holds it.
+    // In both cases the place is known before the connection falls silent, so that only the write is affected.
     let (before, behind) = (cut(SILENT), cut(SILENT_BEHIND));
     let (before, behind) = tokio::join!(before, behind);
-    // It was waited for long enough, and by then the server had given it up.
+    // The client waited long enough for the server to have aborted it.
     assert!(before.is_err_and(|error| error.is_unreachable()));
     let behind = behind.expect("decided by its stamp").group;
     assert_eq!(behind.expect("a group").last_seen, Some(second(1)));

@@ -1,11 +1,11 @@
-//! Who may what: by hand in the database, and with groupdesk.
+//! What each role may do: with SQL in the database, and with groupdesk.
 
 use groupdesk::directory::{AuditFilter, Role, TeamFault, grant, revoke, set_up};
 
 use super::*;
 use crate::support::postgres::Server;
 
-/// A schema with one of everything, and the three people of it, whose names begin with its own.
+/// A schema with a row of every kind, and three users, whose names begin with the schema's.
 fn scene(schema: &str) -> Option<&'static Server> {
     let server = postgres::server()?;
     let desk = postgres::at(server.folder(), schema);
@@ -38,7 +38,7 @@ const ADMIN: u8 = 2;
 const OWNER: u8 = 3;
 const NOBODY: u8 = 4;
 
-/// What is done by hand, and from which role on it is done.
+/// SQL statements, and the first role that may execute them.
 const STATEMENTS: &[(&str, u8)] = &[
     (
         "SELECT FROM user_groups, history, rotations, audit, schema_versions",
@@ -56,7 +56,7 @@ const STATEMENTS: &[(&str, u8)] = &[
         OWNER,
     ),
     ("DELETE FROM writes", OWNER),
-    // What has happened.
+    // Append-only tables.
     (
         "INSERT INTO history (at, by, profile, user_group_id, operation, ending, place) \
          VALUES (1, session_user || '@desk1', 'eu', 'acme', 'get', 'found', 1)",
@@ -118,7 +118,7 @@ const STATEMENTS: &[(&str, u8)] = &[
     ("UPDATE user_groups SET name = 'x'", OPERATOR),
     ("UPDATE user_groups SET user_group_id = 'x'", OWNER),
     ("DELETE FROM user_groups", OWNER),
-    // Places and what is said of them.
+    // Places and their properties.
     (
         "INSERT INTO places (name, made_at, made_by) VALUES ('us', 1, session_user)",
         OPERATOR,
@@ -146,7 +146,7 @@ const STATEMENTS: &[(&str, u8)] = &[
     ),
     ("UPDATE alarms SET what = 'y'", OWNER),
     ("DELETE FROM alarms", OWNER),
-    // One's own and that of others.
+    // One's own rows and those of others.
     (
         "INSERT INTO bindings (profile, url, place, at) VALUES ('eu', 'u', 1, 1)",
         OPERATOR,
@@ -168,7 +168,7 @@ const STATEMENTS: &[(&str, u8)] = &[
          VALUES ('mine', '', 'id', FALSE, FALSE, '', 1, session_user)",
         OPERATOR,
     ),
-    // Nothing is changed of the view of another one.
+    // No change in views of other people.
     (
         "WITH changed AS (UPDATE saved_views SET filter = 'x' RETURNING 1) SELECT 1 / count(*) FROM changed",
         OWNER,
@@ -193,7 +193,7 @@ const STATEMENTS: &[(&str, u8)] = &[
 ];
 
 #[test]
-fn each_role_may_what_the_list_says_and_no_more() {
+fn each_role_may_do_what_the_list_says_and_no_more() {
     let schema = "granted";
     let Some(server) = scene(schema) else {
         return;
@@ -224,9 +224,9 @@ fn each_role_may_what_the_list_says_and_no_more() {
     }
 }
 
-/// Of a table that is added later, too.
+/// Also for tables that are added later.
 #[test]
-fn of_every_table_an_operator_deletes_nothing_but_what_is_said_here() {
+fn operators_can_delete_only_from_the_listed_tables() {
     let schema = "every_table";
     let Some(server) = scene(schema) else {
         return;
@@ -289,7 +289,7 @@ fn refused<T: std::fmt::Debug>(answer: Result<T, DirectoryError>) -> TeamFault {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_viewer_sees_and_whoever_works_is_named_by_the_database() {
+async fn a_viewer_only_reads_and_the_database_checks_names_of_writers() {
     let schema = "viewed";
     let Some(server) = scene(schema) else {
         return;
@@ -304,18 +304,27 @@ async fn a_viewer_sees_and_whoever_works_is_named_by_the_database() {
     let place = place(&viewer, "eu");
     assert_eq!(viewer.groups(place).await.expect("read").len(), 1);
     assert_eq!(
-        refused(viewer.record(place, told(entry("eu", "acme", 0))).await),
+        refused(
+            viewer
+                .record(place, history_record(entry("eu", "acme", 0)))
+                .await
+        ),
         TeamFault::NeedsRole {
             needs: Role::Operator,
             has: Role::Viewer
         }
     );
-    // Whoever says to be somebody else is refused by the database itself.
-    let forged = operator.record(place, told(entry("eu", "acme", 0))).await;
+    // The database itself assert_refuses a history line in another name.
+    let forged = operator
+        .record(place, history_record(entry("eu", "acme", 0)))
+        .await;
     assert_eq!(refused(forged), TeamFault::NotAllowed("42501".into()));
     let mut line = entry("eu", "acme", 0);
     line.by = "viewed_operator_person@desk7".into();
-    operator.record(place, told(line)).await.expect("written");
+    operator
+        .record(place, history_record(line))
+        .await
+        .expect("written");
     let others = operator.merge_places(place, place, second(0), "x").await;
     assert_eq!(
         refused(others),
@@ -324,10 +333,12 @@ async fn a_viewer_sees_and_whoever_works_is_named_by_the_database() {
             has: Role::Operator
         }
     );
-    // A right that is taken away is away with the next statement.
+    // A revoked right is gone with the next statement.
     let desk = postgres::at(server.folder(), schema);
     revoke(&desk, "viewed_operator_person").expect("revoked");
-    let after = operator.record(place, told(entry("eu", "acme", 1))).await;
+    let after = operator
+        .record(place, history_record(entry("eu", "acme", 1)))
+        .await;
     assert!(matches!(
         refused(after),
         TeamFault::NotAllowed(_) | TeamFault::NotSetUp
@@ -335,7 +346,7 @@ async fn a_viewer_sees_and_whoever_works_is_named_by_the_database() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_audit_says_what_was_done_and_marks_a_line_that_nothing_stands_behind() {
+async fn the_audit_lists_operations_and_marks_lines_without_evidence() {
     let installation = Opened::new();
     let Some(team) = &installation.team else {
         return;
@@ -351,14 +362,17 @@ async fn the_audit_says_what_was_done_and_marks_a_line_that_nothing_stands_behin
         let step = step(rotation, standing, event, at);
         standing = step.after;
         directory
-            .record(place, stepped(step))
+            .record(place, step_record(step))
             .await
             .expect("written");
     }
-    // Nothing was rotated.
+    // No rotation belongs to this line.
     let mut line = entry("eu", "globex", 3);
     (line.operation, line.ending) = (Operation::Rotate, Ending::Rotated);
-    directory.record(place, told(line)).await.expect("written");
+    directory
+        .record(place, history_record(line))
+        .await
+        .expect("written");
     let filter = AuditFilter {
         user_group_id: Some(id("acme")),
         ..AuditFilter::default()

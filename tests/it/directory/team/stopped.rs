@@ -1,5 +1,5 @@
-//! The server stops at once, as if it had been killed, at each of the four commits of a rotation: before it, in it, behind it.
-//! `GROUPDESK_LONG=all` does all of them, again and again.
+//! The server stops at once, as if it had been killed, at each of the four commits of a rotation: before it, during it,
+//! after it. `GROUPDESK_LONG=all` repeats all of them many times.
 
 use std::{sync::atomic::Ordering, time::Instant};
 
@@ -14,17 +14,17 @@ use crate::support::{
 /// Intent, sending, outcome, confirmation.
 const COMMITS: usize = 4;
 
-/// What was told of the writes of one rotation.
+/// The results of the writes of one rotation.
 #[derive(Debug, Default)]
 struct Told {
-    /// So many were written.
+    /// How many were acknowledged.
     written: usize,
-    /// How it ended where one was not.
+    /// The error of the first one that was not.
     failed: Option<TeamFault>,
 }
 
-/// Tells the next one; nothing follows one that failed.
-fn tell<T>(told_of: &mut Told, answer: Result<T, DirectoryError>) -> Option<T> {
+/// Notes the result of a write; after a failure nothing follows.
+fn note<T>(told_of: &mut Told, answer: Result<T, DirectoryError>) -> Option<T> {
     match answer {
         Ok(answer) => {
             told_of.written += 1;
@@ -38,12 +38,12 @@ fn tell<T>(told_of: &mut Told, answer: Result<T, DirectoryError>) -> Option<T> {
     }
 }
 
-/// Rotates as far as it goes; the server stops at one commit.
+/// Rotates as far as possible; the server stops at one commit.
 async fn rotate(directory: &Directory, group: &str, stop_at: &dyn Fn(usize)) -> Told {
     let (place, mut told_of) = (place(directory, "eu"), Told::default());
     stop_at(0);
     let begun = directory.begin_rotation(place, intent(group, OLD)).await;
-    let Some(BeginResult::Started(id)) = tell(&mut told_of, begun) else {
+    let Some(BeginResult::Started(id)) = note(&mut told_of, begun) else {
         return told_of;
     };
     let mut rotation = Rotation::intended(OLD);
@@ -56,8 +56,8 @@ async fn rotate(directory: &Directory, group: &str, stop_at: &dyn Fn(usize)) -> 
         stop_at(commit);
         let step = step(id, rotation, event, commit as i64);
         rotation = step.after;
-        let written = directory.record(place, stepped(step)).await;
-        if tell(&mut told_of, written).is_none() {
+        let written = directory.record(place, step_record(step)).await;
+        if note(&mut told_of, written).is_none() {
             break;
         }
     }
@@ -65,12 +65,12 @@ async fn rotate(directory: &Directory, group: &str, stop_at: &dyn Fn(usize)) -> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_commit_of_a_rotation_the_server_stops_at_it_is_there_as_it_was_told() {
+async fn a_rotation_is_stored_as_acknowledged_at_whichever_commit_the_server_stops() {
     let Some(server) = postgres::own() else {
         return;
     };
     set_up(&postgres::at(server.folder(), "stopping")).expect("a schema");
-    // A commit lasts, so that the server can stop in it.
+    // A commit takes some time, so that the server can stop during it.
     for setting in ["commit_delay = 100000", "commit_siblings = 0"] {
         server.execute("stopping", &format!("ALTER SYSTEM SET {setting}"));
     }
@@ -98,7 +98,7 @@ async fn whatever_commit_of_a_rotation_the_server_stops_at_it_is_there_as_it_was
     }
     assert_eq!(plan.cuts.load(Ordering::SeqCst), cases.len(), "each stop");
 
-    // As somebody else sees it.
+    // As another console sees it.
     let other = Directory::open(&postgres::at(&folder, "stopping")).expect("it opens");
     let rows = other.rotations(RotationFilter::default()).await;
     let rows = rows.expect("read");

@@ -1,11 +1,11 @@
-//! What is told of the writes of others, whatever else goes on at the server.
+//! What is reported about the writes of others, whatever else happens at the server.
 
 use groupdesk::directory::{Watch, set_up};
 
 use super::*;
 
 async fn write(directory: &Directory, group: &str) {
-    let record = learnt(observation(group, OLD, 0));
+    let record = observation_record(observation(group, OLD, 0));
     let written = directory.record(place(directory, "eu"), record).await;
     written.expect("written");
 }
@@ -15,8 +15,8 @@ async fn watching(directory: &Directory) -> Watch {
     directory.watch(cursor.expect("read"))
 }
 
-/// The groups that a look tells.
-async fn told_by(watch: &mut Watch, directory: &Directory) -> Vec<String> {
+/// The ids of the groups that a look reports.
+async fn reported(watch: &mut Watch, directory: &Directory) -> Vec<String> {
     let changes = watch
         .read_changes(place(directory, "eu"))
         .await
@@ -26,17 +26,17 @@ async fn told_by(watch: &mut Watch, directory: &Directory) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_another_console_wrote_is_told_and_what_was_written_here_is_not() {
+async fn writes_of_another_console_are_reported_and_own_ones_are_not() {
     let installation = Opened::new();
     let (ours, theirs) = (installation.open(), installation.open());
     let mut watch = watching(&ours).await;
     write(&ours, "ours").await;
     write(&theirs, "theirs").await;
-    assert_eq!(told_by(&mut watch, &ours).await, ["theirs"]);
+    assert_eq!(reported(&mut watch, &ours).await, ["theirs"]);
 }
 
 #[tokio::test]
-async fn while_a_transaction_is_open_all_is_told_once_and_its_own_rows_when_it_ends() {
+async fn rows_of_an_open_transaction_are_reported_when_it_ends_and_others_once() {
     let installation = Opened::new();
     let (ours, theirs) = (installation.open(), installation.open());
     let Some(team) = &installation.team else {
@@ -48,21 +48,21 @@ async fn while_a_transaction_is_open_all_is_told_once_and_its_own_rows_when_it_e
     let mut watch = watching(&ours).await;
     for group in ["a", "b", "c"] {
         write(&theirs, group).await;
-        assert_eq!(told_by(&mut watch, &ours).await, [group]);
+        assert_eq!(reported(&mut watch, &ours).await, [group]);
     }
-    // What the last number is would be asked by who takes a number for how far one has seen.
+    // A reader that took the last number as its position would ask for this one.
     let newest = installation.ask("SELECT max(changed_in::text::bigint) FROM user_groups");
     long.say("COMMIT");
     let after =
         format!("SELECT count(*) FROM user_groups WHERE changed_in::text::bigint > {newest}");
     assert_eq!(installation.ask(&after), "0", "by numbers it is missed");
-    assert_eq!(told_by(&mut watch, &ours).await, ["late"]);
-    assert!(told_by(&mut watch, &ours).await.is_empty(), "told once");
+    assert_eq!(reported(&mut watch, &ours).await, ["late"]);
+    assert!(reported(&mut watch, &ours).await.is_empty(), "told once");
 }
 
-/// Numbers of transactions that were not on disk are given out again.
+/// Transaction numbers that were not on disk are used again.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_written_after_a_crash_is_told() {
+async fn writes_after_a_crash_are_reported() {
     let Some(server) = postgres::own() else {
         return;
     };
@@ -78,17 +78,17 @@ async fn what_was_written_after_a_crash_is_told() {
         "DO $$ BEGIN FOR n IN 1..100 LOOP PERFORM pg_current_xact_id(); ROLLBACK; END LOOP; END $$",
     );
     let mut watch = watching(&ours).await;
-    assert!(told_by(&mut watch, &ours).await.is_empty());
+    assert!(reported(&mut watch, &ours).await.is_empty());
     drop(others);
     tokio::task::block_in_place(|| server.crash());
     write(&theirs, "after").await;
-    let told = told_by(&mut watch, &ours).await;
+    let told = reported(&mut watch, &ours).await;
     assert!(told.contains(&"after".to_owned()), "{told:?}");
 }
 
-/// They name transactions that this server has not had yet.
+/// They have numbers of transactions that this server has not reached yet.
 #[tokio::test]
-async fn rows_of_a_backup_that_was_put_back_are_no_news() {
+async fn rows_of_a_restored_backup_are_not_reported() {
     let installation = Opened::new();
     let theirs = installation.open();
     if installation.team.is_none() {
@@ -104,6 +104,6 @@ async fn rows_of_a_backup_that_was_put_back_are_no_news() {
     let mut watch = watching(&ours).await;
     for group in ["a", "b"] {
         write(&theirs, group).await;
-        assert_eq!(told_by(&mut watch, &ours).await, [group]);
+        assert_eq!(reported(&mut watch, &ours).await, [group]);
     }
 }

@@ -1,4 +1,4 @@
-//! Tables of another version, and the migration that comes between no two writes.
+//! Tables of another version, and a migration that runs between two writes.
 
 use groupdesk::directory::{MIGRATIONS, Migration, TeamFault, migrate, team_status};
 
@@ -7,7 +7,7 @@ use crate::support::wait::eventually;
 
 const NEWEST: i64 = MIGRATIONS[MIGRATIONS.len() - 1].version;
 
-/// Adds something; who knows only what is there now may read and write, only read, or neither.
+/// A later migration: clients that know only the current tables may read and write, only read, or neither.
 #[rustfmt::skip] // A table: one case a line.
 const LATER: [Migration; 4] = [
     MIGRATIONS[MIGRATIONS.len() - 1],
@@ -31,7 +31,7 @@ fn fault_of<T>(answer: Result<T, DirectoryError>) -> TeamFault {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_older_than_the_tables_writes_reads_or_is_refused_as_they_say() {
+async fn an_older_client_writes_reads_or_is_refused_as_the_tables_allow() {
     let installation = Opened::new();
     let Some(team) = installation.team.clone() else {
         return;
@@ -49,11 +49,15 @@ async fn who_is_older_than_the_tables_writes_reads_or_is_refused_as_they_say() {
     assert_eq!(migrate(UP_TO[1], false).from, NEWEST, "nothing was done");
 
     assert_eq!(migrate(UP_TO[1], true).from, NEWEST);
-    let written = directory.record(place, told(entry("eu", "acme", 0))).await;
+    let written = directory
+        .record(place, history_record(entry("eu", "acme", 0)))
+        .await;
     written.expect("also as one that is older");
 
     migrate(UP_TO[2], true);
-    let refused = directory.record(place, told(entry("eu", "acme", 1))).await;
+    let refused = directory
+        .record(place, history_record(entry("eu", "acme", 1)))
+        .await;
     assert_eq!(fault_of(refused), TeamFault::NotWritable);
     let again = Directory::open(&team).expect("it may be read");
     assert_eq!(
@@ -85,7 +89,7 @@ async fn who_is_older_than_the_tables_writes_reads_or_is_refused_as_they_say() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_migration_waits_for_whoever_writes_and_whoever_writes_for_it() {
+async fn a_migration_waits_for_writers_and_writers_wait_for_it() {
     let installation = Opened::new();
     let Some(team) = installation.team.clone() else {
         return;
@@ -104,10 +108,14 @@ async fn a_migration_waits_for_whoever_writes_and_whoever_writes_for_it() {
         "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE {number} = ANY (pg_blocking_pids(pid)))"
     );
     eventually("it waits", || server.execute(team.schema(), &waits) == "t").await;
-    // Asked while the migration waits: it comes behind it, and sees what it has done.
+    // Requested while the migration waits: it runs after the migration, and sees the new tables.
     let writing = {
         let directory = directory.clone();
-        tokio::spawn(async move { directory.record(place, told(entry("eu", "acme", 0))).await })
+        tokio::spawn(async move {
+            directory
+                .record(place, history_record(entry("eu", "acme", 0)))
+                .await
+        })
     };
     let behind = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'schema_versions'::regclass";
     eventually("it waits, too", || {

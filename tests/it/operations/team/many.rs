@@ -1,4 +1,4 @@
-//! Many consoles, many tokens, the same key pressed at all of them at once: one request for each token.
+//! Many consoles, many tokens, and the same key pressed in all of them at once: one request for each token.
 //! `GROUPDESK_LONG=all` is a team of ten with two hundred tokens.
 
 use std::{collections::BTreeSet, time::Instant};
@@ -7,14 +7,14 @@ use futures_util::future::join_all;
 use groupdesk::{directory::Directory, domain::history::Ending, operations::UnknownIdPolicy};
 use serde_json::json;
 
-use super::super::{Scene, journal, together::turned_away};
+use super::super::{Scene, journal, together::is_loser};
 use crate::support::{
     long,
     world::{Side, id},
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_consoles_one_sends_one_request_for_each_token() {
+async fn many_consoles_together_send_one_request_for_each_token() {
     let scene = Scene::new().await;
     let Some(team) = scene.world.team() else {
         return;
@@ -35,7 +35,7 @@ async fn of_many_consoles_one_sends_one_request_for_each_token() {
             .world
             .seed(Side::Testing, group.as_str(), "A name", &[], &json!({}));
         let met = consoles[0].look_up(&group, UnknownIdPolicy::Exists).await;
-        // All of them have seen this one.
+        // All of them have seen this token.
         let seen = met
             .expect("known")
             .group
@@ -52,7 +52,7 @@ async fn of_many_consoles_one_sends_one_request_for_each_token() {
                     rotated += 1;
                 }
                 Err(failure) => {
-                    assert!(turned_away(&failure), "{failure:?}");
+                    assert!(is_loser(&failure), "{failure:?}");
                     away += 1;
                 }
             }

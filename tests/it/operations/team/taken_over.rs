@@ -1,5 +1,5 @@
-//! A laptop dies in each state of a rotation; somebody at another one ends what it began, as soon as the clock of the database
-//! lets them, whatever their own says.
+//! A laptop dies in each state of a rotation. Somebody at another one ends what it began as soon as the clock of the
+//! database allows it, whatever the laptops' clocks say.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::support::{
     world::{LI, Side, id, place},
 };
 
-/// Says that it was sent, and that the outcome was not seen.
+/// The events of a rotation that was sent, with an unknown outcome.
 const UNCLEAR: [Event; 2] = [Event::Sending, Event::Answered(RotateOutcome::Unclear)];
 
 async fn states(operations: &Operations) -> Vec<(String, State)> {
@@ -33,7 +33,7 @@ async fn states(operations: &Operations) -> Vec<(String, State)> {
     rows.map(state).collect()
 }
 
-/// What is still open, and how long it is left alone.
+/// What is still open, and how much longer it is left alone.
 async fn recover(operations: &Operations) -> Vec<(String, Option<Duration>)> {
     let all = operations.recover(&[], 4, |_| {}).await.expect("readable");
     let open = all.iter().filter_map(|one| match one {
@@ -44,7 +44,7 @@ async fn recover(operations: &Operations) -> Vec<(String, Option<Duration>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_laptop_began_in_each_state_is_ended_by_another() {
+async fn rotations_of_a_dead_laptop_in_each_state_are_ended_by_another() {
     let scene = Scene::new().await;
     let Some(team) = scene.world.team() else {
         return;
@@ -67,7 +67,7 @@ async fn what_a_laptop_began_in_each_state_is_ended_by_another() {
         let met = ana.look_up(&id(group), UnknownIdPolicy::Exists).await;
         let old = met.expect("known").group.fingerprint.expect("read").value;
         let row = if group == "rotated" {
-            // Its answer came, and was written down.
+            // Its answer arrived and was recorded.
             let done = ana
                 .rotate(&id(group), None, UnknownIdPolicy::KnownOnly)
                 .await;
@@ -76,7 +76,7 @@ async fn what_a_laptop_began_in_each_state_is_ended_by_another() {
             leave_behind(&ana, group, old, events).await
         };
         if group.ends_with("applied") {
-            // Its request arrived, and nobody heard of it.
+            // Its request arrived, and nobody got the answer.
             let elsewhere = scene.world.other_directory(group);
             let other = scene.world.installation(Side::Testing).on(&elsewhere);
             let (other, group) = (other.operations(), id(group));
@@ -89,11 +89,11 @@ async fn what_a_laptop_began_in_each_state_is_ended_by_another() {
         let token = scene.world.stored(Side::Testing, group).token;
         li.directory().fingerprinter().of(&Token::new(token))
     };
-    // What it would still write, asleep meanwhile.
+    // What it would still record later; it sleeps meanwhile.
     let late = ana.clone();
     let posts = scene.proxy.count("POST");
 
-    // Its process may be at them yet; what it does not know itself anybody may find out.
+    // Its process may still be at work; but where it does not know the outcome itself, anybody may find out.
     let left = recover(&li).await;
     let left_alone: Vec<_> = left.iter().map(|(group, _)| group.as_str()).collect();
     assert_eq!(left_alone, ["intended", "sent", "sent-applied", "unknown"]);
@@ -112,7 +112,7 @@ async fn what_a_laptop_began_in_each_state_is_ended_by_another() {
     let expected = expected.map(|(group, state)| (group.to_owned(), state));
     assert_eq!(states(&li).await, expected);
 
-    // An hour goes by at the database, and nowhere else.
+    // An hour passes at the database, and nowhere else.
     let age = ["rotations", "mutations"].map(|table| {
         format!(
             "ALTER TABLE {table} DISABLE TRIGGER {table}_timed; UPDATE {table} SET boot_clock = \
@@ -152,7 +152,7 @@ async fn what_a_laptop_began_in_each_state_is_ended_by_another() {
         "nothing was rotated for it"
     );
 
-    // It wakes up: what it has to say of them comes too late, and nothing of it is written.
+    // It wakes up: its answers come too late, and none of them is recorded.
     for (group, row, old) in begun {
         let from = Rotation::intended(old);
         let after = from.step(Event::Sending, MODEL_HORIZON).expect("in order");
