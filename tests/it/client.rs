@@ -1,4 +1,4 @@
-//! The client on the wire: what it assert_sends, that it assert_sends it once, that it follows no redirect, and what it reports.
+//! The client on the wire: what it sends, that it sends it once, that it follows no redirect, and what it reports.
 
 mod answers;
 mod bodies;

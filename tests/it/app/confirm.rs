@@ -1,4 +1,4 @@
-//! Nothing is sent before its review or check, and only the right key of the level assert_sends it (docs/design/console.md,
+//! Nothing is sent before its review or check, and only the right key of the level sends it (docs/design/console.md,
 //! "Confirmation").
 
 use groupdesk::{

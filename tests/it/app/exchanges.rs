@@ -23,7 +23,7 @@ fn body(text: &str, is_masked: bool) -> Body {
     }
 }
 
-/// The exchange that a job of the scene makes, with a good answer; `None` where it assert_sends nothing.
+/// The exchange that a job of the scene makes, with a good answer; `None` where it sends nothing.
 pub(super) fn sent(ticket: Ticket, job: &Job) -> Option<RecordedExchange> {
     let (call, id) = match job {
         Job::LookUp(id) => (Call::GetOrCreate, id),
@@ -62,7 +62,7 @@ fn refused(ticket: Ticket) -> RecordedExchange {
         sort: ExchangeKind::Refused,
         words: "the service refused (HTTP 403)".into(),
         answer: Some(body("{\n  \"error\": \"no\"\n}", false)),
-        ..sent(ticket, &job).expect("it assert_sends")
+        ..sent(ticket, &job).expect("it sends")
     }
 }
 

@@ -135,10 +135,10 @@ fn a_rotation_shows_its_requests_however_many_others_are_sent() {
     let exchange = |number, job: &Job, sort| RecordedExchange {
         number,
         sort,
-        ..sent(rotation, job).expect("it assert_sends")
+        ..sent(rotation, job).expect("it sends")
     };
     let others = || {
-        let one = sent(Ticket(900), &read).expect("it assert_sends");
+        let one = sent(Ticket(900), &read).expect("it sends");
         let many = (0..KEPT as u64 + 50).map(|at| RecordedExchange {
             number: 100 + at,
             ..one.clone()
@@ -192,7 +192,7 @@ fn a_rotation_whose_answer_takes_long_to_be_recorded_says_so() {
     let answered = RecordedExchange {
         number: 2,
         sort: ExchangeKind::Done,
-        ..sent(scene.pending[0].0, &job).expect("it assert_sends")
+        ..sent(scene.pending[0].0, &job).expect("it sends")
     };
     scene.msg(Msg::Exchanged(vec![answered]));
     let screen = screen_at(&mut scene, 1_000);

@@ -205,7 +205,7 @@ fn states() -> Vec<Reached> {
                 let mut scene = Scene::on(TESTING);
                 scene.keys("<enter>");
                 let (ticket, _, job) = scene.pending[0].clone();
-                let one = sent(ticket, &job).expect("it assert_sends");
+                let one = sent(ticket, &job).expect("it sends");
                 scene.msg(Msg::Exchanged(vec![RecordedExchange { sort, ..one }]));
                 scene.keys(keys);
                 scene
@@ -372,7 +372,7 @@ fn states_are_told_apart_without_colours() {
         let mut scene = Scene::on(TESTING);
         scene.keys("<enter>");
         let (ticket, _, job) = scene.pending[0].clone();
-        let one = sent(ticket, &job).expect("it assert_sends");
+        let one = sent(ticket, &job).expect("it sends");
         scene.msg(Msg::Exchanged(vec![RecordedExchange { sort, ..one }]));
         scene.keys("4");
         cursor_row(&scene)

@@ -1,5 +1,5 @@
 //! A review with choices: the request follows them, no value of either side is dropped unseen, and only the key of the
-//! level assert_sends it.
+//! level sends it.
 
 use groupdesk::{
     domain::{change::DesiredFields, history::Ending, known::KnownGroup},

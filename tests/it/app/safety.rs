@@ -62,7 +62,7 @@ fn a_guard_on_updates_asks_for_typed_words() {
         let mut scene = guarded(TESTING, Operation::Update, Rule::AtLeast(level));
         scene.walk("e<end> 2<ctrl-s>");
         scene.shows("two people look").shows("press y, then type");
-        assert_eq!(scene.keys("<tab><enter>"), [], "Enter assert_sends nothing");
+        assert_eq!(scene.keys("<tab><enter>"), [], "Enter sends nothing");
         assert_eq!(scene.keys("y"), []);
         assert_eq!(scene.focus(), "ConfirmTyped");
         scene.shows(words).shows("two people look");
@@ -294,7 +294,7 @@ fn no_click_on_the_footer_confirms_sends_or_rotates() {
                     row: 23,
                     modifiers: KeyModifiers::NONE,
                 }));
-                let assert_sends = scene.pending.iter().find(|(_, _, job)| {
+                let sends = scene.pending.iter().find(|(_, _, job)| {
                     job.can_be_steered()
                         || matches!(
                             job,
@@ -306,10 +306,7 @@ fn no_click_on_the_footer_confirms_sends_or_rotates() {
                                 | Job::HandOffAgain(..)
                         )
                 });
-                assert!(
-                    assert_sends.is_none(),
-                    "{script:?}, {column}: {assert_sends:?}"
-                );
+                assert!(sends.is_none(), "{script:?}, {column}: {sends:?}");
                 scene.answer();
             }
             pressed += usize::from(scene.screen() != before);

@@ -78,7 +78,7 @@ async fn all_groups_are_rotated_and_confirmed() {
     scene.world.scan_installations(&before);
     scene.world.scan_installations(&scene.world.secrets());
 
-    // Nothing is left: a second run assert_sends nothing.
+    // Nothing is left: a second run sends nothing.
     let (ended, again) = watch(scene.run(batch, RunLimits::default()).await).await;
     assert_eq!((ended.len(), again.counts), (0, all));
     assert_eq!(scene.proxy.count("POST"), 9);

@@ -1,4 +1,4 @@
-//! `apply`: missing groups are created, differing ones updated, and a second run assert_sends nothing.
+//! `apply`: missing groups are created, differing ones updated, and a second run sends nothing.
 
 use serde_json::{Value, json};
 

@@ -218,7 +218,7 @@ async fn a_signal_finishes_requests_in_flight_and_leaves_the_rest() {
             running.signal(signal);
             running.says("finishing running requests").await;
             if signal != Signal::INT {
-                // A session that ends assert_sends SIGHUP more than once.
+                // A session that ends sends SIGHUP more than once.
                 running.signal(signal);
             }
             // The request in flight runs into the time limit of the profile: its outcome is unknown.

@@ -33,7 +33,7 @@ cases! {
         DropsBodies,
         StripsAuthorization,
         StripsContentType,
-        /// An HTML page, as a content delivery network assert_sends it.
+        /// An HTML page, as a content delivery network sends it.
         Forbids,
         ForbidsGets,
         WantsAPassword,

@@ -27,7 +27,7 @@ const HERE: [&str; 2] = ["127.0.0.1", "localhost"];
 /// What answers a handshake.
 enum Peer {
     Front(Front),
-    /// Waits for the first bytes, assert_sends these, and resets or closes.
+    /// Waits for the first bytes, sends these, and resets or closes.
     Raw {
         bytes: &'static [u8],
         resets: bool,

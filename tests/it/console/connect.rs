@@ -114,11 +114,7 @@ async fn a_new_profile_is_tested_shown_written_and_opened() {
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert_eq!(
-        fresh.proxy.methods(),
-        ["PUT"],
-        "opening it assert_sends nothing"
-    );
+    assert_eq!(fresh.proxy.methods(), ["PUT"], "opening it sends nothing");
     // The profile works, and a second one is added beside it.
     console.keys("oacme<enter><ctrl-s><tab><enter>").await;
     console.shows("created");

@@ -11,7 +11,7 @@ use crate::support::{
     world::{LI, Side, World, id},
 };
 
-/// The console on the testing profile alone, and a proxy that records what it assert_sends.
+/// The console on the testing profile alone, and a proxy that records what it sends.
 async fn watched(world: &World) -> (Console, FaultyProxy) {
     let (proxy, operations) = through_a_proxy(world).await;
     (open_with(vec![operations]).await, proxy)

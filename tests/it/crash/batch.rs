@@ -177,7 +177,7 @@ async fn play(stage: &Stage, case: Case) -> Played {
     }
     look.watch(&order(Task::Resume(vec![HORIZON]), case.again))
         .await;
-    // What the first of these assert_sends, the other settles.
+    // What the first of these sends, the other settles.
     let rest = Task::Resume(vec![3 * HORIZON, 5 * HORIZON]);
     look.watch(&order(rest, None)).await;
     let Look {

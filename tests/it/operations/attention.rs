@@ -157,7 +157,7 @@ async fn resuming_asks_for_words_for_batches_of_others_and_of_another_day_in_pro
         let asked = asked.expect("readable");
         assert_eq!(asked.level, expected, "{side:?} {by} {hours} h");
         assert_eq!((asked.left(), asked.batch.is_run()), (1, false));
-        // A batch with nothing left assert_sends nothing: a single key closes it.
+        // A batch with nothing left sends nothing: a single key closes it.
         let item = ItemKey { batch, position: 0 };
         let ended = scene
             .world

@@ -1,4 +1,4 @@
-//! The shipped console on a terminal that assert_sends too much at once, or half of something.
+//! The shipped console on a terminal that sends too much at once, or half of something.
 
 use std::{fs, time::Duration};
 
@@ -111,7 +111,7 @@ fn a_short_paste_without_an_end_is_ended_by_ctrl_c_and_kept() {
     ends_well(session);
 }
 
-/// What a broken line or a cat on the keyboard assert_sends: bytes, not keys.
+/// What a broken line or a cat on the keyboard sends: bytes, not keys.
 #[test]
 fn random_bytes_are_answered_or_ignored() {
     let sessions = if long::all() { 20 } else { 2 };

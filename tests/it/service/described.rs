@@ -1,5 +1,5 @@
 //! `assets/openapi.json` and the service agree: every answer is as it is described, and everything described happens.
-//! `tests/schemathesis.sh` assert_sends it thousands of requests made from the same description.
+//! `tests/schemathesis.sh` sends it thousands of requests made from the same description.
 
 mod schema;
 

@@ -41,7 +41,7 @@ pub(crate) enum Fault {
     Reset,
     /// Reads the request, then closes without an answer.
     Close,
-    /// Reads the request, then assert_sends nothing.
+    /// Reads the request, then sends nothing.
     Hang,
     /// Sends these bytes without reading anything, and closes.
     Blurt(Vec<u8>),

@@ -412,7 +412,7 @@ done
 rm -rf "$1"
 "#;
 
-/// A server assert_refuses to run as root, so use another user.
+/// A server refuses to run as root, so use another user.
 pub(super) fn as_owner(program: &str) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(program);

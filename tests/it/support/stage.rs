@@ -122,7 +122,7 @@ impl Stage {
         installation.timeout(timeout).operations()
     }
 
-    /// What a task assert_sends as its own gets this instead of an answer, and never to the service.
+    /// What a task sends as its own gets this instead of an answer, and never to the service.
     pub(crate) fn instead(&self, task: Task, then: Then) {
         if task.reads_before() {
             self.proxy.next("GET", ProxyFault::passed());

@@ -1,4 +1,4 @@
-//! `doctor` and the service: its findings about the connection, and that it assert_sends nothing that could create a group.
+//! `doctor` and the service: its findings about the connection, and that it sends nothing that could create a group.
 
 use serde_json::{Value, json};
 

@@ -18,7 +18,7 @@ use tokio_rustls::{
 use super::{finding_with, findings_of};
 use crate::cli::program::Home;
 
-/// A TLS server with a self-signed certificate that assert_refuses requests naming no group. Returns the port and the
+/// A TLS server with a self-signed certificate that refuses requests naming no group. Returns the port and the
 /// certificate.
 async fn serve() -> (u16, String) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
@@ -36,7 +36,7 @@ async fn serve() -> (u16, String) {
         while let Ok((stream, _)) = listener.accept().await {
             let acceptor = acceptor.clone();
             tokio::spawn(async move {
-                // The probe that only does the handshake assert_sends no request.
+                // The probe that only does the handshake sends no request.
                 let Ok(mut stream) = acceptor.accept(stream).await else {
                     return;
                 };

@@ -1,4 +1,4 @@
-//! What a server assert_refuses, and what fails on the client's side: reported truly, and nothing is written partly.
+//! What a server refuses, and what fails on the client's side: reported truly, and nothing is written partly.
 
 use std::sync::atomic::Ordering;
 

@@ -314,7 +314,7 @@ async fn a_viewer_only_reads_and_the_database_checks_names_of_writers() {
             has: Role::Viewer
         }
     );
-    // The database itself assert_refuses a history line in another name.
+    // The database itself refuses a history line in another name.
     let forged = operator
         .record(place, history_record(entry("eu", "acme", 0)))
         .await;
