@@ -15,7 +15,7 @@ use groupdesk::{
         token::Fingerprint,
     },
     search::{
-        Beside, Entry, Index, Query, SearchRequest, SearchResults, SortBy, run_search,
+        Entry, GroupExtras, Index, Query, SearchRequest, SearchResults, SortBy, run_search,
         suggest::near,
     },
     tui::state::groups::Listing,
@@ -70,7 +70,7 @@ fn find(index: &Index, typed: &str, before: Option<&SearchResults>) -> SearchRes
         sort: SortBy::Name,
         reverse: false,
         open: Arc::new(BTreeMap::new()),
-        beside: Beside::default(),
+        extras: GroupExtras::default(),
         at: Timestamp::UNIX_EPOCH,
     };
     run_search(index, asked, before, &|| true).expect("it is wanted")

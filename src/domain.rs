@@ -1,13 +1,11 @@
 //! The domain rules: what a user group is, what is known of it and from whom, what a change is, how a rotation
 //! proceeds. No I/O, no async, no clock: the time is passed in as an argument.
 
+pub mod active_change;
 pub mod age;
 pub mod annotation;
-pub mod at_work;
 pub mod batch;
 pub mod change;
-mod combine;
-pub mod deed;
 pub mod draft;
 pub mod facts;
 pub mod group;
@@ -15,7 +13,9 @@ pub mod handoff;
 pub mod history;
 pub mod known;
 pub mod merge;
+mod merge_places;
 pub mod mutation;
+pub mod operation_record;
 pub mod pasted;
 pub mod refresh;
 pub mod remote_changes;
@@ -25,4 +25,4 @@ pub mod text;
 pub mod token;
 pub mod undo;
 pub mod update;
-pub(crate) mod words;
+pub(crate) mod word_enum;

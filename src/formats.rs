@@ -12,38 +12,38 @@ mod write;
 
 pub use columns::{Column, Columns, chosen};
 pub use ids::Ids;
-pub use plan::{Need, Plan, Planned};
+pub use plan::{Plan, RowAction, RowPlan};
 pub use reader::{Reader, RowResult};
 pub use write::{Format, csv_line};
 
 use serde_json::Value;
 
 use super::domain::{
-    annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, size::fits,
+    annotation::AnnotationChange, change::DesiredFields, group::UserGroupId, size::check_size,
 };
 
 /// Longest row, in bytes; a longer one means that this is the wrong file.
-pub const LONGEST_ROW: usize = 8 * 1024 * 1024;
+pub const MAX_ROW_BYTES: usize = 8 * 1024 * 1024;
 
 /// One group of a file. Values that the file does not contain are `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupRow {
     pub id: UserGroupId,
-    pub said: DesiredFields,
+    pub fields: DesiredFields,
     /// Its note, its labels, and whether it is a favourite; never sent.
-    pub beside: AnnotationChange,
+    pub annotation: AnnotationChange,
 }
 
 impl GroupRow {
     /// Refuses values that no service accepts, NUL characters (most databases cannot store them), and rows that would
     /// not read back the same.
     fn checked(self) -> Result<Self, String> {
-        fits(&self.said).map_err(|why| format!("{}: {why}", why.field()))?;
+        check_size(&self.fields).map_err(|why| format!("{}: {why}", why.field()))?;
         let DesiredFields {
             name,
             mapping,
             properties,
-        } = &self.said;
+        } = &self.fields;
         let has_nul = [
             (
                 "name",
@@ -64,7 +64,7 @@ impl GroupRow {
                     .any(|(key, value)| key.contains('\0') || holds_nul(value)),
             ),
         ];
-        let note = self.beside.note.as_ref();
+        let note = self.annotation.note.as_ref();
         let has_nul = has_nul
             .into_iter()
             .chain([("note", note.is_some_and(|note| note.contains('\0')))]);

@@ -3,18 +3,18 @@
 
 mod arena;
 mod ascii;
-mod beside;
 mod bytes;
 mod conditions;
 mod entry;
+mod group_extras;
 mod index;
+mod interner;
 pub mod normalize;
 mod order;
 mod packed;
 mod packed_group;
-mod pairs;
+mod packed_values;
 mod query;
-mod rest;
 #[cfg(test)]
 mod self_match_tests;
 mod sorted;
@@ -39,16 +39,16 @@ use jiff::Timestamp;
 
 use arena::Arena;
 pub use arena::Entry;
-pub use beside::Beside;
-use conditions::Sieve;
+use conditions::QueryMatcher;
+pub use group_extras::GroupExtras;
 pub use index::{Builder, Index};
-pub use packed::{is_odd, pack, title_key};
+pub use packed::{is_unpacked, pack, title_key};
 pub use query::{
-    AskedRow, Condition, FilterError, FilterErrorKind, Flag, Number, Query, Side, Views, Word,
-    asked_row, filter_tests, quoted,
+    Condition, FilterError, FilterErrorKind, Flag, Number, Query, RowCondition, Side, Views, Word,
+    filter_tests, quoted, row_condition,
 };
 pub use views::{ListColumn, ListView, SavedView, SortBy, column_words};
-use words::{Fit, Words};
+use words::{MatchScore, Words};
 
 use super::domain::{group::UserGroupId, known::KnownGroup, rotation::State};
 
@@ -63,26 +63,26 @@ pub struct SearchRequest {
     /// The open rotations.
     pub open: Arc<BTreeMap<UserGroupId, State>>,
     /// Notes, labels, drafts and flags; empty if the query does not use them.
-    pub beside: Beside,
+    pub extras: GroupExtras,
     /// The time that ages are relative to; the epoch if the query does not use ages.
     pub at: Timestamp,
 }
 
 impl SearchRequest {
-    fn has_order_of(&self, other: &Self) -> bool {
+    fn has_same_order_as(&self, other: &Self) -> bool {
         (&self.sort, self.reverse) == (&other.sort, other.reverse)
     }
 }
 
 /// Returns a function that tells whether the request matches a group.
-pub fn finds(look: &SearchRequest) -> impl FnMut(Entry<'_>) -> bool {
-    let mut sieve = Sieve::of(&look.query, None);
-    move |entry| sieve.fit(entry, look).is_some()
+pub fn finds(request: &SearchRequest) -> impl FnMut(Entry<'_>) -> bool {
+    let mut matcher = QueryMatcher::of(&request.query, None);
+    move |entry| matcher.fit(entry, request).is_some()
 }
 
 /// Like [`finds`], for groups that are in no index.
-pub fn finds_group(look: &SearchRequest) -> impl FnMut(&KnownGroup) -> bool {
-    let mut finds = finds(look);
+pub fn finds_group(request: &SearchRequest) -> impl FnMut(&KnownGroup) -> bool {
+    let mut finds = finds(request);
     move |group| {
         let mut arena = Arena::default();
         arena.push(group);
@@ -93,14 +93,14 @@ pub fn finds_group(look: &SearchRequest) -> impl FnMut(&KnownGroup) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hit {
     number: u32,
-    fit: Fit,
+    fit: MatchScore,
 }
 
 /// The results of a search, as row numbers of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchResults {
     pub index: Index,
-    pub look: SearchRequest,
+    pub request: SearchRequest,
     /// In display order.
     pub shown: Arc<[u32]>,
     /// How many results contain a word only as scattered letters.
@@ -114,12 +114,12 @@ pub struct SearchResults {
 impl SearchResults {
     /// Keeps rows of an earlier result of the same request that no longer match, each at its old position, so that no
     /// row moves while the person works. Returns `None` if there are no such rows.
-    pub fn with_rows_of(&self, old: &Self) -> Option<Self> {
-        let (new, before) = (&self.look, &old.look);
+    pub fn keeping_rows_of(&self, old: &Self) -> Option<Self> {
+        let (new, before) = (&self.request, &old.request);
         let is_same = new.query == before.query
-            && new.has_order_of(before)
+            && new.has_same_order_as(before)
             && new.best_first == before.best_first;
-        if !is_same || !self.index.has_numbers_of(&old.index) {
+        if !is_same || !self.index.has_same_numbers_as(&old.index) {
             return None;
         }
         let mut is_found = vec![false; self.index.len()];
@@ -165,23 +165,23 @@ impl SearchResults {
 }
 
 /// How many groups are checked between two checks for cancellation.
-const BREATH: usize = 512;
+const GROUPS_PER_CANCEL_CHECK: usize = 512;
 
 /// Runs a search. `before` is an earlier result that may save work. Returns `None` if the search was cancelled.
 pub fn run_search(
     index: &Index,
-    look: SearchRequest,
+    request: SearchRequest,
     before: Option<&SearchResults>,
     is_wanted: &(dyn Fn() -> bool + Sync),
 ) -> Option<SearchResults> {
-    let order = order::all(index, &look.sort, look.reverse, before);
+    let order = order::all(index, &request.sort, request.reverse, before);
     if !is_wanted() {
         return None;
     }
-    if look.query.is_empty() {
+    if request.query.is_empty() {
         return Some(SearchResults {
             index: index.clone(),
-            look,
+            request,
             shown: order.clone(),
             loose: 0,
             order,
@@ -190,41 +190,42 @@ pub fn run_search(
     }
     let wider = before
         .filter(|before| {
-            let (new, old) = (&look, &before.look);
+            let (new, old) = (&request, &before.request);
             before.index == *index
-                && new.has_order_of(old)
+                && new.has_same_order_as(old)
                 && new.query.is_within(&old.query)
                 && new.at == old.at
                 && new.open == old.open
-                && new.beside == old.beside
+                && new.extras == old.extras
         })
         .and_then(|before| before.hits.as_ref());
     let count = wider.map_or(order.len(), Vec::len);
     let number = |at: usize| wider.map_or_else(|| order[at], |hits| hits[at].number);
-    let fit = |sieve: &mut Sieve<'_>, number| sieve.fit(index.entry(number)?, &look);
-    let each = |range: Range<usize>, take: &dyn Fn(&mut Sieve<'_>, usize) -> Option<Fit>| {
-        let mut sieve = Sieve::of(&look.query, Some(index.base()));
+    let fit = |matcher: &mut QueryMatcher<'_>, number| matcher.fit(index.entry(number)?, &request);
+    let each = |range: Range<usize>,
+                take: &dyn Fn(&mut QueryMatcher<'_>, usize) -> Option<MatchScore>| {
+        let mut matcher = QueryMatcher::of(&request.query, Some(index.base()));
         let mut fits = Vec::with_capacity(range.len());
-        for start in range.clone().step_by(BREATH) {
+        for start in range.clone().step_by(GROUPS_PER_CANCEL_CHECK) {
             is_wanted().then_some(())?;
-            let end = range.end.min(start + BREATH);
-            fits.extend((start..end).map(|at| take(&mut sieve, at)));
+            let end = range.end.min(start + GROUPS_PER_CANCEL_CHECK);
+            fits.extend((start..end).map(|at| take(&mut matcher, at)));
         }
         Some(fits)
     };
-    let fits = if count < index.len() / SOME {
-        let take = |sieve: &mut Sieve<'_>, at| fit(sieve, number(at));
-        in_parts(count, &|range| each(range, &take))?
+    let fits = if count < index.len() / SPARSE_FRACTION {
+        let take = |matcher: &mut QueryMatcher<'_>, at| fit(matcher, number(at));
+        in_threads(count, &|range| each(range, &take))?
     } else {
         // Groups lie in memory by number. In the order of a column, nearly every one would be a cache miss.
         let mut is_asked = vec![wider.is_none(); index.len()];
         for hit in wider.into_iter().flatten() {
             is_asked[hit.number as usize] = true;
         }
-        let take = |sieve: &mut Sieve<'_>, at: usize| {
-            is_asked[at].then(|| fit(sieve, at as u32)).flatten()
+        let take = |matcher: &mut QueryMatcher<'_>, at: usize| {
+            is_asked[at].then(|| fit(matcher, at as u32)).flatten()
         };
-        let fits = in_parts(index.len(), &|range| each(range, &take))?;
+        let fits = in_threads(index.len(), &|range| each(range, &take))?;
         (0..count).map(|at| fits[number(at) as usize]).collect()
     };
     let hits = fits.into_iter().enumerate().filter_map(|(at, fit)| {
@@ -233,14 +234,14 @@ pub fn run_search(
     });
     let hits: Vec<Hit> = hits.collect();
     let loose = hits.iter().filter(|hit| !hit.fit.exact).count();
-    let shown = if look.best_first {
+    let shown = if request.best_first {
         ranked(&hits).into()
     } else {
         hits.iter().map(|hit| hit.number).collect()
     };
     Some(SearchResults {
         index: index.clone(),
-        look,
+        request,
         shown,
         loose,
         order,
@@ -249,21 +250,21 @@ pub fn run_search(
 }
 
 /// A search of fewer than one in so many groups goes to each of them, instead of through all.
-const SOME: usize = 16;
+const SPARSE_FRACTION: usize = 16;
 
 /// Looked up only once, because the answer is read from files.
 static PROCESSORS: LazyLock<usize> =
     LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
 
 /// Groups per thread. With fewer, a thread costs more than it saves.
-const PART: usize = 1 << 13;
+const GROUPS_PER_THREAD: usize = 1 << 13;
 
 /// How well each of `count` groups fits, with several threads, one range each. Returns `None` if one was cancelled.
-fn in_parts(
+fn in_threads(
     count: usize,
-    find: &(dyn Fn(Range<usize>) -> Option<Vec<Option<Fit>>> + Sync),
-) -> Option<Vec<Option<Fit>>> {
-    let parts = (count / PART).clamp(1, *PROCESSORS);
+    find: &(dyn Fn(Range<usize>) -> Option<Vec<Option<MatchScore>>> + Sync),
+) -> Option<Vec<Option<MatchScore>>> {
+    let parts = (count / GROUPS_PER_THREAD).clamp(1, *PROCESSORS);
     let ends = (0..=parts).map(|part| count * part / parts);
     let ends: Vec<usize> = ends.collect();
     let (first, others) = (ends[0]..ends[1], ends[1..].windows(2));
@@ -283,17 +284,17 @@ fn in_parts(
 }
 
 /// Scores below this are ranked by counting sort instead of by comparison.
-const COUNTED: u32 = 1 << 15;
+const MAX_COUNTED_SCORE: u32 = 1 << 15;
 
 /// The best matches first. Equal matches keep their order.
 fn ranked(hits: &[Hit]) -> Vec<u32> {
     let best = hits.iter().map(|hit| hit.fit.score).max().unwrap_or(0);
-    if best >= COUNTED {
+    if best >= MAX_COUNTED_SCORE {
         let mut ranked: Vec<&Hit> = hits.iter().collect();
         ranked.sort_by_key(|hit| std::cmp::Reverse(hit.fit));
         return ranked.into_iter().map(|hit| hit.number).collect();
     }
-    let rank = |fit: Fit| {
+    let rank = |fit: MatchScore| {
         let behind = if fit.exact { 0 } else { best + 1 };
         (behind + best - fit.score) as usize
     };

@@ -32,7 +32,7 @@ use crate::{
     config::{Environment, UiSettings},
     operations::{Clock, Connector, Operations, fail_at},
     platform::time_zone::time_zone,
-    tui::terminal::spoken,
+    tui::terminal::screen_reader,
 };
 
 /// What the console is started with.
@@ -148,7 +148,7 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
             ..theme
         };
         let input = terminal::Input::open()?;
-        let size = (spoken::COLUMNS, spoken::ROWS);
+        let size = (screen_reader::COLUMNS, screen_reader::ROWS);
         let (mut app, backends) = prepare(start, theme, size, Clock::System.now());
         app.context.boxes_alone = true;
         app.context.messages.read_aloud();

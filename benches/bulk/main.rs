@@ -158,7 +158,7 @@ async fn prepared(world: &World, run: Run, series: usize) -> (Vec<UserGroupId>, 
         match run {
             Run::Updates => {
                 let row = row(&group.id, format!("{is} {series}"));
-                let base = now.touched_by(&row.said);
+                let base = now.restricted_to(&row.fields);
                 (row, Some(base))
             }
             _ => (row(&group.id, is), None),

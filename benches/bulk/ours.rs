@@ -78,11 +78,11 @@ pub(crate) type Row = (GroupRow, Option<DesiredFields>);
 pub(crate) fn row(id: &UserGroupId, name: String) -> GroupRow {
     GroupRow {
         id: id.clone(),
-        said: DesiredFields {
+        fields: DesiredFields {
             name: Some(name),
             ..DesiredFields::default()
         },
-        beside: AnnotationChange::default(),
+        annotation: AnnotationChange::default(),
     }
 }
 

@@ -8,7 +8,7 @@ use groupdesk::{
         group::{EnvironmentTag, UserGroupId},
         known::{Known, KnownGroup, LastRotated, Source},
     },
-    search::{Beside, Index, Marker, Query, SearchRequest, SearchResults, SortBy, run_search},
+    search::{GroupExtras, Index, Marker, Query, SearchRequest, SearchResults, SortBy, run_search},
 };
 use jiff::Timestamp;
 
@@ -32,7 +32,7 @@ pub fn run(data: &[u8]) {
         reverse: order & 0x40 != 0,
         best_first: order & 0x80 != 0,
         open: Arc::default(),
-        beside: Beside::default(),
+        extras: GroupExtras::default(),
         at: NOW,
     };
     let find = |query: &Query, before: Option<&SearchResults>| {

@@ -3,7 +3,7 @@
 
 use super::{answer::ambiguous::Ambiguous, zeroizing::ParsedAnswer};
 use crate::{
-    domain::size::MOST_ANSWERED,
+    domain::size::MAX_ANSWER_VALUES,
     formats::strict_json::{self, JsonError},
 };
 
@@ -21,16 +21,16 @@ pub(super) fn parse(
     if body.is_empty() {
         return Err(Ambiguous::Empty { status });
     }
-    let read = strict_json::strangers(body, MOST_ANSWERED).map(ParsedAnswer);
+    let read = strict_json::parse_untrusted(body, MAX_ANSWER_VALUES).map(ParsedAnswer);
     read.map_err(|wrong| match wrong {
-        JsonError::Twice { line, column } => Ambiguous::Twice {
+        JsonError::DuplicateKey { line, column } => Ambiguous::Twice {
             status,
             line,
             column,
         },
         JsonError::TooMany => Ambiguous::TooMany {
             status,
-            limit: MOST_ANSWERED,
+            limit: MAX_ANSWER_VALUES,
         },
         JsonError::NotJson { .. } if is_page(content_type, body) => Ambiguous::WebPage { status },
         // Only the position: serde's messages quote values (trap 9).

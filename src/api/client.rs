@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     config::{profile::Profile, scrub::shown},
-    domain::{group::UserGroupId, size::LARGEST_ANSWER, token::Token},
+    domain::{group::UserGroupId, size::MAX_ANSWER_BYTES, token::Token},
 };
 
 use super::{
@@ -358,7 +358,7 @@ impl Inner {
             }
             Ok(false) => Verdict::Unclear(Ambiguous::TooLarge {
                 status,
-                limit: LARGEST_ANSWER,
+                limit: MAX_ANSWER_BYTES,
             }),
             Err(error) => return Err(sending.failed(&error, Some(status), &scrub)),
         };

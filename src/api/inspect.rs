@@ -5,12 +5,12 @@ use std::fmt::Write;
 
 use crate::{
     config::profile::Profile,
-    domain::{text, words::words},
+    domain::{text, word_enum::word_enum},
 };
 
 use super::{address::Address, wire::GroupRequest};
 
-words! {
+word_enum! {
     /// The operations whose body is a group; a rotation, whose body is a token, is never written down.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Method {

@@ -20,7 +20,7 @@ use super::{
     failure::{CallError, NotSent},
     handshake,
 };
-use crate::domain::words::words;
+use crate::domain::word_enum::word_enum;
 
 /// One check, its duration and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Step {
     pub result: Result<String, String>,
 }
 
-words! {
+word_enum! {
     /// What the probe found. The words are those of the JSON output.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Finding {

@@ -3,14 +3,14 @@
 use reqwest::header::{self, HeaderMap};
 
 use super::zeroizing::{self, Buffer};
-use crate::domain::size::LARGEST_ANSWER;
+use crate::domain::size::MAX_ANSWER_BYTES;
 
 /// The announced length of the body if it is within the limit; 0 if it is not announced.
 pub(super) fn announced(response: &reqwest::Response) -> usize {
     let length = response.content_length().map(usize::try_from);
     let length = length.and_then(Result::ok);
     length
-        .filter(|length| *length <= LARGEST_ANSWER)
+        .filter(|length| *length <= MAX_ANSWER_BYTES)
         .unwrap_or(0)
 }
 
@@ -23,10 +23,10 @@ pub(super) async fn read(
         return Ok(true);
     }
     while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > LARGEST_ANSWER {
+        if body.len() + chunk.len() > MAX_ANSWER_BYTES {
             return Ok(false);
         }
-        zeroizing::add(body, &chunk, LARGEST_ANSWER);
+        zeroizing::add(body, &chunk, MAX_ANSWER_BYTES);
     }
     Ok(true)
 }

@@ -9,7 +9,7 @@ use super::{
     scrub::looks_like_a_key,
     toml_reader::{Placed, Problems, Section},
 };
-use crate::domain::{group::UserGroupId, text, words::words};
+use crate::domain::{group::UserGroupId, text, word_enum::word_enum};
 
 /// How strongly to ask before something is sent (docs/design/console.md, "Confirmation").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ pub enum Level {
     Words,
 }
 
-words! {
+word_enum! {
     /// What a guard is about. The words are those of the configuration file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Operation {

@@ -8,7 +8,7 @@ use super::{
     scrub::shown,
     toml_reader::{Placed, Problems, Section},
 };
-use crate::domain::words::words;
+use crate::domain::word_enum::word_enum;
 
 /// Settings that only the console uses. All of them are optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub enum Colour {
     Rgb(u8, u8, u8),
 }
 
-words! {
+word_enum! {
     /// What a colour stands for, by its name in the file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Role {

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     database::Access,
     domain::{
-        annotation::{Annotation, AnnotationChange, InvalidAnnotation, Written},
+        annotation::{Annotation, AnnotationChange, Attribution, InvalidAnnotation},
         group::UserGroupId,
     },
     search::{ListView, SavedView},
@@ -41,7 +41,7 @@ impl Directory {
         place: PlaceId,
         ids: Vec<UserGroupId>,
         change: AnnotationChange,
-        by: Written,
+        by: Attribution,
     ) -> Result<Result<Vec<(UserGroupId, Annotation)>, InvalidAnnotation>, DirectoryError> {
         self.request(annotations::Annotate {
             place,
@@ -62,7 +62,7 @@ impl Directory {
         &self,
         name: &str,
         view: ListView,
-        by: Written,
+        by: Attribution,
     ) -> Result<(), DirectoryError> {
         let name = name.to_owned();
         self.write(move |tx| console::save_view(tx, &name, &view, &by))

@@ -4,13 +4,13 @@ mod requests;
 
 use jiff::Timestamp;
 
-use crate::domain::facts::{Absent, Basis, Field, OnGet};
+use crate::domain::facts::{Basis, Field, GetBehaviour, OmittedField};
 
 /// A fact and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fact {
-    PropertiesOnGet(OnGet),
-    Absent(Field, Absent),
+    PropertiesOnGet(GetBehaviour),
+    OmittedField(Field, OmittedField),
     SoleWriter(bool),
 }
 
@@ -18,9 +18,9 @@ impl Fact {
     pub fn name(self) -> &'static str {
         match self {
             Self::PropertiesOnGet(_) => "properties_on_get",
-            Self::Absent(Field::Name, _) => "absent_name",
-            Self::Absent(Field::Mapping, _) => "absent_mapping",
-            Self::Absent(Field::Properties, _) => "absent_properties",
+            Self::OmittedField(Field::Name, _) => "absent_name",
+            Self::OmittedField(Field::Mapping, _) => "absent_mapping",
+            Self::OmittedField(Field::Properties, _) => "absent_properties",
             Self::SoleWriter(_) => "sole_writer",
         }
     }
@@ -28,7 +28,7 @@ impl Fact {
     pub fn value(self) -> &'static str {
         match self {
             Self::PropertiesOnGet(value) => value.as_str(),
-            Self::Absent(_, value) => value.as_str(),
+            Self::OmittedField(_, value) => value.as_str(),
             Self::SoleWriter(true) => "yes",
             Self::SoleWriter(false) => "no",
         }
@@ -36,9 +36,10 @@ impl Fact {
 
     /// Decodes the columns; `None` if they are inconsistent.
     pub(super) fn parse(name: &str, value: &str) -> Option<Self> {
-        let absent = |field| Absent::parse(value).map(|value| Self::Absent(field, value));
+        let absent =
+            |field| OmittedField::parse(value).map(|value| Self::OmittedField(field, value));
         match name {
-            "properties_on_get" => OnGet::parse(value).map(Self::PropertiesOnGet),
+            "properties_on_get" => GetBehaviour::parse(value).map(Self::PropertiesOnGet),
             "absent_name" => absent(Field::Name),
             "absent_mapping" => absent(Field::Mapping),
             "absent_properties" => absent(Field::Properties),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::domain::{group::EnvironmentTag, token::Fingerprint, words::words};
+use crate::domain::{group::EnvironmentTag, token::Fingerprint, word_enum::word_enum};
 
 /// Number of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ impl PlaceId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(pub i64);
 
-words! {
+word_enum! {
     /// How far an API key is trusted to be of its place.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum KeyState {

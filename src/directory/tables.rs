@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::domain::words::words;
+use crate::domain::word_enum::word_enum;
 
-words! {
+word_enum! {
     /// What somebody may do; each may do all that the ones before may.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Role {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::{PlaceId, RotationRow};
 use snapshots::Snapshots;
 
-use crate::domain::{at_work::AtWork, group::UserGroupId, known::KnownGroup};
+use crate::domain::{active_change::ActiveChange, group::UserGroupId, known::KnownGroup};
 
 /// What a look has seen of a place; the next one reports later changes. Only meaningful to its own directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Changes {
     pub drafts: Vec<DraftHead>,
     pub status: PlaceStatus,
     /// Who is changing which group right now; filled in by `operations`, which has a clock.
-    pub at_work: Vec<AtWork>,
+    pub at_work: Vec<ActiveChange>,
 }
 
 /// A draft without its contents.

@@ -11,7 +11,7 @@ const HOUR: u64 = 60 * 60;
 const DAY: u64 = 24 * HOUR;
 
 /// Nobody means a longer age.
-const LONGEST: u64 = 3_650 * DAY;
+const MAX_AGE: u64 = 3_650 * DAY;
 
 /// Why a text is not a valid age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +42,7 @@ pub fn parse(text: &str) -> Result<Duration, InvalidAge> {
         .parse::<u64>()
         .ok()
         .and_then(|number| number.checked_mul(seconds_each))
-        .filter(|seconds| *seconds <= LONGEST)
+        .filter(|seconds| *seconds <= MAX_AGE)
         .ok_or(InvalidAge::TooLong)?;
     if seconds == 0 {
         return Err(InvalidAge::Zero);
@@ -83,7 +83,7 @@ pub fn exceeds(age: Option<Duration>, limit: Duration) -> bool {
 }
 
 /// The default limit for colours, counts and filters.
-pub const USUAL_LIMIT: Duration = Duration::from_secs(90 * DAY);
+pub const DEFAULT_LIMIT: Duration = Duration::from_secs(90 * DAY);
 
 /// How long before its limit a token is due: a sixth of the limit but at least 7 days; at most half of a short limit,
 /// because otherwise every token would be due at once.
@@ -107,7 +107,7 @@ pub enum TokenAge {
 impl TokenAge {
     /// Judges an age by this limit, or by the default.
     pub fn of(age: Option<Duration>, limit: Option<Duration>) -> Self {
-        let limit = limit.unwrap_or(USUAL_LIMIT);
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
         match age {
             None => Self::Unknown,
             Some(age) if age > limit * 2 => Self::Far,

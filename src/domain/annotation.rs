@@ -1,33 +1,33 @@
 //! What people write beside a group for each other: a note, labels, a favourite. Kept in the directory, never sent.
 
-mod upon;
+mod plan;
 
 use std::{collections::BTreeSet, fmt};
 
 use jiff::Timestamp;
 
 use super::text::visible;
-pub use upon::{AnnotationPlan, Differing};
+pub use plan::{AnnotationDifference, AnnotationPlan};
 
 /// Maximum length of a note, in characters.
-pub const LONGEST_NOTE: usize = 500;
+pub const MAX_NOTE_LEN: usize = 500;
 /// Maximum length of a label, in characters.
-const LONGEST_LABEL: usize = 32;
+const MAX_LABEL_LEN: usize = 32;
 /// Maximum number of labels of a group.
-const MOST_LABELS: usize = 20;
+const MAX_LABELS: usize = 20;
 
 /// Why a text is not a valid note or label.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAnnotation {
-    #[error("A note has {LONGEST_NOTE} characters at most")]
+    #[error("A note has {MAX_NOTE_LEN} characters at most")]
     LongNote,
     #[error("A note is one line")]
     LinesInNote,
     #[error(
-        "Label {0:?}: use letters, digits and - _ . / : (no spaces or commas), {LONGEST_LABEL} characters at most"
+        "Label {0:?}: use letters, digits and - _ . / : (no spaces or commas), {MAX_LABEL_LEN} characters at most"
     )]
     BadLabel(String),
-    #[error("A group has {MOST_LABELS} labels at most")]
+    #[error("A group has {MAX_LABELS} labels at most")]
     ManyLabels,
     /// Somebody else has written the note since it was seen; this is the present one.
     #[error("{}", changed(.0))]
@@ -44,7 +44,7 @@ impl Label {
         let is_allowed = |c: char| c.is_alphanumeric() || "-_./:".contains(c);
         let length = bare.chars().count();
         if length == 0
-            || length > LONGEST_LABEL
+            || length > MAX_LABEL_LEN
             || bare.starts_with('-')
             || !bare.chars().all(is_allowed)
         {
@@ -74,7 +74,7 @@ impl fmt::Display for Label {
 
 /// Refuses more labels than a group may have.
 pub fn labels(labels: BTreeSet<Label>) -> Result<BTreeSet<Label>, InvalidAnnotation> {
-    if labels.len() > MOST_LABELS {
+    if labels.len() > MAX_LABELS {
         return Err(InvalidAnnotation::ManyLabels);
     }
     Ok(labels)
@@ -92,7 +92,7 @@ pub fn note(text: &str) -> Result<Option<String>, InvalidAnnotation> {
     if text.contains(['\n', '\r']) {
         return Err(InvalidAnnotation::LinesInNote);
     }
-    if text.chars().count() > LONGEST_NOTE {
+    if text.chars().count() > MAX_NOTE_LEN {
         return Err(InvalidAnnotation::LongNote);
     }
     Ok((!text.is_empty()).then(|| text.to_owned()))
@@ -100,7 +100,7 @@ pub fn note(text: &str) -> Result<Option<String>, InvalidAnnotation> {
 
 /// Who wrote something, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct Attribution {
     pub at: Timestamp,
     /// The operator, for example `ana@bastion2`.
     pub by: String,
@@ -111,10 +111,10 @@ pub struct Written {
 pub struct Annotation {
     pub note: Option<String>,
     /// Author of the note, also of its removal.
-    pub noted: Option<Written>,
+    pub noted: Option<Attribution>,
     pub labels: BTreeSet<Label>,
     /// Author of the labels.
-    pub labelled: Option<Written>,
+    pub labelled: Option<Attribution>,
     pub is_favourite: bool,
 }
 
@@ -130,7 +130,7 @@ impl Annotation {
     }
 
     /// The change that a file with these annotations asks for; absent ones are left out.
-    pub fn said(&self) -> AnnotationChange {
+    pub fn as_change(&self) -> AnnotationChange {
         AnnotationChange {
             note: self.note.clone(),
             labels: Some(self.labels.clone()).filter(|labels| !labels.is_empty()),
@@ -143,7 +143,7 @@ impl Annotation {
     pub fn apply(
         &mut self,
         change: &AnnotationChange,
-        by: &Written,
+        by: &Attribution,
     ) -> Result<bool, InvalidAnnotation> {
         let before = self.clone();
         if let Some(text) = &change.note {
@@ -161,7 +161,7 @@ impl Annotation {
         for label in &change.remove {
             self.labels.remove(label);
         }
-        if self.labels.len() > MOST_LABELS {
+        if self.labels.len() > MAX_LABELS {
             return Err(InvalidAnnotation::ManyLabels);
         }
         if let Some(is_favourite) = change.favourite {
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_change_names_who_made_it_and_leaves_the_rest() {
-        let written = |second| Written {
+        let written = |second| Attribution {
             at: Timestamp::constant(second, 0),
             by: "ana".into(),
         };

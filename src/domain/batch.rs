@@ -14,12 +14,12 @@ use serde_json::Value;
 
 pub use change::{BatchKind, BulkChange, ItemEdit, NotAChange, OnlyWhere, Target};
 pub use edit::{
-    Blind, EditCandidate, EditPlan, EditRow, EditRules, EditSkip, ForeignDraft, OLD, OpenChange,
-    Recent, Verdict, Wanted,
+    EditCandidate, EditPlan, EditRow, EditRules, EditSkip, OpenChange, Recent, STALE_AFTER,
+    UnsentDraft, UnverifiedField, Verdict, WantedRow,
 };
 pub use halt::{FailureStreak, Halt, LastRun, StopCause};
 pub use plan::{Candidate, Plan, RECENT, Rules, Skip};
-pub use runner::{BEAT, Runner, RunnerState, SILENCE};
+pub use runner::{HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Runner, RunnerState};
 
 use super::{history::Ending, mutation, rotation::State};
 
@@ -91,19 +91,19 @@ pub struct Counts {
 }
 
 impl Counts {
-    pub fn of(standings: impl IntoIterator<Item = ItemStatus>) -> Self {
+    pub fn of(statuses: impl IntoIterator<Item = ItemStatus>) -> Self {
         let mut counts = Self::default();
-        for standing in standings {
-            *counts.of_status(standing) += 1;
+        for status in statuses {
+            *counts.count_of(status) += 1;
         }
         counts
     }
 
     /// Moves one item from one status to another.
     pub fn moved(&mut self, from: ItemStatus, to: ItemStatus) {
-        let before = self.of_status(from);
+        let before = self.count_of(from);
         *before = before.saturating_sub(1);
-        *self.of_status(to) += 1;
+        *self.count_of(to) += 1;
     }
 
     /// All of them: confirmed + rotated + not applied + unknown + conflict + abandoned + not started.
@@ -137,8 +137,8 @@ impl Counts {
         }
     }
 
-    fn of_status(&mut self, standing: ItemStatus) -> &mut usize {
-        match standing {
+    fn count_of(&mut self, status: ItemStatus) -> &mut usize {
+        match status {
             ItemStatus::NotStarted => &mut self.not_started,
             ItemStatus::Confirmed => &mut self.confirmed,
             ItemStatus::Rotated => &mut self.rotated,
@@ -268,22 +268,22 @@ mod tests {
     #[test]
     fn the_counts_add_up_whatever_happened() {
         let states = State::ALL.map(Some).into_iter().chain([None]);
-        let standings: Vec<_> = states
+        let statuses: Vec<_> = states
             .map(|state| ItemStatus::of(state, None))
             .chain(Ending::ALL.map(|ending| ItemStatus::of(None, Some(ending))))
             .collect();
-        let counts = Counts::of(standings.iter().copied());
-        assert_eq!(counts.planned(), standings.len());
+        let counts = Counts::of(statuses.iter().copied());
+        assert_eq!(counts.planned(), statuses.len());
         // Those three, and a group that an edit found to have the wanted value.
         assert_eq!((counts.confirmed, counts.rotated), (4, 1));
         assert_eq!((counts.unknown, counts.not_started), (3, 1));
 
         let mut live = Counts {
-            not_started: standings.len(),
+            not_started: statuses.len(),
             ..Counts::default()
         };
-        for standing in standings {
-            live.moved(ItemStatus::NotStarted, standing);
+        for status in statuses {
+            live.moved(ItemStatus::NotStarted, status);
             assert_eq!(live.planned(), counts.planned());
         }
     }
@@ -292,13 +292,13 @@ mod tests {
     fn only_failures_in_a_row_stop_it_and_a_conflict_at_once() {
         let mut streak = FailureStreak::new(2);
         let acme = id("acme");
-        for (standing, stops) in [
+        for (status, stops) in [
             (ItemStatus::Unknown, false),
             (ItemStatus::Confirmed, false),
             (ItemStatus::NotApplied, false),
             (ItemStatus::Unknown, true),
         ] {
-            assert_eq!(streak.ended(&acme, standing).is_some(), stops);
+            assert_eq!(streak.ended(&acme, status).is_some(), stops);
         }
         let mut never = FailureStreak::new(0);
         assert!((0..99).all(|_| never.ended(&acme, ItemStatus::Unknown).is_none()));

@@ -22,19 +22,19 @@ impl DesiredFields {
     /// because the service may have something else.
     pub fn of(group: &KnownGroup) -> Self {
         Self {
-            name: witnessed(group.name.as_ref()),
-            mapping: witnessed(group.mapping.as_ref()),
-            properties: witnessed(group.properties.as_ref()),
+            name: observed(group.name.as_ref()),
+            mapping: observed(group.mapping.as_ref()),
+            properties: observed(group.properties.as_ref()),
         }
     }
 
-    /// Keeps only the fields that `said` names.
+    /// Keeps only the fields that `other` names.
     #[must_use]
-    pub fn touched_by(self, said: &Self) -> Self {
+    pub fn restricted_to(self, other: &Self) -> Self {
         Self {
-            name: self.name.filter(|_| said.name.is_some()),
-            mapping: self.mapping.filter(|_| said.mapping.is_some()),
-            properties: self.properties.filter(|_| said.properties.is_some()),
+            name: self.name.filter(|_| other.name.is_some()),
+            mapping: self.mapping.filter(|_| other.mapping.is_some()),
+            properties: self.properties.filter(|_| other.properties.is_some()),
         }
     }
 
@@ -51,18 +51,18 @@ impl DesiredFields {
 
 impl KnownGroup {
     /// Takes over what a file says, but only where nothing is known, or nothing but what another file said.
-    pub fn import(&mut self, said: &DesiredFields, at: Timestamp, by: &str) -> ImportResult {
+    pub fn import(&mut self, imported: &DesiredFields, at: Timestamp, by: &str) -> ImportResult {
         let from = (at, by);
         let taken = [
-            take(&mut self.name, said.name.as_ref(), from),
-            take(&mut self.mapping, said.mapping.as_ref(), from),
-            take(&mut self.properties, said.properties.as_ref(), from),
+            take(&mut self.name, imported.name.as_ref(), from),
+            take(&mut self.mapping, imported.mapping.as_ref(), from),
+            take(&mut self.properties, imported.properties.as_ref(), from),
         ];
         taken.into_iter().max().unwrap_or(ImportResult::Unchanged)
     }
 }
 
-fn witnessed<T: Clone>(known: Option<&Known<T>>) -> Option<T> {
+fn observed<T: Clone>(known: Option<&Known<T>>) -> Option<T> {
     known
         .filter(|known| known.source != Source::Imported)
         .map(|known| known.value.clone())

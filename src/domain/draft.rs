@@ -6,7 +6,7 @@ use super::{change::DesiredFields, group::UserGroupId};
 
 /// One row of the mapping as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TypedRow {
+pub struct DraftRow {
     /// Schema id.
     pub key: String,
     /// Data source id.
@@ -19,9 +19,9 @@ pub struct TypedRow {
 
 /// The fields of a form, exactly as typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Typed {
+pub struct DraftFields {
     pub name: String,
-    pub mapping: Vec<TypedRow>,
+    pub mapping: Vec<DraftRow>,
     /// JSON, or text that is to become JSON.
     pub properties: String,
     /// A mapping from an external editor that cannot be parsed.
@@ -36,7 +36,7 @@ pub struct Draft {
     pub user_group_id: UserGroupId,
     /// The group was unknown when the draft was begun: it will be created.
     pub creating: bool,
-    pub typed: Typed,
+    pub typed: DraftFields,
     /// What was known of the group when the edit began.
     pub base: DesiredFields,
     /// The age of that state: when the service last returned the group.
@@ -47,7 +47,7 @@ pub struct Draft {
 
 impl Draft {
     /// Whether both contain the same, whenever they were typed.
-    pub fn says_the_same(&self, other: &Self) -> bool {
+    pub fn has_same_content(&self, other: &Self) -> bool {
         (self.creating, &self.typed, &self.base, self.base_at)
             == (other.creating, &other.typed, &other.base, other.base_at)
     }

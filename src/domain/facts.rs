@@ -3,12 +3,12 @@
 
 use jiff::Timestamp;
 
-use super::words::words;
+use super::word_enum::word_enum;
 
-words! {
+word_enum! {
     /// What a get returns where it carries properties.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-    pub enum OnGet {
+    pub enum GetBehaviour {
         /// The stored ones.
         Returned = "returned",
         /// Those of the request.
@@ -18,10 +18,10 @@ words! {
     }
 }
 
-words! {
+word_enum! {
     /// What becomes of a field that an update leaves out.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-    pub enum Absent {
+    pub enum OmittedField {
         Keep = "keep",
         Clear = "clear",
         /// Everything last known is sent unchanged.
@@ -30,7 +30,7 @@ words! {
     }
 }
 
-words! {
+word_enum! {
     /// Where a fact comes from.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
     pub enum Basis {
@@ -62,20 +62,20 @@ impl<T> Stated<T> {
 /// The facts of a place. By default nothing is known, and others write, too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    pub properties_on_get: Stated<OnGet>,
-    pub absent_name: Stated<Absent>,
-    pub absent_properties: Stated<Absent>,
-    pub absent_mapping: Stated<Absent>,
+    pub properties_on_get: Stated<GetBehaviour>,
+    pub absent_name: Stated<OmittedField>,
+    pub absent_properties: Stated<OmittedField>,
+    pub absent_mapping: Stated<OmittedField>,
     /// Nobody writes to this environment except through this directory.
     pub sole_writer: Stated<bool>,
 }
 
 impl Facts {
     pub fn properties_are_readable(&self) -> bool {
-        self.properties_on_get.value == OnGet::Returned
+        self.properties_on_get.value == GetBehaviour::Returned
     }
 
-    pub fn absent(&self, field: Field) -> &Stated<Absent> {
+    pub fn absent(&self, field: Field) -> &Stated<OmittedField> {
         match field {
             Field::Name => &self.absent_name,
             Field::Mapping => &self.absent_mapping,
@@ -84,7 +84,7 @@ impl Facts {
     }
 }
 
-words! {
+word_enum! {
     /// One of the three fields that a person can set.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum Field {

@@ -13,7 +13,7 @@ pub type Mapping = IndexMap<String, String>;
 pub type Properties = serde_json::Map<String, Value>;
 
 /// Maximum length of `user_group_id`, in characters.
-pub const LONGEST_ID: usize = 255;
+pub const MAX_ID_LEN: usize = 255;
 
 /// The caller's own id of a group: 1 to 255 characters, compared exactly.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ pub struct UserGroupId(String);
 pub enum InvalidId {
     #[error("the user group id is empty; type the id your own system uses for this group")]
     Empty,
-    #[error("the user group id has {0} characters; at most {LONGEST_ID} are allowed")]
+    #[error("the user group id has {0} characters; at most {MAX_ID_LEN} are allowed")]
     TooLong(usize),
     #[error("the user group id contains a NUL character; remove it")]
     Nul,
@@ -36,7 +36,7 @@ impl UserGroupId {
         let length = text.chars().count();
         if length == 0 {
             Err(InvalidId::Empty)
-        } else if length > LONGEST_ID {
+        } else if length > MAX_ID_LEN {
             Err(InvalidId::TooLong(length))
         } else if text.contains('\0') {
             Err(InvalidId::Nul)

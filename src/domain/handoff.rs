@@ -1,9 +1,9 @@
 //! The hand-off of a new token (docs/design/rotation.md, "Hand-off"): whether it has arrived where dashboards are
 //! rendered. Runs nothing and holds no token.
 
-use super::words::words;
+use super::word_enum::word_enum;
 
-words! {
+word_enum! {
     /// Where a hand-off stands. The words are those of the directory and of `rotations --json`.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum HandOffState {

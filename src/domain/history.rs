@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{group::UserGroupId, token::Fingerprint, words::words};
+use super::{group::UserGroupId, token::Fingerprint, word_enum::word_enum};
 
-words! {
+word_enum! {
     /// The operations an operator can do to a group.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Operation {
@@ -18,7 +18,7 @@ words! {
     }
 }
 
-words! {
+word_enum! {
     /// How an operation ended. The words are those of the JSON output (docs/reference/json.md).
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum Ending {

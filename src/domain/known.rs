@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::{
     group::{EnvironmentTag, Mapping, Properties, UserGroupId},
     token::Fingerprint,
-    words::words,
+    word_enum::word_enum,
 };
 
-words! {
+word_enum! {
     /// Where a remembered value came from.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Source {
@@ -225,7 +225,7 @@ impl KnownGroup {
     }
 }
 
-words! {
+word_enum! {
     /// What became of a row of a file in the directory; of several fields the last of these counts.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum ImportResult {
@@ -243,17 +243,17 @@ words! {
 /// Takes over what a file says about one field; returns whether that was recorded.
 pub(super) fn take<T: Clone + PartialEq>(
     slot: &mut Option<Known<T>>,
-    said: Option<&T>,
+    imported: Option<&T>,
     (at, by): (Timestamp, &str),
 ) -> ImportResult {
-    let Some(said) = said else {
+    let Some(imported) = imported else {
         return ImportResult::Unchanged;
     };
     match slot {
-        Some(known) if known.value == *said => ImportResult::Unchanged,
+        Some(known) if known.value == *imported => ImportResult::Unchanged,
         Some(known) if known.source != Source::Imported => ImportResult::Kept,
         _ => {
-            put(slot, Some(said.clone()), (Source::Imported, at, by));
+            put(slot, Some(imported.clone()), (Source::Imported, at, by));
             ImportResult::Filled
         }
     }

@@ -144,7 +144,7 @@ pub struct Conflict {
 pub struct Merge {
     theirs: DesiredFields,
     mine: DesiredFields,
-    pub disputed: Vec<Conflict>,
+    pub conflicts: Vec<Conflict>,
     /// Parts that somebody else changed to the value that this edit wants, too.
     pub agreed: Vec<Part>,
     /// Parts that somebody else changed in a field that this edit leaves out.
@@ -157,7 +157,7 @@ impl Merge {
         let mut merge = Self {
             theirs: theirs.clone(),
             mine: mine.clone(),
-            disputed: Vec::new(),
+            conflicts: Vec::new(),
             agreed: Vec::new(),
             left_out: Vec::new(),
         };
@@ -173,7 +173,7 @@ impl Merge {
                 merge.agreed.push(part);
             } else {
                 let untouched = part.is_same(base, mine);
-                merge.disputed.push(Conflict {
+                merge.conflicts.push(Conflict {
                     base_known: part.is_known_in(base),
                     base: part.text_in(base),
                     theirs: part.text_in(theirs),
@@ -192,8 +192,8 @@ impl Merge {
 
     /// Keeps the choices that were made for the same values before the copy was read again.
     pub fn keep_choices(&mut self, before: &Self) {
-        for row in &mut self.disputed {
-            let same = before.disputed.iter().find(|old| {
+        for row in &mut self.conflicts {
+            let same = before.conflicts.iter().find(|old| {
                 old.part == row.part && old.theirs == row.theirs && old.mine == row.mine
             });
             row.take = same.map_or(row.take, |old| old.take);
@@ -203,7 +203,7 @@ impl Merge {
     /// What is sent: our values, with theirs where that was chosen.
     pub fn result(&self) -> DesiredFields {
         let mut result = self.mine.clone();
-        for row in &self.disputed {
+        for row in &self.conflicts {
             if row.take == Resolution::Theirs {
                 row.part.carry(&self.theirs, &mut result);
             }
@@ -213,7 +213,7 @@ impl Merge {
 
     /// Whether nobody else changed anything, as far as is known.
     pub fn is_quiet(&self) -> bool {
-        self.disputed.is_empty() && self.agreed.is_empty() && self.left_out.is_empty()
+        self.conflicts.is_empty() && self.agreed.is_empty() && self.left_out.is_empty()
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
         );
         let merge = Merge::of(&base, &theirs, &mine);
         let rows: Vec<_> = merge
-            .disputed
+            .conflicts
             .iter()
             .map(|row| (row.part.label(), row.take))
             .collect();
@@ -286,7 +286,7 @@ mod tests {
         let mine = copy("Acme plc", &[], "{}");
         let mut merge = Merge::of(&base, &theirs, &mine);
         assert_eq!(merge.result(), mine);
-        for row in &mut merge.disputed {
+        for row in &mut merge.conflicts {
             row.take = row.take.other();
         }
         assert_eq!(merge.result(), theirs);
@@ -297,11 +297,11 @@ mod tests {
         let mut again = Merge::of(&base, &newer, &mine);
         again.keep_choices(&merge);
         assert_eq!(
-            again.disputed[0].take,
+            again.conflicts[0].take,
             Resolution::Mine,
             "another value, asked anew"
         );
-        assert_eq!(again.disputed[1].take, Resolution::Theirs);
+        assert_eq!(again.conflicts[1].take, Resolution::Theirs);
     }
 
     #[test]
@@ -362,7 +362,7 @@ mod tests {
             base in a_copy(), theirs in a_copy(), mine in a_copy(), choices in any::<u32>(),
         ) {
             let mut merge = Merge::of(&base, &theirs, &mine);
-            for (index, row) in merge.disputed.iter_mut().enumerate() {
+            for (index, row) in merge.conflicts.iter_mut().enumerate() {
                 row.take = if choices >> (index % 32) & 1 == 1 { Resolution::Mine } else { Resolution::Theirs };
             }
             let result = merge.result();
@@ -371,7 +371,7 @@ mod tests {
                     prop_assert!(!part.is_known_in(&result), "{part:?} was left out");
                     continue;
                 }
-                let row = merge.disputed.iter().find(|row| row.part == part);
+                let row = merge.conflicts.iter().find(|row| row.part == part);
                 let take = row.map_or(Resolution::Mine, |row| row.take);
                 let from = match take { Resolution::Mine => &mine, Resolution::Theirs => &theirs };
                 prop_assert!(part.is_same(&result, from), "{part:?} is not {take:?}");
@@ -396,7 +396,7 @@ mod tests {
                     prop_assert!(part.is_same(&result, &theirs), "their {part:?} is lost");
                 }
             }
-            for row in &mut merge.disputed {
+            for row in &mut merge.conflicts {
                 row.take = Resolution::Mine;
             }
             // The Debug output also shows the order of rows.

@@ -4,9 +4,9 @@
 
 use serde_json::Value;
 
-use super::{change::DesiredFields, facts::Field, history::Ending, words::words};
+use super::{change::DesiredFields, facts::Field, history::Ending, word_enum::word_enum};
 
-words! {
+word_enum! {
     /// Where a mutation stands. The words are those of `history --open --json`.
     ///
     /// ```text

@@ -12,7 +12,7 @@ use super::token::Token;
 /// Number of hex digits of a token as services generate it.
 pub const DIGITS: usize = 64;
 /// Shorter words are not looked up: they are no secrets.
-const SHORTEST: usize = 4;
+const MIN_LEN: usize = 4;
 
 /// Something that may be a token.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ pub fn candidates(text: &str) -> Vec<Candidate> {
             .clone()
             .filter_map(|word| Some(word.split_once('=')?.1));
         for word in [line.trim()].into_iter().chain(words).chain(values) {
-            if word.len() >= SHORTEST {
+            if word.len() >= MIN_LEN {
                 add(&mut found, word, number, false);
             }
         }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::words::words;
+use super::word_enum::word_enum;
 
-words! {
+word_enum! {
     /// What a read of a known group found. The words are those of the JSON output.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ReadResult {

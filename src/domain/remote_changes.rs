@@ -22,7 +22,7 @@ impl RemoteChanges {
         let base = DesiredFields::of(seen);
         let merge = Merge::of(&base, &DesiredFields::of(now), &base);
         Self {
-            parts: merge.disputed.into_iter().map(|row| row.part).collect(),
+            parts: merge.conflicts.into_iter().map(|row| row.part).collect(),
             tag: differs(seen.environment_tag.as_ref(), now.environment_tag.as_ref()),
             token: differs(seen.fingerprint.as_ref(), now.fingerprint.as_ref()),
         }

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use super::{token::Fingerprint, words::words};
+use super::{token::Fingerprint, word_enum::word_enum};
 
-words! {
+word_enum! {
     /// Where a rotation stands. The words are those of `rotations --json`. T0 is the token before, N that of the answer, S one
     /// that a get returned.
     ///

@@ -8,31 +8,31 @@ use super::change::DesiredFields;
 
 /// Largest answer that is read, in bytes. Its texts exist in memory about a dozen times until they are in the
 /// directory.
-pub const LARGEST_ANSWER: usize = LARGEST_GROUP + 64 * 1024;
+pub const MAX_ANSWER_BYTES: usize = MAX_GROUP_BYTES + 64 * 1024;
 /// Maximum number of JSON values in an answer that is read; each takes a hundred bytes or more in memory, several times
 /// over.
-pub const MOST_ANSWERED: usize = MOST_VALUES + 100;
+pub const MAX_ANSWER_VALUES: usize = MAX_VALUES + 100;
 /// Maximum size of name, mapping and properties together as JSON, in bytes. The rest of an answer is for token, ids,
 /// and whatever else a service returns.
-pub const LARGEST_GROUP: usize = 1024 * 1024;
+pub const MAX_GROUP_BYTES: usize = 1024 * 1024;
 /// Maximum number of values in the properties, including nested ones. The mapping is never returned
 /// (docs/design/service.md, hazard 3).
-pub const MOST_VALUES: usize = 4_900;
+pub const MAX_VALUES: usize = 4_900;
 /// Maximum nesting of the properties: JSON is parsed down to 127 levels, two of which an answer needs itself.
-pub const MOST_LEVELS: usize = 100;
+pub const MAX_DEPTH: usize = 100;
 
 /// Why a group is too large; the text follows the name of the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
-    #[error("{bytes} bytes of JSON in all, {} more than can be read back; shorten it", bytes - LARGEST_GROUP)]
+    #[error("{bytes} bytes of JSON in all, {} more than can be read back; shorten it", bytes - MAX_GROUP_BYTES)]
     Text {
         bytes: usize,
         /// The field that takes up most of it.
         largest: &'static str,
     },
-    #[error("{0} values, and at most {MOST_VALUES} can be read back; leave some out")]
+    #[error("{0} values, and at most {MAX_VALUES} can be read back; leave some out")]
     Values(usize),
-    #[error("{0} levels deep, and at most {MOST_LEVELS} can be read back; make it flatter")]
+    #[error("{0} levels deep, and at most {MAX_DEPTH} can be read back; make it flatter")]
     Levels(usize),
 }
 
@@ -47,7 +47,7 @@ impl TooLarge {
 }
 
 /// Refuses a group that could be sent, but whose answer could not be read.
-pub fn fits(wanted: &DesiredFields) -> Result<(), TooLarge> {
+pub fn check_size(wanted: &DesiredFields) -> Result<(), TooLarge> {
     let DesiredFields {
         name,
         mapping,
@@ -60,7 +60,7 @@ pub fn fits(wanted: &DesiredFields) -> Result<(), TooLarge> {
     ];
     let bytes = fields.iter().map(|(_, length)| length).sum();
     let largest = fields.iter().max_by_key(|(_, length)| length);
-    if let Some((largest, _)) = largest.filter(|_| bytes > LARGEST_GROUP) {
+    if let Some((largest, _)) = largest.filter(|_| bytes > MAX_GROUP_BYTES) {
         return Err(TooLarge::Text { bytes, largest });
     }
     let mut values = 0;
@@ -69,10 +69,10 @@ pub fn fits(wanted: &DesiredFields) -> Result<(), TooLarge> {
         .map(|value| walk(value, &mut values))
         .max()
         .unwrap_or(0);
-    if values > MOST_VALUES {
+    if values > MAX_VALUES {
         return Err(TooLarge::Values(values));
     }
-    if levels > MOST_LEVELS {
+    if levels > MAX_DEPTH {
         return Err(TooLarge::Levels(levels));
     }
     Ok(())
@@ -123,42 +123,42 @@ mod tests {
             mapping: Some([("4".to_owned(), "\n".to_owned())].into_iter().collect()),
             ..of(&json!({"a": "x".repeat(room)}))
         };
-        let room = LARGEST_GROUP - 4 - 10 - 8;
-        assert_eq!(fits(&all(room)), Ok(()));
+        let room = MAX_GROUP_BYTES - 4 - 10 - 8;
+        assert_eq!(check_size(&all(room)), Ok(()));
         let too_large = TooLarge::Text {
-            bytes: LARGEST_GROUP + 1,
+            bytes: MAX_GROUP_BYTES + 1,
             largest: "properties",
         };
-        assert_eq!(fits(&all(room + 1)), Err(too_large));
+        assert_eq!(check_size(&all(room + 1)), Err(too_large));
         let name = DesiredFields {
-            name: Some("x".repeat(LARGEST_GROUP)),
+            name: Some("x".repeat(MAX_GROUP_BYTES)),
             ..all(0)
         };
-        let error = fits(&name).expect_err("too large");
+        let error = check_size(&name).expect_err("too large");
         assert_eq!(error.field(), "name");
         assert!(error.to_string().ends_with("shorten it"), "{error}");
-        assert_eq!(fits(&DesiredFields::default()), Ok(()));
+        assert_eq!(check_size(&DesiredFields::default()), Ok(()));
     }
 
     #[test]
     fn values_count_inside_lists_and_objects_too() {
         let held = |most: usize| of(&json!({"a": vec![0; most - 3], "b": {"c": null}}));
-        assert_eq!(fits(&held(MOST_VALUES)), Ok(()));
-        let more = TooLarge::Values(MOST_VALUES + 1);
-        assert_eq!(fits(&held(MOST_VALUES + 1)), Err(more));
+        assert_eq!(check_size(&held(MAX_VALUES)), Ok(()));
+        let more = TooLarge::Values(MAX_VALUES + 1);
+        assert_eq!(check_size(&held(MAX_VALUES + 1)), Err(more));
         // The mapping is not part of an answer.
-        let rows = (0..=MOST_VALUES).map(|row| (row.to_string(), "1".to_owned()));
+        let rows = (0..=MAX_VALUES).map(|row| (row.to_string(), "1".to_owned()));
         let mapping = DesiredFields {
             mapping: Some(rows.collect()),
             ..DesiredFields::default()
         };
-        assert_eq!(fits(&mapping), Ok(()));
+        assert_eq!(check_size(&mapping), Ok(()));
     }
 
     #[test]
     fn levels_count_from_the_properties_on() {
-        assert_eq!(fits(&of(&deep(MOST_LEVELS))), Ok(()));
-        let more = TooLarge::Levels(MOST_LEVELS + 1);
-        assert_eq!(fits(&of(&deep(MOST_LEVELS + 1))), Err(more));
+        assert_eq!(check_size(&of(&deep(MAX_DEPTH))), Ok(()));
+        let more = TooLarge::Levels(MAX_DEPTH + 1);
+        assert_eq!(check_size(&of(&deep(MAX_DEPTH + 1))), Err(more));
     }
 }

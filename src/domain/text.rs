@@ -156,7 +156,7 @@ pub fn skeleton(text: &str) -> String {
 #[derive(Debug)]
 pub struct Skeletons {
     ascii: Vec<String>,
-    look: String,
+    buffer: String,
 }
 
 impl Default for Skeletons {
@@ -164,7 +164,7 @@ impl Default for Skeletons {
         let ascii = (0..128_u8).map(|byte| skeleton(char::from(byte).encode_utf8(&mut [0; 4])));
         Self {
             ascii: ascii.collect(),
-            look: String::new(),
+            buffer: String::new(),
         }
     }
 }
@@ -172,15 +172,15 @@ impl Default for Skeletons {
 impl Skeletons {
     /// The skeleton of this text, valid until the next call.
     pub fn of(&mut self, text: &str) -> &str {
-        self.look.clear();
+        self.buffer.clear();
         if text.is_ascii() {
             for byte in text.bytes() {
-                self.look.push_str(&self.ascii[usize::from(byte)]);
+                self.buffer.push_str(&self.ascii[usize::from(byte)]);
             }
         } else {
-            self.look.push_str(&skeleton(text));
+            self.buffer.push_str(&skeleton(text));
         }
-        &self.look
+        &self.buffer
     }
 }
 

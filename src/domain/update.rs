@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::{
     change::DesiredFields,
-    facts::{Absent, Facts, Field},
+    facts::{Facts, Field, OmittedField},
     known::{Known, KnownGroup, Source},
     merge::{Part, parts},
 };
@@ -23,7 +23,7 @@ pub struct Edit {
     /// one.
     pub replace: Vec<Field>,
     /// The operator saw which values are sent unchanged as last known, and how old they are.
-    pub travels: bool,
+    pub sends_unchanged: bool,
 }
 
 impl Edit {
@@ -56,7 +56,7 @@ impl Edit {
         Field::ALL.into_iter().filter(is_touched).collect()
     }
 
-    fn gives_whole(&self, field: Field) -> bool {
+    fn is_given_whole(&self, field: Field) -> bool {
         field == Field::Name || self.whole.contains(&field)
     }
 }
@@ -87,7 +87,7 @@ impl Baseline<'_> {
     }
 
     /// Whether single changes may be applied to the known value without asking anybody.
-    fn may_lay_over(&self, field: Field) -> bool {
+    fn may_merge_into(&self, field: Field) -> bool {
         if self.read.contains(&field) {
             return true;
         }
@@ -99,7 +99,7 @@ impl Baseline<'_> {
 
 /// A field that is sent although nobody changed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CarriedField {
+pub struct UnchangedField {
     pub field: Field,
     pub source: Source,
     /// When the value was current.
@@ -152,40 +152,40 @@ pub struct Plan {
     pub send: DesiredFields,
     /// Fields that are replaced as a whole.
     pub replaced: Vec<Field>,
-    pub travels: Vec<CarriedField>,
+    pub unchanged: Vec<UnchangedField>,
     pub objections: Vec<UnsafeUpdate>,
     /// What the operator changes and somebody else has changed since.
-    pub meanwhile: Vec<ConcurrentChange>,
+    pub concurrent_changes: Vec<ConcurrentChange>,
 }
 
 impl Plan {
     /// What of an edit may be sent, given what is known.
-    pub fn of(edit: &Edit, ground: &Baseline<'_>) -> Self {
-        let now = DesiredFields::of(ground.group);
+    pub fn of(edit: &Edit, baseline: &Baseline<'_>) -> Self {
+        let now = DesiredFields::of(baseline.group);
         let mut plan = Self {
-            meanwhile: meanwhile(edit, &now),
+            concurrent_changes: concurrent_changes(edit, &now),
             ..Self::default()
         };
         let changed = edit.fields();
         for field in Field::ALL {
             if changed.contains(&field) {
-                plan.change(field, edit, &now, ground);
+                plan.change(field, edit, &now, baseline);
             } else {
-                plan.keep(field, edit, &now, ground);
+                plan.keep(field, edit, &now, baseline);
             }
         }
         plan
     }
 
-    fn change(&mut self, field: Field, edit: &Edit, now: &DesiredFields, ground: &Baseline<'_>) {
-        if edit.gives_whole(field) {
+    fn change(&mut self, field: Field, edit: &Edit, now: &DesiredFields, baseline: &Baseline<'_>) {
+        if edit.is_given_whole(field) {
             copy(field, &edit.wanted, &mut self.send);
             if field != Field::Name {
                 self.replaced.push(field);
             }
             return;
         }
-        if ground.may_lay_over(field) {
+        if baseline.may_merge_into(field) {
             copy(field, now, &mut self.send);
             let touched = edit.touched();
             for part in touched.iter().filter(|part| field_of(part) == field) {
@@ -198,41 +198,41 @@ impl Plan {
         if !edit.replace.contains(&field) {
             self.objections.push(UnsafeUpdate::InPart {
                 field,
-                at: ground.origin(field).map(|(_, at)| at),
-                unsure: ground.unsure.contains(&field),
+                at: baseline.origin(field).map(|(_, at)| at),
+                unsure: baseline.unsure.contains(&field),
             });
         }
     }
 
-    fn keep(&mut self, field: Field, edit: &Edit, now: &DesiredFields, ground: &Baseline<'_>) {
-        let absent = ground.facts.absent(field);
-        if absent.value == Absent::Keep {
+    fn keep(&mut self, field: Field, edit: &Edit, now: &DesiredFields, baseline: &Baseline<'_>) {
+        let absent = baseline.facts.absent(field);
+        if absent.value == OmittedField::Keep {
             return;
         }
-        let is_read = ground.read.contains(&field);
-        let origin = ground.origin(field);
-        let may_travel = is_read || absent.is_answered() || edit.travels;
+        let is_read = baseline.read.contains(&field);
+        let origin = baseline.origin(field);
+        let may_send_unchanged = is_read || absent.is_answered() || edit.sends_unchanged;
         match origin {
-            _ if !is_read && ground.unsure.contains(&field) => {
+            _ if !is_read && baseline.unsure.contains(&field) => {
                 self.objections.push(UnsafeUpdate::Unsure { field });
             }
             Some((source, at)) => {
                 copy(field, now, &mut self.send);
-                self.travels.push(CarriedField {
+                self.unchanged.push(UnchangedField {
                     field,
                     source,
                     at,
                     is_read,
                 });
-                if !may_travel {
+                if !may_send_unchanged {
                     let at = Some(at);
                     self.objections.push(UnsafeUpdate::NotTold { field, at });
                 }
             }
-            None if absent.value == Absent::Clear => {
+            None if absent.value == OmittedField::Clear => {
                 self.objections.push(UnsafeUpdate::WouldClear { field });
             }
-            None if !may_travel => {
+            None if !may_send_unchanged => {
                 let at = None;
                 self.objections.push(UnsafeUpdate::NotTold { field, at });
             }
@@ -241,7 +241,7 @@ impl Plan {
     }
 
     /// Objects to replacing these fields, although the operator had agreed.
-    pub fn object_to(&mut self, unsure: &[Field]) {
+    pub fn reject_uncertain(&mut self, unsure: &[Field]) {
         for field in self.replaced.iter().filter(|field| unsure.contains(field)) {
             self.objections.push(UnsafeUpdate::InPart {
                 field: *field,
@@ -265,7 +265,7 @@ impl Plan {
     }
 }
 
-fn meanwhile(edit: &Edit, now: &DesiredFields) -> Vec<ConcurrentChange> {
+fn concurrent_changes(edit: &Edit, now: &DesiredFields) -> Vec<ConcurrentChange> {
     let whole = edit.whole.iter().filter(|field| {
         let changed = edit.fields();
         changed.contains(field) && is_wanted(**field, &edit.base)

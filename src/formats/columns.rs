@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::no_such_column;
 use crate::domain::{
     annotation::{self, AnnotationChange, InvalidAnnotation, Label},
-    words::words,
+    word_enum::word_enum,
 };
 
-words! {
+word_enum! {
     /// A column of a file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Column {
@@ -24,7 +24,7 @@ words! {
 
 impl Column {
     /// What stands beside the group, in the directory alone.
-    fn is_beside(self) -> bool {
+    fn is_annotation(self) -> bool {
         matches!(self, Self::Note | Self::Labels | Self::Favourite)
     }
 }
@@ -60,8 +60,8 @@ impl Columns {
     }
 
     /// Whether some of them are annotations.
-    pub fn are_beside(&self) -> bool {
-        self.iter().any(Column::is_beside)
+    pub fn has_annotations(&self) -> bool {
+        self.iter().any(Column::is_annotation)
     }
 }
 
@@ -92,18 +92,18 @@ pub fn chosen<C: PartialEq>(
 
 /// Sets a value from a CSV cell that is not empty or was quoted.
 pub(super) fn cell(
-    beside: &mut AnnotationChange,
+    annotation: &mut AnnotationChange,
     column: Column,
     text: &str,
 ) -> Result<(), String> {
     match column {
-        Column::Note => note(beside, text),
+        Column::Note => note(annotation, text),
         Column::Labels => Label::parse_all(text)
-            .map(|labels| beside.labels = Some(labels))
-            .map_err(|error| why(&error)),
+            .map(|labels| annotation.labels = Some(labels))
+            .map_err(|error| describe(&error)),
         _ => match text {
-            "true" => favourite(beside, true),
-            "false" => favourite(beside, false),
+            "true" => favourite(annotation, true),
+            "false" => favourite(annotation, false),
             _ => Err("write true or false".into()),
         },
     }
@@ -111,24 +111,24 @@ pub(super) fn cell(
 
 /// Sets a value from a JSON value.
 pub(super) fn value(
-    beside: &mut AnnotationChange,
+    annotation: &mut AnnotationChange,
     column: Column,
     value: &Value,
 ) -> Result<(), String> {
     match (column, value) {
-        (Column::Note, Value::String(text)) => note(beside, text),
+        (Column::Note, Value::String(text)) => note(annotation, text),
         (Column::Note, _) => Err("it must be a text".into()),
         (Column::Labels, Value::Array(labels)) => {
             let labels = labels.iter().map(|label| match label {
-                Value::String(label) => Label::parse(label).map_err(|error| why(&error)),
+                Value::String(label) => Label::parse(label).map_err(|error| describe(&error)),
                 _ => Err(LABELS.to_owned()),
             });
             let labels = labels.collect::<Result<_, _>>()?;
-            beside.labels = Some(annotation::labels(labels).map_err(|error| why(&error))?);
+            annotation.labels = Some(annotation::labels(labels).map_err(|error| describe(&error))?);
             Ok(())
         }
         (Column::Labels, _) => Err(LABELS.into()),
-        (_, Value::Bool(is_favourite)) => favourite(beside, *is_favourite),
+        (_, Value::Bool(is_favourite)) => favourite(annotation, *is_favourite),
         (..) => Err("it must be true or false".into()),
     }
 }
@@ -136,7 +136,7 @@ pub(super) fn value(
 const LABELS: &str = "it must be an array of texts, for example [\"vip\"]";
 
 /// The message about a bad annotation. The file's label is not quoted, because it may be a secret.
-fn why(invalid: &InvalidAnnotation) -> String {
+fn describe(invalid: &InvalidAnnotation) -> String {
     match invalid {
         InvalidAnnotation::BadLabel(_) => {
             "a label has letters, digits and - _ . / : (no spaces or commas), 32 characters at most"
@@ -147,14 +147,14 @@ fn why(invalid: &InvalidAnnotation) -> String {
 }
 
 /// An empty text removes the note.
-fn note(beside: &mut AnnotationChange, text: &str) -> Result<(), String> {
-    let note = annotation::note(text).map_err(|error| why(&error))?;
-    beside.note = Some(note.unwrap_or_default());
+fn note(annotation: &mut AnnotationChange, text: &str) -> Result<(), String> {
+    let note = annotation::note(text).map_err(|error| describe(&error))?;
+    annotation.note = Some(note.unwrap_or_default());
     Ok(())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as the others are read")]
-fn favourite(beside: &mut AnnotationChange, is_favourite: bool) -> Result<(), String> {
-    beside.favourite = Some(is_favourite);
+fn favourite(annotation: &mut AnnotationChange, is_favourite: bool) -> Result<(), String> {
+    annotation.favourite = Some(is_favourite);
     Ok(())
 }

@@ -14,7 +14,7 @@ struct Cell {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum At {
+enum CellState {
     /// Nothing of the cell was read yet.
     #[default]
     Start,
@@ -27,10 +27,10 @@ enum At {
 /// Splits bytes into records.
 #[derive(Debug, Default)]
 pub(super) struct RecordSplitter {
-    at: At,
+    state: CellState,
     cells: Vec<Cell>,
     cell: Cell,
-    wrong: Option<&'static str>,
+    error: Option<&'static str>,
     bytes: usize,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct RecordSplitter {
 #[derive(Debug)]
 pub(super) struct Record {
     cells: Vec<Cell>,
-    wrong: Option<&'static str>,
+    error: Option<&'static str>,
 }
 
 impl RecordSplitter {
@@ -49,34 +49,34 @@ impl RecordSplitter {
 
     pub(super) fn push(&mut self, byte: u8) -> Option<Record> {
         self.bytes += 1;
-        match (self.at, byte) {
-            (At::Quoted, b'"') => self.at = At::Quote,
-            (At::Quoted, _) => self.cell.bytes.push(byte),
-            (At::Quote, b'"') => {
+        match (self.state, byte) {
+            (CellState::Quoted, b'"') => self.state = CellState::Quote,
+            (CellState::Quoted, _) => self.cell.bytes.push(byte),
+            (CellState::Quote, b'"') => {
                 self.cell.bytes.push(byte);
-                self.at = At::Quoted;
+                self.state = CellState::Quoted;
             }
             (_, b',') => self.end_cell(),
             (_, b'\n') => return self.end_record(),
             // The line ends with the next byte.
-            (At::Quote, b'\r') => {}
-            (At::Quote, _) => {
-                self.wrong = Some("something stands behind a closing quote");
+            (CellState::Quote, b'\r') => {}
+            (CellState::Quote, _) => {
+                self.error = Some("something stands behind a closing quote");
                 // So that the next line starts a new row.
-                self.at = At::Plain;
+                self.state = CellState::Plain;
             }
-            (At::Start, b'"') => {
+            (CellState::Start, b'"') => {
                 self.cell.quoted = true;
-                self.at = At::Quoted;
+                self.state = CellState::Quoted;
             }
-            (At::Plain, b'"') => {
-                self.wrong = Some(
+            (CellState::Plain, b'"') => {
+                self.error = Some(
                     "a quote inside a cell without quotes; quote the cell and double the quotes in it",
                 );
             }
-            (At::Start | At::Plain, _) => {
+            (CellState::Start | CellState::Plain, _) => {
                 self.cell.bytes.push(byte);
-                self.at = At::Plain;
+                self.state = CellState::Plain;
             }
         }
         None
@@ -84,28 +84,28 @@ impl RecordSplitter {
 
     /// The last record, if the file does not end with a line break.
     pub(super) fn end(&mut self) -> Option<Record> {
-        if self.at == At::Quoted {
-            self.wrong = Some("a quoted cell is not closed");
+        if self.state == CellState::Quoted {
+            self.error = Some("a quoted cell is not closed");
         }
         self.end_record()
     }
 
     fn end_cell(&mut self) {
         self.cells.push(std::mem::take(&mut self.cell));
-        self.at = At::Start;
+        self.state = CellState::Start;
     }
 
     /// Returns `None` for an empty line.
     fn end_record(&mut self) -> Option<Record> {
-        if self.at == At::Plain && self.cell.bytes.last() == Some(&b'\r') {
+        if self.state == CellState::Plain && self.cell.bytes.last() == Some(&b'\r') {
             self.cell.bytes.pop();
         }
         self.end_cell();
         self.bytes = 0;
         let cells = std::mem::take(&mut self.cells);
-        let wrong = self.wrong.take();
+        let error = self.error.take();
         let is_empty = matches!(&cells[..], [only] if only.bytes.is_empty() && !only.quoted);
-        (!is_empty || wrong.is_some()).then_some(Record { cells, wrong })
+        (!is_empty || error.is_some()).then_some(Record { cells, error })
     }
 }
 
@@ -120,7 +120,7 @@ impl Header {
             super::write::names(&Columns::default())
         );
         let mut columns = Vec::new();
-        let mut problems: Vec<String> = record.wrong.map(ToOwned::to_owned).into_iter().collect();
+        let mut problems: Vec<String> = record.error.map(ToOwned::to_owned).into_iter().collect();
         for cell in record.cells {
             let name = String::from_utf8(cell.bytes)
                 .map_err(|_| format!("the file is not UTF-8 text; save it as UTF-8; {example}"))?;
@@ -147,8 +147,8 @@ impl Header {
     }
 
     pub(super) fn row(&self, record: Record) -> Result<GroupRow, String> {
-        if let Some(wrong) = record.wrong {
-            return Err(wrong.into());
+        if let Some(error) = record.error {
+            return Err(error.into());
         }
         if record.cells.len() != self.0.len() {
             return Err(format!(
@@ -158,13 +158,13 @@ impl Header {
             ));
         }
         let mut id = None;
-        let mut said = DesiredFields::default();
-        let mut beside = AnnotationChange::default();
-        let mut wrong = Vec::new();
+        let mut fields = DesiredFields::default();
+        let mut annotation = AnnotationChange::default();
+        let mut errors = Vec::new();
         for (column, cell) in self.0.iter().copied().zip(record.cells) {
             let name = column.as_str();
             let Ok(text) = String::from_utf8(cell.bytes) else {
-                wrong.push(format!("{name} is not UTF-8 text; save the file as UTF-8"));
+                errors.push(format!("{name} is not UTF-8 text; save the file as UTF-8"));
                 continue;
             };
             let done = match column {
@@ -172,28 +172,33 @@ impl Header {
                     .map(|parsed| id = Some(parsed))
                     .map_err(|error| error.to_string()),
                 Column::Name => {
-                    said.name = (cell.quoted || !text.is_empty()).then_some(text);
+                    fields.name = (cell.quoted || !text.is_empty()).then_some(text);
                     Ok(())
                 }
                 Column::Note | Column::Labels | Column::Favourite => {
                     if cell.quoted || !text.is_empty() {
-                        columns::cell(&mut beside, column, &text)
+                        columns::cell(&mut annotation, column, &text)
                     } else {
                         Ok(())
                     }
                 }
                 _ if text.is_empty() => Ok(()),
                 Column::Mapping => {
-                    strict_json::mapping(&text).map(|mapping| said.mapping = Some(mapping))
+                    strict_json::mapping(&text).map(|mapping| fields.mapping = Some(mapping))
                 }
                 Column::Properties => strict_json::properties(&text)
-                    .map(|properties| said.properties = Some(properties)),
+                    .map(|properties| fields.properties = Some(properties)),
             };
-            wrong.extend(done.err().map(|why| format!("{name}: {why}")));
+            errors.extend(done.err().map(|why| format!("{name}: {why}")));
         }
         match id {
-            Some(id) if wrong.is_empty() => GroupRow { id, said, beside }.checked(),
-            _ => Err(wrong.join("; ")),
+            Some(id) if errors.is_empty() => GroupRow {
+                id,
+                fields,
+                annotation,
+            }
+            .checked(),
+            _ => Err(errors.join("; ")),
         }
     }
 }

@@ -7,15 +7,15 @@ use sha2::{Digest, Sha256};
 use crate::domain::{group::UserGroupId, text::Skeletons};
 
 /// The start of a hash: short, but long enough that no two ids of a file share one by accident.
-type Short = [u8; 12];
+type ShortHash = [u8; 12];
 
 /// Ids with the number of their row.
 #[derive(Debug, Default)]
 pub struct Ids {
-    rows: HashMap<Short, u32>,
-    looks: Skeletons,
+    rows: HashMap<ShortHash, u32>,
+    skeletons: Skeletons,
     /// The first row of each appearance, for ids that look alike.
-    alike: HashMap<Short, u32>,
+    alike: HashMap<ShortHash, u32>,
 }
 
 impl Ids {
@@ -27,12 +27,12 @@ impl Ids {
     pub(super) fn add(&mut self, id: &UserGroupId, row: usize) -> Result<Option<usize>, usize> {
         // No file has this many rows.
         let number = u32::try_from(row).unwrap_or(u32::MAX);
-        match self.rows.entry(short(id.as_str())) {
+        match self.rows.entry(short_hash(id.as_str())) {
             Entry::Occupied(before) => return Err(*before.get() as usize),
             Entry::Vacant(place) => place.insert(number),
         };
-        let look = self.looks.of(id.as_str().trim());
-        Ok(match self.alike.entry(short(look)) {
+        let skeleton = self.skeletons.of(id.as_str().trim());
+        Ok(match self.alike.entry(short_hash(skeleton)) {
             Entry::Occupied(before) => Some(*before.get() as usize),
             Entry::Vacant(place) => {
                 place.insert(number);
@@ -43,13 +43,13 @@ impl Ids {
 
     /// Whether one of the rows has this id.
     pub fn has(&self, id: &UserGroupId) -> bool {
-        self.rows.contains_key(&short(id.as_str()))
+        self.rows.contains_key(&short_hash(id.as_str()))
     }
 }
 
-fn short(text: &str) -> Short {
+fn short_hash(text: &str) -> ShortHash {
     let hash: [u8; 32] = Sha256::digest(text).into();
-    let mut short = Short::default();
+    let mut short = ShortHash::default();
     short.copy_from_slice(&hash[..12]);
     short
 }

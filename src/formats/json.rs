@@ -21,7 +21,7 @@ pub(super) struct ElementSplitter {
     in_text: bool,
     escaped: bool,
     element: Vec<u8>,
-    some: bool,
+    has_elements: bool,
     ended: bool,
 }
 
@@ -48,14 +48,14 @@ impl ElementSplitter {
             _ if self.ended => return Err("something stands behind the end of the array"),
             b'[' if self.depth == 0 => self.depth = 1,
             b',' if self.depth == 1 => {
-                self.some = true;
+                self.has_elements = true;
                 return Ok(Some(std::mem::take(&mut self.element)));
             }
             b']' if self.depth == 1 => {
                 self.depth = 0;
                 self.ended = true;
                 let last = std::mem::take(&mut self.element);
-                return Ok((self.some || !last.is_empty()).then_some(last));
+                return Ok((self.has_elements || !last.is_empty()).then_some(last));
             }
             _ => {
                 match byte {
@@ -88,8 +88,8 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
         return Err("a group is an object, for example {\"user_group_id\": \"acme-eu\"}".into());
     };
     let mut id = None;
-    let mut said = DesiredFields::default();
-    let mut beside = AnnotationChange::default();
+    let mut fields = DesiredFields::default();
+    let mut annotation = AnnotationChange::default();
     let mut wrong = Vec::new();
     for (key, value) in object {
         match (Column::parse(&key), value) {
@@ -100,28 +100,33 @@ pub(super) fn row(bytes: Vec<u8>) -> Result<GroupRow, String> {
             },
             (Some(Column::Id), _) => wrong.push("user_group_id must be a text in quotes".into()),
             (Some(_), Value::Null) => {}
-            (Some(Column::Name), Value::String(name)) => said.name = Some(name),
+            (Some(Column::Name), Value::String(name)) => fields.name = Some(name),
             (Some(Column::Name), _) => wrong.push("name must be a text".into()),
             (Some(Column::Mapping), value) => match mapping(value) {
-                Some(mapping) => said.mapping = Some(mapping),
+                Some(mapping) => fields.mapping = Some(mapping),
                 None => wrong.push(
                     "mapping must be an object of texts, for example {\"40\": \"213\"}".into(),
                 ),
             },
             (Some(Column::Properties), Value::Object(properties)) => {
-                said.properties = Some(properties);
+                fields.properties = Some(properties);
             }
             (Some(Column::Properties), _) => {
                 wrong.push("properties must be an object, for example {\"tier\": \"gold\"}".into());
             }
             (Some(column), value) => {
-                let read = columns::value(&mut beside, column, &value);
+                let read = columns::value(&mut annotation, column, &value);
                 wrong.extend(read.err().map(|why| format!("{key}: {why}")));
             }
         }
     }
     match id {
-        Some(id) if wrong.is_empty() => GroupRow { id, said, beside }.checked(),
+        Some(id) if wrong.is_empty() => GroupRow {
+            id,
+            fields,
+            annotation,
+        }
+        .checked(),
         None if wrong.is_empty() => Err("user_group_id is missing".into()),
         _ => Err(wrong.join("; ")),
     }
@@ -140,24 +145,28 @@ fn mapping(value: Value) -> Option<Mapping> {
 
 /// The row as an object on one line, with its keys in column order.
 pub(super) fn text(row: &GroupRow, columns: &Columns) -> String {
-    let GroupRow { id, said, beside } = row;
+    let GroupRow {
+        id,
+        fields,
+        annotation,
+    } = row;
     let mut object = Map::new();
     for column in columns.iter() {
         let value = match column {
             Column::Id => Some(id.as_str().into()),
-            Column::Name => said.name.clone().map(Value::String),
-            Column::Mapping => said.mapping.as_ref().map(|mapping| {
+            Column::Name => fields.name.clone().map(Value::String),
+            Column::Mapping => fields.mapping.as_ref().map(|mapping| {
                 let rows = mapping.iter();
                 let rows = rows.map(|(key, value)| (key.clone(), Value::String(value.clone())));
                 Value::Object(rows.collect())
             }),
-            Column::Properties => said.properties.clone().map(Value::Object),
-            Column::Note => beside.note.clone().map(Value::String),
-            Column::Labels => beside
+            Column::Properties => fields.properties.clone().map(Value::Object),
+            Column::Note => annotation.note.clone().map(Value::String),
+            Column::Labels => annotation
                 .labels
                 .as_ref()
                 .map(|labels| labels.iter().map(Label::as_str).collect()),
-            Column::Favourite => beside.favourite.map(Value::Bool),
+            Column::Favourite => annotation.favourite.map(Value::Bool),
         };
         object.extend(value.map(|value| (column.as_str().to_owned(), value)));
     }

@@ -6,13 +6,13 @@ use super::GroupRow;
 use crate::domain::{
     change::{Change, DesiredFields},
     known::KnownGroup,
-    words::words,
+    word_enum::word_enum,
 };
 
-words! {
+word_enum! {
     /// What one row needs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Need {
+    pub enum RowAction {
         /// The service is not known to have it.
         Create = "create",
         /// Something differs, or is not known here.
@@ -23,8 +23,8 @@ words! {
 
 /// One row, what it requires, and what would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
-    pub need: Need,
+pub struct RowPlan {
+    pub action: RowAction,
     pub change: Change,
     /// All values that would be sent.
     pub wanted: DesiredFields,
@@ -34,28 +34,28 @@ pub struct Planned {
     pub seen: Option<Timestamp>,
 }
 
-impl Planned {
+impl RowPlan {
     /// Plans one row. A group known only from files may not exist yet.
     pub fn of(row: &GroupRow, known: Option<&KnownGroup>) -> Self {
         let Some(known) = known.filter(|known| known.last_seen.is_some()) else {
             return Self {
-                need: Need::Create,
-                change: Change::between(&DesiredFields::default(), &row.said),
-                wanted: row.said.clone(),
+                action: RowAction::Create,
+                change: Change::between(&DesiredFields::default(), &row.fields),
+                wanted: row.fields.clone(),
                 base: DesiredFields::default(),
                 seen: None,
             };
         };
         let base = DesiredFields::of(known);
-        let wanted = row.said.over(&base);
+        let wanted = row.fields.over(&base);
         let change = Change::between(&base, &wanted);
-        let need = if change.is_empty() {
-            Need::Unchanged
+        let action = if change.is_empty() {
+            RowAction::Unchanged
         } else {
-            Need::Update
+            RowAction::Update
         };
         Self {
-            need,
+            action,
             change,
             wanted,
             base,
@@ -73,11 +73,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub fn count(&mut self, need: Need) {
-        match need {
-            Need::Create => self.create += 1,
-            Need::Update => self.update += 1,
-            Need::Unchanged => self.unchanged += 1,
+    pub fn count(&mut self, action: RowAction) {
+        match action {
+            RowAction::Create => self.create += 1,
+            RowAction::Update => self.update += 1,
+            RowAction::Unchanged => self.unchanged += 1,
         }
     }
 

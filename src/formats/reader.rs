@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::{
-    Columns, GroupRow, LONGEST_ROW, csv,
+    Columns, GroupRow, MAX_ROW_BYTES, csv,
     ids::Ids,
     json::{self, row},
 };
@@ -65,7 +65,7 @@ impl Reader {
     pub fn push(&mut self, bytes: &[u8], out: &mut impl FnMut(RowResult)) -> Result<(), String> {
         if let Mode::Open(start) = &mut self.mode {
             start.extend_from_slice(bytes);
-            return self.decide(false, out);
+            return self.detect_format(false, out);
         }
         for byte in bytes {
             self.byte(*byte, out)?;
@@ -79,12 +79,12 @@ impl Reader {
     ///
     /// As for [`Reader::push`].
     pub fn end(&mut self, out: &mut impl FnMut(RowResult)) -> Result<(), String> {
-        self.decide(true, out)?;
+        self.detect_format(true, out)?;
         let mode = std::mem::replace(&mut self.mode, Mode::Open(Vec::new()));
         match mode {
             Mode::Open(_) => {}
             Mode::Csv(mut cutter, header) => match (cutter.end(), header) {
-                (Some(record), Some(header)) => self.found(header.row(record), out),
+                (Some(record), Some(header)) => self.emit(header.row(record), out),
                 (Some(record), None) => drop(csv::Header::parse(record)?),
                 (None, _) => {}
             },
@@ -111,7 +111,11 @@ impl Reader {
         self.ids
     }
 
-    fn decide(&mut self, is_all: bool, out: &mut impl FnMut(RowResult)) -> Result<(), String> {
+    fn detect_format(
+        &mut self,
+        is_all: bool,
+        out: &mut impl FnMut(RowResult),
+    ) -> Result<(), String> {
         let Mode::Open(start) = &mut self.mode else {
             return Ok(());
         };
@@ -120,14 +124,14 @@ impl Reader {
         }
         let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
         let Some(at) = text.iter().position(|byte| !byte.is_ascii_whitespace()) else {
-            return if start.len() > LONGEST_ROW {
+            return if start.len() > MAX_ROW_BYTES {
                 Err("the file begins with more than 8 MiB of nothing; is it another file?".into())
             } else {
                 Ok(())
             };
         };
         let first_line = text[at..].split(|byte| *byte == b'\n').next();
-        let is_whole = is_all || text[at..].contains(&b'\n') || text.len() > LONGEST_ROW;
+        let is_whole = is_all || text[at..].contains(&b'\n') || text.len() > MAX_ROW_BYTES;
         let mode = match text[at] {
             b'[' => Mode::Array(json::ElementSplitter::default()),
             b'{' if !is_whole => return Ok(()),
@@ -186,9 +190,9 @@ impl Reader {
             self.line += 1;
         }
         if let Some(row) = found {
-            self.found(row, out);
+            self.emit(row, out);
         }
-        if length > LONGEST_ROW {
+        if length > MAX_ROW_BYTES {
             return Err(format!(
                 "the row at line {} is longer than 8 MiB; is it another file, or is a quote missing?",
                 self.begin
@@ -200,11 +204,11 @@ impl Reader {
     fn json(&mut self, text: Vec<u8>, out: &mut impl FnMut(RowResult)) {
         if !text.trim_ascii().is_empty() {
             self.begin = self.line + 1 - text.split(|byte| *byte == b'\n').count();
-            self.found(row(text), out);
+            self.emit(row(text), out);
         }
     }
 
-    fn found(&mut self, row: Result<GroupRow, String>, out: &mut impl FnMut(RowResult)) {
+    fn emit(&mut self, row: Result<GroupRow, String>, out: &mut impl FnMut(RowResult)) {
         self.rows += 1;
         let number = self.rows;
         let mut twin = None;

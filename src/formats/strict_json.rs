@@ -13,12 +13,12 @@ use serde_json::{Map, Number, Value, error::Category};
 
 use crate::domain::group::{Mapping, Properties};
 
-const TWICE: &str = "a key stands twice";
+const DUPLICATE_KEY: &str = "a key stands twice";
 const TOO_MANY: &str = "too many values";
 /// Prefix of the keys that serde_json uses internally to pass numbers. An object with such a key would be read back as
 /// a number.
 pub const RESERVED: &str = "$serde_json::private::";
-const NOT_SENT: &str =
+const RESERVED_KEY: &str =
     "a key begins with $serde_json::private:: and cannot be sent; use another name";
 
 /// Parses a JSON object of texts without duplicate keys.
@@ -27,7 +27,7 @@ const NOT_SENT: &str =
 ///
 /// The position and kind of the mistake, without quoting the text. The same applies to the other functions.
 pub fn mapping(text: &str) -> Result<Mapping, String> {
-    parse::<Rows>(
+    parse::<UniqueMapping>(
         text,
         "a mapping is an object of texts, for example {\"40\": \"213\"}",
     )
@@ -36,18 +36,18 @@ pub fn mapping(text: &str) -> Result<Mapping, String> {
 
 /// Parses a JSON object without duplicate keys, also in nested objects.
 pub fn properties(text: &str) -> Result<Properties, String> {
-    match parse::<Unique>(
+    match parse::<UniqueValue>(
         text,
         "the properties are one object, for example {\"tier\": \"gold\"}",
     )? {
-        Unique(Value::Object(properties)) => Ok(properties),
+        UniqueValue(Value::Object(properties)) => Ok(properties),
         _ => Err("the properties are one object, for example {\"tier\": \"gold\"}".into()),
     }
 }
 
 /// Parses any JSON value without duplicate keys.
 pub fn value(text: &str) -> Result<Value, String> {
-    parse::<Unique>(text, "not a JSON value").map(|value| value.0)
+    parse::<UniqueValue>(text, "not a JSON value").map(|value| value.0)
 }
 
 /// What is wrong with JSON from an untrusted source, and where.
@@ -60,23 +60,25 @@ pub enum JsonError {
         early: bool,
     },
     /// A key occurs twice in one object. Parsers differ in how they read that.
-    Twice { line: usize, column: usize },
+    DuplicateKey { line: usize, column: usize },
     /// There are more values than allowed.
     TooMany,
 }
 
 /// Parses untrusted JSON without duplicate keys and with at most `most` values, because a value needs many times the
 /// memory of its text.
-pub fn strangers(bytes: &[u8], most: usize) -> Result<Value, JsonError> {
+pub fn parse_untrusted(bytes: &[u8], most: usize) -> Result<Value, JsonError> {
     let left = Cell::new(most);
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let read = Careful { left: &left }.deserialize(&mut reader);
+    let read = LimitedValue { left: &left }.deserialize(&mut reader);
     read.and_then(|value| reader.end().map(|()| value))
         .map_err(|error| {
             let (line, column) = (error.line(), error.column());
             let words = (error.classify() == Category::Data).then(|| error.to_string());
             match words {
-                Some(words) if words.starts_with(TWICE) => JsonError::Twice { line, column },
+                Some(words) if words.starts_with(DUPLICATE_KEY) => {
+                    JsonError::DuplicateKey { line, column }
+                }
                 Some(words) if words.starts_with(TOO_MANY) => JsonError::TooMany,
                 _ => JsonError::NotJson {
                     line,
@@ -91,8 +93,8 @@ fn parse<T: DeserializeOwned>(text: &str, expected: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| {
         // The error's own text quotes the content.
         let what = match error.classify() {
-            Category::Data if error.to_string().starts_with(TWICE) => TWICE,
-            Category::Data if error.to_string().starts_with(NOT_SENT) => NOT_SENT,
+            Category::Data if error.to_string().starts_with(DUPLICATE_KEY) => DUPLICATE_KEY,
+            Category::Data if error.to_string().starts_with(RESERVED_KEY) => RESERVED_KEY,
             Category::Data => expected,
             Category::Eof => "not JSON: it ends too early",
             Category::Syntax | Category::Io => "not JSON, or nested too deeply",
@@ -101,17 +103,17 @@ fn parse<T: DeserializeOwned>(text: &str, expected: &str) -> Result<T, String> {
     })
 }
 
-struct Rows(Mapping);
+struct UniqueMapping(Mapping);
 
-impl<'de> Deserialize<'de> for Rows {
+impl<'de> Deserialize<'de> for UniqueMapping {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(RowsVisitor).map(Self)
+        deserializer.deserialize_map(UniqueMappingVisitor).map(Self)
     }
 }
 
-struct RowsVisitor;
+struct UniqueMappingVisitor;
 
-impl<'de> Visitor<'de> for RowsVisitor {
+impl<'de> Visitor<'de> for UniqueMappingVisitor {
     type Value = Mapping;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -122,10 +124,10 @@ impl<'de> Visitor<'de> for RowsVisitor {
         let mut rows = Mapping::new();
         while let Some(key) = map.next_key::<String>()? {
             if key.starts_with(RESERVED) {
-                return Err(A::Error::custom(NOT_SENT));
+                return Err(A::Error::custom(RESERVED_KEY));
             }
             if rows.contains_key(&key) {
-                return Err(A::Error::custom(TWICE));
+                return Err(A::Error::custom(DUPLICATE_KEY));
             }
             rows.insert(key, map.next_value()?);
         }
@@ -164,21 +166,23 @@ impl<'de> Visitor<'de> for KeyVisitor {
     }
 }
 
-struct Unique(Value);
+struct UniqueValue(Value);
 
-impl<'de> Deserialize<'de> for Unique {
+impl<'de> Deserialize<'de> for UniqueValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let left = Cell::new(usize::MAX);
-        Careful { left: &left }.deserialize(deserializer).map(Self)
+        LimitedValue { left: &left }
+            .deserialize(deserializer)
+            .map(Self)
     }
 }
 
 /// Reads a value without duplicate keys and with no more values than are left.
-struct Careful<'l> {
+struct LimitedValue<'l> {
     left: &'l Cell<usize>,
 }
 
-impl<'de> DeserializeSeed<'de> for Careful<'_> {
+impl<'de> DeserializeSeed<'de> for LimitedValue<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -189,7 +193,7 @@ impl<'de> DeserializeSeed<'de> for Careful<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Careful<'_> {
+impl<'de> Visitor<'de> for LimitedValue<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -222,7 +226,7 @@ impl<'de> Visitor<'de> for Careful<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
-        while let Some(value) = seq.next_element_seed(Careful { left: self.left })? {
+        while let Some(value) = seq.next_element_seed(LimitedValue { left: self.left })? {
             values.push(value);
         }
         Ok(Value::Array(values))
@@ -238,12 +242,12 @@ impl<'de> Visitor<'de> for Careful<'_> {
                 return Ok(Value::Number(number));
             };
             if key.starts_with(RESERVED) {
-                return Err(A::Error::custom(NOT_SENT));
+                return Err(A::Error::custom(RESERVED_KEY));
             }
             if object.contains_key(&key) {
-                return Err(A::Error::custom(TWICE));
+                return Err(A::Error::custom(DUPLICATE_KEY));
             }
-            let value = map.next_value_seed(Careful { left: self.left })?;
+            let value = map.next_value_seed(LimitedValue { left: self.left })?;
             object.insert(key, value);
         }
         Ok(Value::Object(object))
@@ -266,19 +270,19 @@ mod tests {
     #[test]
     fn a_strangers_json_is_read_once_and_within_its_limit() {
         let text = br#"{"a":[1,{"b":1.50}],"b":9007199254740993}"#;
-        let read = strangers(text, 6).expect("six values");
+        let read = parse_untrusted(text, 6).expect("six values");
         assert_eq!(read.to_string().as_bytes(), text);
-        assert_eq!(strangers(text, 5), Err(JsonError::TooMany));
-        let twice = strangers(br#"{"a":1,"\u0061":[2]}"#, 9);
+        assert_eq!(parse_untrusted(text, 5), Err(JsonError::TooMany));
+        let twice = parse_untrusted(br#"{"a":1,"\u0061":[2]}"#, 9);
         assert!(
-            matches!(twice, Err(JsonError::Twice { line: 1, .. })),
+            matches!(twice, Err(JsonError::DuplicateKey { line: 1, .. })),
             "{twice:?}"
         );
         for (text, early) in [
             ("{\"a\":1} canary xyz", false),
             ("{\"a\":{\"canary\":1", true),
         ] {
-            let wrong = strangers(text.as_bytes(), 9).expect_err(text);
+            let wrong = parse_untrusted(text.as_bytes(), 9).expect_err(text);
             let is_early = matches!(wrong, JsonError::NotJson { line: 1, early, .. } if early);
             assert_eq!(is_early, early, "{text}: {wrong:?}");
             assert!(
@@ -286,7 +290,7 @@ mod tests {
                 "{text}: {wrong:?}"
             );
         }
-        assert!(strangers("[".repeat(1_000).as_bytes(), usize::MAX).is_err());
+        assert!(parse_untrusted("[".repeat(1_000).as_bytes(), usize::MAX).is_err());
     }
 
     #[test]

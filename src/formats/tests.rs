@@ -35,7 +35,7 @@ fn written(format: Format, rows: &[GroupRow]) -> String {
     text + format.foot()
 }
 
-fn beside() -> impl Strategy<Value = AnnotationChange> {
+fn annotation() -> impl Strategy<Value = AnnotationChange> {
     let note = "([a-c\"',#\u{e9}]([a-c \"',#]{0,4}[a-c])?)?";
     let labels = prop::collection::btree_set("[a-c:/.]{1,3}", 0..3);
     let labels = labels.prop_map(|labels| {
@@ -68,13 +68,13 @@ fn row() -> impl Strategy<Value = GroupRow> {
         prop::option::of(text()),
         prop::option::of(mapping),
         prop::option::of(properties),
-        beside(),
+        annotation(),
         text(),
     )
-        .prop_map(|(name, mapping, properties, beside, id)| GroupRow {
-            beside,
+        .prop_map(|(name, mapping, properties, annotation, id)| GroupRow {
+            annotation,
             id: UserGroupId::parse(format!("{id}.")).expect("a valid id"),
-            said: DesiredFields {
+            fields: DesiredFields {
                 name,
                 mapping: mapping.map(|rows| rows.into_iter().collect()),
                 properties: properties.map(|rows| rows.into_iter().collect()),
@@ -97,9 +97,9 @@ proptest! {
                 .map(|read| {
                     let row = read.row.expect("a good row");
                     let mut group = KnownGroup::new(row.id.clone());
-                    group.import(&row.said, Timestamp::UNIX_EPOCH, "ana");
+                    group.import(&row.fields, Timestamp::UNIX_EPOCH, "ana");
                     GroupRow {
-                        beside: row.beside,
+                        annotation: row.annotation,
                         ..GroupRow::of(group, None)
                     }
                 })
@@ -148,7 +148,7 @@ fn a_quoted_empty_cell_is_an_empty_text() {
     let (rows, _) = read(b"user_group_id,name\na,\nb,\"\"\n", 99);
     let names: Vec<_> = rows
         .iter()
-        .map(|read| read.row.as_ref().expect("good").said.name.as_deref())
+        .map(|read| read.row.as_ref().expect("good").fields.name.as_deref())
         .collect();
     assert_eq!(names, [None, Some("")]);
 }
@@ -340,26 +340,26 @@ fn the_digest_is_of_the_rows_not_of_their_spelling() {
 
 #[test]
 fn a_plan_counts_only_what_the_service_has_said() {
-    let said = DesiredFields {
+    let fields = DesiredFields {
         name: Some("Acme".into()),
         ..DesiredFields::default()
     };
     let id = UserGroupId::parse("acme").expect("a valid id");
     let row = GroupRow {
         id: id.clone(),
-        said: said.clone(),
-        beside: AnnotationChange::default(),
+        fields: fields.clone(),
+        annotation: AnnotationChange::default(),
     };
     let mut group = KnownGroup::new(id);
-    group.import(&said, Timestamp::UNIX_EPOCH, "ana");
-    assert_eq!(Planned::of(&row, None).need, Need::Create);
-    assert_eq!(Planned::of(&row, Some(&group)).need, Need::Create);
+    group.import(&fields, Timestamp::UNIX_EPOCH, "ana");
+    assert_eq!(RowPlan::of(&row, None).action, RowAction::Create);
+    assert_eq!(RowPlan::of(&row, Some(&group)).action, RowAction::Create);
     group.last_seen = Some(Timestamp::UNIX_EPOCH);
-    assert_eq!(Planned::of(&row, Some(&group)).need, Need::Update);
+    assert_eq!(RowPlan::of(&row, Some(&group)).action, RowAction::Update);
     if let Some(name) = &mut group.name {
         name.source = crate::domain::known::Source::Returned;
     }
-    assert_eq!(Planned::of(&row, Some(&group)).need, Need::Unchanged);
+    assert_eq!(RowPlan::of(&row, Some(&group)).action, RowAction::Unchanged);
 }
 
 #[test]

@@ -48,15 +48,15 @@ impl Format {
 
 impl GroupRow {
     /// What is known of a group, whether from the service or from a file, and its annotation.
-    pub fn of(group: KnownGroup, beside: Option<&Annotation>) -> Self {
+    pub fn of(group: KnownGroup, annotation: Option<&Annotation>) -> Self {
         Self {
             id: group.id,
-            said: DesiredFields {
+            fields: DesiredFields {
                 name: group.name.map(|known| known.value),
                 mapping: group.mapping.map(|known| known.value),
                 properties: group.properties.map(|known| known.value),
             },
-            beside: beside.map_or_else(AnnotationChange::default, Annotation::said),
+            annotation: annotation.map_or_else(AnnotationChange::default, Annotation::as_change),
         }
     }
 }
@@ -68,15 +68,19 @@ pub(super) fn names(columns: &Columns) -> String {
 }
 
 fn csv(row: &GroupRow, columns: &Columns) -> String {
-    let GroupRow { id, said, beside } = row;
+    let GroupRow {
+        id,
+        fields,
+        annotation,
+    } = row;
     csv_line(columns.iter().map(|column| match column {
         Column::Id => Some(id.as_str().to_owned()),
-        Column::Name => said.name.clone(),
-        Column::Mapping => said.mapping.as_ref().and_then(json_text),
-        Column::Properties => said.properties.as_ref().and_then(json_text),
-        Column::Note => beside.note.clone(),
-        Column::Labels => beside.labels.as_ref().map(labels_text),
-        Column::Favourite => beside.favourite.map(|is| is.to_string()),
+        Column::Name => fields.name.clone(),
+        Column::Mapping => fields.mapping.as_ref().and_then(json_text),
+        Column::Properties => fields.properties.as_ref().and_then(json_text),
+        Column::Note => annotation.note.clone(),
+        Column::Labels => annotation.labels.as_ref().map(labels_text),
+        Column::Favourite => annotation.favourite.map(|is| is.to_string()),
     }))
 }
 

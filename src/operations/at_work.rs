@@ -2,28 +2,31 @@
 
 use super::{DirectoryError, Mutation, Operations, RotationRow};
 use crate::domain::{
-    at_work::{AtWork, Work},
+    active_change::{ActiveChange, Work},
     history::Operation,
     rotation::State,
 };
 
 impl Operations {
     /// Returns what is being changed in this place, given its open rotations; open creates and updates are read here.
-    pub async fn at_work(&self, rotations: &[RotationRow]) -> Result<Vec<AtWork>, DirectoryError> {
+    pub async fn at_work(
+        &self,
+        rotations: &[RotationRow],
+    ) -> Result<Vec<ActiveChange>, DirectoryError> {
         let changes = self.open_changes().await?;
         let rotating = rotations.iter().filter_map(|row| self.rotating(row));
         let changing = changes.iter().filter_map(|change| self.changing(change));
         Ok(rotating.chain(changing).collect())
     }
 
-    fn rotating(&self, row: &RotationRow) -> Option<AtWork> {
+    fn rotating(&self, row: &RotationRow) -> Option<ActiveChange> {
         let work = match row.rotation.state {
             _ if !self.is_rotation_in_progress(row) => return None,
             State::Rotated => Work::Confirming,
             _ => Work::Rotating,
         };
         let left = self.settle_window_left(row)?;
-        Some(AtWork {
+        Some(ActiveChange {
             id: row.user_group_id.clone(),
             work,
             by: row.by.clone(),
@@ -32,7 +35,7 @@ impl Operations {
         })
     }
 
-    fn changing(&self, change: &Mutation) -> Option<AtWork> {
+    fn changing(&self, change: &Mutation) -> Option<ActiveChange> {
         // A rotation is listed from its own journal.
         let work = match change.operation {
             _ if change.rotation.is_some() || !self.is_change_in_progress(change) => return None,
@@ -42,7 +45,7 @@ impl Operations {
             Operation::Rotate | Operation::HandOff => return None,
         };
         let left = self.window_left(change);
-        Some(AtWork {
+        Some(ActiveChange {
             id: change.user_group_id.clone(),
             work,
             by: change.by.clone(),

@@ -15,7 +15,7 @@ use hidden::Hidden;
 use crate::{
     directory::{Batch, DirectoryError, Mutation, MutationId, PlaceId, RotationFilter, RotationId},
     domain::{
-        age::{self, TokenAge, USUAL_LIMIT, due_within},
+        age::{self, DEFAULT_LIMIT, TokenAge, due_within},
         batch::RunnerState,
         group::UserGroupId,
         handoff::HandOffState,
@@ -193,7 +193,7 @@ const HOUR: u64 = 60 * 60;
 
 /// The filter that finds the tokens counted as due.
 fn due_filter(limit: Option<Duration>) -> String {
-    let due = due_within(limit.unwrap_or(USUAL_LIMIT));
+    let due = due_within(limit.unwrap_or(DEFAULT_LIMIT));
     format!("due<={} -old", in_days_or_hours(due))
 }
 
@@ -385,7 +385,7 @@ impl Gathering<'_> {
 
     async fn groups(&mut self) -> Result<(), DirectoryError> {
         let limit = self.operations.profile().max_token_age;
-        let limit = limit.unwrap_or(USUAL_LIMIT);
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
         let now = self.operations.now();
         let findings = Arc::new(Mutex::new(GroupFindings::default()));
         let shared = Arc::clone(&findings);

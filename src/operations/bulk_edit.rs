@@ -9,8 +9,8 @@ use crate::{
     directory::{BatchId, DirectoryError, KeptDraft, Mutation, NewBatch},
     domain::{
         batch::{
-            BatchKind, BulkChange, Candidate, EditCandidate, EditPlan, EditRules, ForeignDraft,
-            ItemEdit, ItemStatus, OnlyWhere, OpenChange, Rules, Target, Wanted,
+            BatchKind, BulkChange, Candidate, EditCandidate, EditPlan, EditRules, ItemEdit,
+            ItemStatus, OnlyWhere, OpenChange, Rules, Target, UnsentDraft, WantedRow,
         },
         change::DesiredFields,
         group::UserGroupId,
@@ -26,7 +26,7 @@ impl Operations {
         groups: &[UserGroupId],
         include_old: bool,
     ) -> Result<EditPlan, DirectoryError> {
-        let wanted = Wanted::of(&change);
+        let wanted = WantedRow::of(&change);
         let groups = groups.iter().map(|id| (id.clone(), wanted.clone()));
         self.plan_rows(change, groups.collect(), include_old).await
     }
@@ -46,7 +46,7 @@ impl Operations {
             // A value that was already as wanted was not set by the batch.
             let was_set = item.status() == ItemStatus::Confirmed && item.update.is_some();
             let edit = item.edit.filter(|_| was_set)?;
-            let wanted = Wanted {
+            let wanted = WantedRow {
                 to: edit.before(&change.row),
                 only_where: OnlyWhere::Is(edit.to),
             };
@@ -75,7 +75,7 @@ impl Operations {
         let failed = items.into_iter().filter_map(|item| {
             let is_failed = item.status() == ItemStatus::NotApplied;
             let edit = item.edit.filter(|_| is_failed)?;
-            let wanted = Wanted {
+            let wanted = WantedRow {
                 only_where: match &change.to {
                     Target::Value(_) => change.only_where.clone(),
                     Target::AsBefore(_) => OnlyWhere::Is(edit.before(&change.row)),
@@ -91,7 +91,7 @@ impl Operations {
     pub(super) async fn plan_rows(
         &self,
         change: BulkChange,
-        wanted: Vec<(UserGroupId, Wanted)>,
+        wanted: Vec<(UserGroupId, WantedRow)>,
         include_old: bool,
     ) -> Result<EditPlan, DirectoryError> {
         let ids: Vec<_> = wanted.iter().map(|(id, _)| id.clone()).collect();
@@ -110,7 +110,7 @@ impl Operations {
                 by: open.by.clone(),
                 holds: open.state.holds(),
             }),
-            draft: drafts.get(&id).map(|kept| ForeignDraft {
+            draft: drafts.get(&id).map(|kept| UnsentDraft {
                 by: kept.by.clone(),
                 is_own: kept.by == self.operator(),
                 at: kept.draft.changed_at,

@@ -13,12 +13,12 @@ use super::Clock;
 use crate::{
     api::recording::Listener,
     config::{KeyOverride, Overrides, Problem},
-    domain::{group::UserGroupId, text::visible, words::words},
+    domain::{group::UserGroupId, text::visible, word_enum::word_enum},
 };
 
 pub use terminal::Terminal;
 
-words! {
+word_enum! {
     /// How bad it is; the later, the worse. The words are those of the report and of its JSON.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Severity {
@@ -32,7 +32,7 @@ words! {
     }
 }
 
-words! {
+word_enum! {
     /// What a finding is about, in the words of the report and of its JSON.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Area {

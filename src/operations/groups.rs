@@ -33,7 +33,7 @@ use crate::{
         history::{Ending, Operation},
         known::{Returned, Sent},
         rotation::State,
-        size::fits,
+        size::check_size,
     },
 };
 
@@ -220,7 +220,7 @@ impl Operations {
         wanted: &DesiredFields,
     ) -> Result<Done, Failure> {
         self.permitted(Guarded::Create)?;
-        fits(wanted)?;
+        check_size(wanted)?;
         self.no_secret_in(&DesiredFields::default(), wanted).await?;
         let request = request(id, wanted);
         let all = Change::between(&DesiredFields::default(), wanted);

@@ -3,7 +3,7 @@
 
 use indexmap::IndexSet;
 
-use super::pairs::Pairs;
+use super::interner::Interner;
 use crate::domain::{
     known::KnownGroup,
     text::{is_hidden, visible, width},
@@ -13,20 +13,20 @@ use crate::domain::{
 /// which times are there.
 pub(super) type Shape = [u8; 5];
 
-/// Flag in `rest`: the group is in `odd`, and the other bits are its index.
-pub(super) const ODD_ROW: u32 = 1 << 31;
+/// Flag in `values`: the group is in `unpacked`, and the other bits are its index.
+pub(super) const UNPACKED_ROW: u32 = 1 << 31;
 
-/// Bytes of a usual group. What is not filled takes no memory.
-const TEXT: usize = 96;
-const REST: usize = 128;
+/// Bytes of a typical group. Reserved pages that are never written take no memory.
+const TEXT_PER_GROUP: usize = 96;
+const VALUES_PER_GROUP: usize = 128;
 
 /// Where the name begins and ends; the id follows, until the next name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextSpan {
     start: u32,
     name: u32,
-    /// Where the rest begins, or which of the odd ones it is.
-    rest: u32,
+    /// Index in [`Arena::values`] or, with [`UNPACKED_ROW`], in [`Arena::unpacked`].
+    values: u32,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -34,43 +34,43 @@ pub(super) struct Arena {
     /// Names and ids.
     pub(super) text: String,
     pub(super) rows: Vec<TextSpan>,
-    /// All that is neither.
-    pub(super) rest: Vec<u8>,
-    /// By their numbers in `rest`: operators and tags.
+    /// The packed values of each group, except name and id.
+    pub(super) values: Vec<u8>,
+    /// By their numbers in `values`: operators and tags.
     pub(super) words: IndexSet<String>,
     pub(super) shapes: IndexSet<Shape>,
-    pub(super) pairs: Pairs,
-    /// Where times are counted from.
+    pub(super) interner: Interner,
+    /// The time that the first time of a group is relative to.
     pub(super) epoch: i64,
-    /// Groups that do not fit into the other form.
-    pub(super) odd: Vec<KnownGroup>,
+    /// Groups that cannot be packed.
+    pub(super) unpacked: Vec<KnownGroup>,
     /// Width of the widest title and of the widest id, in cells.
     pub(super) widest: (usize, usize),
 }
 
 impl Arena {
-    /// With room for so many usual groups, in which what many of them have is kept once.
+    /// Reserves room for this many typical groups, and interns the texts that many of them share.
     pub(super) fn for_groups(count: usize) -> Self {
         let mut arena = Self {
-            pairs: Pairs::opened(),
+            interner: Interner::new(),
             ..Self::default()
         };
-        arena.text.reserve(count.saturating_mul(TEXT));
+        arena.text.reserve(count.saturating_mul(TEXT_PER_GROUP));
         arena.rows.reserve(count);
-        arena.rest.reserve(count.saturating_mul(REST));
+        arena.values.reserve(count.saturating_mul(VALUES_PER_GROUP));
         arena
     }
 
     /// No more groups will come.
     pub(super) fn close(&mut self) {
-        self.pairs.close();
+        self.interner.close();
         self.text.shrink_to_fit();
         self.rows.shrink_to_fit();
-        self.rest.shrink_to_fit();
+        self.values.shrink_to_fit();
     }
 
-    /// Takes in a row whose rest begins there already.
-    pub(super) fn add_row(&mut self, id: &str, name: &str, rest: u32) {
+    /// Adds a row whose other values were added at this index before.
+    pub(super) fn add_row(&mut self, id: &str, name: &str, values: u32) {
         let start = self.end();
         self.add(name);
         let end_of_name = self.end();
@@ -81,7 +81,7 @@ impl Arena {
         self.rows.push(TextSpan {
             start,
             name: end_of_name,
-            rest,
+            values,
         });
     }
 
@@ -104,7 +104,7 @@ impl Arena {
         (row < self.rows.len()).then_some(Entry { arena: self, row })
     }
 
-    /// The row of a group, of an arena that is ordered by id.
+    /// The row of a group. The arena must be ordered by id.
     pub(super) fn find(&self, id: &str) -> Option<usize> {
         let entry = |row| Entry { arena: self, row };
         let (mut from, mut to) = (0, self.rows.len());
@@ -120,7 +120,7 @@ impl Arena {
     }
 }
 
-/// The cells of a text where they are more. Where nothing is hidden, no text takes more of them than it has bytes.
+/// The larger of `most` and the width of a text in cells. Without hidden characters, a text has no more cells than bytes.
 fn wider(most: usize, text: &str) -> usize {
     let is_shown = if text.is_ascii() {
         // All of them, many at once.
@@ -166,13 +166,13 @@ impl<'a> Entry<'a> {
         self.name().unwrap_or_else(|| self.id())
     }
 
-    /// The group itself where its texts cannot be told apart, else where the rest begins.
-    pub(super) fn odd_or_rest(self) -> Result<usize, &'a KnownGroup> {
-        let rest = self.span().rest;
-        if rest & ODD_ROW == 0 {
-            Ok(rest as usize)
+    /// Where the packed values begin; `Err` is the group itself, if it is stored unpacked.
+    pub(super) fn values_start(self) -> Result<usize, &'a KnownGroup> {
+        let values = self.span().values;
+        if values & UNPACKED_ROW == 0 {
+            Ok(values as usize)
         } else {
-            Err(&self.arena.odd[(rest & !ODD_ROW) as usize])
+            Err(&self.arena.unpacked[(values & !UNPACKED_ROW) as usize])
         }
     }
 }
@@ -227,9 +227,9 @@ mod tests {
             arena.push(&group);
         }
         arena.close();
-        assert_eq!(arena.odd.len(), 0);
+        assert_eq!(arena.unpacked.len(), 0);
         let rows = arena.rows.len() * size_of::<TextSpan>();
-        let each = (rows + arena.rest.len() + arena.pairs.bytes()) / COUNT;
+        let each = (rows + arena.values.len() + arena.interner.bytes()) / COUNT;
         // Of it 32 for the fingerprint, 19 for the contact that no other has, 12 for the row.
         assert!(each <= 100, "{each} bytes a group");
     }

@@ -7,19 +7,19 @@ use super::{
     arena::Arena,
     normalize::{is_same, lower},
     query::{Condition, Flag, Number, Query},
-    words::{Fit, Words},
+    words::{MatchScore, Words},
 };
 use crate::domain::age;
 
 /// A query that is prepared for checking many groups.
-pub(super) struct Sieve<'q> {
+pub(super) struct QueryMatcher<'q> {
     words: Words<'q>,
     tests: &'q [Condition],
     without: Vec<Self>,
 }
 
-impl<'q> Sieve<'q> {
-    /// In groups of which most are of one arena, where there is one.
+impl<'q> QueryMatcher<'q> {
+    /// `arena` is the one that most of the searched groups are in, if there is one.
     pub(super) fn of(query: &'q Query, arena: Option<&'q Arena>) -> Self {
         let without = query.without.iter();
         Self {
@@ -30,22 +30,22 @@ impl<'q> Sieve<'q> {
     }
 
     /// Returns `None` if the group does not match.
-    pub(super) fn fit(&mut self, entry: Entry<'_>, look: &SearchRequest) -> Option<Fit> {
-        let holds = self.tests.iter().all(|test| holds(test, entry, look));
+    pub(super) fn fit(&mut self, entry: Entry<'_>, request: &SearchRequest) -> Option<MatchScore> {
+        let holds = self.tests.iter().all(|test| holds(test, entry, request));
         let fit = holds.then(|| self.words.fit(entry)).flatten()?;
         let mut without = self.without.iter_mut();
-        let is_out = without.any(|sieve| sieve.fit(entry, look).is_some());
+        let is_out = without.any(|matcher| matcher.fit(entry, request).is_some());
         (!is_out).then_some(fit)
     }
 }
 
-fn holds(test: &Condition, entry: Entry<'_>, look: &SearchRequest) -> bool {
+fn holds(test: &Condition, entry: Entry<'_>, request: &SearchRequest) -> bool {
     let age = || {
         let (rotated, created, _) = entry.times();
         let last = rotated.or(created)?;
-        Some(age::since(last, look.at))
+        Some(age::since(last, request.at))
     };
-    let annotation = || look.beside.annotations.get(entry.id());
+    let annotation = || request.extras.annotations.get(entry.id());
     match test {
         Condition::Tag(start) => entry.tag().is_some_and(|tag| starts_with(tag, start)),
         Condition::TagUnknown => entry.tag().is_none(),
@@ -79,8 +79,8 @@ fn holds(test: &Condition, entry: Entry<'_>, look: &SearchRequest) -> bool {
         }),
         Condition::Read(side, span) => entry
             .seen()
-            .is_some_and(|at| side.admits(age::since(at, look.at).cmp(span))),
-        Condition::Rotation(state) => look
+            .is_some_and(|at| side.admits(age::since(at, request.at).cmp(span))),
+        Condition::Rotation(state) => request
             .open
             .get(entry.id())
             .is_some_and(|open| state.is_none_or(|state| state == *open)),
@@ -92,10 +92,10 @@ fn holds(test: &Condition, entry: Entry<'_>, look: &SearchRequest) -> bool {
         Condition::Note(word) => annotation()
             .and_then(|annotation| annotation.note.as_deref())
             .is_some_and(|note| word.as_ref().is_none_or(|word| word.is_in(note))),
-        Condition::Flag(Flag::Changed) => look.beside.changed.contains(entry.id()),
-        Condition::Flag(Flag::New) => look.beside.new.contains(entry.id()),
-        Condition::Draft => look.beside.drafts.contains(entry.id()),
-        Condition::By(start) => entry.has_worked_on(|by| starts_with(by, start)),
+        Condition::Flag(Flag::Changed) => request.extras.changed.contains(entry.id()),
+        Condition::Flag(Flag::New) => request.extras.new.contains(entry.id()),
+        Condition::Draft => request.extras.drafts.contains(entry.id()),
+        Condition::By(start) => entry.has_operator(|by| starts_with(by, start)),
     }
 }
 

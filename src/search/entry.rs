@@ -6,43 +6,46 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{arena::Entry, rest::Rest};
+use super::{arena::Entry, packed_values::ValueReader};
 use crate::domain::token::Fingerprint;
 
 impl<'a> Entry<'a> {
     pub fn tag(self) -> Option<&'a str> {
-        let tag = match Rest::of(self) {
-            Ok(mut rest) => {
-                let number = rest.tag()? as usize;
+        let tag = match ValueReader::of(self) {
+            Ok(mut reader) => {
+                let number = reader.tag()? as usize;
                 self.arena.words.get_index(number)?.as_str()
             }
-            Err(odd) => odd.environment_tag.as_ref()?.value.as_str(),
+            Err(unpacked) => unpacked.environment_tag.as_ref()?.value.as_str(),
         };
         (!tag.is_empty()).then_some(tag)
     }
 
     pub fn fingerprint(self) -> Option<Fingerprint> {
-        match Rest::of(self) {
-            Ok(rest) => rest
+        match ValueReader::of(self) {
+            Ok(reader) => reader
                 .fingerprint
                 .map(|bytes| Fingerprint::from_bytes(*bytes)),
-            Err(odd) => odd.fingerprint.as_ref().map(|known| known.value),
+            Err(unpacked) => unpacked.fingerprint.as_ref().map(|known| known.value),
         }
     }
 
     /// The number of rows of the mapping.
     pub fn mapped(self) -> Option<u32> {
-        match Rest::of(self) {
-            Ok(rest) => rest.at_mapping().mapping().count,
-            Err(odd) => odd.mapping.as_ref().map(|known| known.value.len() as u32),
+        match ValueReader::of(self) {
+            Ok(reader) => reader.at_mapping().mapping().count,
+            Err(unpacked) => unpacked
+                .mapping
+                .as_ref()
+                .map(|known| known.value.len() as u32),
         }
     }
 
     /// The number of properties.
     pub fn keys(self) -> Option<u32> {
-        match Rest::of(self) {
-            Ok(rest) => rest.at_properties().properties().count,
-            Err(odd) => odd
+        match ValueReader::of(self) {
+            Ok(reader) => reader.at_properties().properties().count,
+            Err(unpacked) => unpacked
                 .properties
                 .as_ref()
                 .map(|known| known.value.len() as u32),
@@ -59,44 +62,45 @@ impl<'a> Entry<'a> {
 
     /// When it was rotated, made, where this directory saw it, and seen.
     pub fn times(self) -> (Option<Timestamp>, Option<Timestamp>, Option<Timestamp>) {
-        match Rest::of(self) {
-            Ok(rest) => rest.at_times().times().into(),
-            Err(odd) => (
-                odd.last_rotated.as_ref().map(|last| last.at),
-                odd.created_at,
-                odd.last_seen,
+        match ValueReader::of(self) {
+            Ok(reader) => reader.at_times().times().into(),
+            Err(unpacked) => (
+                unpacked.last_rotated.as_ref().map(|last| last.at),
+                unpacked.created_at,
+                unpacked.last_seen,
             ),
         }
     }
 
     /// The value of a property; as JSON if it is not text.
     pub fn property(self, key: &str) -> Option<Cow<'a, str>> {
-        match Rest::of(self) {
-            Ok(rest) => {
-                let mut properties = rest.at_properties().properties().parts();
+        match ValueReader::of(self) {
+            Ok(reader) => {
+                let mut properties = reader.at_properties().properties().parts();
                 properties
                     .find(|(known, _, _)| *known == key)
                     .map(|(_, _, value)| Cow::Borrowed(value))
             }
-            Err(odd) => Some(value_text(odd.properties.as_ref()?.value.get(key)?)),
+            Err(unpacked) => Some(value_text(unpacked.properties.as_ref()?.value.get(key)?)),
         }
     }
 
     /// The keys of the properties. Empty for a group whose texts contain the separators.
     pub fn property_keys(self) -> impl Iterator<Item = &'a str> {
-        let properties = Rest::of(self).map(|rest| rest.at_properties().properties().parts());
+        let properties =
+            ValueReader::of(self).map(|reader| reader.at_properties().properties().parts());
         properties.into_iter().flatten().map(|(key, _, _)| key)
     }
 
     /// Whether a row of the mapping, schema id and data source id, is one.
     pub(super) fn has_row(self, mut is_one: impl FnMut(&'a str, &'a str) -> bool) -> bool {
-        match Rest::of(self) {
-            Ok(rest) => {
-                let mut rows = rest.at_mapping().mapping().parts();
+        match ValueReader::of(self) {
+            Ok(reader) => {
+                let mut rows = reader.at_mapping().mapping().parts();
                 rows.any(|(schema, _, source)| is_one(schema, source))
             }
-            Err(odd) => {
-                let mut rows = odd.mapping.iter().flat_map(|known| &known.value);
+            Err(unpacked) => {
+                let mut rows = unpacked.mapping.iter().flat_map(|known| &known.value);
                 rows.any(|(schema, source)| is_one(schema, source))
             }
         }
@@ -104,13 +108,13 @@ impl<'a> Entry<'a> {
 
     /// Whether `is_one` accepts a property, given as key and value; a value that is not text as JSON.
     pub(super) fn has_property(self, mut is_one: impl FnMut(&str, &str) -> bool) -> bool {
-        match Rest::of(self) {
-            Ok(rest) => {
-                let mut rows = rest.at_properties().properties().parts();
+        match ValueReader::of(self) {
+            Ok(reader) => {
+                let mut rows = reader.at_properties().properties().parts();
                 rows.any(|(key, _, value)| is_one(key, value))
             }
-            Err(odd) => {
-                let mut rows = odd.properties.iter().flat_map(|known| &known.value);
+            Err(unpacked) => {
+                let mut rows = unpacked.properties.iter().flat_map(|known| &known.value);
                 rows.any(|(key, value)| is_one(key, &value_text(value)))
             }
         }

@@ -36,7 +36,8 @@ pub struct Index {
 /// Equal if both are the same state of the same index.
 impl PartialEq for Index {
     fn eq(&self, other: &Self) -> bool {
-        self.has_numbers_of(other) && self.fresh.arena.rows.len() == other.fresh.arena.rows.len()
+        self.has_same_numbers_as(other)
+            && self.fresh.arena.rows.len() == other.fresh.arena.rows.len()
     }
 }
 
@@ -116,7 +117,7 @@ impl Index {
     }
 
     /// Whether groups have the same numbers in both.
-    pub fn has_numbers_of(&self, other: &Self) -> bool {
+    pub fn has_same_numbers_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.base, &other.base)
     }
 
@@ -151,7 +152,7 @@ impl Index {
     /// All that is known of a group.
     pub fn group(&self, id: &UserGroupId) -> Option<KnownGroup> {
         let number = self.number(id.as_str())?;
-        self.entry(number).map(Entry::whole)
+        self.entry(number).map(Entry::to_group)
     }
 
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {

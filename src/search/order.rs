@@ -17,8 +17,8 @@ pub(super) fn all(
 ) -> Arc<[u32]> {
     let mut changed = index.changed();
     let before = before.filter(|before| {
-        before.index.has_numbers_of(index)
-            && (&before.look.sort, before.look.reverse) == (sort, reverse)
+        before.index.has_same_numbers_as(index)
+            && (&before.request.sort, before.request.reverse) == (sort, reverse)
     });
     let (order, mut stale) = match before {
         Some(before) if before.index == *index => return before.order.clone(),

@@ -24,7 +24,7 @@ pub(super) const BY: u8 = 1 << FIELDS;
 /// The first byte. Another layout gets another number.
 const VERSION: u8 = 1;
 /// The second byte of a group that could not be restored exactly from its texts; no other group has it.
-const ODD: u8 = 1 << 7;
+const UNPACKED: u8 = 1 << 7;
 
 pub(super) type Origin<'a> = (Source, Timestamp, &'a str);
 
@@ -82,14 +82,14 @@ pub fn title_key(group: &KnownGroup) -> String {
 }
 
 /// Whether the bytes mark a group that must be read from its own row.
-pub fn is_odd(packed: &[u8]) -> bool {
-    packed == [VERSION, ODD]
+pub fn is_unpacked(packed: &[u8]) -> bool {
+    packed == [VERSION, UNPACKED]
 }
 
 /// Packs all that is known of a group, except its id.
 pub fn pack(group: &KnownGroup) -> Vec<u8> {
     if !fits(group) {
-        return vec![VERSION, ODD];
+        return vec![VERSION, UNPACKED];
     }
     let mut packed = Vec::with_capacity(256);
     let mut bits = [0_u8; 4];
@@ -232,11 +232,11 @@ fn count(bytes: &mut Bytes<'_>) -> Option<u32> {
 }
 
 impl<'a> Packed<'a> {
-    /// Returns `None` if the bytes are not a packed group: another layout, the mark of an odd group, or damaged.
+    /// Returns `None` if the bytes are not a packed group: another layout, the mark of an unpacked group, or damaged.
     pub(super) fn read(packed: &'a [u8]) -> Option<Self> {
         let mut bytes = Bytes(packed);
         let [version, known, returned, imported, differs, times] = *bytes.array()?;
-        if version != VERSION || known & ODD != 0 || times >= 1 << 3 {
+        if version != VERSION || known & UNPACKED != 0 || times >= 1 << 3 {
             return None;
         }
         let mut read = Self {
@@ -330,10 +330,10 @@ mod tests {
         let mut longer = whole.clone();
         longer.push(0);
         assert!(Packed::read(&longer).is_none());
-        assert!(Packed::read(&[VERSION, ODD]).is_none());
+        assert!(Packed::read(&[VERSION, UNPACKED]).is_none());
         let mut odd = group();
         odd.last_seen = Some(Timestamp::constant(0, 1));
-        assert!(is_odd(&pack(&odd)) && !is_odd(&whole));
+        assert!(is_unpacked(&pack(&odd)) && !is_unpacked(&whole));
     }
 
     proptest! {
@@ -345,7 +345,7 @@ mod tests {
             let mut arena = super::super::arena::Arena::default();
             if arena.unpack("acme", &damaged) {
                 let entry = arena.entry(0).expect("it was taken in");
-                let _ = entry.whole();
+                let _ = entry.to_group();
             }
         }
     }

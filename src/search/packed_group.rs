@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use super::{
-    arena::{Arena, Entry, ODD_ROW},
+    arena::{Arena, Entry, UNPACKED_ROW},
     packed::{Origin, Packed, UNIT, origins, pack, rotated_by},
-    rest::Rest,
+    packed_values::ValueReader,
 };
 use crate::domain::{
     group::{EnvironmentTag, Mapping, Properties, UserGroupId},
@@ -21,8 +21,8 @@ impl Arena {
             return;
         }
         let name = group.name.as_ref().map_or("", |known| &known.value);
-        self.add_row(id, name, ODD_ROW | self.odd.len() as u32);
-        self.odd.push(group.clone());
+        self.add_row(id, name, UNPACKED_ROW | self.unpacked.len() as u32);
+        self.unpacked.push(group.clone());
     }
 
     /// Adds a packed group. Returns `false` and adds nothing if the bytes are not valid.
@@ -30,11 +30,11 @@ impl Arena {
         let Some(group) = Packed::read(packed) else {
             return false;
         };
-        let start = self.rest.len();
+        let start = self.values.len();
         // Where there is so much text, a part would have to be left out.
-        let has_room = self.has_room(1 << 27) && start < ODD_ROW as usize;
-        if !has_room || self.add_rest(&group).is_none() {
-            self.rest.truncate(start);
+        let has_room = self.has_room(1 << 27) && start < UNPACKED_ROW as usize;
+        if !has_room || self.add_values(&group).is_none() {
+            self.values.truncate(start);
             return false;
         }
         self.add_row(id, group.name.unwrap_or_default(), start as u32);
@@ -44,22 +44,22 @@ impl Arena {
 
 impl Entry<'_> {
     /// All that is known of the group, exactly as it was added.
-    pub fn whole(self) -> KnownGroup {
-        match Rest::of(self) {
-            Ok(rest) => group(self, rest),
-            Err(odd) => odd.clone(),
+    pub fn to_group(self) -> KnownGroup {
+        match ValueReader::of(self) {
+            Ok(reader) => group(self, reader),
+            Err(unpacked) => unpacked.clone(),
         }
     }
 
     /// Whether `is_one` accepts an operator who sent a value of the group or rotated its token.
-    pub(super) fn has_worked_on(self, mut is_one: impl FnMut(&str) -> bool) -> bool {
-        let (origins, by) = match Rest::of(self) {
-            Ok(rest) => {
-                let mut rest = rest.at_times();
-                rest.times();
-                rest.origins()
+    pub(super) fn has_operator(self, mut is_one: impl FnMut(&str) -> bool) -> bool {
+        let (origins, by) = match ValueReader::of(self) {
+            Ok(reader) => {
+                let mut reader = reader.at_times();
+                reader.times();
+                reader.origins()
             }
-            Err(odd) => (origins(odd), rotated_by(odd)),
+            Err(unpacked) => (origins(unpacked), rotated_by(unpacked)),
         };
         let mut sent = origins.into_iter().flatten();
         sent.any(|(source, _, by)| source == Source::Sent && is_one(by)) || by.is_some_and(is_one)
@@ -67,12 +67,12 @@ impl Entry<'_> {
 }
 
 /// All that is known of a group.
-fn group(entry: Entry<'_>, mut rest: Rest<'_>) -> KnownGroup {
-    let (token, label, team) = (rest.fingerprint, rest.tag(), rest.team());
-    let (at_mapping, at_properties) = (rest, rest.mapping().behind());
-    rest = rest.at_times();
-    let [rotated, created_at, last_seen] = rest.times();
-    let (origins, by) = rest.origins();
+fn group(entry: Entry<'_>, mut reader: ValueReader<'_>) -> KnownGroup {
+    let (token, label, team) = (reader.fingerprint, reader.tag(), reader.team());
+    let (at_mapping, at_properties) = (reader, reader.mapping().skip_to_end());
+    reader = reader.at_times();
+    let [rotated, created_at, last_seen] = reader.times();
+    let (origins, by) = reader.origins();
     let by = by.map(str::to_owned);
     let [name, team_id, mapping, properties, tag, fingerprint] = origins;
     let id = UserGroupId::parse(entry.id()).expect("it was one before");
@@ -90,7 +90,7 @@ fn group(entry: Entry<'_>, mut rest: Rest<'_>) -> KnownGroup {
             Some(rows.collect::<Properties>())
         }),
         environment_tag: known(tag, || {
-            let tag = rest.arena.words.get_index(label? as usize)?;
+            let tag = reader.arena.words.get_index(label? as usize)?;
             Some(EnvironmentTag::parse(tag))
         }),
         fingerprint: known(fingerprint, || {
@@ -259,9 +259,9 @@ mod tests {
         group.name = Some(known(Timestamp::UNIX_EPOCH));
         let mut arena = Arena::default();
         arena.push(&group);
-        assert!(arena.odd.is_empty());
+        assert!(arena.unpacked.is_empty());
         group.name = Some(known(Timestamp::constant(0, 1)));
         arena.push(&group);
-        assert_eq!(arena.odd.len(), 1, "finer than a microsecond");
+        assert_eq!(arena.unpacked.len(), 1, "finer than a microsecond");
     }
 }

@@ -1,11 +1,11 @@
 //! What a filter asks for: words, and tests like `tag:customer` or `age>90d`. A word that begins like a test but cannot
 //! be parsed is reported, never taken for something else.
 
-mod read;
+mod parse;
 #[cfg(test)]
 mod tests;
 
-pub use read::{AskedRow, asked_row, filter_tests, quoted};
+pub use parse::{RowCondition, filter_tests, quoted, row_condition};
 
 use std::{cmp::Ordering, collections::BTreeMap, fmt, ops::RangeInclusive, time::Duration};
 
@@ -164,14 +164,14 @@ pub enum Condition {
 
 impl Condition {
     /// Whether the condition is about annotations, drafts or flags, not about values of the group.
-    fn is_beside(&self) -> bool {
+    fn uses_extras(&self) -> bool {
         matches!(
             self,
             Self::Label(_) | Self::Favourite | Self::Note(_) | Self::Flag(_) | Self::Draft
         )
     }
 
-    fn is_timed(&self) -> bool {
+    fn depends_on_time(&self) -> bool {
         matches!(
             self,
             Self::Age(_) | Self::Old(_) | Self::Due { .. } | Self::Read(..)
@@ -261,7 +261,7 @@ impl Query {
 
     /// Like [`Self::parse`], but `@name` stands for a saved filter.
     pub fn parse_with(text: &str, limit: Option<Duration>, views: &Views) -> Self {
-        read::query(text, limit, views)
+        parse::query(text, limit, views)
     }
 
     /// Whether nothing is asked, so that everything matches.
@@ -270,22 +270,23 @@ impl Query {
     }
 
     /// Whether the result depends on the time.
-    pub fn is_timed(&self) -> bool {
-        self.asks(&Condition::is_timed)
+    pub fn depends_on_time(&self) -> bool {
+        self.any_condition(&Condition::depends_on_time)
     }
 
     /// Whether the result depends on notes, labels, drafts or flags.
-    pub fn is_beside(&self) -> bool {
-        self.asks(&Condition::is_beside)
+    pub fn uses_extras(&self) -> bool {
+        self.any_condition(&Condition::uses_extras)
     }
 
     /// Whether it asks for flags, which only a console has.
     pub fn is_flagged(&self) -> bool {
-        self.asks(&|test| matches!(test, Condition::Flag(_)))
+        self.any_condition(&|test| matches!(test, Condition::Flag(_)))
     }
 
-    fn asks(&self, is_one: &dyn Fn(&Condition) -> bool) -> bool {
-        self.tests.iter().any(is_one) || self.without.iter().any(|query| query.asks(is_one))
+    fn any_condition(&self, is_one: &dyn Fn(&Condition) -> bool) -> bool {
+        self.tests.iter().any(is_one)
+            || self.without.iter().any(|query| query.any_condition(is_one))
     }
 
     /// Whether everything that matches this query matches `other` too.

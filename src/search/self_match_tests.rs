@@ -217,7 +217,7 @@ fn a_test_finds_what_is_written_as_it_is() {
             reverse: false,
             best_first: false,
             open: Arc::default(),
-            beside: Beside::default(),
+            extras: GroupExtras::default(),
             at: Timestamp::UNIX_EPOCH,
         };
         let found = run_search(&index, asked, None, &|| true).expect("it is wanted");

@@ -23,9 +23,9 @@ pub(super) fn sorted(arena: &Arena, sort: &SortBy, reverse: bool) -> Vec<u32> {
         };
     }
     let mut known: Vec<Keyed> = rows.map(Keyed::from).collect();
-    let middle = |count| if count < MANY { 0 } else { count / 2 };
+    let middle = |count| if count < PARALLEL_ROWS { 0 } else { count / 2 };
     let half = middle(known.len());
-    let unknown = in_two(&mut known, half, |part| {
+    let unknown = on_two_threads(&mut known, half, |part| {
         let mut unknown = Vec::new();
         for keyed in part {
             let row = row_of(*keyed);
@@ -43,14 +43,14 @@ pub(super) fn sorted(arena: &Arena, sort: &SortBy, reverse: bool) -> Vec<u32> {
         // Partitions the keys around the middle.
         known.select_nth_unstable(half);
     }
-    in_two(&mut known, half, <[_]>::sort_unstable);
+    on_two_threads(&mut known, half, <[_]>::sort_unstable);
     if is_text(sort) {
         let is_same =
             |at: usize| at > 0 && at < known.len() && key_of(known[at]) == key_of(known[at - 1]);
         let border = (half..=known.len())
             .find(|at| !is_same(*at))
             .unwrap_or(half);
-        in_two(&mut known, border, |part| {
+        on_two_threads(&mut known, border, |part| {
             split_ties(arena, part, (sort, reverse), 1);
         });
     }
@@ -83,7 +83,7 @@ fn with_key(row: u32, key: u128, reverse: bool) -> Keyed {
 }
 
 /// Does the same with both parts, each on a thread.
-fn in_two<T: Send>(
+fn on_two_threads<T: Send>(
     all: &mut [Keyed],
     half: usize,
     work: impl Fn(&mut [Keyed]) -> T + Sync,
@@ -108,7 +108,7 @@ fn split_ties(arena: &Arena, keyed: &mut [Keyed], (sort, reverse): (&SortBy, boo
     let entry = |keyed: Keyed| arena.entry(row_of(keyed) as usize);
     for ties in keyed.chunk_by_mut(|a, b| key_of(*a) == key_of(*b)) {
         let next = |keyed: Keyed| entry(keyed).and_then(|entry| key_at(entry, sort, depth));
-        if ties.len() > FEW && depth < DEEPEST && next(ties[0]).is_some() {
+        if ties.len() > MAX_DIRECT && depth < MAX_DEPTH && next(ties[0]).is_some() {
             for keyed in &mut *ties {
                 let key = next(*keyed).unwrap_or_default();
                 *keyed = with_key(row_of(*keyed), key, reverse);
@@ -125,12 +125,12 @@ fn split_ties(arena: &Arena, keyed: &mut [Keyed], (sort, reverse): (&SortBy, boo
 }
 
 /// Up to this many rows are compared with each other directly.
-const FEW: usize = 8;
+const MAX_DIRECT: usize = 8;
 /// From there on texts are compared as a whole: they are the same, or long.
-const DEEPEST: usize = 10;
+const MAX_DEPTH: usize = 10;
 
 /// From this many rows on, two threads sort.
-const MANY: usize = 1 << 14;
+const PARALLEL_ROWS: usize = 1 << 14;
 
 fn is_text(sort: &SortBy) -> bool {
     matches!(sort, SortBy::Name | SortBy::Tag | SortBy::Property(_))
@@ -151,7 +151,7 @@ fn key(entry: Entry<'_>, sort: &SortBy) -> Option<u128> {
             let value = entry.property(key)?;
             Some(match Number::parse(&value) {
                 Some(number) => u128::from(number.in_order()),
-                None => TEXT | number(beginning(value.to_lowercase().as_bytes())) >> 1,
+                None => TEXT | number(prefix(value.to_lowercase().as_bytes())) >> 1,
             })
         }
     }
@@ -159,7 +159,7 @@ fn key(entry: Entry<'_>, sort: &SortBy) -> Option<u128> {
 
 /// The key at the given depth: the next bytes of the text. `None` if the column is not plain text, or not known.
 fn key_at(entry: Entry<'_>, sort: &SortBy, depth: usize) -> Option<u128> {
-    let part = |text: &[u8]| beginning(text.get(depth * KEY..).unwrap_or_default());
+    let part = |text: &[u8]| prefix(text.get(depth * KEY..).unwrap_or_default());
     Some(match sort {
         SortBy::Name => {
             let title = entry.title();
@@ -201,7 +201,7 @@ fn value(text: &str) -> (bool, Option<Number>, String) {
 }
 
 /// The first bytes of a text.
-fn beginning(text: &[u8]) -> [u8; KEY] {
+fn prefix(text: &[u8]) -> [u8; KEY] {
     let mut first = [0; KEY];
     let length = text.len().min(KEY);
     first[..length].copy_from_slice(&text[..length]);
@@ -220,7 +220,7 @@ pub(super) fn compare(a: Entry<'_>, b: Entry<'_>, sort: &SortBy, reverse: bool) 
         SortBy::Id if reverse => b.id().cmp(a.id()),
         SortBy::Id => Ordering::Equal,
         SortBy::Name => {
-            let names = caseless(a.title(), b.title());
+            let names = compare_ignoring_case(a.title(), b.title());
             if reverse { names.reverse() } else { names }
         }
         SortBy::Tag => known(a.tag(), b.tag(), reverse),
@@ -247,7 +247,7 @@ fn known<K: Ord>(a: Option<K>, b: Option<K>, reverse: bool) -> Ordering {
     }
 }
 
-fn caseless(a: &str, b: &str) -> Ordering {
+fn compare_ignoring_case(a: &str, b: &str) -> Ordering {
     if a.is_ascii() && b.is_ascii() {
         let lower = |byte: u8| byte.to_ascii_lowercase();
         a.bytes().map(lower).cmp(b.bytes().map(lower))

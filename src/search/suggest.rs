@@ -51,7 +51,7 @@ fn letters(text: &str) -> Letters {
 }
 
 /// A lower bound: every mistake adds, removes or replaces at most one letter.
-fn least_mistakes(one: &Letters, other: &Letters) -> usize {
+fn min_distance(one: &Letters, other: &Letters) -> usize {
     let missing = |a: &Letters, b: &Letters| -> usize {
         let each = a.iter().zip(b);
         each.map(|(a, b)| usize::from(a.saturating_sub(*b))).sum()
@@ -60,16 +60,16 @@ fn least_mistakes(one: &Letters, other: &Letters) -> usize {
 }
 
 /// Distances from here on mean that only the letters occur in order: "glxrt" for "globex-retail".
-const SCATTERED: usize = 100;
+const SCATTERED_DISTANCE: usize = 100;
 /// One or two letters occur in everything.
-const LEAST: usize = 3;
+const MIN_LETTERS: usize = 3;
 
 struct TypedId {
-    look: String,
+    skeleton: String,
     keys: String,
     letters: (Letters, Letters),
     lengths: (usize, usize),
-    looks: Skeletons,
+    skeletons: Skeletons,
     /// The keys typed for a candidate.
     typed: String,
     scattered: Atom,
@@ -80,14 +80,14 @@ struct TypedId {
 impl TypedId {
     /// Returns `None` if nothing visible was typed.
     fn of(typed: &str) -> Option<Self> {
-        let mut looks = Skeletons::default();
-        let look = looks.of(typed).to_owned();
+        let mut skeletons = Skeletons::default();
+        let skeleton = skeletons.of(typed).to_owned();
         let mut keys = String::new();
         fill_keys(&mut keys, typed);
-        (!look.is_empty()).then(|| Self {
-            letters: (letters(&look), letters(&keys)),
-            lengths: (look.chars().count(), keys.chars().count()),
-            looks,
+        (!skeleton.is_empty()).then(|| Self {
+            letters: (letters(&skeleton), letters(&keys)),
+            lengths: (skeleton.chars().count(), keys.chars().count()),
+            skeletons,
             typed: String::new(),
             scattered: Atom::new(
                 &keys,
@@ -98,7 +98,7 @@ impl TypedId {
             ),
             matcher: Matcher::new(Config::DEFAULT),
             buffer: Vec::new(),
-            look,
+            skeleton,
             keys,
         })
     }
@@ -106,39 +106,44 @@ impl TypedId {
     /// 0 for the same appearance; 1 if one contains the other; from 2 on by the number of typing mistakes; then if the
     /// letters occur in order; `None` if too different.
     fn distance(&mut self, candidate: &str) -> Option<usize> {
-        let look = self.looks.of(candidate);
-        if look == self.look {
+        let skeleton = self.skeletons.of(candidate);
+        if skeleton == self.skeleton {
             return Some(0);
         }
-        let length = look.chars().count();
-        let contains = self.lengths.0 >= LEAST && look.contains(&self.look)
-            || length >= LEAST && self.look.contains(look);
+        let length = skeleton.chars().count();
+        let contains = self.lengths.0 >= MIN_LETTERS && skeleton.contains(&self.skeleton)
+            || length >= MIN_LETTERS && self.skeleton.contains(skeleton);
         if contains {
             return Some(1);
         }
         fill_keys(&mut self.typed, candidate);
         let allowed = (self.lengths.1 / 4).clamp(1, 4);
-        let looks = mistakes(&self.look, &self.letters.0, look, allowed);
-        let typed = mistakes(&self.keys, &self.letters.1, &self.typed, allowed);
-        if let Some(fewest) = looks.into_iter().chain(typed).min() {
+        let skeletons = edit_distance(&self.skeleton, &self.letters.0, skeleton, allowed);
+        let typed = edit_distance(&self.keys, &self.letters.1, &self.typed, allowed);
+        if let Some(fewest) = skeletons.into_iter().chain(typed).min() {
             return Some(fewest + 1);
         }
-        if self.lengths.1 < LEAST {
+        if self.lengths.1 < MIN_LETTERS {
             return None;
         }
         let text = Utf32Str::new(&self.typed, &mut self.buffer);
         let score = self.scattered.score(text, &mut self.matcher)?;
-        Some(SCATTERED + usize::from(u16::MAX - score))
+        Some(SCATTERED_DISTANCE + usize::from(u16::MAX - score))
     }
 }
 
-fn mistakes(one: &str, letters_of_one: &Letters, other: &str, allowed: usize) -> Option<usize> {
+fn edit_distance(
+    one: &str,
+    letters_of_one: &Letters,
+    other: &str,
+    allowed: usize,
+) -> Option<usize> {
     // Different letter counts are a lower bound for the number of mistakes.
-    if least_mistakes(letters_of_one, &letters(other)) > allowed {
+    if min_distance(letters_of_one, &letters(other)) > allowed {
         return None;
     }
-    let mistakes = strsim::damerau_levenshtein(one, other);
-    (mistakes <= allowed).then_some(mistakes)
+    let edit_distance = strsim::damerau_levenshtein(one, other);
+    (edit_distance <= allowed).then_some(edit_distance)
 }
 
 #[cfg(test)]
@@ -158,7 +163,7 @@ mod tests {
     proptest! {
         #[test]
         fn letters_never_count_more_mistakes_than_there_are(one in "[a-eA-E\u{430}]{0,9}", other in "[a-eA-E\u{430}]{0,9}") {
-            let least = least_mistakes(&letters(&one), &letters(&other));
+            let least = min_distance(&letters(&one), &letters(&other));
             prop_assert!(least <= strsim::damerau_levenshtein(&one, &other));
         }
     }

@@ -70,7 +70,7 @@ fn world() -> Vec<KnownGroup> {
     groups
 }
 
-fn beside() -> Beside {
+fn extras() -> GroupExtras {
     let id = |text: &str| UserGroupId::parse(text).expect("an id");
     let globex = Annotation {
         note: Some("Call first".into()),
@@ -81,7 +81,7 @@ fn beside() -> Beside {
         is_favourite: true,
         ..Annotation::default()
     };
-    Beside {
+    GroupExtras {
         annotations: Arc::new([(id("globex"), globex), (id("zoé"), zoe)].into()),
         drafts: Arc::new([id("acme-eu")].into()),
         changed: Arc::new([id("zoé")].into()),
@@ -99,7 +99,7 @@ fn asked(text: &str) -> SearchRequest {
             UserGroupId::parse("globex").expect("an id"),
             State::Unknown,
         )])),
-        beside: beside(),
+        extras: extras(),
         at: NOW,
     }
 }
@@ -464,7 +464,7 @@ fn users_of_a_source_are_told_once_each() {
     twice.mapping = rows([("1", "213"), ("2", "213")]);
     index.put(&twice);
     let mut told = Vec::new();
-    index.users(&["213", "77", "40"], |entry, source| {
+    index.each_use_of(&["213", "77", "40"], |entry, source| {
         told.push((entry.id().to_owned(), source));
     });
     let told: Vec<_> = told
@@ -492,7 +492,7 @@ proptest! {
                 wanted.insert(row.min(wanted.len()), *number);
             }
         }
-        let shown = new.with_rows_of(&old).map(|all| all.shown.to_vec());
+        let shown = new.keeping_rows_of(&old).map(|all| all.shown.to_vec());
         prop_assert_eq!(shown, (wanted.len() > is).then_some(wanted));
     }
 }

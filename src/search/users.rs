@@ -5,25 +5,25 @@ use std::collections::HashMap;
 use super::{Index, arena::Entry};
 
 /// How many lengths are distinguished before a source is looked up.
-const LENGTHS: usize = 128;
+const MAX_LENGTHS: usize = 128;
 
-struct WantedSource<'a> {
+struct SourceSet<'a> {
     sources: HashMap<&'a str, usize>,
     /// The lengths of the sources and (below) their last bytes: most other texts are rejected by these alone.
-    lengths: [bool; LENGTHS],
+    lengths: [bool; MAX_LENGTHS],
     ends: [bool; 256],
 }
 
-impl<'a> WantedSource<'a> {
+impl<'a> SourceSet<'a> {
     fn of(sources: &[&'a str]) -> Self {
         let mut wanted = Self {
             sources: HashMap::new(),
-            lengths: [false; LENGTHS],
+            lengths: [false; MAX_LENGTHS],
             ends: [false; 256],
         };
         for (number, source) in sources.iter().enumerate() {
             wanted.sources.insert(source, number);
-            wanted.lengths[source.len().min(LENGTHS - 1)] = true;
+            wanted.lengths[source.len().min(MAX_LENGTHS - 1)] = true;
             wanted.ends[usize::from(source.bytes().last().unwrap_or_default())] = true;
         }
         wanted
@@ -31,7 +31,7 @@ impl<'a> WantedSource<'a> {
 
     fn number(&self, source: &str) -> Option<usize> {
         let end = source.bytes().last().unwrap_or_default();
-        if !self.lengths[source.len().min(LENGTHS - 1)] || !self.ends[usize::from(end)] {
+        if !self.lengths[source.len().min(MAX_LENGTHS - 1)] || !self.ends[usize::from(end)] {
             return None;
         }
         self.sources.get(source).copied()
@@ -40,8 +40,8 @@ impl<'a> WantedSource<'a> {
 
 impl Index {
     /// Calls `tell` for every group that uses one of the sources, in number order; once per source.
-    pub fn users<'a>(&self, sources: &[&'a str], mut tell: impl FnMut(Entry<'_>, &'a str)) {
-        let wanted = WantedSource::of(sources);
+    pub fn each_use_of<'a>(&self, sources: &[&'a str], mut tell: impl FnMut(Entry<'_>, &'a str)) {
+        let wanted = SourceSet::of(sources);
         // The last group reported for each source, as a group can use a source in several rows.
         let mut last = vec![None; sources.len()];
         for (group, entry) in self.entries().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::domain::annotation::Written;
+use crate::domain::annotation::Attribution;
 
 /// Prefix of the name of a column that shows a property.
 const PROPERTY: &str = "prop.";
@@ -224,7 +224,7 @@ pub struct SavedView {
     pub name: String,
     pub view: ListView,
     /// Who saved it, and when.
-    pub written: Written,
+    pub written: Attribution,
 }
 
 #[cfg(test)]

@@ -13,17 +13,17 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::{
     arena::{Arena, Entry},
     ascii::AsciiNeedle,
+    interner::Interner,
     normalize,
     packed::{mapping_text, properties_text},
-    pairs::Pairs,
+    packed_values::{TextRef, ValueReader},
     query::{Query, Word},
-    rest::{Part, Rest},
     substring,
 };
 use crate::domain::{known::KnownGroup, token::Fingerprint};
 
 /// Added to the score if the name or id is the whole word, to rank it above those that only contain it.
-const WHOLE: u32 = 64;
+const WHOLE_TEXT_BONUS: u32 = 64;
 
 /// The matcher must only compare. It would fold in two ways that do not agree, so its input is folded already.
 const MATCHER: Config = {
@@ -104,44 +104,44 @@ impl Needle {
 
 /// How well a group matches the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Fit {
+pub(super) struct MatchScore {
     /// Every word occurs exactly, not only as scattered letters.
     pub(super) exact: bool,
     pub(super) score: u32,
 }
 
 /// Found outside of name and id.
-const ELSEWHERE: Fit = Fit {
+const IN_OTHER_VALUE: MatchScore = MatchScore {
     exact: true,
     score: 1,
 };
 
-/// What the words are looked for with.
+/// The buffers and the fuzzy matcher that all words of a query share.
 struct WordMatcher<'a> {
     matcher: Matcher,
     buffer: Vec<char>,
     shown: String,
-    /// The arena that most groups are of: what it keeps once is looked at once.
+    /// The arena that most groups are in: each text that it interned is compared with a word only once.
     arena: Option<&'a Arena>,
 }
 
-/// A word, and what an arena has that holds it.
-struct Wanted {
+/// A word, and which interned texts of the arena contain it.
+struct WordState {
     needle: Needle,
-    kept: Option<Kept>,
+    matches: Option<InternedMatches>,
 }
 
-/// By their numbers, whether the word is in them.
-struct Kept {
+/// Whether the word is in each interned text, by number.
+struct InternedMatches {
     words: Vec<bool>,
     keys: Vec<bool>,
     values: Vec<bool>,
-    /// It is in none of the keys and values.
-    no_row: bool,
+    /// The word is in none of the interned keys and values.
+    in_no_row: bool,
 }
 
 impl WordMatcher<'_> {
-    fn head(&mut self, needle: &Needle, head: &str) -> Option<Fit> {
+    fn head(&mut self, needle: &Needle, head: &str) -> Option<MatchScore> {
         let letters = needle.letters_of(head, &mut self.buffer);
         let (score, exact) = match &needle.scattered {
             Some(scattered) => {
@@ -156,8 +156,8 @@ impl WordMatcher<'_> {
             None => (needle.best(letters)?.1, true),
         };
         let whole = exact && letters.len() == needle.letters.len();
-        let score = score + if whole { WHOLE } else { 0 };
-        Some(Fit { exact, score })
+        let score = score + if whole { WHOLE_TEXT_BONUS } else { 0 };
+        Some(MatchScore { exact, score })
     }
 
     fn is_in(&mut self, needle: &Needle, text: &str) -> bool {
@@ -165,68 +165,70 @@ impl WordMatcher<'_> {
     }
 
     /// Whether it is in the tag, the fingerprint, the team, the mapping or the properties.
-    fn is_elsewhere(&mut self, wanted: &mut Wanted, entry: Entry<'_>) -> bool {
-        let mut rest = match Rest::of(entry) {
-            Ok(rest) => rest,
-            Err(odd) => return self.is_in_odd(&wanted.needle, odd),
+    fn is_in_other_values(&mut self, word: &mut WordState, entry: Entry<'_>) -> bool {
+        let mut reader = match ValueReader::of(entry) {
+            Ok(reader) => reader,
+            Err(unpacked) => return self.is_in_unpacked(&word.needle, unpacked),
         };
-        let arena = rest.arena;
-        if wanted.kept.is_none() && self.arena.is_some_and(|most| ptr::eq(most, arena)) {
-            wanted.kept = Some(self.kept(&wanted.needle, arena));
+        let arena = reader.arena;
+        if word.matches.is_none() && self.arena.is_some_and(|most| ptr::eq(most, arena)) {
+            word.matches = Some(self.matches(&word.needle, arena));
         }
-        let Wanted { needle, kept } = wanted;
-        let kept = kept.as_ref();
-        let kept = kept.filter(|_| self.arena.is_some_and(|most| ptr::eq(most, arena)));
-        if let Some(token) = rest.fingerprint
+        let WordState { needle, matches } = word;
+        let matches = matches.as_ref();
+        let matches = matches.filter(|_| self.arena.is_some_and(|most| ptr::eq(most, arena)));
+        if let Some(token) = reader.fingerprint
             && needle.may_be_hex
             && self.is_shown(needle, &Fingerprint::from_bytes(*token))
         {
             return true;
         }
-        if let Some(tag) = rest.tag()
-            && match kept {
-                Some(kept) => kept.words[tag as usize],
+        if let Some(tag) = reader.tag()
+            && match matches {
+                Some(matches) => matches.words[tag as usize],
                 None => self.is_in(needle, &arena.words[tag as usize]),
             }
         {
             return true;
         }
-        if let Some(team) = rest.team()
+        if let Some(team) = reader.team()
             && needle.may_be_number
             && self.is_shown(needle, &team)
         {
             return true;
         }
-        if kept.is_some_and(|kept| kept.no_row) && !rest.has_own {
+        if matches.is_some_and(|matches| matches.in_no_row) && !reader.has_inline {
             return false;
         }
-        let Pairs { keys, values, .. } = &arena.pairs;
-        let mut is_in = |(key, value): (Part<'_>, Part<'_>)| match kept {
-            Some(kept) => {
-                self.is_in_part(needle, key, &kept.keys)
-                    || self.is_in_part(needle, value, &kept.values)
+        let Interner { keys, values, .. } = &arena.interner;
+        let mut is_in = |(key, value): (TextRef<'_>, TextRef<'_>)| match matches {
+            Some(matches) => {
+                self.is_in_text(needle, key, &matches.keys)
+                    || self.is_in_text(needle, value, &matches.values)
             }
             None => self.is_in(needle, key.of(keys)) || self.is_in(needle, value.of(values)),
         };
-        let mut rows = rest.mapping();
-        rows.any(&mut is_in) || rows.behind().properties().any(is_in)
+        let mut rows = reader.mapping();
+        rows.any(&mut is_in) || rows.skip_to_end().properties().any(is_in)
     }
 
-    fn is_in_part(&mut self, needle: &Needle, part: Part<'_>, kept: &[bool]) -> bool {
-        match part {
-            Part::Kept(number) => kept[number as usize],
-            Part::Own(text) => self.is_in(needle, text),
+    fn is_in_text(&mut self, needle: &Needle, text: TextRef<'_>, matches: &[bool]) -> bool {
+        match text {
+            TextRef::Interned(number) => matches[number as usize],
+            TextRef::Inline(text) => self.is_in(needle, text),
         }
     }
 
-    fn kept(&mut self, needle: &Needle, arena: &Arena) -> Kept {
-        let Arena { words, pairs, .. } = arena;
+    fn matches(&mut self, needle: &Needle, arena: &Arena) -> InternedMatches {
+        let Arena {
+            words, interner, ..
+        } = arena;
         let mut is_in = |text: &str| self.is_in(needle, text);
-        let keys: Vec<_> = pairs.keys.iter().map(&mut is_in).collect();
-        let values: Vec<_> = pairs.values.iter().map(&mut is_in).collect();
-        Kept {
+        let keys: Vec<_> = interner.keys.iter().map(&mut is_in).collect();
+        let values: Vec<_> = interner.values.iter().map(&mut is_in).collect();
+        InternedMatches {
             words: words.iter().map(|word| is_in(word)).collect(),
-            no_row: !keys.contains(&true) && !values.contains(&true),
+            in_no_row: !keys.contains(&true) && !values.contains(&true),
             keys,
             values,
         }
@@ -241,7 +243,7 @@ impl WordMatcher<'_> {
         is_in
     }
 
-    fn is_in_odd(&mut self, needle: &Needle, group: &KnownGroup) -> bool {
+    fn is_in_unpacked(&mut self, needle: &Needle, group: &KnownGroup) -> bool {
         let tag = group.environment_tag.as_ref();
         let token = group.fingerprint.as_ref();
         let team = group.team_id.as_ref();
@@ -259,19 +261,19 @@ impl WordMatcher<'_> {
 
 /// The words of a query, ready to be looked for.
 pub(super) struct Words<'a> {
-    all: Vec<Wanted>,
+    all: Vec<WordState>,
     matcher: WordMatcher<'a>,
 }
 
 impl<'a> Words<'a> {
-    /// In groups of which most are of one arena, where there is one.
+    /// `arena` is the one that most of the searched groups are in, if there is one.
     pub(super) fn of(query: &Query, arena: Option<&'a Arena>) -> Self {
-        let wanted = |word: &Word| Wanted {
+        let word = |word: &Word| WordState {
             needle: Needle::of(word),
-            kept: None,
+            matches: None,
         };
         Self {
-            all: query.words.iter().map(wanted).collect(),
+            all: query.words.iter().map(word).collect(),
             matcher: WordMatcher {
                 matcher: Matcher::new(MATCHER),
                 buffer: Vec::new(),
@@ -282,8 +284,8 @@ impl<'a> Words<'a> {
     }
 
     /// Returns `None` if a word is missing.
-    pub(super) fn fit(&mut self, entry: Entry<'_>) -> Option<Fit> {
-        let mut all = Fit {
+    pub(super) fn fit(&mut self, entry: Entry<'_>) -> Option<MatchScore> {
+        let mut all = MatchScore {
             exact: true,
             score: 0,
         };
@@ -291,13 +293,13 @@ impl<'a> Words<'a> {
             all: words,
             matcher,
         } = self;
-        for wanted in words {
-            let needle = &wanted.needle;
+        for word in words {
+            let needle = &word.needle;
             let name = entry.name().and_then(|name| matcher.head(needle, name));
             let best = name.max(matcher.head(needle, entry.id()));
             let fit = match best {
                 Some(fit) if fit.exact => fit,
-                _ if matcher.is_elsewhere(wanted, entry) => ELSEWHERE,
+                _ if matcher.is_in_other_values(word, entry) => IN_OTHER_VALUE,
                 other => other?,
             };
             all.exact &= fit.exact;
@@ -314,8 +316,8 @@ impl<'a> Words<'a> {
             all: words,
             matcher,
         } = self;
-        for wanted in words {
-            let needle = &wanted.needle;
+        for word in words {
+            let needle = &word.needle;
             let mut found = false;
             for (head, marks) in heads.iter().zip(&mut marks) {
                 let letters = needle.letters_of(head, &mut matcher.buffer);
@@ -326,10 +328,10 @@ impl<'a> Words<'a> {
                 }
             }
             // Found in a cell that stands for itself, or in nothing that is shown.
-            if found || needle.scattered.is_none() || matcher.is_elsewhere(wanted, entry) {
+            if found || needle.scattered.is_none() || matcher.is_in_other_values(word, entry) {
                 continue;
             }
-            let needle = &wanted.needle;
+            let needle = &word.needle;
             let Some(scattered) = &needle.scattered else {
                 continue;
             };

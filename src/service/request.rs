@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{json, refusal::Refusal};
 
 /// Maximum length of `user_group_id`, in characters.
-const LONGEST_ID: usize = 255;
+const MAX_ID_LEN: usize = 255;
 /// Maximum length of `name`, in characters.
 const LONGEST_NAME: usize = 1_000;
 /// Maximum length of schema ids and data source ids in a mapping, in characters.
@@ -59,7 +59,7 @@ pub(super) fn current_token(body: &[u8]) -> Result<SecretString, Refusal> {
 
 /// Checks the limits; the error names the field.
 pub(super) fn within_limits(fields: &GroupFields) -> Result<(), String> {
-    length("user_group_id", &fields.user_group_id, LONGEST_ID)?;
+    length("user_group_id", &fields.user_group_id, MAX_ID_LEN)?;
     if let Some(name) = &fields.name {
         length("name", name, LONGEST_NAME)?;
     }

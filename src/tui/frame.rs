@@ -1,9 +1,9 @@
 //! The frame around every pane: two lines at the top that say where one is, two at the bottom with the last message and
 //! the most important keys.
 
+mod header;
 mod keys;
 mod message;
-mod place;
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
@@ -24,7 +24,7 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
     let context = &app.context;
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         // The environment must be visible however small the window is.
-        let x = place::word(buffer, area, context) + 1;
+        let x = header::word(buffer, area, context) + 1;
         let room = area.right().saturating_sub(x);
         let full = format!("too small: {}x{}, needs 40x8", area.width, area.height);
         let texts = [full.as_str(), "too small: needs 40x8", "too small"];
@@ -39,8 +39,8 @@ pub fn draw(app: &App, buffer: &mut Buffer, area: Rect) -> Option<ratatui::layou
         );
         return None;
     }
-    place::draw(buffer, paint::row(area, 0), context);
-    place::way(buffer, paint::row(area, 1), app);
+    header::draw(buffer, paint::row(area, 0), context);
+    header::way(buffer, paint::row(area, 1), app);
     let body = body(area);
     let is_whole = |pane: &Pane| context.boxes_alone || !pane.view().is_overlay();
     let first = app.stack.iter().rposition(is_whole);

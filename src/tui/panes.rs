@@ -40,7 +40,7 @@ use ratatui::{
 
 use super::{
     super::operations::Changes,
-    forms::group::Edit,
+    forms::group::GroupForm,
     keymap::{Action, Focus},
     state::{
         context::{Context, Navigation},
@@ -202,7 +202,7 @@ panes! {
     List(list::List),
     Group(group::Group),
     Compare(Box<compare::Compare>),
-    Edit(Box<Edit>),
+    Edit(Box<GroupForm>),
     Review(Box<review::Review>),
     Result(Box<result::ResultPane>),
     Token(Box<token::TokenPane>),

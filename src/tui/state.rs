@@ -1,20 +1,20 @@
 //! The state of the console: pure data, changed only by messages. No I/O, no await, no clock.
 
+pub mod activity;
 pub mod annotations;
 pub mod app;
 pub mod batch;
-mod beside;
 pub mod command;
 mod condition;
 pub mod confirmation;
 pub mod context;
 pub mod drafts;
 pub mod exchanges;
+mod group_extras;
 pub mod groups;
 pub mod in_flight;
 pub mod live;
-pub mod lost;
 pub mod message;
 pub mod navigation;
 pub mod notices;
-pub mod others;
+pub mod outage;

@@ -2,17 +2,17 @@
 //! whatever happens. This module draws nothing and reads no keys. There is one screen per process.
 
 pub mod input;
-mod line_mode;
 pub mod paint;
 pub mod panic;
+mod plain_screen;
+pub mod screen_reader;
 pub mod signals;
-pub mod spoken;
 mod synchronised;
 mod tty_writer;
 
 pub use input::{Input, InputEvent, LONGEST_PASTE};
-pub use line_mode::PlainScreen;
 pub use panic::{describe_panic, keeps_panic, missed_panics, scrub};
+pub use plain_screen::PlainScreen;
 pub use signals::{Signal, Signals};
 pub(crate) use signals::{Watch, stop_here};
 pub(crate) use tty_writer::is_given_up;

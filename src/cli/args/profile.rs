@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::{Output, user_group_id};
 use crate::domain::{
-    facts::{Absent, Field},
+    facts::{Field, OmittedField},
     group::UserGroupId,
 };
 
@@ -207,7 +207,7 @@ pub(crate) struct FactsArgs {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct AbsentFields(pub(crate) Vec<Field>, pub(crate) Absent);
+pub(crate) struct AbsentFields(pub(crate) Vec<Field>, pub(crate) OmittedField);
 
 fn absent(text: &str) -> Result<AbsentFields, String> {
     let (fields, value) = match text.split_once('=') {
@@ -218,6 +218,6 @@ fn absent(text: &str) -> Result<AbsentFields, String> {
         }
         None => (Field::ALL.to_vec(), text),
     };
-    let value = Absent::parse(value).ok_or("write keep, clear or unknown")?;
+    let value = OmittedField::parse(value).ok_or("write keep, clear or unknown")?;
     Ok(AbsentFields(fields, value))
 }

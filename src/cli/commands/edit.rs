@@ -72,7 +72,7 @@ async fn sent(
         // Fields that the person left alone are not part of the edit.
         whole: Vec::new(),
         replace: how.replace.clone(),
-        travels: false,
+        sends_unchanged: false,
     };
     send(session, id, &edit, read, how, None).await
 }

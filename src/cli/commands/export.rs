@@ -57,7 +57,7 @@ pub(crate) async fn run(global: &Global, arguments: Export) -> Result<Exit, CliE
     }
     let (filter, order) = (arguments.filter.filter.as_deref(), &arguments.order);
     let mut listing = Listing::of(&session, filter, order, None, "nothing was written").await?;
-    listing.with_annotations = arguments.columns.are_beside();
+    listing.with_annotations = arguments.columns.has_annotations();
     let exit = match &arguments.token_out {
         Some(out) => {
             let pace = arguments.speed.pace();

@@ -19,7 +19,7 @@ use crate::{
         process::exit::Exit,
         session::Session,
     },
-    domain::{age::USUAL_LIMIT, group::UserGroupId},
+    domain::{age::DEFAULT_LIMIT, group::UserGroupId},
 };
 
 pub(super) const UNDONE: &str = "nothing was listed";
@@ -29,7 +29,7 @@ pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, Cli
     let mut lines = Lines::of(session, arguments.columns, arguments.output).await?;
     let filter = arguments.filter.filter.as_deref();
     let mut listing = Listing::of(session, filter, &arguments.order, None, UNDONE).await?;
-    listing.with_annotations = lines.are_beside;
+    listing.with_annotations = lines.has_annotations;
     lines.all(session, &listing).await?;
     output::piece(&lines.end())?;
     Ok(Exit::Done)
@@ -38,7 +38,7 @@ pub(crate) async fn list(session: &Session, arguments: List) -> Result<Exit, Cli
 /// Prints groups, the first ones and those that come later.
 pub(super) struct Lines {
     columns: Columns,
-    pub(super) are_beside: bool,
+    pub(super) has_annotations: bool,
     max_age: Option<Duration>,
     /// The name of the place, for the JSON output.
     place: Option<String>,
@@ -59,10 +59,10 @@ impl Lines {
         let max_age = session.operations.profile().max_token_age;
         let now = session.operations.now();
         // The same age limit as in the console's colours.
-        let of_people = Some(max_age.unwrap_or(USUAL_LIMIT));
+        let of_people = Some(max_age.unwrap_or(DEFAULT_LIMIT));
         let table = human::List::new(columns.clone(), is_wide, now, of_people);
         Ok(Self {
-            are_beside: columns.are_beside(),
+            has_annotations: columns.has_annotations(),
             columns,
             place,
             max_age,

@@ -18,11 +18,12 @@ use crate::{
     directory::{HistoryFilter, Numbered},
     domain::{
         change::{Change, DesiredFields},
-        deed::{Deed, Deeds},
         facts::Field,
         group::UserGroupId,
         history::{Ending, Entry, Operation},
-        merge, undo,
+        merge,
+        operation_record::{OperationRecord, RecordGrouper},
+        undo,
         update::Edit,
     },
     operations::{Mutation as OpenChange, UnknownIdPolicy, changes_json},
@@ -57,25 +58,25 @@ async fn open_changes(session: &Session, id: Option<&UserGroupId>) -> Result<Exi
 /// An entry of the history, or several that form one deed.
 enum Told {
     Line(Box<Numbered<Entry>>),
-    Deed(Deed),
+    Record(OperationRecord),
 }
 
 impl Told {
     fn json(&self, place: Option<&str>) -> serde_json::Value {
         match self {
             Self::Line(line) => json::entry(line, place),
-            Self::Deed(deed) => json::deed(deed, place),
+            Self::Record(record) => json::operation_record(record, place),
         }
     }
 
     /// The entry as a person reads it.
     fn line(self) -> Numbered<Entry> {
-        let deed = match self {
+        let record = match self {
             Self::Line(line) => return *line,
-            Self::Deed(deed) => deed,
+            Self::Record(record) => record,
         };
-        let (number, mut entry) = deed.first().clone();
-        let last = deed.last().1.clone();
+        let (number, mut entry) = record.first().clone();
+        let last = record.last().1.clone();
         entry.ending = last.ending;
         entry.fingerprint = last.fingerprint.or(entry.fingerprint);
         entry.note = last.note.or(entry.note);
@@ -162,7 +163,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
         left: arguments.limit.map_or(usize::MAX, |limit| limit as usize),
         count: 0,
     };
-    let mut deeds = arguments.deeds.then(Deeds::default);
+    let mut deeds = arguments.deeds.then(RecordGrouper::default);
     session
         .operations
         .each_history(wanted, async |lines| -> Result<bool, CliError> {
@@ -176,8 +177,8 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
                 match &mut deeds {
                     None => told.push(Told::Line(Box::new(line))),
                     Some(deeds) => {
-                        let whole = deeds.take(line.number, line.value);
-                        told.extend(whole.into_iter().map(Told::Deed));
+                        let whole = deeds.push(line.number, line.value);
+                        told.extend(whole.into_iter().map(Told::Record));
                     }
                 }
             }
@@ -185,7 +186,7 @@ async fn list(session: &Session, arguments: History) -> Result<Exit, CliError> {
         })
         .await?;
     if let Some(deeds) = deeds {
-        printer.tell(deeds.end().into_iter().map(Told::Deed).collect())?;
+        printer.tell(deeds.finish().into_iter().map(Told::Record).collect())?;
     }
     let is_empty = printer.count == 0;
     if let Some(id) = arguments.id.filter(|_| is_empty) {
@@ -323,7 +324,7 @@ async fn restore(
         wanted,
         whole: Vec::new(),
         replace: how.replace.clone(),
-        travels: false,
+        sends_unchanged: false,
     };
     send(session, &id, &edit, read, how, None).await
 }

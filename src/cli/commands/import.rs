@@ -223,7 +223,7 @@ fn say_beside(number: usize, id: &str, beside: &AnnotationPlan) {
 
 fn would_take(known: Option<KnownGroup>, row: &GroupRow) -> ImportResult {
     known.map_or(ImportResult::Added, |mut group| {
-        group.import(&row.said, jiff::Timestamp::UNIX_EPOCH, "")
+        group.import(&row.fields, jiff::Timestamp::UNIX_EPOCH, "")
     })
 }
 
@@ -236,7 +236,7 @@ fn say_tally(session: &Session, tally: &Tally, rows: usize, dry_run: bool) -> Re
         annotated,
         annotations_kept,
     } = *tally;
-    let are_beside = annotated + annotations_kept > 0;
+    let has_annotations = annotated + annotations_kept > 0;
     if session.json {
         let mut sum = json!({
             "rows": rows,
@@ -246,14 +246,14 @@ fn say_tally(session: &Session, tally: &Tally, rows: usize, dry_run: bool) -> Re
             "unchanged": unchanged,
             "dry_run": dry_run,
         });
-        if are_beside {
+        if has_annotations {
             sum["annotations"] = json!({"changed": annotated, "kept": annotations_kept});
         }
         return line(&sum);
     }
     let profile = &session.operations.profile().name;
     let done = if dry_run { "would be" } else { "were" };
-    let beside = if are_beside {
+    let beside = if has_annotations {
         format!(
             "\nannotated  {annotated:>7}  note, labels or favourite written\n\
              left       {annotations_kept:>7}  note, labels or favourite differ from what somebody wrote here, and stay"

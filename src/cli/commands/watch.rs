@@ -39,10 +39,10 @@ pub(crate) async fn list(global: &Global, arguments: List) -> Result<Exit, CliEr
         let mut feed = session.operations.feed(from);
         let mut lines = Lines::of(session, arguments.columns, arguments.output).await?;
         let filter = arguments.filter.filter.as_deref();
-        let are_beside = lines.are_beside;
+        let has_annotations = lines.has_annotations;
         let listing = async |order: &Order| {
             let mut listing = Listing::of(session, filter, order, None, UNDONE).await?;
-            listing.with_annotations = are_beside;
+            listing.with_annotations = has_annotations;
             Ok::<_, CliError>(listing)
         };
         let first = listing(&arguments.order).await?;

@@ -14,7 +14,7 @@ use crate::{
         session::Session,
     },
     domain::{age, group::UserGroupId, known::KnownGroup},
-    search::{Beside, Builder, Query, SearchRequest, SortBy, Word, finds_group, run_search},
+    search::{Builder, GroupExtras, Query, SearchRequest, SortBy, Word, finds_group, run_search},
 };
 
 /// How many groups are loaded by id at a time.
@@ -199,7 +199,7 @@ fn everything(at: Timestamp) -> SearchRequest {
         reverse: false,
         best_first: false,
         open: Arc::default(),
-        beside: Beside::default(),
+        extras: GroupExtras::default(),
         at,
     }
 }
@@ -223,8 +223,8 @@ async fn chosen(
     }
     let words = std::mem::take(&mut query.words);
     let open = operations.open_rotations().await?.into_iter();
-    let mut beside = Beside::default();
-    if query.is_beside() {
+    let mut extras = GroupExtras::default();
+    if query.uses_extras() {
         if query.is_flagged() {
             return Err(CliError::Usage(format!(
                 "--filter: flag: is about what a console saw change; {undone}"
@@ -232,8 +232,8 @@ async fn chosen(
         }
         let drafts = operations.drafts().await?.into_iter();
         let drafts = drafts.map(|kept| kept.draft.user_group_id);
-        beside.drafts = Arc::new(drafts.collect());
-        beside.annotations = Arc::new(operations.annotations().await?);
+        extras.drafts = Arc::new(drafts.collect());
+        extras.annotations = Arc::new(operations.annotations().await?);
     }
     let open = open.map(|row| (row.user_group_id, row.rotation.state));
     Ok(Chosen {
@@ -241,7 +241,7 @@ async fn chosen(
         asked: SearchRequest {
             query,
             open: Arc::new(open.collect()),
-            beside,
+            extras,
             ..everything(operations.now())
         },
         older_than,

@@ -50,7 +50,7 @@ pub(crate) async fn edited(
     let run = editor
         .run(&sheet, async || match signals.next_cause().await {
             StopCause::Person => Signal::Interrupt,
-            StopCause::LineLost => Signal::Hangup,
+            StopCause::TerminalLost => Signal::Hangup,
             StopCause::Signal | StopCause::Quit | StopCause::TakenOver => Signal::Terminate,
         })
         .await;

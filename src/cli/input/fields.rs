@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::{
     cli::{args::Fields, error::CliError},
     domain::{
-        batch::BulkChange, change::DesiredFields, facts::Field, group::UserGroupId, size::fits,
-        text::visible,
+        batch::BulkChange, change::DesiredFields, facts::Field, group::UserGroupId,
+        size::check_size, text::visible,
     },
     formats::{GroupRow, Reader, RowResult, strict_json},
     operations::Failure,
@@ -51,7 +51,9 @@ impl Edits {
     pub(crate) async fn of_file(path: PathBuf, id: UserGroupId) -> Result<Self, CliError> {
         tokio::task::spawn_blocking(move || {
             let row = file("--apply", Some(&path), |text| only_row(text, &id))?;
-            Ok(Self::of_fields(row.map(|row| row.said).unwrap_or_default()))
+            Ok(Self::of_fields(
+                row.map(|row| row.fields).unwrap_or_default(),
+            ))
         })
         .await
         .map_err(CliError::unexpected("the file could not be read"))?
@@ -67,7 +69,7 @@ impl Edits {
 
     /// Like [`Self::of_file`], for a text. `Err` is the reason why the text is not that group.
     pub(crate) fn of_text(text: &str, id: &UserGroupId) -> Result<Self, String> {
-        only_row(text, id).map(|row| Self::of_fields(row.said))
+        only_row(text, id).map(|row| Self::of_fields(row.fields))
     }
 
     fn read_now(
@@ -106,7 +108,7 @@ impl Edits {
             )?,
         };
         // Checked before the group is read.
-        fits(&said).map_err(Failure::from)?;
+        check_size(&said).map_err(Failure::from)?;
         Ok(Self {
             said,
             map,
@@ -147,7 +149,7 @@ impl Edits {
             }
             properties.extend(self.property.iter().cloned());
         }
-        fits(&wanted).map_err(Failure::from)?;
+        check_size(&wanted).map_err(Failure::from)?;
         Ok(wanted)
     }
 }
@@ -215,7 +217,7 @@ fn only_row(text: &str, id: &UserGroupId) -> Result<GroupRow, String> {
     let row = only
         .row
         .map_err(|why| format!("line {}: {why}", only.line))?;
-    if !row.beside.is_empty() {
+    if !row.annotation.is_empty() {
         return Err(
             "holds a note, labels or a favourite, which are not the service's; \
                     `groupdesk apply` takes them, or take those columns out"

@@ -12,11 +12,11 @@ use crate::{
     directory::Numbered,
     domain::{
         annotation::Label,
-        deed::Deed,
         group::{Mapping, Properties},
         handoff::HandOff,
         history::{Ending, Entry},
         known::KnownGroup,
+        operation_record::OperationRecord,
         token::Token,
     },
     operations::{self, Done, HandedOff, Mutation, Recovered, RotationRow},
@@ -180,10 +180,10 @@ pub(crate) fn entry(line: &Numbered<Entry>, place: Option<&str>) -> Value {
     })
 }
 
-/// The entries that form one deed, as `history --deeds` prints them.
-pub(crate) fn deed(deed: &Deed, place: Option<&str>) -> Value {
-    let (number, first) = deed.first();
-    let (_, last) = deed.last();
+/// An operation record, as `history --deeds` prints them.
+pub(crate) fn operation_record(record: &OperationRecord, place: Option<&str>) -> Value {
+    let (number, first) = record.first();
+    let (_, last) = record.last();
     let line = Numbered {
         number: *number,
         value: Entry {
@@ -194,10 +194,10 @@ pub(crate) fn deed(deed: &Deed, place: Option<&str>) -> Value {
         },
     };
     let mut value = entry(&line, place);
-    let ended = deed.steps.last().map(|(_, step)| step.at.to_string());
+    let ended = record.steps.last().map(|(_, step)| step.at.to_string());
     value["ended_at"] = json!(ended);
-    value["handoff"] = json!(deed.handed_off().map(Ending::as_str));
-    let steps = deed.steps.iter().map(|(number, step)| {
+    value["handoff"] = json!(record.handed_off().map(Ending::as_str));
+    let steps = record.steps.iter().map(|(number, step)| {
         json!({
             "number": number,
             "at": step.at.to_string(),

@@ -56,7 +56,7 @@ pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
         line(&mut text, &format!("! {}: replaced whole", field.as_str()));
     }
     for field in Field::ALL {
-        let known = plan.travels.iter().any(|travels| travels.field == field);
+        let known = plan.unchanged.iter().any(|one| one.field == field);
         let is_sent = match field {
             Field::Name => plan.send.name.is_some(),
             Field::Mapping => plan.send.mapping.is_some(),
@@ -66,13 +66,13 @@ pub(crate) fn beside(plan: &Plan, read: &Done, now: Timestamp) -> String {
             line(&mut text, &format!("  {}: left out", field.as_str()));
         }
     }
-    for travels in plan.travels.iter().filter(|travels| !travels.is_read) {
+    for unchanged in plan.unchanged.iter().filter(|one| !one.is_read) {
         line(
             &mut text,
             &format!(
                 "  {}: sent along as last known, {}",
-                travels.field.as_str(),
-                ago(travels.at, now)
+                unchanged.field.as_str(),
+                ago(unchanged.at, now)
             ),
         );
     }

@@ -104,7 +104,7 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => StopCause::Person,
             _ = self.terminate.recv() => StopCause::Signal,
-            _ = hang_up => StopCause::LineLost,
+            _ = hang_up => StopCause::TerminalLost,
         }
     }
 }

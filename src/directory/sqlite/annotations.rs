@@ -7,7 +7,7 @@ use crate::{
     database::{Request, Results, Row, Statements, Tx, Value, values},
     directory::{PlaceId, columns},
     domain::{
-        annotation::{Annotation, AnnotationChange, InvalidAnnotation, Label, Written},
+        annotation::{Annotation, AnnotationChange, Attribution, InvalidAnnotation, Label},
         group::UserGroupId,
     },
 };
@@ -60,7 +60,7 @@ pub(crate) struct Annotate {
     pub(crate) place: PlaceId,
     pub(crate) ids: Vec<UserGroupId>,
     pub(crate) change: AnnotationChange,
-    pub(crate) by: Written,
+    pub(crate) by: Attribution,
 }
 
 impl Request for Annotate {
@@ -140,7 +140,7 @@ fn row(place: PlaceId, id: &UserGroupId, annotation: &Annotation) -> Result<Vec<
     ])
 }
 
-fn split(written: Option<&Written>) -> (Option<i64>, Option<&str>) {
+fn split(written: Option<&Attribution>) -> (Option<i64>, Option<&str>) {
     let at = written.map(|written| columns::micros(written.at));
     (at, written.map(|written| written.by.as_str()))
 }
@@ -157,8 +157,8 @@ fn read(row: &Row<'_>) -> Result<Annotation, Fault> {
     })
 }
 
-fn written(at: Option<i64>, by: Option<String>) -> Option<Written> {
-    Some(Written {
+fn written(at: Option<i64>, by: Option<String>) -> Option<Attribution> {
+    Some(Attribution {
         at: columns::timestamp(at?)?,
         by: by?,
     })

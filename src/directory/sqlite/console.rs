@@ -5,7 +5,7 @@ use super::fault::Fault;
 use crate::{
     database::{Row, Tx, values},
     directory::columns,
-    domain::annotation::Written,
+    domain::annotation::Attribution,
     search::{ListColumn, ListView, SavedView, SortBy},
 };
 
@@ -57,7 +57,7 @@ pub(crate) fn saved_views(tx: &Tx<'_>) -> Result<Vec<SavedView>, Fault> {
         Ok::<_, Fault>(Some(SavedView {
             name: row.get(5)?,
             view: read(row)?,
-            written: Written { at, by },
+            written: Attribution { at, by },
         }))
     })?;
     Ok(saved.into_iter().flatten().collect())
@@ -73,7 +73,7 @@ pub(crate) fn save_view(
     tx: &Tx<'_>,
     name: &str,
     view: &ListView,
-    written: &Written,
+    written: &Attribution,
 ) -> Result<(), Fault> {
     let values = values![
         name,

@@ -11,7 +11,7 @@ use crate::{
     directory::{DraftSaved, KeptDraft, OtherDraft, PlaceId, columns},
     domain::{
         change::DesiredFields,
-        draft::{Draft, Typed, TypedRow},
+        draft::{Draft, DraftFields, DraftRow},
         group::{Mapping, Properties, UserGroupId},
     },
 };
@@ -58,7 +58,7 @@ fn read(row: &Row<'_>) -> Result<Option<KeptDraft>, Fault> {
         Some(Draft {
             user_group_id: UserGroupId::parse(row.text(0).ok()?).ok()?,
             creating: row.get(1).ok()?,
-            typed: Typed {
+            typed: DraftFields {
                 name: row.get(2).ok()?,
                 mapping: rows.into_iter().map(typed).collect(),
                 properties: row.get(4).ok()?,
@@ -78,8 +78,8 @@ fn read(row: &Row<'_>) -> Result<Option<KeptDraft>, Fault> {
     Ok(draft.map(|draft| KeptDraft { draft, by }))
 }
 
-fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> TypedRow {
-    TypedRow {
+fn typed(KeptRow(key, value, before, is_dropped): KeptRow) -> DraftRow {
+    DraftRow {
         key,
         value,
         before,

@@ -43,7 +43,7 @@ fn take(facts: &mut Facts, row: &Row<'_>) -> Result<(), Fault> {
         Fact::PropertiesOnGet(value) => {
             facts.properties_on_get = stated(value, basis, at, by);
         }
-        Fact::Absent(field, value) => {
+        Fact::OmittedField(field, value) => {
             let slot = match field {
                 Field::Name => &mut facts.absent_name,
                 Field::Mapping => &mut facts.absent_mapping,

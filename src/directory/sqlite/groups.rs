@@ -13,7 +13,7 @@ use crate::{
         columns::{self, Origins},
     },
     domain::{
-        annotation::{AnnotationPlan, Written},
+        annotation::{AnnotationPlan, Attribution},
         group::{EnvironmentTag, UserGroupId},
         known::{ImportResult, Known, KnownGroup, Observation},
         token::Fingerprint,
@@ -244,7 +244,7 @@ impl Request for ImportRow<'_> {
     fn read(&self) -> Statements {
         let mut reads = Statements::default();
         query_locked(&mut reads, self.place, &self.row.id);
-        if !self.row.beside.is_empty() {
+        if !self.row.annotation.is_empty() {
             annotations::query(&mut reads, self.place, &self.row.id);
         }
         reads
@@ -256,19 +256,19 @@ impl Request for ImportRow<'_> {
         let mut group = known.unwrap_or_else(|| KnownGroup::new(self.row.id.clone()));
         let before = group.clone();
         let at = columns::as_kept(self.at);
-        let taken = group.import(&self.row.said, at, self.by);
+        let taken = group.import(&self.row.fields, at, self.by);
         let mut writes = Statements::default();
         let is_written = is_new || group != before;
         if is_written {
             save(&mut writes, self.place, &group, None, is_new)?;
         }
         let mut beside = AnnotationPlan::default();
-        if !self.row.beside.is_empty() {
+        if !self.row.annotation.is_empty() {
             let (is_new, mut annotation) = annotations::parse(found)?;
-            beside = self.row.beside.upon(&annotation, self.replaces);
+            beside = self.row.annotation.plan(&annotation, self.replaces);
             let by = self.by.to_owned();
             // The change is based on what was just read, so it is never refused.
-            if annotation.apply(&beside.change, &Written { at, by }) == Ok(true) {
+            if annotation.apply(&beside.change, &Attribution { at, by }) == Ok(true) {
                 annotations::keep(&mut writes, self.place, &group.id, (is_new, &annotation))?;
             }
         }

@@ -13,7 +13,7 @@ use crate::{
     database::Tx,
     directory::PlaceId,
     domain::{group::UserGroupId, known::KnownGroup},
-    search::{Builder, is_odd},
+    search::{Builder, is_unpacked},
 };
 
 const ALL: &str = "\
@@ -199,6 +199,6 @@ fn read_own_row(
         return Ok((None, None));
     };
     let group = groups::one(&Tx::of(connection), place, &id)?;
-    let repair = group.is_some() && !is_odd(packed);
+    let repair = group.is_some() && !is_unpacked(packed);
     Ok((group, repair.then_some(id)))
 }

@@ -38,7 +38,7 @@ pub(super) fn text(run: &LastRun) -> Result<String, Fault> {
             },
             Halt::Asked(StopCause::Person) => Stored::Asked,
             Halt::Asked(StopCause::Quit) => Stored::Quit,
-            Halt::Asked(StopCause::LineLost) => Stored::LineLost,
+            Halt::Asked(StopCause::TerminalLost) => Stored::LineLost,
             Halt::Asked(StopCause::Signal) => Stored::Signal,
             Halt::Asked(StopCause::TakenOver) => Stored::TakenOver,
             Halt::Internal => Stored::Internal,
@@ -57,7 +57,7 @@ pub(super) fn read(text: &str) -> Option<LastRun> {
         Stored::Alarm { group: id } => Halt::Alarm(group(id)?),
         Stored::Asked => Halt::Asked(StopCause::Person),
         Stored::Quit => Halt::Asked(StopCause::Quit),
-        Stored::LineLost => Halt::Asked(StopCause::LineLost),
+        Stored::LineLost => Halt::Asked(StopCause::TerminalLost),
         Stored::Signal => Halt::Asked(StopCause::Signal),
         Stored::TakenOver => Halt::Asked(StopCause::TakenOver),
         Stored::Internal => Halt::Internal,
@@ -76,7 +76,7 @@ mod tests {
         let asked = [
             StopCause::Person,
             StopCause::Quit,
-            StopCause::LineLost,
+            StopCause::TerminalLost,
             StopCause::Signal,
             StopCause::TakenOver,
         ];

@@ -189,7 +189,7 @@ impl ItemEdit {
             wanted,
             whole: Vec::new(),
             replace: vec![field],
-            travels: true,
+            sends_unchanged: true,
         }
     }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{
     change::{BulkChange, ItemEdit, OnlyWhere, Target, is_same},
-    plan::{Candidate, Rules, Skip, why_not},
+    plan::{Candidate, Rules, Skip, skip_reason},
 };
 use crate::domain::{
     age::since,
@@ -15,19 +15,19 @@ use crate::domain::{
     facts::{Facts, Field},
     group::UserGroupId,
     known::{Known, KnownGroup, Source},
-    size::{TooLarge, fits},
+    size::{TooLarge, check_size},
     text::visible,
     update::{Baseline, Plan, UnsafeUpdate},
 };
 
 /// An unreadable field that was last sent longer ago than this is sent again only if the operator includes it.
-pub const OLD: Duration = Duration::from_hours(30 * 24);
+pub const STALE_AFTER: Duration = Duration::from_hours(30 * 24);
 /// How long a change by somebody else is reported.
-const RECENTLY: Duration = Duration::from_hours(24);
+const REPORTED_FOR: Duration = Duration::from_hours(24);
 
 /// The wanted value of the row in one group, and whether that group is selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedRow {
     pub to: Option<String>,
     pub only_where: OnlyWhere,
 }
@@ -42,7 +42,7 @@ pub struct OpenChange {
 
 /// An unsent draft of the group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForeignDraft {
+pub struct UnsentDraft {
     pub by: String,
     pub is_own: bool,
     pub at: Timestamp,
@@ -52,9 +52,9 @@ pub struct ForeignDraft {
 #[derive(Debug, Clone)]
 pub struct EditCandidate<'a> {
     pub group: Candidate<'a>,
-    pub wanted: Wanted,
+    pub wanted: WantedRow,
     pub open: Option<OpenChange>,
-    pub draft: Option<ForeignDraft>,
+    pub draft: Option<UnsentDraft>,
 }
 
 /// The rules that groups are checked by.
@@ -64,7 +64,7 @@ pub struct EditRules {
     pub group: Rules,
     pub facts: Facts,
     pub read_only: bool,
-    /// Also includes groups whose unreadable field was last sent longer ago than [`OLD`].
+    /// Also includes groups whose unreadable field was last sent longer ago than [`STALE_AFTER`].
     pub include_old: bool,
     /// The operator who asks.
     pub operator: String,
@@ -83,7 +83,7 @@ pub enum EditSkip {
     Open {
         by: String,
     },
-    Draft(ForeignDraft, Duration),
+    Draft(UnsentDraft, Duration),
     /// The field would be sent, but is unknown.
     Unknown(Field),
     /// The field is known only from a file.
@@ -144,7 +144,7 @@ pub enum Verdict {
 
 /// A field that is sent whole as it was last sent from here, and that nobody can read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Blind {
+pub struct UnverifiedField {
     pub field: Field,
     pub at: Timestamp,
     pub by: String,
@@ -170,7 +170,7 @@ pub struct EditRow {
     pub verdict: Verdict,
     /// What was compared, and is stored in the item.
     pub edit: ItemEdit,
-    pub blind: Option<Blind>,
+    pub unverified: Option<UnverifiedField>,
     pub recent: Option<Recent>,
 }
 
@@ -198,7 +198,7 @@ impl EditPlan {
             .map(|candidate| {
                 let mut row = decide(&change, &candidate, rules);
                 if row.verdict == Verdict::Change {
-                    match rules.group.full(ready) {
+                    match rules.group.limit_reached(ready) {
                         Some(skip) => row.verdict = Verdict::Skipped(EditSkip::Group(skip)),
                         None => ready += 1,
                     }
@@ -239,13 +239,13 @@ impl EditPlan {
     }
 
     /// Number of groups sent with a field that nobody can read, and the one whose field was sent longest ago.
-    pub fn blind(&self) -> Option<(usize, &Blind)> {
-        let blind: Vec<_> = self
+    pub fn unverified(&self) -> Option<(usize, &UnverifiedField)> {
+        let unverified: Vec<_> = self
             .changing()
-            .filter_map(|row| row.blind.as_ref())
+            .filter_map(|row| row.unverified.as_ref())
             .collect();
-        let oldest = blind.iter().min_by_key(|blind| blind.at)?;
-        Some((blind.len(), oldest))
+        let oldest = unverified.iter().min_by_key(|unverified| unverified.at)?;
+        Some((unverified.len(), oldest))
     }
 }
 
@@ -262,12 +262,12 @@ fn decide(change: &BulkChange, candidate: &EditCandidate<'_>, rules: &EditRules)
             base: group.map(DesiredFields::of).unwrap_or_default(),
             to: candidate.wanted.to.clone(),
         },
-        blind: None,
+        unverified: None,
         recent: group.and_then(|group| recent(group, rules)),
     };
     row.is_known = change.row.is_known_in(&row.edit.base);
     row.before = row.edit.before(&change.row);
-    row.verdict = match why_not_edited(change, candidate, rules, &mut row) {
+    row.verdict = match check(change, candidate, rules, &mut row) {
         Ok(true) => Verdict::Change,
         Ok(false) => Verdict::Same,
         Err(skip) => Verdict::Skipped(skip),
@@ -279,7 +279,7 @@ fn decide(change: &BulkChange, candidate: &EditCandidate<'_>, rules: &EditRules)
 }
 
 /// Whether something is to be sent; otherwise why it may not be.
-fn why_not_edited(
+fn check(
     change: &BulkChange,
     candidate: &EditCandidate<'_>,
     rules: &EditRules,
@@ -292,7 +292,7 @@ fn why_not_edited(
         include_recent: true,
         ..rules.group.clone()
     };
-    if let Some(skip) = why_not(&candidate.group, &of_group) {
+    if let Some(skip) = skip_reason(&candidate.group, &of_group) {
         return Err(EditSkip::Group(skip));
     }
     let Some(group) = candidate.group.group else {
@@ -321,11 +321,11 @@ fn why_not_edited(
         return Err(EditSkip::Draft(draft.clone(), age));
     }
     let mut edit = row.edit.update(&change.row);
-    fits(&edit.wanted).map_err(EditSkip::TooLarge)?;
+    check_size(&edit.wanted).map_err(EditSkip::TooLarge)?;
     // The review shows what is replaced or carried along, so that needs no further consent; the other objections are
     // reasons to skip.
     edit.replace.clear();
-    edit.travels = false;
+    edit.sends_unchanged = false;
     let mut read = vec![Field::Name];
     read.extend((rules.facts.properties_are_readable()).then_some(Field::Properties));
     let ground = Baseline {
@@ -345,14 +345,14 @@ fn why_not_edited(
             }
         }
     }
-    row.blind = blind(group, &plan.send, &read, &rules.facts);
-    if let Some(blind) = row.blind.as_ref().filter(|_| !rules.include_old) {
-        let age = since(blind.at, rules.group.now);
-        if age > OLD {
+    row.unverified = unverified(group, &plan.send, &read, &rules.facts);
+    if let Some(unverified) = row.unverified.as_ref().filter(|_| !rules.include_old) {
+        let age = since(unverified.at, rules.group.now);
+        if age > STALE_AFTER {
             return Err(EditSkip::Old {
-                field: blind.field,
+                field: unverified.field,
                 age,
-                by: blind.by.clone(),
+                by: unverified.by.clone(),
             });
         }
     }
@@ -379,7 +379,12 @@ fn origin(group: &KnownGroup, field: Field) -> Option<(Source, Timestamp, &str)>
 }
 
 /// Of the fields that are sent and that others may have changed unseen, the one sent longest ago.
-fn blind(group: &KnownGroup, send: &DesiredFields, read: &[Field], facts: &Facts) -> Option<Blind> {
+fn unverified(
+    group: &KnownGroup,
+    send: &DesiredFields,
+    read: &[Field],
+    facts: &Facts,
+) -> Option<UnverifiedField> {
     if facts.sole_writer.value {
         return None;
     }
@@ -392,9 +397,9 @@ fn blind(group: &KnownGroup, send: &DesiredFields, read: &[Field], facts: &Facts
         .filter_map(|(field, _)| {
             let (_, at, by) = origin(group, field)?;
             let by = by.to_owned();
-            Some(Blind { field, at, by })
+            Some(UnverifiedField { field, at, by })
         })
-        .min_by_key(|blind| blind.at)
+        .min_by_key(|unverified| unverified.at)
 }
 
 fn recent(group: &KnownGroup, rules: &EditRules) -> Option<Recent> {
@@ -403,7 +408,7 @@ fn recent(group: &KnownGroup, rules: &EditRules) -> Option<Recent> {
         let Some((Source::Sent, at, by)) = origin(group, field) else {
             continue;
         };
-        if by == rules.operator || since(at, rules.group.now) > RECENTLY {
+        if by == rules.operator || since(at, rules.group.now) > REPORTED_FOR {
             continue;
         }
         match &mut found {
@@ -421,7 +426,7 @@ fn recent(group: &KnownGroup, rules: &EditRules) -> Option<Recent> {
     found
 }
 
-impl Wanted {
+impl WantedRow {
     /// What a change wants in every group; a reverse of an earlier batch has a different value for each group.
     pub fn of(change: &BulkChange) -> Self {
         Self {

@@ -13,7 +13,7 @@ pub enum StopCause {
     /// The console was quit.
     Quit,
     /// The terminal was closed, for example by a broken connection.
-    LineLost,
+    TerminalLost,
     /// SIGTERM, or SIGINT from outside.
     Signal,
     /// For a scheduled run: its heartbeat was missing for too long, and the next one began.
@@ -65,7 +65,7 @@ impl fmt::Display for Halt {
             Self::Asked(cause) => f.write_str(match cause {
                 StopCause::Person => "stopped as asked",
                 StopCause::Quit => "stopped: the console was quit",
-                StopCause::LineLost => "stopped: connection lost",
+                StopCause::TerminalLost => "stopped: connection lost",
                 StopCause::Signal => "stopped by a signal",
                 StopCause::TakenOver => "stopped: another scheduled run took over",
             }),
@@ -92,8 +92,8 @@ impl FailureStreak {
     }
 
     /// Whether the run must stop after an item that ended with this status.
-    pub fn ended(&mut self, id: &UserGroupId, standing: ItemStatus) -> Option<Halt> {
-        match standing {
+    pub fn ended(&mut self, id: &UserGroupId, status: ItemStatus) -> Option<Halt> {
+        match status {
             ItemStatus::Conflict => return Some(Halt::Conflict(id.clone())),
             ItemStatus::Confirmed | ItemStatus::Rotated => self.succeeded(),
             ItemStatus::NotApplied | ItemStatus::Unknown | ItemStatus::UnderWay => {

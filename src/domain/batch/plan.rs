@@ -82,7 +82,7 @@ pub struct Rules {
 
 impl Rules {
     /// Why no more can be taken once this many are `ready`.
-    pub(super) fn full(&self, ready: usize) -> Option<Skip> {
+    pub(super) fn limit_reached(&self, ready: usize) -> Option<Skip> {
         let guard = self.guard.as_ref().filter(|(most, _)| *most < self.most);
         match guard {
             Some((most, reason)) => (ready >= *most).then(|| Skip::Guarded(*most, reason.clone())),
@@ -113,7 +113,8 @@ impl Plan {
             if !seen.insert(candidate.id.clone()) {
                 continue;
             }
-            let skip = why_not(&candidate, rules).or_else(|| rules.full(plan.ready.len()));
+            let skip =
+                skip_reason(&candidate, rules).or_else(|| rules.limit_reached(plan.ready.len()));
             match skip {
                 Some(skip) => plan.skipped.push((candidate.id, skip)),
                 None => plan.ready.push(candidate.id),
@@ -138,7 +139,7 @@ impl Plan {
     }
 }
 
-pub(super) fn why_not(candidate: &Candidate<'_>, rules: &Rules) -> Option<Skip> {
+pub(super) fn skip_reason(candidate: &Candidate<'_>, rules: &Rules) -> Option<Skip> {
     let Some(group) = candidate.group else {
         return Some(Skip::NotKnown);
     };

@@ -5,10 +5,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 /// Interval of a run's heartbeats, also while it is paused.
-pub const BEAT: Duration = Duration::from_secs(10);
+pub const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// A run without a heartbeat for this long counts as gone.
-pub const SILENCE: Duration = Duration::from_secs(30);
+pub const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The state of the process of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum RunnerState {
     Paused,
     /// Its process has ended without recording the end of the run.
     Killed,
-    /// No heartbeat for [`SILENCE`]: killed, cut off, or asleep.
+    /// No heartbeat for [`HEARTBEAT_TIMEOUT`]: killed, cut off, or asleep.
     Silent,
 }
 

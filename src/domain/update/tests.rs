@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::domain::{
-    facts::{Basis, OnGet, Stated},
+    facts::{Basis, GetBehaviour, Stated},
     group::UserGroupId,
     known::{Observation, Returned, Sent},
     token::Fingerprint,
@@ -60,7 +60,7 @@ fn told<T>(value: T) -> Stated<T> {
     }
 }
 
-fn facts(absent: Absent) -> Facts {
+fn facts(absent: OmittedField) -> Facts {
     Facts {
         absent_name: told(absent),
         absent_properties: told(absent),
@@ -103,7 +103,7 @@ fn what_is_changed_whole_is_sent_and_said_to_be_replaced() {
         whole: vec![Field::Mapping],
         ..edit(map)
     };
-    let plan = plan(&edit, &base(), &[], &facts(Absent::Keep));
+    let plan = plan(&edit, &base(), &[], &facts(OmittedField::Keep));
     assert_eq!(plan.objections, []);
     assert_eq!(plan.replaced, [Field::Mapping]);
     assert_eq!(plan.send.mapping, edit.wanted.mapping);
@@ -119,19 +119,28 @@ fn what_is_changed_in_part_is_laid_over_what_was_read() {
     let mut now = base();
     let theirs = now.properties.get_or_insert_default();
     theirs.insert("set elsewhere".into(), json!(true));
-    let plan = plan(&edit, &now, &[Field::Properties], &facts(Absent::Keep));
+    let plan = plan(
+        &edit,
+        &now,
+        &[Field::Properties],
+        &facts(OmittedField::Keep),
+    );
     assert_eq!(
         (&plan.objections[..], &plan.replaced[..]),
         (&[][..], &[][..])
     );
     let all = json!({"tier": "gold", "set elsewhere": true, "seats": 25});
     assert_eq!(json!(plan.send.properties), all);
-    assert_eq!(plan.meanwhile, [], "nobody touched what the person touches");
+    assert_eq!(
+        plan.concurrent_changes,
+        [],
+        "nobody touched what the person touches"
+    );
 }
 
 #[test]
 fn what_cannot_be_read_is_changed_in_part_only_by_the_sole_writer() {
-    let keep = facts(Absent::Keep);
+    let keep = facts(OmittedField::Keep);
     let refused = plan(&edit(map), &base(), &[], &keep);
     let objection = UnsafeUpdate::InPart {
         field: Field::Mapping,
@@ -166,7 +175,7 @@ fn what_cannot_be_read_is_changed_in_part_only_by_the_sole_writer() {
 fn the_sole_writer_does_not_know_what_an_open_change_may_have_changed() {
     let sole = Facts {
         sole_writer: told(true),
-        ..facts(Absent::Unknown)
+        ..facts(OmittedField::Unknown)
     };
     let group = group(&base());
     let unsure = |unsure| Baseline {
@@ -190,7 +199,7 @@ fn the_sole_writer_does_not_know_what_an_open_change_may_have_changed() {
 #[test]
 fn what_is_not_changed_is_left_out_where_it_is_kept() {
     let edit = edit(|wanted| wanted.name = Some("Acme 2".into()));
-    let plan = plan(&edit, &base(), &[], &facts(Absent::Keep));
+    let plan = plan(&edit, &base(), &[], &facts(OmittedField::Keep));
     let only_name = DesiredFields {
         name: Some("Acme 2".into()),
         ..DesiredFields::default()
@@ -209,15 +218,15 @@ fn what_is_not_changed_travels_along_once_somebody_said_so() {
     // What was read under the claim needs nobody's consent.
     let read = plan(&edit, &base(), &[Field::Properties], &Facts::default());
     assert_eq!(read.objections, [not_told(Field::Mapping)]);
-    for absent in [Absent::Unknown, Absent::Clear] {
+    for absent in [OmittedField::Unknown, OmittedField::Clear] {
         let told = plan(&edit, &base(), &[], &facts(absent));
         assert_eq!(told.objections, []);
         assert_eq!(told.send, edit.wanted);
-        let fields: Vec<_> = told.travels.iter().map(|one| one.field).collect();
+        let fields: Vec<_> = told.unchanged.iter().map(|one| one.field).collect();
         assert_eq!(fields, [Field::Mapping, Field::Properties]);
     }
     let seen = Edit {
-        travels: true,
+        sends_unchanged: true,
         ..edit
     };
     let seen = plan(&seen, &base(), &[], &Facts::default());
@@ -232,12 +241,12 @@ fn what_is_not_known_cannot_travel() {
     edit.base.mapping = None;
     edit.wanted.mapping = None;
     let field = Field::Mapping;
-    let clear = plan(&edit, &now, &[], &facts(Absent::Clear));
+    let clear = plan(&edit, &now, &[], &facts(OmittedField::Clear));
     assert_eq!(clear.objections, [UnsafeUpdate::WouldClear { field }]);
     let at = None;
     let unknown = plan(&edit, &now, &[Field::Properties], &Facts::default());
     assert_eq!(unknown.objections, [UnsafeUpdate::NotTold { field, at }]);
-    let told = plan(&edit, &now, &[], &facts(Absent::Unknown));
+    let told = plan(&edit, &now, &[], &facts(OmittedField::Unknown));
     assert_eq!((told.objections, told.send.mapping), (vec![], None));
 }
 
@@ -245,8 +254,8 @@ fn what_is_not_known_cannot_travel() {
 fn what_the_person_touches_and_somebody_else_changed_is_named_with_both_values() {
     let read = &[Field::Name, Field::Properties];
     let readable = Facts {
-        properties_on_get: told(OnGet::Returned),
-        ..facts(Absent::Keep)
+        properties_on_get: told(GetBehaviour::Returned),
+        ..facts(OmittedField::Keep)
     };
     let tier = edit(|wanted| {
         let rows = wanted.properties.get_or_insert_default();
@@ -259,10 +268,13 @@ fn what_the_person_touches_and_somebody_else_changed_is_named_with_both_values()
         reviewed: Some("\"gold\"".into()),
         now: Some("\"silver\"".into()),
     };
-    assert_eq!(met.meanwhile, [tiers]);
-    assert_eq!(plan(&tier, &now("gold"), read, &readable).meanwhile, []);
+    assert_eq!(met.concurrent_changes, [tiers]);
     assert_eq!(
-        plan(&tier, &now("iron"), read, &readable).meanwhile,
+        plan(&tier, &now("gold"), read, &readable).concurrent_changes,
+        []
+    );
+    assert_eq!(
+        plan(&tier, &now("iron"), read, &readable).concurrent_changes,
         [],
         "the same was done already"
     );
@@ -272,6 +284,10 @@ fn what_the_person_touches_and_somebody_else_changed_is_named_with_both_values()
         ..tier
     };
     let met = plan(&whole, &now("gold"), read, &readable);
-    let keys: Vec<_> = met.meanwhile.iter().map(|one| one.part.label()).collect();
+    let keys: Vec<_> = met
+        .concurrent_changes
+        .iter()
+        .map(|one| one.part.label())
+        .collect();
     assert_eq!(keys, ["properties x"]);
 }

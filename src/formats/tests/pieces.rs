@@ -1,10 +1,10 @@
 //! Files that arrive in chunks: detecting the format, where rows begin, and when to give up.
 
-use super::{LONGEST_ROW, Reader, read};
+use super::{MAX_ROW_BYTES, Reader, read};
 
 #[test]
 fn another_kind_of_file_is_told_so() {
-    let nothing = vec![b' '; LONGEST_ROW + 2];
+    let nothing = vec![b' '; MAX_ROW_BYTES + 2];
     let utf_16: Vec<u8> = "user_group_id\n"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -73,13 +73,13 @@ fn a_row_without_an_end_is_given_up_on_the_way() {
         let mut reader = Reader::default();
         let mut push = |piece: &[u8]| reader.push(piece, &mut |_| {});
         push(start.as_bytes()).expect("a beginning");
-        let refused = (0..=LONGEST_ROW / filler.len() + 1).find_map(|_| push(&filler).err());
+        let refused = (0..=MAX_ROW_BYTES / filler.len() + 1).find_map(|_| push(&filler).err());
         let why = refused.expect("it is given up");
         assert!(why.contains("longer than 8 MiB"), "{start}: {why}");
     }
     let mut reader = Reader::default();
     let blank = vec![b' '; 60_000];
-    let mut pieces = 0..=LONGEST_ROW / blank.len() + 1;
+    let mut pieces = 0..=MAX_ROW_BYTES / blank.len() + 1;
     let refused = pieces.find_map(|_| reader.push(&blank, &mut |_| {}).err());
     let why = refused.expect("it is given up");
     assert!(why.contains("8 MiB of nothing"), "{why}");

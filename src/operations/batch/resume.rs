@@ -10,7 +10,8 @@ use crate::{
     domain::{
         age,
         batch::{
-            BatchKind, Blind, BulkChange, EditSkip, ItemStatus, OnlyWhere, Rules, Verdict, Wanted,
+            BatchKind, BulkChange, EditSkip, ItemStatus, OnlyWhere, Rules, UnverifiedField,
+            Verdict, WantedRow,
         },
         group::UserGroupId,
     },
@@ -22,7 +23,7 @@ use crate::{
 struct Checked {
     ready: Vec<UserGroupId>,
     refused: Vec<(UserGroupId, String)>,
-    blind: Vec<Blind>,
+    unverified: Vec<UnverifiedField>,
     /// Of those that are not ready: skipped only because their last known state is too old.
     old: Vec<UserGroupId>,
 }
@@ -41,7 +42,7 @@ pub struct Resumption {
     pub refused: Vec<(UserGroupId, String)>,
     /// How many of the ready items are sent with a field that nobody can read, and the one whose field was last sent
     /// longest ago.
-    pub blind: Option<(usize, Blind)>,
+    pub unverified: Option<(usize, UnverifiedField)>,
     /// Of the refused items: those with an unreadable field that was last sent too long ago, unless the operator
     /// includes them. They are not begun.
     pub old: Vec<UserGroupId>,
@@ -91,10 +92,13 @@ impl Operations {
         };
         let checked = checked.map_err(Failure::NothingSent)?;
         let (level, guard) = self.confirmation_level(&batch);
-        let oldest = checked.blind.iter().min_by_key(|blind| blind.at);
+        let oldest = checked
+            .unverified
+            .iter()
+            .min_by_key(|unverified| unverified.at);
         Ok(Resumption {
             open: items.iter().filter(|item| item.is_open()).count(),
-            blind: oldest.map(|oldest| (checked.blind.len(), oldest.clone())),
+            unverified: oldest.map(|oldest| (checked.unverified.len(), oldest.clone())),
             ready: checked.ready,
             refused: checked.refused,
             old: checked.old,
@@ -145,7 +149,7 @@ impl Operations {
                 checked.refused.push((id, UNREADABLE.to_owned()));
                 continue;
             };
-            let to = Wanted {
+            let to = WantedRow {
                 to: edit.to.clone(),
                 only_where: OnlyWhere::Any,
             };
@@ -171,7 +175,7 @@ impl Operations {
             match why {
                 None => {
                     checked.ready.push(row.id);
-                    checked.blind.extend(row.blind);
+                    checked.unverified.extend(row.unverified);
                 }
                 Some(why) => checked.refused.push((row.id, why)),
             }

@@ -10,7 +10,7 @@ use tokio::{sync::watch, time::MissedTickBehavior};
 use super::{Control, RunCommand};
 use crate::{
     directory::{Batch, BatchId, BatchRun, DirectoryError, PlaceId, RunBeat, RunId},
-    domain::batch::{BEAT, Halt, Runner, RunnerState, SILENCE},
+    domain::batch::{HEARTBEAT_INTERVAL, HEARTBEAT_TIMEOUT, Halt, Runner, RunnerState},
     operations::Operations,
     platform::{clock::Moment, process},
 };
@@ -52,7 +52,7 @@ impl RunRecord {
 
     /// Sends heartbeats for ever.
     async fn beat(&self, mut commands: watch::Receiver<RunCommand>) {
-        let mut ticks = tokio::time::interval(BEAT);
+        let mut ticks = tokio::time::interval(HEARTBEAT_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks.tick().await;
         loop {
@@ -141,7 +141,7 @@ pub(super) fn runner_of(run: &BatchRun, now: &Moment) -> Runner {
     let silent = now.since_recorded(run.boot_clock.as_ref(), run.seen);
     let state = match run.process.as_deref().and_then(process::has_ended) {
         Some(true) => RunnerState::Killed,
-        _ if silent >= SILENCE => RunnerState::Silent,
+        _ if silent >= HEARTBEAT_TIMEOUT => RunnerState::Silent,
         _ if run.is_paused => RunnerState::Paused,
         _ => RunnerState::Running,
     };
@@ -150,6 +150,6 @@ pub(super) fn runner_of(run: &BatchRun, now: &Moment) -> Runner {
         state,
         since: run.since,
         seen: run.seen,
-        until_silent: SILENCE.saturating_sub(silent),
+        until_silent: HEARTBEAT_TIMEOUT.saturating_sub(silent),
     }
 }

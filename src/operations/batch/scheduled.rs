@@ -6,12 +6,12 @@ use tokio::{sync::watch, task::JoinHandle, time::MissedTickBehavior};
 use super::runs::{new_run, runner_of};
 use crate::{
     directory::{PlaceId, RunId},
-    domain::batch::{BEAT, Runner},
+    domain::batch::{HEARTBEAT_INTERVAL, Runner},
     operations::{Failure, Operations},
 };
 
 /// A scheduled rotation; a place has at most one at a time. If this is dropped without [`ScheduledRun::end`], the run
-/// counts as gone after [`crate::domain::batch::SILENCE`], or on its own machine as soon as the process has ended.
+/// counts as gone after [`crate::domain::batch::HEARTBEAT_TIMEOUT`], or on its own machine as soon as the process has ended.
 pub struct ScheduledRun {
     operations: Operations,
     run: (PlaceId, RunId),
@@ -77,7 +77,7 @@ impl Operations {
 }
 
 async fn beat(operations: Operations, run: (PlaceId, RunId), is_lost: watch::Sender<bool>) {
-    let mut ticks = tokio::time::interval(BEAT);
+    let mut ticks = tokio::time::interval(HEARTBEAT_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;

@@ -15,11 +15,11 @@ use crate::{
         change::{DesiredFields, Difference},
         group::UserGroupId,
         history::Ending,
-        size::fits,
+        size::check_size,
         text::visible,
         update::Edit,
     },
-    formats::{GroupRow, Need, Planned},
+    formats::{GroupRow, RowAction, RowPlan},
     operations::{
         DirectoryError, Done, Failure, Guarded, Operations, UnknownIdPolicy, Warning,
         batch::concurrency::{Control, RetryBudget, Slot},
@@ -171,10 +171,10 @@ impl Operations {
         let RowEnd::Done { warnings, .. } = &mut *end else {
             return;
         };
-        if row.beside.is_empty() || is_alarm(warnings) {
+        if row.annotation.is_empty() || is_alarm(warnings) {
             return;
         }
-        let annotated = self.annotate(vec![row.id.clone()], row.beside.clone());
+        let annotated = self.annotate(vec![row.id.clone()], row.annotation.clone());
         match annotated.await {
             Ok(_) => {}
             Err(Failure::Annotation(why)) => warnings.push(Warning::NotAnnotated(why)),
@@ -295,8 +295,8 @@ impl Operations {
         let before = self.snapshot_before_get(&row.id).await;
         let before = before.map_err(Failure::NothingSent)?;
         let known = before.known.as_ref();
-        let planned = Planned::of(row, known);
-        if sending.only_differences && base.is_none() && planned.need == Need::Unchanged {
+        let planned = RowPlan::of(row, known);
+        if sending.only_differences && base.is_none() && planned.action == RowAction::Unchanged {
             return Ok(RowEnd::Done {
                 outcome: UNCHANGED,
                 warnings: Vec::new(),
@@ -315,11 +315,11 @@ impl Operations {
         }
         if sending.update && is_there {
             // The resulting group must be readable afterwards, including the fields that are not sent.
-            fits(&planned.wanted)?;
+            check_size(&planned.wanted)?;
             return self.update_row(before, row, base, slot).await;
         }
         let created = self
-            .create_with_gate(before.gate, &row.id, &row.said)
+            .create_with_gate(before.gate, &row.id, &row.fields)
             .await?;
         // Nobody has seen what it would replace: the next plan shows it.
         let differs: Vec<_> = created
@@ -352,8 +352,8 @@ impl Operations {
         base: Option<&DesiredFields>,
         slot: &mut Slot,
     ) -> Result<RowEnd, Failure> {
-        let base = base.unwrap_or(&row.said);
-        let edit = Edit::whole(base, &row.said.over(base));
+        let base = base.unwrap_or(&row.fields);
+        let edit = Edit::whole(base, &row.fields.over(base));
         let done = if edit.fields().is_empty() {
             let known = UnknownIdPolicy::KnownOnly;
             let looking = self.look_up_with_snapshot(before, &row.id, known, Some(slot));
@@ -363,7 +363,7 @@ impl Operations {
                 return Err(Failure::CreatedByGet { id });
             }
             let now = DesiredFields::of(&read.group);
-            let met = changed_since(&row.said, &now);
+            let met = changed_since(&row.fields, &now);
             if !met.is_empty() && !is_alarming(&read) {
                 return Err(Failure::ChangedSince {
                     id: row.id.clone(),

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::{
     directory::DirectoryError,
     domain::{
-        annotation::{Annotation, AnnotationChange, Label, Written},
+        annotation::{Annotation, AnnotationChange, Attribution, Label},
         group::UserGroupId,
     },
     operations::{Failure, Operations},
@@ -90,9 +90,9 @@ impl Operations {
         self.directory().remove_view(name).await
     }
 
-    fn written(&self) -> Written {
+    fn written(&self) -> Attribution {
         let now = self.now();
-        Written {
+        Attribution {
             // The database stores whole microseconds.
             at: Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now),
             by: self.operator().to_owned(),

@@ -43,7 +43,7 @@ impl Operations {
     /// Refuses rows of a file that contain a known secret.
     pub async fn no_secret_in_rows(&self, rows: &[GroupRow]) -> Result<(), Failure> {
         let all = rows.iter().flat_map(|row| {
-            let texts = texts(&row.said).into_iter().chain(annotation_texts(row));
+            let texts = texts(&row.fields).into_iter().chain(annotation_texts(row));
             texts.map(|text| with_row(row, text))
         });
         self.refuse_secrets(&all.collect::<Vec<_>>()).await
@@ -159,8 +159,8 @@ fn with_row<'t>(row: &GroupRow, Text { field, text }: Text<'t>) -> Text<'t> {
 
 /// The note, any part of which may be a secret, and the labels.
 fn annotation_texts(row: &GroupRow) -> impl Iterator<Item = Text<'_>> {
-    let notes = row.beside.note.iter().flat_map(|note| words(note));
-    let labels = row.beside.labels.iter().flatten();
+    let notes = row.annotation.note.iter().flat_map(|note| words(note));
+    let labels = row.annotation.labels.iter().flatten();
     let labels = labels.flat_map(|label| words(label.as_str()));
     let notes = notes.map(|text| ("note", text));
     let all = notes.chain(labels.map(|text| ("labels", text)));

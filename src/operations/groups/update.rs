@@ -9,7 +9,7 @@ use crate::{
         facts::Field,
         group::UserGroupId,
         history::{Ending, Operation},
-        size::fits,
+        size::check_size,
         text::visible,
         update::{ConcurrentChange, Edit, Plan},
     },
@@ -90,7 +90,7 @@ impl Operations {
         before: Option<BeforeGet>,
     ) -> Result<Done, Failure> {
         self.permitted(Guarded::Update)?;
-        fits(&edit.wanted)?;
+        check_size(&edit.wanted)?;
         self.no_secret_in(&edit.base, &edit.wanted).await?;
         let BeforeGet { known, gate, .. } = match before {
             Some(before) => before,
@@ -126,7 +126,7 @@ impl Operations {
         let now = DesiredFields::of(&before.group);
         if item.is_some() {
             // The reviewer has not seen changes that were begun since.
-            plan.object_to(&unsure(&before.open, &before.read));
+            plan.reject_uncertain(&unsure(&before.open, &before.read));
         }
         refuse(id, &plan, &before.open)?;
         if item.is_some() {
@@ -141,7 +141,7 @@ impl Operations {
         if !plan.changes(&now, &before.read) {
             return Ok(before);
         }
-        fits(&plan.send)?;
+        check_size(&plan.send)?;
         // Where nothing is known now, the base of the edit may have known more.
         let change = Change::between(&now.over(&edit.base), &plan.send);
         let request = request(id, &plan.send);
@@ -229,10 +229,10 @@ impl Operations {
 }
 
 fn refuse(id: &UserGroupId, plan: &Plan, open: &[Mutation]) -> Result<(), Failure> {
-    if !plan.meanwhile.is_empty() {
+    if !plan.concurrent_changes.is_empty() {
         return Err(Failure::ChangedSince {
             id: id.clone(),
-            what: plan.meanwhile.iter().map(in_words).collect(),
+            what: plan.concurrent_changes.iter().map(in_words).collect(),
         });
     }
     if !plan.objections.is_empty() {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::{
     api::facts::{AbsentField, PropertiesOnGet, StatedFacts},
     directory::{DirectoryError, Fact, Statement},
-    domain::facts::{Absent, Basis, Facts, Field, OnGet, Stated},
+    domain::facts::{Basis, Facts, Field, GetBehaviour, OmittedField, Stated},
     operations::{Failure, Operations, Warning},
 };
 
@@ -39,7 +39,7 @@ impl Operations {
     pub(crate) fn with_configured_facts(&self, mut facts: Facts) -> Facts {
         if self.profile().read_properties && facts.properties_on_get.by.is_none() {
             facts.properties_on_get = Stated {
-                value: OnGet::Returned,
+                value: GetBehaviour::Returned,
                 basis: Basis::Told,
                 at: None,
                 by: Some("read_properties".into()),
@@ -97,8 +97,8 @@ impl Operations {
             }
         };
         let on_get = stated.properties_on_get.map(|stated| match stated {
-            PropertiesOnGet::Returned => OnGet::Returned,
-            PropertiesOnGet::Echoed => OnGet::Echoed,
+            PropertiesOnGet::Returned => GetBehaviour::Returned,
+            PropertiesOnGet::Echoed => GetBehaviour::Echoed,
         });
         let before = &known.properties_on_get;
         add(
@@ -112,12 +112,12 @@ impl Operations {
             (Field::Properties, stated.absent_properties),
         ] {
             let stated = stated.map(|stated| match stated {
-                AbsentField::Keep => Absent::Keep,
-                AbsentField::Clear => Absent::Clear,
+                AbsentField::Keep => OmittedField::Keep,
+                AbsentField::Clear => OmittedField::Clear,
             });
             let before = known.absent(field);
             add(
-                stated.map(|stated| Fact::Absent(field, stated)),
+                stated.map(|stated| Fact::OmittedField(field, stated)),
                 before.by.as_ref(),
                 Some(before.value) == stated,
             );
@@ -143,7 +143,10 @@ impl Operations {
 
     /// Records that a field which an update left out has changed: from now on nobody relies on it being kept.
     pub(crate) async fn withdraw_kept(&self, field: Field) -> Result<Warning, DirectoryError> {
-        let unknown = self.statement(Fact::Absent(field, Absent::Unknown), Basis::Unknown);
+        let unknown = self.statement(
+            Fact::OmittedField(field, OmittedField::Unknown),
+            Basis::Unknown,
+        );
         let place = self.here();
         self.directory().state_facts(place, vec![unknown]).await?;
         Ok(Warning::LeftOutChanged { field })

@@ -8,7 +8,7 @@ use crate::{
     directory::Fact,
     domain::{
         change::DesiredFields,
-        facts::{Absent, Basis, Facts, Field, OnGet},
+        facts::{Basis, Facts, Field, GetBehaviour, OmittedField},
         group::{Properties, UserGroupId},
         history::{Ending, Operation},
         known::Sent,
@@ -114,9 +114,9 @@ impl Operations {
         self.judge(client.update(&whole, id).await)?;
         let on_get = self.get_with(client, id, marked(1)).await?;
         let on_get = match on_get {
-            Some(got) if got == stored => OnGet::Returned,
-            Some(got) if got.get(MARK) == Some(&json!(1)) => OnGet::Echoed,
-            _ => OnGet::Unknown,
+            Some(got) if got == stored => GetBehaviour::Returned,
+            Some(got) if got.get(MARK) == Some(&json!(1)) => GetBehaviour::Echoed,
+            _ => GetBehaviour::Unknown,
         };
         facts.push(Fact::PropertiesOnGet(on_get));
         // Leave out one field and send the others, as a real update does.
@@ -125,11 +125,17 @@ impl Operations {
             ..whole.clone()
         };
         let updated = self.judge(client.update(&without_name, id).await)?;
-        let kept = |is_same: bool| if is_same { Absent::Keep } else { Absent::Clear };
+        let kept = |is_same: bool| {
+            if is_same {
+                OmittedField::Keep
+            } else {
+                OmittedField::Clear
+            }
+        };
         if let Some(now) = &updated.returned.name {
-            facts.push(Fact::Absent(Field::Name, kept(now == name)));
+            facts.push(Fact::OmittedField(Field::Name, kept(now == name)));
         }
-        if on_get == OnGet::Returned {
+        if on_get == GetBehaviour::Returned {
             let without_properties = GroupRequest {
                 properties: None,
                 ..whole.clone()
@@ -144,7 +150,7 @@ impl Operations {
             let now = self.get_with(client, id, marked(3)).await?;
             if let Some(now) = now {
                 let is_kept = now.get(MARK) == Some(&Value::from(2));
-                facts.push(Fact::Absent(Field::Properties, kept(is_kept)));
+                facts.push(Fact::OmittedField(Field::Properties, kept(is_kept)));
             }
         }
         let put_back = self.judge(client.update(&whole, id).await)?;

@@ -1,7 +1,7 @@
 //! How filters are parsed, and which parts cannot be parsed.
 
 use super::*;
-use crate::domain::age::{AgeFilter, USUAL_LIMIT};
+use crate::domain::age::{AgeFilter, DEFAULT_LIMIT};
 
 fn parse(text: &str) -> Query {
     Query::parse(text, Some(Duration::from_secs(90)))
@@ -40,7 +40,7 @@ fn words_and_tests_are_told_apart() {
         ]
     );
     assert_eq!(query.wrong, []);
-    assert!(query.is_timed());
+    assert!(query.depends_on_time());
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn what_cannot_be_read_is_named() {
     }
     // Without a limit in the profile, the one that the console counts and colours by.
     let old = Query::parse("old", None).tests;
-    assert_eq!(old, [Condition::Old(USUAL_LIMIT)]);
+    assert_eq!(old, [Condition::Old(DEFAULT_LIMIT)]);
 }
 
 #[test]
@@ -163,8 +163,8 @@ fn numbers_compare_and_a_minus_negates() {
         ]
     );
     assert_eq!(query.without, [parse("label:vip")]);
-    assert!(query.is_timed() && query.is_beside() && query.is_flagged());
-    assert!(!parse("acme prop:seats>3").is_timed());
+    assert!(query.depends_on_time() && query.uses_extras() && query.is_flagged());
+    assert!(!parse("acme prop:seats>3").depends_on_time());
     for (text, other) in [("0", "-0"), ("1e2", "100.0"), ("+5", "5")] {
         assert_eq!(Number::parse(text), Number::parse(other));
     }

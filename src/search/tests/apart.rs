@@ -48,9 +48,9 @@ fn a_group_with_the_signs_in_between_is_found_by_what_it_says() {
         assert_eq!(ids(&find(&index, asked(text))), expected, "{text}");
     }
     let entry = index.entry(0).expect("a group");
-    assert_eq!(entry.whole(), odd);
+    assert_eq!(entry.to_group(), odd);
     let mut users = Vec::new();
-    index.users(&[value, "z", ""], |entry, source| {
+    index.each_use_of(&[value, "z", ""], |entry, source| {
         users.push((entry.id().to_owned(), source.to_owned()));
     });
     assert_eq!(users, [("odd".to_owned(), value.to_owned())]);

@@ -12,9 +12,9 @@ use self::{data_source_usage::DataSourceUsage, last_updates::LastUpdates};
 use crate::{
     domain::{
         change::{Change, DesiredFields},
-        draft::{Draft, Typed, TypedRow},
+        draft::{Draft, DraftFields, DraftRow},
         group::{Mapping, UserGroupId},
-        size::fits,
+        size::check_size,
     },
     tui::{
         state::message::{Pending, Ticket},
@@ -57,7 +57,7 @@ pub(crate) enum Part {
 }
 
 #[derive(Debug, Clone)]
-pub struct Edit {
+pub struct GroupForm {
     pub id: UserGroupId,
     /// The known values when the form was opened.
     pub base: DesiredFields,
@@ -70,14 +70,14 @@ pub struct Edit {
     pub(crate) properties: PropertiesField,
     pub(crate) section: Section,
     /// Other groups that use the data source under the cursor.
-    pub(crate) elsewhere: DataSourceUsage,
+    pub(crate) data_source_usage: DataSourceUsage,
     /// The resulting change, computed at the first drawing after a message, because many keys can arrive before it.
-    pub(crate) judged: OnceLock<Judged>,
+    pub(crate) cached_change: OnceLock<FormChange>,
     /// Text from an external editor that cannot be parsed yet: of the mapping, and of the whole group.
     pub(crate) mapping_text: Option<String>,
     pub(crate) group_text: Option<String>,
     /// The part that is open in an external editor, and the text that the editor was given.
-    pub(crate) outside: Option<(Ticket, Part, String)>,
+    pub(crate) external_edit: Option<(Ticket, Part, String)>,
     /// The service's copy is being read again.
     pub(crate) reading: Pending,
     /// When the person asked to discard the form for the first time.
@@ -87,16 +87,16 @@ pub struct Edit {
     /// Recent changes of the group.
     pub(crate) updates: LastUpdates,
     /// Values that were filled in to revert an update; until something is typed, they are no draft.
-    pub(crate) filled: Option<DesiredFields>,
+    pub(crate) prefilled: Option<DesiredFields>,
 }
 
 /// The resulting change, or the field that cannot be parsed and the reason.
-pub(crate) type Judged = Result<Change, (String, &'static str)>;
+pub(crate) type FormChange = Result<Change, (String, &'static str)>;
 
 /// Maximum length of the name field, in characters.
 const LONGEST_NAME: usize = 1_000;
 
-impl Edit {
+impl GroupForm {
     /// Creates a form from known values, or an empty one.
     pub(crate) fn new(
         id: UserGroupId,
@@ -115,16 +115,16 @@ impl Edit {
             },
             properties: PropertiesField::new(base.properties.as_ref()),
             section: Section::Name,
-            elsewhere: DataSourceUsage::default(),
-            judged: OnceLock::new(),
+            data_source_usage: DataSourceUsage::default(),
+            cached_change: OnceLock::new(),
             base_at,
             mapping_text: None,
             group_text: None,
-            outside: None,
+            external_edit: None,
             reading: Pending::default(),
             discarding: None,
             updates: LastUpdates::default(),
-            filled: None,
+            prefilled: None,
             meanwhile: None,
             id,
             base,
@@ -160,24 +160,24 @@ impl Edit {
             mapping: MappingTable::left(before, rows.collect()),
             properties,
             section: Section::Name,
-            elsewhere: DataSourceUsage::default(),
-            judged: OnceLock::new(),
+            data_source_usage: DataSourceUsage::default(),
+            cached_change: OnceLock::new(),
             base,
             creating,
             base_at,
             mapping_text: typed.mapping_text,
             group_text: typed.group_text,
-            outside: None,
+            external_edit: None,
             reading: Pending::default(),
             discarding: None,
             meanwhile: None,
             updates: LastUpdates::default(),
-            filled: None,
+            prefilled: None,
         }
     }
 
     pub(crate) fn draft(&self, now: Timestamp) -> Draft {
-        let rows = self.mapping.rows().into_iter().map(|row| TypedRow {
+        let rows = self.mapping.rows().into_iter().map(|row| DraftRow {
             key: row.key,
             value: row.value,
             before: row.before,
@@ -187,7 +187,7 @@ impl Edit {
         Draft {
             user_group_id: self.id.clone(),
             creating: self.creating,
-            typed: Typed {
+            typed: DraftFields {
                 name: self.name.text().to_owned(),
                 mapping: rows.collect(),
                 properties: self.properties.text(),
@@ -231,15 +231,15 @@ impl Edit {
     }
 
     /// Whether nothing was typed since the form was filled in.
-    pub(crate) fn is_only_filled(&self) -> bool {
-        let filled = self.filled.as_ref();
-        filled.is_some_and(|filled| self.wanted().as_ref() == Ok(filled))
+    pub(crate) fn is_only_prefilled(&self) -> bool {
+        let prefilled = self.prefilled.as_ref();
+        prefilled.is_some_and(|prefilled| self.wanted().as_ref() == Ok(prefilled))
     }
 
-    /// Like [`Edit::wanted`], but fails when the result must not be sent.
+    /// Like [`GroupForm::wanted`], but fails when the result must not be sent.
     pub(crate) fn sendable(&self) -> Result<DesiredFields, (String, &'static str)> {
         let wanted = self.wanted()?;
-        fits(&wanted).map_err(|why| (why.to_string(), why.field()))?;
+        check_size(&wanted).map_err(|why| (why.to_string(), why.field()))?;
         Ok(wanted)
     }
 
@@ -248,10 +248,10 @@ impl Edit {
         Some(Change::between(&self.base, &self.wanted().ok()?))
     }
 
-    /// Like [`Edit::change`], cached for drawing.
-    pub(crate) fn judged(&self) -> &Judged {
+    /// Like [`GroupForm::change`], cached for drawing.
+    pub(crate) fn cached_change(&self) -> &FormChange {
         let judge = || Ok(Change::between(&self.base, &self.sendable()?));
-        self.judged.get_or_init(judge)
+        self.cached_change.get_or_init(judge)
     }
 
     /// Called when the content of the form was sent and accepted.

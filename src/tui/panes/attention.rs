@@ -17,7 +17,7 @@ use crate::{
     },
     search::quoted,
     tui::{
-        forms::group::Edit,
+        forms::group::GroupForm,
         keymap::{Action, Focus},
         state::{
             app::handoff,
@@ -53,12 +53,12 @@ impl AttentionPane {
             list: FilteredList::default(),
             working: Pending::default(),
         };
-        pane.read_anew(context);
+        pane.reload(context);
         pane
     }
 
     /// Reads all profiles again.
-    pub fn read_anew(&self, context: &mut Context) {
+    pub fn reload(&self, context: &mut Context) {
         context.ask(&self.list.pending, Job::Attention { whole: true });
     }
 
@@ -89,12 +89,12 @@ impl AttentionPane {
         self.found.concerns.iter().filter(is_meant).collect()
     }
 
-    fn here(&self, context: &Context) -> Option<&Concern> {
+    fn selected(&self, context: &Context) -> Option<&Concern> {
         self.shown(context).get(self.list.cursor.at).copied()
     }
 
     fn take(&mut self, found: &Attention, context: &Context) {
-        let on = self.here(context).cloned();
+        let on = self.selected(context).cloned();
         self.found.clone_from(found);
         self.is_read = true;
         self.stay_on(on.as_ref(), context);
@@ -107,12 +107,12 @@ impl AttentionPane {
         self.list.stay_on(found, rows);
     }
 
-    fn go(&self, context: &mut Context) {
+    fn open_selected(&self, context: &mut Context) {
         let Some(Concern {
             profile: Some(profile),
             kind,
             ..
-        }) = self.here(context)
+        }) = self.selected(context)
         else {
             return;
         };
@@ -143,7 +143,7 @@ impl AttentionPane {
 
     /// Hides the row for a day, or shows it again.
     fn hide(&self, context: &mut Context) {
-        if let Some(concern) = self.here(context).cloned() {
+        if let Some(concern) = self.selected(context).cloned() {
             let profile = concern.profile.unwrap_or(context.current.0);
             let is_shown = concern.hidden_until.is_none();
             let job = Job::Hide(Box::new(concern), is_shown);
@@ -153,7 +153,7 @@ impl AttentionPane {
 
     /// The job that reads the row at the service, and its profile; `None` if reading would not help.
     fn to_check(&self, context: &Context) -> Option<(Job, usize)> {
-        let concern = self.here(context)?;
+        let concern = self.selected(context)?;
         let job = match &concern.kind {
             ConcernKind::Rotation(..) => Job::Settle,
             ConcernKind::Batch(batch) if batch.counts.unknown > 0 => Job::settle(&batch.kind),
@@ -191,7 +191,7 @@ fn open_draft(profile: usize, id: &UserGroupId, context: &mut Context) {
     if !context.has_draft(id) {
         context.say(Severity::Info, draft_is_gone(id));
     }
-    match Edit::of_left(id, context) {
+    match GroupForm::reopen(id, context) {
         Some(form) => context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form)))),
         None => context.show_list(profile, &quoted(id.as_str())),
     }
@@ -251,13 +251,13 @@ impl View for AttentionPane {
         if self.list.act(action, rows, context) {
             return;
         }
-        let here = self.here(context).cloned();
+        let here = self.selected(context).cloned();
         let at = here.and_then(|concern| Some((concern.profile?, concern.kind)));
         match (action, at) {
-            (Action::Enter, _) => self.go(context),
+            (Action::Enter, _) => self.open_selected(context),
             (Action::Refresh, _) => match self.to_check(context) {
                 Some((job, profile)) => self.work(job, profile, context),
-                None => self.read_anew(context),
+                None => self.reload(context),
             },
             (
                 Action::HandOff,
@@ -279,13 +279,13 @@ impl View for AttentionPane {
                 open_draft(profile, &id, context);
             }
             (Action::NextField, _) => {
-                let on = self.here(context).cloned();
+                let on = self.selected(context).cloned();
                 self.only_here = !self.only_here;
                 self.stay_on(on.as_ref(), context);
             }
             (Action::Hide, _) => self.hide(context),
             (Action::ShowHidden, _) => {
-                let on = self.here(context).cloned();
+                let on = self.selected(context).cloned();
                 self.with_hidden = !self.with_hidden;
                 self.stay_on(on.as_ref(), context);
             }
@@ -297,7 +297,7 @@ impl View for AttentionPane {
         let is_hidden = |concern: &Concern| concern.hidden_until.is_some();
         match action {
             Action::NextField if self.only_here => Some("all profiles"),
-            Action::Hide if self.here(context).is_some_and(is_hidden) => Some("show again"),
+            Action::Hide if self.selected(context).is_some_and(is_hidden) => Some("show again"),
             Action::Refresh if self.to_check(context).is_none() => Some("refresh"),
             Action::ShowHidden if self.with_hidden => Some("without hidden"),
             _ => None,
@@ -305,7 +305,7 @@ impl View for AttentionPane {
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
-        let concern = self.here(context);
+        let concern = self.selected(context);
         let kind = concern.map(|concern| &concern.kind);
         let (fits, why) = match action {
             Action::HandOff | Action::Refresh | Action::Hide if self.working.is_waiting() => {
@@ -352,16 +352,16 @@ impl View for AttentionPane {
             Outcome::Done(done) => {
                 let text = format!("Read {}", done.group.id);
                 context.say(Severity::Done, text);
-                self.read_anew(context);
+                self.reload(context);
             }
             Outcome::HandedOff(handed) => {
                 if let Some(handed) = handed {
                     let (severity, text) = handoff::describe(handed);
                     context.say(severity, text);
                 }
-                self.read_anew(context);
+                self.reload(context);
             }
-            Outcome::Recovered(_) => self.read_anew(context),
+            Outcome::Recovered(_) => self.reload(context),
             Outcome::Hidden(until) => {
                 let text = until.map_or_else(
                     || "The row is shown again".to_owned(),
@@ -377,7 +377,7 @@ impl View for AttentionPane {
             }
             Outcome::Failed(trouble) | Outcome::NotHandedOff(trouble) => {
                 context.say(Severity::of(trouble), trouble.text.clone());
-                self.read_anew(context);
+                self.reload(context);
             }
             _ => {}
         }

@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// Why nothing can be done with a run that this console no longer has in memory.
-const GONE: &str = "this batch is in History";
+const NOT_IN_MEMORY: &str = "this batch is in History";
 
 const REASON: &str = "reason (optional)";
 
@@ -163,7 +163,7 @@ impl BatchPane {
     }
 
     /// Reads the state in the journal again. Not needed for the current run, which reports by events.
-    pub fn read_anew(&self, context: &mut Context) {
+    pub fn reload(&self, context: &mut Context) {
         let run = self.run(context).filter(|run| !run.is_under_way());
         if let Some(batch) = run.and_then(|run| run.batch) {
             context.ask(&self.reading, Job::Batch(batch));
@@ -362,26 +362,26 @@ impl View for BatchPane {
                     Some("the batch is stopping already".into())
                 }
                 Some(_) => None,
-                None => Some(GONE.into()),
+                None => Some(NOT_IN_MEMORY.into()),
             },
             Action::RetryFailed => match run {
                 Some(run) if run.is_under_way() => Some("the batch is still running".into()),
                 Some(run) if run.to_retry().is_empty() => Some("nothing to retry".into()),
                 Some(_) => context.forbidden(Guarded::Bulk),
-                None => Some(GONE.into()),
+                None => Some(NOT_IN_MEMORY.into()),
             },
             Action::Resume => match run {
                 Some(run) if run.is_under_way() => Some("the batch is running".into()),
                 Some(run) if run.counts().not_started == 0 => Some("none is left".into()),
                 Some(_) => Self::no_other(context),
-                None => Some(GONE.into()),
+                None => Some(NOT_IN_MEMORY.into()),
             },
             Action::Refresh => match run {
                 Some(run) if run.is_under_way() => Some("the batch is still running".into()),
                 Some(_) if self.checking.is_waiting() => Some("they are being read".into()),
                 Some(run) if run.counts().unknown == 0 => Some("none is UNKNOWN".into()),
                 Some(_) => None,
-                None => Some(GONE.into()),
+                None => Some(NOT_IN_MEMORY.into()),
             },
             Action::NextFailed | Action::PreviousFailed => {
                 let failed = run.is_some_and(|run| run.failed() > 0);

@@ -60,12 +60,12 @@ impl Batches {
             list: FilteredList::with_filter(""),
             checking: Pending::default(),
         };
-        pane.read_anew(context);
+        pane.reload(context);
         pane
     }
 
     /// Reads the journal again.
-    pub fn read_anew(&self, context: &mut Context) {
+    pub fn reload(&self, context: &mut Context) {
         context.ask(&self.list.pending, Job::AllBatches);
     }
 
@@ -88,13 +88,13 @@ impl Batches {
         self.rows.iter().filter(is_meant).collect()
     }
 
-    fn here(&self, context: &Context) -> Option<&(ProfileIndex, Batch)> {
+    fn selected(&self, context: &Context) -> Option<&(ProfileIndex, Batch)> {
         self.shown(context).get(self.list.cursor.at).copied()
     }
 
     /// The cursor stays on its batch; at first it is on the newest unfinished one, preferring one's own.
     fn take(&mut self, rows: &[(ProfileIndex, Batch)], context: &Context) {
-        let on = self.here(context).map(|(_, batch)| batch.id);
+        let on = self.selected(context).map(|(_, batch)| batch.id);
         rows.clone_into(&mut self.rows);
         let shown = self.shown(context);
         let own = |batch: &Batch| batch.by == context.operator;
@@ -112,8 +112,8 @@ impl Batches {
     }
 
     /// Opens the batch of the row, in its profile.
-    fn go(&self, aim: BatchAim, context: &mut Context) {
-        let Some((profile, batch)) = self.here(context) else {
+    fn open_selected(&self, aim: BatchAim, context: &mut Context) {
+        let Some((profile, batch)) = self.selected(context) else {
             context.mention("No batch here");
             return;
         };
@@ -129,7 +129,7 @@ impl Batches {
 
     /// Reviews the reverse of the edit in the row, in its profile.
     fn reverse(&self, context: &mut Context) {
-        let Some((profile, batch)) = self.here(context) else {
+        let Some((profile, batch)) = self.selected(context) else {
             return;
         };
         if *profile != context.current {
@@ -141,13 +141,13 @@ impl Batches {
 
     /// The batch of the row, if any of its outcomes is unknown.
     fn to_check(&self, context: &Context) -> Option<&(ProfileIndex, Batch)> {
-        let here = self.here(context);
+        let here = self.selected(context);
         here.filter(|(_, batch)| batch.counts.unknown > 0)
     }
 
     fn check(&self, context: &mut Context) {
         let Some((profile, batch)) = self.to_check(context) else {
-            self.read_anew(context);
+            self.reload(context);
             return;
         };
         self.checking
@@ -186,14 +186,14 @@ impl View for Batches {
             return;
         }
         match action {
-            Action::Enter => self.go(BatchAim::Look, context),
-            Action::Resume => self.go(BatchAim::Resume, context),
-            Action::RetryFailed => self.go(BatchAim::Retry, context),
+            Action::Enter => self.open_selected(BatchAim::Look, context),
+            Action::Resume => self.open_selected(BatchAim::Resume, context),
+            Action::RetryFailed => self.open_selected(BatchAim::Retry, context),
             Action::ReverseEdit => self.reverse(context),
-            Action::WriteFile => self.go(BatchAim::Report, context),
+            Action::WriteFile => self.open_selected(BatchAim::Report, context),
             Action::Refresh => self.check(context),
             Action::NextField => {
-                let on = self.here(context).map(|(_, batch)| batch.id);
+                let on = self.selected(context).map(|(_, batch)| batch.id);
                 self.all = !self.all;
                 let shown = self.shown(context);
                 let at = shown.iter().position(|(_, batch)| Some(batch.id) == on);
@@ -219,8 +219,8 @@ impl View for Batches {
         let is_run = |(_, batch): &(_, Batch)| batch.is_run();
         match action {
             Action::NextField if self.all => Some("this profile"),
-            Action::Resume if self.here(context).is_some_and(is_run) => Some("JOIN"),
-            Action::Resume if self.here(context).is_some_and(has_nothing_left) => Some("CLOSE"),
+            Action::Resume if self.selected(context).is_some_and(is_run) => Some("JOIN"),
+            Action::Resume if self.selected(context).is_some_and(has_nothing_left) => Some("CLOSE"),
             Action::Refresh if self.to_check(context).is_none() => Some("refresh"),
             _ => None,
         }
@@ -230,7 +230,7 @@ impl View for Batches {
         if let Some(why) = self.list.disabled(action) {
             return Some(why);
         }
-        let here = self.here(context);
+        let here = self.selected(context);
         let needs_row = matches!(
             action,
             Action::Resume | Action::RetryFailed | Action::ReverseEdit | Action::WriteFile

@@ -18,7 +18,7 @@ use crate::{
         text::visible,
     },
     tui::{
-        forms::group::Edit,
+        forms::group::GroupForm,
         keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
@@ -49,7 +49,7 @@ pub struct Compare {
 
 /// How a part compares on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stand {
+enum Comparison {
     Same,
     Differs,
     OnlyHere,
@@ -97,20 +97,20 @@ impl Compare {
     }
 
     /// The visible parts, and how they compare.
-    fn rows(&self, context: &Context) -> Vec<(Part, Stand)> {
+    fn rows(&self, context: &Context) -> Vec<(Part, Comparison)> {
         let Some((here, there)) = self.both(context) else {
             return Vec::new();
         };
         let all = parts(&[&here, &there]).into_iter();
         all.map(|part| {
-            let stand = stand(&part, &here, &there);
-            (part, stand)
+            let comparison = comparison(&part, &here, &there);
+            (part, comparison)
         })
-        .filter(|(_, stand)| self.unchanged_too || *stand != Stand::Same)
+        .filter(|(_, comparison)| self.unchanged_too || *comparison != Comparison::Same)
         .collect()
     }
 
-    fn selected(&self, context: &Context) -> Option<(Part, Stand)> {
+    fn selected(&self, context: &Context) -> Option<(Part, Comparison)> {
         self.rows(context).into_iter().nth(self.cursor.at)
     }
 
@@ -122,7 +122,7 @@ impl Compare {
         let (here, there) = self.both(context)?;
         match self.selected(context) {
             None => Some("there is no row to bring".into()),
-            Some((_, Stand::Same)) => Some("this row is the same on both sides".into()),
+            Some((_, Comparison::Same)) => Some("this row is the same on both sides".into()),
             Some((part, _)) if !part.is_known_in(&there) => {
                 Some(format!("the {} there is not known", part.field()))
             }
@@ -152,7 +152,7 @@ impl Compare {
         let from = DesiredFields::of(there);
         let profile = context.profiles.get(profile.0);
         let name = profile.map_or_else(String::new, |profile| profile.name.clone());
-        match Edit::carrying(&here, parts, &from, context) {
+        match GroupForm::carrying(&here, parts, &from, context) {
             Ok(edit) => {
                 self.leave(context);
                 let what = match parts {
@@ -218,17 +218,17 @@ impl Compare {
     }
 }
 
-fn stand(part: &Part, here: &DesiredFields, there: &DesiredFields) -> Stand {
+fn comparison(part: &Part, here: &DesiredFields, there: &DesiredFields) -> Comparison {
     if !part.is_known_in(here) || !part.is_known_in(there) {
-        Stand::NotKnown
+        Comparison::NotKnown
     } else if part.is_same(here, there) {
-        Stand::Same
+        Comparison::Same
     } else if part.text_in(there).is_none() {
-        Stand::OnlyHere
+        Comparison::OnlyHere
     } else if part.text_in(here).is_none() {
-        Stand::OnlyThere
+        Comparison::OnlyThere
     } else {
-        Stand::Differs
+        Comparison::Differs
     }
 }
 
@@ -252,7 +252,7 @@ impl View for Compare {
             return String::new();
         };
         let all = parts(&[&here, &there]);
-        let differs = |part: &&Part| stand(part, &here, &there) != Stand::Same;
+        let differs = |part: &&Part| comparison(part, &here, &there) != Comparison::Same;
         match all.iter().filter(differs).count() {
             0 => "no difference".into(),
             1 => "1 difference".into(),

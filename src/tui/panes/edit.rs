@@ -20,7 +20,7 @@ use crate::{
     domain::{change::Change, text::visible},
     operations::Changes,
     tui::{
-        forms::group::{Edit, Section},
+        forms::group::{GroupForm, Section},
         keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
@@ -32,7 +32,7 @@ use crate::{
     },
 };
 
-impl Edit {
+impl GroupForm {
     /// The place whose keys apply in the focused section, even while one of its cells is being edited.
     fn field_focus(&self) -> Focus {
         match (self.section, self.properties.place()) {
@@ -53,7 +53,7 @@ impl Edit {
     fn keep_draft(&self, context: &mut Context) {
         let key = (context.current, self.id.clone());
         self.keep(context);
-        if self.is_only_filled() {
+        if self.is_only_prefilled() {
             context.mention("Nothing was sent");
         } else if self.is_changed() && !self.is_under_way(context) {
             context.drafts.leave(&key, self.clone());
@@ -156,7 +156,7 @@ impl Edit {
     }
 }
 
-impl View for Edit {
+impl View for GroupForm {
     fn focus(&self) -> Focus {
         match self.section {
             Section::Name => Focus::EditName,
@@ -178,7 +178,7 @@ impl View for Edit {
 
     fn status(&self, context: &Context) -> String {
         let key = |action| context.keys.key(self.field_focus(), action);
-        match self.judged() {
+        match self.cached_change() {
             _ if self.has_unread() => {
                 let (whole, field) = (key(Action::EditWhole), key(Action::EditOutside));
                 format!("a text from the editor: {whole} or {field}")
@@ -226,19 +226,19 @@ impl View for Edit {
                 let problem = self.properties.why_no_rows();
                 problem.map(ToString::to_string)
             }
-            Action::Refresh => self.no_reading(),
+            Action::Refresh => self.no_read_again(),
             Action::Discard => self.nothing_to_discard(context),
             _ => None,
         }
     }
 
     fn sync(&mut self, context: &mut Context) {
-        self.judged = OnceLock::new();
+        self.cached_change = OnceLock::new();
         self.keep_what_is_sent(context);
         self.ask_last_updates(context);
         if self.section == Section::Mapping {
-            self.elsewhere
-                .look(&self.id, &self.mapping, &context.groups);
+            self.data_source_usage
+                .update(&self.id, &self.mapping, &context.groups);
         }
     }
 
@@ -248,8 +248,8 @@ impl View for Edit {
 
     fn changed(&mut self, changes: &Changes, context: &mut Context) {
         if changes.groups.iter().any(|group| group.id == self.id) {
-            self.hear(context);
-            self.updates.forget();
+            self.note_remote_changes(context);
+            self.updates.invalidate();
         }
     }
 
@@ -264,7 +264,7 @@ impl View for Edit {
     fn leave(&mut self, context: &mut Context) {
         context.give_up(&self.reading);
         context.give_up(&self.updates.reading);
-        self.updates.forget();
+        self.updates.invalidate();
         self.mapping.commit();
         self.properties.settle();
         self.keep_draft(context);
@@ -289,8 +289,10 @@ impl View for Edit {
                     context.say(Severity::Warning, did_not_fit(pasted.cut));
                 }
             }
-            Section::Mapping => view::say_pasted(&self.mapping.paste(text), context),
-            Section::Properties => view::say_properties(&self.properties.paste(text), context),
+            Section::Mapping => view::report_pasted_rows(&self.mapping.paste(text), context),
+            Section::Properties => {
+                view::report_pasted_properties(&self.properties.paste(text), context)
+            }
         }
         true
     }

@@ -10,7 +10,7 @@ use crate::{
     domain::{group::UserGroupId, known::KnownGroup},
     operations::Guarded,
     tui::{
-        forms::group::Edit,
+        forms::group::GroupForm,
         keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
@@ -141,9 +141,9 @@ impl View for Group {
                     return;
                 };
                 let opening = match action {
-                    Action::Edit => PaneRequest::Edit(Box::new(Edit::of(&group, context))),
+                    Action::Edit => PaneRequest::Edit(Box::new(GroupForm::of(&group, context))),
                     Action::EditWhole => {
-                        PaneRequest::Edit(Box::new(Edit::outside(&group, context)))
+                        PaneRequest::Edit(Box::new(GroupForm::in_editor(&group, context)))
                     }
                     Action::Token => PaneRequest::Token(Box::new(group)),
                     _ => PaneRequest::CopyMenu(Box::new(group)),

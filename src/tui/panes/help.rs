@@ -24,7 +24,7 @@ use crate::tui::{
 
 /// What Enter on a line does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Does {
+enum LineAction {
     Action(Action),
     Command(&'static CommandInfo),
     /// Runs this command line; Tab copies it to the field.
@@ -33,7 +33,7 @@ enum Does {
 
 #[derive(Debug, Clone)]
 struct Line {
-    does: Does,
+    action: LineAction,
     keys: String,
     help: String,
     /// Its table and name in the configuration.
@@ -41,7 +41,7 @@ struct Line {
     /// The name of the action alone, for the search.
     name: String,
     /// Why it is not possible now.
-    off: Option<String>,
+    disabled_reason: Option<String>,
     section: Section,
 }
 
@@ -104,7 +104,7 @@ impl Help {
             .bindings(focus)
             .iter()
             .map(|bound| Line {
-                off: view.disabled(bound.action, context),
+                disabled_reason: view.disabled(bound.action, context),
                 ..line(bound, focus)
             })
             .collect();
@@ -150,15 +150,20 @@ impl Help {
         let mut ranked: Vec<(usize, &Line)> = ranked.collect();
         if self.is_palette && !words.is_empty() {
             ranked.extend(self.more.iter().map(|line| (0, line)));
-            let is_typed = |line: &Line| match &line.does {
-                Does::Command(info) => info.name == typed.trim(),
-                Does::Line(text) => text == typed.trim(),
-                Does::Action(_) => false,
+            let is_typed = |line: &Line| match &line.action {
+                LineAction::Command(info) => info.name == typed.trim(),
+                LineAction::Line(text) => text == typed.trim(),
+                LineAction::Action(_) => false,
             };
             // Actions that are possible now, then groups, then impossible actions.
             ranked.sort_by_key(|(rank, line)| {
                 let is_group = line.section == Section::Group;
-                (!is_typed(line), line.off.is_some(), is_group, *rank)
+                (
+                    !is_typed(line),
+                    line.disabled_reason.is_some(),
+                    is_group,
+                    *rank,
+                )
             });
         } else {
             // Among equal matches, those of this place come first.
@@ -190,12 +195,12 @@ fn line(bound: &Bound, focus: Focus) -> Line {
     };
     let name = bound.name();
     Line {
-        does: Does::Action(bound.action),
+        action: LineAction::Action(bound.action),
         keys: bound.shown(),
         help: bound.help.to_owned(),
         setting: format!("[keys.{place}] {name}"),
         name,
-        off: None,
+        disabled_reason: None,
         section,
     }
 }
@@ -204,7 +209,7 @@ fn line(bound: &Bound, focus: Focus) -> Line {
 fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
     let mut found: Vec<(Line, Vec<String>)> = Vec::new();
     let same = |line: &Line, bound: &Bound| {
-        line.does == Does::Action(bound.action)
+        line.action == LineAction::Action(bound.action)
             && (bound.action != Action::InField || line.help == bound.help)
     };
     for focus in Focus::ALL {
@@ -231,7 +236,7 @@ fn elsewhere(here: &[Line], context: &Context) -> Vec<Line> {
         };
         let first = &places[..places.len().min(PLACES_NAMED)];
         Line {
-            off: Some(format!("in {}{more}", first.join(", "))),
+            disabled_reason: Some(format!("in {}{more}", first.join(", "))),
             section: Section::Elsewhere,
             ..line
         }
@@ -246,8 +251,13 @@ fn rank(line: &Line, word: &str) -> Option<usize> {
     if keys.split(' ').any(|key| key == word) {
         return Some(0);
     }
-    let off = line.off.as_deref().unwrap_or_default();
-    let text = format!("{} {} {off}", line.help, line.name.replace('_', " ")).to_lowercase();
+    let disabled_reason = line.disabled_reason.as_deref().unwrap_or_default();
+    let text = format!(
+        "{} {} {disabled_reason}",
+        line.help,
+        line.name.replace('_', " ")
+    )
+    .to_lowercase();
     let parts = text.match_indices(word).map(|(at, _)| at);
     let begins = |at: usize| {
         let before = text[..at].chars().next_back();
@@ -304,23 +314,23 @@ impl View for Help {
         }
         match action {
             Action::NextField => self.fill(context),
-            Action::Enter if self.is_palette && self.runs_line(context) => {}
+            Action::Enter if self.is_palette && self.run_line(context) => {}
             Action::Enter => {
                 let found = self.found();
                 let chosen = found.get(self.cursor.at).map(|line| (*line).clone());
                 context.navigate(Navigation::Pop);
                 let elsewhere = |line: &&Line| line.section == Section::Elsewhere;
                 if let Some(line) = chosen.as_ref().filter(elsewhere) {
-                    let place = line.off.as_deref().unwrap_or_default();
+                    let place = line.disabled_reason.as_deref().unwrap_or_default();
                     context.say(
                         Severity::Warning,
                         format!("Not available: an action {place}"),
                     );
                     return;
                 }
-                let action = chosen.and_then(|line| match line.does {
-                    Does::Action(action) => Some(action),
-                    Does::Command(_) | Does::Line(_) => None,
+                let action = chosen.and_then(|line| match line.action {
+                    LineAction::Action(action) => Some(action),
+                    LineAction::Command(_) | LineAction::Line(_) => None,
                 });
                 match action {
                     // A confirmation needs its own key; Enter in a list must never be one.
@@ -358,12 +368,12 @@ impl View for Help {
 
     fn input(&mut self, key: KeyEvent, context: &mut Context) {
         self.typed.key(key);
-        self.typed_anew(context);
+        self.on_typed(context);
     }
 
     fn paste(&mut self, text: &str, context: &mut Context) -> bool {
         self.typed.paste(text);
-        self.typed_anew(context);
+        self.on_typed(context);
         true
     }
 
@@ -418,7 +428,7 @@ impl View for Help {
 }
 
 fn draw_line(buffer: &mut Buffer, row: Rect, line: &Line, here: bool, theme: Theme) {
-    let style = match (here, &line.off) {
+    let style = match (here, &line.disabled_reason) {
         (true, _) => theme.cursor_row(),
         (false, Some(_)) => theme.dim(),
         (false, None) => Style::new(),
@@ -433,7 +443,7 @@ fn draw_line(buffer: &mut Buffer, row: Rect, line: &Line, here: bool, theme: The
     } else {
         line.keys.clone()
     };
-    let text = match &line.off {
+    let text = match &line.disabled_reason {
         Some(why) => {
             // The reason matters most; it is never cut in favour of the help.
             let taken = room + 6 + paint::columns(why);

@@ -36,7 +36,7 @@ use crate::{
 
 /// What a row is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Against {
+enum CompareWith {
     /// The state before the entry.
     Before,
     /// What is known now.
@@ -50,7 +50,7 @@ pub struct History {
     entries: Vec<Numbered<Entry>>,
     list: FilteredList,
     /// Show this difference instead of the entry.
-    against: Option<Against>,
+    compare_with: Option<CompareWith>,
 }
 
 /// Rows of the box with the full entry.
@@ -64,7 +64,7 @@ impl History {
             id,
             entries: Vec::new(),
             list,
-            against: None,
+            compare_with: None,
         }
     }
 
@@ -129,10 +129,10 @@ impl View for History {
             Action::CopyCurl => self.copy_curl(context),
             Action::ReverseEdit => self.reverse(context),
             Action::Detail => {
-                self.against = match self.against {
-                    None => Some(Against::Before),
-                    Some(Against::Before) => Some(Against::Now),
-                    Some(Against::Now) => None,
+                self.compare_with = match self.compare_with {
+                    None => Some(CompareWith::Before),
+                    Some(CompareWith::Before) => Some(CompareWith::Now),
+                    Some(CompareWith::Now) => None,
                 };
             }
             Action::Enter => {
@@ -166,9 +166,9 @@ impl View for History {
     }
 
     fn hint(&self, action: Action, _context: &Context) -> Option<&'static str> {
-        match (action, self.against) {
-            (Action::Detail, Some(Against::Before)) => Some("diff with now"),
-            (Action::Detail, Some(Against::Now)) => Some("details"),
+        match (action, self.compare_with) {
+            (Action::Detail, Some(CompareWith::Before)) => Some("diff with now"),
+            (Action::Detail, Some(CompareWith::Now)) => Some("details"),
             _ => None,
         }
     }
@@ -192,7 +192,7 @@ impl View for History {
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {
         let (area, cursor) = self.list.draw_filter(buffer, area, 0, context.theme);
         // A difference takes as many rows as it needs, up to half of the page.
-        let room = self.against.map_or(DETAIL_ROWS, |_| u16::MAX);
+        let room = self.compare_with.map_or(DETAIL_ROWS, |_| u16::MAX);
         let (rows, below) = with_details(area, room);
         let title = match &self.id {
             Some(id) => format!("History of {id}"),
@@ -213,18 +213,18 @@ impl View for History {
             context.theme,
         );
         if let Some(entry) = entries.get(self.list.cursor.at) {
-            let against = match self.against {
+            let compare_with = match self.compare_with {
                 None => "",
-                Some(Against::Before) => ": before and after it",
-                Some(Against::Now) => ": after it and now",
+                Some(CompareWith::Before) => ": before and after it",
+                Some(CompareWith::Now) => ": after it and now",
             };
             let (what, id) = (entry.operation.as_str(), &entry.user_group_id);
-            let title = format!("{what} {id}{against}");
+            let title = format!("{what} {id}{compare_with}");
             let inner = titled(buffer, below, &title, false, context.theme);
             let mut sheet = TextPage::new(inner.width, context.theme);
-            match self.against {
+            match self.compare_with {
                 None => describe(&mut sheet, entry, context),
-                Some(against) => compare(&mut sheet, entry, against, context),
+                Some(compare_with) => compare(&mut sheet, entry, compare_with, context),
             }
             sheet.draw_still(buffer, inner);
         }
@@ -271,9 +271,9 @@ fn tokens(entry: &Entry, theme: Theme) -> String {
     }
 }
 
-fn compare(sheet: &mut TextPage, entry: &Entry, against: Against, context: &Context) {
+fn compare(sheet: &mut TextPage, entry: &Entry, compare_with: CompareWith, context: &Context) {
     let theme = context.theme;
-    match reuse::difference(entry, against, context) {
+    match reuse::difference(entry, compare_with, context) {
         Ok(change) if change.is_empty() => {
             sheet.text("The same now as after this entry.", theme.ok());
         }

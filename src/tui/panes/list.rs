@@ -22,8 +22,8 @@ use ratatui::{
 
 use commands::Completion;
 pub(crate) use commands::completions;
-pub(crate) use finder::AT_ONCE;
 use finder::Finder;
+pub(crate) use finder::MAX_SYNCHRONOUS;
 use flags::Flags;
 use marks::Marks;
 use summary::Summary;
@@ -34,7 +34,7 @@ use crate::{
     operations::Guarded,
     search::{ListColumn, ListView, SearchResults},
     tui::{
-        forms::group::Edit,
+        forms::group::GroupForm,
         keymap::{Action, Focus},
         state::{
             batch::BatchRun,
@@ -156,7 +156,7 @@ impl List {
     }
 
     fn show(&mut self, found: Arc<SearchResults>) {
-        let is_other = |old: &Arc<SearchResults>| old.look.query != found.look.query;
+        let is_other = |old: &Arc<SearchResults>| old.request.query != found.request.query;
         let is_other = self.finder.found().is_some_and(is_other);
         let row = self.finder.take(found, self.on.as_ref());
         // The best match of a new filter comes first.
@@ -165,7 +165,7 @@ impl List {
     }
 
     /// The cursor has moved: if it was on the old row long enough, the changes of that row count as seen.
-    fn go_on(&mut self, context: &mut Context) {
+    fn mark_seen(&mut self, context: &mut Context) {
         let now = self.id();
         if self.on == now {
             return;
@@ -243,7 +243,7 @@ impl List {
         };
         let area = view::on_screen(self, context).details.unwrap_or_default();
         let mut sheet = TextPage::new(area.width.saturating_sub(2), context.theme);
-        group_details::beside(&mut sheet, &group, context, u16::MAX);
+        group_details::side_panel(&mut sheet, &group, context, u16::MAX);
         sheet.last_scroll(area.height.saturating_sub(1)) + 1
     }
 
@@ -322,7 +322,7 @@ impl View for List {
             .cursor
             .act(action, self.finder.shown().len(), page)
         {
-            self.go_on(context);
+            self.mark_seen(context);
             self.detail_scroll.at = 0;
             return;
         }
@@ -356,7 +356,7 @@ impl View for List {
             Action::NextField if self.rows.is_filtering() => self.complete(context),
             Action::Enter if self.rows.is_filtering() => {
                 context.annotations.used(self.rows.filter());
-                self.finder.ask_again(context);
+                self.finder.apply_again(context);
                 self.rows.act(action, self.finder.shown().len(), context);
             }
             Action::MarkAll => self.mark_all(context),
@@ -392,9 +392,9 @@ impl View for List {
                     context.say(Severity::Info, text);
                 }
                 let opening = match action {
-                    Action::Edit => PaneRequest::Edit(Box::new(Edit::of(&group, context))),
+                    Action::Edit => PaneRequest::Edit(Box::new(GroupForm::of(&group, context))),
                     Action::EditWhole => {
-                        PaneRequest::Edit(Box::new(Edit::outside(&group, context)))
+                        PaneRequest::Edit(Box::new(GroupForm::in_editor(&group, context)))
                     }
                     Action::Token => PaneRequest::Token(Box::new(group)),
                     Action::Compare => PaneRequest::Compare(group.id),
@@ -473,21 +473,21 @@ impl View for List {
             Outcome::Found(found) => self.show(found.clone()),
             Outcome::Listed(listing) => {
                 self.take_over(listing.view.as_ref(), context);
-                self.finder.forget_ended(context);
+                self.finder.drop_ended(context);
             }
             Outcome::Failed(trouble) => {
                 let is_told = trouble.is_of_lost_directory && context.lost.is_some();
                 if !is_told {
                     context.say(Severity::of(trouble), trouble.text.clone());
                 }
-                self.finder.forget_ended(context);
+                self.finder.drop_ended(context);
             }
-            _ => self.finder.forget_ended(context),
+            _ => self.finder.drop_ended(context),
         }
     }
 
     fn lost(&mut self, context: &mut Context) {
-        self.finder.forget_ended(context);
+        self.finder.drop_ended(context);
     }
 
     fn leave(&mut self, context: &mut Context) {
@@ -501,7 +501,7 @@ impl View for List {
         self.marks.follow(context.groups.listed());
         self.marks.follow(context.groups.index());
         self.summary.follow(context);
-        if let Some(found) = self.finder.look_again(self.rows.filter(), context) {
+        if let Some(found) = self.finder.search(self.rows.filter(), context) {
             self.show(found);
         }
         self.keep(context);

@@ -11,7 +11,7 @@ use ratatui::{
 use super::View;
 use crate::{
     domain::{
-        annotation::{Annotation, AnnotationChange, LONGEST_NOTE, Label, SeenNote},
+        annotation::{Annotation, AnnotationChange, Label, MAX_NOTE_LEN, SeenNote},
         group::UserGroupId,
         text::visible,
     },
@@ -64,7 +64,7 @@ impl NotePane {
             id,
             note: TextField::new("Note", note)
                 .with_label_width(LABEL)
-                .with_longest(LONGEST_NOTE),
+                .with_longest(MAX_NOTE_LEN),
             labels: TextField::new("Labels", labels).with_label_width(LABEL),
             on_labels: false,
             saving: Pending::default(),

@@ -11,12 +11,12 @@ use ratatui::{
 };
 
 use self::copy_of::CopyOf;
-use super::{View, list::AT_ONCE};
+use super::{View, list::MAX_SYNCHRONOUS};
 use crate::{
     domain::{group::UserGroupId, text::oddities},
     operations::Guarded,
     tui::{
-        forms::group::Edit,
+        forms::group::GroupForm,
         keymap::{Action, Focus},
         runtime::jobs::nearest_in,
         state::{
@@ -70,18 +70,18 @@ impl Open {
     pub fn of(id: &str, context: &mut Context) -> Self {
         let mut open = Self::default();
         open.typed.set_text(id);
-        open.look_around(context);
+        open.find_similar(context);
         open
     }
 
     /// Finds similar ids, at once or in a job if there are many groups; until it ends the old ones stay.
-    fn look_around(&mut self, context: &mut Context) {
+    fn find_similar(&mut self, context: &mut Context) {
         let typed = self.typed.text().to_owned();
         self.pick = 0;
         self.typed.error = None;
         context.give_up(&self.pending);
         let index = context.groups.index();
-        if index.len() <= AT_ONCE {
+        if index.len() <= MAX_SYNCHRONOUS {
             self.near = nearest_in(index, &typed);
         } else {
             let job = Job::Near(index.clone(), typed);
@@ -128,11 +128,11 @@ impl Open {
             let pane = match source {
                 Some(source) => {
                     let text = format!("Copied from {}, not sent", source.id);
-                    let pane = Edit::create_like(id, &source, context);
+                    let pane = GroupForm::create_like(id, &source, context);
                     context.say(Severity::Info, text);
                     pane
                 }
-                None => Edit::create(id, context),
+                None => GroupForm::create(id, context),
             };
             context.navigate(Navigation::Replace(PaneRequest::Edit(Box::new(pane))));
         }
@@ -159,7 +159,7 @@ impl View for Open {
                 }
                 self.on_copy = !self.on_copy;
                 self.pick = 0;
-                self.copy_of.look_around(self.typed.text(), context);
+                self.copy_of.find_similar(self.typed.text(), context);
             }
             Action::Down if self.on_copy => self.copy_of.down(),
             Action::Up if self.on_copy => self.copy_of.up(),
@@ -190,7 +190,7 @@ impl View for Open {
             self.copy_of.key(key, self.typed.text(), context);
         } else {
             self.typed.key(key);
-            self.look_around(context);
+            self.find_similar(context);
         }
     }
 
@@ -210,7 +210,7 @@ impl View for Open {
             return true;
         }
         self.typed.paste(text.trim_end_matches(['\n', '\r']));
-        self.look_around(context);
+        self.find_similar(context);
         true
     }
 

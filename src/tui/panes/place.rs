@@ -38,7 +38,7 @@ enum Stage {
     /// Asks what was found out about the alarms.
     Reason(TextField),
     /// The proof failed; there is nothing left to choose.
-    Told,
+    Failed,
 }
 
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub struct PlacePane {
     problem: PlaceProblem,
     stage: Stage,
     /// The error of the last answer.
-    said: Option<String>,
+    error: Option<String>,
     /// The job that searches for a group to suggest.
     looking: Option<Ticket>,
     /// The job that sends the answer.
@@ -59,25 +59,25 @@ impl PlacePane {
         let mut pane = Self {
             stage: stage(problem)?,
             problem: problem.clone(),
-            said: None,
+            error: None,
             looking: None,
             working: None,
         };
-        pane.look(context);
+        pane.find_proof(context);
         Some(pane)
     }
 
-    fn look(&mut self, context: &mut Context) {
+    fn find_proof(&mut self, context: &mut Context) {
         if matches!(self.stage, Stage::Proof(..)) {
             self.looking = Some(context.start(Job::Proof));
         }
     }
 
     /// Switches the dialog to another problem.
-    fn turn_to(&mut self, problem: PlaceProblem, context: &mut Context) {
-        self.stage = stage(&problem).unwrap_or(Stage::Told);
+    fn switch_to(&mut self, problem: PlaceProblem, context: &mut Context) {
+        self.stage = stage(&problem).unwrap_or(Stage::Failed);
         self.problem = problem;
-        self.look(context);
+        self.find_proof(context);
     }
 
     fn choose(&mut self, context: &mut Context) {
@@ -98,7 +98,7 @@ impl PlacePane {
     }
 
     fn start(&mut self, job: Job, context: &mut Context) {
-        self.said = None;
+        self.error = None;
         self.working = Some(context.start(job));
     }
 
@@ -106,7 +106,7 @@ impl PlacePane {
         match &mut self.stage {
             Stage::Choose(..) => self.choose(context),
             Stage::New(_) => {}
-            Stage::Told => context.navigate(Navigation::Pop),
+            Stage::Failed => context.navigate(Navigation::Pop),
             Stage::Proof(field, _) => match UserGroupId::parse(field.text()) {
                 Ok(id) => self.start(Job::Prove(id), context),
                 Err(error) => field.error = Some(error.to_string()),
@@ -124,7 +124,7 @@ impl PlacePane {
     }
 
     fn close(&self, context: &mut Context) {
-        if !matches!(self.stage, Stage::Told) {
+        if !matches!(self.stage, Stage::Failed) {
             let key = context.keys.key(Focus::List, Action::Refresh);
             let text = format!(
                 "Nothing is sent for this profile until that is answered; {key} in the list asks again"
@@ -144,15 +144,15 @@ impl PlacePane {
 
     fn failed(&mut self, trouble: &JobError, context: &mut Context) {
         match trouble.place.as_deref() {
-            Some(problem) if stage(problem).is_some() => self.turn_to(problem.clone(), context),
+            Some(problem) if stage(problem).is_some() => self.switch_to(problem.clone(), context),
             Some(PlaceProblem::NotProven { .. }) => {
                 // The message remains when the dialog is closed.
                 context.say(Severity::of(trouble), trouble.text.clone());
-                self.stage = Stage::Told;
+                self.stage = Stage::Failed;
             }
             _ => {}
         }
-        self.said = Some(trouble.text.clone());
+        self.error = Some(trouble.text.clone());
     }
 }
 
@@ -205,7 +205,7 @@ impl View for PlacePane {
             Stage::New(_) => Focus::PlaceNew,
             Stage::Proof(..) => Focus::PlaceProof,
             Stage::Reason(_) => Focus::PlaceReason,
-            Stage::Told => Focus::PlaceWait,
+            Stage::Failed => Focus::PlaceWait,
         }
     }
 
@@ -286,7 +286,7 @@ impl View for PlacePane {
                         profile: profile.clone(),
                         place: bound.name.clone(),
                     };
-                    self.turn_to(problem, context);
+                    self.switch_to(problem, context);
                 }
             }
             Outcome::PlaceBound(bound) => {

@@ -10,7 +10,7 @@ use crate::{
     domain::{change::DesiredFields, history::Ending},
     operations::{Done, Warning},
     tui::{
-        forms::group::Edit,
+        forms::group::GroupForm,
         keymap::{Action, Focus},
         state::{
             context::{Context, Navigation},
@@ -105,7 +105,7 @@ impl View for ResultPane {
         match action {
             Action::Enter | Action::Back => context.navigate(Navigation::Home),
             Action::Edit => {
-                let pane = Edit::of(&self.done.group, context);
+                let pane = GroupForm::of(&self.done.group, context);
                 context.navigate(Navigation::Replace(PaneRequest::Edit(Box::new(pane))));
             }
             Action::Token => {

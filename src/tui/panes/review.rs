@@ -2,8 +2,8 @@
 //! (hazard 4). The focus starts on *Back*.
 
 mod choices;
-mod choosing;
-mod deciding;
+mod draw_choices;
+mod remote_copy;
 mod request;
 mod sending;
 mod view;
@@ -39,7 +39,7 @@ use crate::{
 
 /// State of the service's own copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Copy {
+enum RemoteCopy {
     /// A creation has no copy to compare with.
     NotAsked,
     Reading(Ticket),
@@ -95,11 +95,11 @@ pub struct Review {
     read: Option<Box<Done>>,
     /// The choices made before the copy was read again.
     chosen: Option<Box<Choices>>,
-    copy: Copy,
+    copy: RemoteCopy,
     stage: Stage,
     /// The level of confirmation if everything is known well enough.
-    usual: ConfirmationLevel,
-    asks: ConfirmationLevel,
+    base_confirmation: ConfirmationLevel,
+    confirmation: ConfirmationLevel,
     on_apply: bool,
     unchanged_too: bool,
     page: Page,
@@ -127,7 +127,8 @@ impl Review {
             wanted,
             restores,
         } = proposal;
-        let mut usual = ConfirmationLevel::about(context.profile(), operation(creating));
+        let mut base_confirmation =
+            ConfirmationLevel::about(context.profile(), operation(creating));
         if restores {
             let is_production = context.profile().is_none_or(|profile| profile.production);
             let least = if is_production {
@@ -135,12 +136,12 @@ impl Review {
             } else {
                 Level::Key
             };
-            usual.level = usual.level.max(least);
+            base_confirmation.level = base_confirmation.level.max(least);
         }
         let copy = if creating {
-            Copy::NotAsked
+            RemoteCopy::NotAsked
         } else {
-            Copy::Reading(context.start(Job::LookUp(id.clone())))
+            RemoteCopy::Reading(context.start(Job::LookUp(id.clone())))
         };
         Self {
             creating,
@@ -166,8 +167,8 @@ impl Review {
             chosen: None,
             copy,
             stage: Stage::Deciding,
-            asks: usual.clone(),
-            usual,
+            confirmation: base_confirmation.clone(),
+            base_confirmation,
             on_apply: false,
             unchanged_too: false,
             page: Page::Difference,
@@ -187,10 +188,10 @@ impl Review {
         match (&self.stage, &self.copy) {
             (Stage::Sending(_), _) => Some("it is being sent".into()),
             (Stage::Deciding | Stage::Failed(_), copy) => match copy {
-                Copy::Reading(_) => Some("the service's copy is being read first".into()),
-                Copy::Alarm(_) => Some("stopped: read the alarm above".into()),
-                Copy::Unreadable(_) => Some("the service's copy could not be read".into()),
-                Copy::NotAsked | Copy::Read(_) => None,
+                RemoteCopy::Reading(_) => Some("the service's copy is being read first".into()),
+                RemoteCopy::Alarm(_) => Some("stopped: read the alarm above".into()),
+                RemoteCopy::Unreadable(_) => Some("the service's copy could not be read".into()),
+                RemoteCopy::NotAsked | RemoteCopy::Read(_) => None,
             },
         }
     }
@@ -198,7 +199,7 @@ impl Review {
 
 impl View for Review {
     fn focus(&self) -> Focus {
-        match self.asks.level {
+        match self.confirmation.level {
             Level::Button => Focus::Review,
             Level::Key | Level::Typed | Level::Words => Focus::ReviewKey,
         }
@@ -231,7 +232,7 @@ impl View for Review {
         match action {
             Action::NextField | Action::PreviousField => self.on_apply = !self.on_apply,
             Action::Unchanged => self.unchanged_too = !self.unchanged_too,
-            Action::Enter if self.on_apply && self.asks.level != Level::Button => {
+            Action::Enter if self.on_apply && self.confirmation.level != Level::Button => {
                 let key = context.keys.key(Focus::ReviewKey, Action::Confirm);
                 let enter = context.keys.key(Focus::ReviewKey, Action::Enter);
                 let text = format!("{enter} does nothing here: press {key} to send it");
@@ -243,14 +244,14 @@ impl View for Review {
             }
             Action::Choose if !matches!(self.stage, Stage::Sending(_)) => {
                 if let Some(choices) = self.choices() {
-                    choices.turn();
-                    self.weigh();
+                    choices.toggle();
+                    self.recompute();
                     view::show_choice(self, context);
                 }
             }
             Action::Enter if self.on_apply => self.apply(context),
             Action::Back | Action::Enter => self.pop(context),
-            Action::Confirm if self.asks.level != Level::Button => self.confirm(context),
+            Action::Confirm if self.confirmation.level != Level::Button => self.confirm(context),
             Action::CopyMenu => {
                 if let Some(curl) = self.curl(context) {
                     context.copy("curl command", &curl);
@@ -258,8 +259,8 @@ impl View for Review {
             }
             Action::Refresh if !self.creating && !matches!(self.stage, Stage::Sending(_)) => {
                 self.leave(context);
-                let reading = Copy::Reading(context.start(Job::LookUp(self.id.clone())));
-                if let Copy::Read(choices) = std::mem::replace(&mut self.copy, reading) {
+                let reading = RemoteCopy::Reading(context.start(Job::LookUp(self.id.clone())));
+                if let RemoteCopy::Read(choices) = std::mem::replace(&mut self.copy, reading) {
                     self.chosen = Some(choices);
                 }
             }
@@ -271,25 +272,27 @@ impl View for Review {
         match action {
             Action::Confirm => self.blocked(context),
             // A get may have created the group, and another get would find it: that would be no all-clear.
-            Action::Refresh if matches!(self.copy, Copy::Alarm(_)) => {
+            Action::Refresh if matches!(self.copy, RemoteCopy::Alarm(_)) => {
                 let key = context.keys.key(self.focus(), Action::Back);
                 Some(format!("stopped: read the alarm; {key} leaves"))
             }
             Action::Enter if self.on_apply => self.blocked(context),
             Action::Choose => match &self.copy {
                 _ if matches!(self.stage, Stage::Sending(_)) => Some("it is being sent".into()),
-                Copy::Read(choices) if choices.count() > 0 && self.page != Page::Difference => {
+                RemoteCopy::Read(choices)
+                    if choices.count() > 0 && self.page != Page::Difference =>
+                {
                     let key = context.keys.key(self.focus(), Action::OtherView);
                     Some(format!(
                         "the choices stand in the difference: {key} goes there"
                     ))
                 }
-                Copy::Read(choices) if choices.count() > 0 => None,
-                Copy::Read(_)
-                | Copy::NotAsked
-                | Copy::Reading(_)
-                | Copy::Alarm(_)
-                | Copy::Unreadable(_) => Some("nothing to choose".into()),
+                RemoteCopy::Read(choices) if choices.count() > 0 => None,
+                RemoteCopy::Read(_)
+                | RemoteCopy::NotAsked
+                | RemoteCopy::Reading(_)
+                | RemoteCopy::Alarm(_)
+                | RemoteCopy::Unreadable(_) => Some("nothing to choose".into()),
             },
             _ => None,
         }
@@ -300,7 +303,7 @@ impl View for Review {
     }
 
     fn leave(&mut self, context: &mut Context) {
-        if let Copy::Reading(ticket) = self.copy {
+        if let RemoteCopy::Reading(ticket) = self.copy {
             context.cancel(ticket);
         }
         if matches!(self.stage, Stage::Sending(_)) {
@@ -310,7 +313,7 @@ impl View for Review {
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
-        self.copy == Copy::Reading(ticket) || self.stage == Stage::Sending(ticket)
+        self.copy == RemoteCopy::Reading(ticket) || self.stage == Stage::Sending(ticket)
     }
 
     fn answer(&mut self, outcome: &Outcome, context: &mut Context) {
@@ -332,9 +335,9 @@ impl View for Review {
             }
             context.say(Severity::of(trouble), trouble.text.clone());
             self.copy = if trouble.ending == Some(Ending::CreatedByGet) {
-                Copy::Alarm(trouble.text.clone())
+                RemoteCopy::Alarm(trouble.text.clone())
             } else {
-                Copy::Unreadable(trouble.text.clone())
+                RemoteCopy::Unreadable(trouble.text.clone())
             };
         }
     }
@@ -347,7 +350,7 @@ impl View for Review {
         } else {
             let key = context.keys.key(self.focus(), Action::Refresh);
             let text = format!("Internal error, the read stopped; {key} tries again");
-            self.copy = Copy::Unreadable(text);
+            self.copy = RemoteCopy::Unreadable(text);
         }
     }
 

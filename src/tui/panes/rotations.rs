@@ -53,12 +53,12 @@ impl Rotations {
             abandoning: None,
             list: FilteredList::default(),
         };
-        pane.read_again(context);
+        pane.reload(context);
         pane
     }
 
     /// Reads the journal again after something was settled.
-    pub fn read_again(&self, context: &mut Context) {
+    pub fn reload(&self, context: &mut Context) {
         context.ask(&self.list.pending, Job::Rotations);
     }
 
@@ -67,13 +67,13 @@ impl Rotations {
         states.filter(|state| state.is_open()).count()
     }
 
-    fn here(&self) -> Option<&RotationRow> {
+    fn selected(&self) -> Option<&RotationRow> {
         self.rows.get(self.list.cursor.at)
     }
 
     /// Replaces the rows; the cursor stays on its rotation.
     fn take(&mut self, rows: &[RotationRow]) {
-        let on = self.here().map(|row| row.id);
+        let on = self.selected().map(|row| row.id);
         self.rows = rows.to_vec();
         self.rows.sort_by_key(|row| !row.rotation.state.is_open());
         let found = self.rows.iter().position(|row| Some(row.id) == on);
@@ -143,15 +143,15 @@ impl View for Rotations {
         }
         match action {
             Action::Enter => {
-                let id = self.here().map(|row| row.user_group_id.clone());
+                let id = self.selected().map(|row| row.user_group_id.clone());
                 context.open_group(id, "no rotation here");
             }
             Action::Refresh if self.settling.is_waiting() => {}
             Action::Refresh if self.open_ones() > 0 => context.ask(&self.settling, Job::Settle),
-            Action::Refresh => self.read_again(context),
+            Action::Refresh => self.reload(context),
             Action::Abandon => {
                 let reason = TextField::new("reason", "").with_longest(LONGEST_REASON);
-                self.abandoning = self.here().map(|row| Abandoning {
+                self.abandoning = self.selected().map(|row| Abandoning {
                     row: row.clone(),
                     reason,
                     ticket: None,
@@ -167,11 +167,11 @@ impl View for Rotations {
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
         match action {
-            Action::Abandon => match self.here() {
+            Action::Abandon => match self.selected() {
                 Some(row) if can_be_abandoned(row) => context.forbidden(Guarded::Abandon),
                 _ => Some("only an open rotation, or a conflict, can be closed".into()),
             },
-            Action::Enter if self.abandoning.is_none() && self.here().is_none() => {
+            Action::Enter if self.abandoning.is_none() && self.selected().is_none() => {
                 Some("no rotation here".into())
             }
             _ => None,
@@ -200,7 +200,7 @@ impl View for Rotations {
                 self.abandoning = None;
                 let text = format!("Rotation of {} closed without a result", row.user_group_id);
                 context.say(Severity::Done, text);
-                self.read_again(context);
+                self.reload(context);
             }
             Outcome::Failed(trouble) => self.failed(&trouble.text, context),
             _ => {}
@@ -212,7 +212,7 @@ impl View for Rotations {
     }
 
     fn changed(&mut self, _changes: &Changes, context: &mut Context) {
-        self.read_again(context);
+        self.reload(context);
     }
 
     fn draw(&self, buffer: &mut Buffer, area: Rect, context: &Context) -> Option<Position> {

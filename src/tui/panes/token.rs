@@ -12,7 +12,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use handoff::Handing;
+use handoff::HandOffProgress;
 use progress::Steps;
 pub(crate) use steps::describe;
 
@@ -40,7 +40,7 @@ use crate::{
 };
 
 /// How long a revealed token stays visible.
-const REVEALED: SignedDuration = SignedDuration::from_secs(20);
+const REVEAL_TIME: SignedDuration = SignedDuration::from_secs(20);
 
 const REASON: &str = "reason (optional)";
 
@@ -83,7 +83,7 @@ pub struct TokenPane {
     replaced: Option<String>,
     /// The file to write the token to.
     file: NewFile,
-    handing: Handing,
+    hand_off_progress: HandOffProgress,
     scroll: Cursor,
 }
 
@@ -106,7 +106,7 @@ impl TokenPane {
             revealed_until: None,
             replaced: None,
             file: NewFile::default(),
-            handing: Handing::Nowhere,
+            hand_off_progress: HandOffProgress::Nowhere,
             scroll: Cursor::default(),
         }
     }
@@ -124,7 +124,7 @@ impl TokenPane {
 }
 
 /// The level of confirmation for a rotation.
-fn asks(context: &Context) -> ConfirmationLevel {
+fn required_confirmation(context: &Context) -> ConfirmationLevel {
     ConfirmationLevel::about(context.profile(), Guarded::Rotate)
 }
 
@@ -215,7 +215,7 @@ impl View for TokenPane {
             Action::Enter if self.file.is_asked() => self.write(context),
             Action::Rotate => {
                 self.revealed_until = None;
-                let level = asks(context).level;
+                let level = required_confirmation(context).level;
                 if level == Level::Words {
                     self.typed.label = "type the words".into();
                 }
@@ -346,7 +346,7 @@ impl View for TokenPane {
                 ),
             ),
             Stage::Reading(ticket) => context.cancel(*ticket),
-            Stage::Rotated { .. } if self.handing.is_under_way() => context.say(
+            Stage::Rotated { .. } if self.hand_off_progress.is_under_way() => context.say(
                 Severity::Info,
                 format!(
                     "The hand-off of {} continues; a message reports the result",
@@ -358,7 +358,8 @@ impl View for TokenPane {
     }
 
     fn waits_for(&self, ticket: Ticket) -> bool {
-        if self.file.waits_for(ticket) || self.handing == Handing::Running(ticket) {
+        if self.file.waits_for(ticket) || self.hand_off_progress == HandOffProgress::Running(ticket)
+        {
             return true;
         }
         match &self.stage {
@@ -380,7 +381,7 @@ impl View for TokenPane {
         } else if let Outcome::HandedOff(handed) = outcome {
             self.handed(handed.as_deref(), context);
         } else if let Outcome::NotHandedOff(trouble) = outcome {
-            self.handing = Handing::NotRun(trouble.text.clone());
+            self.hand_off_progress = HandOffProgress::NotRun(trouble.text.clone());
             context.say(Severity::of(trouble), trouble.text.clone());
         } else if let Outcome::Failed(trouble) = outcome {
             if self.file.failed(&trouble.text) {
@@ -396,19 +397,19 @@ impl View for TokenPane {
         if self.file.lost() {
             return;
         }
-        if matches!(self.handing, Handing::Running(_)) {
+        if matches!(self.hand_off_progress, HandOffProgress::Running(_)) {
             let key = context.keys.key(self.page_focus(), Action::HandOff);
-            self.handing = Handing::NotRun(format!(
+            self.hand_off_progress = HandOffProgress::NotRun(format!(
                 "Internal error, stopped; {key} runs the hand-off again"
             ));
             return;
         }
         if let Stage::Rotated { confirming, .. } = &mut self.stage {
             *confirming = None;
-            if self.handing == Handing::Later {
+            if self.hand_off_progress == HandOffProgress::Later {
                 let key = context.keys.key(Focus::RotateResult, Action::HandOff);
                 let why = format!("the confirming read stopped; {key} reads and runs it");
-                self.handing = Handing::NotRun(why);
+                self.hand_off_progress = HandOffProgress::NotRun(why);
             }
             return;
         }

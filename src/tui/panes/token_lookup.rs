@@ -85,7 +85,7 @@ impl TokenLookupPane {
     }
 
     /// Opens the token pane of the group, in its own profile.
-    fn go_on(&self, context: &mut Context) {
+    fn open_owner(&self, context: &mut Context) {
         let Some(owner) = self.owner() else { return };
         let mut profiles = context.profiles.iter();
         match profiles.position(|profile| profile.name == owner.profile) {
@@ -126,7 +126,7 @@ impl View for TokenLookupPane {
             Action::Enter if self.answered.is_none() && !self.pending.is_waiting() => {
                 self.look_up(context);
             }
-            Action::Token => self.go_on(context),
+            Action::Token => self.open_owner(context),
             Action::Whose => *self = Self::default(),
             Action::Back => self.pop(context),
             _ => {}
@@ -246,7 +246,7 @@ impl TokenLookupPane {
             };
             let story = owner.map_or_else(
                 || "no group of this directory has or had it".to_owned(),
-                |owner| told(owner, context),
+                |owner| describe_owner(owner, context),
             );
             sheet.pieces(vec![(format!("{mark} {name}{story}"), style)]);
         }
@@ -265,7 +265,7 @@ impl TokenLookupPane {
     }
 }
 
-fn told(owner: &Owner, context: &Context) -> String {
+fn describe_owner(owner: &Owner, context: &Context) -> String {
     let what = if owner.current { "current" } else { "former" };
     let id = paint::cut_id(owner.user_group_id.as_str(), 32, context.theme);
     let profile = visible(&owner.profile);

@@ -28,7 +28,7 @@ use crate::{
 
 /// What the text field asks for.
 #[derive(Debug)]
-enum Asked {
+enum Prompt {
     /// The key of a property.
     Property,
     /// The name of a view.
@@ -37,13 +37,13 @@ enum Asked {
 
 /// Identifies a row.
 #[derive(Debug, PartialEq, Eq)]
-enum On {
+enum RowKey {
     View(String),
     Column(ListColumn),
 }
 
 /// A row under the cursor.
-enum Row<'v> {
+enum ViewsRow<'v> {
     View(&'v SavedView),
     /// The column, and whether it is shown.
     Column(&'v ListColumn, bool),
@@ -56,8 +56,8 @@ pub struct ViewsPane {
     shown: usize,
     cursor: Cursor,
     /// The row under the cursor, by name, because views come and go, even through other consoles.
-    on: Option<On>,
-    asked: Option<(Asked, TextField)>,
+    on: Option<RowKey>,
+    prompt: Option<(Prompt, TextField)>,
 }
 
 impl ViewsPane {
@@ -77,24 +77,24 @@ impl ViewsPane {
             shown,
             cursor: Cursor::default(),
             on: None,
-            asked: None,
+            prompt: None,
         }
     }
 
-    fn name(&self, at: usize, saved: &[SavedView]) -> Option<On> {
+    fn name(&self, at: usize, saved: &[SavedView]) -> Option<RowKey> {
         Some(match self.row(at, saved)? {
-            Row::View(view) => On::View(view.name.clone()),
-            Row::Column(column, _) => On::Column(column.clone()),
+            ViewsRow::View(view) => RowKey::View(view.name.clone()),
+            ViewsRow::Column(column, _) => RowKey::Column(column.clone()),
         })
     }
 
-    fn row<'v>(&'v self, at: usize, saved: &'v [SavedView]) -> Option<Row<'v>> {
+    fn row<'v>(&'v self, at: usize, saved: &'v [SavedView]) -> Option<ViewsRow<'v>> {
         if let Some(view) = saved.get(at) {
-            return Some(Row::View(view));
+            return Some(ViewsRow::View(view));
         }
         let at = at.checked_sub(saved.len())?;
         let column = self.columns.get(at)?;
-        Some(Row::Column(column, at < self.shown))
+        Some(ViewsRow::Column(column, at < self.shown))
     }
 
     /// The index of the column under the cursor.
@@ -151,8 +151,8 @@ impl ViewsPane {
         }
     }
 
-    fn answered(&mut self, context: &mut Context) {
-        let Some((asked, field)) = &mut self.asked else {
+    fn submit(&mut self, context: &mut Context) {
+        let Some((prompt, field)) = &mut self.prompt else {
             return;
         };
         let text = field.text().trim().to_owned();
@@ -160,9 +160,9 @@ impl ViewsPane {
             field.error = Some("Type a name first".into());
             return;
         }
-        match asked {
-            Asked::Name => context.navigate(Navigation::Run(Command::Save(text))),
-            Asked::Property => {
+        match prompt {
+            Prompt::Name => context.navigate(Navigation::Run(Command::Save(text))),
+            Prompt::Property => {
                 let key = text.strip_prefix("prop.").unwrap_or(&text);
                 let change = ColumnsChange::Change {
                     add: vec![ListColumn::Property(key.to_owned())],
@@ -175,12 +175,12 @@ impl ViewsPane {
                 return;
             }
         }
-        self.asked = None;
+        self.prompt = None;
     }
 
     /// Completes the key of a property.
     fn complete(&mut self, context: &Context) {
-        if let Some((Asked::Property, field)) = &mut self.asked {
+        if let Some((Prompt::Property, field)) = &mut self.prompt {
             let keys = context.property_keys();
             let typed = field.text().trim();
             let typed = typed.strip_prefix("prop.").unwrap_or(typed);
@@ -195,7 +195,7 @@ impl ViewsPane {
 
 impl View for ViewsPane {
     fn focus(&self) -> Focus {
-        if self.asked.is_some() {
+        if self.prompt.is_some() {
             Focus::ViewName
         } else {
             Focus::Views
@@ -209,17 +209,17 @@ impl View for ViewsPane {
     fn act(&mut self, action: Action, context: &mut Context) {
         let rows = context.annotations.saved_views.len() + self.columns.len();
         let page = usize::from(context.size.1 / 2);
-        if self.asked.is_none() && self.cursor.act(action, rows, page) {
+        if self.prompt.is_none() && self.cursor.act(action, rows, page) {
             self.on = None;
             return;
         }
         self.on = None;
         match action {
-            Action::Enter if self.asked.is_some() => self.answered(context),
+            Action::Enter if self.prompt.is_some() => self.submit(context),
             Action::NextField => self.complete(context),
             Action::Enter => {
                 context.navigate(Navigation::Pop);
-                if let Some(Row::View(view)) =
+                if let Some(ViewsRow::View(view)) =
                     self.row(self.cursor.at, &context.annotations.saved_views)
                 {
                     let name = view.name.clone();
@@ -231,18 +231,18 @@ impl View for ViewsPane {
             Action::MoveUp => self.shift(false, context),
             Action::AddColumn => {
                 let field = TextField::new("Property", "");
-                self.asked = Some((Asked::Property, field));
+                self.prompt = Some((Prompt::Property, field));
             }
-            Action::WriteFile => self.asked = Some((Asked::Name, TextField::new("Save as", ""))),
+            Action::WriteFile => self.prompt = Some((Prompt::Name, TextField::new("Save as", ""))),
             Action::RemoveView => {
-                if let Some(Row::View(view)) =
+                if let Some(ViewsRow::View(view)) =
                     self.row(self.cursor.at, &context.annotations.saved_views)
                 {
                     let name = view.name.clone();
                     context.start(Job::RemoveView(name));
                 }
             }
-            Action::Back if self.asked.is_some() => self.asked = None,
+            Action::Back if self.prompt.is_some() => self.prompt = None,
             Action::Back | Action::Views => context.navigate(Navigation::Pop),
             _ => {}
         }
@@ -260,7 +260,7 @@ impl View for ViewsPane {
     }
 
     fn field(&mut self) -> Option<&mut TextField> {
-        self.asked.as_mut().map(|(_, field)| field)
+        self.prompt.as_mut().map(|(_, field)| field)
     }
 
     fn disabled(&self, action: Action, context: &Context) -> Option<String> {
@@ -303,8 +303,8 @@ impl View for ViewsPane {
                 lines.push((None, "Columns".to_owned()));
             }
             let text = match self.row(at, saved) {
-                Some(Row::View(view)) => describe(view, context),
-                Some(Row::Column(column, shown)) => {
+                Some(ViewsRow::View(view)) => describe(view, context),
+                Some(ViewsRow::Column(column, shown)) => {
                     let mark = if shown { "[x]" } else { "[ ]" };
                     format!("{mark} {}", visible(&column.to_string()))
                 }
@@ -312,7 +312,7 @@ impl View for ViewsPane {
             };
             lines.push((Some(at), text));
         }
-        let foot = u16::from(self.asked.is_some()) * 2;
+        let foot = u16::from(self.prompt.is_some()) * 2;
         let room = usize::from(inner.height.saturating_sub(foot));
         let is_here = |line: &(Option<usize>, String)| line.0 == Some(self.cursor.at);
         let here = lines.iter().position(is_here).unwrap_or(0);
@@ -325,7 +325,7 @@ impl View for ViewsPane {
             };
             choice(buffer, place, *at == self.cursor.at, text, theme);
         }
-        let (_, field) = self.asked.as_ref()?;
+        let (_, field) = self.prompt.as_ref()?;
         let below = Rect {
             y: inner.bottom().saturating_sub(foot),
             height: foot.min(inner.height),

@@ -21,8 +21,8 @@ use crate::{
         Connector, DirectoryError, Done, Failure, Operations, TokenLookup, UnknownIdPolicy,
     },
     tui::state::{
-        lost::WhyLost,
         message::{Job, JobError, Msg, Outcome, ProfileIndex},
+        outage::OutageReason,
     },
 };
 
@@ -94,9 +94,9 @@ impl Backends {
             Job::List => listed(search::list(operations, &context).await),
             Job::Search {
                 index,
-                look,
+                request,
                 before,
-            } => search::search(index, look, before).await,
+            } => search::search(index, request, before).await,
             Job::Near(index, typed) => Ok(search::nearest(index, typed).await),
             Job::KeepView(view) => {
                 listed(operations.keep_view(view).await.map(|()| Outcome::ViewKept))
@@ -127,13 +127,13 @@ impl Backends {
                 base,
                 wanted,
                 replace,
-                travels,
+                sends_unchanged,
             } => {
                 let edit = Edit {
                     base,
                     wanted,
                     replace,
-                    travels,
+                    sends_unchanged,
                     whole: Vec::new(),
                 };
                 let known = UnknownIdPolicy::KnownOnly;
@@ -179,7 +179,7 @@ impl Backends {
                 Err(failure) => Outcome::NotHandedOff(failure.into()),
             }),
             Job::Batches => listed(operations.batches().await.map(Outcome::Batches)),
-            Job::Batch(id) => listed(batch::stands(operations, id).await),
+            Job::Batch(id) => listed(batch::read_batch(operations, id).await),
             Job::Attention { whole } => {
                 let found = Operations::attention(&self.all(), profile.0, whole).await;
                 listed(found.map(|found| Outcome::Attention(Box::new(found))))
@@ -194,7 +194,7 @@ impl Backends {
                     .await
                     .map(|()| Outcome::Hidden(None)),
             ),
-            Job::AllBatches => listed(batch::of_all(&self.all(), profile).await),
+            Job::AllBatches => listed(batch::all_batches(&self.all(), profile).await),
             Job::PlanResumption(id, include_old) => {
                 let planned = operations.plan_resumption(id, include_old).await;
                 let planned = planned.map_err(JobError::from);
@@ -260,7 +260,7 @@ fn listed(result: Result<Outcome, DirectoryError>) -> Result<Outcome, JobError> 
 
 fn unreadable(error: &DirectoryError) -> JobError {
     JobError {
-        is_of_lost_directory: WhyLost::of(error).is_some(),
+        is_of_lost_directory: OutageReason::of(error).is_some(),
         ..JobError::of(error.to_string())
     }
 }

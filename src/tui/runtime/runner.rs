@@ -121,7 +121,7 @@ impl<S: Screen> Runner<S> {
         let mut terminal_lives = self.draw().is_ok();
         if !terminal_lives {
             deadline = Some(Instant::now() + self.patience);
-            self.take(Msg::Leave(StopCause::LineLost));
+            self.take(Msg::Leave(StopCause::TerminalLost));
             if let Some(reason) = self.reason {
                 return Ok(reason);
             }
@@ -136,7 +136,7 @@ impl<S: Screen> Runner<S> {
                         self.on_input(came)
                     } else {
                         terminal_lives = false;
-                        Some(Msg::Leave(StopCause::LineLost))
+                        Some(Msg::Leave(StopCause::TerminalLost))
                     }
                 },
                 Some(msg) = self.receiver.recv() => Some(msg),
@@ -152,12 +152,12 @@ impl<S: Screen> Runner<S> {
                     }
                     Signal::Stop => self.screen.suspend().err().map(|_| {
                         terminal_lives = false;
-                        Msg::Leave(StopCause::LineLost)
+                        Msg::Leave(StopCause::TerminalLost)
                     }),
                     // This signal also arrives when the terminal is lost; requests in flight still end.
                     Signal::Continued => self.screen.continued().err().map(|_| {
                         terminal_lives = false;
-                        Msg::Leave(StopCause::LineLost)
+                        Msg::Leave(StopCause::TerminalLost)
                     }),
                 },
                 () = sleep(wake_in.unwrap_or(NAP)), if wake_in.is_some() => Some(Msg::Tick),
@@ -184,7 +184,7 @@ impl<S: Screen> Runner<S> {
                         Some(Some(Err(_)) | None) => {
                             terminal_lives = false;
                             deadline.get_or_insert_with(|| Instant::now() + self.patience);
-                            Some(Msg::Leave(StopCause::LineLost))
+                            Some(Msg::Leave(StopCause::TerminalLost))
                         }
                         None => break,
                     },
@@ -216,7 +216,7 @@ impl<S: Screen> Runner<S> {
             if terminal_lives && self.draw().is_err() {
                 terminal_lives = false;
                 deadline.get_or_insert_with(|| Instant::now() + self.patience);
-                self.take(Msg::Leave(StopCause::LineLost));
+                self.take(Msg::Leave(StopCause::TerminalLost));
                 if let Some(reason) = self.reason {
                     return Ok(reason);
                 }
@@ -439,7 +439,7 @@ fn lock(wishes: &Wishes) -> MutexGuard<'_, HashMap<Ticket, watch::Sender<RunComm
 /// The cause that a run is given for a signal that asks for the end.
 fn cause(signal: Signal) -> StopCause {
     match signal {
-        Signal::Hangup => StopCause::LineLost,
+        Signal::Hangup => StopCause::TerminalLost,
         _ => StopCause::Signal,
     }
 }

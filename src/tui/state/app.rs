@@ -2,22 +2,22 @@
 //! with the message.
 
 pub(crate) mod batches;
-mod changed;
 mod commands;
 mod drafts;
 pub(crate) mod handoff;
+mod key_press;
 mod outcomes;
 mod places;
 mod pointer;
-mod pressing;
 mod quitting;
+mod remote_changes;
 mod settle;
 
 use crossterm::event::KeyEvent;
 use jiff::{SignedDuration, Timestamp};
 use ratatui::layout::Position;
 
-use pressing::Swallowing;
+use key_press::Swallowing;
 
 use super::{
     context::{Context, Navigation},

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{context::Context, lost::WhyLost, message::Job};
+use super::{context::Context, message::Job, outage::OutageReason};
 
 impl Context {
     /// Describes the condition for its fixed place on every screen.
@@ -10,13 +10,13 @@ impl Context {
         let lost = self.lost.as_ref()?;
         let since = self.second(lost.since);
         Some(match lost.why {
-            WhyLost::Away => format!("directory lost, {since}; trying"),
-            WhyLost::Standby => format!("directory is a standby, {since}; trying"),
-            WhyLost::NotAllowed => format!("directory: no rights, {since}; trying"),
-            WhyLost::Viewer => "directory: you may only look (viewer)".to_owned(),
-            WhyLost::OtherVersion => "directory: update groupdesk".to_owned(),
-            WhyLost::NotWritable => "directory is read-only: update groupdesk".to_owned(),
-            WhyLost::Moved => "directory was moved: read-only".to_owned(),
+            OutageReason::Away => format!("directory lost, {since}; trying"),
+            OutageReason::Standby => format!("directory is a standby, {since}; trying"),
+            OutageReason::NotAllowed => format!("directory: no rights, {since}; trying"),
+            OutageReason::Viewer => "directory: you may only look (viewer)".to_owned(),
+            OutageReason::OtherVersion => "directory: update groupdesk".to_owned(),
+            OutageReason::NotWritable => "directory is read-only: update groupdesk".to_owned(),
+            OutageReason::Moved => "directory was moved: read-only".to_owned(),
         })
     }
 
@@ -25,27 +25,27 @@ impl Context {
         let lost = self.lost.as_ref()?;
         let since = self.second(lost.since);
         Some(match lost.why {
-            WhyLost::Away => {
+            OutageReason::Away => {
                 format!("The directory has been unreachable since {since}; nothing was sent")
             }
-            WhyLost::Standby => format!(
+            OutageReason::Standby => format!(
                 "The directory has been a standby or read-only since {since}; nothing was sent. It needs the primary"
             ),
-            WhyLost::NotAllowed => format!(
+            OutageReason::NotAllowed => format!(
                 "The directory has not let you in since {since}; nothing was sent. An admin gives the role operator back"
             ),
-            WhyLost::Viewer => {
+            OutageReason::Viewer => {
                 "The directory gives you read-only access; nothing was sent. It needs the role operator, which an admin grants"
                     .to_owned()
             }
-            WhyLost::OtherVersion => {
+            OutageReason::OtherVersion => {
                 "The directory is of another version; nothing was sent. Update groupdesk".to_owned()
             }
-            WhyLost::NotWritable => {
+            OutageReason::NotWritable => {
                 "The directory has newer tables, which this groupdesk only reads; nothing was sent. Update groupdesk"
                     .to_owned()
             }
-            WhyLost::Moved => {
+            OutageReason::Moved => {
                 "The directory was moved; nothing was sent. `groupdesk directory status` says where to".to_owned()
             }
         })

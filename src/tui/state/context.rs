@@ -17,10 +17,10 @@ use super::{
     exchanges::Exchanges,
     groups::Groups,
     live::Live,
-    lost::Lost,
     message::{Effect, Job, JobSpec, Pending, ProfileIndex, Ticket},
     navigation::PaneRequest,
     notices::{Notices, Severity, Subject},
+    outage::Outage,
 };
 use crate::{
     config::{HandOffCommand, guard, profile::Profile},
@@ -135,7 +135,7 @@ pub struct Context {
     /// When to settle open rotations again, because waiting may have helped by then.
     pub settle_again_at: Option<Timestamp>,
     /// Set while the directory cannot be used.
-    pub lost: Option<Lost>,
+    pub lost: Option<Outage>,
     /// The directory is available again, but the missed changes have not arrived yet.
     pub is_directory_back: bool,
     /// When another process's run of a batch counts as gone, unless it is heard of before.

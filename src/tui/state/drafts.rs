@@ -9,7 +9,7 @@ use super::message::{Job, ProfileIndex, Ticket};
 use crate::{
     domain::{change::DesiredFields, draft::Draft, group::UserGroupId},
     operations::{DraftHead, KeptDraft},
-    tui::forms::group::Edit,
+    tui::forms::group::GroupForm,
 };
 
 pub type Key = (ProfileIndex, UserGroupId);
@@ -31,7 +31,7 @@ pub struct Unsent {
     pub draft: Draft,
     pub from: DraftOrigin,
     /// The form as it was left, with its cursor and undo history.
-    pub form: Option<Edit>,
+    pub form: Option<GroupForm>,
     /// When the stored draft was last changed, as far as known here.
     kept: Option<Timestamp>,
 }
@@ -39,7 +39,7 @@ pub struct Unsent {
 impl Unsent {
     /// Whether this draft is what was sent.
     pub fn is(&self, sent: &DesiredFields) -> bool {
-        Edit::of_draft(self.draft.clone()).wanted().as_ref() == Ok(sent)
+        GroupForm::of_draft(self.draft.clone()).wanted().as_ref() == Ok(sent)
     }
 }
 
@@ -112,7 +112,7 @@ impl Drafts {
     pub fn keep(&mut self, profile: ProfileIndex, mut draft: Draft) {
         let key = (profile, draft.user_group_id.clone());
         let old = self.unsent.get(&key);
-        if old.is_some_and(|old| old.draft.says_the_same(&draft)) {
+        if old.is_some_and(|old| old.draft.has_same_content(&draft)) {
             return;
         }
         let kept = old.and_then(|old| old.kept);
@@ -132,7 +132,7 @@ impl Drafts {
     }
 
     /// Remembers the form of a draft as it was left.
-    pub fn leave(&mut self, key: &Key, form: Edit) {
+    pub fn leave(&mut self, key: &Key, form: GroupForm) {
         if let Some(unsent) = self.unsent.get_mut(key) {
             unsent.form = Some(form);
         }

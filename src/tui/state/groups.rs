@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     domain::{
-        annotation::Annotation, at_work::AtWork, group::UserGroupId, known::KnownGroup,
+        active_change::ActiveChange, annotation::Annotation, group::UserGroupId, known::KnownGroup,
         rotation::State,
     },
     operations::ChangeCursor,
@@ -21,7 +21,7 @@ pub struct Listing {
     /// Set if these are only the first groups.
     pub first: Option<FirstRows>,
     /// `None` if it was not read, or was already delivered with the first groups.
-    pub beside: Option<ReadBeside>,
+    pub extras: Option<ListingExtras>,
     /// The view of the list as it was left; `None` if there is none.
     pub view: Option<ListView>,
     /// Changes by others after this point are not included.
@@ -30,9 +30,9 @@ pub struct Listing {
 
 /// Data that is read with the groups, before them.
 #[derive(Debug, Clone, Default)]
-pub struct ReadBeside {
+pub struct ListingExtras {
     pub open: Vec<(UserGroupId, State)>,
-    pub at_work: Vec<AtWork>,
+    pub at_work: Vec<ActiveChange>,
     pub place_name: Option<String>,
     pub annotations: BTreeMap<UserGroupId, Annotation>,
     pub saved_views: Vec<SavedView>,

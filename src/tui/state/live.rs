@@ -9,11 +9,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     domain::{
-        at_work::Work,
+        active_change::Work,
         group::UserGroupId,
         known::{Known, KnownGroup},
         rotation::State,
-        words::words,
+        word_enum::word_enum,
     },
     operations::PlaceId,
 };
@@ -21,7 +21,7 @@ use crate::{
 /// How long the cursor must stay on a row until its changes count as seen.
 const RESTED: SignedDuration = SignedDuration::from_millis(500);
 
-words! {
+word_enum! {
     /// A value of a group that others can change.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum ChangedField {

@@ -34,7 +34,7 @@ use crate::{
     tui::{
         ExitReason,
         runtime::external_editor::EditRequest,
-        state::{groups::Listing, lost::WhyLost},
+        state::{groups::Listing, outage::OutageReason},
     },
 };
 
@@ -73,7 +73,7 @@ pub enum Msg {
     /// Changes by others in the place of this profile.
     Changed(ProfileIndex, Box<Changes>),
     /// The directory of this profile has been unavailable for this long, and why; `None`: it is available again.
-    Line(ProfileIndex, Option<(Duration, WhyLost)>),
+    Line(ProfileIndex, Option<(Duration, OutageReason)>),
     /// The job panicked; what it did is unknown.
     Lost(Ticket),
     /// Only sent while something on the screen depends on the time.
@@ -108,7 +108,7 @@ pub enum Job {
     /// Computes the rows of the list; reads nothing.
     Search {
         index: Index,
-        look: SearchRequest,
+        request: SearchRequest,
         /// Earlier results that may save work.
         before: Option<Arc<SearchResults>>,
     },
@@ -134,7 +134,7 @@ pub enum Job {
         /// Fields that are replaced as a whole although others may have changed them, which the person has seen.
         replace: Vec<Field>,
         /// The person has seen the fields that are sent unchanged, as last known.
-        travels: bool,
+        sends_unchanged: bool,
     },
     Rotate {
         id: UserGroupId,

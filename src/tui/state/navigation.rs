@@ -5,7 +5,7 @@ use crate::{
     domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup},
     operations::{BatchId, Done},
     search::ListColumn,
-    tui::forms::group::Edit,
+    tui::forms::group::GroupForm,
 };
 
 /// A pane, and its initial data.
@@ -14,7 +14,7 @@ pub enum PaneRequest {
     Group(UserGroupId),
     Compare(UserGroupId),
     History(UserGroupId),
-    Edit(Box<Edit>),
+    Edit(Box<GroupForm>),
     Review(Box<Proposal>),
     Typed(ConfirmationWords),
     Result(Box<Done>, DesiredFields),

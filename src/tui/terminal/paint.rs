@@ -45,7 +45,7 @@ pub struct Painter {
 struct Pen {
     /// Column and row; `None` where terminals differ, as after the last column.
     at: Option<(u16, u16)>,
-    look: CellStyle,
+    style: CellStyle,
 }
 
 impl Painter {
@@ -119,9 +119,9 @@ impl Painter {
             }
         }
         out.append(&mut plain);
-        if pen.look.is_seen_on_blanks() {
-            pen.look.change_to(CellStyle::default(), &mut out);
-            pen.look = CellStyle::default();
+        if pen.style.is_seen_on_blanks() {
+            pen.style.change_to(CellStyle::default(), &mut out);
+            pen.style = CellStyle::default();
         }
         self.place(&mut out, &mut pen, cursor);
         self.pen = pen;
@@ -170,15 +170,15 @@ impl Pen {
         self.at = Some(to);
     }
 
-    fn take(&mut self, look: CellStyle, out: &mut Vec<u8>) {
-        self.look.change_to(look, out);
-        self.look = look;
+    fn take(&mut self, style: CellStyle, out: &mut Vec<u8>) {
+        self.style.change_to(style, out);
+        self.style = style;
     }
 
     /// Writes one cell at the position of the pen.
     fn write(&mut self, spot: &ScreenCell<'_>, columns: u16, out: &mut Vec<u8>) {
-        if !(spot.is_blank() && self.look.leaves_blanks_alone()) {
-            self.take(spot.look, out);
+        if !(spot.is_blank() && self.style.leaves_blanks_alone()) {
+            self.take(spot.style, out);
         }
         let Some((x, y)) = self.at else { return };
         let after = x + spot.width;
@@ -227,7 +227,7 @@ fn write_row(out: &mut Vec<u8>, pen: &mut Pen, y: usize, old: &[Cell], new: &[Ce
     if plain.len() > WORTH_A_LOOK / 2 {
         let (mut erased, mut erased_pen) = (Vec::new(), *pen);
         erased_pen.go_to((first as u16, y as u16), &mut erased);
-        if !erased_pen.look.leaves_blanks_alone() {
+        if !erased_pen.style.leaves_blanks_alone() {
             erased_pen.take(CellStyle::default(), &mut erased);
         }
         erased.extend(b"\x1b[K");
@@ -277,7 +277,7 @@ fn write_changes(
             let needed = changed[from..x].iter().rposition(|changed| *changed);
             let needed = needed.map_or(0, |last| last + 1);
             if is_rest || needed > 2 * WORTH_ERASING {
-                if !pen.look.leaves_blanks_alone() {
+                if !pen.style.leaves_blanks_alone() {
                     pen.take(CellStyle::default(), out);
                 }
                 if is_rest {
@@ -312,7 +312,7 @@ fn reach(out: &mut Vec<u8>, pen: &mut Pen, (x, y): (usize, u16), new: &[ScreenCe
             let (mut moved, mut moved_pen) = (Vec::new(), *pen);
             moved_pen.go_to(to, &mut moved);
             let costs = |bytes: &Vec<u8>, pen: &Pen| {
-                bytes.len() + pen.look.cost_of(new[x].look, new[x].is_blank())
+                bytes.len() + pen.style.cost_of(new[x].style, new[x].is_blank())
             };
             if again_pen.at == Some(to) && costs(&again, &again_pen) <= costs(&moved, &moved_pen) {
                 out.append(&mut again);

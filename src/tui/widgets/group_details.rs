@@ -1,15 +1,15 @@
 //! What is known about a group, on a page: every value with its origin and time (hazard 3 of docs/design/service.md).
 
-mod glance;
+mod summary;
 
-pub use glance::{age, beside, brief};
+pub use summary::{age, brief, side_panel};
 
 use ratatui::style::Style;
 
 use super::text_page::TextPage;
 use crate::{
     domain::{
-        annotation::Written,
+        annotation::Attribution,
         known::{Known, KnownGroup, Source},
         text::visible,
     },
@@ -27,7 +27,7 @@ pub fn origin<T>(known: &Known<T>, context: &Context) -> String {
 }
 
 /// "li@desk7, 4d ago".
-pub fn by(written: &Written, context: &Context) -> String {
+pub fn by(written: &Attribution, context: &Context) -> String {
     format!("{}, {}", visible(&written.by), context.moment(written.at))
 }
 
@@ -36,7 +36,7 @@ pub fn annotation(sheet: &mut TextPage, group: &KnownGroup, context: &Context) {
     let Some(annotation) = context.annotations.get(group.id.as_str()) else {
         return;
     };
-    let by = |written: Option<&Written>| {
+    let by = |written: Option<&Attribution>| {
         written.map_or_else(String::new, |written| by(written, context))
     };
     if let Some(note) = &annotation.note {

@@ -4,17 +4,17 @@
 mod check;
 mod draw;
 mod fill;
-mod kept;
 mod keys;
 mod paste;
+mod replace;
 mod rows;
 #[cfg(test)]
 mod tests;
 
 pub use check::Problem;
-pub use kept::{NotMapping, pairs_of, read_mapping};
 pub(super) use paste::read as read_pairs;
 pub use paste::{NotPairs, PastedRows};
+pub use replace::{NotMapping, pairs_of, read_mapping};
 pub use rows::MappingRow;
 
 use crate::domain::{change::Mark, group::Mapping};

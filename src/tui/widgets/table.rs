@@ -17,7 +17,7 @@ const GUTTER: u16 = 2;
 const FLAGS: u16 = 4;
 
 /// Cells of a row that are highlighted under the cursor: each of them is written twice when the cursor moves on.
-const LIT: u16 = 100;
+const HIGHLIGHT_WIDTH: u16 = 100;
 
 /// What precedes a row, beside the cursor.
 #[derive(Debug, Clone, Default)]
@@ -25,7 +25,7 @@ pub struct Gutter {
     pub is_marked: bool,
     pub flag: Option<(&'static str, Style)>,
     /// It does not match the filter any more.
-    pub is_out: bool,
+    pub is_unmatched: bool,
     /// Text at the end of the row that replaces its last columns.
     pub over: Option<(String, Style)>,
 }
@@ -36,11 +36,11 @@ pub fn gap(width: u16) -> u16 {
 }
 
 /// The area of the columns in a table with flags.
-pub fn beside_flags(area: Rect) -> Rect {
-    beside(area, FLAGS)
+pub fn after_flags(area: Rect) -> Rect {
+    after_gutter(area, FLAGS)
 }
 
-fn beside(area: Rect, gutter: u16) -> Rect {
+fn after_gutter(area: Rect, gutter: u16) -> Rect {
     Rect {
         x: area.x + gutter.min(area.width),
         width: area.width.saturating_sub(gutter),
@@ -127,7 +127,7 @@ fn draw_in<'a, R>(
     let height = usize::from(area.height) - 1;
     let first = cursor.first(rows.len(), height).min(rows.len());
     let window = &rows[first..(first + height).min(rows.len())];
-    let text = beside(area, if gutter.is_some() { FLAGS } else { GUTTER });
+    let text = after_gutter(area, if gutter.is_some() { FLAGS } else { GUTTER });
     let layout = layout(window);
     layout.draw_header(buffer, paint::row(text, 0), theme);
     if window.is_empty() {
@@ -142,7 +142,7 @@ fn draw_in<'a, R>(
             Style::new()
         };
         let whole = paint::row(area, line);
-        let lit = whole.width.min(LIT);
+        let lit = whole.width.min(HIGHLIGHT_WIDTH);
         if here {
             buffer.set_style(
                 Rect {
@@ -164,7 +164,7 @@ fn draw_in<'a, R>(
             if let Some((sign, own)) = gutter.flag {
                 paint::text(buffer, whole.x + 2, whole.y, 1, sign, of(own));
             }
-            if gutter.is_out {
+            if gutter.is_unmatched {
                 paint::text(buffer, whole.x + 3, whole.y, 1, "-", of(theme.dim()));
             }
         }

@@ -9,7 +9,7 @@ use groupdesk::{
     },
     domain::{
         change::DesiredFields,
-        draft::{Draft, Typed},
+        draft::{Draft, DraftFields},
         handoff::HandOffState,
         rotation::State,
     },
@@ -320,9 +320,9 @@ fn the_draft_of_a_new_group_is_opened_here_and_in_another_profile() {
     let draft = Draft {
         user_group_id: id("old"),
         creating: true,
-        typed: Typed {
+        typed: DraftFields {
             name: "Left there".into(),
-            ..Typed::default()
+            ..DraftFields::default()
         },
         base: DesiredFields::default(),
         base_at: BEGIN,

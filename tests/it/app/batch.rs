@@ -65,7 +65,7 @@ pub(super) fn unfinished(batch: BatchId) -> Resumption {
         items,
         ready: vec![id("globex")],
         refused: Vec::new(),
-        blind: None,
+        unverified: None,
         old: Vec::new(),
         open: 0,
         level: Level::Key,
@@ -421,8 +421,11 @@ fn quitting_stops_the_run_and_waits_for_what_is_in_flight() {
 
     let (mut scene, ticket) = half_way();
     assert_eq!(
-        scene.msg(Msg::Leave(StopCause::LineLost)),
-        [Effect::Steer(ticket, RunCommand::Stop(StopCause::LineLost))]
+        scene.msg(Msg::Leave(StopCause::TerminalLost)),
+        [Effect::Steer(
+            ticket,
+            RunCommand::Stop(StopCause::TerminalLost)
+        )]
     );
     assert!(scene.app.waits_for_a_batch());
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     config::guard::Level,
     domain::{
-        batch::{Blind, Halt, LastRun, Runner, RunnerState, StopCause},
+        batch::{Halt, LastRun, Runner, RunnerState, StopCause, UnverifiedField},
         facts::Field,
     },
     operations::{
@@ -143,7 +143,7 @@ fn why_a_batch_stopped_is_shown_in_the_list_on_its_page_and_in_attention() {
     let halt = |cause| LastRun::Stopped(Halt::Asked(cause));
     #[rustfmt::skip] // A table: one case a line.
     let table = [
-        (halt(StopCause::LineLost), "stopped: connection lost", "Stopped: connection lost: 1 of 2"),
+        (halt(StopCause::TerminalLost), "stopped: connection lost", "Stopped: connection lost: 1 of 2"),
         (LastRun::Stopped(Halt::Failures(3)), "stopped after 3 failures in a row", "Stopped after 3"),
         (LastRun::Begun, "killed", "Killed: 1 of 2 not started"),
     ];
@@ -190,13 +190,13 @@ fn nothing_is_resumed_without_the_words_that_are_asked_for() {
 fn groups_sent_unread_and_a_possible_runner_are_shown_above_the_confirmation() {
     let mut scene = listed("ana@bastion2", TESTING);
     scene.keys("R");
-    let oldest = Blind {
+    let oldest = UnverifiedField {
         field: Field::Mapping,
         at: BEGIN - Duration::from_hours(24 * 200),
         by: "li@bastion2".into(),
     };
     let asked = Resumption {
-        blind: Some((17, oldest)),
+        unverified: Some((17, oldest)),
         batch: run_by_bob(RunnerState::Running),
         level: Level::Words,
         ..unfinished(BATCH)

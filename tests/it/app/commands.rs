@@ -2,7 +2,7 @@
 
 use groupdesk::{
     config::Background,
-    domain::annotation::{Annotation, AnnotationChange, Label, SeenNote, Written},
+    domain::annotation::{Annotation, AnnotationChange, Attribution, Label, SeenNote},
     operations::BatchId,
     search::{ListColumn, ListView, SortBy},
     tui::state::message::{Effect, Job, Msg, Outcome},
@@ -76,7 +76,7 @@ fn a_note_that_somebody_else_changed_meanwhile_is_shown_and_what_was_typed_is_ke
     let theirs = Annotation {
         note: Some("theirs".into()),
         labels: labels("vip"),
-        noted: Some(Written {
+        noted: Some(Attribution {
             at: BEGIN,
             by: "li@bastion2".into(),
         }),

@@ -24,7 +24,7 @@ fn update() -> Job {
         base: base("acme-eu"),
         wanted: wanted("Name of acme-eu 2", &[("7", "40")], r#"{"tier":"gold"}"#),
         replace: Vec::new(),
-        travels: false,
+        sends_unchanged: false,
     }
 }
 

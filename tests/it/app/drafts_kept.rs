@@ -64,7 +64,7 @@ fn a_signal_waits_for_the_last_save() {
     scene.walk("e<end>");
     scene.keys("12");
     assert_eq!(
-        scene.msg(Msg::Leave(StopCause::LineLost)),
+        scene.msg(Msg::Leave(StopCause::TerminalLost)),
         [],
         "a save is under way"
     );

@@ -23,7 +23,7 @@ pub(super) fn found(job: &Job) -> Outcome {
     match job {
         Job::Search {
             index,
-            look: asked,
+            request: asked,
             before,
         } => {
             let found = run_search(index, asked.clone(), before.as_deref(), &|| true);

@@ -6,7 +6,7 @@ use groupdesk::{
     domain::{history::Ending, known::KnownGroup},
     search::{ListView, SortBy},
     tui::state::{
-        groups::{FirstRows, Listing, ReadBeside},
+        groups::{FirstRows, Listing, ListingExtras},
         message::{Effect, Job, Msg, Outcome, Ticket},
     },
 };
@@ -23,7 +23,7 @@ fn first(ids: &[&str]) -> Listing {
         total: 5_000,
         ..FirstRows::default()
     });
-    first.beside = Some(ReadBeside::default());
+    first.extras = Some(ListingExtras::default());
     first
 }
 
@@ -51,11 +51,11 @@ fn all() -> Outcome {
 }
 
 /// All groups, with the listing extras that were read before the first groups.
-fn all_groups_with(beside: ReadBeside) -> Outcome {
+fn all_groups_with(extras: ListingExtras) -> Outcome {
     let Outcome::Listed(mut listing) = all() else {
         unreachable!()
     };
-    listing.beside = Some(beside);
+    listing.extras = Some(extras);
     Outcome::Listed(listing)
 }
 
@@ -245,7 +245,7 @@ fn toggle_favourite(scene: &mut Scene) {
 fn an_annotation_written_during_the_read_stays() {
     let (mut scene, ticket) = loading();
     toggle_favourite(&mut scene);
-    scene.msg(Msg::Done(ticket, all_groups_with(ReadBeside::default())));
+    scene.msg(Msg::Done(ticket, all_groups_with(ListingExtras::default())));
     scene.shows("4 groups").shows("\u{2605}");
 
     // Also when the list is already complete.
@@ -259,7 +259,7 @@ fn an_annotation_written_during_the_read_stays() {
     scene.msg(Msg::FirstRows(again, Box::new(first)));
     assert!(!scene.screen().contains('\u{2605}'), "as it was read");
     toggle_favourite(&mut scene);
-    scene.msg(Msg::Done(again, all_groups_with(ReadBeside::default())));
+    scene.msg(Msg::Done(again, all_groups_with(ListingExtras::default())));
     scene.shows("\u{2605}");
 }
 

@@ -3,7 +3,7 @@
 use groupdesk::{
     domain::{
         change::DesiredFields,
-        facts::{Absent, Basis, Facts, Stated},
+        facts::{Basis, Facts, OmittedField, Stated},
         known::{KnownGroup, Observation, Returned, Sent},
         token::Fingerprint,
     },
@@ -78,9 +78,9 @@ pub(super) fn stated() -> Facts {
         }
     }
     Facts {
-        absent_name: as_told(Absent::Unknown),
-        absent_mapping: as_told(Absent::Unknown),
-        absent_properties: as_told(Absent::Unknown),
+        absent_name: as_told(OmittedField::Unknown),
+        absent_mapping: as_told(OmittedField::Unknown),
+        absent_properties: as_told(OmittedField::Unknown),
         sole_writer: as_told(true),
         ..Facts::default()
     }

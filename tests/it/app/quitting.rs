@@ -145,14 +145,14 @@ fn ctrl_c_while_quitting_quits_at_once() {
 fn a_signal_waits_for_writes_too() {
     let mut scene = Scene::on(TESTING);
     assert_eq!(
-        scene.msg(Msg::Leave(StopCause::LineLost)),
+        scene.msg(Msg::Leave(StopCause::TerminalLost)),
         [Effect::Quit(ExitReason::Signal)]
     );
 
     let mut scene = Scene::on(TESTING);
     scene.walk("e<end> 2<ctrl-s><tab>");
     scene.keys("<enter>");
-    assert_eq!(scene.msg(Msg::Leave(StopCause::LineLost)), []);
+    assert_eq!(scene.msg(Msg::Leave(StopCause::TerminalLost)), []);
     let (ticket, ..) = scene.pending.remove(0);
     assert_eq!(
         scene.msg(Msg::Lost(ticket)),

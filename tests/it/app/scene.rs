@@ -5,7 +5,7 @@ use std::time::Duration;
 use groupdesk::{
     config::profile::{KeySource, Profile},
     domain::{
-        annotation::{Annotation, Written},
+        annotation::{Annotation, Attribution},
         batch::{BulkChange, Counts, EditPlan, EditRow, ItemEdit, Plan, Skip, Verdict},
         group::{EnvironmentTag, UserGroupId},
         handoff::{HandOff, HandOffState},
@@ -268,7 +268,7 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
                 note: seen,
                 ..Annotation::default()
             };
-            let by = Written {
+            let by = Attribution {
                 at: BEGIN,
                 by: "ana@bastion2".into(),
             };
@@ -277,7 +277,7 @@ pub(crate) fn canned_outcome(profile: ProfileIndex, job: &Job) -> Outcome {
             Outcome::Annotated(changed.collect(), change.clone())
         }
         Job::SaveView(name, view) => {
-            let written = Written {
+            let written = Attribution {
                 at: BEGIN,
                 by: "ana@bastion2".into(),
             };
@@ -389,7 +389,7 @@ fn edit_plan(change: &BulkChange, ids: &[UserGroupId]) -> EditPlan {
         after: Some("214".into()),
         verdict: Verdict::Change,
         edit: ItemEdit::default(),
-        blind: None,
+        unverified: None,
         recent: None,
     };
     EditPlan {

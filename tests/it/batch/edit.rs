@@ -9,7 +9,7 @@ use groupdesk::{
             BatchKind, BulkChange, Counts, EditPlan, EditSkip, Halt, ItemStatus, StopCause, Verdict,
         },
         change::DesiredFields,
-        draft::{Draft, Typed},
+        draft::{Draft, DraftFields},
         history::Ending,
         rotation::settle_window,
     },
@@ -168,10 +168,10 @@ async fn a_stopped_edit_is_resumed_and_sends_the_rest() {
     scene.proxy.next("PUT", ProxyFault::passed().held(&gate));
     let run = scene.run(batch, one_at_a_time()).await;
     gate.reached().await;
-    run.control.stop(StopCause::LineLost);
+    run.control.stop(StopCause::TerminalLost);
     gate.open();
     let (_, report) = watch(run).await;
-    assert_eq!(report.halt, Some(Halt::Asked(StopCause::LineLost)));
+    assert_eq!(report.halt, Some(Halt::Asked(StopCause::TerminalLost)));
     assert_eq!((report.counts.confirmed, report.counts.not_started), (1, 2));
     let left = scene.ana.batch(batch).await.expect("readable");
     assert_eq!(left.ended_at, None);
@@ -230,14 +230,16 @@ async fn the_rest_of_an_edit_is_checked_by_the_rules_of_edits() {
         .expect("readable");
     assert_eq!(resumption.left(), 4);
     assert_eq!(resumption.ready, [id("g002"), id("g003")]);
-    assert_eq!(resumption.blind, None, "nobody else writes");
+    assert_eq!(resumption.unverified, None, "nobody else writes");
     scene.world.alone(false);
     let unread = scene
         .ana
         .plan_resumption(batch, true)
         .await
         .expect("readable");
-    let (blind, oldest) = unread.blind.expect("others may have changed it unseen");
+    let (blind, oldest) = unread
+        .unverified
+        .expect("others may have changed it unseen");
     assert_eq!((blind, oldest.field.as_str()), (2, "mapping"));
     scene.world.alone(true);
     let [(changed, why), (same, already)] = &resumption.refused[..] else {
@@ -363,7 +365,7 @@ async fn groups_with_drafts_and_unknown_groups_are_left_out_and_limits_hold() {
     let draft = Draft {
         user_group_id: id("g001"),
         creating: false,
-        typed: Typed::default(),
+        typed: DraftFields::default(),
         base: DesiredFields::default(),
         base_at: Timestamp::now(),
         changed_at: Timestamp::now(),

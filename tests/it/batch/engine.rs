@@ -213,11 +213,11 @@ async fn a_stop_finishes_requests_in_flight_and_resuming_does_the_rest() {
     let batch = scene.begin().await;
     let run = scene.run(batch, one_at_a_time()).await;
     gate.reached().await;
-    run.control.stop(StopCause::LineLost);
+    run.control.stop(StopCause::TerminalLost);
     run.control.resume();
     gate.open();
     let (_, report) = watch(run).await;
-    assert_eq!(report.halt, Some(Halt::Asked(StopCause::LineLost)));
+    assert_eq!(report.halt, Some(Halt::Asked(StopCause::TerminalLost)));
     assert_eq!((report.counts.confirmed, report.counts.not_started), (1, 4));
     scene.check(&report).await;
     let (_, report) = watch(scene.run(batch, RunLimits::default()).await).await;

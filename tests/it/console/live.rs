@@ -5,7 +5,7 @@ use groupdesk::{
     directory::Directory,
     domain::{
         change::DesiredFields,
-        draft::{Draft, Typed},
+        draft::{Draft, DraftFields},
     },
     operations::{Operations, UnknownIdPolicy},
 };
@@ -224,9 +224,9 @@ async fn the_owner_of_a_draft_is_shown_in_its_row_until_it_is_gone() {
     let draft = Draft {
         user_group_id: id("initech"),
         creating: false,
-        typed: Typed {
+        typed: DraftFields {
             name: "Initech 2".into(),
-            ..Typed::default()
+            ..DraftFields::default()
         },
         base,
         base_at: NOW,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groupdesk::{
     directory::{FirstGroups, PlaceId, inspect},
     domain::known::KnownGroup,
-    search::{Beside, Entry, Index, Query, SearchRequest, SortBy, run_search},
+    search::{Entry, GroupExtras, Index, Query, SearchRequest, SortBy, run_search},
 };
 
 use super::*;
@@ -22,7 +22,7 @@ async fn first_groups(directory: &Directory, place: PlaceId) -> FirstGroups {
 async fn listed(directory: &Directory, place: PlaceId) -> Vec<KnownGroup> {
     let first = first_groups(directory, place).await;
     assert!(first.is_all);
-    let groups: Vec<_> = first.index.entries().map(Entry::whole).collect();
+    let groups: Vec<_> = first.index.entries().map(Entry::to_group).collect();
     assert_eq!(first.total, groups.len());
     let (builder, unreadable) = directory
         .load_groups(place, |_| true)
@@ -31,7 +31,7 @@ async fn listed(directory: &Directory, place: PlaceId) -> Vec<KnownGroup> {
     assert_eq!(unreadable, first.unreadable);
     let loaded = builder.finish();
     assert_eq!(
-        loaded.entries().map(Entry::whole).collect::<Vec<_>>(),
+        loaded.entries().map(Entry::to_group).collect::<Vec<_>>(),
         groups
     );
     groups
@@ -262,7 +262,7 @@ proptest! {
             reverse,
             best_first: false,
             open: Arc::default(),
-            beside: Beside::default(),
+            extras: GroupExtras::default(),
             at: second(0),
         };
         let all = wait_for(directory.first_groups(eu, SortBy::Id, false, (100, 100)));

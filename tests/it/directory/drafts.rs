@@ -5,14 +5,14 @@ use groupdesk::{
     directory::{DraftSaved, KeptDraft, OtherDraft},
     domain::{
         change::DesiredFields,
-        draft::{Draft, Typed, TypedRow},
+        draft::{Draft, DraftFields, DraftRow},
     },
 };
 
 use super::*;
 
 pub(super) fn draft(group: &str, name: &str, at: i64) -> Draft {
-    let row = |key: &str, before: Option<(&str, &str)>, is_dropped| TypedRow {
+    let row = |key: &str, before: Option<(&str, &str)>, is_dropped| DraftRow {
         key: key.into(),
         value: String::new(),
         before: before.map(|(key, value)| (key.into(), value.into())),
@@ -21,7 +21,7 @@ pub(super) fn draft(group: &str, name: &str, at: i64) -> Draft {
     Draft {
         user_group_id: id(group),
         creating: false,
-        typed: Typed {
+        typed: DraftFields {
             name: name.into(),
             mapping: vec![row("7", Some(("7", "40")), true), row("7", None, false)],
             properties: "{ \"tier\": go".into(),

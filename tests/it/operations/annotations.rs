@@ -103,8 +103,8 @@ async fn of_two_concurrent_notes_the_second_is_refused_and_labels_of_both_stay()
 fn row(of: &str, beside: AnnotationChange) -> GroupRow {
     GroupRow {
         id: id(of),
-        said: DesiredFields::default(),
-        beside,
+        fields: DesiredFields::default(),
+        annotation: beside,
     }
 }
 
@@ -163,7 +163,7 @@ async fn a_row_that_is_sent_leaves_a_note_that_is_newer_than_its_plan() {
         only_differences: false,
     };
     let permit = scene.ana.sending_permitted(sending, 2).expect("permitted");
-    let planned = note("from the file").upon(&Annotation::default(), true);
+    let planned = note("from the file").plan(&Annotation::default(), true);
     let send = || {
         let row = row(ACME, planned.change.clone());
         let (ana, permit) = (&scene.ana, &permit);

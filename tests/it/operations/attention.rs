@@ -6,7 +6,7 @@ use groupdesk::{
     domain::{
         batch::BatchKind,
         change::DesiredFields,
-        draft::{Draft, Typed},
+        draft::{Draft, DraftFields},
         history::Ending,
     },
     operations::{
@@ -57,7 +57,7 @@ async fn concerns_of_two_profiles_are_found_and_no_key_is_read() {
     let draft = Draft {
         user_group_id: id(ACME),
         creating: false,
-        typed: Typed::default(),
+        typed: DraftFields::default(),
         base: DesiredFields::default(),
         base_at: Timestamp::now(),
         changed_at: Timestamp::now(),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use groupdesk::{
     domain::{
         change::DesiredFields,
-        facts::{Absent, Basis, Facts, OnGet as Proven},
+        facts::{Basis, Facts, GetBehaviour as Proven, OmittedField},
         history::Ending,
         update::Edit,
     },
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::wanted;
 use crate::support::{
-    odd::{Odd, OddService, OnGet},
+    odd::{GetBehaviour, Odd, OddService},
     world::{Side, World, id},
 };
 
@@ -25,7 +25,7 @@ const GROUP: &str = "expendable";
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 const KEEPS: Odd = Odd {
-    on_get: OnGet::ReturnsStored,
+    on_get: GetBehaviour::ReturnsStored,
     clears: false,
     merges: false,
 };
@@ -64,10 +64,10 @@ async fn property(operations: &Operations) -> Edit {
 async fn a_probe_proves_what_can_be_proven_and_puts_the_group_back() {
     let world = World::new().await;
     for (on_get, proven) in [
-        (OnGet::ReturnsStored, Proven::Returned),
-        (OnGet::Echoes, Proven::Echoed),
-        (OnGet::Applies, Proven::Echoed),
-        (OnGet::Silent, Proven::Unknown),
+        (GetBehaviour::ReturnsStored, Proven::Returned),
+        (GetBehaviour::Echoes, Proven::Echoed),
+        (GetBehaviour::Applies, Proven::Echoed),
+        (GetBehaviour::Silent, Proven::Unknown),
     ] {
         for clears in [false, true] {
             let odd = Odd {
@@ -81,12 +81,16 @@ async fn a_probe_proves_what_can_be_proven_and_puts_the_group_back() {
             assert_eq!(service.group(GROUP), before, "{odd:?}");
             assert_eq!(facts.properties_on_get.value, proven, "{odd:?}");
             assert_eq!(facts.properties_on_get.basis, Basis::Proven);
-            let absent = if clears { Absent::Clear } else { Absent::Keep };
+            let absent = if clears {
+                OmittedField::Clear
+            } else {
+                OmittedField::Keep
+            };
             assert_eq!(facts.absent_name.value, absent, "{odd:?}");
             let of_properties = if proven == Proven::Returned {
                 absent
             } else {
-                Absent::Unknown
+                OmittedField::Unknown
             };
             assert_eq!(facts.absent_properties.value, of_properties, "{odd:?}");
             assert_eq!(facts.absent_mapping, Facts::default().absent_mapping);
@@ -111,10 +115,10 @@ async fn a_group_that_is_not_known_is_not_probed() {
 async fn values_of_others_survive_on_every_service_or_nothing_is_sent() {
     let world = World::new().await;
     for on_get in [
-        OnGet::ReturnsStored,
-        OnGet::Echoes,
-        OnGet::Applies,
-        OnGet::Silent,
+        GetBehaviour::ReturnsStored,
+        GetBehaviour::Echoes,
+        GetBehaviour::Applies,
+        GetBehaviour::Silent,
     ] {
         for (clears, merges) in [(false, false), (true, false), (false, true)] {
             let odd = Odd {
@@ -133,12 +137,16 @@ async fn values_of_others_survive_on_every_service_or_nothing_is_sent() {
                 "{odd:?}: {refused:?}"
             );
             assert_eq!(service.group(GROUP), before, "{odd:?}");
-            if on_get != OnGet::ReturnsStored {
+            if on_get != GetBehaviour::ReturnsStored {
                 continue;
             }
-            let absent = if clears { Absent::Clear } else { Absent::Keep };
+            let absent = if clears {
+                OmittedField::Clear
+            } else {
+                OmittedField::Keep
+            };
             let fields = groupdesk::domain::facts::Field::ALL;
-            let facts = fields.map(|field| Fact::Absent(field, absent));
+            let facts = fields.map(|field| Fact::OmittedField(field, absent));
             let readable = Fact::PropertiesOnGet(Proven::Returned);
             let told = facts.into_iter().chain([readable]).collect();
             ana.state_facts(told).await.expect("told");
@@ -162,7 +170,9 @@ async fn clearing_fields_that_were_stated_to_be_kept_is_an_alarm() {
     };
     let (service, ana) = with_group_created(&world, odd).await;
     let fields = groupdesk::domain::facts::Field::ALL;
-    let mut told: Vec<_> = fields.map(|field| Fact::Absent(field, Absent::Keep)).into();
+    let mut told: Vec<_> = fields
+        .map(|field| Fact::OmittedField(field, OmittedField::Keep))
+        .into();
     told.push(Fact::PropertiesOnGet(Proven::Returned));
     ana.state_facts(told).await.expect("told");
     let edit = property(&ana).await;
@@ -179,6 +189,6 @@ async fn clearing_fields_that_were_stated_to_be_kept_is_an_alarm() {
     );
     assert_eq!(service.group(GROUP)[0], Value::from(""), "the name is gone");
     let facts = ana.facts().await.expect("readable");
-    assert_eq!(facts.absent_name.value, Absent::Unknown);
+    assert_eq!(facts.absent_name.value, OmittedField::Unknown);
     assert!(!facts.absent_name.is_answered(), "it is asked again");
 }

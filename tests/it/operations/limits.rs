@@ -60,8 +60,8 @@ async fn scene() -> Scene {
     let scene = Scene::new().await;
     let row = GroupRow {
         id: id(NEW),
-        said: DesiredFields::default(),
-        beside: AnnotationChange::default(),
+        fields: DesiredFields::default(),
+        annotation: AnnotationChange::default(),
     };
     scene.ana.import(vec![row], false).await.expect("written");
     scene

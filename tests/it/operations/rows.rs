@@ -26,12 +26,12 @@ use crate::support::{
 fn named(group: &str, name: &str) -> GroupRow {
     GroupRow {
         id: id(group),
-        said: DesiredFields {
+        fields: DesiredFields {
             name: Some(name.into()),
             mapping: None,
             properties: None,
         },
-        beside: AnnotationChange::default(),
+        annotation: AnnotationChange::default(),
     }
 }
 
@@ -63,7 +63,7 @@ async fn send(operations: &Operations, permit: &Permit, row: &GroupRow) -> RowEn
 /// The group as a plan made now shows it.
 async fn known(operations: &Operations, row: &GroupRow) -> Option<DesiredFields> {
     let known = operations.show(&row.id).await.expect("readable");
-    known.map(|group| DesiredFields::of(&group).touched_by(&row.said))
+    known.map(|group| DesiredFields::of(&group).restricted_to(&row.fields))
 }
 
 /// The service is busy, and nothing is changed.
@@ -146,7 +146,7 @@ async fn a_create_that_was_put_off_is_sent_again_and_counts_once() {
 async fn a_statement_that_nothing_was_done_is_trusted_except_for_a_rotation() {
     let scene = Scene::new().await;
     scene.proxy.next("GET", overloaded());
-    let wanted = named("globex", "One").said;
+    let wanted = named("globex", "One").fields;
     let created = scene.ana.create(&id("globex"), &wanted).await;
     let created = created.map(|_| ()).expect_err("it is put off");
     assert!(

@@ -162,11 +162,11 @@ impl Scene {
             Step::SendRow(number) => {
                 let row = GroupRow {
                     id: group,
-                    said: DesiredFields {
+                    fields: DesiredFields {
                         name: Some(format!("N{number}")),
                         ..DesiredFields::default()
                     },
-                    beside: AnnotationChange::default(),
+                    annotation: AnnotationChange::default(),
                 };
                 let sending = Sending {
                     create: false,

@@ -6,7 +6,7 @@ use groupdesk::{
         annotation::AnnotationChange,
         batch::Plan,
         change::DesiredFields,
-        draft::{Draft, Typed},
+        draft::{Draft, DraftFields},
         update::Edit,
     },
     formats::GroupRow,
@@ -62,8 +62,8 @@ async fn a_known_token_or_key_is_refused_in_every_text() {
             assert_eq!(field(updated.map(|_| ()), secret), expected);
             let row = GroupRow {
                 id: acme.clone(),
-                said: text,
-                beside: AnnotationChange::default(),
+                fields: text,
+                annotation: AnnotationChange::default(),
             };
             let rows = scene.ana.no_secret_in_rows(&[row]).await;
             assert_eq!(field(rows, secret), format!("{expected} of \"{ACME}\""));
@@ -105,12 +105,12 @@ async fn a_draft_with_a_token_is_not_written_to_disk() {
     let scene = Scene::new().await;
     look_up(&scene.ana).await.expect("found");
     let token = scene.token();
-    let typed = |name: &str, properties: String| Typed {
+    let typed = |name: &str, properties: String| DraftFields {
         name: name.into(),
         properties,
-        ..Typed::default()
+        ..DraftFields::default()
     };
-    let draft = |typed: Typed| Draft {
+    let draft = |typed: DraftFields| Draft {
         user_group_id: id(ACME),
         creating: false,
         typed,

@@ -5,7 +5,7 @@ use groupdesk::{
         annotation::AnnotationChange,
         change::DesiredFields,
         history::Ending,
-        size::{LARGEST_GROUP, MOST_LEVELS, MOST_VALUES, TooLarge},
+        size::{MAX_DEPTH, MAX_GROUP_BYTES, MAX_VALUES, TooLarge},
     },
     formats::GroupRow,
     operations::{
@@ -33,9 +33,9 @@ fn deep(levels: usize) -> Value {
 
 fn too_much() -> Vec<Value> {
     vec![
-        json!({"a": "x".repeat(LARGEST_GROUP)}),
-        json!({"a": vec![0; MOST_VALUES]}),
-        deep(MOST_LEVELS + 1),
+        json!({"a": "x".repeat(MAX_GROUP_BYTES)}),
+        json!({"a": vec![0; MAX_VALUES]}),
+        deep(MAX_DEPTH + 1),
     ]
 }
 
@@ -55,8 +55,8 @@ async fn no_create_update_or_row_that_is_too_large_is_sent() {
         let permit = scene.ana.sending_permitted(sending, 1).expect("permitted");
         let row = GroupRow {
             id: id("new-1"),
-            said: wanted,
-            beside: AnnotationChange::default(),
+            fields: wanted,
+            annotation: AnnotationChange::default(),
         };
         let control = Control::default();
         let end = scene.ana.send_row(
@@ -89,15 +89,15 @@ async fn no_create_update_or_row_that_is_too_large_is_sent() {
 /// A service that returns everything, with as much around it as services do.
 #[tokio::test]
 async fn the_largest_allowed_group_is_read_back() {
-    let room = LARGEST_GROUP - r#""Acme"{"7":"40"}{"a":""}"#.len();
-    let filled = (0..MOST_VALUES - 1).collect::<Vec<_>>();
+    let room = MAX_GROUP_BYTES - r#""Acme"{"7":"40"}{"a":""}"#.len();
+    let filled = (0..MAX_VALUES - 1).collect::<Vec<_>>();
     for (properties, more) in [
         (
             json!({"a": "x".repeat(room)}),
             json!({"a": "x".repeat(room + 1)}),
         ),
         (json!({"a": filled}), json!({"a": filled, "b": 1})),
-        (deep(MOST_LEVELS), deep(MOST_LEVELS + 1)),
+        (deep(MAX_DEPTH), deep(MAX_DEPTH + 1)),
     ] {
         let scene = Scene::new().await;
         let wanted = with(&properties);

@@ -41,19 +41,19 @@ async fn whoever_has_a_key_is_served_while_bodies_without_one_trickle_in() {
     let service = small().await;
     let kept = service.testing();
     kept.token_of("kept").await;
-    let mut strangers = Vec::new();
+    let mut parse_untrusted = Vec::new();
     for _ in 0..CROWD {
-        strangers.push(connect(&service, NO_KEY).await);
+        parse_untrusted.push(connect(&service, NO_KEY).await);
     }
     for number in 0..CROWD {
-        for stranger in &mut strangers {
+        for stranger in &mut parse_untrusted {
             // Some are closed by now.
             drop(stranger.write_all(b" ").await);
         }
         is_served(&service, &format!("new {number}")).await;
         kept.token_of("kept").await;
     }
-    for stranger in &mut strangers {
+    for stranger in &mut parse_untrusted {
         let said = rest(stranger).await;
         assert!(
             said.is_empty() || said.starts_with("HTTP/1.1 401"),
@@ -65,13 +65,13 @@ async fn whoever_has_a_key_is_served_while_bodies_without_one_trickle_in() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wrong_key_is_refused_before_the_body_and_takes_no_room() {
     let service = small().await;
-    let mut strangers = Vec::new();
+    let mut parse_untrusted = Vec::new();
     let refused = async {
         for _ in 0..CROWD {
             let mut stranger = connect(&service, &without_body("Token wrong")).await;
             let status = status(&mut stranger).await;
             assert_eq!(status, "HTTP/1.1 401 Unauthorized\r\n");
-            strangers.push(stranger);
+            parse_untrusted.push(stranger);
         }
     };
     // None waits for the body of the one before it: that takes seconds each.

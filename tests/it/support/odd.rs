@@ -18,7 +18,7 @@ use super::faults::{http, read_request};
 
 /// What a get of an existing group does with the properties it carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OnGet {
+pub(crate) enum GetBehaviour {
     ReturnsStored,
     Echoes,
     /// Stores them, like an update.
@@ -30,7 +30,7 @@ pub(crate) enum OnGet {
 /// Its undocumented behaviour.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Odd {
-    pub(crate) on_get: OnGet,
+    pub(crate) on_get: GetBehaviour,
     /// An update clears fields that it does not carry.
     pub(crate) clears: bool,
     /// An update adds rows and keys to the existing ones.
@@ -137,7 +137,7 @@ fn answer(
     });
     let carried = sent.get("properties").filter(|sent| !sent.is_null());
     let mut properties = Value::Null;
-    if is_new || method == "PUT" || odd.on_get == OnGet::Applies {
+    if is_new || method == "PUT" || odd.on_get == GetBehaviour::Applies {
         for field in ["name", "mapping", "properties"] {
             match sent.get(field).filter(|sent| !sent.is_null()) {
                 Some(Value::Object(rows)) if odd.merges && method == "PUT" => {
@@ -159,8 +159,8 @@ fn answer(
     }
     if let Some(carried) = carried {
         properties = match (method, odd.on_get) {
-            ("GET", OnGet::Silent) => Value::Null,
-            ("GET", OnGet::Echoes) => carried.clone(),
+            ("GET", GetBehaviour::Silent) => Value::Null,
+            ("GET", GetBehaviour::Echoes) => carried.clone(),
             _ => group["properties"].clone(),
         };
     }

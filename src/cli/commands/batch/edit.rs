@@ -201,7 +201,7 @@ fn say(session: &Session, plan: &EditPlan) -> Result<(), CliError> {
         "changing": changing.collect::<Value>(),
         "same": same.map(|row| row.id.as_str()).collect::<Value>(),
         "skipped": report::skipped(left_out(plan)),
-        "unread": plan.blind().map_or(0, |(count, _)| count),
+        "unread": plan.unverified().map_or(0, |(count, _)| count),
     }))
 }
 
@@ -221,7 +221,7 @@ fn lines(session: &Session, plan: &EditPlan, most: usize) -> String {
     if plan.old() > 0 {
         lines.push("  --include-old takes what was last sent long ago, too".into());
     }
-    if let Some((count, oldest)) = plan.blind() {
+    if let Some((count, oldest)) = plan.unverified() {
         lines.push(format!(
             "! of {count} the {} is sent along as last sent from here, the oldest {} by {}",
             oldest.field.as_str(),

@@ -18,11 +18,11 @@ use crate::{
         session::Session,
     },
     domain::{
-        annotation::{AnnotationChange, AnnotationPlan, Differing},
+        annotation::{AnnotationChange, AnnotationDifference, AnnotationPlan},
         change::DesiredFields,
         text::{counted, visible},
     },
-    formats::{GroupRow, Need, Plan, Planned},
+    formats::{GroupRow, Plan, RowAction, RowPlan},
     operations::{Sending, Warning, batch::Control, changes_json, request},
 };
 
@@ -43,7 +43,7 @@ pub(crate) struct Asked {
 struct PlannedRow {
     number: usize,
     row: GroupRow,
-    planned: Planned,
+    planned: RowPlan,
     beside: AnnotationPlan,
 }
 
@@ -69,10 +69,10 @@ impl Shown {
             planned,
             beside,
         } = one;
-        self.plan.count(planned.need);
-        if planned.need == Need::Update {
+        self.plan.count(planned.action);
+        if planned.action == RowAction::Update {
             self.bases
-                .insert(*number, planned.base.clone().touched_by(&row.said));
+                .insert(*number, planned.base.clone().restricted_to(&row.fields));
         }
         if !beside.change.is_empty() {
             self.annotations.insert(*number, beside.change.clone());
@@ -81,7 +81,7 @@ impl Shown {
     }
 
     /// When the group was read in this run; `None` if it was not.
-    fn read_at(&self, planned: &Planned) -> Option<Timestamp> {
+    fn read_at(&self, planned: &RowPlan) -> Option<Timestamp> {
         let begun = self.refreshed?;
         planned.seen.filter(|seen| *seen >= begun)
     }
@@ -175,7 +175,7 @@ pub(super) async fn check_screen(
         for one in planned(session, left, asked).await? {
             shown.takes(&one);
             if shown.plan.all() <= NAMED {
-                let word = told(word(asked.sending, one.planned.need));
+                let word = told(word(asked.sending, one.planned.action));
                 writeln!(named, "  {word} {}", visible(one.row.id.as_str()))
                     .expect("a String takes it");
                 lines_beside(&mut named, "    ", &one.beside);
@@ -270,8 +270,8 @@ async fn planned(
     let beside = beside(session, &rows, asked.replaces).await?;
     let rows = numbers.into_iter().zip(rows).zip(known).zip(beside);
     Ok(rows.map(move |(((number, row), known), beside)| {
-        let planned = Planned::of(&row, known.as_ref());
-        let is_left_out = word(asked.sending, planned.need) == "not_known";
+        let planned = RowPlan::of(&row, known.as_ref());
+        let is_left_out = word(asked.sending, planned.action) == "not_known";
         PlannedRow {
             number,
             row,
@@ -291,13 +291,13 @@ pub(super) async fn beside(
     rows: &[GroupRow],
     replaces: bool,
 ) -> Result<Vec<AnnotationPlan>, CliError> {
-    if rows.iter().all(|row| row.beside.is_empty()) {
+    if rows.iter().all(|row| row.annotation.is_empty()) {
         return Ok(vec![AnnotationPlan::default(); rows.len()]);
     }
     let ids = rows.iter().map(|row| row.id.clone()).collect();
     let here = session.operations.annotations_of(ids).await?;
     let rows = rows.iter().zip(here);
-    let plans = rows.map(|(row, here)| row.beside.upon(&here.unwrap_or_default(), replaces));
+    let plans = rows.map(|(row, here)| row.annotation.plan(&here.unwrap_or_default(), replaces));
     Ok(plans.collect())
 }
 
@@ -311,14 +311,14 @@ pub(super) fn add_annotations(line: &mut Value, beside: &AnnotationPlan) {
         if !differing.is_empty() {
             let pairs = differing
                 .iter()
-                .map(|one| (one.column.to_owned(), json!([one.here, one.said])));
+                .map(|one| (one.column.to_owned(), json!([one.current, one.wanted])));
             line[name] = Value::Object(pairs.collect::<Map<_, _>>());
         }
     }
 }
 
 fn lines_beside(text: &mut String, indent: &str, beside: &AnnotationPlan) {
-    let mut line = |sign: &str, one: &Differing, rest: &str| {
+    let mut line = |sign: &str, one: &AnnotationDifference, rest: &str| {
         writeln!(text, "{indent}{sign} {one}{rest}").expect("a String takes it");
     };
     for one in &beside.changed {
@@ -336,7 +336,7 @@ fn json_line(sending: Sending, one: &PlannedRow, read_at: Option<Timestamp>) -> 
         planned,
         beside,
     } = one;
-    let word = word(sending, planned.need);
+    let word = word(sending, planned.action);
     let is_sent = matches!(word, "create" | "update");
     let mut line = json!({
         "row": number,
@@ -358,13 +358,13 @@ fn lines(sending: Sending, one: &PlannedRow) -> String {
         ..
     } = one;
     let mut text = String::new();
-    let word = match planned.need {
-        Need::Unchanged if *beside == AnnotationPlan::default() => return text,
-        Need::Unchanged => "annotate",
+    let word = match planned.action {
+        RowAction::Unchanged if *beside == AnnotationPlan::default() => return text,
+        RowAction::Unchanged => "annotate",
         need => word(sending, need),
     };
     writeln!(text, "{word} {}", visible(row.id.as_str())).expect("a String takes it");
-    let is_creation = planned.need == Need::Create;
+    let is_creation = planned.action == RowAction::Create;
     for line in review::lines(&planned.change, is_creation).lines() {
         writeln!(text, "  {line}").expect("a String takes it");
     }
@@ -373,10 +373,10 @@ fn lines(sending: Sending, one: &PlannedRow) -> String {
 }
 
 /// What would be done with the row. Has separate words for what was not requested.
-fn word(sending: Sending, need: Need) -> &'static str {
+fn word(sending: Sending, need: RowAction) -> &'static str {
     match need {
-        Need::Create if !sending.create => "not_known",
-        Need::Update if !sending.update => "exists",
+        RowAction::Create if !sending.create => "not_known",
+        RowAction::Update if !sending.update => "exists",
         need => need.as_str(),
     }
 }

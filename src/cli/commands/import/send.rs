@@ -140,12 +140,12 @@ pub(crate) async fn run(
                     let place = import.map(|import| (import, number));
                     let (permit, control, slot) = (&job.permit, &control, slots.slot());
                     let base = job.bases.get(&number);
-                    row.beside = job.annotations.get(&number).cloned().unwrap_or_default();
+                    row.annotation = job.annotations.get(&number).cloned().unwrap_or_default();
                     let sent = async move {
                         let operations = &session.operations;
                         let steered = (control, slot);
                         let end = operations.send_row(permit, place, &row, base, steered, held).await;
-                        (number, row.id, end, !row.beside.is_empty())
+                        (number, row.id, end, !row.annotation.is_empty())
                     };
                     flying.push(sent.boxed());
                 }

@@ -98,7 +98,7 @@ pub(crate) async fn lay_over(
         base,
         whole: edits.whole(),
         replace: how.replace.clone(),
-        travels: false,
+        sends_unchanged: false,
     };
     send(session, id, &edit, read, how, file).await
 }

@@ -12,7 +12,7 @@ use crate::{
         session::{InFlight, Session},
     },
     domain::{
-        facts::{Basis, Facts, Field, OnGet, Stated},
+        facts::{Basis, Facts, Field, GetBehaviour, Stated},
         text::visible,
     },
     operations::Fact,
@@ -20,12 +20,17 @@ use crate::{
 
 impl FactsArgs {
     fn told(&self) -> Vec<Fact> {
-        let on_get = self.properties_on_get.as_deref().and_then(OnGet::parse);
+        let on_get = self
+            .properties_on_get
+            .as_deref()
+            .and_then(GetBehaviour::parse);
         let absent = self
             .absent_fields
             .iter()
             .flat_map(|AbsentFields(fields, value)| {
-                fields.iter().map(|field| Fact::Absent(*field, *value))
+                fields
+                    .iter()
+                    .map(|field| Fact::OmittedField(*field, *value))
             });
         let sole = self.sole_writer.as_deref();
         on_get

@@ -4,7 +4,7 @@
 use super::input;
 use crate::{
     cli::{error::CliError, output},
-    domain::facts::{Absent, Basis, Field, OnGet},
+    domain::facts::{Basis, Field, GetBehaviour, OmittedField},
     operations::{Fact, Failure, Operations},
 };
 
@@ -22,8 +22,10 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
         let question = "A field that an update leaves out: keep (it stays), clear (it is emptied), Enter for not known:";
         match input::line(question).await?.to_lowercase().as_str() {
             "" => {}
-            word => match Absent::parse(word) {
-                Some(absent) => told.extend(Field::ALL.map(|field| Fact::Absent(field, absent))),
+            word => match OmittedField::parse(word) {
+                Some(absent) => {
+                    told.extend(Field::ALL.map(|field| Fact::OmittedField(field, absent)))
+                }
                 None => not_understood(),
             },
         }
@@ -32,8 +34,8 @@ pub(super) async fn ask_facts(added: &Operations) -> Result<(), CliError> {
         let question =
             "Does reading a group return its stored properties? yes, no, Enter for not known:";
         match yes_or_no(question).await? {
-            Some(true) => told.push(Fact::PropertiesOnGet(OnGet::Returned)),
-            Some(false) => told.push(Fact::PropertiesOnGet(OnGet::Echoed)),
+            Some(true) => told.push(Fact::PropertiesOnGet(GetBehaviour::Returned)),
+            Some(false) => told.push(Fact::PropertiesOnGet(GetBehaviour::Echoed)),
             None => {}
         }
     }

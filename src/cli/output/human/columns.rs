@@ -119,7 +119,7 @@ impl Columns {
     }
 
     /// Whether a shown column needs the annotations.
-    pub(crate) fn are_beside(&self) -> bool {
+    pub(crate) fn has_annotations(&self) -> bool {
         let beside = [Column::Labels, Column::Note, Column::Favourite];
         self.shown.iter().any(|column| beside.contains(column))
     }

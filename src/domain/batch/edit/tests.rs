@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::domain::{
-    facts::{Absent, Stated},
+    facts::{OmittedField, Stated},
     group::EnvironmentTag,
 };
 
@@ -66,7 +66,7 @@ fn candidate<'a>(group: &'a KnownGroup, change: &BulkChange) -> EditCandidate<'a
             group: Some(group),
             open: None,
         },
-        wanted: Wanted::of(change),
+        wanted: WantedRow::of(change),
         open: None,
         draft: None,
     }
@@ -178,7 +178,7 @@ fn each_reason_to_skip_a_group() {
         };
         assert_eq!(skip.to_string(), said);
     }
-    let draft = |is_own| ForeignDraft {
+    let draft = |is_own| UnsentDraft {
         by: "li".into(),
         is_own,
         at: at(398),
@@ -204,7 +204,7 @@ fn what_nobody_can_read_is_counted_and_left_out_when_it_is_old() {
     let old = group("old", Some("213"), 200);
     let mut rules = rules();
     rules.facts.sole_writer.value = false;
-    rules.facts.absent_properties.value = Absent::Keep;
+    rules.facts.absent_properties.value = OmittedField::Keep;
     let plan = |rules: &EditRules| {
         let asked = [&young, &old].map(|group| candidate(group, &set()));
         EditPlan::of(set(), asked, rules)
@@ -217,14 +217,14 @@ fn what_nobody_can_read_is_counted_and_left_out_when_it_is_old() {
     assert_eq!(why.to_string(), "mapping last sent 200d ago by li");
     rules.include_old = true;
     let all = plan(&rules);
-    let (count, oldest) = all.blind().expect("nobody can read them");
+    let (count, oldest) = all.unverified().expect("nobody can read them");
     assert_eq!(
         (count, oldest.at, oldest.field),
         (2, at(200), Field::Mapping)
     );
     assert_eq!(all.old(), 0);
     rules.facts.sole_writer.value = true;
-    assert_eq!(plan(&rules).blind(), None);
+    assert_eq!(plan(&rules).unverified(), None);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn properties_are_compared_as_values_and_carry_no_unknown_mapping() {
     let unknown = EditSkip::Unknown(Field::Mapping);
     assert_eq!(plan(&there, &remove).verdict, Verdict::Skipped(unknown));
     let mut kept = rules();
-    kept.facts.absent_mapping.value = Absent::Keep;
+    kept.facts.absent_mapping.value = OmittedField::Keep;
     let plan = EditPlan::of(remove.clone(), [candidate(&there, &remove)], &kept);
     assert_eq!(plan.rows[0].verdict, Verdict::Change);
     assert!(BulkChange::property("tier", Some("gold"), None).is_err());

@@ -33,7 +33,7 @@ impl DataSourceUsage {
     }
 
     /// Updates the text for the row under the cursor.
-    pub(crate) fn look(&mut self, own: &UserGroupId, table: &MappingTable, groups: &Groups) {
+    pub(crate) fn update(&mut self, own: &UserGroupId, table: &MappingTable, groups: &Groups) {
         if self.generation != groups.generation {
             self.generation = groups.generation;
             self.found.clear();
@@ -66,7 +66,7 @@ impl DataSourceUsage {
             .map(|source| (source, OtherUsers::default()))
             .collect();
         let sources: Vec<&str> = wanted.keys().copied().collect();
-        groups.index().users(&sources, |group, source| {
+        groups.index().each_use_of(&sources, |group, source| {
             if group.id() != own.as_str()
                 && let Some(users) = wanted.get_mut(source)
             {
@@ -149,7 +149,7 @@ mod tests {
         let mut elsewhere = DataSourceUsage::default();
         let mut look = |pairs: &[(&str, &str)], groups: &Groups| {
             let table = MappingTable::new(Some(&mapping(pairs)));
-            elsewhere.look(&id("acme-eu"), &table, groups);
+            elsewhere.update(&id("acme-eu"), &table, groups);
             elsewhere.line().map(str::to_owned)
         };
         let expected = "213: also in acme-us, globex and 2 more";

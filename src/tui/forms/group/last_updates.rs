@@ -17,12 +17,12 @@ pub(crate) struct LastUpdates {
 
 impl LastUpdates {
     /// Whether the history has yet to be requested; marks it as requested.
-    pub(crate) fn asks(&mut self) -> bool {
+    pub(crate) fn must_request(&mut self) -> bool {
         !std::mem::replace(&mut self.was_asked, true)
     }
 
-    /// Makes the next [`Self::asks`] return true, because the history may have changed.
-    pub(crate) fn forget(&mut self) {
+    /// Makes the next [`Self::must_request`] return true, because the history may have changed.
+    pub(crate) fn invalidate(&mut self) {
         self.was_asked = false;
     }
 

@@ -12,7 +12,7 @@ use ratatui::{
 use super::{AttentionPane, not_handed_off};
 use crate::{
     domain::{
-        age::{TokenAge, USUAL_LIMIT, due_within},
+        age::{DEFAULT_LIMIT, TokenAge, due_within},
         batch::{BatchKind, RunnerState},
         handoff::HandOffState,
         history::Operation,
@@ -220,7 +220,7 @@ fn step(concern: &Concern, context: &Context) -> String {
             let limit = concern.profile.and_then(|at| limit(at, context));
             format!(
                 "{enter} list: next {}",
-                about(due_within(limit.unwrap_or(USUAL_LIMIT)))
+                about(due_within(limit.unwrap_or(DEFAULT_LIMIT)))
             )
         }
         ConcernKind::Draft(..) => format!("{} open", key(Action::Edit)),
@@ -268,9 +268,9 @@ fn histogram(ages: &[&(usize, Ages)], buffer: &mut Buffer, area: Rect, context: 
         .filter(|first| limits.iter().all(|one| one == *first));
     let title = match same {
         Some(Some(limit)) => format!("Token age  limit {}", about(*limit)),
-        Some(None) => format!("Token age  usual limit {}", about(USUAL_LIMIT)),
+        Some(None) => format!("Token age  usual limit {}", about(DEFAULT_LIMIT)),
         None => {
-            let limits = limits.iter().map(|one| about(one.unwrap_or(USUAL_LIMIT)));
+            let limits = limits.iter().map(|one| about(one.unwrap_or(DEFAULT_LIMIT)));
             let limits: Vec<_> = limits.collect();
             format!("Token age  limits {}", limits.join(", "))
         }
@@ -290,7 +290,7 @@ fn histogram(ages: &[&(usize, Ages)], buffer: &mut Buffer, area: Rect, context: 
     // If each row has a limit of its own, the titles are fractions of it.
     let [third, two, due, twice] = match same {
         Some(limit) => {
-            let limit = limit.unwrap_or(USUAL_LIMIT);
+            let limit = limit.unwrap_or(DEFAULT_LIMIT);
             let due = limit.saturating_sub(due_within(limit));
             [limit / 3, limit * 2 / 3, due, limit * 2].map(about)
         }

@@ -95,7 +95,7 @@ impl BatchPane {
     }
 
     /// A batch of the journal has been read: starts what it was opened for.
-    fn stands(&mut self, batch: &Batch, items: &[BatchItem], context: &mut Context) {
+    fn batch_read(&mut self, batch: &Batch, items: &[BatchItem], context: &mut Context) {
         if let Some(stored) = &mut self.stored {
             stored.follow_batch(batch);
             stored.follow(items);
@@ -151,7 +151,7 @@ impl BatchPane {
                 };
                 self.cursor = Cursor::default();
             }
-            Outcome::Batch(stands) => self.stands(&stands.0, &stands.1, context),
+            Outcome::Batch(stands) => self.batch_read(&stands.0, &stands.1, context),
             Outcome::Resumable(resumption) => {
                 self.stage = Stage::Resume(resumption.clone());
                 self.cursor = Cursor::default();

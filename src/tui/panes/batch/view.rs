@@ -139,7 +139,7 @@ fn resume(sheet: &mut TextPage, pane: &BatchPane, resumption: &Resumption, conte
         }
     };
     sheet.text(text, theme.warning());
-    if let Some((count, oldest)) = &resumption.blind {
+    if let Some((count, oldest)) = &resumption.unverified {
         let text = bulk_edit::sent_unread(*count, oldest, context);
         sheet.text(&format!("! {text}"), theme.warning());
     }

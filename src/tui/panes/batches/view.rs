@@ -62,7 +62,7 @@ pub(super) fn draw(
         ),
         context.theme,
     );
-    if let Some((profile, batch)) = pane.here(context) {
+    if let Some((profile, batch)) = pane.selected(context) {
         let reason = batch.reason.as_deref();
         let reason = reason.map_or_else(String::new, |reason| format!("  reason: {reason}"));
         let title = format!("Batch {}{reason}", batch.id.0);

@@ -2,7 +2,7 @@
 
 use crate::{
     domain::batch::BulkChange,
-    search::{AskedRow, asked_row},
+    search::{RowCondition, row_condition},
     tui::widgets::text_field::TextField,
 };
 
@@ -58,9 +58,9 @@ pub(super) struct Fields {
 impl Fields {
     /// Fills in the row of a filter like `map:40=213` or `prop:tier=gold`, and focuses the first empty field.
     pub(super) fn prefilled(filter: &str) -> Self {
-        let (change, key, value) = match asked_row(filter) {
-            Some(AskedRow::Mapping(key, value)) => (Change::SetRow, key, value),
-            Some(AskedRow::Property(key, value)) => (Change::SetProperty, key, value),
+        let (change, key, value) = match row_condition(filter) {
+            Some(RowCondition::Mapping(key, value)) => (Change::SetRow, key, value),
+            Some(RowCondition::Property(key, value)) => (Change::SetProperty, key, value),
             None => (Change::SetRow, String::new(), String::new()),
         };
         let mut fields = Self {

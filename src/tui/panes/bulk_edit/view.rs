@@ -9,7 +9,7 @@ use ratatui::{
 
 use super::{BulkEdit, Shown, fields::ACTION};
 use crate::{
-    domain::batch::{Blind, EditPlan, EditRow, Verdict},
+    domain::batch::{EditPlan, EditRow, UnverifiedField, Verdict},
     tui::{
         keymap::{Action, Focus},
         panes::View,
@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// From this width on, the fields are side by side.
-const BESIDE: u16 = 70;
+const SIDE_BY_SIDE_WIDTH: u16 = 70;
 /// Rows for what is sent and its confirmation.
 const FOOT_ROWS: u16 = 3;
 /// Width of a field beside others, in cells.
@@ -99,7 +99,7 @@ fn counts(pane: &BulkEdit) -> String {
 }
 
 fn field_rows(pane: &BulkEdit, area: Rect) -> u16 {
-    match (pane.has_fields(), area.width >= BESIDE) {
+    match (pane.has_fields(), area.width >= SIDE_BY_SIDE_WIDTH) {
         (false, _) | (_, true) => 1,
         (true, false) => 1 + pane.fields.last() as u16,
     }
@@ -135,7 +135,7 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
             width: line.right().saturating_sub(x),
             ..line
         };
-        if area.width < BESIDE {
+        if area.width < SIDE_BY_SIDE_WIDTH {
             place = Rect {
                 x: line.x,
                 width: line.width,
@@ -151,7 +151,7 @@ fn draw_fields(pane: &BulkEdit, buffer: &mut Buffer, area: Rect, theme: Theme) -
         let room = place.right() - start;
         let text = Rect {
             x: start,
-            width: if area.width < BESIDE {
+            width: if area.width < SIDE_BY_SIDE_WIDTH {
                 room
             } else {
                 FIELD.min(room)
@@ -294,7 +294,7 @@ fn draw_foot(
     if inner.height < FOOT_ROWS {
         return cursor;
     }
-    let (text, style) = match pane.plan.as_ref().and_then(EditPlan::blind) {
+    let (text, style) = match pane.plan.as_ref().and_then(EditPlan::unverified) {
         Some((count, oldest)) => {
             let text = sent_unread(count, oldest, context);
             // The name is the least important part.
@@ -336,7 +336,7 @@ fn draw_foot(
 /// `17 whole mappings are sent as last sent from here, the oldest 200d ago by ana`.
 pub(in crate::tui::panes) fn sent_unread(
     count: usize,
-    oldest: &Blind,
+    oldest: &UnverifiedField,
     context: &Context,
 ) -> String {
     let whole = match (count, oldest.field.as_str()) {

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use super::{Compare, Stand};
+use super::{Compare, Comparison};
 use crate::{
     domain::{
         change::DesiredFields,
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// From this width on, the sides are side by side.
-const BESIDE: u16 = 100;
+const SIDE_BY_SIDE_WIDTH: u16 = 100;
 /// Width of the gutter: cursor and sign.
 const GUTTER: usize = 4;
 /// Width of the row labels.
@@ -43,7 +43,7 @@ struct Side<'a> {
 pub(super) fn draw(compare: &Compare, buffer: &mut Buffer, area: Rect, context: &Context) {
     let title = format!("{} in two environments", compare.id);
     let inner = page_box(buffer, area, &title, context.theme);
-    let beside = area.width >= BESIDE;
+    let beside = area.width >= SIDE_BY_SIDE_WIDTH;
     let (sheet, rows) = page(compare, inner.width, beside, context);
     let scroll = scroll(&sheet, &rows, compare.cursor.at, inner.height);
     sheet.draw(buffer, inner, scroll);
@@ -88,12 +88,12 @@ fn page(compare: &Compare, width: u16, beside: bool, context: &Context) -> (Text
         let text = "Name, mapping and properties are the same, as known here";
         sheet.text(text, theme.ok());
     }
-    for (index, (part, stand)) in rows.iter().enumerate() {
+    for (index, (part, comparison)) in rows.iter().enumerate() {
         begins.push(sheet.height());
         let row = ComparedRow {
             label: part.label(),
-            sign: sign(*stand),
-            style: style(*stand, theme),
+            sign: sign(*comparison),
+            style: style(*comparison, theme),
             is_here: index == compare.cursor.at,
             values: [0, 1].map(|side| value(part, &sides[side].values)),
         };
@@ -334,22 +334,22 @@ fn value(part: &Part, copy: &DesiredFields) -> String {
 }
 
 /// What bringing the row would do here.
-fn sign(stand: Stand) -> char {
-    match stand {
-        Stand::Same => ' ',
-        Stand::Differs => '~',
-        Stand::OnlyHere => '-',
-        Stand::OnlyThere => '+',
-        Stand::NotKnown => '?',
+fn sign(comparison: Comparison) -> char {
+    match comparison {
+        Comparison::Same => ' ',
+        Comparison::Differs => '~',
+        Comparison::OnlyHere => '-',
+        Comparison::OnlyThere => '+',
+        Comparison::NotKnown => '?',
     }
 }
 
-fn style(stand: Stand, theme: Theme) -> Style {
-    match stand {
-        Stand::Same => theme.dim(),
-        Stand::Differs => theme.changed(),
-        Stand::OnlyHere => theme.removed(),
-        Stand::OnlyThere => theme.added(),
-        Stand::NotKnown => Style::new(),
+fn style(comparison: Comparison, theme: Theme) -> Style {
+    match comparison {
+        Comparison::Same => theme.dim(),
+        Comparison::Differs => theme.changed(),
+        Comparison::OnlyHere => theme.removed(),
+        Comparison::OnlyThere => theme.added(),
+        Comparison::NotKnown => Style::new(),
     }
 }

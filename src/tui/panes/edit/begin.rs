@@ -2,17 +2,17 @@
 
 use jiff::Timestamp;
 
-use super::Edit;
+use super::GroupForm;
 use crate::{
     domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup},
     tui::state::context::Context,
 };
 
-impl Edit {
+impl GroupForm {
     /// The form of a known group, or of its draft if there is one.
     pub fn of(group: &KnownGroup, context: &mut Context) -> Self {
         let base_at = group.last_seen.unwrap_or(context.now);
-        Self::draft_or(
+        Self::draft_or_new(
             group.id.clone(),
             DesiredFields::of(group),
             base_at,
@@ -22,7 +22,7 @@ impl Edit {
     }
 
     /// The form that was left: of a known group, or of one to be created if it has a draft.
-    pub fn of_left(id: &UserGroupId, context: &mut Context) -> Option<Self> {
+    pub fn reopen(id: &UserGroupId, context: &mut Context) -> Option<Self> {
         match context.groups.get(id) {
             Some(group) => Some(Self::of(&group, context)),
             None => context
@@ -38,10 +38,10 @@ impl Edit {
             mapping: None,
             properties: None,
         };
-        Self::draft_or(id, base, context.now, true, context)
+        Self::draft_or_new(id, base, context.now, true, context)
     }
 
-    pub(super) fn draft_or(
+    pub(super) fn draft_or_new(
         id: UserGroupId,
         base: DesiredFields,
         base_at: Timestamp,

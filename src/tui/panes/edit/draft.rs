@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use super::Edit;
+use super::GroupForm;
 use crate::{
     domain::{
         change::{Change, DesiredFields, Mark},
@@ -22,15 +22,15 @@ use crate::{
 };
 
 /// A copy older than this is mentioned.
-const OLD: SignedDuration = SignedDuration::from_mins(10);
+const OLD_COPY: SignedDuration = SignedDuration::from_mins(10);
 /// A second press within this time discards the draft.
-const AGAIN: SignedDuration = SignedDuration::from_secs(5);
+const CONFIRM_WITHIN: SignedDuration = SignedDuration::from_secs(5);
 
-impl Edit {
+impl GroupForm {
     /// Stores the content of the form as a draft, or removes the draft if nothing is changed.
     pub fn keep(&self, context: &mut Context) {
         // While its content is being sent, the draft stays until the outcome is known.
-        if self.is_under_way(context) || self.is_only_filled() {
+        if self.is_under_way(context) || self.is_only_prefilled() {
             return;
         }
         if self.is_changed() {
@@ -55,7 +55,7 @@ impl Edit {
         };
         let draft = &unsent.draft;
         let age = context.age(draft.changed_at);
-        let is_old = !draft.creating && context.now.duration_since(draft.base_at) > OLD;
+        let is_old = !draft.creating && context.now.duration_since(draft.base_at) > OLD_COPY;
         let text = if is_old {
             let copy = context.age(draft.base_at);
             let key = context.keys.key(Focus::EditName, Action::Refresh);
@@ -84,7 +84,7 @@ impl Edit {
     pub(super) fn discard(&mut self, context: &mut Context) {
         let is_again = self
             .discarding
-            .is_some_and(|at| context.now.duration_since(at) <= AGAIN);
+            .is_some_and(|at| context.now.duration_since(at) <= CONFIRM_WITHIN);
         if !is_again {
             self.discarding = Some(context.now);
             let key = context.keys.key(self.field_focus(), Action::Discard);
@@ -115,7 +115,7 @@ impl Edit {
         }
     }
 
-    pub(super) fn no_reading(&self) -> Option<String> {
+    pub(super) fn no_read_again(&self) -> Option<String> {
         if self.creating {
             Some("the group is yet to be created".into())
         } else {
@@ -126,14 +126,14 @@ impl Edit {
 
     pub(super) fn take_copy(&mut self, outcome: &Outcome, context: &mut Context) {
         if let Outcome::Done(done) = outcome {
-            self.stand_on(done, context);
+            self.rebase_on(done, context);
         } else if let Outcome::Failed(trouble) = outcome {
             context.say(Severity::of(trouble), trouble.text.clone());
         }
     }
 
     /// Another console has changed the group: the input stays, and a line says what is different now.
-    pub(super) fn hear(&mut self, context: &Context) {
+    pub(super) fn note_remote_changes(&mut self, context: &Context) {
         let Some(now) = context.groups.get(&self.id) else {
             return;
         };
@@ -161,12 +161,12 @@ impl Edit {
     }
 
     /// Untouched fields take the values of the newer copy; the others stay as typed.
-    fn stand_on(&mut self, done: &Done, context: &mut Context) {
+    fn rebase_on(&mut self, done: &Done, context: &mut Context) {
         if let Some(alarm) = done.warnings.iter().find(|warning| warning.is_alarm()) {
             context.say(Severity::Error, alarm.to_string());
             return;
         }
-        let was_only_filled = self.is_only_filled();
+        let was_only_filled = self.is_only_prefilled();
         let now = DesiredFields::of(&done.group);
         let mut changed = Vec::new();
         if self.base.name != now.name {
@@ -201,15 +201,15 @@ impl Edit {
         };
         context.say(Severity::Info, text);
         if was_only_filled {
-            self.filled = self.wanted().ok();
+            self.prefilled = self.wanted().ok();
         }
         self.keep(context);
     }
 
     /// When filled-in values are sent: from now on they are kept like input, whatever the outcome.
     pub(super) fn keep_what_is_sent(&mut self, context: &mut Context) {
-        if self.is_only_filled() && self.is_under_way(context) {
-            self.filled = None;
+        if self.is_only_prefilled() && self.is_under_way(context) {
+            self.prefilled = None;
             let draft = self.draft(context.now);
             context.drafts.keep(context.current, draft);
         }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Edit, Section};
+use super::{GroupForm, Section};
 use crate::{
     domain::{
         group::{Mapping, Properties, UserGroupId},
@@ -37,9 +37,9 @@ struct Document {
     properties: Option<Properties>,
 }
 
-impl Edit {
+impl GroupForm {
     /// Opens the form of a known group, or its draft, with the whole group in the editor.
-    pub fn outside(group: &KnownGroup, context: &mut Context) -> Self {
+    pub fn in_editor(group: &KnownGroup, context: &mut Context) -> Self {
         let mut edit = Self::of(group, context);
         edit.open_group(context);
         edit
@@ -79,17 +79,17 @@ impl Edit {
         };
         let ticket = context.ticket();
         let outside = EditRequest { file, text };
-        self.outside = Some((ticket, part, outside.text.clone()));
+        self.external_edit = Some((ticket, part, outside.text.clone()));
         context.effects.push(Effect::OpenEditor(ticket, outside));
     }
 
     pub fn is_outside(&self, ticket: Ticket) -> bool {
-        matches!(self.outside, Some((outside, ..)) if outside == ticket)
+        matches!(self.external_edit, Some((outside, ..)) if outside == ticket)
     }
 
     /// Takes over the edited text.
     pub fn take_edited(&mut self, edited: Result<String, String>, context: &mut Context) {
-        let Some((_, part, given)) = self.outside.take() else {
+        let Some((_, part, given)) = self.external_edit.take() else {
             return;
         };
         let text = match edited {

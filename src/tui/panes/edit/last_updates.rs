@@ -2,7 +2,7 @@
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use super::Edit;
+use super::GroupForm;
 use crate::{
     domain::{
         change::Change,
@@ -26,10 +26,13 @@ const MOST: usize = 8;
 /// Maximum width of the person's name, in cells.
 const WHO: usize = 12;
 
-impl Edit {
+impl GroupForm {
     /// Requests the history if there is room to show it.
     pub(super) fn ask_last_updates(&mut self, context: &mut Context) {
-        if !self.creating && context.size.0 >= super::view::BESIDE && self.updates.asks() {
+        if !self.creating
+            && context.size.0 >= super::view::SIDE_BY_SIDE_WIDTH
+            && self.updates.must_request()
+        {
             let job = Job::History(Some(self.id.clone()));
             context.ask(&self.updates.reading, job);
         }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Edit;
+use super::GroupForm;
 use crate::{
     domain::{change::DesiredFields, group::UserGroupId, known::KnownGroup, merge::Part},
     tui::{
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-impl Edit {
+impl GroupForm {
     /// The form of a known group, or its draft, with the values of `from` for these parts.
     ///
     /// # Errors

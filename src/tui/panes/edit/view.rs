@@ -6,7 +6,7 @@ use ratatui::{
     layout::{Position, Rect},
 };
 
-use super::{Edit, Section};
+use super::{GroupForm, Section};
 use crate::{
     domain::{change::Mark, text::visible},
     tui::{
@@ -27,15 +27,15 @@ use crate::{
 };
 
 /// From this width on, the changes are beside the form.
-pub(super) const BESIDE: u16 = 100;
+pub(super) const SIDE_BY_SIDE_WIDTH: u16 = 100;
 /// From this number of rows on, both mapping and properties are shown.
-const BOTH: u16 = 10;
+const MIN_ROWS_FOR_BOTH: u16 = 10;
 /// From this number of rows on, one of them can count the changes.
-const ROOM_FOR_TALLY: u16 = 14;
+const MIN_ROWS_FOR_TALLY: u16 = 14;
 /// From this number of rows on, the name has a rule as well.
-const ROOM_FOR_RULE: u16 = 16;
+const MIN_ROWS_FOR_RULE: u16 = 16;
 /// From this number of rows of the mapping on, one of them can say who else uses a data source.
-const ROOM_FOR_ELSEWHERE: u16 = 4;
+const MIN_ROWS_FOR_USAGE: u16 = 4;
 /// Minimum width of the name when its previous value is shown beside it, in cells.
 const LEAST_NAME: u16 = 40;
 
@@ -49,13 +49,13 @@ fn row_keys(context: &Context, focus: Focus) -> RowKeys {
 }
 
 pub(super) fn draw(
-    edit: &Edit,
+    edit: &GroupForm,
     buffer: &mut Buffer,
     area: Rect,
     context: &Context,
 ) -> Option<Position> {
     let theme = context.theme;
-    let form = if area.width >= BESIDE {
+    let form = if area.width >= SIDE_BY_SIDE_WIDTH {
         let right = area.width * 2 / 5 - 1;
         let (form, beside) = side_by_side(buffer, area, right, theme);
         draw_changes(edit, buffer, beside, context);
@@ -63,7 +63,7 @@ pub(super) fn draw(
     } else {
         area
     };
-    let form = if area.width < BESIDE && area.height >= ROOM_FOR_TALLY {
+    let form = if area.width < SIDE_BY_SIDE_WIDTH && area.height >= MIN_ROWS_FOR_TALLY {
         draw_tally(edit, buffer, paint::row(form, form.height - 1), theme);
         Rect {
             height: form.height - 1,
@@ -73,7 +73,7 @@ pub(super) fn draw(
         form
     };
     let form = match &edit.meanwhile {
-        Some(text) if form.height > BOTH => {
+        Some(text) if form.height > MIN_ROWS_FOR_BOTH => {
             let line = paint::row(form, form.height - 1);
             paint::line(buffer, line, &format!(" ~ {text}"), theme.changed(), theme);
             Rect {
@@ -84,7 +84,7 @@ pub(super) fn draw(
         _ => form,
     };
     let on = |section| edit.section == section;
-    let form = if form.height >= ROOM_FOR_RULE {
+    let form = if form.height >= MIN_ROWS_FOR_RULE {
         let below = titled_rows(buffer, form, "Name", on(Section::Name), theme);
         Rect { x: form.x, ..below }
     } else {
@@ -101,8 +101,8 @@ pub(super) fn draw(
         y: name.bottom(),
         height: match edit.section {
             // A low window has room for only one of the two.
-            Section::Properties if rest < BOTH => 0,
-            _ if rest < BOTH => rest,
+            Section::Properties if rest < MIN_ROWS_FOR_BOTH => 0,
+            _ if rest < MIN_ROWS_FOR_BOTH => rest,
             _ => rest / 2,
         },
         ..form
@@ -113,7 +113,7 @@ pub(super) fn draw(
         ..form
     };
     // If the changes are beside the form, they contain the previous name.
-    let is_told = area.width >= BESIDE;
+    let is_told = area.width >= SIDE_BY_SIDE_WIDTH;
     let name = draw_name_mark(edit, buffer, name, is_told, theme);
     let name_at = edit.name.draw(buffer, name, theme, on(Section::Name));
     let mapping_title = if edit.creating || edit.base.mapping.is_some() {
@@ -123,7 +123,7 @@ pub(super) fn draw(
     };
     let inner = titled(buffer, mapping, &mapping_title, on(Section::Mapping), theme);
     let inner = if on(Section::Mapping) {
-        draw_elsewhere(edit, buffer, inner, theme)
+        draw_data_source_usage(edit, buffer, inner, theme)
     } else {
         inner
     };
@@ -163,10 +163,10 @@ pub(super) fn draw(
     }
 }
 
-fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, context: &Context) {
+fn draw_changes(edit: &GroupForm, buffer: &mut Buffer, area: Rect, context: &Context) {
     let inner = titled(buffer, area, "What would change", false, context.theme);
     let mut sheet = TextPage::new(inner.width, context.theme);
-    match edit.judged() {
+    match edit.cached_change() {
         Err((text, field)) => sheet.text(&format!("{field}: {text}"), context.theme.warning()),
         Ok(change) if change.is_empty() => sheet.text("No changes", context.theme.dim()),
         Ok(change) => {
@@ -183,13 +183,13 @@ fn draw_changes(edit: &Edit, buffer: &mut Buffer, area: Rect, context: &Context)
 }
 
 /// Draws one line, when there is no room for more.
-fn draw_tally(edit: &Edit, buffer: &mut Buffer, line: Rect, theme: Theme) {
+fn draw_tally(edit: &GroupForm, buffer: &mut Buffer, line: Rect, theme: Theme) {
     let line = Rect {
         x: line.x + 1,
         width: line.width.saturating_sub(2),
         ..line
     };
-    match edit.judged() {
+    match edit.cached_change() {
         Err((text, field)) => {
             paint::line(
                 buffer,
@@ -210,7 +210,7 @@ fn draw_tally(edit: &Edit, buffer: &mut Buffer, line: Rect, theme: Theme) {
 
 /// Draws a sign before a name that differs, and the previous one if there is room. Returns the area of the field.
 fn draw_name_mark(
-    edit: &Edit,
+    edit: &GroupForm,
     buffer: &mut Buffer,
     line: Rect,
     is_told: bool,
@@ -248,11 +248,11 @@ fn draw_name_mark(
 
 /// Uses the last row of the mapping to say which other groups use the data source under the cursor. Returns the
 /// remaining area.
-fn draw_elsewhere(edit: &Edit, buffer: &mut Buffer, area: Rect, theme: Theme) -> Rect {
+fn draw_data_source_usage(edit: &GroupForm, buffer: &mut Buffer, area: Rect, theme: Theme) -> Rect {
     let Some(text) = edit
-        .elsewhere
+        .data_source_usage
         .line()
-        .filter(|_| area.height >= ROOM_FOR_ELSEWHERE)
+        .filter(|_| area.height >= MIN_ROWS_FOR_USAGE)
     else {
         return area;
     };
@@ -265,7 +265,7 @@ fn draw_elsewhere(edit: &Edit, buffer: &mut Buffer, area: Rect, theme: Theme) ->
 }
 
 /// Reports the result of a paste into the properties.
-pub(super) fn say_properties(pasted: &PastedProperties, context: &mut Context) {
+pub(super) fn report_pasted_properties(pasted: &PastedProperties, context: &mut Context) {
     match pasted {
         PastedProperties::Text => {}
         PastedProperties::Cut(cut) => {
@@ -288,7 +288,7 @@ pub(super) fn say_properties(pasted: &PastedProperties, context: &mut Context) {
 }
 
 /// Reports the result of a paste into the mapping.
-pub(super) fn say_pasted(pasted: &PastedRows, context: &mut Context) {
+pub(super) fn report_pasted_rows(pasted: &PastedRows, context: &mut Context) {
     match pasted {
         PastedRows::Cell(_) => {}
         PastedRows::Rows { added, changed } => context.say(

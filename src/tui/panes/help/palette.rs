@@ -1,9 +1,9 @@
 //! The palette beyond the actions: commands with an argument, possible arguments, groups, earlier lines.
 
-use super::{Does, Help, Line, Section, read};
+use super::{Help, Line, LineAction, Section, read};
 use crate::{
     domain::text::visible,
-    search::{Beside, ListColumn, Query, SearchRequest, SortBy, run_search},
+    search::{GroupExtras, ListColumn, Query, SearchRequest, SortBy, run_search},
     tui::{
         keymap::Focus,
         panes::list::completions,
@@ -37,7 +37,7 @@ pub(super) fn commands(focus: Focus) -> Vec<Line> {
     let line = |info: &'static CommandInfo| {
         let is_off = info.is_of_list && !is_plain;
         Line {
-            does: Does::Command(info),
+            action: LineAction::Command(info),
             keys: format!(":{}", info.name),
             help: if info.takes.is_empty() {
                 info.help.to_owned()
@@ -46,7 +46,7 @@ pub(super) fn commands(focus: Focus) -> Vec<Line> {
             },
             setting: format!(":{} {}", info.name, info.takes),
             name: info.name.to_owned(),
-            off: is_off.then(|| "in the list; Esc leaves this page first".into()),
+            disabled_reason: is_off.then(|| "in the list; Esc leaves this page first".into()),
             section: if is_off {
                 Section::Elsewhere
             } else {
@@ -68,9 +68,9 @@ fn offered(text: String, help: String) -> Line {
         help,
         setting: format!(":{text}"),
         name: String::new(),
-        off: None,
+        disabled_reason: None,
         section: Section::Typed,
-        does: Does::Line(text),
+        action: LineAction::Line(text),
     }
 }
 
@@ -149,7 +149,7 @@ fn groups(typed: &str, context: &Context) -> Vec<Line> {
         reverse: false,
         best_first: true,
         open: std::sync::Arc::default(),
-        beside: Beside::default(),
+        extras: GroupExtras::default(),
         at: context.now,
     };
     let index = context.groups.index();
@@ -176,13 +176,13 @@ fn groups(typed: &str, context: &Context) -> Vec<Line> {
 
 impl Help {
     /// Updates the offered lines after the field has changed.
-    pub(super) fn typed_anew(&mut self, context: &Context) {
+    pub(super) fn on_typed(&mut self, context: &Context) {
         self.cursor.at = 0;
         self.earlier = 0;
-        self.look(context);
+        self.update_offers(context);
     }
 
-    fn look(&mut self, context: &Context) {
+    fn update_offers(&mut self, context: &Context) {
         self.typed.error = None;
         self.more.clear();
         if !self.is_palette {
@@ -216,16 +216,16 @@ impl Help {
     }
 
     /// Runs the typed line, or the one under the cursor, if it is a command; returns whether it is one.
-    pub(super) fn runs_line(&mut self, context: &mut Context) -> bool {
+    pub(super) fn run_line(&mut self, context: &mut Context) -> bool {
         let typed = self.typed.text().trim().to_owned();
         let is_typed = self.cursor.at == 0 && read(&typed).is_some();
         let found = self.found();
-        let text = match found.get(self.cursor.at).map(|line| &line.does) {
+        let text = match found.get(self.cursor.at).map(|line| &line.action) {
             // The typed line takes precedence over what is offered for it.
             _ if is_typed || takes_something(self.typed.text()) => typed,
-            Some(Does::Line(text)) => text.clone(),
-            Some(Does::Command(info)) => info.name.to_owned(),
-            Some(Does::Action(_)) | None => return false,
+            Some(LineAction::Line(text)) => text.clone(),
+            Some(LineAction::Command(info)) => info.name.to_owned(),
+            Some(LineAction::Action(_)) | None => return false,
         };
         if let Some(why) = self.refused(&text) {
             self.typed.error = Some(why);
@@ -243,7 +243,7 @@ impl Help {
             }
             Some(Err(_)) if !text.contains(' ') => {
                 self.typed.set_text(&format!("{text} "));
-                self.typed_anew(context);
+                self.on_typed(context);
             }
             Some(Err(lacking)) => self.typed.error = Some(lacking),
             None => return false,
@@ -255,16 +255,20 @@ impl Help {
     fn refused(&self, text: &str) -> Option<String> {
         let (info, _) = split(text)?;
         let mut lines = self.lines.iter();
-        let line = lines.find(|line| line.does == Does::Command(info))?;
-        Some(format!(":{} acts {}", info.name, line.off.as_ref()?))
+        let line = lines.find(|line| line.action == LineAction::Command(info))?;
+        Some(format!(
+            ":{} acts {}",
+            info.name,
+            line.disabled_reason.as_ref()?
+        ))
     }
 
     /// What Tab copies to the field: the line under the cursor, otherwise the first matching command.
     pub(super) fn fillable(&self) -> Option<String> {
-        let text = |line: &&Line| match &line.does {
-            Does::Line(text) => Some(text.clone()),
-            Does::Command(info) => Some(format!("{} ", info.name)),
-            Does::Action(_) => None,
+        let text = |line: &&Line| match &line.action {
+            LineAction::Line(text) => Some(text.clone()),
+            LineAction::Command(info) => Some(format!("{} ", info.name)),
+            LineAction::Action(_) => None,
         };
         let found = self.found();
         let chosen = found.get(self.cursor.at).and_then(text);
@@ -282,7 +286,7 @@ impl Help {
     pub(super) fn fill(&mut self, context: &Context) {
         if let Some(text) = self.fillable() {
             self.typed.set_text(&text);
-            self.typed_anew(context);
+            self.on_typed(context);
         }
     }
 
@@ -292,7 +296,7 @@ impl Help {
         if let Some(line) = lines.nth(self.earlier) {
             self.earlier += 1;
             self.typed.set_text(line);
-            self.look(context);
+            self.update_offers(context);
         }
     }
 

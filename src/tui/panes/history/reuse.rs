@@ -1,7 +1,7 @@
 //! From an entry back to its request: copied as curl, or prepared as an edit that reverts it. Both only if the history
 //! knows enough; nothing is sent from here.
 
-use super::{Against, History};
+use super::{CompareWith, History};
 use crate::{
     domain::{
         change::{Change, DesiredFields},
@@ -11,7 +11,7 @@ use crate::{
     },
     operations::{Method, as_curl, request},
     tui::{
-        forms::group::Edit,
+        forms::group::GroupForm,
         state::{
             context::{Context, Navigation},
             navigation::{PaneRequest, Proposal},
@@ -25,11 +25,11 @@ const NO_ENTRY: &str = "no entry here";
 /// What the entry changed, or how that compares with the current group; otherwise why that cannot be shown.
 pub(super) fn difference(
     entry: &Entry,
-    against: Against,
+    compare_with: CompareWith,
     context: &Context,
 ) -> Result<Change, &'static str> {
     let (before, after) = undo::changed(entry)?;
-    if against == Against::Before {
+    if compare_with == CompareWith::Before {
         return Ok(Change::between(&before, &after));
     }
     let group = context.groups.get(&entry.user_group_id);
@@ -98,12 +98,12 @@ impl History {
         let Some(group) = context.groups.get(&entry.user_group_id) else {
             return;
         };
-        match Edit::carrying(&group, &parts, &before, context) {
+        match GroupForm::carrying(&group, &parts, &before, context) {
             Ok(mut edit) => {
                 let age = context.age(entry.at);
                 let text = format!("Filled with what it was {age} ago, before that update");
                 context.say(Severity::Info, text);
-                edit.filled = edit.wanted().ok();
+                edit.prefilled = edit.wanted().ok();
                 let proposal = edit.proposal(context);
                 context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(edit))));
                 if let Some(proposal) = proposal {

@@ -117,16 +117,16 @@ impl List {
             context.say(Severity::Warning, format!("No view @{name}: {names}"));
             return;
         };
-        self.look_as(&saved.view);
+        self.apply_view(&saved.view);
         context.say(Severity::Info, format!("View @{name} applied"));
     }
 
     /// Applies filter, order and columns of a view.
-    pub(super) fn look_as(&mut self, view: &ListView) {
+    pub(super) fn apply_view(&mut self, view: &ListView) {
         self.rows.clear();
         self.rows.set_filter(&view.filter);
         let old = std::mem::replace(&mut self.finder, Finder::of(view));
-        self.finder.keep_found(old);
+        self.finder.keep_results(old);
         self.columns.clone_from(&view.columns);
     }
 
@@ -143,18 +143,18 @@ impl List {
             return;
         }
         query.words.iter_mut().for_each(|word| word.quoted = true);
-        let look = SearchRequest {
+        let request = SearchRequest {
             query,
             sort: self.finder.sort.clone(),
             reverse: self.finder.reverse,
             best_first: false,
             open: context.open.clone(),
-            beside: context.beside(),
+            extras: context.group_extras(),
             at: context.now,
         };
         let index = context.groups.index().clone();
         let before = self.marks.len();
-        if let Some(found) = run_search(&index, look, None, &|| true) {
+        if let Some(found) = run_search(&index, request, None, &|| true) {
             self.marks.follow(&index);
             self.marks.add(&found);
         }

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use crate::{
     domain::group::UserGroupId,
     search::{
-        Beside, Entry, FilterError, Index, ListView, Query, SearchRequest, SearchResults, SortBy,
-        run_search,
+        Entry, FilterError, GroupExtras, Index, ListView, Query, SearchRequest, SearchResults,
+        SortBy, run_search,
     },
     tui::state::{
         context::Context,
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Up to this number of groups, searching takes less time than starting a job.
-pub(crate) const AT_ONCE: usize = 2_000;
+pub(crate) const MAX_SYNCHRONOUS: usize = 2_000;
 
 #[derive(Debug)]
 pub(super) struct Finder {
@@ -29,15 +29,15 @@ pub(super) struct Finder {
     pub(super) best_first: bool,
     pub(super) query: Query,
     found: Option<Arc<SearchResults>>,
-    asked: Option<Box<PendingSearch>>,
+    pending: Option<Box<PendingSearch>>,
     /// A search that failed; the same one is not started again automatically.
     broken: Option<Box<PendingSearch>>,
     /// The search waits until all groups are loaded: among the first ones it would find something else.
     waits_for_all: bool,
     /// Some rows are kept although the filter does not match them any more.
-    has_kept: bool,
+    has_kept_rows: bool,
     /// The person applied the same filter again: rows that do not match any more are removed.
-    is_asked_again: bool,
+    is_applied_again: bool,
 }
 
 /// A running search.
@@ -45,7 +45,7 @@ pub(super) struct Finder {
 struct PendingSearch {
     ticket: Ticket,
     index: Index,
-    look: SearchRequest,
+    request: SearchRequest,
 }
 
 impl Finder {
@@ -56,39 +56,39 @@ impl Finder {
             best_first: view.best_first,
             query: Query::default(),
             found: None,
-            asked: None,
+            pending: None,
             broken: None,
             waits_for_all: false,
-            has_kept: false,
-            is_asked_again: false,
+            has_kept_rows: false,
+            is_applied_again: false,
         }
     }
 
     /// The person applies the filter, perhaps the same again: rows that do not match any more are removed.
-    pub(super) fn ask_again(&mut self, context: &mut Context) {
+    pub(super) fn apply_again(&mut self, context: &mut Context) {
         context.let_rows_move();
-        self.is_asked_again = self.has_kept;
+        self.is_applied_again = self.has_kept_rows;
     }
 
     /// The current filter with current data, to tell which rows still match; `None` if all rows do.
-    pub(super) fn asked_now(&self, context: &Context) -> Option<SearchRequest> {
+    pub(super) fn current_request(&self, context: &Context) -> Option<SearchRequest> {
         let found = self.found.as_ref()?;
-        let is_old = self.has_kept || context.holds_rows();
-        (is_old && !found.look.query.is_empty()).then(|| SearchRequest {
+        let is_old = self.has_kept_rows || context.holds_rows();
+        (is_old && !found.request.query.is_empty()).then(|| SearchRequest {
             open: context.open.clone(),
-            beside: if found.look.query.is_beside() {
-                context.beside()
+            extras: if found.request.query.uses_extras() {
+                context.group_extras()
             } else {
-                Beside::default()
+                GroupExtras::default()
             },
-            ..found.look.clone()
+            ..found.request.clone()
         })
     }
 
     /// Keeps the old results until there are new ones.
-    pub(super) fn keep_found(&mut self, old: Self) {
+    pub(super) fn keep_results(&mut self, old: Self) {
         self.found = old.found;
-        self.asked = old.asked;
+        self.pending = old.pending;
         self.broken = old.broken;
     }
 
@@ -119,20 +119,20 @@ impl Finder {
 
     /// Whether the current search has no results yet.
     pub(super) fn is_searching(&self) -> bool {
-        self.asked.is_some() || self.broken.is_some() || self.waits_for_all
+        self.pending.is_some() || self.broken.is_some() || self.waits_for_all
     }
 
     pub(super) fn waits_for(&self, ticket: Ticket) -> bool {
-        self.asked
+        self.pending
             .as_ref()
-            .is_some_and(|asked| asked.ticket == ticket)
+            .is_some_and(|pending| pending.ticket == ticket)
     }
 
     /// A search that is not running any more will deliver no results.
-    pub(super) fn forget_ended(&mut self, context: &Context) {
+    pub(super) fn drop_ended(&mut self, context: &Context) {
         let has_ended =
-            |asked: &mut Box<PendingSearch>| !context.running.contains_key(&asked.ticket);
-        if let Some(broken) = self.asked.take_if(has_ended) {
+            |pending: &mut Box<PendingSearch>| !context.running.contains_key(&pending.ticket);
+        if let Some(broken) = self.pending.take_if(has_ended) {
             self.broken = Some(broken);
         }
     }
@@ -171,15 +171,15 @@ impl Finder {
 
     /// Searches if filter, order or groups have changed since the last search; returns results that are
     /// available at once.
-    pub(super) fn look_again(
+    pub(super) fn search(
         &mut self,
         filter: &str,
         context: &mut Context,
     ) -> Option<Arc<SearchResults>> {
         let limit = context.profile().and_then(|profile| profile.max_token_age);
         self.query = Query::parse_with(filter, limit, &context.annotations.filters);
-        let mut asked = SearchRequest {
-            at: if self.query.is_timed() {
+        let mut pending = SearchRequest {
+            at: if self.query.depends_on_time() {
                 // Rounded down, because ages are shown in minutes at best.
                 let second = context.now.as_second();
                 Timestamp::from_second(second - second.rem_euclid(60)).unwrap_or(context.now)
@@ -191,21 +191,22 @@ impl Finder {
             reverse: self.reverse,
             best_first: self.is_ranked(),
             open: context.open_listed().clone(),
-            beside: if self.query.is_beside() {
-                context.beside()
+            extras: if self.query.uses_extras() {
+                context.group_extras()
             } else {
-                Beside::default()
+                GroupExtras::default()
             },
         };
         let is_moved = |found: &Arc<SearchResults>| {
-            let look = &found.look;
-            look.query != asked.query
-                || (&look.sort, look.reverse) != (&asked.sort, asked.reverse)
-                || look.best_first != asked.best_first
+            let request = &found.request;
+            request.query != pending.query
+                || (&request.sort, request.reverse) != (&pending.sort, pending.reverse)
+                || request.best_first != pending.best_first
         };
         let is_of_all = |loading: &Loading| {
             let rows = &loading.rows;
-            !asked.query.is_empty() || (&rows.sort, rows.reverse) != (&asked.sort, asked.reverse)
+            !pending.query.is_empty()
+                || (&rows.sort, rows.reverse) != (&pending.sort, pending.reverse)
         };
         // If the other groups will not arrive, partial results are better than none.
         self.waits_for_all =
@@ -216,17 +217,18 @@ impl Finder {
         }
         if self.found.as_ref().is_some_and(is_moved) {
             context.let_rows_move();
-            asked.open = context.open.clone();
+            pending.open = context.open.clone();
         }
         let index = context.groups.listed();
-        let is_same = |found: &Arc<SearchResults>| found.look == asked && found.index == *index;
-        if !self.is_asked_again && self.found.as_ref().is_some_and(is_same) {
+        let is_same =
+            |found: &Arc<SearchResults>| found.request == pending && found.index == *index;
+        if !self.is_applied_again && self.found.as_ref().is_some_and(is_same) {
             self.give_up(context);
             return None;
         }
-        let is_this = |asking: &PendingSearch| asking.look == asked && asking.index == *index;
+        let is_this = |asking: &PendingSearch| asking.request == pending && asking.index == *index;
         if self
-            .asked
+            .pending
             .iter()
             .chain(&self.broken)
             .any(|one| is_this(one))
@@ -235,25 +237,25 @@ impl Finder {
         }
         let index = index.clone();
         self.give_up(context);
-        if index.len() <= AT_ONCE {
-            return run_search(&index, asked, self.found.as_deref(), &|| true).map(Arc::new);
+        if index.len() <= MAX_SYNCHRONOUS {
+            return run_search(&index, pending, self.found.as_deref(), &|| true).map(Arc::new);
         }
         let ticket = context.start(Job::Search {
             index: index.clone(),
-            look: asked.clone(),
+            request: pending.clone(),
             before: self.found.clone(),
         });
-        self.asked = Some(Box::new(PendingSearch {
+        self.pending = Some(Box::new(PendingSearch {
             ticket,
             index,
-            look: asked,
+            request: pending,
         }));
         None
     }
 
     pub(super) fn give_up(&mut self, context: &mut Context) {
-        if let Some(asked) = self.asked.take() {
-            context.cancel(asked.ticket);
+        if let Some(pending) = self.pending.take() {
+            context.cancel(pending.ticket);
         }
     }
 
@@ -267,20 +269,22 @@ impl Finder {
         let old = self
             .found
             .take()
-            .filter(|_| !std::mem::take(&mut self.is_asked_again));
-        let kept = old.and_then(|old| found.with_rows_of(&old)).map(Arc::new);
-        self.has_kept = kept.is_some();
+            .filter(|_| !std::mem::take(&mut self.is_applied_again));
+        let kept = old
+            .and_then(|old| found.keeping_rows_of(&old))
+            .map(Arc::new);
+        self.has_kept_rows = kept.is_some();
         let found = kept.unwrap_or(found);
         let number = on.and_then(|id| found.index.number(id.as_str()));
         let row = number.and_then(|number| found.shown.iter().position(|at| *at == number));
         let is_best = |number: u32| {
             let first = found.shown.first();
-            !found.look.best_first
+            !found.request.best_first
                 || found.is_exact(number)
                 || !first.is_some_and(|first| found.is_exact(*first))
         };
         let row = row.filter(|_| number.is_some_and(is_best));
-        self.asked = None;
+        self.pending = None;
         self.broken = None;
         self.found = Some(found);
         row

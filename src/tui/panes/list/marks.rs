@@ -71,7 +71,7 @@ impl Marks {
 
     /// Marks all results.
     pub(super) fn add(&mut self, found: &SearchResults) {
-        let has_same_numbers = found.index.has_numbers_of(&self.index);
+        let has_same_numbers = found.index.has_same_numbers_as(&self.index);
         for &number in &*found.shown {
             if has_same_numbers && (number as usize) < self.index.len() {
                 self.set(number);
@@ -99,7 +99,7 @@ impl Marks {
             return;
         }
         let old = std::mem::replace(&mut self.index, index.clone());
-        if !old.has_numbers_of(index) {
+        if !old.has_same_numbers_as(index) {
             self.renumber(&old);
         }
         if !self.gone.is_empty() {
@@ -188,7 +188,7 @@ impl List {
 
     pub(super) fn mark_all(&mut self, context: &mut Context) {
         if let Some(found) = self.finder.found() {
-            match self.finder.asked_now(context) {
+            match self.finder.current_request(context) {
                 None => self.marks.add(found),
                 // Rows that are only kept although they do not match any more are not marked.
                 Some(now) => {
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::{
         domain::known::KnownGroup,
-        search::{Beside, Query, SearchRequest, SortBy, run_search},
+        search::{GroupExtras, Query, SearchRequest, SortBy, run_search},
     };
 
     fn id(text: &str) -> UserGroupId {
@@ -245,7 +245,7 @@ mod tests {
             reverse: true,
             best_first: false,
             open: Arc::new(BTreeMap::new()),
-            beside: Beside::default(),
+            extras: GroupExtras::default(),
             at: Timestamp::UNIX_EPOCH,
         };
         run_search(index, asked, None, &|| true).expect("it is wanted")

@@ -23,7 +23,7 @@ impl List {
             return Click::Taken;
         }
         self.in_details = false;
-        let header = table::beside_flags(paint::row(places.rows, 0));
+        let header = table::after_flags(paint::row(places.rows, 0));
         if header.contains(at) {
             self.sort_by_click(&places, at);
             return Click::Taken;
@@ -44,7 +44,7 @@ impl List {
     }
 
     fn sort_by_click(&mut self, places: &Places, at: Position) {
-        let header = table::beside_flags(paint::row(places.rows, 0));
+        let header = table::after_flags(paint::row(places.rows, 0));
         let column = places.layout.layout.at(header, at.x);
         let Some(sort) = column.and_then(|column| sort_of(&places.layout.columns[column])) else {
             return;

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     domain::{
-        age::{TokenAge, USUAL_LIMIT},
+        age::{DEFAULT_LIMIT, TokenAge},
         annotation::Annotation,
         group::{EnvironmentTag, UserGroupId},
     },
@@ -39,14 +39,14 @@ use crate::{
 };
 
 /// Below this size there are no rules and no details.
-const BARE: (u16, u16) = (60, 11);
+const BARE_SIZE: (u16, u16) = (60, 11);
 /// From the first width on, the details are beside the list if there is enough space for both; from the second one on,
 /// always.
-const BESIDE: (u16, u16) = (100, 140);
+const DETAILS_BESIDE_WIDTHS: (u16, u16) = (100, 140);
 /// Minimum and maximum width of the details beside the list, in cells.
 const DETAIL_CELLS: (u16, u16) = (36, 64);
 /// From this number of rows of the body on, there can be details below the list.
-const BELOW: u16 = 16;
+const MIN_ROWS_FOR_DETAILS: u16 = 16;
 /// Rows of the details below the list, with their rule.
 const DETAIL_ROWS: u16 = 5;
 /// Minimum number of rows that the list keeps below the line of a bulk rotation.
@@ -69,14 +69,14 @@ pub(super) struct Places {
 }
 
 /// Width of the sign before the name of a favourite, in cells and in graphemes.
-const STAR: usize = 2;
+const STAR_WIDTH: usize = 2;
 
 /// What the columns depend on.
 fn needs(list: &List, context: &Context) -> Needs {
     let found = list.finder.found();
     let (names, ids) = found.map_or((0, 0), |found| found.index.widest());
     let star = if context.annotations.has_favourites() {
-        STAR
+        STAR_WIDTH
     } else {
         0
     };
@@ -109,9 +109,9 @@ fn places(list: &List, area: Rect, context: &Context) -> Places {
     take(&mut area, list.rows.is_filtering());
     let has_batch = context.batch_here().is_some() && area.height > LEAST_ROWS;
     let batch = take(&mut area, has_batch);
-    let is_bare = area.width < BARE.0 || area.height < BARE.1;
+    let is_bare = area.width < BARE_SIZE.0 || area.height < BARE_SIZE.1;
     let needs = needs(list, context);
-    let gutter = area.width - table::beside_flags(area).width;
+    let gutter = area.width - table::after_flags(area).width;
     let gap = table::gap(area.width);
     let mut places = Places {
         batch,
@@ -122,23 +122,25 @@ fn places(list: &List, area: Rect, context: &Context) -> Places {
         layout: fit(needs, &[], (0, gap), 0, (None, false)),
     };
     if list.detail && !is_bare {
-        let all = needs.whole(&list.columns, area.width < BESIDE.1, gap) + gutter + 1;
+        let all =
+            needs.whole(&list.columns, area.width < DETAILS_BESIDE_WIDTHS.1, gap) + gutter + 1;
         let left = area.width.saturating_sub(all);
-        let beside = if area.width >= BESIDE.1 {
+        let extras = if area.width >= DETAILS_BESIDE_WIDTHS.1 {
             Some(left.clamp(DETAIL_CELLS.0, DETAIL_CELLS.1))
         } else {
-            (area.width >= BESIDE.0 && left >= DETAIL_CELLS.0).then(|| left.min(DETAIL_CELLS.1))
+            (area.width >= DETAILS_BESIDE_WIDTHS.0 && left >= DETAIL_CELLS.0)
+                .then(|| left.min(DETAIL_CELLS.1))
         };
-        if let Some(beside) = beside {
+        if let Some(extras) = extras {
             places.is_beside = true;
-            places.list.width = area.width - beside - 1;
+            places.list.width = area.width - extras - 1;
             places.details = Some(Rect {
                 x: places.list.right() + 1,
-                width: beside,
+                width: extras,
                 ..area
             });
-        } else if area.height >= BELOW {
-            let (above, below) = if area.width >= BESIDE.0 {
+        } else if area.height >= MIN_ROWS_FOR_DETAILS {
+            let (above, below) = if area.width >= DETAILS_BESIDE_WIDTHS.0 {
                 // Includes the rows that the groups of the profile leave free below their rule and titles.
                 let groups = context.groups.listed().len().min(area.height.into()) as u16;
                 let free = area.height.saturating_sub(groups.max(3) + 2);
@@ -155,7 +157,7 @@ fn places(list: &List, area: Rect, context: &Context) -> Places {
         places.rows.y += 1;
         places.rows.height -= 1;
     }
-    let room = table::beside_flags(places.rows).width;
+    let room = table::after_flags(places.rows).width;
     let sort = (!list.finder.is_ranked()).then_some(&list.finder.sort);
     let order = (sort, list.finder.reverse);
     places.layout = fit(needs, &list.columns, (room, gap), list.skipped, order);
@@ -238,7 +240,7 @@ fn draw_details(list: &List, buffer: &mut Buffer, places: &Places, context: &Con
         } else {
             inner.height
         };
-        group_details::beside(&mut sheet, &group, context, rows);
+        group_details::side_panel(&mut sheet, &group, context, rows);
         if list.in_details {
             sheet.draw(buffer, inner, list.detail_scroll.at);
         } else {
@@ -251,7 +253,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
     let finder = &list.finder;
     let theme = context.theme;
     let flags = Flags::of(context);
-    let words = finder.found().map(|found| &found.look.query);
+    let words = finder.found().map(|found| &found.request.query);
     let words = words.filter(|query| !query.words.is_empty());
     let marker = RefCell::new(words.map(Marker::of));
     let marks = |entry: Entry<'_>| {
@@ -259,7 +261,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
         let marks = marker.as_mut().map(|marker| marker.marks(entry));
         marks.unwrap_or_default()
     };
-    let now = finder.asked_now(context);
+    let now = finder.current_request(context);
     let finds = RefCell::new(now.as_ref().map(finds));
     let is_found = |entry: Entry<'_>| {
         let mut finds = finds.borrow_mut();
@@ -304,7 +306,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
             entry.map_or_else(Gutter::default, |entry| Gutter {
                 is_marked: is_marked(entry),
                 flag: flags.flag(entry.id()),
-                is_out: !is_found(as_now(entry)),
+                is_unmatched: !is_found(as_now(entry)),
                 over: others_do_something.then(|| over(entry.id())).flatten(),
             })
         },
@@ -312,7 +314,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
         theme,
     );
     if places.layout.hidden > 0 {
-        let header = table::beside_flags(paint::row(places.rows, 0));
+        let header = table::after_flags(paint::row(places.rows, 0));
         let more = format!("{} more {}", places.layout.hidden, theme.step());
         let width = paint::columns(&more) as u16;
         if places.layout.layout.width() + 2 + width <= header.width {
@@ -324,7 +326,7 @@ fn draw_rows(list: &List, buffer: &mut Buffer, places: &Places, context: &Contex
 
 /// Width to the right of id, age and the beginning of the name, in cells: the activity of others may cover the rest.
 fn room_at_the_end(places: &Places) -> usize {
-    let row = table::beside_flags(paint::row(places.rows, 0));
+    let row = table::after_flags(paint::row(places.rows, 0));
     let columns = places.layout.columns.iter().enumerate();
     let kept = columns.filter_map(|(at, column)| {
         let cell = places.layout.layout.cell(row, at);
@@ -369,7 +371,7 @@ fn age(entry: Entry<'_>, context: &Context) -> (String, TokenAge) {
 /// The time until the maximum age, or beyond it.
 fn due(entry: Entry<'_>, context: &Context) -> String {
     let limit = context.profile().and_then(|profile| profile.max_token_age);
-    let limit = limit.unwrap_or(USUAL_LIMIT);
+    let limit = limit.unwrap_or(DEFAULT_LIMIT);
     match summary::age(entry, context).0 {
         Some(age) if age > limit => format!("{} over", days(age.saturating_sub(limit))),
         Some(age) => format!("in {}", days(limit.saturating_sub(age))),
@@ -414,7 +416,7 @@ fn cells<'a>(
             let name = entry.name().unwrap_or("-");
             let annotation = context.annotations.get(entry.id());
             let name = if annotation.is_some_and(|one| one.is_favourite) {
-                let marks = in_name.iter().map(|at| at + STAR).collect();
+                let marks = in_name.iter().map(|at| at + STAR_WIDTH).collect();
                 Cell::new(format!("{} {name}", theme.star())).marked(marks, matched)
             } else {
                 Cell::new(name).marked(in_name.clone(), matched)
@@ -434,7 +436,7 @@ fn cells<'a>(
         ListColumn::Props => count(entry.keys()),
         ListColumn::Due => styled(Cell::new(due(entry, context)), theme.age(scale)),
         ListColumn::By => {
-            let last = entry.whole().last_rotated;
+            let last = entry.to_group().last_rotated;
             Cell::new(last.and_then(|last| last.by).unwrap_or_else(|| "-".into()))
         }
         ListColumn::Read => {

@@ -36,16 +36,16 @@ impl Default for CopyOf {
 impl CopyOf {
     pub(super) fn key(&mut self, key: KeyEvent, id: &str, context: &Context) {
         self.field.key(key);
-        self.look_around(id, context);
+        self.find_similar(id, context);
     }
 
     pub(super) fn paste(&mut self, text: &str, id: &str, context: &Context) {
         self.field.paste(text.trim_end_matches(['\n', '\r']));
-        self.look_around(id, context);
+        self.find_similar(id, context);
     }
 
     /// Finds groups similar to what is typed here or, while nothing is, to the new id.
-    pub(super) fn look_around(&mut self, id: &str, context: &Context) {
+    pub(super) fn find_similar(&mut self, id: &str, context: &Context) {
         let typed = match self.field.text() {
             "" => id,
             typed => typed,

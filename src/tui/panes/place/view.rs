@@ -32,8 +32,8 @@ pub(super) fn draw(
     context: &Context,
 ) -> Option<Position> {
     let mut sheet = TextPage::new(WIDTH.min(area.width).saturating_sub(4), context.theme);
-    if let Some(said) = &pane.said {
-        sheet.text(said, context.theme.error());
+    if let Some(error) = &pane.error {
+        sheet.text(error, context.theme.error());
         sheet.blank();
     }
     let mut at = None;
@@ -62,7 +62,7 @@ pub(super) fn draw(
             alarms(&mut sheet, pane, context);
             ("Alarm: nothing is sent", Some(field))
         }
-        Stage::Told => ("Not the same environment", None),
+        Stage::Failed => ("Not the same environment", None),
     };
     if pane.working.is_some() {
         sheet.blank();

@@ -21,7 +21,7 @@ pub(super) struct Unknown {
 /// One row with a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice<'a> {
-    Disputed(&'a Conflict),
+    Conflict(&'a Conflict),
     Unknown(Unknown),
 }
 
@@ -78,20 +78,20 @@ impl Choices {
     }
 
     pub(super) fn count(&self) -> usize {
-        self.merge.disputed.len() + self.unknown.len()
+        self.merge.conflicts.len() + self.unknown.len()
     }
 
     pub(super) fn rows(&self) -> impl Iterator<Item = Choice<'_>> {
-        let disputed = self.merge.disputed.iter().map(Choice::Disputed);
-        disputed.chain(self.unknown.iter().copied().map(Choice::Unknown))
+        let conflicts = self.merge.conflicts.iter().map(Choice::Conflict);
+        conflicts.chain(self.unknown.iter().copied().map(Choice::Unknown))
     }
 
     /// Toggles the choice under the cursor.
-    pub(super) fn turn(&mut self) {
-        let disputed = self.merge.disputed.len();
-        if let Some(row) = self.merge.disputed.get_mut(self.at) {
+    pub(super) fn toggle(&mut self) {
+        let conflicts = self.merge.conflicts.len();
+        if let Some(row) = self.merge.conflicts.get_mut(self.at) {
             row.take = row.take.other();
-        } else if let Some(row) = self.unknown.get_mut(self.at.wrapping_sub(disputed)) {
+        } else if let Some(row) = self.unknown.get_mut(self.at.wrapping_sub(conflicts)) {
             row.is_replaced = !row.is_replaced;
         }
     }
@@ -132,10 +132,10 @@ mod tests {
         let mut choices = Choices::of(&now, &now, &typed, Timestamp::UNIX_EPOCH);
         assert_eq!(choices.count(), 2);
         assert_eq!(choices.result(), typed);
-        choices.turn();
+        choices.toggle();
         assert_eq!(choices.result(), nothing_but_a_name(), "left out by choice");
         choices.at = 1;
-        choices.turn();
+        choices.toggle();
         let emptied = choices.result();
         assert_eq!(emptied.properties, Some(serde_json::Map::new()));
         let mut again = Choices::of(&now, &now, &typed, Timestamp::UNIX_EPOCH);
@@ -152,7 +152,7 @@ mod tests {
         };
         let mut choices = Choices::of(&known, &known, &known, Timestamp::UNIX_EPOCH);
         assert_eq!(choices.count(), 0);
-        choices.turn();
+        choices.toggle();
         assert_eq!(choices.result(), known);
     }
 }

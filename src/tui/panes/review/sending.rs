@@ -17,7 +17,7 @@ use crate::{
 impl Review {
     /// `y` sends it, unless a guard requires words to be typed first.
     pub(super) fn confirm(&mut self, context: &mut Context) {
-        let words = match self.asks.level {
+        let words = match self.confirmation.level {
             Level::Button | Level::Key => return self.apply(context),
             Level::Typed => self.id.to_string(),
             Level::Words => {
@@ -31,7 +31,7 @@ impl Review {
             "{} in this profile? Type this to send it:",
             self.apply_word()
         );
-        let reason = self.asks.guard.clone();
+        let reason = self.confirmation.guard.clone();
         context.navigate(Navigation::Push(PaneRequest::Typed(ConfirmationWords {
             words,
             what,
@@ -47,13 +47,13 @@ impl Review {
         let job = if self.creating {
             Job::Create(self.id.clone(), self.wanted.clone())
         } else {
-            let (replace, travels) = self.vouched();
+            let (replace, sends_unchanged) = self.acknowledged();
             Job::Update {
                 id: self.id.clone(),
                 base: self.now.clone(),
                 wanted: self.wanted.clone(),
                 replace,
-                travels,
+                sends_unchanged,
             }
         };
         let ticket = context.start(job);

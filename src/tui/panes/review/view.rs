@@ -2,7 +2,7 @@
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Style};
 
-use super::{Copy, Page, Review, Stage, choosing};
+use super::{Page, RemoteCopy, Review, Stage, draw_choices};
 use crate::{
     domain::{facts::Field, history::Ending, text::oddities, update::UnsafeUpdate},
     tui::{
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// From this width on, the request is beside the changes.
-const BESIDE: u16 = 100;
+const SIDE_BY_SIDE_WIDTH: u16 = 100;
 
 pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &Context) {
     let title = match (review.creating, review.page) {
@@ -32,7 +32,7 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &C
         (false, Page::Json) => "Review: an update, as JSON",
         (false, Page::Curl) => "Review: an update, as curl",
     };
-    let area = match beside(review, area.width) {
+    let area = match request_width(review, area.width) {
         Some(right) => {
             let (left, right) = side_by_side(buffer, area, right, context.theme);
             draw_request(review, buffer, right, context);
@@ -54,8 +54,8 @@ pub(super) fn draw(review: &Review, buffer: &mut Buffer, area: Rect, context: &C
 }
 
 /// Width of the request when it is beside the changes, in cells.
-fn beside(review: &Review, width: u16) -> Option<u16> {
-    (width >= BESIDE && review.page == Page::Difference).then_some(width * 2 / 5)
+fn request_width(review: &Review, width: u16) -> Option<u16> {
+    (width >= SIDE_BY_SIDE_WIDTH && review.page == Page::Difference).then_some(width * 2 / 5)
 }
 
 fn draw_request(review: &Review, buffer: &mut Buffer, area: Rect, context: &Context) {
@@ -71,7 +71,7 @@ fn draw_request(review: &Review, buffer: &mut Buffer, area: Rect, context: &Cont
 fn room(review: &Review, context: &Context) -> (u16, u16) {
     let (columns, rows) = page_room(context.size);
     // Includes the line between them.
-    let right = beside(review, context.size.0).map_or(0, |right| right + 1);
+    let right = request_width(review, context.size.0).map_or(0, |right| right + 1);
     (columns - right, rows.saturating_sub(2))
 }
 
@@ -83,7 +83,7 @@ pub(super) fn lines(review: &Review, context: &Context) -> usize {
 
 /// The line of the choice under the cursor.
 pub(super) fn row_of_choice(review: &Review, context: &Context) -> Option<usize> {
-    let Copy::Read(choices) = &review.copy else {
+    let RemoteCopy::Read(choices) = &review.copy else {
         return None;
     };
     let (_, rows) = page(review, room(review, context).0, context);
@@ -123,7 +123,7 @@ fn page(review: &Review, width: u16, context: &Context) -> (TextPage, Vec<usize>
         Page::Difference => {
             difference(review, &mut sheet, &mut rows, context);
             // The request is one key away if it is not beside the changes.
-            if context.size.0 < BESIDE {
+            if context.size.0 < SIDE_BY_SIDE_WIDTH {
                 sheet.blank();
                 let key = context.keys.key(review.focus(), Action::OtherView);
                 let line = review.request_line(context);
@@ -161,7 +161,7 @@ fn difference(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, cont
         let near: Vec<String> = review.near.iter().map(|id| format!("\"{id}\"")).collect();
         sheet.field("similar", &near.join(", "), theme.warning(), "");
     }
-    if let Some(reason) = &review.asks.guard {
+    if let Some(reason) = &review.confirmation.guard {
         sheet.field("! guard", reason, theme.warning(), "");
     }
     copy(review, sheet, rows, context);
@@ -181,7 +181,7 @@ fn difference(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, cont
         ChangeTarget::Known
     };
     changes::write(sheet, &review.change, of, review.unchanged_too, theme);
-    along(review, sheet, context);
+    write_unchanged(review, sheet, context);
 }
 
 /// Writes what may have taken effect, and what cannot be known well enough.
@@ -244,20 +244,20 @@ fn uncertain(review: &Review, sheet: &mut TextPage, context: &Context) {
 }
 
 /// Writes what is sent although nobody changed it, with its age.
-fn along(review: &Review, sheet: &mut TextPage, context: &Context) {
+fn write_unchanged(review: &Review, sheet: &mut TextPage, context: &Context) {
     let theme = context.theme;
-    let told = |field| {
+    let has_objection = |field| {
         review
             .plan
             .objections
             .iter()
             .any(|other| other.field() == field)
     };
-    let travels = review.plan.travels.iter();
-    for travels in travels.filter(|one| !one.is_read && !told(one.field)) {
-        let field = travels.field.as_str();
-        let text = format!("Sent along as last known: {}", context.moment(travels.at));
-        sheet.field(field, &text, theme.dim(), "");
+    let unchanged = review.plan.unchanged.iter();
+    for field in unchanged.filter(|one| !one.is_read && !has_objection(one.field)) {
+        let name = field.field.as_str();
+        let text = format!("Sent along as last known: {}", context.moment(field.at));
+        sheet.field(name, &text, theme.dim(), "");
     }
 }
 
@@ -265,26 +265,26 @@ fn copy(review: &Review, sheet: &mut TextPage, rows: &mut Vec<usize>, context: &
     let theme = context.theme;
     let label = "saved values";
     match &review.copy {
-        Copy::NotAsked => sheet.field(
+        RemoteCopy::NotAsked => sheet.field(
             "! creates",
             "The service creates this group if it does not know the id; nothing can delete it. \
              If it knows the id, it returns the group unchanged.",
             theme.warning(),
             "",
         ),
-        Copy::Reading(ticket) => match context.waiting(Some(*ticket)) {
+        RemoteCopy::Reading(ticket) => match context.waiting(Some(*ticket)) {
             Some(line) => {
                 let style = flight_style(line.is_long, theme);
                 sheet.field(label, &line.whole(), style, "");
             }
             None => sheet.field(label, "reading", theme.dim(), ""),
         },
-        Copy::Alarm(text) => sheet.text(text, theme.error()),
-        Copy::Unreadable(why) => {
+        RemoteCopy::Alarm(text) => sheet.text(text, theme.error()),
+        RemoteCopy::Unreadable(why) => {
             let key = context.keys.key(review.focus(), Action::Refresh);
             sheet.field(label, why, theme.error(), &format!("{key} tries again"));
         }
-        Copy::Read(choices) => choosing::write(sheet, choices, rows, context),
+        RemoteCopy::Read(choices) => draw_choices::write(sheet, choices, rows, context),
     }
 }
 
@@ -314,7 +314,7 @@ fn draw_buttons(review: &Review, buffer: &mut Buffer, line: Rect, context: &Cont
     let word = review.apply_word();
     let blocked = review.disabled(Action::Confirm, context);
     let key = context.keys.key(Focus::ReviewKey, Action::Confirm);
-    let apply = match review.asks.level {
+    let apply = match review.confirmation.level {
         Level::Button => format!("[ {word} ]"),
         Level::Key => format!("[ {word}: press {key} ]"),
         Level::Typed | Level::Words => format!("[ {word}: press {key}, then type ]"),

@@ -47,7 +47,7 @@ pub(super) fn draw(
         (columns, |row, here| cells(row, context, here)),
         context.theme,
     );
-    if let Some(row) = pane.here() {
+    if let Some(row) = pane.selected() {
         let title = format!("rotation {} of {}", row.id.0, row.user_group_id);
         let inner = titled(buffer, below, &title, false, context.theme);
         let mut sheet = TextPage::new(inner.width, context.theme);

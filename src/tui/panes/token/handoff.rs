@@ -17,7 +17,7 @@ use crate::{
 
 /// The hand-off of the token on this page.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Handing {
+pub(super) enum HandOffProgress {
     /// The profile has no hand-off command, or nothing was rotated here.
     Nowhere,
     /// Waits until the token has been read back.
@@ -28,7 +28,7 @@ pub(super) enum Handing {
     NotRun(String),
 }
 
-impl Handing {
+impl HandOffProgress {
     pub(super) fn is_under_way(&self) -> bool {
         match self {
             Self::Later | Self::Running(_) => true,
@@ -44,10 +44,10 @@ impl TokenPane {
             return;
         }
         let is_first = matches!(self.stage, Stage::Rotating(_));
-        self.handing = if is_first && done.ending == Ending::Rotated {
-            Handing::Later
+        self.hand_off_progress = if is_first && done.ending == Ending::Rotated {
+            HandOffProgress::Later
         } else {
-            Handing::Running(context.start(Job::HandOff(Box::new(done.clone()))))
+            HandOffProgress::Running(context.start(Job::HandOff(Box::new(done.clone()))))
         };
     }
 
@@ -64,7 +64,7 @@ impl TokenPane {
         if context.hands_off_to().is_none() {
             return Some("the profile has no handoff".into());
         }
-        if self.handing.is_under_way() {
+        if self.hand_off_progress.is_under_way() {
             return Some("the hand-off is running".into());
         }
         if self.to_hand_off(context).is_none() {
@@ -76,17 +76,17 @@ impl TokenPane {
     pub(super) fn hand_off_again(&mut self, context: &mut Context) {
         if let Some(rotation) = self.to_hand_off(context) {
             let job = Job::HandOffAgain(rotation, self.id.clone());
-            self.handing = Handing::Running(context.start(job));
+            self.hand_off_progress = HandOffProgress::Running(context.start(job));
         }
     }
 
     pub(super) fn handed(&mut self, handed: Option<&HandedOff>, context: &mut Context) {
-        self.handing = match handed {
-            None => Handing::Nowhere,
+        self.hand_off_progress = match handed {
+            None => HandOffProgress::Nowhere,
             Some(handed) => {
                 let (severity, text) = describe(handed);
                 context.say(severity, text);
-                Handing::Ended(handed.clone())
+                HandOffProgress::Ended(handed.clone())
             }
         };
     }
@@ -97,17 +97,17 @@ impl TokenPane {
         let command = context.hands_off_to().map(ToString::to_string);
         let command = command.unwrap_or_default();
         let key = context.keys.key(self.page_focus(), Action::HandOff);
-        match &self.handing {
-            Handing::Nowhere => {}
-            Handing::Later => {
+        match &self.hand_off_progress {
+            HandOffProgress::Nowhere => {}
+            HandOffProgress::Later => {
                 sheet.field("hand-off", "after it is read back", theme.dim(), &command);
             }
-            Handing::Running(ticket) => {
+            HandOffProgress::Running(ticket) => {
                 let waits = context.waiting(Some(*ticket));
                 let waits = waits.map_or(command, |line| line.text);
                 sheet.field("hand-off", "running", theme.warning(), &waits);
             }
-            Handing::NotRun(why) => {
+            HandOffProgress::NotRun(why) => {
                 sheet.field(
                     "hand-off",
                     "NOT RUN",
@@ -116,7 +116,7 @@ impl TokenPane {
                 );
                 sheet.indented(2, why, theme.error());
             }
-            Handing::Ended(handed) => {
+            HandOffProgress::Ended(handed) => {
                 let handoff = &handed.handoff;
                 let exit = handoff
                     .exit
@@ -140,7 +140,9 @@ impl TokenPane {
 
     /// Draws, on the page of a token that was read, that it has not been handed off yet, or the result of an attempt.
     pub(super) fn draw_waiting(&self, sheet: &mut TextPage, context: &Context) {
-        if self.handing == Handing::Nowhere && context.to_hand_off.contains_key(&self.id) {
+        if self.hand_off_progress == HandOffProgress::Nowhere
+            && context.to_hand_off.contains_key(&self.id)
+        {
             let style = context.theme.warning();
             let key = context.keys.key(self.page_focus(), Action::HandOff);
             let next = format!("{key} hands this token off");
@@ -166,9 +168,10 @@ impl TokenPane {
     pub(super) fn what_now(&self, context: &Context) -> String {
         let key = |action| context.keys.key(self.page_focus(), action);
         let (copy, write) = (key(Action::CopyMenu), key(Action::WriteFile));
-        let has_arrived = matches!(&self.handing, Handing::Ended(handed) if handed.is_done());
-        match &self.handing {
-            Handing::Later | Handing::Running(_) => {
+        let has_arrived =
+            matches!(&self.hand_off_progress, HandOffProgress::Ended(handed) if handed.is_done());
+        match &self.hand_off_progress {
+            HandOffProgress::Later | HandOffProgress::Running(_) => {
                 "The hand-off takes it to where dashboards are rendered. Leaving this screen does not stop it.".into()
             }
             _ if has_arrived => {

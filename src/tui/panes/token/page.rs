@@ -305,7 +305,7 @@ fn note(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
 
 /// Writes why a guard raised the confirmation, and the words it requires.
 fn guarded(sheet: &mut TextPage, pane: &TokenPane, context: &Context) {
-    let asks = super::asks(context);
+    let asks = super::required_confirmation(context);
     if let Some(reason) = asks.guard {
         sheet.text(&format!("! guard: {reason}"), context.theme.warning());
     }
@@ -333,7 +333,7 @@ fn draw_fields(
     on_reason: bool,
     context: &Context,
 ) -> Option<Position> {
-    let typed = super::asks(context).level >= Level::Typed;
+    let typed = super::required_confirmation(context).level >= Level::Typed;
     let rows = if typed { 3 } else { 2 };
     let top = (sheet.height() as u16 + 1).min(area.height.saturating_sub(rows));
     let page = Rect {

@@ -14,13 +14,13 @@ use crate::{
 };
 
 /// Width of a step's description, before its progress, in cells.
-const WHAT: usize = 34;
+const DESCRIPTION_WIDTH: usize = 34;
 
 /// If writing to the directory takes at least this many seconds, it is mentioned.
-const NOTICED: i64 = 2;
+const SLOW_WRITE_SECONDS: i64 = 2;
 
 /// What each request of the three steps is doing while in flight.
-const DOES: [&str; 3] = ["reading", "sending", "reading"];
+const STEP_VERBS: [&str; 3] = ["reading", "sending", "reading"];
 
 /// The steps of a rotation that a page started. The progress is stored here, because old exchanges are dropped.
 #[derive(Debug)]
@@ -146,7 +146,7 @@ impl Steps {
                     Ordering::Greater => 2,
                 },
             };
-            self.progress[step] = Progress::of(exchange, DOES[step], context);
+            self.progress[step] = Progress::of(exchange, STEP_VERBS[step], context);
         }
     }
 
@@ -170,12 +170,12 @@ impl Steps {
             if let Progress::Done(_, ended) = progress
                 && is_running
                 && next.get(at) == Some(&Progress::Waiting)
-                && seconds(ended, context) >= NOTICED
+                && seconds(ended, context) >= SLOW_WRITE_SECONDS
             {
                 let since = seconds(ended, context);
                 words = format!("{words}; being recorded, {since}s");
             }
-            let gap = WHAT.saturating_sub(columns(&what)).max(2);
+            let gap = DESCRIPTION_WIDTH.saturating_sub(columns(&what)).max(2);
             sheet.pieces(vec![
                 (sign, style),
                 (format!("  {}  {what}{:gap$}", at + 1, ""), Style::new()),

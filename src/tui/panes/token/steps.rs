@@ -1,6 +1,6 @@
 //! The actions of the token pane, and handling its outcomes.
 
-use super::{REVEALED, Stage, TokenPane, progress::Steps};
+use super::{REVEAL_TIME, Stage, TokenPane, progress::Steps};
 use crate::{
     config::guard,
     domain::{history::Ending, token::Fingerprint},
@@ -131,7 +131,7 @@ impl TokenPane {
     /// Shows the token for a while, or hides it again.
     pub(super) fn reveal(&mut self, context: &Context) {
         self.revealed_until = match self.revealed_until {
-            None if self.token().is_some() => Some(context.now + REVEALED),
+            None if self.token().is_some() => Some(context.now + REVEAL_TIME),
             _ => None,
         };
     }

@@ -28,7 +28,7 @@ pub struct JobContext {
 }
 
 /// Reads the state of a batch in the journal.
-pub(super) async fn stands(
+pub(super) async fn read_batch(
     operations: &Operations,
     id: BatchId,
 ) -> Result<Outcome, DirectoryError> {
@@ -37,7 +37,7 @@ pub(super) async fn stands(
     Ok(Outcome::Batch(Box::new((batch, items))))
 }
 
-pub(super) async fn of_all(
+pub(super) async fn all_batches(
     all: &[Operations],
     first: ProfileIndex,
 ) -> Result<Outcome, DirectoryError> {

@@ -15,7 +15,7 @@ use crate::{
     operations::{DirectoryError, Operations, RotationRow},
     search::{Index, SearchRequest, SearchResults, run_search, suggest::near},
     tui::state::{
-        groups::{FirstRows, Listing, ReadBeside},
+        groups::{FirstRows, Listing, ListingExtras},
         message::{JobError, Msg, Outcome},
     },
 };
@@ -47,7 +47,7 @@ pub(super) async fn list(
     let first = operations.first_groups(&order, ALL_AT_ONCE, FIRST).await?;
     let mut listing = Listing::from(first.index);
     let state = |row: RotationRow| (row.user_group_id, row.rotation.state);
-    listing.beside = Some(ReadBeside {
+    listing.extras = Some(ListingExtras {
         open: open.into_iter().map(state).collect(),
         at_work,
         place_name: operations.place_name().await?,

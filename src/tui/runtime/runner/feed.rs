@@ -12,8 +12,8 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::{
     operations::Feed,
     tui::state::{
-        lost::WhyLost,
         message::{Msg, ProfileIndex},
+        outage::OutageReason,
     },
 };
 
@@ -35,7 +35,7 @@ impl Following {
     pub(super) fn begin(
         profile: ProfileIndex,
         feed: Feed,
-        told: Option<WhyLost>,
+        told: Option<OutageReason>,
         news: &mpsc::Sender<Msg>,
     ) -> Self {
         let looks = Arc::new(Notify::new());
@@ -55,7 +55,7 @@ impl Following {
 async fn follow(
     profile: ProfileIndex,
     mut feed: Feed,
-    mut told: Option<WhyLost>,
+    mut told: Option<OutageReason>,
     looks: Arc<Notify>,
     news: mpsc::Sender<Msg>,
 ) {
@@ -66,12 +66,14 @@ async fn follow(
         let looked = Instant::now();
         let seen = tokio::select! {
             seen = feed.read_changes() => seen,
-            error = line.lost_for(SHORT), if told.is_none_or(WhyLost::can_be_read) => Err(error),
+            error = line.lost_for(SHORT), if told.is_none_or(OutageReason::can_be_read) => Err(error),
         };
         let next = match seen {
             Ok(changes) => {
                 failing = None;
-                let why = feed.write_refusal().and_then(|error| WhyLost::of(&error));
+                let why = feed
+                    .write_refusal()
+                    .and_then(|error| OutageReason::of(&error));
                 let line = (why != told).then(|| why.map(|why| (Duration::ZERO, why)));
                 told = why;
                 let line = line.map(|line| Msg::Line(profile, line));
@@ -85,7 +87,7 @@ async fn follow(
                 } else {
                     Duration::ZERO
                 });
-                let why = WhyLost::of(&error);
+                let why = OutageReason::of(&error);
                 let why = why.filter(|why| told != Some(*why) && lost_for >= SHORT);
                 Err(why.map(|why| (lost_for, why)))
             }

@@ -62,7 +62,7 @@ impl App {
     }
 
     /// Updates the batch of this session from the journal.
-    pub(super) fn batch_stands(&mut self, batch: &Batch, items: &[BatchItem]) {
+    pub(super) fn batch_read(&mut self, batch: &Batch, items: &[BatchItem]) {
         let here = self.context.current;
         let mine = |run: &&mut BatchRun| run.batch == Some(batch.id) && run.profile == here;
         if let Some(run) = self.context.bulk.as_mut().filter(mine) {
@@ -75,7 +75,7 @@ impl App {
     /// settled an item.
     pub(super) fn follow_batch_on_top(&mut self) {
         if let Some(Pane::Bulk(pane)) = self.stack.last() {
-            pane.read_anew(&mut self.context);
+            pane.reload(&mut self.context);
         }
     }
 
@@ -84,9 +84,9 @@ impl App {
         self.context.start(Job::Attention { whole: false });
         for pane in &mut self.stack {
             match pane {
-                Pane::Bulk(pane) => pane.read_anew(&mut self.context),
-                Pane::Batches(pane) => pane.read_anew(&mut self.context),
-                Pane::Attention(pane) => pane.read_anew(&mut self.context),
+                Pane::Bulk(pane) => pane.reload(&mut self.context),
+                Pane::Batches(pane) => pane.reload(&mut self.context),
+                Pane::Attention(pane) => pane.reload(&mut self.context),
                 _ => {}
             }
         }

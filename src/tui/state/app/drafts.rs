@@ -6,7 +6,7 @@ use crate::{
     domain::{group::UserGroupId, text::visible},
     operations::{DraftSaved, KeptDraft, OtherDraft},
     tui::{
-        forms::group::Edit,
+        forms::group::GroupForm,
         keymap::Focus,
         panes::attention::draft_is_gone,
         state::{context::Navigation, navigation::PaneRequest},
@@ -153,7 +153,7 @@ impl App {
             context.say(Severity::Info, draft_is_gone(&id));
             return;
         }
-        if let Some(form) = Edit::of_left(&id, context) {
+        if let Some(form) = GroupForm::reopen(&id, context) {
             context.navigate(Navigation::Push(PaneRequest::Edit(Box::new(form))));
             self.navigate();
         }

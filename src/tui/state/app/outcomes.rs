@@ -15,7 +15,7 @@ use crate::{
         panes::export::exported,
         state::{
             context::Running,
-            groups::{Listing, ReadBeside},
+            groups::{Listing, ListingExtras},
             notices::Subject,
         },
     },
@@ -44,7 +44,7 @@ impl App {
             && self.first_rows == Some(ticket)
         {
             // It was delivered with the first rows already, and may have been changed here since.
-            listing.beside = None;
+            listing.extras = None;
         }
         self.begin_about(ticket, &running);
         self.take_in(&mut outcome, is_here);
@@ -95,7 +95,7 @@ impl App {
         self.first_rows = Some(ticket);
         let groups = &self.context.groups;
         if groups.is_whole() || groups.loading().is_some() {
-            self.take_beside(listing.beside.take());
+            self.take_extras(listing.extras.take());
             return;
         }
         let mut outcome = Outcome::Listed(Box::new(listing));
@@ -255,7 +255,7 @@ impl App {
                 let view = listing.view.take();
                 let mut taken = std::mem::take(listing.as_mut());
                 listing.view = view;
-                self.take_beside(taken.beside.take());
+                self.take_extras(taken.extras.take());
                 let since = taken.since.take();
                 if taken.first.is_some() {
                     self.context.groups.show_first(taken);
@@ -294,7 +294,7 @@ impl App {
             Outcome::ChangesSettled(open) if is_here => self.changes_settled(open),
             Outcome::Batches(batches) if is_here => self.found_batches(batches),
             Outcome::Attention(found) => self.context.note_attention(found),
-            Outcome::Batch(stands) if is_here => self.batch_stands(&stands.0, &stands.1),
+            Outcome::Batch(stands) if is_here => self.batch_read(&stands.0, &stands.1),
             // Always applied: the indexes of the profiles must match those of the backends.
             Outcome::ProfileAdded(_, profile) => self.context.profiles.push((**profile).clone()),
             // The other outcomes are handled by the pane that waits, or by `notice`, which lists every one.
@@ -302,13 +302,13 @@ impl App {
         }
     }
 
-    fn take_beside(&mut self, beside: Option<ReadBeside>) {
-        if let Some(beside) = beside {
-            self.context.note_open(beside.open);
-            self.context.note_at_work(&beside.at_work);
-            self.context.live.place_name = beside.place_name;
-            self.context.annotations.of = beside.annotations.into();
-            self.context.annotations.take_views(beside.saved_views);
+    fn take_extras(&mut self, extras: Option<ListingExtras>) {
+        if let Some(extras) = extras {
+            self.context.note_open(extras.open);
+            self.context.note_at_work(&extras.at_work);
+            self.context.live.place_name = extras.place_name;
+            self.context.annotations.of = extras.annotations.into();
+            self.context.annotations.take_views(extras.saved_views);
         }
     }
 

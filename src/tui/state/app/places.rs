@@ -37,7 +37,7 @@ impl App {
                     self.context.wrong_environment.remove(&profile);
                 }
                 if is_here {
-                    self.begin_anew();
+                    self.reload_place();
                 }
             }
             Outcome::Done(_) | Outcome::OpenRotations(_) => self.is_said(profile),
@@ -72,7 +72,7 @@ impl App {
     }
 
     /// Reads the content of the place, which may be another one than before, and settles what is open there.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn reload_place(&mut self) {
         let context = &mut self.context;
         context.start(Job::List);
         context.start(Job::OpenRotations);

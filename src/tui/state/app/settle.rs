@@ -84,7 +84,7 @@ impl App {
         }
         for pane in &mut self.stack {
             if let Pane::Rotations(pane) = pane {
-                pane.read_again(&mut self.context);
+                pane.reload(&mut self.context);
             }
         }
     }

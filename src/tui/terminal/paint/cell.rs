@@ -13,14 +13,14 @@ pub(super) struct ScreenCell<'a> {
     pub(super) symbol: &'a str,
     /// Width in cells; 0 for a continuation of a wide character.
     pub(super) width: u16,
-    pub(super) look: CellStyle,
+    pub(super) style: CellStyle,
 }
 
 impl ScreenCell<'_> {
     pub(super) const BLANK: Self = Self {
         symbol: " ",
         width: 1,
-        look: CellStyle {
+        style: CellStyle {
             foreground: ratatui::style::Color::Reset,
             background: ratatui::style::Color::Reset,
             modifier: ratatui::style::Modifier::empty(),
@@ -107,7 +107,7 @@ pub(super) fn row(cells: &[Cell]) -> Vec<ScreenCell<'_>> {
             cell.symbol()
         };
         let width = symbol.cell_width().max(1);
-        let look = CellStyle::of(cell);
+        let style = CellStyle::of(cell);
         if spots.len() + usize::from(width) > cells.len() {
             // A wide character that does not fit.
             spots.push(ScreenCell::BLANK);
@@ -116,13 +116,13 @@ pub(super) fn row(cells: &[Cell]) -> Vec<ScreenCell<'_>> {
         spots.push(ScreenCell {
             symbol,
             width,
-            look,
+            style,
         });
         for _ in 1..width {
             spots.push(ScreenCell {
                 symbol: "",
                 width: 0,
-                look,
+                style,
             });
         }
     }

@@ -125,7 +125,7 @@ impl Shift {
     /// Deletes or inserts lines at the top of a scroll region: every terminal supports that, also those
     /// without SU and SD.
     pub(super) fn write(&self, out: &mut Vec<u8>, pen: &mut Pen) {
-        if !pen.look.leaves_blanks_alone() {
+        if !pen.style.leaves_blanks_alone() {
             pen.take(CellStyle::default(), out);
         }
         let (top, bottom) = (self.top + 1, self.bottom + 1);

@@ -34,18 +34,18 @@ const ATTRIBUTES: [(Modifier, u8, u8); 9] = [
 impl CellStyle {
     /// The style of a cell; a blank keeps only what is visible on it.
     pub(super) fn of(cell: &Cell) -> Self {
-        let look = Self {
+        let style = Self {
             foreground: cell.fg,
             background: cell.bg,
             modifier: cell.modifier,
         };
-        if cell.symbol() == " " && !look.modifier.intersects(SEEN_ON_BLANKS) {
+        if cell.symbol() == " " && !style.modifier.intersects(SEEN_ON_BLANKS) {
             Self {
                 background: cell.bg,
                 ..Self::default()
             }
         } else {
-            look
+            style
         }
     }
 

@@ -70,7 +70,7 @@ fn assert_shows(terminal: &vt100::Parser, frame: &Buffer) {
                 foreground,
                 background,
                 modifier,
-            } = spot.look;
+            } = spot.style;
             let wanted = (
                 spot.symbol.to_owned(),
                 numbered(foreground),

@@ -122,10 +122,10 @@ async fn two_processes_keep_the_rules_together() {
         assert!(found.iter().all(|found| token(&found.ok()) == new));
     }
     // Environments without tags may not share an id, whichever process is asked.
-    let strangers = [Caller::new(&first, &key), Caller::new(&second, &other)];
+    let parse_untrusted = [Caller::new(&first, &key), Caller::new(&second, &other)];
     for round in 0..20 {
         let body = json!({"user_group_id": format!("shared {round}")});
-        let got = join_all((0..8).map(|at| strangers[at % 2].get(&body))).await;
+        let got = join_all((0..8).map(|at| parse_untrusted[at % 2].get(&body))).await;
         let (done, refused): (Vec<_>, Vec<_>) = got.iter().partition(|reply| reply.status == 200);
         assert_eq!((done.len(), refused.len()), (4, 4));
         for refused in refused {

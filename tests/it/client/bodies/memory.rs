@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use groupdesk::domain::size::{LARGEST_ANSWER, MOST_ANSWERED};
+use groupdesk::domain::size::{MAX_ANSWER_BYTES, MAX_ANSWER_VALUES};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -87,7 +87,7 @@ async fn answer(stream: &mut TcpStream, second: Second) {
 
 /// A body of exactly the size limit: the piece, repeated between the two ends.
 fn body_at_limit(before: &str, piece: &str, after: &str) -> String {
-    let room = LARGEST_ANSWER - before.len() - after.len();
+    let room = MAX_ANSWER_BYTES - before.len() - after.len();
     let mut body = before.to_owned() + &piece.repeat(room / piece.len());
     body.push_str(after);
     body
@@ -105,10 +105,10 @@ fn seconds(group: &str) -> Vec<(&'static str, Second)> {
     let head = |lines: &str| format!("{closing}{lines}\r\n").into_bytes();
     let bomb = [head("Content-Encoding: gzip\r\n"), GZIP_HEAD.to_vec()].concat();
     let space = || vec![b' '; 1 << 16];
-    let name = "x".repeat(LARGEST_ANSWER - 200);
+    let name = "x".repeat(MAX_ANSWER_BYTES - 200);
     let small = good(group, "another", &name, &Value::Null);
-    let keys = (0..LARGEST_ANSWER / 16).fold(String::new(), |keys, n| {
-        if keys.len() > LARGEST_ANSWER - 100 {
+    let keys = (0..MAX_ANSWER_BYTES / 16).fold(String::new(), |keys, n| {
+        if keys.len() > MAX_ANSWER_BYTES - 100 {
             return keys;
         }
         keys + &format!("\"{n:09}\":0,")
@@ -172,10 +172,10 @@ fn seconds(group: &str) -> Vec<(&'static str, Second)> {
 /// Answers to the read before it; all of them are accepted.
 #[rustfmt::skip] // A table: one case a line.
 fn firsts(group: &str, token: &str) -> Vec<(&'static str, String)> {
-    let long = || "x".repeat(LARGEST_ANSWER - 300);
-    let most = MOST_ANSWERED - 100;
+    let long = || "x".repeat(MAX_ANSWER_BYTES - 300);
+    let most = MAX_ANSWER_VALUES - 100;
     let lists: Vec<Value> = (0..most).map(|number| json!(number)).collect();
-    let width = LARGEST_ANSWER / most - 20;
+    let width = MAX_ANSWER_BYTES / most - 20;
     let keys: serde_json::Map<_, _> = (0..most)
         .map(|n| (format!("{n:0width$}"), json!("x")))
         .collect();

@@ -5,7 +5,7 @@ use groupdesk::{
         answer::{Verdict, ambiguous::Ambiguous},
         failure::Call,
     },
-    domain::size::LARGEST_ANSWER,
+    domain::size::MAX_ANSWER_BYTES,
 };
 use serde_json::json;
 
@@ -33,7 +33,7 @@ async fn a_compressed_answer_is_read() {
 async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
     let answer =
         json!({"success": 1, "user_group": {"token": NEW, "provided_id": "acme-eu"}}).to_string();
-    for (size, fits) in [(LARGEST_ANSWER, true), (LARGEST_ANSWER + 1, false)] {
+    for (size, fits) in [(MAX_ANSWER_BYTES, true), (MAX_ANSWER_BYTES + 1, false)] {
         let body = answer.clone() + &" ".repeat(size - answer.len());
         let server = Faults::always(Fault::Answer(http("200 OK", &[], body))).await;
         let reply = call(&client(&server, LONG), Call::GetOrCreate)
@@ -41,7 +41,7 @@ async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
             .expect("an answer");
         let too_large = Verdict::Unclear(Ambiguous::TooLarge {
             status: 200,
-            limit: LARGEST_ANSWER,
+            limit: MAX_ANSWER_BYTES,
         });
         assert_eq!(matches!(reply.verdict, Verdict::Success(_)), fits);
         assert_eq!(reply.verdict == too_large, !fits);

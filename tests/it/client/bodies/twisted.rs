@@ -1,6 +1,6 @@
 //! Malformed JSON: not UTF-8, deeply nested, ambiguous, or not quite JSON.
 
-use groupdesk::{api::answer::Verdict, domain::size::MOST_ANSWERED};
+use groupdesk::{api::answer::Verdict, domain::size::MAX_ANSWER_VALUES};
 use serde_json::{Value, json};
 
 use super::{JSON, good, is_done, send_each, with_field};
@@ -44,7 +44,7 @@ fn odd() -> Vec<Vec<u8>> {
         // The same key at two levels.
         with_properties("{\"success\":0,\"a\":{\"success\":0}}"),
         with_properties("{\"a\":9007199254740993,\"b\":1e400,\"c\":-1.50}"),
-        many(MOST_ANSWERED - 11),
+        many(MAX_ANSWER_VALUES - 11),
         [b"\xef\xbb\xbf", text.as_bytes()].concat(),
         format!("\r\n\t {text} \n").into(),
     ]
@@ -85,7 +85,7 @@ fn twisted() -> Vec<Vec<u8>> {
         with_properties(&format!("{{{number}:\"1\"}}")),
         with_properties(&format!("{{{number}:\"x\"}}")),
         with_properties(&format!("{{{number}:\"1\",\"a\":1}}")),
-        many(MOST_ANSWERED - 10),
+        many(MAX_ANSWER_VALUES - 10),
         // More, less or something else than one JSON answer.
         [b"\xef\xbb\xbf\xef\xbb\xbf", text.as_bytes()].concat(),
         format!("{text}\n{text}").into(),

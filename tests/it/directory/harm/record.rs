@@ -19,7 +19,7 @@ use groupdesk::{
     },
     domain::{
         change::DesiredFields,
-        draft::{Draft, Typed},
+        draft::{Draft, DraftFields},
         group::UserGroupId,
         history::{Ending, Entry, Operation},
         known::{Observation, Returned, Sent},
@@ -196,9 +196,9 @@ pub(super) async fn group(directory: &Directory, name: &str, said: impl Fn(&str)
     let draft = Draft {
         user_group_id: id(name),
         creating: false,
-        typed: Typed {
+        typed: DraftFields {
             name: name.into(),
-            ..Typed::default()
+            ..DraftFields::default()
         },
         base: DesiredFields::default(),
         base_at: noon(),

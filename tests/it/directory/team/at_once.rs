@@ -4,7 +4,7 @@ use std::future::Future;
 
 use groupdesk::{
     directory::{DraftSaved, OtherDraft},
-    domain::annotation::{AnnotationChange, InvalidAnnotation, SeenNote, Written},
+    domain::annotation::{AnnotationChange, Attribution, InvalidAnnotation, SeenNote},
 };
 
 use super::*;
@@ -38,8 +38,8 @@ fn note_change(text: &str, seen: Option<&str>) -> AnnotationChange {
     }
 }
 
-fn written() -> Written {
-    Written {
+fn written() -> Attribution {
+    Attribution {
         at: second(0),
         by: "ana@bastion2".into(),
     }

@@ -15,7 +15,7 @@ use groupdesk::{
     },
     directory::{BindingAnswer, Caller, Directory, DirectoryError, Fact, PlaceId, Statement},
     domain::{
-        facts::{Absent, Basis, Field, OnGet},
+        facts::{Basis, Field, GetBehaviour, OmittedField},
         token::Fingerprint,
     },
     operations::{Clock, Operations},
@@ -170,11 +170,11 @@ pub(crate) fn acknowledge(directory: &Directory) {
 async fn tell(directory: &Directory, place: PlaceId, profile: &Profile) {
     let known = directory.facts(place).await.expect("readable");
     let on_get = if profile.read_properties || known.properties_are_readable() {
-        OnGet::Returned
+        GetBehaviour::Returned
     } else {
-        OnGet::Echoed
+        GetBehaviour::Echoed
     };
-    let absent = Field::ALL.map(|field| Fact::Absent(field, Absent::Unknown));
+    let absent = Field::ALL.map(|field| Fact::OmittedField(field, OmittedField::Unknown));
     let facts = [Fact::PropertiesOnGet(on_get)];
     let statements = facts.into_iter().chain(absent).map(|fact| Statement {
         fact,

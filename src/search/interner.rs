@@ -1,25 +1,25 @@
-//! Keys and values of mappings and properties that many groups have, each kept once under a number. A value that hardly ever
-//! comes again is not worth one, key by key: of the names of contacts few are met twice, of tiers all.
+//! Interns the keys and values of mappings and properties that many groups share: each is stored once and referred to by
+//! number. Whether values are interned is decided per key: names of contacts hardly ever repeat, tiers always do.
 
 use std::{
     collections::HashMap,
     hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState},
 };
 
-/// So many values of each key are kept before any has come again, and one more for each that has.
-const AT_FIRST: u32 = 512;
+/// Number of values per key that are interned before any has repeated; each repetition allows one more.
+const INITIAL_VALUES: u32 = 512;
 
-/// More keys than these are kept in their groups.
-const KEYS: usize = 1 << 10;
+/// Maximum number of interned keys; further ones are stored inline with their groups.
+const MAX_KEYS: usize = 1 << 10;
 
-/// Texts by their numbers.
+/// Texts by number, in one buffer.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Texts {
+pub(super) struct TextTable {
     text: String,
     ends: Vec<u32>,
 }
 
-impl Texts {
+impl TextTable {
     pub(super) fn get(&self, number: u32) -> &str {
         let number = number as usize;
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -30,7 +30,7 @@ impl Texts {
         (0..self.ends.len() as u32).map(|number| self.get(number))
     }
 
-    /// `None` where they are too long to be numbered.
+    /// `None` when the offset would not fit into 32 bits.
     fn push(&mut self, text: &str) -> Option<u32> {
         let end = u32::try_from(self.text.len() + text.len()).ok()?;
         self.text.push_str(text);
@@ -44,33 +44,33 @@ impl Texts {
     }
 }
 
-/// Keys, and values with what stands in front of them. Takes in none unless it was opened.
+/// The interned keys, and the values, each with the separator before it. The default one interns nothing.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Pairs {
-    pub(super) keys: Texts,
-    pub(super) values: Texts,
-    open: Option<Box<Open>>,
+pub(super) struct Interner {
+    pub(super) keys: TextTable,
+    pub(super) values: TextTable,
+    lookup: Option<Box<Lookup>>,
 }
 
-type Numbers = HashMap<u64, u32, BuildHasherDefault<Hashed>>;
+type Numbers = HashMap<u64, u32, BuildHasherDefault<PassThroughHasher>>;
 
-/// What it takes to find their numbers.
+/// The hash tables for finding the number of a text; dropped once the last group was added.
 #[derive(Debug, Clone)]
-struct Open {
+struct Lookup {
     seed: u64,
     keys: Numbers,
     values: Numbers,
-    /// How many more values of each key are kept.
+    /// How many more values of each key are interned.
     room: Vec<u32>,
-    /// The key that came behind each of them, and the one that came last: most come in the same order again.
+    /// The key that last followed each key, and the last key seen: most groups have their keys in the same order.
     followers: Vec<u32>,
     last: usize,
 }
 
-impl Pairs {
-    pub(super) fn opened() -> Self {
-        let open = Open {
-            seed: RandomState::new().hash_one(AT_FIRST),
+impl Interner {
+    pub(super) fn new() -> Self {
+        let lookup = Lookup {
+            seed: RandomState::new().hash_one(INITIAL_VALUES),
             keys: Numbers::default(),
             values: Numbers::default(),
             room: Vec::new(),
@@ -78,13 +78,13 @@ impl Pairs {
             last: 0,
         };
         Self {
-            open: Some(Box::new(open)),
+            lookup: Some(Box::new(lookup)),
             ..Self::default()
         }
     }
 
     pub(super) fn close(&mut self) {
-        self.open = None;
+        self.lookup = None;
         self.keys.shrink_to_fit();
         self.values.shrink_to_fit();
     }
@@ -92,53 +92,53 @@ impl Pairs {
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         let texts = [&self.keys, &self.values].into_iter();
-        let bytes = |texts: &Texts| texts.text.len() + size_of_val(&*texts.ends);
+        let bytes = |texts: &TextTable| texts.text.len() + size_of_val(&*texts.ends);
         texts.map(bytes).sum()
     }
 
-    /// The number of a key; `None` where it is not kept here.
+    /// Interns a key and returns its number; `None` if it has to be stored inline.
     pub(super) fn key(&mut self, key: &str) -> Option<u32> {
-        let open = self.open.as_mut()?;
-        if let Some(follower) = open.followers.get(open.last)
+        let lookup = self.lookup.as_mut()?;
+        if let Some(follower) = lookup.followers.get(lookup.last)
             && self.keys.get(*follower) == key
         {
-            open.last = *follower as usize;
+            lookup.last = *follower as usize;
             return Some(*follower);
         }
-        let hashed = hash(open.seed, key);
-        let number = match open.keys.get(&hashed) {
+        let hashed = hash(lookup.seed, key);
+        let number = match lookup.keys.get(&hashed) {
             Some(known) if self.keys.get(*known) == key => *known,
-            None if open.room.len() < KEYS => {
+            None if lookup.room.len() < MAX_KEYS => {
                 let number = self.keys.push(key)?;
-                open.keys.insert(hashed, number);
-                open.room.push(AT_FIRST);
-                open.followers.push(0);
+                lookup.keys.insert(hashed, number);
+                lookup.room.push(INITIAL_VALUES);
+                lookup.followers.push(0);
                 number
             }
             _ => return None,
         };
-        open.followers[open.last] = number;
-        open.last = number as usize;
+        lookup.followers[lookup.last] = number;
+        lookup.last = number as usize;
         Some(number)
     }
 
-    /// The number of a value of a key that has one.
+    /// Interns a value of an interned key and returns its number; `None` if it has to be stored inline.
     pub(super) fn value(&mut self, key: u32, value: &str) -> Option<u32> {
-        let open = self.open.as_mut()?;
-        let room = &mut open.room[key as usize];
-        let hashed = hash(open.seed, value);
-        if let Some(known) = open.values.get(&hashed) {
+        let lookup = self.lookup.as_mut()?;
+        let room = &mut lookup.room[key as usize];
+        let hashed = hash(lookup.seed, value);
+        if let Some(known) = lookup.values.get(&hashed) {
             *room = room.saturating_add(1);
             return (self.values.get(*known) == value).then_some(*known);
         }
         *room = room.checked_sub(1)?;
         let number = self.values.push(value)?;
-        open.values.insert(hashed, number);
+        lookup.values.insert(hashed, number);
         Some(number)
     }
 }
 
-/// A product of each eight bytes, folded. What is found is compared: two of the same only cost room.
+/// A folded product of every eight bytes. Matches are compared with the text, so that a collision only costs memory.
 fn hash(seed: u64, text: &str) -> u64 {
     let fold = |hash: u64, word: u64| {
         let product = u128::from(hash ^ word) * u128::from(seed | 1);
@@ -153,11 +153,11 @@ fn hash(seed: u64, text: &str) -> u64 {
     fold(hash, last)
 }
 
-/// Keys that are hashed already.
+/// Passes through keys that are hashes already.
 #[derive(Debug, Default)]
-struct Hashed(u64);
+struct PassThroughHasher(u64);
 
-impl Hasher for Hashed {
+impl Hasher for PassThroughHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -176,34 +176,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_never_comes_again_takes_no_number_and_what_does_takes_one() {
-        let mut pairs = Pairs::opened();
+    fn values_that_repeat_are_interned_and_others_are_not() {
+        let mut interner = Interner::new();
         let mut number = |key: &str, value: &str| {
-            let key = pairs.key(key).expect("few keys");
-            pairs.value(key, value)
+            let key = interner.key(key).expect("few keys");
+            interner.value(key, value)
         };
         let mut kept = 0;
         for round in 0..20_000 {
             kept += u32::from(number("contact", &format!("ops-{round}")).is_some());
             number("tier", ["gold", "silver"][round % 2]);
-            // More of them than are kept at first.
+            // More of them than are interned before any has repeated.
             number("seats", &(round % 2_000).to_string());
         }
-        assert_eq!(kept, AT_FIRST);
+        assert_eq!(kept, INITIAL_VALUES);
         let last = number("seats", "1999").expect("it came again and again");
         assert_eq!(number("room", "1999"), Some(last));
-        assert_eq!(pairs.values.iter().count() as u32, AT_FIRST + 2 + 2_000);
-        pairs.close();
-        assert_eq!(pairs.values.get(last), "1999");
-        assert_eq!(pairs.key("seats"), None);
+        assert_eq!(
+            interner.values.iter().count() as u32,
+            INITIAL_VALUES + 2 + 2_000
+        );
+        interner.close();
+        assert_eq!(interner.values.get(last), "1999");
+        assert_eq!(interner.key("seats"), None);
     }
 
     #[test]
-    fn keys_without_end_are_not_kept() {
-        let mut pairs = Pairs::opened();
-        for round in 0..3 * KEYS {
-            assert_eq!(pairs.key(&round.to_string()).is_some(), round < KEYS);
+    fn the_number_of_interned_keys_is_limited() {
+        let mut interner = Interner::new();
+        for round in 0..3 * MAX_KEYS {
+            assert_eq!(interner.key(&round.to_string()).is_some(), round < MAX_KEYS);
         }
-        assert_eq!(pairs.key("0"), Some(0));
+        assert_eq!(interner.key("0"), Some(0));
     }
 }

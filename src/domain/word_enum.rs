@@ -1,7 +1,7 @@
 //! Enums whose variants are words: stored, printed and typed. Each word stands beside its variant, once.
 
 /// Makes the enum, `ALL` of it in its order, and the way to its words and back.
-macro_rules! words {
+macro_rules! word_enum {
     ($(#[$about:meta])* $seen:vis enum $name:ident {
         $($(#[$of_one:meta])* $variant:ident = $word:literal,)+
     }) => {
@@ -25,4 +25,4 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
+pub(crate) use word_enum;

@@ -6,7 +6,7 @@ use crate::{
     domain::text::visible,
     operations::PlaceProblem,
     tui::{
-        state::{app::App, context::Context, lost::WhyLost},
+        state::{app::App, context::Context, outage::OutageReason},
         theme::Theme,
         widgets::paint::{self, columns, cut},
     },
@@ -75,7 +75,9 @@ pub(super) fn draw(buffer: &mut Buffer, line: Rect, context: &Context) {
         .base_url
         .split_once("://")
         .map_or(profile.base_url.as_str(), |(_, host)| host);
-    let is_viewer = context.lost.is_some_and(|lost| lost.why == WhyLost::Viewer);
+    let is_viewer = context
+        .lost
+        .is_some_and(|lost| lost.why == OutageReason::Viewer);
     let rights = match profile.read_only {
         true => "READ-ONLY",
         false if is_viewer => "viewer",

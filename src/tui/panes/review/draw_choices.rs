@@ -29,14 +29,14 @@ pub(super) fn write(
     if merge.is_quiet() {
         let text = format!("read {read}: unchanged since you started (mapping cannot be checked)");
         sheet.field(LABEL, &text, theme.ok(), "");
-    } else if merge.disputed.is_empty() && merge.left_out.is_empty() {
+    } else if merge.conflicts.is_empty() && merge.left_out.is_empty() {
         let text = format!(
             "read {read}: it already holds your {}, by your request or by someone else's",
             labels(&merge.agreed)
         );
         sheet.field(LABEL, &text, theme.ok(), "");
     } else {
-        let rows = match merge.disputed.len() {
+        let rows = match merge.conflicts.len() {
             0 => String::new(),
             1 => "; 1 row to decide".to_owned(),
             more => format!("; {more} rows to decide"),
@@ -62,13 +62,13 @@ pub(super) fn write(
         rows.push(sheet.height());
         let head = if index == choices.at { ">" } else { " " };
         match choice {
-            Choice::Disputed(row) => disputed(sheet, head, row, theme),
+            Choice::Conflict(row) => conflicts(sheet, head, row, theme),
             Choice::Unknown(row) => unknown(sheet, head, row, theme),
         }
     }
 }
 
-fn disputed(sheet: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
+fn conflicts(sheet: &mut TextPage, head: &str, row: &Conflict, theme: Theme) {
     let there = |value: &Option<String>| value.clone().unwrap_or_else(|| "(not there)".into());
     let base = if row.base_known {
         there(&row.base)

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{group::UserGroupId, words::words};
+use super::{group::UserGroupId, word_enum::word_enum};
 
-words! {
+word_enum! {
     /// What is being done to a group.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Work {
@@ -20,7 +20,7 @@ words! {
 
 /// A change whose process may still be working on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AtWork {
+pub struct ActiveChange {
     pub id: UserGroupId,
     pub work: Work,
     pub by: String,

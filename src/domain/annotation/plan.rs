@@ -9,18 +9,18 @@ use crate::domain::text::visible;
 
 /// A column in which a file differs from the present value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Differing {
+pub struct AnnotationDifference {
     /// `note`, `labels` or `favourite`.
     pub column: &'static str,
     /// As JSON; null if there is none.
-    pub here: Value,
-    pub said: Value,
+    pub current: Value,
+    pub wanted: Value,
 }
 
-impl Differing {
+impl AnnotationDifference {
     /// Whether a present value would be lost.
     pub fn is_replacement(&self) -> bool {
-        match &self.here {
+        match &self.current {
             Value::Null => false,
             Value::Array(labels) => !labels.is_empty(),
             _ => self.column != "favourite",
@@ -29,10 +29,14 @@ impl Differing {
 }
 
 /// For example `note: "call first" -> "call Li first"`.
-impl fmt::Display for Differing {
+impl fmt::Display for AnnotationDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { column, here, said } = self;
-        write!(f, "{column}: {} -> {}", shown(here), shown(said))
+        let Self {
+            column,
+            current,
+            wanted,
+        } = self;
+        write!(f, "{column}: {} -> {}", shown(current), shown(wanted))
     }
 }
 
@@ -55,49 +59,56 @@ fn shown(value: &Value) -> String {
 pub struct AnnotationPlan {
     /// Based on what was seen: it is refused if the note is a different one by now, and keeps labels that others add.
     pub change: AnnotationChange,
-    pub changed: Vec<Differing>,
+    pub changed: Vec<AnnotationDifference>,
     /// Written here by somebody, and kept.
-    pub kept: Vec<Differing>,
+    pub kept: Vec<AnnotationDifference>,
 }
 
 impl AnnotationChange {
     /// Plans this change for the present annotation. What somebody wrote or removed is replaced only if `replaces` is
     /// set.
-    pub fn upon(&self, here: &Annotation, replaces: bool) -> AnnotationPlan {
+    pub fn plan(&self, current: &Annotation, replaces: bool) -> AnnotationPlan {
         let mut plan = AnnotationPlan::default();
         let note = self.note.as_ref().filter(|text| !text.is_empty());
-        if self.note.is_some() && note != here.note.as_ref() {
-            let differing = Differing {
+        if self.note.is_some() && note != current.note.as_ref() {
+            let difference = AnnotationDifference {
                 column: "note",
-                here: json!(here.note),
-                said: json!(note),
+                current: json!(current.note),
+                wanted: json!(note),
             };
-            if plan.takes(differing, replaces || here.noted.is_none()) {
+            if plan.record(difference, replaces || current.noted.is_none()) {
                 plan.change.note.clone_from(&self.note);
-                plan.change.seen = Some(SeenNote(here.note.clone()));
+                plan.change.seen = Some(SeenNote(current.note.clone()));
             }
         }
-        if let Some(labels) = self.labels.as_ref().filter(|said| **said != here.labels) {
+        if let Some(labels) = self
+            .labels
+            .as_ref()
+            .filter(|wanted| **wanted != current.labels)
+        {
             let names = |labels: &mut dyn Iterator<Item = &Label>| -> Value {
                 labels.map(Label::as_str).collect()
             };
-            let differing = Differing {
+            let difference = AnnotationDifference {
                 column: "labels",
-                here: names(&mut here.labels.iter()),
-                said: names(&mut labels.iter()),
+                current: names(&mut current.labels.iter()),
+                wanted: names(&mut labels.iter()),
             };
-            if plan.takes(differing, replaces || here.labelled.is_none()) {
-                plan.change.add = labels.difference(&here.labels).cloned().collect();
-                plan.change.remove = here.labels.difference(labels).cloned().collect();
+            if plan.record(difference, replaces || current.labelled.is_none()) {
+                plan.change.add = labels.difference(&current.labels).cloned().collect();
+                plan.change.remove = current.labels.difference(labels).cloned().collect();
             }
         }
-        if let Some(is_favourite) = self.favourite.filter(|said| *said != here.is_favourite) {
-            let differing = Differing {
+        if let Some(is_favourite) = self
+            .favourite
+            .filter(|wanted| *wanted != current.is_favourite)
+        {
+            let difference = AnnotationDifference {
                 column: "favourite",
-                here: json!(here.is_favourite),
-                said: json!(is_favourite),
+                current: json!(current.is_favourite),
+                wanted: json!(is_favourite),
             };
-            if plan.takes(differing, replaces || is_favourite) {
+            if plan.record(difference, replaces || is_favourite) {
                 plan.change.favourite = Some(is_favourite);
             }
         }
@@ -106,11 +117,11 @@ impl AnnotationChange {
 }
 
 impl AnnotationPlan {
-    fn takes(&mut self, differing: Differing, is_taken: bool) -> bool {
+    fn record(&mut self, difference: AnnotationDifference, is_taken: bool) -> bool {
         if is_taken {
-            self.changed.push(differing);
+            self.changed.push(difference);
         } else {
-            self.kept.push(differing);
+            self.kept.push(difference);
         }
         is_taken
     }
@@ -121,9 +132,9 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::domain::annotation::Written;
+    use crate::domain::annotation::Attribution;
 
-    fn said(note: &str, labels: &str, favourite: bool) -> AnnotationChange {
+    fn change(note: &str, labels: &str, favourite: bool) -> AnnotationChange {
         AnnotationChange {
             note: Some(note.into()),
             labels: Some(Label::parse_all(labels).expect("labels")),
@@ -132,40 +143,46 @@ mod tests {
         }
     }
 
-    fn columns(differing: &[Differing]) -> Vec<&'static str> {
-        differing.iter().map(|one| one.column).collect()
+    fn columns(difference: &[AnnotationDifference]) -> Vec<&'static str> {
+        difference.iter().map(|one| one.column).collect()
     }
 
     #[test]
     fn gaps_are_filled_and_what_somebody_wrote_stays_unless_it_is_to_be_replaced() {
-        let by = Written {
+        let by = Attribution {
             at: Timestamp::UNIX_EPOCH,
             by: "ana".into(),
         };
-        let mut here = Annotation::default();
-        let file = said("call first", "vip sso", true);
-        let plan = file.upon(&here, false);
+        let mut current = Annotation::default();
+        let file = change("call first", "vip sso", true);
+        let plan = file.plan(&current, false);
         assert_eq!(columns(&plan.changed), ["note", "labels", "favourite"]);
-        here.apply(&plan.change, &by).expect("written");
-        assert_eq!(file.upon(&here, false), AnnotationPlan::default());
+        current.apply(&plan.change, &by).expect("written");
+        assert_eq!(file.plan(&current, false), AnnotationPlan::default());
 
-        let other = said("", "vip trial", false);
-        let kept = other.upon(&here, false);
+        let other = change("", "vip trial", false);
+        let kept = other.plan(&current, false);
         assert_eq!(columns(&kept.kept), ["note", "labels", "favourite"]);
         assert!(kept.change.is_empty() && kept.changed.is_empty());
         assert_eq!(kept.kept[0].to_string(), "note: \"call first\" -> none");
         assert_eq!(kept.kept[1].to_string(), "labels: #sso #vip -> #trial #vip");
-        let plan = other.upon(&here, true);
+        let plan = other.plan(&current, true);
         // A label that was added meanwhile is kept.
         let more = AnnotationChange {
             add: Label::parse_all("later").expect("a label"),
             ..AnnotationChange::default()
         };
-        here.apply(&more, &by).expect("written");
-        here.apply(&plan.change, &by).expect("written");
-        assert_eq!((here.note.as_deref(), here.is_favourite), (None, false));
-        assert_eq!(here.labels_text(), "#later #trial #vip");
+        current.apply(&more, &by).expect("written");
+        current.apply(&plan.change, &by).expect("written");
+        assert_eq!(
+            (current.note.as_deref(), current.is_favourite),
+            (None, false)
+        );
+        assert_eq!(current.labels_text(), "#later #trial #vip");
         // A removal counts as written by somebody, too.
-        assert_eq!(columns(&file.upon(&here, false).kept), ["note", "labels"]);
+        assert_eq!(
+            columns(&file.plan(&current, false).kept),
+            ["note", "labels"]
+        );
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     domain::text::visible,
     tui::{
         state::notices::Severity,
-        terminal::spoken::{COLUMNS, ROWS, Reader},
+        terminal::screen_reader::{COLUMNS, ROWS, Reader},
     },
 };
 

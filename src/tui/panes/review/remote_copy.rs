@@ -1,6 +1,6 @@
 //! Receives the service's copy, and applies the person's choices to the request.
 
-use super::{Copy, Page, Review, choices::Choices, view};
+use super::{Page, RemoteCopy, Review, choices::Choices, view};
 use crate::{
     domain::{
         change::{Change, DesiredFields},
@@ -17,7 +17,7 @@ use crate::{
 impl Review {
     pub(super) fn take_copy(&mut self, done: &Done, context: &mut Context) {
         if let Some(alarm) = done.warnings.iter().find(|warning| warning.is_alarm()) {
-            self.copy = Copy::Alarm(alarm.to_string());
+            self.copy = RemoteCopy::Alarm(alarm.to_string());
             context.say(Severity::Error, alarm.to_string());
             return;
         }
@@ -27,37 +27,37 @@ impl Review {
         if let Some(before) = self.chosen.take() {
             choices.keep(&before);
         }
-        self.copy = Copy::Read(Box::new(choices));
-        self.weigh();
+        self.copy = RemoteCopy::Read(Box::new(choices));
+        self.recompute();
     }
 
     /// The current choices; `None` unless the difference is shown.
     pub(super) fn choices(&mut self) -> Option<&mut Choices> {
         match &mut self.copy {
-            Copy::Read(choices) if self.page == Page::Difference && choices.count() > 0 => {
+            RemoteCopy::Read(choices) if self.page == Page::Difference && choices.count() > 0 => {
                 Some(choices)
             }
-            Copy::Read(_)
-            | Copy::NotAsked
-            | Copy::Reading(_)
-            | Copy::Alarm(_)
-            | Copy::Unreadable(_) => None,
+            RemoteCopy::Read(_)
+            | RemoteCopy::NotAsked
+            | RemoteCopy::Reading(_)
+            | RemoteCopy::Alarm(_)
+            | RemoteCopy::Unreadable(_) => None,
         }
     }
 
     /// Recomputes the request and the confirmation level from the choices.
-    pub(super) fn weigh(&mut self) {
-        if let Copy::Read(choices) = &self.copy {
+    pub(super) fn recompute(&mut self) {
+        if let RemoteCopy::Read(choices) = &self.copy {
             self.wanted = choices.result();
         }
         if let Some(read) = &self.read {
             self.plan = read.plan(&self.edit());
         }
         self.change = Change::between(&self.now, &self.plan.send);
-        self.asks = if self.plan.objections.is_empty() {
-            self.usual.clone()
+        self.confirmation = if self.plan.objections.is_empty() {
+            self.base_confirmation.clone()
         } else {
-            self.usual.clone().raised()
+            self.base_confirmation.clone().raised()
         };
     }
 
@@ -79,12 +79,12 @@ impl Review {
 
     /// What the person has seen beyond the change: fields that are replaced as a whole, and whether others are sent
     /// unchanged.
-    pub(super) fn vouched(&self) -> (Vec<Field>, bool) {
+    pub(super) fn acknowledged(&self) -> (Vec<Field>, bool) {
         let objections = &self.plan.objections;
         let is_not_told =
             |objection: &UnsafeUpdate| matches!(objection, UnsafeUpdate::NotTold { .. });
-        let travels = objections.iter().any(is_not_told);
-        (self.plan.replaced.clone(), travels)
+        let sends_unchanged = objections.iter().any(is_not_told);
+        (self.plan.replaced.clone(), sends_unchanged)
     }
 
     /// Moves between the choices; returns false when the page should scroll instead.

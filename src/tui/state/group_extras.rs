@@ -6,15 +6,15 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{context::Context, message::Job, notices::Severity};
 use crate::{
     domain::{annotation::AnnotationChange, group::UserGroupId},
-    search::{Beside, Entry},
+    search::{Entry, GroupExtras},
 };
 
 /// Maximum number of groups whose properties are searched for keys.
-const LOOKED_AT: usize = 2_000;
+const MAX_GROUPS_SEARCHED: usize = 2_000;
 
 impl Context {
     /// Data beside the values of groups that filters can use.
-    pub fn beside(&self) -> Beside {
+    pub fn group_extras(&self) -> GroupExtras {
         let news = |new: bool| {
             let news = self.live.news();
             let news = news.filter(|(_, news)| news.fields.is_empty() == new);
@@ -24,7 +24,7 @@ impl Context {
         let drafts = drafts
             .iter()
             .map(|unsent| unsent.draft.user_group_id.clone());
-        Beside {
+        GroupExtras {
             annotations: self.annotations.of.clone(),
             drafts: Arc::new(drafts.collect()),
             changed: news(false),
@@ -34,7 +34,7 @@ impl Context {
 
     /// Property keys of the known groups, each once.
     pub fn property_keys(&self) -> BTreeSet<String> {
-        let entries = self.groups.index().entries().take(LOOKED_AT);
+        let entries = self.groups.index().entries().take(MAX_GROUPS_SEARCHED);
         let keys = entries.flat_map(Entry::property_keys);
         keys.map(str::to_owned).collect()
     }

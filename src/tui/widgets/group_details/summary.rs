@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{NEVER_RETURNED, by, masked, origin, rows, seen};
 use crate::{
     domain::{
-        age::{TokenAge, USUAL_LIMIT, since},
+        age::{DEFAULT_LIMIT, TokenAge, since},
         known::KnownGroup,
         text::{oddities, visible},
     },
@@ -52,7 +52,7 @@ pub fn age(group: &KnownGroup, context: &Context) -> (String, Style) {
                 days(age.saturating_sub(limit))
             )
         }
-        (_, None) => format!("{} old, usual limit {}", days(age), days(USUAL_LIMIT)),
+        (_, None) => format!("{} old, usual limit {}", days(age), days(DEFAULT_LIMIT)),
     };
     (text, style)
 }
@@ -225,7 +225,7 @@ fn note(sheet: &mut TextPage, group: &KnownGroup, context: &Context) -> bool {
 }
 
 /// Writes the details beside the list, in `height` rows.
-pub fn beside(sheet: &mut TextPage, group: &KnownGroup, context: &Context, height: u16) {
+pub fn side_panel(sheet: &mut TextPage, group: &KnownGroup, context: &Context, height: u16) {
     let theme = context.theme;
     let plain = Style::new();
     let room = sheet.width().saturating_sub(LABEL);

@@ -6,49 +6,49 @@ use jiff::Timestamp;
 use super::{
     arena::{Arena, Entry, Shape},
     bytes::{Bytes, add_number, add_signed, add_text},
+    interner::{Interner, TextTable},
     packed::{BY, FIELDS, JSON, Origin, Packed, RECORD, UNIT},
-    pairs::{Pairs, Texts},
 };
 use crate::domain::known::{KnownGroup, Source};
 
-/// So few of the first are compared, each by itself: most are among them.
-const FIRST: usize = 8;
+/// Number of entries at the beginning of a table that are searched one by one before it is hashed: most are among them.
+const MAX_LINEAR: usize = 8;
 
 impl Arena {
-    /// Puts all of it behind the others; `None`, and a part may be there, where the rows are not as they are written.
-    pub(super) fn add_rest(&mut self, group: &Packed<'_>) -> Option<()> {
+    /// Appends the values of a group. Returns `None`, perhaps after appending some of them, if the rows are malformed.
+    pub(super) fn add_values(&mut self, group: &Packed<'_>) -> Option<()> {
         let [known, returned, imported, differs] = group.bits;
         let times = [group.times.rotated, group.times.created, group.times.seen];
         let is_there = |(bit, at): (usize, &Option<i64>)| u8::from(at.is_some()) << bit;
         let there = times.iter().enumerate().map(is_there).sum();
         let shape = [known, returned, imported, differs, there];
-        let mut first = self.shapes.iter().take(FIRST);
+        let mut first = self.shapes.iter().take(MAX_LINEAR);
         let number = first.position(|known| *known == shape);
         let number = number.unwrap_or_else(|| self.shapes.insert_full(shape).0);
-        add_number(&mut self.rest, number as u64);
+        add_number(&mut self.values, number as u64);
         if let Some(fingerprint) = group.fingerprint {
-            self.rest.extend_from_slice(fingerprint);
+            self.values.extend_from_slice(fingerprint);
         }
-        // How long all until the times is, twice, and one more where a row is not kept once.
-        let start = self.rest.len();
-        self.rest.push(0);
+        // Twice the length of everything up to the times, plus one if a key or value of a row is inline.
+        let start = self.values.len();
+        self.values.push(0);
         if let Some(tag) = group.tag {
             self.add_word(tag);
         }
         if let Some(team) = group.team_id {
-            add_signed(&mut self.rest, team);
+            add_signed(&mut self.values, team);
         }
-        let mut has_own = false;
+        let mut has_inline = false;
         for rows in [group.mapping, group.properties].into_iter().flatten() {
-            has_own |= self.add_rows(rows)?;
+            has_inline |= self.add_rows(rows)?;
         }
-        let length = (self.rest.len() - start - 1) << 1 | usize::from(has_own);
+        let length = (self.values.len() - start - 1) << 1 | usize::from(has_inline);
         if length < 1 << 7 {
-            self.rest[start] = length as u8;
+            self.values[start] = length as u8;
         } else {
             let mut number = Vec::new();
             add_number(&mut number, length as u64);
-            self.rest.splice(start..=start, number);
+            self.values.splice(start..=start, number);
         }
         if self.rows.is_empty() {
             self.epoch = times.into_iter().flatten().next().unwrap_or_default();
@@ -71,104 +71,104 @@ impl Arena {
         let number = self
             .words
             .iter()
-            .take(FIRST)
+            .take(MAX_LINEAR)
             .position(|known| known == word)
             .or_else(|| self.words.get_index_of(word))
             .unwrap_or_else(|| self.words.insert_full(word.to_owned()).0);
-        add_number(&mut self.rest, number as u64);
+        add_number(&mut self.values, number as u64);
     }
 
-    /// Many are the same as the one before.
+    /// Appends the difference to the previous time: many times are equal.
     fn add_time(&mut self, at: i64, before: &mut i64) {
-        add_signed(&mut self.rest, at.wrapping_sub(*before));
+        add_signed(&mut self.values, at.wrapping_sub(*before));
         *before = at;
     }
 
-    /// A row is the number of its key and one more, or a nought and the key; and the value with what stands before it.
-    /// Whether one of them stays with the group.
+    /// Appends the rows: for each the number of its key plus one, or zero and the key; then the value with the separator
+    /// before it. Returns whether any key or value is inline.
     fn add_rows(&mut self, (count, text): (u32, &str)) -> Option<bool> {
-        add_number(&mut self.rest, u64::from(count));
+        add_number(&mut self.values, u64::from(count));
         let (mut left, mut start, mut key) = (count, 0, None);
-        let mut has_own = false;
+        let mut has_inline = false;
         for (at, byte) in text.bytes().enumerate() {
             if byte == RECORD as u8 {
                 left = left.checked_sub(1)?;
                 let middle = key.take()?;
-                has_own |= !self.add_row_of(&text[start..middle], &text[middle..at]);
+                has_inline |= !self.add_key_value(&text[start..middle], &text[middle..at]);
                 start = at + 1;
             } else if key.is_none() && (byte == UNIT as u8 || byte == JSON as u8) {
                 key = Some(at);
             }
         }
-        (left == 0 && start == text.len()).then_some(has_own)
+        (left == 0 && start == text.len()).then_some(has_inline)
     }
 
-    /// Whether both are kept once.
-    fn add_row_of(&mut self, key: &str, value: &str) -> bool {
-        let key_number = self.pairs.key(key);
+    /// Returns whether both are interned.
+    fn add_key_value(&mut self, key: &str, value: &str) -> bool {
+        let key_number = self.interner.key(key);
         if let Some(number) = key_number {
-            add_number(&mut self.rest, u64::from(number) + 1);
+            add_number(&mut self.values, u64::from(number) + 1);
         } else {
-            add_number(&mut self.rest, 0);
-            add_text(&mut self.rest, key);
+            add_number(&mut self.values, 0);
+            add_text(&mut self.values, key);
         }
-        // Twice the number of the value; or one more than twice its length, and the value.
-        if let Some(number) = key_number.and_then(|key| self.pairs.value(key, value)) {
-            add_number(&mut self.rest, u64::from(number) << 1);
+        // Twice the number of the value; or twice its length plus one, and the value itself.
+        if let Some(number) = key_number.and_then(|key| self.interner.value(key, value)) {
+            add_number(&mut self.values, u64::from(number) << 1);
             true
         } else {
-            add_number(&mut self.rest, (value.len() as u64) << 1 | 1);
-            self.rest.extend_from_slice(value.as_bytes());
+            add_number(&mut self.values, (value.len() as u64) << 1 | 1);
+            self.values.extend_from_slice(value.as_bytes());
             false
         }
     }
 }
 
-/// Why all of this can be read.
-const WRITTEN: &str = "it was written";
+/// The panic message: only bytes that were written here are read.
+const VALID: &str = "it was written";
 
-/// One part is asked for after the other, in the order of the methods.
+/// Reads the values of one group. The methods must be called in the order in which the values are stored.
 #[derive(Clone, Copy)]
-pub(super) struct Rest<'a> {
+pub(super) struct ValueReader<'a> {
     bytes: Bytes<'a>,
     times: Bytes<'a>,
     pub(super) arena: &'a Arena,
     pub(super) fingerprint: Option<&'a [u8; 32]>,
-    /// Whether a part of a row is not among those that are kept once.
-    pub(super) has_own: bool,
+    /// Whether any key or value of a row is inline.
+    pub(super) has_inline: bool,
     shape: Shape,
     before: i64,
 }
 
-impl<'a> Rest<'a> {
-    /// The group itself where it is one of the odd ones.
+impl<'a> ValueReader<'a> {
+    /// `Err` is the group itself, if it is stored unpacked.
     pub(super) fn of(entry: Entry<'a>) -> Result<Self, &'a KnownGroup> {
         let arena = entry.arena;
-        let start = entry.odd_or_rest()?;
-        let mut bytes = Bytes(&arena.rest[start..]);
-        let shape = bytes.number().expect(WRITTEN) as usize;
-        let shape = *arena.shapes.get_index(shape).expect(WRITTEN);
+        let start = entry.values_start()?;
+        let mut bytes = Bytes(&arena.values[start..]);
+        let shape = bytes.number().expect(VALID) as usize;
+        let shape = *arena.shapes.get_index(shape).expect(VALID);
         let has_fingerprint = shape[0] & 1 << 5 != 0;
-        let fingerprint = has_fingerprint.then(|| bytes.array().expect(WRITTEN));
-        let length = bytes.number().expect(WRITTEN);
+        let fingerprint = has_fingerprint.then(|| bytes.array().expect(VALID));
+        let length = bytes.number().expect(VALID);
         Ok(Self {
             bytes,
             times: Bytes(&bytes.0[(length >> 1) as usize..]),
             arena,
             fingerprint,
-            has_own: length & 1 != 0,
+            has_inline: length & 1 != 0,
             shape,
             before: arena.epoch,
         })
     }
 
     fn number(&mut self) -> u32 {
-        self.bytes.number().expect(WRITTEN) as u32
+        self.bytes.number().expect(VALID) as u32
     }
 
     fn word(&mut self) -> &'a str {
         let number = self.number() as usize;
-        self.arena.words.get_index(number).expect(WRITTEN)
+        self.arena.words.get_index(number).expect(VALID)
     }
 
     /// Whether a field, by its number among those with an origin, is known.
@@ -182,7 +182,7 @@ impl<'a> Rest<'a> {
     }
 
     pub(super) fn team(&mut self) -> Option<i64> {
-        self.has(1).then(|| self.bytes.signed().expect(WRITTEN))
+        self.has(1).then(|| self.bytes.signed().expect(VALID))
     }
 
     pub(super) fn mapping(self) -> Rows<'a> {
@@ -198,11 +198,11 @@ impl<'a> Rest<'a> {
         Rows {
             count,
             left: count.unwrap_or_default(),
-            rest: self,
+            reader: self,
         }
     }
 
-    /// Behind tag and team.
+    /// Skips tag and team.
     pub(super) fn at_mapping(mut self) -> Self {
         self.tag();
         self.team();
@@ -210,7 +210,7 @@ impl<'a> Rest<'a> {
     }
 
     pub(super) fn at_properties(self) -> Self {
-        self.at_mapping().mapping().behind()
+        self.at_mapping().mapping().skip_to_end()
     }
 
     pub(super) fn at_times(self) -> Self {
@@ -221,9 +221,7 @@ impl<'a> Rest<'a> {
     }
 
     fn time(&mut self) -> i64 {
-        self.before = self
-            .before
-            .wrapping_add(self.bytes.signed().expect(WRITTEN));
+        self.before = self.before.wrapping_add(self.bytes.signed().expect(VALID));
         self.before
     }
 
@@ -231,7 +229,7 @@ impl<'a> Rest<'a> {
     pub(super) fn times(&mut self) -> [Option<Timestamp>; 3] {
         std::array::from_fn(|bit| {
             let is_there = self.shape[4] & 1 << bit != 0;
-            is_there.then(|| Timestamp::from_microsecond(self.time()).expect(WRITTEN))
+            is_there.then(|| Timestamp::from_microsecond(self.time()).expect(VALID))
         })
     }
 
@@ -245,7 +243,7 @@ impl<'a> Rest<'a> {
                 return None;
             }
             if differs & bit != 0 {
-                let at = Timestamp::from_microsecond(self.time()).expect(WRITTEN);
+                let at = Timestamp::from_microsecond(self.time()).expect(VALID);
                 before = (at, self.word());
             }
             let source = if returned & bit != 0 {
@@ -264,22 +262,22 @@ impl<'a> Rest<'a> {
 
 /// Rows of a mapping or of properties.
 pub(super) struct Rows<'a> {
-    /// How many there are in all, where they are known.
+    /// The total number of rows, if the field is known.
     pub(super) count: Option<u32>,
     left: u32,
-    rest: Rest<'a>,
+    reader: ValueReader<'a>,
 }
 
 impl<'a> Rows<'a> {
-    /// What stands behind them.
-    pub(super) fn behind(mut self) -> Rest<'a> {
+    /// Skips the remaining rows, and returns the reader of the values after them.
+    pub(super) fn skip_to_end(mut self) -> ValueReader<'a> {
         while self.next().is_some() {}
-        self.rest
+        self.reader
     }
 
-    /// Key, what stands between, value.
+    /// The rows as key, separator and value.
     pub(super) fn parts(self) -> impl Iterator<Item = (&'a str, char, &'a str)> {
-        let Pairs { keys, values, .. } = &self.rest.arena.pairs;
+        let Interner { keys, values, .. } = &self.reader.arena.interner;
         self.map(move |(key, value)| {
             let value = value.of(values);
             let between = if value.as_bytes()[0] == UNIT as u8 {
@@ -293,37 +291,37 @@ impl<'a> Rows<'a> {
 }
 
 impl<'a> Iterator for Rows<'a> {
-    /// Key, and value with what stands before it.
-    type Item = (Part<'a>, Part<'a>);
+    /// Key, and value with the separator before it.
+    type Item = (TextRef<'a>, TextRef<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
         self.left = self.left.checked_sub(1)?;
-        let key = match self.rest.bytes.number().expect(WRITTEN) {
-            0 => Part::Own(self.rest.bytes.text().expect(WRITTEN)),
-            number => Part::Kept(number as u32 - 1),
+        let key = match self.reader.bytes.number().expect(VALID) {
+            0 => TextRef::Inline(self.reader.bytes.text().expect(VALID)),
+            number => TextRef::Interned(number as u32 - 1),
         };
-        let value = self.rest.bytes.number().expect(WRITTEN);
+        let value = self.reader.bytes.number().expect(VALID);
         let value = if value & 1 == 0 {
-            Part::Kept((value >> 1) as u32)
+            TextRef::Interned((value >> 1) as u32)
         } else {
-            Part::Own(self.rest.bytes.text_of(value >> 1).expect(WRITTEN))
+            TextRef::Inline(self.reader.bytes.text_of(value >> 1).expect(VALID))
         };
         Some((key, value))
     }
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Part<'a> {
-    /// By its number.
-    Kept(u32),
-    Own(&'a str),
+pub(super) enum TextRef<'a> {
+    /// The number of the text in the interner.
+    Interned(u32),
+    Inline(&'a str),
 }
 
-impl<'a> Part<'a> {
-    pub(super) fn of(self, texts: &'a Texts) -> &'a str {
+impl<'a> TextRef<'a> {
+    pub(super) fn of(self, texts: &'a TextTable) -> &'a str {
         match self {
-            Self::Kept(number) => texts.get(number),
-            Self::Own(text) => text,
+            Self::Interned(number) => texts.get(number),
+            Self::Inline(text) => text,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::operations::{DirectoryError, TeamFault};
 
 /// Why the directory cannot be used, or cannot be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhyLost {
+pub enum OutageReason {
     /// It cannot be reached.
     Away,
     /// It is a read-only standby.
@@ -25,12 +25,12 @@ pub enum WhyLost {
 
 /// Since when, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lost {
+pub struct Outage {
     pub since: Timestamp,
-    pub why: WhyLost,
+    pub why: OutageReason,
 }
 
-impl WhyLost {
+impl OutageReason {
     /// Whether changes by others can still be read.
     pub fn can_be_read(self) -> bool {
         matches!(

@@ -10,11 +10,11 @@ use super::{
 
 /// One deed with its history entries, oldest first, each with its number.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Deed {
+pub struct OperationRecord {
     pub steps: Vec<(i64, Entry)>,
 }
 
-impl Deed {
+impl OperationRecord {
     /// The entry that it began with.
     pub fn first(&self) -> &(i64, Entry) {
         &self.steps[0]
@@ -35,9 +35,9 @@ impl Deed {
     }
 
     /// Whether this older entry belongs to it.
-    fn goes_on_from(&self, older: &Entry) -> bool {
+    fn continues(&self, older: &Entry) -> bool {
         let (_, newer) = self.first();
-        if older.user_group_id != newer.user_group_id || !may_go_on(older) {
+        if older.user_group_id != newer.user_group_id || !may_be_continued(older) {
             return false;
         }
         let same_token = older.fingerprint.is_some() && older.fingerprint == newer.fingerprint;
@@ -53,7 +53,7 @@ impl Deed {
 }
 
 /// Whether a later entry may belong to the same deed.
-fn may_go_on(entry: &Entry) -> bool {
+fn may_be_continued(entry: &Entry) -> bool {
     match entry.operation {
         Operation::Rotate => matches!(
             entry.ending,
@@ -65,17 +65,17 @@ fn may_go_on(entry: &Entry) -> bool {
 }
 
 /// Matches the notes that `operations::groups::unsettled` writes for what it found out later.
-fn is_of_a_settlement(note: &str) -> bool {
+fn is_settlement_note(note: &str) -> bool {
     note.starts_with("begun by ")
 }
 
 /// Whether it concerns the token: a rotation and its hand-off are distinguished from changes of the group.
-fn is_of_token(entry: &Entry) -> bool {
+fn concerns_token(entry: &Entry) -> bool {
     matches!(entry.operation, Operation::Rotate | Operation::HandOff)
 }
 
 /// Whether an earlier entry may belong to the same deed.
-fn may_have_begun(entry: &Entry) -> bool {
+fn may_continue(entry: &Entry) -> bool {
     match entry.operation {
         Operation::Rotate => !matches!(
             entry.ending,
@@ -86,7 +86,7 @@ fn may_have_begun(entry: &Entry) -> bool {
             matches!(
                 entry.ending,
                 Ending::Updated | Ending::Created | Ending::NotApplied | Ending::Abandoned
-            ) && entry.note.as_deref().is_some_and(is_of_a_settlement)
+            ) && entry.note.as_deref().is_some_and(is_settlement_note)
         }
     }
 }
@@ -94,36 +94,36 @@ fn may_have_begun(entry: &Entry) -> bool {
 /// Groups entries into deeds; entries arrive newest first. Per group, at most one rotation and one change wait for
 /// their beginning.
 #[derive(Debug, Default)]
-pub struct Deeds {
+pub struct RecordGrouper {
     /// By group, and by whether the deed concerns the token.
-    waiting: HashMap<(UserGroupId, bool), Deed>,
+    waiting: HashMap<(UserGroupId, bool), OperationRecord>,
 }
 
-impl Deeds {
+impl RecordGrouper {
     /// Adds the next older entry; returns the deeds that are now complete.
-    pub fn take(&mut self, number: i64, entry: Entry) -> Vec<Deed> {
-        let near = (entry.user_group_id.clone(), is_of_token(&entry));
-        let is_begun = may_have_begun(&entry);
-        let (mut deed, mut whole) = (Deed { steps: Vec::new() }, Vec::new());
-        match self.waiting.remove(&near) {
-            Some(newer) if newer.goes_on_from(&entry) => deed = newer,
-            Some(newer) if is_begun => whole.push(newer),
-            Some(newer) => drop(self.waiting.insert(near.clone(), newer)),
+    pub fn push(&mut self, number: i64, entry: Entry) -> Vec<OperationRecord> {
+        let key = (entry.user_group_id.clone(), concerns_token(&entry));
+        let is_begun = may_continue(&entry);
+        let (mut record, mut complete) = (OperationRecord { steps: Vec::new() }, Vec::new());
+        match self.waiting.remove(&key) {
+            Some(newer) if newer.continues(&entry) => record = newer,
+            Some(newer) if is_begun => complete.push(newer),
+            Some(newer) => drop(self.waiting.insert(key.clone(), newer)),
             None => {}
         }
-        deed.steps.insert(0, (number, entry));
+        record.steps.insert(0, (number, entry));
         if is_begun {
-            self.waiting.insert(near, deed);
+            self.waiting.insert(key, record);
         } else {
-            whole.push(deed);
+            complete.push(record);
         }
-        whole
+        complete
     }
 
     /// Returns what is left after the oldest entry, newest first.
-    pub fn end(self) -> Vec<Deed> {
-        let mut left: Vec<Deed> = self.waiting.into_values().collect();
-        left.sort_by_key(|deed| -deed.first().0);
+    pub fn finish(self) -> Vec<OperationRecord> {
+        let mut left: Vec<OperationRecord> = self.waiting.into_values().collect();
+        left.sort_by_key(|record| -record.first().0);
         left
     }
 }
@@ -153,14 +153,15 @@ mod tests {
     }
 
     /// The entry numbers of each deed; `lines` is oldest first.
-    fn deeds(lines: Vec<Entry>) -> Vec<Vec<i64>> {
-        let mut deeds = Deeds::default();
+    fn records(lines: Vec<Entry>) -> Vec<Vec<i64>> {
+        let mut records = RecordGrouper::default();
         let mut found = Vec::new();
         for (number, entry) in lines.into_iter().enumerate().rev() {
-            found.extend(deeds.take(number as i64, entry));
+            found.extend(records.push(number as i64, entry));
         }
-        found.extend(deeds.end());
-        let numbers = |deed: Deed| deed.steps.iter().map(|(number, _)| *number).collect();
+        found.extend(records.finish());
+        let numbers =
+            |record: OperationRecord| record.steps.iter().map(|(number, _)| *number).collect();
         found.into_iter().map(numbers).collect()
     }
 
@@ -176,7 +177,7 @@ mod tests {
             line("a", HandOff, NotHandedOff, (0, 2)),
             line("a", HandOff, HandedOff, (0, 2)),
         ];
-        let found = deeds(lines);
+        let found = records(lines);
         assert_eq!(found.len(), 4, "{found:?}");
         assert!(found.contains(&vec![1, 3, 5, 6]), "{found:?}");
         assert!(found.contains(&vec![0]), "another try: {found:?}");
@@ -192,7 +193,7 @@ mod tests {
             line("b", Rotate, Recovered, (3, 4)),
             line("b", Rotate, Rotated, (4, 5)),
         ];
-        let found = deeds(lines);
+        let found = records(lines);
         assert_eq!(found, [vec![4], vec![1, 3], vec![0, 2]]);
     }
 }

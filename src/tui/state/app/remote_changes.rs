@@ -10,9 +10,9 @@ use crate::{
         keymap::{Action, Focus},
         state::{
             live::{GroupNews, learnt, news_between, news_of_all},
-            lost::{Lost, WhyLost},
             message::Effect,
             notices::Condition,
+            outage::{Outage, OutageReason},
         },
     },
 };
@@ -32,7 +32,7 @@ impl App {
     pub(super) fn line_changed(
         &mut self,
         profile: ProfileIndex,
-        lost: Option<(Duration, WhyLost)>,
+        lost: Option<(Duration, OutageReason)>,
     ) {
         if profile != self.context.current {
             return;
@@ -50,7 +50,7 @@ impl App {
             return;
         };
         let since = self.context.now - ago;
-        self.context.lost = Some(Lost { since, why });
+        self.context.lost = Some(Outage { since, why });
         if let Some(condition) = self.context.directory_condition() {
             let mut letters = condition.chars();
             let first = letters.next().map(|c| c.to_uppercase().to_string());
@@ -70,7 +70,7 @@ impl App {
         let standing = changes.status;
         if self.context.live.place != Some(standing.place) {
             // The profile now means another place, so nothing on the screen belongs to it.
-            self.begin_anew();
+            self.reload_place();
             return;
         }
         let alarms = self.context.live.alarms.replace(standing.alarms);

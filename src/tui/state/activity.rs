@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{context::Context, drafts::DraftOrigin, live::Busy};
 use crate::{
-    domain::{at_work::AtWork, batch::ItemStatus, group::UserGroupId, text::visible},
+    domain::{active_change::ActiveChange, batch::ItemStatus, group::UserGroupId, text::visible},
     tui::state::batch::BatchRun,
 };
 
@@ -42,7 +42,7 @@ impl Doing {
 
 impl Context {
     /// Sets who is changing which group; replaces the previous list.
-    pub fn note_at_work(&mut self, all: &[AtWork]) {
+    pub fn note_at_work(&mut self, all: &[ActiveChange]) {
         let now = self.now;
         // What is done in this console is shown by its own page.
         let others = all.iter().filter(|one| !self.is_changed_here(&one.id));
