@@ -211,7 +211,7 @@ async fn console(before: &str, keys: &str, count: usize, file: &Path) -> usize {
         operator: "bench".into(),
         config_file: None,
         ascii: false,
-        comfort: UiSettings::default(),
+        ui: UiSettings::default(),
         environment: Environment::default(),
         connector: None,
         keys: Keymap::default(),

@@ -150,7 +150,7 @@ impl Operations {
         clock: Clock,
     ) -> Self {
         if let KeySource::Env(name) = &profile.api_key {
-            environment.holds_a_key(name);
+            environment.hide_from_children(name);
         }
         // In a team's database, changes are recorded under the name that the database knows, with the machine that
         // claims it.

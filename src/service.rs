@@ -12,11 +12,11 @@ mod admission;
 mod body;
 mod connections;
 mod exchange;
-mod exposed;
 mod json;
 pub mod keys;
 mod metrics;
 mod observe;
+mod operators;
 mod rates;
 mod refusal;
 mod request;
@@ -28,9 +28,9 @@ mod tls;
 
 pub use access_log::AccessLog;
 use axum::{Router, middleware};
-use connections::Answering;
-use exposed::Exposed;
+use connections::Responder;
 use observe::Observer;
+use operators::OperatorState;
 use store::Store;
 pub use tls::{Tls, TlsError};
 
@@ -117,11 +117,11 @@ impl Service {
         };
         let listener = connections::listen(listen)?;
         let address = listener.local_addr()?;
-        let room = Arc::new(Semaphore::new(limits.in_flight));
+        let slots = Arc::new(Semaphore::new(limits.in_flight));
         let observer = Observer::new(path, setup.access_log);
         let shared = exchange::Shared {
             store: store.clone(),
-            room: admission::RequestSlots::new(Arc::clone(&room), limits.rate),
+            slots: admission::RequestSlots::new(Arc::clone(&slots), limits.rate),
             body_time: limits.body_time,
             states_facts: limits.states_facts,
         };
@@ -129,22 +129,22 @@ impl Service {
             let observer = Arc::clone(&observer);
             router.layer(middleware::from_fn_with_state(observer, observe::observed))
         };
-        let answering = Answering {
+        let responder = Responder {
             router: observed(exchange::router(path, setup.hosts.into(), shared)),
-            full: observed(exchange::full()),
+            full: observed(exchange::overloaded_router()),
             observer: Some(Arc::clone(&observer)),
             tls: setup.tls,
         };
-        let exposed = Exposed::new(
+        let operators = OperatorState::new(
             Arc::clone(&observer),
             store,
-            (Arc::clone(&room), limits.in_flight),
+            (Arc::clone(&slots), limits.in_flight),
         );
         Ok(Running {
             address,
-            listening: Listening::start(listener, answering, limits),
+            listening: Listening::start(listener, responder, limits),
             observer,
-            exposed,
+            operators,
         })
     }
 }
@@ -157,11 +157,11 @@ struct Listening {
 }
 
 impl Listening {
-    fn start(listener: TcpListener, answering: Answering, limits: Limits) -> Self {
+    fn start(listener: TcpListener, responder: Responder, limits: Limits) -> Self {
         let stop = CancellationToken::new();
         let task = tokio::spawn(connections::serve(
             listener,
-            answering,
+            responder,
             limits,
             stop.clone(),
         ));
@@ -185,21 +185,21 @@ pub struct Running {
     pub address: SocketAddr,
     listening: Listening,
     observer: Arc<Observer>,
-    exposed: Exposed,
+    operators: OperatorState,
 }
 
 impl Running {
     /// Number of requests in progress.
     pub fn in_flight(&self) -> usize {
-        self.exposed.in_flight()
+        self.operators.in_flight()
     }
 
     /// Opens the operators' listener: `/live`, `/ready` and `/metrics`, over HTTP without a key.
     pub fn expose(&self, listen: SocketAddr) -> io::Result<Operators> {
         let listener = connections::listen(listen)?;
         let address = listener.local_addr()?;
-        let router = exposed::router(self.exposed.clone());
-        let answering = Answering {
+        let router = operators::router(self.operators.clone());
+        let responder = Responder {
             full: router.clone(),
             router,
             observer: None,
@@ -211,7 +211,7 @@ impl Running {
         };
         Ok(Operators {
             address,
-            listening: Listening::start(listener, answering, limits),
+            listening: Listening::start(listener, responder, limits),
         })
     }
 
@@ -257,7 +257,7 @@ pub fn is_host_name(text: &str) -> bool {
 /// The router gives some characters a special meaning, and panics on a path that it cannot parse.
 fn check_path(path: &str) -> io::Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    if path.starts_with('/') && path.bytes().all(plain) && path != admission::DESCRIBED_AT {
+    if path.starts_with('/') && path.bytes().all(plain) && path != admission::DESCRIPTION_PATH {
         Ok(())
     } else {
         Err(io::Error::new(

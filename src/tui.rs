@@ -48,7 +48,7 @@ pub struct TuiOptions {
     /// `--ascii`.
     pub ascii: bool,
     /// Settings for colours, the mouse and the plain mode.
-    pub comfort: UiSettings,
+    pub ui: UiSettings,
     /// For the locale, `NO_COLOR` and `TERM`.
     pub environment: Environment,
     /// Adds profiles; `None` in the demo.
@@ -135,10 +135,10 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
     let variable = |name: &str| Some(start.environment.get(name)?.to_str()?.to_owned());
     let theme = Theme::detect(start.ascii, variable);
     let theme = Theme {
-        palette: Palette::of(&start.comfort, variable),
+        palette: Palette::of(&start.ui, variable),
         ..theme
     };
-    if start.comfort.plain {
+    if start.ui.plain {
         let screen = terminal::PlainScreen::enter(theme.ascii)?;
         fail_at("console")?;
         // The plain mode uses signs of its own to tell boxes from text.
@@ -162,12 +162,12 @@ async fn open(start: TuiOptions, signals: &mut Signals) -> io::Result<Ended> {
         let reason = runner.run(input.filter(is_for_us), Some(signals)).await;
         return ended(reason, &runner.app);
     }
-    let screen = terminal::Screen::enter(start.comfort.mouse)?;
+    let screen = terminal::Screen::enter(start.ui.mouse)?;
     fail_at("console")?;
     // Opened before the size is read, so that no resize is missed.
     let input = terminal::Input::open()?;
     let size = crossterm::terminal::size()?;
-    let asks = theme.colour && Palette::is_to_be_asked(&start.comfort, variable);
+    let asks = theme.colour && Palette::is_to_be_asked(&start.ui, variable);
     let (app, backends) = prepare(start, theme, size, Clock::System.now());
     let mut runner = Runner::new(app, screen, backends, Clock::System);
     runner.asks_background = asks;

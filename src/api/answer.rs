@@ -200,7 +200,7 @@ pub fn judge(exchange: &Exchange<'_>, asked: &Expected<'_>, scrub: Scrub<'_>) ->
             } else {
                 Verdict::Refused {
                     status,
-                    stated: object.is_some() && is_a_no(status),
+                    stated: object.is_some() && states_refusal(status),
                     code,
                     words,
                     retry_after,
@@ -248,7 +248,7 @@ fn fill(group: &mut Group, body: &mut ParsedAnswer) {
 }
 
 /// The statuses by which a service says that it did nothing. A 408 or a 410 may come from anywhere.
-fn is_a_no(status: u16) -> bool {
+fn states_refusal(status: u16) -> bool {
     matches!(
         status,
         400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429

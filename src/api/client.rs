@@ -36,9 +36,9 @@ use super::{
     failure::{Call, CallError, ClientError, Sending},
     masking::SeenTokens,
     receiving::{announced, read, text},
-    recording::{Came, ClientInfo, Listener, Recorder},
+    recording::{ClientInfo, Listener, ReceivedAnswer, Recorder},
     retry_after::retry_after,
-    send_by::{AskBeforeSending, SendBy},
+    send_by::{CheckSendByLayer, SendBy},
     sent,
     tls::{authorities, provider},
     wire::{GroupRequest, RotateRequest},
@@ -148,7 +148,7 @@ impl Client {
                 base()
                     .pool_max_idle_per_host(0)
                     .http1_only()
-                    .connector_layer(AskBeforeSending),
+                    .connector_layer(CheckSendByLayer),
             )?,
             timeout: profile.timeout,
             connect_timeout,
@@ -221,11 +221,11 @@ impl Client {
         let request = RotateRequest {
             current_token: SecretString::from(current.expose()),
         };
-        let asked = Expected::Rotation {
+        let expectation = Expected::Rotation {
             expected,
             old: current,
         };
-        self.send(Call::Rotate, &request, &asked).await
+        self.send(Call::Rotate, &request, &expectation).await
     }
 
     /// An update that names no group, which a service can only refuse; see `probe`.
@@ -253,7 +253,7 @@ impl Client {
     }
 
     /// Host and port of the address.
-    pub(super) fn place(&self) -> (String, u16) {
+    pub(super) fn host_and_port(&self) -> (String, u16) {
         let url = &self.inner.address.url;
         let host = url.host_str().unwrap_or_default().to_owned();
         (host, url.port_or_known_default().unwrap_or(443))
@@ -264,7 +264,7 @@ impl Client {
     }
 
     /// How long establishing a connection may take.
-    pub(super) fn patience(&self) -> Duration {
+    pub(super) fn connect_timeout(&self) -> Duration {
         self.inner.connect_timeout
     }
 
@@ -272,24 +272,27 @@ impl Client {
         &self,
         call: Call,
         request: &impl Serialize,
-        asked: &Expected<'_>,
+        expectation: &Expected<'_>,
     ) -> Result<Reply, CallError> {
         let body = zeroizing::json(request);
         let note = self.listener.as_ref().map(|listener| {
-            let place = ClientInfo {
+            let client = ClientInfo {
                 profile: &self.inner.profile,
                 url: self.inner.address.url.as_str(),
                 proxied: self.inner.proxied,
                 key: self.inner.key.expose_secret(),
                 seen: &self.inner.seen,
             };
-            Recorder::begin(listener, place, (call, asked), &body)
+            Recorder::begin(listener, client, (call, expectation), &body)
         });
-        let mut came = None;
-        let exchange = self.inner.exchange(call, body, asked, &mut came);
-        let result = sent::noted(SendBy::during(self.send_by.clone(), exchange)).await;
+        let mut received = None;
+        let exchange = self.inner.exchange(call, body, expectation, &mut received);
+        let result = sent::counted(SendBy::during(self.send_by.clone(), exchange)).await;
         if let Some(note) = note {
-            note.end(result.as_ref().map(|reply| &reply.verdict), came.as_ref());
+            note.end(
+                result.as_ref().map(|reply| &reply.verdict),
+                received.as_ref(),
+            );
         }
         result
     }
@@ -301,8 +304,8 @@ impl Inner {
         &self,
         call: Call,
         body: Buffer,
-        asked: &Expected<'_>,
-        came: &mut Option<Came>,
+        expectation: &Expected<'_>,
+        received: &mut Option<ReceivedAnswer>,
     ) -> Result<Reply, CallError> {
         let (client, method) = match call {
             Call::GetOrCreate => (&self.reads, Method::GET),
@@ -328,14 +331,14 @@ impl Inner {
             .await
             .map_err(|error| sending.failed(&error, None, &scrub))?;
         let status = response.status().as_u16();
-        let came = came.insert(Came {
+        let received = received.insert(ReceivedAnswer {
             status,
             headers: std::mem::take(response.headers_mut()),
             body: zeroizing::room(announced(&response)),
         });
-        let verdict = match read(&mut response, &mut came.body).await {
+        let verdict = match read(&mut response, &mut received.body).await {
             Ok(true) => {
-                let headers = &came.headers;
+                let headers = &received.headers;
                 let exchange = Exchange {
                     status,
                     url: self.address.url.as_str(),
@@ -344,13 +347,13 @@ impl Inner {
                     retry_after: text(headers, &header::RETRY_AFTER)
                         .and_then(|text| retry_after(text, jiff::Timestamp::now())),
                     not_done: facts::not_done(headers),
-                    body: &came.body,
+                    body: &received.body,
                 };
                 let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Expected::Rotation { old, .. } = asked {
+                if let Expected::Rotation { old, .. } = expectation {
                     seen.note(old.expose());
                 }
-                let verdict = judge(&exchange, asked, scrub.clone().with_seen(&seen));
+                let verdict = judge(&exchange, expectation, scrub.clone().with_seen(&seen));
                 if let Verdict::Success(group) | Verdict::SameToken(group) = &verdict {
                     seen.note(group.token.expose());
                 }
@@ -366,7 +369,7 @@ impl Inner {
             verdict,
             status,
             latency: begun.elapsed(),
-            facts: StatedFacts::of(&came.headers),
+            facts: StatedFacts::of(&received.headers),
         })
     }
 }

@@ -10,7 +10,7 @@ use super::tls::trusting;
 
 /// Performs the handshake over this connection and closes it; returns the TLS version as text. `None` if it failed: a
 /// complete request will give a better reason.
-pub(super) async fn shake(
+pub(super) async fn perform(
     connector: &TlsConnector,
     host: &str,
     stream: TcpStream,

@@ -12,17 +12,18 @@ use zeroize::Zeroizing;
 
 use super::{
     secret_text::{
-        DISGUISED, MASK, SHORTEST, behind_names, names_a_secret, undisguised, without, without_hex,
+        ENCODED_SECRET, MASK, SHORTEST, decoded_variants, mask_after_names, names_a_secret,
+        replace_hex_runs, replace_secret,
     },
     zeroizing::ParsedAnswer,
 };
 
 /// Maximum length of a kept body, in bytes of its masked text.
-pub const KEPT: usize = 16 * 1024;
+pub const MAX_KEPT_BODY: usize = 16 * 1024;
 /// How much of a body is examined.
 const WINDOW: usize = 64 * 1024;
 /// Tokens of this session that are remembered, to be recognised anywhere.
-const REMEMBERED: usize = 512;
+const MAX_REMEMBERED: usize = 512;
 
 /// Tokens that were sent or received, newest last; wiped when they are dropped.
 #[derive(Default)]
@@ -47,7 +48,7 @@ impl SeenTokens {
         if token.len() < SHORTEST || self.tokens.iter().any(is_known) {
             return;
         }
-        if self.tokens.len() == REMEMBERED {
+        if self.tokens.len() == MAX_REMEMBERED {
             self.tokens.pop_front();
         }
         self.count += 1;
@@ -64,21 +65,21 @@ impl SeenTokens {
     }
 
     /// Remembers every text below a key whose name denotes a secret.
-    pub(super) fn learn(&mut self, body: &[u8]) {
+    pub(super) fn note_secrets_of(&mut self, body: &[u8]) {
         if let Ok(value) = serde_json::from_slice(window(body)).map(ParsedAnswer) {
-            self.learn_value(&value, false);
+            self.note_secrets_of_value(&value, false);
         }
     }
 
-    fn learn_value(&mut self, value: &Value, is_secret: bool) {
+    fn note_secrets_of_value(&mut self, value: &Value, is_secret: bool) {
         match value {
             Value::String(text) if is_secret => self.note(text),
             Value::Array(items) => items
                 .iter()
-                .for_each(|item| self.learn_value(item, is_secret)),
+                .for_each(|item| self.note_secrets_of_value(item, is_secret)),
             Value::Object(map) => {
                 for (key, value) in map {
-                    self.learn_value(value, is_secret || names_a_secret(key));
+                    self.note_secrets_of_value(value, is_secret || names_a_secret(key));
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -141,25 +142,25 @@ fn window(body: &[u8]) -> &[u8] {
 }
 
 impl Mask<'_> {
-    pub(super) fn body(&self, body: &[u8]) -> Body {
+    pub(super) fn mask_body(&self, body: &[u8]) -> Body {
         let size = body.len();
         let whole = (size <= WINDOW).then(|| serde_json::from_slice(body).map(ParsedAnswer).ok());
         let (raw, mut text) = if let Some(value) = whole.flatten() {
             let raw = Zeroizing::new(pretty(&value));
             // Last pass: finds a number, or a secret that spans several texts.
-            let text = self.plain(&pretty(&self.value(&value, false)));
+            let text = self.mask_verbatim(&pretty(&self.mask_value(&value, false)));
             (raw, text)
         } else {
             let raw = Zeroizing::new(String::from_utf8_lossy(window(body)).into_owned());
-            let mut text = self.text(&raw);
+            let mut text = self.mask_text(&raw);
             if size > WINDOW {
-                self.drop_half_a_secret(&mut text);
+                self.drop_cut_secret(&mut text);
             }
             (raw, text)
         };
         let is_masked = text != *raw;
-        let is_cut = size > WINDOW || text.len() > KEPT;
-        text.truncate(text.floor_char_boundary(KEPT));
+        let is_cut = size > WINDOW || text.len() > MAX_KEPT_BODY;
+        text.truncate(text.floor_char_boundary(MAX_KEPT_BODY));
         Body {
             text,
             size,
@@ -168,35 +169,35 @@ impl Mask<'_> {
         }
     }
 
-    fn value(&self, value: &Value, is_secret: bool) -> Value {
+    fn mask_value(&self, value: &Value, is_secret: bool) -> Value {
         match value {
             Value::Number(_) if is_secret => MASK.into(),
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-            Value::String(text) if is_secret => self.named(text).into(),
-            Value::String(text) => self.text(text).into(),
+            Value::String(text) if is_secret => self.replacement_of(text).into(),
+            Value::String(text) => self.mask_text(text).into(),
             Value::Array(items) => items
                 .iter()
-                .map(|item| self.value(item, is_secret))
+                .map(|item| self.mask_value(item, is_secret))
                 .collect(),
             Value::Object(map) => map
                 .iter()
                 .map(|(key, value)| {
                     let is_secret = is_secret || names_a_secret(key);
-                    (self.text(key), self.value(value, is_secret))
+                    (self.mask_text(key), self.mask_value(value, is_secret))
                 })
                 .collect(),
         }
     }
 
     /// The replacement of a whole secret: with its number if it has one.
-    fn named(&self, text: &str) -> String {
+    fn replacement_of(&self, text: &str) -> String {
         let known = self.secrets.iter().find(|secret| secret.text == text);
         known.map_or_else(|| MASK.to_owned(), |secret| secret.mask.clone())
     }
 
     /// A text that is shown as it is unless it is or contains a secret.
-    pub(super) fn known(&self, text: &str) -> String {
-        let is_one = self.holds_one(text);
+    pub(super) fn mask_if_secret(&self, text: &str) -> String {
+        let is_one = self.contains_secret(text);
         if is_one {
             MASK.to_owned()
         } else {
@@ -205,36 +206,36 @@ impl Mask<'_> {
     }
 
     /// Masks any text: a broken body, a web page, a header, a JSON value.
-    pub(super) fn text(&self, raw: &str) -> String {
-        let text = self.plain(raw);
-        if undisguised(&text).any(|plain| self.holds_one(&plain)) {
-            return DISGUISED.into();
+    pub(super) fn mask_text(&self, raw: &str) -> String {
+        let text = self.mask_verbatim(raw);
+        if decoded_variants(&text).any(|plain| self.contains_secret(&plain)) {
+            return ENCODED_SECRET.into();
         }
-        behind_names(&text)
+        mask_after_names(&text)
     }
 
-    fn holds_one(&self, text: &str) -> bool {
+    fn contains_secret(&self, text: &str) -> bool {
         let low = text.to_ascii_lowercase();
         self.secrets.iter().any(|secret| secret.is_in(&low))
     }
 
     /// Removes secrets that occur verbatim, and runs of hex digits.
-    fn plain(&self, raw: &str) -> String {
+    fn mask_verbatim(&self, raw: &str) -> String {
         let mut text = raw.to_owned();
         let low = raw.to_ascii_lowercase();
         for secret in self.secrets.iter().filter(|secret| secret.is_in(&low)) {
-            text = without(&text, secret.text, &secret.mask);
+            text = replace_secret(&text, secret.text, &secret.mask);
         }
-        self.without_hex(&text)
+        self.replace_hex_runs(&text)
     }
 
-    fn without_hex(&self, text: &str) -> String {
+    fn replace_hex_runs(&self, text: &str) -> String {
         let is_id = |hex: &str| self.id.is_some_and(|id| id.contains(hex));
-        without_hex(text, MASK, is_id)
+        replace_hex_runs(text, MASK, is_id)
     }
 
     /// The end of the window may have cut a secret in two.
-    fn drop_half_a_secret(&self, text: &mut String) {
+    fn drop_cut_secret(&self, text: &mut String) {
         let low = text.to_ascii_lowercase();
         let half = self.secrets.iter().filter_map(|secret| {
             let ends = secret.low.char_indices().map(|(at, _)| at).skip(1);

@@ -90,7 +90,7 @@ impl Client {
         }
         let begun = Instant::now();
         let result = self.update_nothing().await;
-        let (finding, text) = judged(&result, self.path_ends_with_a_slash());
+        let (finding, text) = finding_of(&result, self.path_ends_with_a_slash());
         steps.push(Step {
             // Includes a new connection, as for every write.
             what: "whole request".into(),
@@ -109,11 +109,11 @@ impl Client {
 
     /// Tries name resolution and connection separately, so that a failure can be named and timed.
     async fn reach(&self, steps: &mut Vec<Step>) -> Result<(), String> {
-        let (host, port) = self.place();
+        let (host, port) = self.host_and_port();
         let begun = Instant::now();
         let addresses: Vec<_> = match self.pinned(port) {
             Some(pinned) => pinned.to_vec(),
-            None => match timeout(self.patience(), lookup_host((bare(&host), port))).await {
+            None => match timeout(self.connect_timeout(), lookup_host((bare(&host), port))).await {
                 Ok(Ok(addresses)) => addresses.collect(),
                 Ok(Err(_)) | Err(_) => Vec::new(),
             },
@@ -138,7 +138,7 @@ impl Client {
         })?;
         }
         let begun = Instant::now();
-        let connected = timeout(self.patience(), TcpStream::connect(&addresses[..])).await;
+        let connected = timeout(self.connect_timeout(), TcpStream::connect(&addresses[..])).await;
         let mut stream = None;
         let result = match connected {
             Ok(Ok(connected)) => {
@@ -158,8 +158,8 @@ impl Client {
             && let Some(connector) = handshake::connector(self.own_authorities())
         {
             let begun = Instant::now();
-            let shaking = handshake::shake(&connector, bare(&host), stream);
-            if let Ok(Some(version)) = timeout(self.patience(), shaking).await {
+            let shaking = handshake::perform(&connector, bare(&host), stream);
+            if let Ok(Some(version)) = timeout(self.connect_timeout(), shaking).await {
                 steps.push(Step {
                     what: "TLS".into(),
                     took: begun.elapsed(),
@@ -176,9 +176,9 @@ fn bare(host: &str) -> &str {
     host.trim_start_matches('[').trim_end_matches(']')
 }
 
-fn judged(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, String) {
+fn finding_of(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, String) {
     match result {
-        Ok(reply) => answered(&reply.verdict, has_slash),
+        Ok(reply) => finding_of_verdict(&reply.verdict, has_slash),
         Err(CallError::NotSent { why, .. }) => {
             let next = match why {
                 NotSent::Tls { why, .. } => why.next(),
@@ -202,15 +202,15 @@ fn judged(result: &Result<Reply, CallError>, has_slash: bool) -> (Finding, Strin
     }
 }
 
-fn answered(verdict: &Verdict, has_slash: bool) -> (Finding, String) {
+fn finding_of_verdict(verdict: &Verdict, has_slash: bool) -> (Finding, String) {
     match verdict {
         Verdict::Refused {
             status,
             stated,
             words,
             ..
-        } => refused(*status, *stated, words.as_deref(), has_slash),
-        Verdict::Unclear(unclear) => puzzling(unclear),
+        } => finding_of_refusal(*status, *stated, words.as_deref(), has_slash),
+        Verdict::Unclear(unclear) => finding_of_unclear(unclear),
         Verdict::Success(_) | Verdict::SameToken(_) => (Finding::Strange, SUCCESS.into()),
     }
 }
@@ -218,7 +218,12 @@ fn answered(verdict: &Verdict, has_slash: bool) -> (Finding, String) {
 const SUCCESS: &str = "The service reports success for an update that names no group. It is reached and takes the key, but it is not \
      as this program knows it: look before you change anything.";
 
-fn refused(status: u16, stated: bool, words: Option<&str>, has_slash: bool) -> (Finding, String) {
+fn finding_of_refusal(
+    status: u16,
+    stated: bool,
+    words: Option<&str>,
+    has_slash: bool,
+) -> (Finding, String) {
     let says = words.map_or_else(String::new, |words| format!(" It says: \"{words}\"."));
     match status {
         401 => (
@@ -259,7 +264,7 @@ fn refused(status: u16, stated: bool, words: Option<&str>, has_slash: bool) -> (
     }
 }
 
-fn puzzling(unclear: &Ambiguous) -> (Finding, String) {
+fn finding_of_unclear(unclear: &Ambiguous) -> (Finding, String) {
     match unclear {
         Ambiguous::Redirect { status, to, hint } => {
             let to = to.as_deref().unwrap_or("nowhere");

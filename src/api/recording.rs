@@ -20,13 +20,13 @@ use super::{
     zeroizing::Buffer,
 };
 pub use super::{
-    masking::{Body, KEPT},
+    masking::{Body, MAX_KEPT_BODY},
     secret_text::MASK,
 };
 use crate::domain::group::UserGroupId;
 
 /// Response headers that are informative; any other could contain a session.
-const TELLING: [HeaderName; 9] = [
+const SAFE_HEADERS: [HeaderName; 9] = [
     header::CONTENT_TYPE,
     header::CONTENT_LENGTH,
     header::CONTENT_ENCODING,
@@ -85,7 +85,7 @@ pub struct RecordedExchange {
     pub answer: Option<Body>,
     /// From before connecting to the last byte, or to the failure.
     pub duration: Duration,
-    pub sort: ExchangeKind,
+    pub kind: ExchangeKind,
     /// What happened and what to do; empty for a success.
     pub words: String,
 }
@@ -117,7 +117,7 @@ impl fmt::Debug for Listener {
 }
 
 /// What has been received, unchanged.
-pub(super) struct Came {
+pub(super) struct ReceivedAnswer {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) body: Buffer,
@@ -134,7 +134,7 @@ pub(super) struct ClientInfo<'c> {
 
 /// An exchange in progress; if this is dropped, the exchange was given up.
 pub(super) struct Recorder<'c> {
-    place: ClientInfo<'c>,
+    client: ClientInfo<'c>,
     listener: &'c Listener,
     begun: Instant,
     /// Until it is sent to the listener.
@@ -144,80 +144,84 @@ pub(super) struct Recorder<'c> {
 impl<'c> Recorder<'c> {
     pub(super) fn begin(
         listener: &'c Listener,
-        place: ClientInfo<'c>,
-        (call, asked): (Call, &Expected<'_>),
+        client: ClientInfo<'c>,
+        (call, expected): (Call, &Expected<'_>),
         body: &[u8],
     ) -> Self {
-        let id = match asked {
+        let id = match expected {
             Expected::Group(id) => Some(id.as_str()),
             Expected::Rotation { expected, .. } => expected.map(UserGroupId::as_str),
         };
         let recorded = {
-            let mut seen = place.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Expected::Rotation { old, .. } = asked {
+            let mut seen = client.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Expected::Rotation { old, .. } = expected {
                 seen.note(old.expose());
             }
-            let mask = seen.mask(place.key, id);
+            let mask = seen.mask(client.key, id);
             RecordedExchange {
-                number: BEGUN.fetch_add(1, Ordering::Relaxed),
+                number: NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
                 about: listener.about,
-                profile: place.profile.to_owned(),
+                profile: client.profile.to_owned(),
                 call,
-                id: id.map(|id| mask.known(id)),
-                url: mask.text(place.url),
-                request: mask.body(body),
-                proxied: place.proxied,
+                id: id.map(|id| mask.mask_if_secret(id)),
+                url: mask.mask_text(client.url),
+                request: mask.mask_body(body),
+                proxied: client.proxied,
                 status: None,
                 headers: Vec::new(),
                 answer: None,
                 duration: Duration::ZERO,
-                sort: ExchangeKind::GivenUp,
+                kind: ExchangeKind::GivenUp,
                 words: GIVEN_UP.into(),
             }
         };
         let begins = RecordedExchange {
-            sort: ExchangeKind::InFlight,
+            kind: ExchangeKind::InFlight,
             words: String::new(),
             ..recorded.clone()
         };
         listener.tell(begins);
         Self {
-            place,
+            client,
             listener,
             begun: Instant::now(),
             recorded: Some(recorded),
         }
     }
 
-    pub(super) fn end(mut self, result: Result<&Verdict, &CallError>, came: Option<&Came>) {
+    pub(super) fn end(
+        mut self,
+        result: Result<&Verdict, &CallError>,
+        received: Option<&ReceivedAnswer>,
+    ) {
         let Some(mut recorded) = self.recorded.take() else {
             return;
         };
         recorded.duration = self.begun.elapsed();
         let mut seen = self
-            .place
+            .client
             .seen
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(came) = came {
-            seen.learn(&came.body);
+        if let Some(received) = received {
+            seen.note_secrets_of(&received.body);
         }
-        let mask = seen.mask(self.place.key, recorded.id.as_deref());
-        if let Some(came) = came {
-            recorded.status = Some(came.status);
-            recorded.headers = telling(&came.headers, &mask);
-            recorded.answer = Some(mask.body(&came.body));
+        let mask = seen.mask(self.client.key, recorded.id.as_deref());
+        if let Some(received) = received {
+            recorded.status = Some(received.status);
+            recorded.headers = safe_headers(&received.headers, &mask);
+            recorded.answer = Some(mask.mask_body(&received.body));
         }
-        let (sort, words) = judged(result);
-        recorded.sort = sort;
-        recorded.words = mask.text(&words);
+        let (kind, words) = kind_and_words(result);
+        recorded.kind = kind;
+        recorded.words = mask.mask_text(&words);
         drop(seen);
         self.listener.tell(recorded);
     }
 }
 
 /// The number of the next exchange.
-static BEGUN: AtomicU64 = AtomicU64::new(1);
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
 const GIVEN_UP: &str = "given up before an answer came; a group that did not exist may exist now";
 
@@ -230,30 +234,30 @@ impl Drop for Recorder<'_> {
     }
 }
 
-fn judged(result: Result<&Verdict, &CallError>) -> (ExchangeKind, String) {
+fn kind_and_words(result: Result<&Verdict, &CallError>) -> (ExchangeKind, String) {
     match result {
         Ok(verdict) => {
-            let sort = match verdict {
+            let kind = match verdict {
                 Verdict::Success(_) => ExchangeKind::Done,
                 Verdict::SameToken(_) => ExchangeKind::SameToken,
                 Verdict::Refused { .. } => ExchangeKind::Refused,
                 Verdict::Unclear(_) => ExchangeKind::Unclear,
             };
-            (sort, verdict.explain().unwrap_or_default())
+            (kind, verdict.explain().unwrap_or_default())
         }
         Err(error @ CallError::NotSent { .. }) => (ExchangeKind::NotSent, error.to_string()),
         Err(error @ CallError::Lost { .. }) => (ExchangeKind::Lost, error.to_string()),
     }
 }
 
-fn telling(headers: &HeaderMap, mask: &Mask<'_>) -> Vec<(String, String)> {
+fn safe_headers(headers: &HeaderMap, mask: &Mask<'_>) -> Vec<(String, String)> {
     let ids = REQUEST_IDS.into_iter().map(HeaderName::from_static);
-    TELLING
+    SAFE_HEADERS
         .into_iter()
         .chain(ids)
         .filter_map(|name| {
             let value = String::from_utf8_lossy(headers.get(&name)?.as_bytes()).into_owned();
-            let mut value = mask.text(&value);
+            let mut value = mask.mask_text(&value);
             value.truncate(value.floor_char_boundary(LONGEST_HEADER));
             Some((name.as_str().to_owned(), value))
         })

@@ -18,7 +18,7 @@ const SECRET_WORDS: [&str; 8] = [
 ];
 /// A run of hex digits this long is taken for a token.
 const TOKEN_LIKE: usize = 32;
-pub(super) const DISGUISED: &str = "(not shown: a secret stands in it in disguise)";
+pub(super) const ENCODED_SECRET: &str = "(not shown: a secret stands in it in disguise)";
 
 pub(super) fn names_a_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
@@ -26,7 +26,7 @@ pub(super) fn names_a_secret(key: &str) -> bool {
 }
 
 /// Lower-casing ASCII keeps every byte position, so positions found in the copy are valid in the text itself.
-pub(super) fn without(text: &str, secret: &str, hidden: &str) -> String {
+pub(super) fn replace_secret(text: &str, secret: &str, hidden: &str) -> String {
     let (low, wanted) = (text.to_ascii_lowercase(), secret.to_ascii_lowercase());
     let mut kept = String::with_capacity(text.len());
     let mut from = 0;
@@ -40,7 +40,11 @@ pub(super) fn without(text: &str, secret: &str, hidden: &str) -> String {
 }
 
 /// With something else in the place of every run of hex digits that is as long as a token, unless it `may_stay`.
-pub(super) fn without_hex(text: &str, hidden: &str, may_stay: impl Fn(&str) -> bool) -> String {
+pub(super) fn replace_hex_runs(
+    text: &str,
+    hidden: &str,
+    may_stay: impl Fn(&str) -> bool,
+) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_hexdigit()) {
@@ -57,7 +61,7 @@ pub(super) fn without_hex(text: &str, hidden: &str, may_stay: impl Fn(&str) -> b
 }
 
 /// The text with its escapes resolved, in every way that makes another text of it.
-pub(super) fn undisguised(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn decoded_variants(text: &str) -> impl Iterator<Item = String> {
     let ways = [
         decoded(text, "%", 2, ""),
         decoded(text, "\\u", 4, ""),
@@ -121,7 +125,7 @@ fn decimal(text: &str) -> String {
 }
 
 /// Hides what follows `"token": "` and `token=`, even if it is not terminated.
-pub(super) fn behind_names(text: &str) -> String {
+pub(super) fn mask_after_names(text: &str) -> String {
     let low = text.to_ascii_lowercase();
     // Cache the next occurrence of each word, so that the text is searched only once for each.
     let next = |word: &str, from: usize| low[from..].find(word).map(|at| from + at + word.len());

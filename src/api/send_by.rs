@@ -48,22 +48,22 @@ pub(super) struct TooLate;
 
 /// Checks the deadline once the connection is established.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct AskBeforeSending;
+pub(super) struct CheckSendByLayer;
 
-impl<S> Layer<S> for AskBeforeSending {
-    type Service = Asking<S>;
+impl<S> Layer<S> for CheckSendByLayer {
+    type Service = CheckSendBy<S>;
 
-    fn layer(&self, connect: S) -> Asking<S> {
-        Asking(connect)
+    fn layer(&self, connect: S) -> CheckSendBy<S> {
+        CheckSendBy(connect)
     }
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Asking<S>(S);
+pub(super) struct CheckSendBy<S>(S);
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
-impl<S, R> Service<R> for Asking<S>
+impl<S, R> Service<R> for CheckSendBy<S>
 where
     S: Service<R, Error = Error>,
     S::Future: Send + 'static,

@@ -13,7 +13,7 @@ pub fn has_sent() -> bool {
 }
 
 /// Counts an exchange before it begins; the count is taken back only if certainly nothing was sent.
-pub(super) async fn noted<T>(
+pub(super) async fn counted<T>(
     exchange: impl Future<Output = Result<T, CallError>>,
 ) -> Result<T, CallError> {
     SENT.fetch_add(1, Ordering::SeqCst);

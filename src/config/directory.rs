@@ -5,10 +5,10 @@ use std::{fmt, path::PathBuf};
 use toml::de::DeValue;
 
 use super::{
-    environment::Surroundings,
+    environment::PathContext,
     key_source::{self, Secret, ca_file},
     profile::KeySource,
-    toml_reader::{Placed, Problems, Section},
+    toml_reader::{Problems, Section, Spanned},
 };
 
 /// Where the directory is stored.
@@ -100,10 +100,10 @@ pub fn is_address(text: &str) -> bool {
 
 pub(super) fn directory(
     top: &mut Section,
-    around: Surroundings,
+    around: PathContext,
     problems: &mut Problems,
 ) -> Option<TeamSettings> {
-    let Placed { at, value } = top.value("directory")?;
+    let Spanned { at, value } = top.value("directory")?;
     let DeValue::Table(table) = value else {
         problems.add(
             at,
@@ -114,7 +114,7 @@ pub(super) fn directory(
     let mut section = Section::of(table);
     let example = "postgres://ana@db1/desk";
     let url = section.text("url", example, problems);
-    let url = url.filter(|Placed { at, value }| {
+    let url = url.filter(|Spanned { at, value }| {
         let is_address = is_address(value);
         if !is_address {
             problems.add(*at, format!("directory.url must be the address of a PostgreSQL database such as \"{example}\""));
@@ -125,7 +125,7 @@ pub(super) fn directory(
     let source = |section: &mut Section, secret, problems: &mut Problems| {
         section
             .value(secret_key(secret))
-            .and_then(|Placed { at, value }| {
+            .and_then(|Spanned { at, value }| {
                 let source = key_source::source(secret, value, around);
                 source.map_err(|what| problems.add(at, what)).ok()
             })

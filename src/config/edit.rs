@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::{
-    environment::{Environment, Surroundings},
+    environment::{Environment, PathContext},
     error::ConfigError,
     file,
     new_profile::{Field, NewProfile, key},
@@ -261,7 +261,7 @@ fn is_table_of(line: &str, name: &str) -> bool {
 }
 
 fn parsed(text: &str, folder: &Path, env: &Environment) -> Result<ConfigFile, Vec<super::Problem>> {
-    schema::read(text, Surroundings { folder, env })
+    schema::read(text, PathContext { folder, env })
 }
 
 fn quoted(name: &str) -> String {

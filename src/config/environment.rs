@@ -49,7 +49,7 @@ impl Environment {
     }
 
     /// From now on this variable is hidden from child processes.
-    pub fn holds_a_key(&self, name: &str) {
+    pub fn hide_from_children(&self, name: &str) {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         keys.insert(name.to_owned());
     }
@@ -67,7 +67,7 @@ impl Environment {
 
 /// What relative paths and `~` refer to.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings<'e> {
+pub(super) struct PathContext<'e> {
     /// The folder of the configuration file.
     pub(super) folder: &'e Path,
     pub(super) env: &'e Environment,

@@ -10,10 +10,10 @@ use std::{
 use rustix::fs::OFlags;
 
 use super::{
-    environment::{Environment, Surroundings},
+    environment::{Environment, PathContext},
     error::ConfigError,
     schema::{self, ConfigFile},
-    toml_reader::place,
+    toml_reader::problem_at,
 };
 
 const LARGEST: u64 = 1024 * 1024;
@@ -28,7 +28,7 @@ pub(super) fn read(
         return Ok(None);
     };
     let folder = file.parent().unwrap_or(Path::new(""));
-    schema::read(&text, Surroundings { folder, env })
+    schema::read(&text, PathContext { folder, env })
         .map(Some)
         .map_err(|problems| ConfigError::Wrong {
             file: file.to_owned(),
@@ -57,7 +57,7 @@ pub(super) fn text(
         let what = "is not UTF-8 text; save the file as UTF-8".into();
         ConfigError::Wrong {
             file: file.to_owned(),
-            problems: vec![place(&valid, valid.len(), what)],
+            problems: vec![problem_at(&valid, valid.len(), what)],
         }
     })
 }

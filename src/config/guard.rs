@@ -7,7 +7,7 @@ use super::{
     error::meant,
     name::nearest,
     scrub::looks_like_a_key,
-    toml_reader::{Placed, Problems, Section},
+    toml_reader::{Problems, Section, Spanned},
 };
 use crate::domain::{group::UserGroupId, text, word_enum::word_enum};
 
@@ -139,11 +139,11 @@ const EXAMPLE: &str = "{ operation = \"rotate\", level = \"typed\", reason = \"t
      forbid = true, reason = \"change freeze\" } or { operation = \"bulk\", max = 50, reason = \"slowly\" }";
 
 /// Longest reason, in characters; it is shown next to what it is about.
-const LONGEST_REASON: usize = 200;
+const MAX_REASON: usize = 200;
 
 /// Reads `guard` of a profile.
 pub(super) fn guards(section: &mut Section, problems: &mut Problems) -> Vec<Guard> {
-    let Some(Placed { at, value }) = section.value("guard") else {
+    let Some(Spanned { at, value }) = section.value("guard") else {
         return Vec::new();
     };
     let DeValue::Array(array) = value else {
@@ -167,7 +167,7 @@ fn guard(table: &DeTable, at: usize, problems: &mut Problems) -> Option<Guard> {
     let level = level(&mut section, problems);
     let forbids = section
         .value("forbid")
-        .map(|Placed { at, value }| match value.as_bool() {
+        .map(|Spanned { at, value }| match value.as_bool() {
             Some(true) => {}
             Some(false) => problems.add(at, "forbid = false forbids nothing; take the guard out"),
             None => problems.add(at, "forbid must be true, without quotes"),
@@ -222,7 +222,7 @@ fn operation(section: &mut Section, at: usize, problems: &mut Problems) -> Optio
         );
         return None;
     }
-    let Placed { at, value } = section.text("operation", "rotate", problems)?;
+    let Spanned { at, value } = section.text("operation", "rotate", problems)?;
     let found = Operation::ALL
         .into_iter()
         .find(|operation| operation.as_str() == value);
@@ -245,7 +245,7 @@ fn level(section: &mut Section, problems: &mut Problems) -> (bool, Option<Level>
     if section.value("level").is_none() {
         return (false, None);
     }
-    let Some(Placed { at, value }) = section.text("level", "typed", problems) else {
+    let Some(Spanned { at, value }) = section.text("level", "typed", problems) else {
         return (true, None);
     };
     let found = WORDS.iter().find(|(word, _)| *word == value);
@@ -267,12 +267,12 @@ fn reason(section: &mut Section, at: usize, problems: &mut Problems) -> Option<S
         );
         return None;
     }
-    let Placed { at, value } = section.text("reason", "change freeze until Monday", problems)?;
+    let Spanned { at, value } = section.text("reason", "change freeze until Monday", problems)?;
     let objection = if value.trim().is_empty() {
         Some("reason is empty; say why: it is shown when the guard fires".to_owned())
-    } else if value.chars().count() > LONGEST_REASON {
+    } else if value.chars().count() > MAX_REASON {
         Some(format!(
-            "reason is longer than {LONGEST_REASON} characters; shorten it"
+            "reason is longer than {MAX_REASON} characters; shorten it"
         ))
     } else if looks_like_a_key(value) {
         Some("reason looks as if it held an API key; take it out".into())

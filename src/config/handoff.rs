@@ -7,10 +7,10 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     duration,
-    environment::Surroundings,
+    environment::PathContext,
     key_source::{command_source, key_in_the_file},
     profile::{HandOffCommand, KeySource},
-    toml_reader::{Placed, Problems, Section, texts},
+    toml_reader::{Problems, Section, Spanned, texts},
 };
 
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -19,10 +19,10 @@ const SHAPE: &str = "{ command = [\"/usr/local/bin/put-token\", \"eu\"], timeout
 
 pub(super) fn handoff(
     section: &mut Section,
-    around: Surroundings,
+    around: PathContext,
     problems: &mut Problems,
 ) -> Option<HandOffCommand> {
-    let Placed { at, value } = section.value("handoff")?;
+    let Spanned { at, value } = section.value("handoff")?;
     let DeValue::Table(table) = value else {
         let kind = value.type_str();
         problems.add(
@@ -37,20 +37,20 @@ pub(super) fn handoff(
 fn read(
     table: &DeTable,
     at: usize,
-    around: Surroundings,
+    around: PathContext,
     problems: &mut Problems,
 ) -> Option<HandOffCommand> {
     let mut section = Section::of(table);
     let command = match section.value("command") {
         None => Err((at, format!("handoff has no command; write {SHAPE}"))),
-        Some(Placed {
+        Some(Spanned {
             at,
             value: DeValue::String(_),
         }) => Err((
             at,
             format!("handoff.command runs without a shell; write it as a list: {SHAPE}"),
         )),
-        Some(Placed { at, value }) => argv(value, around).ok_or_else(|| {
+        Some(Spanned { at, value }) => argv(value, around).ok_or_else(|| {
             (
                 at,
                 format!(
@@ -62,7 +62,7 @@ fn read(
     let command = command.map_err(|(at, what)| problems.add(at, what)).ok();
     let timeout = match section.text("timeout", "30s", problems) {
         None => TIMEOUT,
-        Some(Placed { at, value }) => duration::parse(value).unwrap_or_else(|error| {
+        Some(Spanned { at, value }) => duration::parse(value).unwrap_or_else(|error| {
             problems.add(at, format!("handoff.timeout {error}"));
             TIMEOUT
         }),
@@ -74,7 +74,7 @@ fn read(
     })
 }
 
-fn argv(value: &DeValue, around: Surroundings) -> Option<Vec<String>> {
+fn argv(value: &DeValue, around: PathContext) -> Option<Vec<String>> {
     let DeValue::Array(array) = value else {
         return None;
     };

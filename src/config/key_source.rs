@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    environment::Surroundings,
+    environment::PathContext,
     error::meant,
     name::{nearest, objection},
     paths,
     profile::KeySource,
     scrub::looks_like_a_key,
-    toml_reader::{Entry, Placed, Problems, Section, texts},
+    toml_reader::{Entry, Problems, Section, Spanned, texts},
 };
 use crate::domain::age;
 
@@ -34,10 +34,10 @@ const API_KEY: Secret = Secret {
 pub(super) fn api_key(
     section: &mut Section,
     entry: &Entry,
-    around: Surroundings,
+    around: PathContext,
     problems: &mut Problems,
 ) -> Option<KeySource> {
-    let Some(Placed { at, value }) = section.value(API_KEY.key) else {
+    let Some(Spanned { at, value }) = section.value(API_KEY.key) else {
         problems.add(
             entry.key_at,
             format!("the profile has no api_key; add api_key = with one of {KEY_SOURCES}"),
@@ -51,7 +51,7 @@ pub(super) fn api_key(
 pub(super) fn source(
     secret @ Secret { key, word }: Secret,
     value: &DeValue,
-    around: Surroundings,
+    around: PathContext,
 ) -> Result<KeySource, String> {
     match value {
         DeValue::Table(table) => of_table(secret, table, around),
@@ -65,7 +65,7 @@ pub(super) fn source(
 fn of_table(
     secret @ Secret { key: of, word }: Secret,
     table: &DeTable,
-    around: Surroundings,
+    around: PathContext,
 ) -> Result<KeySource, String> {
     let mut entries = table.iter();
     let (Some((key, value)), None) = (entries.next(), entries.next()) else {
@@ -104,7 +104,7 @@ fn env_source(Secret { key, word }: Secret, name: &str) -> Result<KeySource, Str
 fn file_source(
     Secret { key, word }: Secret,
     file: &str,
-    around: Surroundings,
+    around: PathContext,
 ) -> Result<KeySource, String> {
     if file.is_empty() || looks_like_a_key(file) && !file.contains('/') {
         return Err(format!(
@@ -124,10 +124,10 @@ fn file_source(
 pub(super) fn ca_file(
     key: &'static str,
     section: &mut Section,
-    around: Surroundings,
+    around: PathContext,
     problems: &mut Problems,
 ) -> Option<PathBuf> {
-    let Placed { at, value } = section.text(key, "~/our-authority.pem", problems)?;
+    let Spanned { at, value } = section.text(key, "~/our-authority.pem", problems)?;
     let file = (!value.is_empty()).then(|| paths::resolve(value, around.folder, around.env));
     let wrong = match file {
         Some(Some(file)) => return Some(file),
@@ -139,7 +139,7 @@ pub(super) fn ca_file(
 }
 
 /// A program with a slash in its name is resolved like a key file: relative to the configuration file.
-pub(super) fn command_source(mut argv: Vec<String>, around: Surroundings) -> Option<KeySource> {
+pub(super) fn command_source(mut argv: Vec<String>, around: PathContext) -> Option<KeySource> {
     let program = argv.first_mut()?;
     if program.is_empty() || looks_like_a_key(program) && !program.contains('/') {
         return None;

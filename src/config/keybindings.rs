@@ -3,7 +3,7 @@
 
 use toml::de::DeValue;
 
-use super::toml_reader::{Entry, Placed, Position, Problems, Section};
+use super::toml_reader::{Entry, Position, Problems, Section, Spanned};
 
 /// `name = ["key", …]` below `[keys.PLACE]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,11 +22,11 @@ const TABLE: &str = "keys must be a table; write for example [keys.list] on a li
 pub(super) fn read(top: &mut Section, problems: &mut Problems) -> Vec<KeyOverride> {
     let places = match top.value("keys") {
         None => return Vec::new(),
-        Some(Placed {
+        Some(Spanned {
             value: DeValue::Table(table),
             ..
         }) => Section::of(table),
-        Some(Placed { at, .. }) => {
+        Some(Spanned { at, .. }) => {
             problems.add(at, TABLE);
             return Vec::new();
         }
@@ -50,7 +50,7 @@ pub(super) fn read(top: &mut Section, problems: &mut Problems) -> Vec<KeyOverrid
 fn one(place: &Entry, action: &Entry, problems: &mut Problems) -> Option<KeyOverride> {
     let keys = action.value.as_array().and_then(|array| {
         let keys = array.iter().map(|item| {
-            let spot = problems.spot(item.span().start);
+            let spot = problems.position(item.span().start);
             Some((item.get_ref().as_str()?.to_owned(), spot))
         });
         keys.collect::<Option<Vec<_>>>()
@@ -64,9 +64,9 @@ fn one(place: &Entry, action: &Entry, problems: &mut Problems) -> Option<KeyOver
     };
     Some(KeyOverride {
         place: place.key.to_owned(),
-        place_at: problems.spot(place.key_at),
+        place_at: problems.position(place.key_at),
         name: action.key.to_owned(),
-        at: problems.spot(action.key_at),
+        at: problems.position(action.key_at),
         keys,
     })
 }

@@ -7,7 +7,7 @@ use toml::Value;
 
 use super::{
     address::DEFAULT_PATH,
-    environment::{Environment, Surroundings},
+    environment::{Environment, PathContext},
     profile::{KeySource, Profile},
     schema,
 };
@@ -91,7 +91,7 @@ impl NewProfile {
         is_name(&self.name)?;
         let fields = self.fields();
         let text = self.lines();
-        let around = Surroundings { folder, env };
+        let around = PathContext { folder, env };
         match schema::read(&text, around) {
             Ok(written) => written
                 .profiles

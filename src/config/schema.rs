@@ -9,7 +9,7 @@ use super::{
     address,
     directory::{TeamSettings, directory},
     duration,
-    environment::Surroundings,
+    environment::PathContext,
     error::{Problem, meant},
     guard::guards,
     handoff::handoff,
@@ -18,8 +18,8 @@ use super::{
     name::{nearest, objection},
     profile::{CONNECT_TIMEOUT, MAX_BULK, Profile, TIMEOUT},
     scrub::shown,
-    toml_reader::{Entry, Placed, Problems, Section},
-    ui::{UiSettings, comfort},
+    toml_reader::{Entry, Problems, Section, Spanned},
+    ui::{UiSettings, read_ui},
 };
 use crate::domain::{age, group::EnvironmentTag};
 
@@ -28,7 +28,7 @@ use crate::domain::{age, group::EnvironmentTag};
 pub(super) struct ConfigFile {
     pub(super) default_profile: Option<String>,
     pub(super) operator: Option<String>,
-    pub(super) comfort: UiSettings,
+    pub(super) ui: UiSettings,
     /// The directory of a team.
     pub(super) directory: Option<TeamSettings>,
     /// In file order.
@@ -38,7 +38,7 @@ pub(super) struct ConfigFile {
 }
 
 /// Parses a configuration file. All problems are reported together.
-pub(super) fn read(text: &str, around: Surroundings) -> Result<ConfigFile, Vec<Problem>> {
+pub(super) fn read(text: &str, around: PathContext) -> Result<ConfigFile, Vec<Problem>> {
     let mut problems = Problems::of(text);
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
@@ -52,13 +52,13 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<ConfigFile, Vec<P
     let mut top = Section::of(document.get_ref());
     let default_profile = top.text("default_profile", "eu-live", &mut problems);
     let operator = operator(&mut top, &mut problems);
-    let comfort = comfort(&mut top, &mut problems);
+    let ui = read_ui(&mut top, &mut problems);
     let directory = directory(&mut top, around, &mut problems);
     let mut names = Vec::new();
     let mut profiles = Vec::new();
     match top.value("profiles") {
         None => {}
-        Some(Placed {
+        Some(Spanned {
             value: DeValue::Table(table),
             ..
         }) => {
@@ -67,13 +67,13 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<ConfigFile, Vec<P
                 profiles.extend(profile(entry, around, &mut problems));
             }
         }
-        Some(Placed { at, .. }) => problems.add(
+        Some(Spanned { at, .. }) => problems.add(
             at,
             "profiles must be a table; write [profiles.NAME] on a line of its own",
         ),
     }
     let keys = keybindings::read(&mut top, &mut problems);
-    if let Some(Placed { at, value: name }) = default_profile
+    if let Some(Spanned { at, value: name }) = default_profile
         && !names.contains(&name)
     {
         let near = meant(nearest(name, names.iter().copied()));
@@ -90,7 +90,7 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<ConfigFile, Vec<P
         Ok(ConfigFile {
             default_profile: default_profile.map(|name| name.value.to_owned()),
             operator,
-            comfort,
+            ui,
             directory,
             profiles,
             keys,
@@ -101,14 +101,14 @@ pub(super) fn read(text: &str, around: Surroundings) -> Result<ConfigFile, Vec<P
 }
 
 fn operator(top: &mut Section, problems: &mut Problems) -> Option<String> {
-    let Placed { at, value } = top.text("operator", "ana", problems)?;
+    let Spanned { at, value } = top.text("operator", "ana", problems)?;
     if let Some(objection) = objection(value) {
         problems.add(at, format!("operator {objection}"));
     }
     Some(value.to_owned())
 }
 
-fn profile(entry: &Entry, around: Surroundings, problems: &mut Problems) -> Option<Profile> {
+fn profile(entry: &Entry, around: PathContext, problems: &mut Problems) -> Option<Profile> {
     if let Some(objection) = objection(entry.key) {
         problems.add(entry.key_at, format!("the name of the profile {objection}"));
     }
@@ -171,7 +171,7 @@ fn base_url(
     entry: &Entry,
     allow_plain_http: bool,
     problems: &mut Problems,
-) -> Option<Placed<String>> {
+) -> Option<Spanned<String>> {
     let Some(_) = section.value("base_url") else {
         problems.add(
             entry.key_at,
@@ -179,9 +179,9 @@ fn base_url(
         );
         return None;
     };
-    let Placed { at, value } = section.text("base_url", "https://api.example.com", problems)?;
+    let Spanned { at, value } = section.text("base_url", "https://api.example.com", problems)?;
     match address::base_url(value, allow_plain_http) {
-        Ok(value) => Some(Placed { at, value }),
+        Ok(value) => Some(Spanned { at, value }),
         Err(error) => {
             problems.add(at, format!("base_url {error}"));
             None
@@ -191,18 +191,18 @@ fn base_url(
 
 fn path(
     section: &mut Section,
-    base_url: Option<&Placed<String>>,
+    base_url: Option<&Spanned<String>>,
     problems: &mut Problems,
 ) -> String {
     let path = match section.text("path", address::DEFAULT_PATH, problems) {
         None => address::DEFAULT_PATH.to_owned(),
-        Some(Placed { at, value }) => address::path(value).unwrap_or_else(|error| {
+        Some(Spanned { at, value }) => address::path(value).unwrap_or_else(|error| {
             problems.add(at, format!("path {error}"));
             address::DEFAULT_PATH.to_owned()
         }),
     };
     let end = path.trim_end_matches('/');
-    if let Some(Placed { at, value }) = base_url
+    if let Some(Spanned { at, value }) = base_url
         && !end.is_empty()
         && value.ends_with(end)
     {
@@ -215,7 +215,7 @@ fn path(
 }
 
 fn environment(section: &mut Section, problems: &mut Problems) -> Option<EnvironmentTag> {
-    let Placed { at, value } = section.text("environment", "Customer", problems)?;
+    let Spanned { at, value } = section.text("environment", "Customer", problems)?;
     tag(value)
         .map_err(|what| problems.add(at, format!("environment {what}")))
         .ok()
@@ -237,15 +237,15 @@ pub(super) fn tag(text: &str) -> Result<EnvironmentTag, String> {
 
 fn timeouts(section: &mut Section, problems: &mut Problems) -> (Duration, Duration) {
     let mut read = |key, example| {
-        let Placed { at, value } = section.text(key, example, problems)?;
+        let Spanned { at, value } = section.text(key, example, problems)?;
         duration::parse(value)
-            .map(|value| Placed { at, value })
+            .map(|value| Spanned { at, value })
             .map_err(|error| problems.add(at, format!("{key} {error}")))
             .ok()
     };
     let timeout = read("timeout", "30s").map_or(TIMEOUT, |placed| placed.value);
     let connect = read("connect_timeout", "5s");
-    if let Some(Placed { at, value }) = connect
+    if let Some(Spanned { at, value }) = connect
         && value > timeout
     {
         problems.add(
@@ -258,7 +258,7 @@ fn timeouts(section: &mut Section, problems: &mut Problems) -> (Duration, Durati
 }
 
 fn max_token_age(section: &mut Section, problems: &mut Problems) -> Option<Duration> {
-    let Placed { at, value } = section.text("max_token_age", "90d", problems)?;
+    let Spanned { at, value } = section.text("max_token_age", "90d", problems)?;
     age::parse(value)
         .map_err(|error| problems.add(at, format!("max_token_age {error}")))
         .ok()

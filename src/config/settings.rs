@@ -41,7 +41,7 @@ pub struct Settings {
     /// Who works here, for the history; for example `ana@bastion2`.
     pub operator: String,
     /// The appearance and behaviour of the console.
-    pub comfort: UiSettings,
+    pub ui: UiSettings,
     pub directory: DirectoryAt,
     /// The configuration file that was read, or the default path if it does not exist.
     pub file: Option<PathBuf>,
@@ -63,7 +63,7 @@ impl Settings {
         let ConfigFile {
             default_profile,
             operator,
-            comfort,
+            ui,
             mut profiles,
             keys,
             directory,
@@ -91,12 +91,12 @@ impl Settings {
         if let DirectoryAt::Team(team) = &directory
             && let Some(KeySource::Env(name)) = &team.password
         {
-            env.holds_a_key(name);
+            env.hide_from_children(name);
         }
         for profile in &mut profiles {
             profile.read_only |= overrides.read_only;
             if let KeySource::Env(name) = &profile.api_key {
-                env.holds_a_key(name);
+                env.hide_from_children(name);
             }
         }
         Ok(Self {
@@ -104,7 +104,7 @@ impl Settings {
             keys,
             default_profile,
             operator: operator.unwrap_or_else(|| operator_of(env)),
-            comfort,
+            ui,
             directory,
             file,
         })
@@ -166,7 +166,7 @@ fn resolved(
     let Some(file) = named(overrides) else {
         return match written {
             Some(team) => Ok(DirectoryAt::Team(team)),
-            None => usual_directory(&overrides.env),
+            None => default_directory(&overrides.env),
         };
     };
     if let Some(url) = file.to_str().filter(|text| is_address(text)) {
@@ -184,7 +184,7 @@ fn resolved(
 }
 
 /// The default file.
-pub fn usual_directory(env: &Environment) -> Result<DirectoryAt, ConfigError> {
+pub fn default_directory(env: &Environment) -> Result<DirectoryAt, ConfigError> {
     paths::directory(env).map(DirectoryAt::File)
 }
 

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// A longer list of problems helps nobody.
-const MOST_PROBLEMS: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 /// A position in the file. Both count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -41,8 +41,8 @@ impl<'t> Problems<'t> {
     }
 
     /// The line and column of a byte offset.
-    pub(super) fn spot(&self, at: usize) -> Position {
-        let Problem { line, column, .. } = place(self.text, at, String::new());
+    pub(super) fn position(&self, at: usize) -> Position {
+        let Problem { line, column, .. } = problem_at(self.text, at, String::new());
         Position { line, column }
     }
 
@@ -53,16 +53,16 @@ impl<'t> Problems<'t> {
     /// The problems in file order.
     pub(super) fn into_list(mut self) -> Vec<Problem> {
         self.found.sort();
-        self.found.truncate(MOST_PROBLEMS);
+        self.found.truncate(MAX_PROBLEMS);
         self.found
             .into_iter()
-            .map(|(at, what)| place(self.text, at, what))
+            .map(|(at, what)| problem_at(self.text, at, what))
             .collect()
     }
 }
 
 /// A problem at a byte offset of a text.
-pub(super) fn place(text: &str, at: usize, what: String) -> Problem {
+pub(super) fn problem_at(text: &str, at: usize, what: String) -> Problem {
     let before = &text[..text.floor_char_boundary(at)];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     Problem {
@@ -74,7 +74,7 @@ pub(super) fn place(text: &str, at: usize, what: String) -> Problem {
 
 /// A value and its position.
 #[derive(Clone, Copy)]
-pub(super) struct Placed<T> {
+pub(super) struct Spanned<T> {
     pub(super) at: usize,
     pub(super) value: T,
 }
@@ -85,7 +85,7 @@ pub(super) struct Entry<'d> {
     pub(super) key_at: usize,
     pub(super) value: &'d DeValue<'d>,
     value_at: usize,
-    asked: bool,
+    is_read: bool,
 }
 
 /// A table whose keys are taken out one by one. Keys left at the end are unknown.
@@ -104,7 +104,7 @@ impl<'d> Section<'d> {
                 key_at: key.span().start,
                 value: value.get_ref(),
                 value_at: value.span().start,
-                asked: false,
+                is_read: false,
             })
             .collect();
         entries.sort_by_key(|entry| entry.key_at);
@@ -119,11 +119,11 @@ impl<'d> Section<'d> {
     }
 
     /// The value of a key, of any type.
-    pub(super) fn value(&mut self, key: &'static str) -> Option<Placed<&'d DeValue<'d>>> {
+    pub(super) fn value(&mut self, key: &'static str) -> Option<Spanned<&'d DeValue<'d>>> {
         self.known.push(key);
         let entry = self.entries.iter_mut().find(|entry| entry.key == key)?;
-        entry.asked = true;
-        Some(Placed {
+        entry.is_read = true;
+        Some(Spanned {
             at: entry.value_at,
             value: entry.value,
         })
@@ -135,10 +135,10 @@ impl<'d> Section<'d> {
         key: &'static str,
         example: &str,
         problems: &mut Problems,
-    ) -> Option<Placed<&'d str>> {
-        let Placed { at, value } = self.value(key)?;
+    ) -> Option<Spanned<&'d str>> {
+        let Spanned { at, value } = self.value(key)?;
         if let DeValue::String(text) = value {
-            return Some(Placed { at, value: text });
+            return Some(Spanned { at, value: text });
         }
         let kind = value.type_str();
         problems.add(
@@ -154,7 +154,7 @@ impl<'d> Section<'d> {
         default: bool,
         problems: &mut Problems,
     ) -> bool {
-        let Some(Placed { at, value }) = self.value(key) else {
+        let Some(Spanned { at, value }) = self.value(key) else {
             return default;
         };
         value.as_bool().unwrap_or_else(|| {
@@ -179,7 +179,7 @@ impl<'d> Section<'d> {
         range: RangeInclusive<u32>,
         problems: &mut Problems,
     ) -> Option<u32> {
-        let Placed { at, value } = self.value(key)?;
+        let Spanned { at, value } = self.value(key)?;
         let count = value
             .as_integer()
             .and_then(|integer| u32::from_str_radix(integer.as_str(), integer.radix()).ok())
@@ -200,7 +200,7 @@ impl<'d> Section<'d> {
         problems: &mut Problems,
         special: impl Fn(&Entry<'d>, Option<&str>) -> Option<String>,
     ) {
-        for entry in self.entries.iter().filter(|entry| !entry.asked) {
+        for entry in self.entries.iter().filter(|entry| !entry.is_read) {
             let near = nearest(entry.key, self.known.iter().copied());
             let what = special(entry, near).unwrap_or_else(|| {
                 let choice = match near {
@@ -231,8 +231,12 @@ mod tests {
     fn places_are_counted_in_lines_and_characters() {
         let text = "a\nböse x";
         let Problem { line, column, .. } =
-            place(text, text.find('x').expect("it is there"), String::new());
+            problem_at(text, text.find('x').expect("it is there"), String::new());
         assert_eq!((line, column), (2, 6));
-        assert_eq!(place(text, 999, String::new()).line, 2, "beyond the end");
+        assert_eq!(
+            problem_at(text, 999, String::new()).line,
+            2,
+            "beyond the end"
+        );
     }
 }

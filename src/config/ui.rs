@@ -6,7 +6,7 @@ use super::{
     error::meant,
     name::nearest,
     scrub::shown,
-    toml_reader::{Placed, Problems, Section},
+    toml_reader::{Problems, Section, Spanned},
 };
 use crate::domain::word_enum::word_enum;
 
@@ -100,16 +100,16 @@ const NAMES: [&str; 16] = [
     "white",
 ];
 
-pub(super) fn comfort(top: &mut Section, problems: &mut Problems) -> UiSettings {
+pub(super) fn read_ui(top: &mut Section, problems: &mut Problems) -> UiSettings {
     let plain = top.flag("plain", false, problems);
     let mouse = top.flag("mouse", false, problems);
     let (ground, colours) = match top.value("theme") {
         None => (Background::default(), Vec::new()),
-        Some(Placed {
+        Some(Spanned {
             value: DeValue::Table(table),
             ..
         }) => theme(Section::of(table), problems),
-        Some(Placed { at, .. }) => {
+        Some(Spanned { at, .. }) => {
             let what = "theme must be a table; write [theme] on a line of its own";
             problems.add(at, what);
             (Background::default(), Vec::new())
@@ -126,7 +126,7 @@ pub(super) fn comfort(top: &mut Section, problems: &mut Problems) -> UiSettings 
 fn theme(mut section: Section, problems: &mut Problems) -> (Background, Vec<(Role, Colour)>) {
     let ground = match section.text("base", "light", problems) {
         None => Background::default(),
-        Some(Placed { at, value }) => ground(value).unwrap_or_else(|what| {
+        Some(Spanned { at, value }) => ground(value).unwrap_or_else(|what| {
             problems.add(at, what);
             Background::default()
         }),
@@ -134,7 +134,7 @@ fn theme(mut section: Section, problems: &mut Problems) -> (Background, Vec<(Rol
     let mut colours = Vec::new();
     for role in Role::ALL {
         let name = role.as_str();
-        let Some(Placed { at, value }) = section.value(name) else {
+        let Some(Spanned { at, value }) = section.value(name) else {
             continue;
         };
         match colour(value) {

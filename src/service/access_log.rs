@@ -15,7 +15,7 @@ const WAITING: usize = 8_192;
 
 /// One request.
 #[derive(Debug, Serialize)]
-pub(super) struct Line<'a> {
+pub(super) struct LogEntry<'a> {
     /// When it was answered, in UTC.
     pub(super) time: String,
     pub(super) operation: &'static str,
@@ -72,7 +72,7 @@ impl AccessLog {
     }
 
     /// Queues a line; false if it was dropped.
-    pub(super) fn write(&self, line: &Line<'_>) -> bool {
+    pub(super) fn write(&self, line: &LogEntry<'_>) -> bool {
         let (Some(lines), Ok(text)) = (&self.lines, serde_json::to_string(line)) else {
             return false;
         };

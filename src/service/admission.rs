@@ -23,12 +23,12 @@ use super::{
 };
 
 /// Path of the OpenAPI description of the interface.
-pub(super) const DESCRIBED_AT: &str = "/openapi.json";
+pub(super) const DESCRIPTION_PATH: &str = "/openapi.json";
 
 /// This fraction of the slots may be used by callers whose key is being looked up.
-const DOOR: usize = 8;
+const LOOKUP_FRACTION: usize = 8;
 /// How long a caller waits to be looked up; as long as the storage waits for another process.
-const DOOR_TIME: Duration = Duration::from_secs(5);
+const LOOKUP_TIME: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
@@ -40,8 +40,8 @@ pub(super) enum Operation {
 /// The slots for requests in progress, and for key lookups.
 #[derive(Clone)]
 pub(super) struct RequestSlots {
-    places: Arc<Semaphore>,
-    door: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
+    lookups: Arc<Semaphore>,
     rates: Option<Arc<Rates>>,
 }
 
@@ -50,15 +50,15 @@ pub(super) struct RequestSlot {
     pub(super) operation: Operation,
     pub(super) key: i64,
     pub(super) caller: Caller,
-    _place: OwnedSemaphorePermit,
+    _slot: OwnedSemaphorePermit,
 }
 
 impl RequestSlots {
-    pub(super) fn new(places: Arc<Semaphore>, rate: Option<NonZeroU32>) -> Self {
-        let door = (places.available_permits() / DOOR).max(1);
+    pub(super) fn new(slots: Arc<Semaphore>, rate: Option<NonZeroU32>) -> Self {
+        let lookups = (slots.available_permits() / LOOKUP_FRACTION).max(1);
         Self {
-            places,
-            door: Arc::new(Semaphore::new(door)),
+            slots,
+            lookups: Arc::new(Semaphore::new(lookups)),
             rates: rate.map(|rate| Arc::new(Rates::new(rate))),
         }
     }
@@ -71,13 +71,16 @@ impl RequestSlots {
             _ => return Err(Refusal::Method),
         };
         let key = presented_key(&parts.headers).ok_or(Refusal::Unauthorized)?;
-        if self.places.available_permits() == 0 {
+        if self.slots.available_permits() == 0 {
             return Err(Refusal::Overloaded);
         }
-        let door = timeout(DOOR_TIME, self.door.acquire()).await;
-        let _door = door.ok().and_then(Result::ok).ok_or(Refusal::Overloaded)?;
-        let place = Arc::clone(&self.places).try_acquire_owned();
-        let place = place.map_err(|_| Refusal::Overloaded)?;
+        let lookups = timeout(LOOKUP_TIME, self.lookups.acquire()).await;
+        let _lookup = lookups
+            .ok()
+            .and_then(Result::ok)
+            .ok_or(Refusal::Overloaded)?;
+        let slot = Arc::clone(&self.slots).try_acquire_owned();
+        let slot = slot.map_err(|_| Refusal::Overloaded)?;
         let (key, caller) = authenticate(store, key).await?;
         if let Some(rates) = &self.rates {
             rates.take(key, Instant::now()).map_err(Refusal::too_many)?;
@@ -86,7 +89,7 @@ impl RequestSlots {
             operation,
             key,
             caller,
-            _place: place,
+            _slot: slot,
         })
     }
 }
@@ -94,14 +97,14 @@ impl RequestSlots {
 async fn authenticate(store: &Store, key: &[u8]) -> Result<(i64, Caller), Refusal> {
     let presented = secret::hash(key);
     let recognised = store
-        .ask(Access::Short, move |tx| keys::recognise(tx, &presented))
+        .execute(Access::Short, move |tx| keys::recognise(tx, &presented))
         .await?;
     recognised.ok_or(Refusal::Unauthorized)
 }
 
 /// The key of `Authorization: Token <KEY>`; the scheme is case-insensitive.
 fn presented_key(headers: &HeaderMap) -> Option<&[u8]> {
-    let value = only(headers, &header::AUTHORIZATION)?;
+    let value = single_value(headers, &header::AUTHORIZATION)?;
     let value = value.as_bytes().trim_ascii();
     let space = value.iter().position(u8::is_ascii_whitespace)?;
     let (scheme, key) = value.split_at(space);
@@ -115,9 +118,9 @@ pub(super) type Hosts = Arc<[String]>;
 
 /// Requires exactly one `Host`: a name or an address with an optional port, and one of `hosts` unless that is empty.
 pub(super) fn check_host(headers: &HeaderMap, hosts: &[String]) -> Result<(), Refusal> {
-    let host = only(headers, &header::HOST).and_then(|value| value.to_str().ok());
+    let host = single_value(headers, &header::HOST).and_then(|value| value.to_str().ok());
     let host = host.filter(|host| is_host(host)).ok_or(Refusal::Host)?;
-    let (name, _) = parted(host);
+    let (name, _) = split_port(host);
     let is_ours = |ours: &String| ours.eq_ignore_ascii_case(name);
     if hosts.is_empty() || hosts.iter().any(is_ours) {
         Ok(())
@@ -128,11 +131,11 @@ pub(super) fn check_host(headers: &HeaderMap, hosts: &[String]) -> Result<(), Re
 
 /// Whether this is a name or an address as in `Host`, without a port.
 pub(super) fn is_name(text: &str) -> bool {
-    is_host(text) && parted(text) == (text, "")
+    is_host(text) && split_port(text) == (text, "")
 }
 
 /// Splits name and port.
-fn parted(text: &str) -> (&str, &str) {
+fn split_port(text: &str) -> (&str, &str) {
     match text.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => (host, port),
         _ => (text, ""),
@@ -140,7 +143,7 @@ fn parted(text: &str) -> (&str, &str) {
 }
 
 fn is_host(text: &str) -> bool {
-    let (host, port) = parted(text);
+    let (host, port) = split_port(text);
     let is_port = port.is_empty()
         || port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
     let address = host
@@ -154,7 +157,7 @@ fn is_host(text: &str) -> bool {
 }
 
 /// The value of a header that occurs exactly once.
-fn only<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a HeaderValue> {
+fn single_value<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
     values.next().is_none().then_some(value)

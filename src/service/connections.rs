@@ -2,7 +2,7 @@
 //! one; after a stop nothing new begins, and what is not done in time is cut off.
 
 mod heads;
-mod waiting;
+mod idle;
 
 use std::{io, net::SocketAddr, pin::pin, sync::Arc, task::Poll, time::Duration};
 
@@ -26,28 +26,28 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Limits, observe::Observer, tls::Tls};
 use heads::Heads;
-use waiting::{Connection, Waiting};
+use idle::{Connection, IdleConnections};
 
 /// Maximum number of connections beyond the limit that are being answered 503, or wait for another one to end.
-const BEYOND: usize = 64;
+const MAX_WAITING: usize = 64;
 /// Length of the system's accept queue, as far as the system allows (`somaxconn`).
-const QUEUE: u32 = 4_096;
+const ACCEPT_QUEUE: u32 = 4_096;
 /// Maximum size of the head of a request in bytes; larger is answered 431, and so are more than [`MOST_HEADERS`].
 pub(super) const LONGEST_HEAD: usize = 32 * 1024;
 const MOST_HEADERS: usize = 100;
 /// How much a refused caller may still send, so that it gets to read the refusal; and for how long.
-const LARGEST_REST: u64 = 16 << 20;
-const REST_TIME: Duration = Duration::from_secs(5);
+const MAX_DISCARDED: u64 = 16 << 20;
+const DISCARD_TIME: Duration = Duration::from_secs(5);
 /// If every connection has a request in progress, a new one waits this long for a slot: requests without a key are
 /// answered almost at once.
-const CROWDED: Duration = Duration::from_millis(250);
+const MAX_WAIT: Duration = Duration::from_millis(250);
 /// For the head of a request that is answered 503 because there is no free connection.
-const SHED_TIME: Duration = Duration::from_secs(5);
+const OVERLOAD_HEAD_TIME: Duration = Duration::from_secs(5);
 /// How long a connection that has to make room still accepts a request: one may be on its way, and its caller would
 /// never know its outcome.
-const ON_ITS_WAY: Duration = Duration::from_millis(25);
+const REQUEST_GRACE: Duration = Duration::from_millis(25);
 /// For finishing the last answer on a connection that has to make room.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const ANSWER_GRACE: Duration = Duration::from_secs(1);
 
 /// Binds like tokio, but with a longer accept queue: if the queue is full, a client may believe that it is connected
 /// and be served only a minute later.
@@ -58,12 +58,12 @@ pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     }?;
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(QUEUE)
+    socket.listen(ACCEPT_QUEUE)
 }
 
 /// What answers on the connections of a listener.
 #[derive(Clone)]
-pub(super) struct Answering {
+pub(super) struct Responder {
     pub(super) router: Router,
     /// Answers if there is no free connection.
     pub(super) full: Router,
@@ -75,13 +75,13 @@ pub(super) struct Answering {
 /// Serves until `stop`, then for at most `limits.grace`.
 pub(super) async fn serve(
     listener: TcpListener,
-    answering: Answering,
+    responder: Responder,
     limits: Limits,
     stop: CancellationToken,
 ) {
-    let room = Arc::new(Semaphore::new(limits.connections));
-    let beyond = Arc::new(Semaphore::new(BEYOND));
-    let waiting = Waiting::default();
+    let slots = Arc::new(Semaphore::new(limits.connections));
+    let beyond = Arc::new(Semaphore::new(MAX_WAITING));
+    let idle = IdleConnections::default();
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -92,28 +92,28 @@ pub(super) async fn serve(
         };
         // The client left while queued, or there are no file descriptors left: neither ends the service.
         let Ok((stream, extra)) = accepted else {
-            waiting.end_longest();
+            idle.end_longest();
             sleep(Duration::from_millis(50)).await;
             continue;
         };
         // Enqueue for a slot before another connection is told to leave, so that no later one can take that slot.
-        let mut place = Box::pin(Arc::clone(&room).acquire_owned());
-        let has_place = futures_util::poll!(place.as_mut());
-        let told = has_place.is_pending() && waiting.end_longest();
-        let (answering, stop) = (answering.clone(), stop.clone());
-        let waiting = waiting.clone();
+        let mut slot = Box::pin(Arc::clone(&slots).acquire_owned());
+        let has_slot = futures_util::poll!(slot.as_mut());
+        let is_told = has_slot.is_pending() && idle.end_longest();
+        let (responder, stop) = (responder.clone(), stop.clone());
+        let idle = idle.clone();
         connections.spawn(async move {
-            let place = match has_place {
-                Poll::Ready(place) => Some(place),
-                Poll::Pending => in_turn(place, &waiting, told).await,
+            let slot = match has_slot {
+                Poll::Ready(slot) => Some(slot),
+                Poll::Pending => wait_for_slot(slot, &idle, is_told).await,
             };
-            match place {
-                Some(place) => {
+            match slot {
+                Some(slot) => {
                     drop(extra);
-                    connection(stream, &answering, limits, &waiting, stop).await;
-                    drop(place);
+                    connection(stream, &responder, limits, &idle, stop).await;
+                    drop(slot);
                 }
-                None => shed(stream, &answering).await,
+                None => refuse_overloaded(stream, &responder).await,
             }
         });
     }
@@ -141,41 +141,43 @@ async fn accept(
 
 /// Waits for a slot: until it is free if another connection was `told` to leave; otherwise up to [`CROWDED`] for a
 /// connection that can be told.
-async fn in_turn<P>(
-    mut place: impl Future<Output = P> + Unpin,
-    waiting: &Waiting,
-    mut told: bool,
+async fn wait_for_slot<P>(
+    mut slot: impl Future<Output = P> + Unpin,
+    idle: &IdleConnections,
+    mut is_told: bool,
 ) -> Option<P> {
     const PAUSE: Duration = Duration::from_millis(5);
-    let end = Instant::now() + CROWDED;
-    while !told && Instant::now() < end {
-        if let Ok(place) = timeout(PAUSE, &mut place).await {
-            return Some(place);
+    let end = Instant::now() + MAX_WAIT;
+    while !is_told && Instant::now() < end {
+        if let Ok(slot) = timeout(PAUSE, &mut slot).await {
+            return Some(slot);
         }
-        told = waiting.end_longest();
+        is_told = idle.end_longest();
     }
-    if told { Some(place.await) } else { None }
+    if is_told { Some(slot.await) } else { None }
 }
 
 /// Answers 503 to the first request: every other connection has a request in progress.
-async fn shed(stream: TcpStream, answering: &Answering) {
-    let Some(tls) = &answering.tls else {
-        return turn_away(stream, answering).await;
+async fn refuse_overloaded(stream: TcpStream, responder: &Responder) {
+    let Some(tls) = &responder.tls else {
+        return answer_overloaded(stream, responder).await;
     };
-    if let Ok(Ok(stream)) = timeout(SHED_TIME, tls.accept(stream)).await {
-        turn_away(stream, answering).await;
+    if let Ok(Ok(stream)) = timeout(OVERLOAD_HEAD_TIME, tls.accept(stream)).await {
+        answer_overloaded(stream, responder).await;
     }
 }
 
-async fn turn_away(mut stream: impl AsyncRead + AsyncWrite + Unpin, answering: &Answering) {
-    let heads = Heads::of(&mut stream, answering.observer.as_deref());
-    let connection = builder(SHED_TIME).keep_alive(false).serve_connection(
-        TokioIo::new(heads),
-        TowerToHyperService::new(answering.full.clone()),
-    );
-    let served = timeout(2 * SHED_TIME, connection).await;
+async fn answer_overloaded(mut stream: impl AsyncRead + AsyncWrite + Unpin, responder: &Responder) {
+    let heads = Heads::of(&mut stream, responder.observer.as_deref());
+    let connection = builder(OVERLOAD_HEAD_TIME)
+        .keep_alive(false)
+        .serve_connection(
+            TokioIo::new(heads),
+            TowerToHyperService::new(responder.full.clone()),
+        );
+    let served = timeout(2 * OVERLOAD_HEAD_TIME, connection).await;
     if served.is_ok() {
-        drop(timeout(LAST_WORDS, hear_out(&mut stream)).await);
+        drop(timeout(ANSWER_GRACE, discard_rest(&mut stream)).await);
     }
 }
 
@@ -192,25 +194,25 @@ fn builder(head_time: Duration) -> http1::Builder {
 
 async fn connection(
     stream: TcpStream,
-    answering: &Answering,
+    responder: &Responder,
     limits: Limits,
-    waiting: &Waiting,
+    idle: &IdleConnections,
     stop: CancellationToken,
 ) {
-    let place = waiting.join();
-    let Some(tls) = &answering.tls else {
-        return exchange(stream, answering, limits, &place, &stop).await;
+    let slot = idle.join();
+    let Some(tls) = &responder.tls else {
+        return exchange(stream, responder, limits, &slot, &stop).await;
     };
     let shaken = tokio::select! {
         shaken = timeout(limits.head_time, tls.accept(stream)) => shaken,
-        () = place.must_end() => return,
+        () = slot.must_end() => return,
         () = stop.cancelled() => return,
     };
     match shaken {
-        Ok(Ok(stream)) => exchange(stream, answering, limits, &place, &stop).await,
+        Ok(Ok(stream)) => exchange(stream, responder, limits, &slot, &stop).await,
         // The client spoke no TLS, did not trust the certificate, or sent nothing.
         Ok(Err(_)) | Err(_) => {
-            if let Some(observer) = &answering.observer {
+            if let Some(observer) = &responder.observer {
                 observer.metrics.failed_handshake();
             }
         }
@@ -219,20 +221,23 @@ async fn connection(
 
 async fn exchange(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
-    answering: &Answering,
+    responder: &Responder,
     limits: Limits,
-    place: &Connection,
+    slot: &Connection,
     stop: &CancellationToken,
 ) {
-    let times = (limits.head_time, ON_ITS_WAY);
-    if !answered(&mut stream, answering, times, place, stop).await {
+    let times = (limits.head_time, REQUEST_GRACE);
+    if !answered(&mut stream, responder, times, slot, stop).await {
         return;
     }
-    place.is_over();
-    let rest = timeout(REST_TIME.min(limits.body_time), hear_out(&mut stream));
+    slot.is_over();
+    let rest = timeout(
+        DISCARD_TIME.min(limits.body_time),
+        discard_rest(&mut stream),
+    );
     tokio::select! {
         _ = rest => {}
-        () = place.must_end() => {}
+        () = slot.must_end() => {}
         () = stop.cancelled() => {}
     }
 }
@@ -240,19 +245,19 @@ async fn exchange(
 /// Answers requests until there are no more. False if it was cut short, or if nothing arrived in time.
 async fn answered(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
-    answering: &Answering,
-    (head_time, on_its_way): (Duration, Duration),
-    place: &Connection,
+    responder: &Responder,
+    (head_time, request_grace): (Duration, Duration),
+    slot: &Connection,
     stop: &CancellationToken,
 ) -> bool {
-    let router = TowerToHyperService::new(answering.router.clone());
+    let router = TowerToHyperService::new(responder.router.clone());
     let service = service_fn(|request| {
-        let busy = place.busy();
+        let busy = slot.busy();
         let answer = hyper::service::Service::call(&router, request);
         async move {
             let mut answer = answer.await;
             if let Ok(answer) = &mut answer
-                && place.has_to_end()
+                && slot.has_to_end()
             {
                 let headers = answer.headers_mut();
                 headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -261,16 +266,16 @@ async fn answered(
             answer
         }
     });
-    let stream = TokioIo::new(Heads::of(stream, answering.observer.as_deref()));
+    let stream = TokioIo::new(Heads::of(stream, responder.observer.as_deref()));
     let mut connection = pin!(builder(head_time).serve_connection(stream, service));
     // How a connection ends is up to the client; its writes are executed by the store in any case.
     tokio::select! {
         biased;
         ended = connection.as_mut() => ended.map_or_else(|error| !error.is_timeout(), |()| true),
-        () = place.must_end() => {
-            if timeout(on_its_way, connection.as_mut()).await.is_err() {
+        () = slot.must_end() => {
+            if timeout(request_grace, connection.as_mut()).await.is_err() {
                 connection.as_mut().graceful_shutdown();
-                while timeout(LAST_WORDS, connection.as_mut()).await.is_err() && place.is_busy() {}
+                while timeout(ANSWER_GRACE, connection.as_mut()).await.is_err() && slot.is_busy() {}
             }
             false
         }
@@ -283,9 +288,9 @@ async fn answered(
 }
 
 /// Reads and discards what still arrives: closing earlier could make the client lose the refusal.
-async fn hear_out(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
+async fn discard_rest(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
     if stream.shutdown().await.is_ok() {
-        drop(copy(&mut stream.take(LARGEST_REST), &mut sink()).await);
+        drop(copy(&mut stream.take(MAX_DISCARDED), &mut sink()).await);
     }
 }
 
@@ -299,21 +304,21 @@ mod tests {
     const LONG: Duration = Duration::from_mins(1);
 
     /// What a caller receives on a connection that has to make room, if it sends its request a little later.
-    async fn got_by_one_that_makes_room(request: &[u8], on_its_way: Duration) -> String {
+    async fn received_while_making_room(request: &[u8], request_grace: Duration) -> String {
         let (mut client, mut server) = duplex(4_096);
-        let waiting = Waiting::default();
-        let place = waiting.join();
+        let idle = IdleConnections::default();
+        let slot = idle.join();
         let stop = CancellationToken::new();
-        let times = (LONG, on_its_way);
-        let answering = Answering {
-            router: exchange::full(),
-            full: exchange::full(),
+        let times = (LONG, request_grace);
+        let responder = Responder {
+            router: exchange::overloaded_router(),
+            full: exchange::overloaded_router(),
             observer: None,
             tls: None,
         };
-        let served = answered(&mut server, &answering, times, &place, &stop);
+        let served = answered(&mut server, &responder, times, &slot, &stop);
         let asks = async {
-            assert!(waiting.end_longest());
+            assert!(idle.end_longest());
             for _ in 0..20 {
                 yield_now().await;
             }
@@ -328,14 +333,14 @@ mod tests {
     #[tokio::test]
     async fn a_request_on_its_way_is_answered_before_its_connection_makes_room() {
         let request = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-        let answer = got_by_one_that_makes_room(request, LONG).await;
+        let answer = received_while_making_room(request, LONG).await;
         assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
         assert!(answer.contains("connection: close"), "{answer}");
     }
 
     #[tokio::test]
     async fn an_idle_connection_makes_room() {
-        let answer = got_by_one_that_makes_room(b"", Duration::from_millis(1)).await;
+        let answer = received_while_making_room(b"", Duration::from_millis(1)).await;
         assert_eq!(answer, "");
     }
 }

@@ -16,9 +16,9 @@ use hyper::body::Body as _;
 use serde_json::{Value, json};
 
 use super::{
-    admission::{self, DESCRIBED_AT, Hosts, Operation, RequestSlot, RequestSlots},
+    admission::{self, DESCRIPTION_PATH, Hosts, Operation, RequestSlot, RequestSlots},
     body,
-    observe::{Noted, Verdict},
+    observe::{RequestDetails, Verdict},
     refusal::Refusal,
     request,
     rules::{self, Change},
@@ -44,7 +44,7 @@ const FACTS: HeaderValue = HeaderValue::from_static(
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) store: Store,
-    pub(super) room: RequestSlots,
+    pub(super) slots: RequestSlots,
     pub(super) body_time: Duration,
     pub(super) states_facts: bool,
 }
@@ -53,22 +53,22 @@ pub(super) struct Shared {
 pub(super) fn router(path: &str, hosts: Hosts, shared: Shared) -> Router {
     Router::new()
         .route(path, any(answer))
-        .route(DESCRIBED_AT, any(described))
+        .route(DESCRIPTION_PATH, any(described))
         .fallback(unknown_path)
-        .layer(middleware::from_fn_with_state(hosts, to_one_host))
+        .layer(middleware::from_fn_with_state(hosts, require_host))
         .with_state(shared)
 }
 
 /// Answers 503 to every request.
-pub(super) fn full() -> Router {
+pub(super) fn overloaded_router() -> Router {
     let any = Hosts::default();
     Router::new()
         .fallback(overloaded)
-        .layer(middleware::from_fn_with_state(any, to_one_host))
+        .layer(middleware::from_fn_with_state(any, require_host))
 }
 
 /// A request that does not say whom it is for may be meant for another server, or may hide a second request.
-async fn to_one_host(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+async fn require_host(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
     match admission::check_host(request.headers(), &hosts) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refuse(&refusal, request.body()),
@@ -99,12 +99,12 @@ async fn unknown_path(request: Request) -> Response {
 
 async fn answer(State(shared): State<Shared>, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
-    let admitted = match shared.room.admit(&shared.store, &parts).await {
+    let admitted = match shared.slots.admit(&shared.store, &parts).await {
         Ok(admitted) => admitted,
         Err(refusal) => return refuse(&refusal, &body),
     };
-    if let Some(noted) = noted(&parts) {
-        noted.key(admitted.key);
+    if let Some(details) = details(&parts) {
+        details.key(admitted.key);
     }
     let mut response = match exchange(&shared, admitted, &parts, &mut body).await {
         Ok(answer) => response(StatusCode::OK, &answer),
@@ -116,7 +116,7 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
     response
 }
 
-fn noted(parts: &Parts) -> Option<&Arc<Noted>> {
+fn details(parts: &Parts) -> Option<&Arc<RequestDetails>> {
     parts.extensions.get()
 }
 
@@ -138,8 +138,8 @@ async fn exchange(
     body::check_type(&parts.headers)?;
     let body = body::read(body, shared.body_time).await?;
     let about = |id: &str| {
-        if let Some(noted) = noted(parts) {
-            noted.user_group_id(id);
+        if let Some(details) = details(parts) {
+            details.user_group_id(id);
         }
     };
     let change = match operation {
@@ -161,7 +161,7 @@ async fn exchange(
             new_token: secret::random()?,
         },
     };
-    let done = act(&shared.store, *key, change).await?;
+    let done = execute_change(&shared.store, *key, change).await?;
     if let Presence::Present(group) = &done.user_group
         && let Presence::Present(id) = &group.provided_id
     {
@@ -172,22 +172,22 @@ async fn exchange(
 
 /// Queues the change. On a server, an existing group is only read; a missing one is created by a write that looks
 /// again.
-async fn act(store: &Store, key: i64, change: Change) -> Result<ResponseBody, Refusal> {
+async fn execute_change(store: &Store, key: i64, change: Change) -> Result<ResponseBody, Refusal> {
     let change = Arc::new(change);
     if store.is_shared()
         && let Change::GetOrCreate { .. } = &*change
     {
         let change = Arc::clone(&change);
-        let look = move |tx: &Tx<'_>| match &*change {
-            Change::GetOrCreate { wanted, .. } => rules::look(tx, key, wanted),
+        let find = move |tx: &Tx<'_>| match &*change {
+            Change::GetOrCreate { wanted, .. } => rules::find_existing(tx, key, wanted),
             _ => Ok(None),
         };
-        if let Some(found) = store.ask(Access::Short, look).await? {
+        if let Some(found) = store.execute(Access::Short, find).await? {
             return Ok(found);
         }
     }
-    let work = move |tx: &Tx<'_>| rules::act(tx, key, &change);
-    store.ask(Access::Write, work).await?
+    let work = move |tx: &Tx<'_>| rules::execute(tx, key, &change);
+    store.execute(Access::Write, work).await?
 }
 
 /// The JSON of a refusal.

@@ -13,7 +13,7 @@ use super::{
 use crate::database::{Fault, Row, Tx, values};
 
 /// Maximum length of the name of an environment, in characters.
-const LONGEST_ENVIRONMENT: usize = 100;
+const MAX_ENVIRONMENT_NAME: usize = 100;
 
 /// An API key as it may be listed: everything but the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl Store {
         expires: Option<Expiry>,
     ) -> Result<(KeyInfo, SecretString), StoreError> {
         let length = environment.chars().count();
-        if !(1..=LONGEST_ENVIRONMENT).contains(&length) || environment.contains(char::is_control) {
+        if !(1..=MAX_ENVIRONMENT_NAME).contains(&length) || environment.contains(char::is_control) {
             return Err(StoreError::InvalidEnvironment);
         }
         if !matches!(tag, None | Some("Customer" | "Testing")) {
@@ -140,7 +140,7 @@ impl Store {
         let key = secret::random()?;
         let hash = secret::hash(key.expose_secret().as_bytes());
         let (environment, tag) = (environment.to_owned(), tag.map(ToOwned::to_owned));
-        let info = self.ask_blocking(Access::Write, move |tx| {
+        let info = self.execute_blocking(Access::Write, move |tx| {
             let times = (now, expires);
             let environment = environment_for(tx, &environment, tag.as_deref())?;
             create(tx, environment, read_only, &hash, times)
@@ -150,7 +150,7 @@ impl Store {
 
     /// Returns all keys, including revoked ones, oldest first. Blocks.
     pub fn list_keys(&self) -> Result<Vec<KeyInfo>, StoreError> {
-        self.ask_blocking(Access::Short, |tx| {
+        self.execute_blocking(Access::Short, |tx| {
             tx.all(format!("{SELECT} ORDER BY k.id"), values![], info)
         })
     }
@@ -158,7 +158,7 @@ impl Store {
     /// Revokes a key immediately, in every process that serves this database. Revoking it again changes nothing.
     /// Blocks.
     pub fn revoke_key(&self, id: i64) -> Result<KeyInfo, StoreError> {
-        self.ask_blocking(Access::Write, move |tx| {
+        self.execute_blocking(Access::Write, move |tx| {
             let now = Timestamp::now().as_millisecond();
             let sql = "UPDATE keys SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL";
             tx.write(sql, values![now, id])?;
@@ -241,7 +241,7 @@ pub(super) fn recognise(
 pub(super) const CALLER: &str = "\
 SELECT e.id, e.tag, k.read_only, k.last_used_at FROM keys k JOIN environments e ON e.id = k.environment \
 WHERE k.id = $1 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > $2)";
-pub(super) const USED: &str = "UPDATE keys SET last_used_at = $1 WHERE id = $2";
+pub(super) const RECORD_USE: &str = "UPDATE keys SET last_used_at = $1 WHERE id = $2";
 
 pub(super) fn read_caller(row: &Row<'_>) -> Result<Caller, Fault> {
     Ok(Caller {
@@ -260,10 +260,10 @@ pub(super) fn caller(tx: &Tx<'_>, key: i64) -> Result<Option<Caller>, StoreError
 }
 
 /// Records that a key was used, unless the recorded time is recent enough.
-pub(super) fn used(tx: &Tx<'_>, key: i64, caller: &Caller) -> Result<(), StoreError> {
+pub(super) fn record_use(tx: &Tx<'_>, key: i64, caller: &Caller) -> Result<(), StoreError> {
     if !caller.was_used_lately() {
         let now = Timestamp::now().as_millisecond();
-        tx.write(USED, values![now, key])?;
+        tx.write(RECORD_USE, values![now, key])?;
     }
     Ok(())
 }

@@ -20,47 +20,47 @@ const BUCKETS: [f64; 13] = [
 const PREFIX: &str = "groupdesk_service";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Kind {
+struct RequestLabels {
     operation: &'static str,
     verdict: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Of {
+struct OperationLabel {
     operation: &'static str,
 }
 
 /// Values that are read when metrics are requested, rather than counted.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Now {
+pub(super) struct CurrentValues {
     pub(super) in_flight: usize,
     pub(super) waiting_writes: usize,
     pub(super) storage_failures: u64,
     pub(super) decided_commits: u64,
     /// Number of connections to the storage, and of busy ones.
-    pub(super) lines: (usize, usize),
+    pub(super) connections: (usize, usize),
     pub(super) ready: bool,
 }
 
 pub(super) struct Metrics {
     registry: Registry,
-    requests: Family<Kind, Counter>,
-    durations: Family<Of, Histogram>,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<OperationLabel, Histogram>,
     lost_lines: Counter,
     failed_handshakes: Counter,
     in_flight: Gauge,
     waiting_writes: Gauge,
     storage_failures: Counter,
     decided_commits: Counter,
-    lines: Gauge,
-    busy_lines: Gauge,
+    connections: Gauge,
+    busy_connections: Gauge,
     ready: Gauge<i64, AtomicI64>,
 }
 
 impl Metrics {
     pub(super) fn new() -> Self {
         let mut registry = Registry::with_prefix(PREFIX);
-        let requests = Family::<Kind, Counter>::default();
+        let requests = Family::<RequestLabels, Counter>::default();
         registry.register(
             "requests",
             "Requests that were answered, or given up by their caller",
@@ -110,17 +110,17 @@ impl Metrics {
             "Commits whose answer was lost, and that the database was asked for before the caller was told",
             decided_commits.clone(),
         );
-        let lines = Gauge::default();
+        let connections = Gauge::default();
         registry.register(
             "storage_lines",
             "Connections to the database; 1 for a file",
-            lines.clone(),
+            connections.clone(),
         );
-        let busy_lines = Gauge::default();
+        let busy_connections = Gauge::default();
         registry.register(
             "storage_lines_busy",
             "Connections to the database that are in use",
-            busy_lines.clone(),
+            busy_connections.clone(),
         );
         let ready = Gauge::default();
         registry.register(
@@ -140,18 +140,18 @@ impl Metrics {
             waiting_writes,
             storage_failures,
             decided_commits,
-            lines,
-            busy_lines,
+            connections,
+            busy_connections,
             ready,
         }
     }
 
     pub(super) fn count(&self, operation: &'static str, verdict: &'static str, took: Duration) {
         self.requests
-            .get_or_create(&Kind { operation, verdict })
+            .get_or_create(&RequestLabels { operation, verdict })
             .inc();
         self.durations
-            .get_or_create(&Of { operation })
+            .get_or_create(&OperationLabel { operation })
             .observe(took.as_secs_f64());
     }
 
@@ -164,7 +164,7 @@ impl Metrics {
     }
 
     /// All metrics as OpenMetrics text.
-    pub(super) fn text(&self, now: Now) -> String {
+    pub(super) fn text(&self, now: CurrentValues) -> String {
         let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         self.in_flight.set(number(now.in_flight));
         self.waiting_writes.set(number(now.waiting_writes));
@@ -175,8 +175,8 @@ impl Metrics {
         for (counter, count) in found {
             counter.inner().store(count, Ordering::Relaxed);
         }
-        self.lines.set(number(now.lines.0));
-        self.busy_lines.set(number(now.lines.1));
+        self.connections.set(number(now.connections.0));
+        self.busy_connections.set(number(now.connections.1));
         self.ready.set(now.ready.into());
         let mut text = String::new();
         // Writing to a String cannot fail.

@@ -18,14 +18,14 @@ use axum::{
 };
 
 use super::{
-    access_log::{self, AccessLog, Line, milliseconds},
-    admission::DESCRIBED_AT,
+    access_log::{self, AccessLog, LogEntry, milliseconds},
+    admission::DESCRIPTION_PATH,
     metrics::Metrics,
     refusal::Refusal,
 };
 
 /// Verdict of a successful request.
-const DONE: &str = "ok";
+const SUCCESS: &str = "ok";
 const CALLER_LEFT: &str = "caller_left";
 /// Verdict of a request whose head could not be parsed.
 const UNREADABLE: &str = "unreadable";
@@ -36,13 +36,13 @@ pub(super) struct Verdict(pub(super) &'static str);
 
 /// What becomes known about a request while it is processed.
 #[derive(Debug, Default)]
-pub(super) struct Noted {
+pub(super) struct RequestDetails {
     key: OnceLock<i64>,
     user_group_id: OnceLock<String>,
     wants_id: bool,
 }
 
-impl Noted {
+impl RequestDetails {
     pub(super) fn key(&self, key: i64) {
         // It is always the same key.
         let _ = self.key.set(key);
@@ -87,13 +87,13 @@ impl Observer {
     pub(super) fn unreadable(&self, refusal: &Refusal) {
         let status = Some(refusal.status().as_u16());
         let ended = (UNREADABLE, refusal.code(), status);
-        self.note(ended, Duration::ZERO, &Noted::default());
+        self.note(ended, Duration::ZERO, &RequestDetails::default());
     }
 
     fn operation(&self, request: &Request) -> &'static str {
         let method = request.method();
         match request.uri().path() {
-            DESCRIBED_AT => "describe",
+            DESCRIPTION_PATH => "describe",
             path if path != self.path => "other",
             _ if method == Method::GET => "get_or_create",
             _ if method == Method::PUT => "update",
@@ -106,20 +106,20 @@ impl Observer {
         &self,
         (operation, verdict, status): (&'static str, &'static str, Option<u16>),
         took: Duration,
-        noted: &Noted,
+        details: &RequestDetails,
     ) {
         self.metrics.count(operation, verdict, took);
         let Some(log) = &self.log else {
             return;
         };
-        let written = log.write(&Line {
+        let written = log.write(&LogEntry {
             time: access_log::now(),
             operation,
             verdict,
             status,
             duration_ms: milliseconds(took),
-            key: noted.key.get().copied(),
-            user_group_id: noted.user_group_id.get().map(String::as_str),
+            key: details.key.get().copied(),
+            user_group_id: details.user_group_id.get().map(String::as_str),
         });
         if !written {
             self.metrics.lost_line();
@@ -136,23 +136,24 @@ impl fmt::Debug for Observer {
 }
 
 /// One request; if it is dropped without an answer, the caller left.
-struct Entry {
+struct ObservedRequest {
     observer: Arc<Observer>,
     operation: &'static str,
     begun: Instant,
-    noted: Arc<Noted>,
+    details: Arc<RequestDetails>,
     is_answered: bool,
 }
 
-impl Entry {
+impl ObservedRequest {
     fn end(&mut self, verdict: &'static str, status: Option<u16>) {
         self.is_answered = true;
         let ended = (self.operation, verdict, status);
-        self.observer.note(ended, self.begun.elapsed(), &self.noted);
+        self.observer
+            .note(ended, self.begun.elapsed(), &self.details);
     }
 }
 
-impl Drop for Entry {
+impl Drop for ObservedRequest {
     fn drop(&mut self) {
         if !self.is_answered {
             self.end(CALLER_LEFT, None);
@@ -166,21 +167,21 @@ pub(super) async fn observed(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let noted = Arc::new(Noted {
+    let details = Arc::new(RequestDetails {
         wants_id: observer.log.as_ref().is_some_and(AccessLog::with_ids),
-        ..Noted::default()
+        ..RequestDetails::default()
     });
-    request.extensions_mut().insert(Arc::clone(&noted));
-    let mut entry = Entry {
+    request.extensions_mut().insert(Arc::clone(&details));
+    let mut entry = ObservedRequest {
         operation: observer.operation(&request),
         observer,
         begun: Instant::now(),
-        noted,
+        details,
         is_answered: false,
     };
     let mut response = next.run(request).await;
     let verdict = response.extensions().get::<Verdict>();
-    let verdict = verdict.map_or(DONE, |verdict| verdict.0);
+    let verdict = verdict.map_or(SUCCESS, |verdict| verdict.0);
     entry.end(verdict, Some(response.status().as_u16()));
     if entry.observer.is_draining() {
         let close = HeaderValue::from_static("close");
@@ -200,7 +201,7 @@ mod tests {
     use tower_service::Service;
 
     use super::*;
-    use crate::service::metrics::Now;
+    use crate::service::metrics::CurrentValues;
 
     #[test]
     fn a_caller_that_leaves_is_counted() {
@@ -219,7 +220,7 @@ mod tests {
                 .poll(&mut Context::from_waker(Waker::noop()));
             assert!(polled.is_pending());
         }
-        let counted = observer.metrics.text(Now::default());
+        let counted = observer.metrics.text(CurrentValues::default());
         let sample = "requests_total{operation=\"get_or_create\",verdict=\"caller_left\"} 1";
         assert!(counted.contains(sample), "{counted}");
     }

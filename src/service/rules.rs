@@ -48,17 +48,17 @@ pub(super) enum Change {
     },
 }
 
-pub(super) use shared::look;
+pub(super) use shared::find_existing;
 
 /// Executes a change for the holder of the key. The key is checked again here: it may have been revoked meanwhile.
-pub(super) fn act(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
+pub(super) fn execute(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
     if tx.sqlite().is_none() {
-        return shared::act(tx, key, change);
+        return shared::execute(tx, key, change);
     }
     let Some(caller) = keys::caller(tx, key)? else {
         return Ok(Err(Refusal::Unauthorized));
     };
-    keys::used(tx, key, &caller)?;
+    keys::record_use(tx, key, &caller)?;
     match change {
         Change::GetOrCreate { wanted, new_token } => get_or_create(tx, &caller, wanted, new_token),
         Change::Update(wanted) => update(tx, &caller, wanted),
@@ -218,12 +218,16 @@ pub(super) fn insert(
     wanted: &GroupFields,
     token: &SecretString,
 ) -> Result<StoredGroup, StoreError> {
-    let values = inserted(environment, wanted, token);
+    let values = insert_values(environment, wanted, token);
     let row = tx.one(INSERT, values, StoredGroup::read)?;
     Ok(row.ok_or(Fault::Column)?)
 }
 
-fn inserted(environment: i64, wanted: &GroupFields, token: &SecretString) -> Vec<database::Value> {
+fn insert_values(
+    environment: i64,
+    wanted: &GroupFields,
+    token: &SecretString,
+) -> Vec<database::Value> {
     let none = (IndexMap::new(), Map::new());
     values![
         environment,

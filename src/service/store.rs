@@ -15,16 +15,16 @@ use std::{
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-mod care;
 mod error;
 mod file;
+mod maintenance;
 mod server;
 
 pub(super) use crate::database::Access;
 use crate::database::{EPHEMERAL, Server, Session, Tx, Work, Worker, once_in_file, values};
-pub use care::{Copied, Looked, backup, check};
 pub use error::StoreError;
 use file::File;
+pub use maintenance::{BackupSummary, CheckResult, backup, check};
 pub use server::SharedStorage;
 
 /// Called for every storage failure, so that `serve` can report on stderr what an answer 500 does not tell.
@@ -97,7 +97,7 @@ impl Drop for Counted {
 }
 
 /// After this many writes, rows that are no longer needed are removed.
-const SWEEP: u64 = 4_096;
+const SWEEP_EVERY: u64 = 4_096;
 const SWEEP_WRITES: &str = "DELETE FROM writes WHERE at < clock_timestamp() - INTERVAL '1 hour'";
 
 impl Store {
@@ -129,7 +129,11 @@ impl Store {
     }
 
     /// Prepares connections to a server; they are opened on first use.
-    fn of_lines(at: &SharedStorage, options: Options, count: usize) -> Result<Self, StoreError> {
+    fn of_connections(
+        at: &SharedStorage,
+        options: Options,
+        count: usize,
+    ) -> Result<Self, StoreError> {
         let start = |_| {
             let queue = sync_channel(options.queue.div_ceil(count));
             thread(Worker::start_on_server(
@@ -172,7 +176,7 @@ impl Store {
     }
 
     /// Number of connections to a server (or the one thread of a file), and how many are busy.
-    pub(super) fn lines(&self) -> (usize, usize) {
+    pub(super) fn connections(&self) -> (usize, usize) {
         let threads = &self.0.threads;
         let is_busy = |thread: &&Thread| thread.waiting.load(Ordering::SeqCst) > 0;
         (threads.len(), threads.iter().filter(is_busy).count())
@@ -194,12 +198,12 @@ impl Store {
 INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = excluded.at";
         let at = Timestamp::now().as_millisecond();
         let probe = move |tx: &Tx<'_>| Ok(tx.write(PROBE, values![at]).map(drop)?);
-        self.ask(Access::Write, probe).await
+        self.execute(Access::Write, probe).await
     }
 
     /// Queues work and waits for its commit. Dropping the future does not cancel queued work. On a server the work may
     /// be executed again from the start.
-    pub(super) async fn ask<T, F>(&self, access: Access, work: F) -> Result<T, StoreError>
+    pub(super) async fn execute<T, F>(&self, access: Access, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnMut(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -217,7 +221,7 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
     }
 
     /// As [`Store::ask`], for callers that may block; also waits for space in the queue.
-    pub(super) fn ask_blocking<T, F>(&self, access: Access, work: F) -> Result<T, StoreError>
+    pub(super) fn execute_blocking<T, F>(&self, access: Access, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnMut(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -256,7 +260,7 @@ INSERT INTO probe (id, at) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET at = ex
                 .0
                 .writes
                 .fetch_add(1, Ordering::Relaxed)
-                .is_multiple_of(SWEEP);
+                .is_multiple_of(SWEEP_EVERY);
         let work = move |tx: &Tx<'_>| {
             let done = work(tx)?;
             if sweeps {

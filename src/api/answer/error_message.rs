@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 use crate::{
     api::{
         masking::SeenTokens,
-        secret_text::{DISGUISED, behind_names, undisguised, without, without_hex},
+        secret_text::{
+            ENCODED_SECRET, decoded_variants, mask_after_names, replace_hex_runs, replace_secret,
+        },
     },
     domain::text,
 };
@@ -16,12 +18,12 @@ use crate::{
 /// Maximum length of a text quoted from the service, in characters.
 pub const LONGEST_QUOTE: usize = 300;
 /// Maximum length of an error code quoted from the service, in characters.
-const LONGEST_CODE: usize = 60;
+const MAX_CODE: usize = 60;
 /// Shorter texts are no secrets, and hiding them would garble the words.
 const SHORTEST_SECRET: usize = 4;
 const HIDDEN: &str = "[hidden]";
 /// Maximum number of errors quoted.
-const MOST_ERRORS: usize = 5;
+const MAX_ERRORS: usize = 5;
 
 /// Removes secrets from texts: the given ones in any case, and every run of 32 or more hex digits. A text that contains
 /// a given secret in encoded form, such as `%22` for a quote, is not shown at all.
@@ -74,14 +76,17 @@ impl<'a> Scrub<'a> {
         // Remove secrets first: cutting could leave half of one, and escaping could disguise it.
         let mut safe = quoted.trim().to_owned();
         for secret in self.secrets() {
-            safe = without(&safe, secret, HIDDEN);
+            safe = replace_secret(&safe, secret, HIDDEN);
         }
-        let is_one = |plain: String| self.secrets().any(|one| without(&plain, one, "") != plain);
-        if undisguised(&safe).any(is_one) {
-            return DISGUISED.to_owned();
+        let is_one = |plain: String| {
+            self.secrets()
+                .any(|one| replace_secret(&plain, one, "") != plain)
+        };
+        if decoded_variants(&safe).any(is_one) {
+            return ENCODED_SECRET.to_owned();
         }
         // A service that quotes an answer may quote a token that nobody has seen yet.
-        let safe = behind_names(&without_hex(&safe, HIDDEN, |_| false));
+        let safe = mask_after_names(&replace_hex_runs(&safe, HIDDEN, |_| false));
         let shown = text::visible(&safe);
         if shown.chars().count() <= most {
             return shown.into_owned();
@@ -110,9 +115,7 @@ impl ErrorMessage {
         };
         let filled = |text: &String| !text.trim().is_empty();
         Self {
-            code: code
-                .filter(filled)
-                .map(|code| scrub.cut(&code, LONGEST_CODE)),
+            code: code.filter(filled).map(|code| scrub.cut(&code, MAX_CODE)),
             words: words.filter(filled).map(|words| scrub.clean(&words)),
         }
     }
@@ -135,10 +138,10 @@ fn words(map: &Map<String, Value>) -> Option<String> {
                 Some(more) => format!("{error}: {more}"),
                 None => error.clone(),
             }),
-            other => said(other),
+            other => error_text(other),
         })
         .or_else(|| sentence(map))
-        .or_else(|| map.get("errors").and_then(said))
+        .or_else(|| map.get("errors").and_then(error_text))
         .or_else(|| fields(map))
 }
 
@@ -149,7 +152,7 @@ fn sentence(map: &Map<String, Value>) -> Option<String> {
     text("message")
         .or_else(|| text("error_description"))
         .or_else(|| {
-            let detail = map.get("detail").and_then(said);
+            let detail = map.get("detail").and_then(error_text);
             match (&title, detail) {
                 (Some(title), Some(detail)) => Some(format!("{title}: {detail}")),
                 (_, detail) => detail,
@@ -159,7 +162,7 @@ fn sentence(map: &Map<String, Value>) -> Option<String> {
 }
 
 /// A text, a list of errors, an error object, or an object of fields with their errors.
-fn said(value: &Value) -> Option<String> {
+fn error_text(value: &Value) -> Option<String> {
     match value {
         Value::Array(errors) => joined(errors.iter().filter_map(|error| match error {
             Value::Object(map) => sentence(map).or_else(|| fields(map)),
@@ -182,7 +185,7 @@ fn fields(map: &Map<String, Value>) -> Option<String> {
 }
 
 fn joined(texts: impl Iterator<Item = String>) -> Option<String> {
-    let texts: Vec<String> = texts.take(MOST_ERRORS).collect();
+    let texts: Vec<String> = texts.take(MAX_ERRORS).collect();
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 
@@ -199,7 +202,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn said_in(body: &Value) -> (Option<String>, Option<String>) {
+    fn message_in(body: &Value) -> (Option<String>, Option<String>) {
         let ErrorMessage { code, words } = ErrorMessage::of(body, &Scrub::of(&["canary-key"]));
         (code, words)
     }
@@ -216,12 +219,15 @@ mod tests {
                 json!({"error": quoted}),
                 json!({"message": quoted}),
             ] {
-                let said = said_in(&body).1.expect("words");
-                assert!(!said.contains("canary"), "{said}");
+                let error_text = message_in(&body).1.expect("words");
+                assert!(!error_text.contains("canary"), "{error_text}");
             }
         }
         let prose = "current_token: this field is required";
-        assert_eq!(said_in(&json!({"error": prose})).1.as_deref(), Some(prose));
+        assert_eq!(
+            message_in(&json!({"error": prose})).1.as_deref(),
+            Some(prose)
+        );
     }
 
     #[test]
@@ -268,7 +274,7 @@ mod tests {
             (json!("plain"), None, "plain"),
         ] {
             let expected = (code.map(str::to_owned), Some(words.to_owned()));
-            assert_eq!(said_in(&body), expected, "{body}");
+            assert_eq!(message_in(&body), expected, "{body}");
         }
         for silent in [
             json!({}),
@@ -277,7 +283,7 @@ mod tests {
             json!({"error": null}),
             json!({"error": {}}),
         ] {
-            assert_eq!(said_in(&silent), (None, None), "{silent}");
+            assert_eq!(message_in(&silent), (None, None), "{silent}");
         }
     }
 
@@ -309,7 +315,7 @@ mod tests {
         }
         assert_eq!(
             Scrub::of(&["a\"canary"]).clean(r#"no a\"canary"#),
-            DISGUISED
+            ENCODED_SECRET
         );
         assert_eq!(
             Scrub::of(&["canary-key"]).clean("100%25 of it"),

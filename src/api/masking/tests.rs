@@ -17,8 +17,8 @@ fn seen() -> SeenTokens {
 
 fn masked(body: &[u8]) -> Body {
     let mut seen = seen();
-    seen.learn(body);
-    seen.mask(KEY, Some("acme")).body(body)
+    seen.note_secrets_of(body);
+    seen.mask(KEY, Some("acme")).mask_body(body)
 }
 
 #[track_caller]
@@ -93,7 +93,7 @@ fn a_number_that_is_a_secret_is_hidden() {
     seen.note("8474001122");
     let kept = seen
         .mask(KEY, None)
-        .body(b"{\"count\": 8474001122, \"token\": 12}");
+        .mask_body(b"{\"count\": 8474001122, \"token\": 12}");
     assert!(
         !kept.text.contains("8474001122") && !kept.text.contains("12"),
         "{}",
@@ -109,7 +109,7 @@ fn the_id_that_was_asked_for_may_look_like_a_token() {
         "{{\"user_group_id\": \"{id}\", \"x\": \"{}\"}}",
         "f".repeat(40)
     );
-    let kept = seen.mask(KEY, Some(id)).body(body.as_bytes());
+    let kept = seen.mask(KEY, Some(id)).mask_body(body.as_bytes());
     assert!(
         kept.text.contains(id) && !kept.text.contains("ffff"),
         "{}",
@@ -123,7 +123,7 @@ fn what_is_kept_is_bounded_and_no_cut_leaves_half_a_secret() {
         let body = format!("{}{OLD}{}", "x".repeat(lead), "y".repeat(100));
         let kept = masked(body.as_bytes());
         assert!(kept.is_cut && kept.size == body.len());
-        assert!(kept.text.len() <= KEPT);
+        assert!(kept.text.len() <= MAX_KEPT_BODY);
     }
     // Hidden runs shorten the text, so that the cut at the window's end becomes visible.
     for lead in 0..40 {
@@ -142,7 +142,7 @@ fn what_is_kept_is_bounded_and_no_cut_leaves_half_a_secret() {
     }
     let pretty = json!({"rows": vec!["x".repeat(1000); 60]}).to_string();
     let kept = masked(pretty.as_bytes());
-    assert!(kept.is_cut && kept.text.len() <= KEPT);
+    assert!(kept.is_cut && kept.text.len() <= MAX_KEPT_BODY);
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn tokens_are_remembered_up_to_a_bound_and_the_same_keeps_its_number() {
     let mut seen = seen();
     seen.note(OLD);
     assert_eq!(seen.count, 2);
-    for number in 0..REMEMBERED {
+    for number in 0..MAX_REMEMBERED {
         seen.note(&format!("token number {number}"));
     }
-    assert_eq!(seen.tokens.len(), REMEMBERED);
+    assert_eq!(seen.tokens.len(), MAX_REMEMBERED);
 }

@@ -64,9 +64,9 @@ pub(crate) async fn run(global: &Global) -> Result<Exit, CliError> {
         operator: settings.operator,
         config_file: settings.file,
         ascii: global.ascii,
-        comfort: UiSettings {
-            plain: global.plain || settings.comfort.plain,
-            ..settings.comfort
+        ui: UiSettings {
+            plain: global.plain || settings.ui.plain,
+            ..settings.ui
         },
         environment: overrides.env.clone(),
         connector: Some(Connector::new(overrides, opened, Clock::System)),
@@ -102,7 +102,7 @@ async fn play(
         operator: world.operator.clone(),
         config_file: None,
         ascii: global.ascii,
-        comfort: UiSettings {
+        ui: UiSettings {
             plain: global.plain,
             ..UiSettings::default()
         },
@@ -127,7 +127,7 @@ async fn play(
 }
 
 async fn open(start: TuiOptions, signals: &mut Signals) -> Result<ExitReason, CliError> {
-    if start.comfort.plain {
+    if start.ui.plain {
         panic_report::be_plain();
     }
     let ended = tui::run(start, signals).await.map_err(|error| {

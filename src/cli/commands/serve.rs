@@ -1,6 +1,6 @@
 //! `groupdesk serve`: runs the User Group Service until a signal comes, then lets requests in flight finish.
 
-mod care;
+mod maintenance;
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -29,11 +29,13 @@ pub(crate) async fn run(arguments: Serve, global: &Global) -> Result<Exit, CliEr
     let storage = Storage::of(&arguments, &env)?;
     match arguments.command {
         Some(ServeCommand::Keys(command)) => keys::run(command, &storage, global),
-        Some(ServeCommand::Init { role }) => care::init(&storage, role.as_deref(), global.json),
-        Some(ServeCommand::Backup { file }) => {
-            care::backup(storage.file("backup")?, &file, global.json)
+        Some(ServeCommand::Init { role }) => {
+            maintenance::init(&storage, role.as_deref(), global.json)
         }
-        Some(ServeCommand::Check) => care::check(storage.file("check")?, global.json),
+        Some(ServeCommand::Backup { file }) => {
+            maintenance::backup(storage.file("backup")?, &file, global.json)
+        }
+        Some(ServeCommand::Check) => maintenance::check(storage.file("check")?, global.json),
         None => serve(arguments, &storage, global.json).await,
     }
 }

@@ -70,7 +70,7 @@ pub(crate) async fn end() {
 
 fn text(one: &RecordedExchange) -> String {
     let number = one.number;
-    if one.sort == ExchangeKind::InFlight {
+    if one.kind == ExchangeKind::InFlight {
         let about = one
             .id
             .as_ref()

@@ -72,7 +72,7 @@ impl Opened {
             && !before.profiles.iter().zip(&now.profiles).any(is_other)
             && now.default_profile == before.default_profile
             && now.operator == before.operator
-            && now.comfort == before.comfort
+            && now.ui == before.ui
             && now.directory == before.directory;
         if !others_stay {
             return Err(elsewhere());

@@ -9,8 +9,8 @@ use std::{
 use super::{Area, Report, count_of, places};
 use crate::{
     config::{
-        ConfigError, DirectoryAt, Overrides, Profile, TeamSettings, directory_of, paths,
-        scrub::shown, usual_directory,
+        ConfigError, DirectoryAt, Overrides, Profile, TeamSettings, default_directory,
+        directory_of, paths, scrub::shown,
     },
     directory::{
         Contents, Directory, DirectoryError, Inspected, Location, backup_of, backups_of, inspect,
@@ -49,7 +49,7 @@ pub(super) async fn check(
     let at = match directory_of(overrides) {
         // The problem with the file has been reported already.
         Err(ConfigError::Wrong { .. } | ConfigError::Unreadable { .. }) => {
-            usual_directory(&overrides.env)
+            default_directory(&overrides.env)
         }
         at => at,
     };

@@ -50,7 +50,7 @@ pub(super) async fn check(
         if let Some(listener) = &request.listener {
             listener.tell(exchange.clone());
         }
-        if exchange.sort != ExchangeKind::InFlight {
+        if exchange.kind != ExchangeKind::InFlight {
             answer.get_or_insert(exchange);
         }
     }

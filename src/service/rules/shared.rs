@@ -4,7 +4,7 @@
 use secrecy::{ExposeSecret, SecretString};
 
 use super::{
-    Change, INSERT, StoredGroup, Verdict, got, inserted, mapping_text, may_share, now,
+    Change, INSERT, StoredGroup, Verdict, got, insert_values, mapping_text, may_share, now,
     properties_text,
 };
 use crate::{
@@ -41,7 +41,7 @@ SELECT team_id, user_group_id, token, name, properties, tag FROM won";
 
 /// Until the end of the transaction, nobody else can create a group with this id in any environment; later statements
 /// see what was created before. A unique index cannot cover other environments.
-const HOLD: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text";
+const LOCK_ID: &str = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text";
 
 const FIND_OF_KEY: &str = "\
 SELECT g.team_id, g.user_group_id, g.token, g.name, g.properties \
@@ -53,7 +53,7 @@ WHERE g.user_group_id = $2 AND g.environment <> k.environment";
 const WAS_CURRENT_OF_KEY: &str = "\
 SELECT 1 FROM retired_tokens r JOIN keys k ON k.environment = r.environment WHERE r.hash = $1 AND k.id = $2";
 
-pub(super) fn act(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
+pub(super) fn execute(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
     match change {
         Change::GetOrCreate { wanted, new_token } => {
             let creation = Creation {
@@ -62,8 +62,8 @@ pub(super) fn act(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
                 new_token,
             };
             match tx.run_last(&creation)? {
-                Ok(Got { row: None, .. }) => Err(Fault::Column.into()),
-                Ok(Got {
+                Ok(CreateResult { row: None, .. }) => Err(Fault::Column.into()),
+                Ok(CreateResult {
                     row: Some(row),
                     is_new,
                 }) => Ok(Ok(got(row, wanted, is_new)?)),
@@ -84,12 +84,12 @@ pub(super) fn act(tx: &Tx<'_>, key: i64, change: &Change) -> Verdict {
 }
 
 /// Returns the group if it exists and nothing has to be written: a get that only reads needs no commit.
-pub(in crate::service) fn look(
+pub(in crate::service) fn find_existing(
     tx: &Tx<'_>,
     key: i64,
     wanted: &GroupFields,
 ) -> Result<Option<ResponseBody>, StoreError> {
-    let found = tx.run(&Look { key, wanted })?;
+    let found = tx.run(&FindExisting { key, wanted })?;
     found.map(|row| got(row, wanted, false)).transpose()
 }
 
@@ -98,20 +98,20 @@ fn with_tag(row: &Row<'_>) -> Result<(StoredGroup, Option<String>), Fault> {
 }
 
 /// Records that the key was used, unless the recorded time is recent enough.
-fn used(key: i64, caller: Option<&Caller>) -> Statements {
+fn record_use(key: i64, caller: Option<&Caller>) -> Statements {
     let mut writes = Statements::default();
     if caller.is_some_and(|caller| !caller.was_used_lately()) {
-        writes.add(keys::USED, values![now(), key]);
+        writes.add(keys::RECORD_USE, values![now(), key]);
     }
     writes
 }
 
-struct Look<'a> {
+struct FindExisting<'a> {
     key: i64,
     wanted: &'a GroupFields,
 }
 
-impl Request for Look<'_> {
+impl Request for FindExisting<'_> {
     type Answer = Option<StoredGroup>;
     type Error = StoreError;
 
@@ -135,19 +135,19 @@ struct Creation<'a> {
     new_token: &'a SecretString,
 }
 
-struct Got {
+struct CreateResult {
     row: Option<StoredGroup>,
     is_new: bool,
 }
 
 impl Request for Creation<'_> {
-    type Answer = Result<Got, Refusal>;
+    type Answer = Result<CreateResult, Refusal>;
     type Error = StoreError;
 
     fn read(&self) -> Statements {
         let id = &self.wanted.user_group_id;
         Statements::default()
-            .with(HOLD, values![id])
+            .with(LOCK_ID, values![id])
             .with(keys::CALLER, values![self.key, now()])
             .with(FIND_OF_KEY, values![self.key, id])
             .with(OTHERS_OF_KEY, values![self.key, id])
@@ -158,7 +158,7 @@ impl Request for Creation<'_> {
         let caller = found.next().first(keys::read_caller)?;
         let row = found.next().first(StoredGroup::read)?;
         let others = found.next().all(|row| row.get::<Option<String>>(0))?;
-        let mut writes = used(self.key, caller.as_ref());
+        let mut writes = record_use(self.key, caller.as_ref());
         let is_new = row.is_none();
         let refusal = match &caller {
             None => Some(Refusal::Unauthorized),
@@ -168,12 +168,12 @@ impl Request for Creation<'_> {
                 Some(Refusal::TagRequired)
             }
             Some(caller) => {
-                let values = inserted(caller.environment, self.wanted, self.new_token);
+                let values = insert_values(caller.environment, self.wanted, self.new_token);
                 writes.add(INSERT, values);
                 None
             }
         };
-        let answer = refusal.map_or(Ok(Got { row, is_new }), Err);
+        let answer = refusal.map_or(Ok(CreateResult { row, is_new }), Err);
         Ok((writes, answer))
     }
 
@@ -226,7 +226,7 @@ impl Request for Update<'_> {
             Some((row, tag)) => Ok(row.updated(self.wanted, tag)?),
             None => Err(refused(caller.as_ref(), Refusal::UnknownGroup)),
         };
-        Ok((used(self.key, caller.as_ref()), answer))
+        Ok((record_use(self.key, caller.as_ref()), answer))
     }
 }
 
@@ -258,7 +258,7 @@ impl Request for Rotation<'_> {
             None if was_current => Err(refused(caller.as_ref(), Refusal::TokenRetired)),
             None => Err(refused(caller.as_ref(), Refusal::UnknownToken)),
         };
-        Ok((used(self.key, caller.as_ref()), answer))
+        Ok((record_use(self.key, caller.as_ref()), answer))
     }
 }
 

@@ -11,7 +11,7 @@ const BEGIN: &str = include_str!("../../../assets/migrations/service/postgres/00
 const NEWEST: i64 = 2;
 
 /// Connections per process. Each spends most of its time waiting for commits, which the server does together.
-pub(super) const LINES: usize = 8;
+pub(super) const CONNECTIONS: usize = 8;
 
 const ADD_VERSION: &str = "INSERT INTO schema_versions (version) VALUES ($1)";
 const VERSION: &str = "SELECT MAX(version) FROM schema_versions";
@@ -86,8 +86,8 @@ impl SharedStorage {
             }
             text += &grants(&schema, &quoted(role));
         }
-        let store = Store::of_lines(self, Options::default(), 1)?;
-        store.ask_blocking(Access::Once, move |tx| {
+        let store = Store::of_connections(self, Options::default(), 1)?;
+        store.execute_blocking(Access::Once, move |tx| {
             tx.batch(&text)?;
             tx.write(ADD_VERSION, values![NEWEST])?;
             Ok(())
@@ -113,8 +113,8 @@ fn quoted(name: &str) -> String {
 impl Store {
     /// Opens a schema that was set up before. Blocks.
     pub fn open_shared(at: &SharedStorage, options: Options) -> Result<Self, StoreError> {
-        let store = Self::of_lines(at, options, LINES)?;
-        let version = store.ask_blocking(Access::Short, |tx| {
+        let store = Self::of_connections(at, options, CONNECTIONS)?;
+        let version = store.execute_blocking(Access::Short, |tx| {
             Ok(tx.one(VERSION, values![], |row| row.get::<Option<i64>>(0))?)
         })?;
         match version.flatten() {

@@ -35,7 +35,7 @@ fn on_file<T: Send + 'static>(
     access: Access,
     work: impl FnMut(&Connection) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    store.ask_blocking(access, of_file(work))
+    store.execute_blocking(access, of_file(work))
 }
 
 /// Needs more pages than the database has.
@@ -85,7 +85,7 @@ fn queue<T: Send + 'static>(
 ) -> std::pin::Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>> {
     let store = store.clone();
     let mut future: std::pin::Pin<Box<dyn Future<Output = _> + Send>> =
-        Box::pin(async move { store.ask(Access::Write, of_file(work)).await });
+        Box::pin(async move { store.execute(Access::Write, of_file(work)).await });
     let polled = future
         .as_mut()
         .poll(&mut Context::from_waker(Waker::noop()));
@@ -266,7 +266,7 @@ fn a_full_queue_is_overload() {
     let store = Store::open_with(&path, options).expect("open");
     let release = hold(&store);
     let queued = queue(&store, add("queued"));
-    let refused = store.ask(Access::Write, of_file(add("refused")));
+    let refused = store.execute(Access::Write, of_file(add("refused")));
     let refused = finish(refused);
     assert_eq!(refused, Err(StoreError::Overloaded));
     assert_eq!(store.pending_writes(), 1);

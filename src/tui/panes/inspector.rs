@@ -96,7 +96,7 @@ impl Inspector {
     /// The job of the row, if it is a read in flight.
     fn cancellable(&self, context: &Context) -> Option<Ticket> {
         let exchange = self.current(context)?;
-        let is_in_flight = exchange.recorded.sort == ExchangeKind::InFlight;
+        let is_in_flight = exchange.recorded.kind == ExchangeKind::InFlight;
         let ticket = exchange.ticket();
         (is_in_flight && context.can_cancel(ticket)).then_some(ticket)
     }
@@ -289,7 +289,7 @@ fn cells<'a>(exchange: &'a Exchange, context: &Context, here: bool) -> Vec<Cell<
         if here {
             cell
         } else {
-            cell.styled(style(recorded.sort, context.theme))
+            cell.styled(style(recorded.kind, context.theme))
         }
     };
     vec![
@@ -315,7 +315,7 @@ fn cells<'a>(exchange: &'a Exchange, context: &Context, here: bool) -> Vec<Cell<
 
 /// The sign of its state, for terminals without colour.
 fn sign(exchange: &Exchange, context: &Context) -> char {
-    match exchange.recorded.sort {
+    match exchange.recorded.kind {
         ExchangeKind::InFlight => turning(context.now.duration_since(exchange.at).as_secs()),
         ExchangeKind::Done => '+',
         ExchangeKind::GivenUp => '-',
@@ -327,7 +327,7 @@ fn sign(exchange: &Exchange, context: &Context) -> char {
 /// How long it took, or has taken so far and its limit.
 fn took(exchange: &Exchange, context: &Context) -> String {
     let recorded = &exchange.recorded;
-    if recorded.sort != ExchangeKind::InFlight {
+    if recorded.kind != ExchangeKind::InFlight {
         return format!("{}ms", recorded.duration.as_millis());
     }
     let seconds = context.now.duration_since(exchange.at).as_secs();
@@ -339,8 +339,8 @@ fn took(exchange: &Exchange, context: &Context) -> String {
 }
 
 /// The colour of a verdict.
-pub(super) fn style(sort: ExchangeKind, theme: Theme) -> Style {
-    match sort {
+pub(super) fn style(kind: ExchangeKind, theme: Theme) -> Style {
+    match kind {
         ExchangeKind::InFlight => Style::new(),
         ExchangeKind::Done => theme.ok(),
         ExchangeKind::GivenUp => theme.dim(),

@@ -28,7 +28,7 @@ impl Exchange {
 
     /// Its result in one word.
     pub fn verdict(&self) -> &'static str {
-        match self.recorded.sort {
+        match self.recorded.kind {
             ExchangeKind::InFlight => "in flight",
             ExchangeKind::Done => "done",
             ExchangeKind::SameToken => "same token",
@@ -42,7 +42,7 @@ impl Exchange {
 
     /// Status and verdict, for a column.
     pub fn status(&self) -> String {
-        match (self.recorded.status, self.recorded.sort) {
+        match (self.recorded.status, self.recorded.kind) {
             (_, ExchangeKind::InFlight) => "waiting".into(),
             (Some(status), ExchangeKind::Done) => status.to_string(),
             (Some(status), ExchangeKind::Refused) => match reason(status) {
@@ -57,7 +57,7 @@ impl Exchange {
     /// Whether it did not achieve what it was sent for.
     pub fn is_failed(&self) -> bool {
         !matches!(
-            self.recorded.sort,
+            self.recorded.kind,
             ExchangeKind::InFlight | ExchangeKind::Done
         )
     }
@@ -126,7 +126,7 @@ impl Exchanges {
             at,
             recorded,
         };
-        if exchange.recorded.sort == ExchangeKind::InFlight {
+        if exchange.recorded.kind == ExchangeKind::InFlight {
             self.in_flight.insert(0, exchange);
         } else {
             self.all.truncate(KEPT - 1);

@@ -26,8 +26,8 @@ impl Palette {
 
     /// Builds the palette from the configuration. If it does not set the background, `COLORFGBG` decides until the
     /// terminal answers.
-    pub fn of(comfort: &UiSettings, variable: impl Fn(&str) -> Option<String>) -> Self {
-        let ground = match comfort.ground {
+    pub fn of(ui: &UiSettings, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let ground = match ui.ground {
             Background::Asked if has_256(&variable) => ground_of(variable("COLORFGBG")),
             Background::Asked => Background::Terminal,
             ground => ground,
@@ -36,15 +36,15 @@ impl Palette {
             ground,
             ..Self::NAMED
         };
-        for (role, colour) in &comfort.colours {
+        for (role, colour) in &ui.colours {
             palette.own[place(*role)] = Some(of(*colour));
         }
         palette
     }
 
     /// Whether to query the terminal for its background: it is not configured, and there are fixed colours for it.
-    pub fn is_to_be_asked(comfort: &UiSettings, variable: impl Fn(&str) -> Option<String>) -> bool {
-        comfort.ground == Background::Asked && has_256(&variable)
+    pub fn is_to_be_asked(ui: &UiSettings, variable: impl Fn(&str) -> Option<String>) -> bool {
+        ui.ground == Background::Asked && has_256(&variable)
     }
 
     /// Adapts the palette to the background that the terminal reported: red, green and blue.
@@ -204,11 +204,11 @@ mod tests {
             (Background::Light, &light[..]),
             (Background::Dark, &dark[..]),
         ] {
-            let comfort = UiSettings {
+            let ui = UiSettings {
                 ground,
                 ..UiSettings::default()
             };
-            let palette = Palette::of(&comfort, |_| None);
+            let palette = Palette::of(&ui, |_| None);
             let fixed = |role, name| match palette.colour(role) {
                 Some(Color::Indexed(index)) => cube(index),
                 _ => panic!("{name} has no fixed colour"),
@@ -334,11 +334,11 @@ mod tests {
             assert_eq!(of(light), Some(Color::Indexed(24)), "{light:?}");
         }
         let asked = |ground, term: &'static str| {
-            let comfort = UiSettings {
+            let ui = UiSettings {
                 ground,
                 ..UiSettings::default()
             };
-            Palette::is_to_be_asked(&comfort, |name| (name == "TERM").then(|| term.to_owned()))
+            Palette::is_to_be_asked(&ui, |name| (name == "TERM").then(|| term.to_owned()))
         };
         assert!(asked(Background::Asked, "xterm-256color"));
         assert!(!asked(Background::Asked, "vt100"));
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn own_colours_come_first() {
-        let comfort = UiSettings {
+        let ui = UiSettings {
             colours: vec![
                 (Role::Error, Colour::Rgb(1, 2, 3)),
                 (Role::Dim, Colour::Named(8)),
@@ -356,7 +356,7 @@ mod tests {
             ],
             ..UiSettings::default()
         };
-        let palette = Palette::of(&comfort, |_| None);
+        let palette = Palette::of(&ui, |_| None);
         assert_eq!(palette.colour(Role::Error), Some(Color::Rgb(1, 2, 3)));
         assert_eq!(palette.colour(Role::Dim), Some(Color::DarkGray));
         assert_eq!(palette.colour(Role::Ok), Some(Color::Reset));

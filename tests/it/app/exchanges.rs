@@ -50,7 +50,7 @@ pub(super) fn sent(ticket: Ticket, job: &Job) -> Option<RecordedExchange> {
         headers: vec![("content-type".into(), "application/json".into())],
         answer: Some(body("{\n  \"success\": 1\n}", false)),
         duration: Duration::from_millis(7),
-        sort: ExchangeKind::Done,
+        kind: ExchangeKind::Done,
         words: String::new(),
     })
 }
@@ -59,7 +59,7 @@ fn refused(ticket: Ticket) -> RecordedExchange {
     let job = Job::LookUp(crate::support::world::id("acme-eu"));
     RecordedExchange {
         status: Some(403),
-        sort: ExchangeKind::Refused,
+        kind: ExchangeKind::Refused,
         words: "the service refused (HTTP 403)".into(),
         answer: Some(body("{\n  \"error\": \"no\"\n}", false)),
         ..sent(ticket, &job).expect("it sends")

@@ -20,7 +20,7 @@ fn hang(scene: &mut Scene) {
     for (number, (ticket, _, job)) in (1..).zip(scene.pending.clone()) {
         let begins = sent(ticket, &job).map(|exchange| RecordedExchange {
             number,
-            sort: ExchangeKind::InFlight,
+            kind: ExchangeKind::InFlight,
             status: None,
             answer: None,
             ..exchange
@@ -134,7 +134,7 @@ fn a_rotation_shows_its_requests_however_many_others_are_sent() {
     let read = Job::LookUp(crate::support::world::id("acme-eu"));
     let exchange = |number, job: &Job, sort| RecordedExchange {
         number,
-        sort,
+        kind: sort,
         ..sent(rotation, job).expect("it sends")
     };
     let others = || {
@@ -191,7 +191,7 @@ fn a_rotation_whose_answer_takes_long_to_be_recorded_says_so() {
     let (_, _, job) = scene.pending[0].clone();
     let answered = RecordedExchange {
         number: 2,
-        sort: ExchangeKind::Done,
+        kind: ExchangeKind::Done,
         ..sent(scene.pending[0].0, &job).expect("it sends")
     };
     scene.msg(Msg::Exchanged(vec![answered]));

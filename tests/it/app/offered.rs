@@ -206,7 +206,7 @@ fn states() -> Vec<Reached> {
                 scene.keys("<enter>");
                 let (ticket, _, job) = scene.pending[0].clone();
                 let one = sent(ticket, &job).expect("it sends");
-                scene.msg(Msg::Exchanged(vec![RecordedExchange { sort, ..one }]));
+                scene.msg(Msg::Exchanged(vec![RecordedExchange { kind: sort, ..one }]));
                 scene.keys(keys);
                 scene
             }));
@@ -373,7 +373,7 @@ fn states_are_told_apart_without_colours() {
         scene.keys("<enter>");
         let (ticket, _, job) = scene.pending[0].clone();
         let one = sent(ticket, &job).expect("it sends");
-        scene.msg(Msg::Exchanged(vec![RecordedExchange { sort, ..one }]));
+        scene.msg(Msg::Exchanged(vec![RecordedExchange { kind: sort, ..one }]));
         scene.keys("4");
         cursor_row(&scene)
     });

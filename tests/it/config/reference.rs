@@ -200,13 +200,13 @@ fn the_defaults_are_those_of_the_table() {
                 let usual = Home::with_file(&without).load().expect("a good file");
                 let said = file_with(setting, value);
                 let said = Home::with_file(&said).load().expect("a good file");
-                assert_eq!(usual.comfort, said.comfort, "{}", setting.key);
+                assert_eq!(usual.ui, said.ui, "{}", setting.key);
                 assert_eq!(usual.profiles, said.profiles, "{}", setting.key);
                 let other = file_with(setting, &valid_value(setting));
                 let other = Home::with_file(&other).load().expect("a good file");
                 assert_eq!(team(&usual), team(&said), "{}", setting.key);
                 let differs = team(&usual) != team(&other)
-                    || (usual.comfort, usual.profiles) != (other.comfort, other.profiles);
+                    || (usual.ui, usual.profiles) != (other.ui, other.profiles);
                 let is_the_same = valid_value(setting) == value;
                 assert!(differs || is_the_same, "{} has no effect", setting.key);
             }

@@ -4,13 +4,13 @@ use groupdesk::config::{Background, Colour, Role, UiSettings};
 
 use super::{Home, problems};
 
-fn comfort(text: &str) -> UiSettings {
-    Home::with_file(text).load().expect("a good file").comfort
+fn ui_settings(text: &str) -> UiSettings {
+    Home::with_file(text).load().expect("a good file").ui
 }
 
 #[test]
 fn by_default_the_terminal_decides_and_keeps_its_mouse() {
-    let usual = comfort("");
+    let usual = ui_settings("");
     assert_eq!(usual, UiSettings::default());
     assert!(!usual.mouse && !usual.plain);
     assert_eq!(usual.ground, Background::Asked);
@@ -18,7 +18,7 @@ fn by_default_the_terminal_decides_and_keeps_its_mouse() {
 
 #[test]
 fn every_form_of_a_colour_is_accepted() {
-    let asked = comfort(
+    let asked = ui_settings(
         "mouse = true\nplain = true\n[theme]\nbase = \"dark\"\nerror = \"light-red\"\nok = \"#0Af010\"\ndim = 244\nkey = \"default\"\njson_key = 0x10\n",
     );
     assert!(asked.mouse && asked.plain);

@@ -80,7 +80,7 @@ async fn a_look_up_a_rotation_and_a_refusal_are_recorded_without_secrets() {
         1,
         "{calls:?}"
     );
-    assert_eq!(all[0].sort, ExchangeKind::Refused);
+    assert_eq!(all[0].kind, ExchangeKind::Refused);
     assert_eq!(all[0].status, Some(403));
     console.keys("<esc><esc><esc>4").await;
     console
@@ -218,9 +218,9 @@ async fn secrets_repeated_by_the_service_are_not_shown() {
         let what = format!("round {round}");
         let rotations = recorded(&console);
         let rotated = rotations.iter().find(|one| one.call.method() == "POST");
-        let sort = rotated.map(|rotation| rotation.sort);
+        let kind = rotated.map(|rotation| rotation.kind);
         assert_eq!(
-            sort,
+            kind,
             Some(ExchangeKind::Done),
             "{what}: {}",
             console.screen()
@@ -229,7 +229,7 @@ async fn secrets_repeated_by_the_service_are_not_shown() {
         console.keys("<esc><enter>r<esc>").await;
         assert_no_secret(&console, &secrets, &what);
         let wrong = recorded(&console);
-        assert!(wrong[0].sort != ExchangeKind::Done, "{what}: {wrong:?}");
+        assert!(wrong[0].kind != ExchangeKind::Done, "{what}: {wrong:?}");
         look_at_everything(&mut console, &secrets, &what).await;
     }
     world.scan_installations(&secrets);
@@ -266,5 +266,5 @@ async fn nothing_is_recorded_without_an_inspector_or_written_to_disk() {
     console.burst("<esc>4");
     console.until("cancelled").await;
     gate.open();
-    assert_eq!(recorded(&console)[0].sort, ExchangeKind::GivenUp);
+    assert_eq!(recorded(&console)[0].kind, ExchangeKind::GivenUp);
 }

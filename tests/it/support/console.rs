@@ -167,7 +167,7 @@ impl Console {
             operator: "ana@bastion2".into(),
             config_file: Some("/home/ana/.config/groupdesk/config.toml".into()),
             ascii: theme.ascii,
-            comfort: UiSettings::default(),
+            ui: UiSettings::default(),
             environment: Environment::default(),
             connector,
             keys: groupdesk::tui::keymap::Keymap::default(),

@@ -26,7 +26,7 @@ pub fn describe(sheet: &mut TextPage, exchange: &Exchange, theme: Theme) {
     sheet.field("request", &what, theme.title(), &at);
     let took = format!("{}ms", recorded.duration.as_millis());
     let verdict = exchange.verdict();
-    sheet.field("result", verdict, style(recorded.sort, theme), &took);
+    sheet.field("result", verdict, style(recorded.kind, theme), &took);
     if !recorded.words.is_empty() {
         sheet.field("", &recorded.words, Style::new(), "");
     }
@@ -36,7 +36,7 @@ pub fn describe(sheet: &mut TextPage, exchange: &Exchange, theme: Theme) {
     body(sheet, &recorded.request, theme);
     sheet.blank();
     let Some(status) = recorded.status else {
-        sheet.heading(match recorded.sort {
+        sheet.heading(match recorded.kind {
             ExchangeKind::InFlight => "Waiting for the response",
             _ => "No response",
         });

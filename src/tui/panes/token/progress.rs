@@ -47,7 +47,7 @@ enum Progress {
 impl Progress {
     fn of(exchange: &Exchange, word: &'static str, context: &Context) -> Self {
         let is_rotation = exchange.recorded.call == Call::Rotate;
-        match exchange.recorded.sort {
+        match exchange.recorded.kind {
             ExchangeKind::InFlight => {
                 let limit = context.profile().map(|profile| profile.timeout);
                 Self::Running(word, exchange.at, limit.unwrap_or_default())

@@ -103,7 +103,7 @@ async fn player() {
         operator: "ana".into(),
         config_file: None,
         ascii: false,
-        comfort: UiSettings::default(),
+        ui: UiSettings::default(),
         environment: Environment::of_process(),
         connector: None,
         keys: Keymap::default(),

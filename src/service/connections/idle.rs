@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Shared by all connections.
 #[derive(Clone, Default)]
-pub(super) struct Waiting(Arc<Mutex<Queue>>);
+pub(super) struct IdleConnections(Arc<Mutex<Queue>>);
 
 #[derive(Default)]
 struct Queue {
@@ -23,7 +23,7 @@ type Rank = (bool, u64);
 
 /// One connection; it counts as idle unless it is [`Connection::busy`].
 pub(super) struct Connection {
-    waiting: Waiting,
+    idle: IdleConnections,
     end: CancellationToken,
     /// Its rank while it is idle.
     at: Arc<Mutex<Option<Rank>>>,
@@ -31,17 +31,17 @@ pub(super) struct Connection {
 
 /// The connection has a request in progress as long as this lives.
 pub(super) struct Busy {
-    waiting: Waiting,
+    idle: IdleConnections,
     end: CancellationToken,
     at: Arc<Mutex<Option<Rank>>>,
 }
 
-impl Waiting {
+impl IdleConnections {
     pub(super) fn join(&self) -> Connection {
         let end = CancellationToken::new();
         let rank = self.enter(true, end.clone());
         Connection {
-            waiting: self.clone(),
+            idle: self.clone(),
             end,
             at: Arc::new(Mutex::new(Some(rank))),
         }
@@ -82,9 +82,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Connection {
     pub(super) fn busy(&self) -> Busy {
-        self.waiting.leave(&self.at);
+        self.idle.leave(&self.at);
         Busy {
-            waiting: self.waiting.clone(),
+            idle: self.idle.clone(),
             end: self.end.clone(),
             at: Arc::clone(&self.at),
         }
@@ -92,8 +92,8 @@ impl Connection {
 
     /// Marks that nothing more is answered on this connection: it makes room before those that still accept requests.
     pub(super) fn is_over(&self) {
-        self.waiting.leave(&self.at);
-        *lock(&self.at) = Some(self.waiting.enter(false, self.end.clone()));
+        self.idle.leave(&self.at);
+        *lock(&self.at) = Some(self.idle.enter(false, self.end.clone()));
     }
 
     /// Returns when this connection has to make room.
@@ -112,13 +112,13 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.waiting.leave(&self.at);
+        self.idle.leave(&self.at);
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        *lock(&self.at) = Some(self.waiting.enter(true, self.end.clone()));
+        *lock(&self.at) = Some(self.idle.enter(true, self.end.clone()));
     }
 }
 
@@ -128,22 +128,22 @@ mod tests {
 
     #[test]
     fn the_longest_waiting_ends_first_and_a_busy_one_never() {
-        let waiting = Waiting::default();
-        let [first, second, third] = [(); 3].map(|()| waiting.join());
+        let idle = IdleConnections::default();
+        let [first, second, third] = [(); 3].map(|()| idle.join());
         let busy = first.busy();
-        assert!(waiting.end_longest());
+        assert!(idle.end_longest());
         assert!(second.end.is_cancelled() && !first.end.is_cancelled());
         drop(busy);
         assert!(
-            waiting.end_longest(),
+            idle.end_longest(),
             "the third waits longer than the first now"
         );
         assert!(third.end.is_cancelled() && !first.end.is_cancelled());
-        let fourth = waiting.join();
+        let fourth = idle.join();
         fourth.is_over();
-        assert!(waiting.end_longest(), "what is over waits for nothing");
+        assert!(idle.end_longest(), "what is over waits for nothing");
         assert!(fourth.end.is_cancelled() && !first.end.is_cancelled());
         drop(first);
-        assert!(!waiting.end_longest(), "gone");
+        assert!(!idle.end_longest(), "gone");
     }
 }

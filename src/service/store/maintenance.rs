@@ -23,7 +23,7 @@ use crate::{
 
 /// The result of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Copied {
+pub struct BackupSummary {
     pub bytes: u64,
     pub groups: u64,
     pub keys: u64,
@@ -31,7 +31,7 @@ pub struct Copied {
 
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Looked {
+pub struct CheckResult {
     pub about: &'static str,
     pub is_fine: bool,
     /// For people; contains no id, token or value.
@@ -39,12 +39,12 @@ pub struct Looked {
 }
 
 /// Copies the database, which may be in use, to a new private file, completely or not at all. Blocks.
-pub fn backup(database: &Path, to: &Path) -> Result<Copied, StoreError> {
+pub fn backup(database: &Path, to: &Path) -> Result<BackupSummary, StoreError> {
     let source = read_only(database)?;
-    let part = beside(to, ".part");
+    let part = with_suffix(to, ".part");
     let copied = copy(&source, &part).and_then(|copied| {
         // A hard link is only created if nothing exists at its path.
-        fs::hard_link(&part, to).map_err(|error| about(to, &error))?;
+        fs::hard_link(&part, to).map_err(|error| file_error(to, &error))?;
         Ok(copied)
     });
     // If somebody else cleaned the folder, it is gone already.
@@ -52,10 +52,12 @@ pub fn backup(database: &Path, to: &Path) -> Result<Copied, StoreError> {
     copied
 }
 
-fn copy(source: &Connection, part: &Path) -> Result<Copied, StoreError> {
+fn copy(source: &Connection, part: &Path) -> Result<BackupSummary, StoreError> {
     // A crash may have left it from an earlier copy.
     match fs::remove_file(part) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(about(part, &error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(file_error(part, &error));
+        }
         _ => {}
     }
     // SQLite would create it with wider permissions.
@@ -66,14 +68,14 @@ fn copy(source: &Connection, part: &Path) -> Result<Copied, StoreError> {
         .map_err(|error| {
             StoreError::File(format!("{} cannot be written: {error}", part.display()))
         })?;
-    file.sync_all().map_err(|error| about(part, &error))?;
+    file.sync_all().map_err(|error| file_error(part, &error))?;
     let copy = read_only(part)?;
     if let Some(wrong) = integrity(&copy)? {
         return Err(StoreError::Failed(wrong));
     }
     let count = |sql| copy.query_row(sql, [], |row| row.get::<_, i64>(0));
     let count = |sql| count(sql).map(i64::unsigned_abs);
-    Ok(Copied {
+    Ok(BackupSummary {
         bytes: file.metadata().map_or(0, |found| found.len()),
         groups: count("SELECT count(*) FROM groups")?,
         keys: count("SELECT count(*) FROM keys")?,
@@ -81,12 +83,12 @@ fn copy(source: &Connection, part: &Path) -> Result<Copied, StoreError> {
 }
 
 /// Checks the file, its integrity according to SQLite, and whether its contents follow the rules. Blocks.
-pub fn check(database: &Path) -> Result<Vec<Looked>, StoreError> {
+pub fn check(database: &Path) -> Result<Vec<CheckResult>, StoreError> {
     let connection = read_only(database)?;
     let mut all = vec![modes(database), schema(&connection, database)?];
     let wrong = integrity(&connection)?;
     let is_whole = wrong.is_none();
-    all.push(Looked {
+    all.push(CheckResult {
         about: "integrity",
         is_fine: is_whole,
         found: wrong.unwrap_or_else(|| "SQLite finds nothing wrong".into()),
@@ -102,7 +104,7 @@ pub fn check(database: &Path) -> Result<Vec<Looked>, StoreError> {
 
 /// Never creates or changes a file.
 fn read_only(path: &Path) -> Result<Connection, StoreError> {
-    let found = fs::symlink_metadata(path).map_err(|error| about(path, &error))?;
+    let found = fs::symlink_metadata(path).map_err(|error| file_error(path, &error))?;
     if !found.is_file() {
         let name = path.display();
         return Err(StoreError::File(format!(
@@ -116,8 +118,8 @@ fn read_only(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-fn modes(database: &Path) -> Looked {
-    let files = ["", "-wal", "-shm"].map(|suffix| beside(database, suffix));
+fn modes(database: &Path) -> CheckResult {
+    let files = ["", "-wal", "-shm"].map(|suffix| with_suffix(database, suffix));
     let is_wide = |path: &&PathBuf| {
         let found = fs::symlink_metadata(path);
         found.is_ok_and(|found| found.mode() & 0o077 != 0)
@@ -130,16 +132,16 @@ fn modes(database: &Path) -> Looked {
         let names = names.collect::<Vec<_>>().join(", ");
         format!("others may read {names}, and tokens stand there; chmod 600 it")
     };
-    Looked {
+    CheckResult {
         about: "files",
         is_fine: wide.is_empty(),
         found,
     }
 }
 
-fn schema(connection: &Connection, database: &Path) -> Result<Looked, StoreError> {
+fn schema(connection: &Connection, database: &Path) -> Result<CheckResult, StoreError> {
     let (found, known) = (version(connection, database)?, MIGRATIONS.len());
-    Ok(Looked {
+    Ok(CheckResult {
         about: "schema",
         is_fine: true,
         found: if found < known {
@@ -156,7 +158,7 @@ fn integrity(connection: &Connection) -> Result<Option<String>, StoreError> {
     Ok((said != "ok").then(|| format!("{said}; put a backup in its place")))
 }
 
-fn references(connection: &Connection) -> Result<Looked, StoreError> {
+fn references(connection: &Connection) -> Result<CheckResult, StoreError> {
     let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
     let mut rows = statement.query([])?;
     let mut count = 0;
@@ -172,7 +174,7 @@ fn references(connection: &Connection) -> Result<Looked, StoreError> {
 }
 
 /// Checks the contents of groups, and that no current token is a retired one.
-fn groups(connection: &Connection) -> Result<[Looked; 2], StoreError> {
+fn groups(connection: &Connection) -> Result<[CheckResult; 2], StoreError> {
     let mut retired =
         connection.prepare("SELECT 1 FROM retired_tokens WHERE hash = ?1 AND environment = ?2")?;
     let mut statement =
@@ -207,7 +209,7 @@ fn groups(connection: &Connection) -> Result<[Looked; 2], StoreError> {
     ])
 }
 
-fn pairs(connection: &Connection) -> Result<Looked, StoreError> {
+fn pairs(connection: &Connection) -> Result<CheckResult, StoreError> {
     let count: i64 = connection.query_row(
         "SELECT count(*) FROM groups a
          JOIN groups b ON b.user_group_id = a.user_group_id AND b.environment > a.environment
@@ -224,7 +226,7 @@ fn pairs(connection: &Connection) -> Result<Looked, StoreError> {
     ))
 }
 
-fn keys(connection: &Connection) -> Result<Looked, StoreError> {
+fn keys(connection: &Connection) -> Result<CheckResult, StoreError> {
     let ends = if has_expiry(connection)? {
         "coalesce(expires_at, 1 << 62)"
     } else {
@@ -237,7 +239,7 @@ fn keys(connection: &Connection) -> Result<Looked, StoreError> {
         [Timestamp::now().as_millisecond()],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    Ok(Looked {
+    Ok(CheckResult {
         about: "keys",
         is_fine: true,
         found: format!("{live} of {all} are valid"),
@@ -249,8 +251,8 @@ fn has_expiry(connection: &Connection) -> Result<bool, StoreError> {
     Ok(connection.query_row(sql, [], |row| row.get::<_, i64>(0))? > 0)
 }
 
-fn counted(about: &'static str, count: u64, none: &str, some: &str) -> Looked {
-    Looked {
+fn counted(about: &'static str, count: u64, none: &str, some: &str) -> CheckResult {
+    CheckResult {
         about,
         is_fine: count == 0,
         found: if count == 0 {
@@ -261,13 +263,13 @@ fn counted(about: &'static str, count: u64, none: &str, some: &str) -> Looked {
     }
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name: OsString = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-fn about(path: &Path, error: &io::Error) -> StoreError {
+fn file_error(path: &Path, error: &io::Error) -> StoreError {
     let error = private_files::explained(error);
     StoreError::File(format!("{} {error}", path.display()))
 }

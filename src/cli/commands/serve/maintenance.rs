@@ -13,7 +13,7 @@ use crate::{
         process::exit::Exit,
     },
     domain::text::{counted, visible},
-    service::store::{self, Looked},
+    service::store::{self, CheckResult},
 };
 
 pub(super) fn init(storage: &Storage, role: Option<&str>, json: bool) -> Result<Exit, CliError> {
@@ -51,24 +51,24 @@ pub(super) fn check(database: &Path, json: bool) -> Result<Exit, CliError> {
     let all = store::check(database).map_err(|error| CliError::of_store(database, error))?;
     let value = || all.iter().map(object).collect::<Vec<_>>();
     output::either(json, value, || {
-        let lines = all.iter().map(|looked| {
-            let sign = if looked.is_fine { "ok" } else { "WRONG" };
-            [sign, looked.about, &looked.found].map(str::to_owned)
+        let lines = all.iter().map(|result| {
+            let sign = if result.is_fine { "ok" } else { "WRONG" };
+            [sign, result.about, &result.found].map(str::to_owned)
         });
         let header = ["", "ABOUT", "FOUND"];
         human::rows(header, &lines.collect::<Vec<_>>(), None)
     })?;
-    Ok(if all.iter().all(|looked| looked.is_fine) {
+    Ok(if all.iter().all(|result| result.is_fine) {
         Exit::Done
     } else {
         Exit::Usage
     })
 }
 
-fn object(looked: &Looked) -> Value {
+fn object(result: &CheckResult) -> Value {
     json!({
-        "about": looked.about,
-        "ok": looked.is_fine,
-        "found": looked.found,
+        "about": result.about,
+        "ok": result.is_fine,
+        "found": result.found,
     })
 }

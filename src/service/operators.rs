@@ -16,48 +16,49 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{metrics::Now, observe::Observer, store::Store};
+use super::{metrics::CurrentValues, observe::Observer, store::Store};
 
 /// How long the result of a storage check is reused, so that frequent requests do not cause frequent writes.
-const FRESH: Duration = Duration::from_secs(1);
+const PROBE_LIFETIME: Duration = Duration::from_secs(1);
 /// A storage that takes longer is not ready.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
 /// When the storage was checked, and the result.
-type Look = Option<(Instant, Result<(), String>)>;
+type LastProbe = Option<(Instant, Result<(), String>)>;
 
 #[derive(Debug, Clone)]
-pub(super) struct Exposed {
+pub(super) struct OperatorState {
     observer: Arc<Observer>,
     store: Store,
     /// The request slots, and their total number.
-    room: Arc<Semaphore>,
-    places: usize,
-    looked: Arc<Mutex<Look>>,
+    slots: Arc<Semaphore>,
+    slot_count: usize,
+    last_probe: Arc<Mutex<LastProbe>>,
 }
 
-impl Exposed {
+impl OperatorState {
     pub(super) fn new(
         observer: Arc<Observer>,
         store: Store,
-        (room, places): (Arc<Semaphore>, usize),
+        (slots, slot_count): (Arc<Semaphore>, usize),
     ) -> Self {
         Self {
             observer,
             store,
-            room,
-            places,
-            looked: Arc::default(),
+            slots,
+            slot_count,
+            last_probe: Arc::default(),
         }
     }
 
     /// Number of requests in progress.
     pub(super) fn in_flight(&self) -> usize {
-        self.places.saturating_sub(self.room.available_permits())
+        self.slot_count
+            .saturating_sub(self.slots.available_permits())
     }
 
     /// Returns the reason if the service is not ready. Details of storage errors are on standard error, not here.
@@ -66,26 +67,26 @@ impl Exposed {
             return Err("no: it was told to end".into());
         }
         // One caller checks the storage; others that ask meanwhile get the same result.
-        let mut looked = self.looked.lock().await;
-        if let Some((at, found)) = &*looked
-            && at.elapsed() < FRESH
+        let mut last_probe = self.last_probe.lock().await;
+        if let Some((at, found)) = &*last_probe
+            && at.elapsed() < PROBE_LIFETIME
         {
             return found.clone();
         }
-        let found = match timeout(PATIENCE, self.store.probe()).await {
+        let found = match timeout(PROBE_TIMEOUT, self.store.probe()).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err("no: the storage takes no writes".into()),
             Err(_) => Err(format!(
                 "no: the storage has not answered for {} s",
-                PATIENCE.as_secs()
+                PROBE_TIMEOUT.as_secs()
             )),
         };
-        *looked = Some((Instant::now(), found.clone()));
+        *last_probe = Some((Instant::now(), found.clone()));
         found
     }
 }
 
-pub(super) fn router(exposed: Exposed) -> Router {
+pub(super) fn router(state: OperatorState) -> Router {
     Router::new()
         .route(
             "/live",
@@ -100,26 +101,26 @@ pub(super) fn router(exposed: Exposed) -> Router {
                 "there are /live, /ready and /metrics here\n",
             )
         })
-        .with_state(exposed)
+        .with_state(state)
 }
 
-async fn ready(State(exposed): State<Exposed>) -> Response {
-    match exposed.is_ready().await {
+async fn ready(State(state): State<OperatorState>) -> Response {
+    match state.is_ready().await {
         Ok(()) => text(StatusCode::OK, TEXT, "yes\n"),
         Err(why) => text(StatusCode::SERVICE_UNAVAILABLE, TEXT, format!("{why}\n")),
     }
 }
 
-async fn metrics(State(exposed): State<Exposed>) -> Response {
-    let now = Now {
-        ready: exposed.is_ready().await.is_ok(),
-        in_flight: exposed.in_flight(),
-        waiting_writes: exposed.store.pending_writes(),
-        storage_failures: exposed.store.failures(),
-        decided_commits: exposed.store.decided_commits(),
-        lines: exposed.store.lines(),
+async fn metrics(State(state): State<OperatorState>) -> Response {
+    let now = CurrentValues {
+        ready: state.is_ready().await.is_ok(),
+        in_flight: state.in_flight(),
+        waiting_writes: state.store.pending_writes(),
+        storage_failures: state.store.failures(),
+        decided_commits: state.store.decided_commits(),
+        connections: state.store.connections(),
     };
-    let counted = exposed.observer.metrics.text(now);
+    let counted = state.observer.metrics.text(now);
     text(StatusCode::OK, METRICS, counted)
 }
 
